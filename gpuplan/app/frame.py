@@ -1,0 +1,140 @@
+"""What is around every step: the bar, the answer strip, the list of steps, the drawer with explanations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.app.model import STEPS, Workbook
+from gpuplan.checks import check_plan
+from gpuplan.records import Message
+from gpuplan.report import amount, explain, number
+from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME
+
+COLOURS = 8
+"""Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
+
+
+def bar_data(workbook: Workbook) -> dict[str, Any]:
+    """Brand, name of the design, and what can be done with it."""
+    level, text = workbook.notice
+    return {
+        "name": workbook.scenario.name if workbook.started else "",
+        "name_problem": workbook.problem_of("name"),
+        "customer": workbook.scenario.customer, "can_undo": workbook.can_undo, "can_redo": workbook.can_redo,
+        "started": workbook.started, "notice": {"level": level, "text": text},
+        "fragment": workbook.fragment() if workbook.started else "",
+    }
+
+
+def strip_data(workbook: Workbook) -> dict[str, Any]:
+    """The answer so far, in figures that can be asked why."""
+    plan = workbook.plan
+    totals, messages = plan.totals, check_plan(plan)
+    failures = max(1, plan.scenario.availability.host_failures)
+    after = "after a failure" if failures == 1 else f"after {failures} failures"
+    worst = totals.unplaced_vms_after_failure
+    stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
+    stated = plan.scenario.demand.stated_gpus is not None
+    figures = [
+        _figure("demand.gpus", "GPUs demanded", number(totals.gpus_demanded), "stated total" if stated else "from the groups"),
+        _figure("totals.hosts", "Hosts", number(totals.hosts),
+                f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare"),
+        _figure("totals.gpus", "GPUs", number(totals.gpus), "installed"),
+        _figure("totals.gpus_after_failure", f"GPUs {after}", number(totals.gpus_after_failure),
+                f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none"),
+        _figure("totals.unplaced_vms", "VMs not placed", number(totals.unplaced_vms),
+                "everybody has a GPU" if totals.unplaced_vms == 0 else "see messages",
+                "good" if totals.unplaced_vms == 0 else "bad"),
+        _figure("totals.unplaced_vms_after_failure", "After the worst failure", number(worst),
+                "all placed again" if worst == 0 else "VMs not placed", "good" if worst == 0 else "bad"),
+        _figure("messages", "Messages", number(stops + warns) if stops + warns else "0",
+                f"{amount(stops, '')} to fix" if stops else "to settle" if warns else f"{len(messages)} notes",
+                "bad" if stops else "warn" if warns else "good"),
+    ]
+    if not plan.pools and not plan.groups:
+        for figure in figures:
+            if figure["key"] != "messages":
+                figure |= {"note": "nothing asked yet", "tone": ""}
+    return {"figures": figures, "stale": workbook.stale, "shown": workbook.started, "open": workbook.drawer}
+
+
+def _figure(key: str, label: str, value: str, note: str, tone: str = "") -> dict[str, str]:
+    return {"key": key, "label": label, "value": value, "note": note, "tone": tone}
+
+
+def nav_data(workbook: Workbook) -> dict[str, Any]:
+    """The steps and where we are."""
+    wrong = {"start": "", "usecases": "", "hosts": "", "design": ""}
+    for path in (*workbook.drafts, *(p.path for p in workbook.refused)):
+        wrong[step_of(path)] = "has an error"
+    return {
+        "current": workbook.step, "started": workbook.started,
+        "steps": [{"id": step, "title": title, "error": wrong[step]} for step, title in STEPS],
+    }
+
+
+def step_of(path: str) -> str:
+    """The step in which an input is found."""
+    return "hosts" if path.startswith(("hardware.", "availability.")) else "usecases"
+
+
+def drawer_data(workbook: Workbook) -> dict[str, Any]:
+    """The explanation of a number, or the messages about the plan."""
+    plan, key = workbook.plan, workbook.drawer
+    if key == "messages":
+        return {"kind": "messages", "title": "Messages", "messages": [message_data(workbook, m) for m in check_plan(plan)]}
+    if key not in plan.lines:
+        return {"kind": "closed"}
+    why = explain(plan, key)
+    return {
+        "kind": "why", "key": key, "title": f"Why {why.value}?", "label": why.label, "sentence": why.sentence,
+        "formula": why.formula, "basis": why.basis, "basis_text": why.basis_text, "function": why.function,
+        "inputs": [
+            {"label": i.label, "value": i.value, "known": i.known, "basis": i.basis, "key": i.key} for i in why.inputs
+        ],
+        "sources": [{"title": s.title, "url": s.url, "where": s.where} for s in why.sources],
+    }
+
+
+def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
+    """A message with where to change what it is about."""
+    sources = [workbook.plan.catalog.sources[s].title for s in message.sources if s in workbook.plan.catalog.sources]
+    return {
+        "level": message.level, "code": message.code, "text": message.text, "change": message.change,
+        "path": message.path, "where": _where(workbook, message.path), "sources": sources, "locator": message.locator,
+    }
+
+
+def _where(workbook: Workbook, path: str) -> str:
+    if path in FIELD_BY_PATH:
+        return FIELD_BY_PATH[path].label
+    if path.startswith("groups.") and path.count(".") >= 2:
+        return GROUP_FIELD_BY_NAME[path.split(".", 2)[2]].label
+    return "Use cases" if path == "groups" else ""
+
+
+def field_data(workbook: Workbook, path: str, options: list[tuple[str, str]] | None = None) -> dict[str, Any]:
+    """One input for a form: its label, value, options, the question to ask, and its problem."""
+    spec = FIELD_BY_PATH.get(path) or GROUP_FIELD_BY_NAME[path.rsplit(".", 1)[1]]
+    value = workbook.text_of(path)
+    if spec.kind == "share" and path not in workbook.drafts:
+        value = f"{number(100 * value)} %"
+    elif spec.kind == "gpus" and path not in workbook.drafts:
+        value = number(value)
+    kinds = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number"}
+    if options is None and spec.kind == "choice":
+        options = [(str(c), str(c)) for c in spec.choices]
+    known = workbook.scenario.origin(path)
+    return {
+        "path": path, "label": spec.label, "kind": kinds.get(spec.kind, "text"),
+        "value": value if isinstance(value, bool) else "" if value is None else str(value),
+        "options": [{"value": v, "text": t} for v, t in options or []],
+        "unit": spec.unit if spec.kind == "int" else "", "low": spec.low, "high": spec.high,
+        "question": spec.question, "problem": workbook.problem_of(path),
+        "assumed": known.basis == "assumed", "known": known.note if known.basis == "assumed" else "",
+    }
+
+
+def group_colours(workbook: Workbook) -> dict[str, int]:
+    """Colour number of each group, 1 to 8, in the order of the table."""
+    return {g.id: 1 + i % COLOURS for i, g in enumerate(workbook.plan.scenario.groups)}

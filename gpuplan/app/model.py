@@ -1,0 +1,293 @@
+"""The state of one open workbook: scenario, last good plan, problems, history. No widgets.
+
+Views watch ``revision``: it counts every change that may be seen.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from traitlets import HasTraits, Int, Unicode
+
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan
+from gpuplan.scenario import (
+    FIELD_BY_PATH,
+    GROUP_FIELD_BY_NAME,
+    MAX_FILE_BYTES,
+    MAX_GROUPS,
+    Field,
+    Group,
+    Problem,
+    Scenario,
+    ScenarioError,
+    decode_scenario,
+    from_dict,
+    load_scenario,
+    parse_value,
+)
+
+STEPS = (("start", "Start"), ("usecases", "Use cases"), ("hosts", "Hosts and availability"), ("design", "Design"))
+HISTORY = 200
+
+
+class Workbook(HasTraits):
+    """One open workbook. A change makes a new scenario and, if it can be planned, a new plan."""
+
+    revision = Int(0)
+    step = Unicode("start")
+    drawer = Unicode("")
+    """Key of the explained number, ``messages``, or empty."""
+
+    def __init__(self, catalog: Catalog, scenario: Scenario | None = None) -> None:
+        super().__init__()
+        self.catalog = catalog
+        self.scenario = scenario or Scenario()
+        self.plan: Plan = make_plan(self.scenario, catalog)
+        self.drafts: dict[str, tuple[str, Problem]] = {}
+        """What was typed into a field that does not accept it: path -> (text, problem)."""
+        self.refused: tuple[Problem, ...] = ()
+        """What the catalog or the hardware does not allow in the current scenario."""
+        self.notice: tuple[str, str] = ("", "")
+        """(level, text) of the last thing worth saying that belongs to no field."""
+        self.failed: dict[str, tuple[int, ...]] = {}
+        """Failed hosts by pool, in the order of the clicks."""
+        self.started = scenario is not None
+        self.examples: list[dict[str, str]] | None = None
+        """What the start page says about the examples; worked out once."""
+        self._typing = ""
+        self._past: list[Scenario] = []
+        self._future: list[Scenario] = []
+
+    @property
+    def stale(self) -> bool:
+        """Whether the plan on the screen is older than the inputs."""
+        return bool(self.drafts or self.refused)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a change to take back."""
+        return bool(self._past or self.drafts)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a change to bring back."""
+        return bool(self._future)
+
+    def text_of(self, path: str) -> Any:
+        """What the field at ``path`` shows: what was typed if it was refused, else the value."""
+        return self.drafts[path][0] if path in self.drafts else self.scenario.get(path)
+
+    def problem_of(self, path: str) -> str:
+        """What is wrong with the field at ``path``, in words, or nothing."""
+        if path in self.drafts:
+            return self.drafts[path][1].message
+        return next((p.message for p in self.refused if p.path == path), "")
+
+    def go(self, step: str) -> None:
+        """Enter a step; nothing is lost by leaving the one before."""
+        if step in dict(STEPS):
+            self.started = self.started or step != "start"
+            self.step = step
+
+    def edit(self, path: str, given: Any, live: bool = False) -> None:
+        """Set one input from what a form gives; what cannot be read stays in the field with its problem.
+
+        ``live`` marks a value that is still being typed: a run of them on one field is undone at once.
+        """
+        spec = field_of(path)
+        try:
+            value = parse_value(spec, given, path)
+        except ScenarioError as error:
+            self.drafts[path] = (str(given), error.problems[0])
+            self._changed()
+            return
+        self.drafts.pop(path, None)
+        scenario = self.scenario.with_value(path, value)
+        if path.endswith(".use_case") and value in self._presets():
+            scenario = self._apply_preset(scenario, path.split(".")[1], value)
+        self._take(scenario, typing=path if live else "")
+
+    def add_group(self, use_case: str) -> None:
+        """Add a group with the GPU configuration of a use case."""
+        preset = self._presets()[use_case]
+        if len(self.scenario.groups) >= MAX_GROUPS:
+            self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
+            return
+        group = Group(id=self.scenario.new_group_id(str(preset["name"])), name=str(preset["name"]), use_case=use_case)
+        scenario = self.scenario.with_groups((*self.scenario.groups, group))
+        self._take(self._apply_preset(scenario, group.id, use_case))
+
+    def duplicate_group(self, group_id: str) -> None:
+        """Add a copy of a group below it."""
+        groups = list(self.scenario.groups)
+        at = self._index(group_id)
+        if len(groups) >= MAX_GROUPS:
+            self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
+            return
+        name = f"{groups[at].name[:53]} (copy)"
+        groups.insert(at + 1, replace(groups[at], id=self.scenario.new_group_id(name), name=name))
+        self._take(self.scenario.with_groups(groups))
+
+    def delete_group(self, group_id: str) -> None:
+        """Remove a group; undo brings it back."""
+        self.drafts = {p: d for p, d in self.drafts.items() if not p.startswith(f"groups.{group_id}.")}
+        self._take(self.scenario.with_groups(g for g in self.scenario.groups if g.id != group_id))
+
+    def move_group(self, group_id: str, by: int) -> None:
+        """Move a group up (-1) or down (+1) in the table."""
+        groups = list(self.scenario.groups)
+        at = self._index(group_id)
+        to = min(max(at + by, 0), len(groups) - 1)
+        groups.insert(to, groups.pop(at))
+        self._take(self.scenario.with_groups(groups))
+
+    def open_example(self, name: str) -> None:
+        """Start from an example, or from nothing with ``blank``."""
+        self.start(Scenario() if name == "blank" else load_scenario(name))
+
+    def open_file(self, name: str, content: bytes) -> None:
+        """Start from a file; a file that cannot be used leaves everything as it is."""
+        try:
+            scenario = decode_scenario(content)
+            make_plan(scenario, self.catalog)
+        except ScenarioError as error:
+            more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
+            self.say("stop", f"{name[:80]} was not opened. {error.problems[0]}{more}")
+            return
+        self.start(scenario)
+        self.say("note", f"{name[:80]} is open.")
+
+    def start(self, scenario: Scenario) -> None:
+        """Work on another scenario; undo returns to the one before."""
+        self.drafts = {}
+        self.failed = {}
+        self.started = True
+        self.drawer = ""
+        self.notice = ("", "")
+        self._take(scenario)
+        self.step = "usecases"
+
+    def undo(self) -> None:
+        """Take the last change back; first of all what was typed and refused."""
+        if self.drafts:
+            self.drafts = {}
+            self._plan(self.scenario)
+        elif self._past:
+            self._future.append(self.scenario)
+            self._plan(self._past.pop())
+
+    def redo(self) -> None:
+        """Bring back the change that was taken back last."""
+        if self._future:
+            self._past.append(self.scenario)
+            self._plan(self._future.pop())
+
+    def toggle_host(self, pool: str, host: int) -> None:
+        """Fail a host of a pool, or bring it back."""
+        failed = self.failed.get(pool, ())
+        self.failed = self.failed | {
+            pool: tuple(h for h in failed if h != host) if host in failed else (*failed, host)
+        }
+        self._changed()
+
+    def restore_hosts(self) -> None:
+        """Bring all failed hosts back."""
+        self.failed = {}
+        self._changed()
+
+    def say(self, level: str, text: str) -> None:
+        """Show a message that belongs to no field."""
+        self.notice = (level, text)
+        self._changed()
+
+    def fragment(self) -> str:
+        """The scenario as text for the fragment of a link."""
+        data = json.dumps(self.scenario.to_dict(), separators=(",", ":"), ensure_ascii=False)
+        return "s=" + base64.urlsafe_b64encode(zlib.compress(data.encode(), 9)).decode().rstrip("=")
+
+    def restore(self, fragment: str) -> None:
+        """Work on the scenario that a link carries; a damaged link leaves everything as it is."""
+        try:
+            scenario = from_dict(json.loads(_unpack(fragment)))
+        except (ScenarioError, ValueError, zlib.error, binascii.Error) as error:
+            why = str(error.problems[0]) if isinstance(error, ScenarioError) else "it is damaged or cut short"
+            self.say("stop", f"The design in this link was not opened: {why}.")
+            return
+        self.started = True
+        self._plan(scenario)
+        if self.step == "start":
+            self.step = "usecases"
+
+    def _presets(self) -> dict[str, Any]:
+        return {row.id: row for row in self.catalog.rows("use_cases")}
+
+    def _apply_preset(self, scenario: Scenario, group_id: str, use_case: str) -> Scenario:
+        preset = self._presets()[use_case]
+        for name in ("gpus_each", "vms_each", "remote_allowed", "low_latency"):
+            path = f"groups.{group_id}.{name}"
+            value = parse_value(GROUP_FIELD_BY_NAME[name], preset[name], path)
+            scenario = scenario.with_value(path, value)
+            self.drafts.pop(path, None)
+        return scenario
+
+    def _index(self, group_id: str) -> int:
+        return next(i for i, g in enumerate(self.scenario.groups) if g.id == group_id)
+
+    def _take(self, scenario: Scenario, typing: str = "") -> None:
+        if scenario != self.scenario and not (typing and typing == self._typing):
+            self._past = [*self._past[-HISTORY:], self.scenario]
+            self._future = []
+        self._typing = typing
+        self._plan(scenario)
+
+    def _plan(self, scenario: Scenario) -> None:
+        self.scenario = scenario
+        alive = {g.id for g in scenario.groups}
+        self.drafts = {
+            p: d for p, d in self.drafts.items() if not p.startswith("groups.") or p.split(".")[1] in alive
+        }
+        try:
+            self.plan = make_plan(scenario, self.catalog)
+            self.refused = ()
+        except ScenarioError as error:
+            self.refused = error.problems
+        pools = {p.id: p.hosts for p in self.plan.pools}
+        self.failed = {
+            pool: tuple(h for h in hosts if h <= pools[pool]) for pool, hosts in self.failed.items() if pool in pools
+        }
+        self._changed()
+
+    def _changed(self) -> None:
+        self.revision += 1
+
+
+def field_of(path: str) -> Field:
+    """The field at a scenario path, those of groups included."""
+    return GROUP_FIELD_BY_NAME[path.split(".", 2)[2]] if path.startswith("groups.") else FIELD_BY_PATH[path]
+
+
+def _unpack(fragment: str) -> str:
+    """Text of a link's fragment, never more than a scenario may have."""
+    body = fragment.removeprefix("#").removeprefix("s=")
+    packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+    unpacker = zlib.decompressobj()
+    text = unpacker.decompress(packed, MAX_FILE_BYTES)
+    if unpacker.unconsumed_tail or not unpacker.eof:
+        raise ValueError("too long or cut short")
+    return text.decode()
+
+
+def guarded(workbook: Workbook, log: Callable[[str], None], action: Callable[..., None], arguments: Sequence[Any]) -> None:
+    """Run a callback so that no error is lost, and none shows a traceback to a customer."""
+    try:
+        action(*arguments)
+    except Exception as error:  # the one place that catches everything: it says so and logs it
+        log(f"{type(error).__name__} in {getattr(action, '__name__', action)}: {error}")
+        workbook.say("stop", "That did not work, and nothing was changed. The server's log says why.")

@@ -1,0 +1,66 @@
+"""A part of the screen: plain data goes to the browser, events come back.
+
+Each part is one small JavaScript file in ``static``; ``common.js`` is put in front of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+
+STATIC = Path(__file__).parent / "static"
+
+
+class Part(anywidget.AnyWidget):
+    """A part of the screen, drawn by its JavaScript file from ``data``; made by ``make_part``."""
+
+    data = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, on_event: Callable[[str, Mapping[str, Any]], None]) -> None:
+        super().__init__()
+        self._on_event = on_event
+        self.on_msg(self._receive)
+
+    def show(self, data: dict[str, Any]) -> None:
+        """Draw new data; nothing is sent if nothing changed."""
+        if data != self.data:
+            self.data = data
+
+    def _receive(self, _widget: Any, content: Any, buffers: Any) -> None:
+        if isinstance(content, Mapping) and isinstance(content.get("type"), str):
+            self._on_event(content["type"], {**content, "buffer": buffers[0] if buffers else b""})
+
+
+@cache
+def _part_class(name: str, styled: bool) -> type[Part]:
+    files = [(STATIC / file).read_text(encoding="utf-8") for file in ("common.js", f"{name}.js")]
+    style = {"_css": (STATIC / "app.css").read_text(encoding="utf-8")} if styled else {}
+    return type(f"Part_{name}", (Part,), {"_esm": "".join(files), **style})
+
+
+def make_part(name: str, on_event: Callable[[str, Mapping[str, Any]], None], styled: bool = False) -> Part:
+    """A part of the screen.
+
+    Parameters
+    ----------
+    name : str
+        Name of the JavaScript file in ``static`` that draws it.
+    on_event : callable
+        Called with the type of an event and its content.
+    styled : bool
+        Whether this part brings the style of the whole app; one part of a page does.
+
+    Returns
+    -------
+    make_part : Part
+        The widget.
+    """
+    part = _part_class(name, styled)(on_event)
+    part.add_class("gp-part")
+    part.add_class(f"gp-part-{name}")
+    return part

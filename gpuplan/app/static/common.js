@@ -1,0 +1,113 @@
+// Shared by every part: elements made from plain data, and drawing that keeps the keyboard focus.
+
+function h(tag, props, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(props ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "class") node.className = value;
+    else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) node.append(child);
+  }
+  return node;
+}
+
+// Draws again on every change of the data; what had the focus gets it back by its data-at.
+function drawn(view, after) {
+  return {
+    render({ model, el }) {
+      const send = (type, rest) => model.send({ type, ...rest });
+      const draw = () => {
+        const active = el.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
+        el.replaceChildren(...[view(model.get("data"), send, model)].flat().filter(Boolean));
+        if (active) el.querySelector(`[data-at="${CSS.escape(active)}"]`)?.focus({ preventScroll: true });
+        after?.(el, model, send);
+      };
+      model.on("change:data", draw);
+      draw();
+      return () => model.off("change:data", draw);
+    },
+  };
+}
+
+// One input with its label, unit, question and problem. update() leaves what is being typed alone.
+function control(field, send, compact) {
+  const id = `gp-${field.path.replaceAll(".", "-")}-${Math.random().toString(36).slice(2, 7)}`;
+  const change = (value, live) => send("set", { path: field.path, value, live });
+  let timer;
+  let input;
+  if (field.kind === "checkbox") {
+    input = h("input", { type: "checkbox", id, onchange: () => change(input.checked, false) });
+  } else if (field.kind === "select") {
+    input = h("select", { id, onchange: () => change(input.value, false) });
+  } else {
+    input = h("input", {
+      type: field.kind === "number" ? "number" : "text", id, autocomplete: "off", spellcheck: "false",
+      min: field.kind === "number" ? field.low : undefined, max: field.kind === "number" ? field.high : undefined,
+      oninput: () => {
+        clearTimeout(timer);
+        if (input.value.trim()) timer = setTimeout(() => change(input.value, true), 120);
+      },
+      onchange: () => { clearTimeout(timer); change(input.value, false); },
+    });
+  }
+  input.dataset.at = field.path;
+  const problem = h("p", { class: "gp-problem", id: `${id}-problem`, role: "alert" });
+  const known = h("span", { class: "gp-assumed" });
+  const label = h("label", { for: id }, field.label);
+  const ask = field.question && !compact
+    ? h("button", { class: "gp-ask", type: "button", "aria-label": `Why ask: ${field.label}`, "aria-expanded": "false",
+        onclick: () => { question.hidden = !question.hidden; ask.setAttribute("aria-expanded", String(!question.hidden)); } }, "?")
+    : null;
+  const question = h("p", { class: "gp-question", hidden: true }, field.question);
+  let shown;
+  const update = (next) => {
+    if (shown === undefined || JSON.stringify(shown) !== JSON.stringify(next)) {
+      if (next.kind === "select" && JSON.stringify(shown?.options) !== JSON.stringify(next.options)) {
+        input.replaceChildren(...next.options.map((o) => h("option", { value: o.value }, o.text)));
+      }
+      if (next.kind === "checkbox") input.checked = next.value;
+      else if (document.activeElement !== input || next.kind === "select" || !input.dataset.typing) {
+        if (input.value !== next.value) input.value = next.value;
+      }
+      if (compact) input.setAttribute("aria-label", `${next.label}${compact ? ", " + compact : ""}`);
+      input.setAttribute("aria-invalid", String(Boolean(next.problem)));
+      if (next.problem) input.setAttribute("aria-describedby", `${id}-problem`);
+      else input.removeAttribute("aria-describedby");
+      problem.textContent = next.problem ? `Allowed: ${next.problem}.` : "";
+      problem.hidden = !next.problem;
+      known.textContent = next.assumed ? "assumed" : "";
+      known.title = next.known;
+      shown = next;
+    }
+  };
+  if (input.type === "text" || input.type === "number") {
+    input.addEventListener("input", () => { input.dataset.typing = "1"; });
+    input.addEventListener("blur", () => { delete input.dataset.typing; if (shown && !shown.problem && input.value !== shown.value && !timer) input.value = shown.value; });
+    input.addEventListener("change", () => { delete input.dataset.typing; timer = undefined; });
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && shown) { clearTimeout(timer); input.value = shown.value; delete input.dataset.typing; }
+    });
+  }
+  const unit = field.unit ? h("span", { class: "gp-unit" }, field.unit) : null;
+  const node = compact
+    ? h("div", { class: "gp-cell" }, input, problem)
+    : field.kind === "checkbox"
+      ? h("div", { class: "gp-field gp-check" }, h("div", { class: "gp-line" }, input, label, known, ask), question, problem)
+      : h("div", { class: "gp-field" }, h("div", { class: "gp-line" }, label, known, ask),
+          h("div", { class: "gp-line" }, input, unit), question, problem);
+  update(field);
+  return { node, update, input };
+}
+
+const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);
+
+const LEVELS = { stop: "Fix", warn: "Settle", note: "Note" };
+
+const messageList = (messages, send) => h("ul", { class: "gp-messages" }, messages.map((m) => h("li", { class: `gp-${m.level}` },
+  h("b", { class: "gp-tag" }, LEVELS[m.level]), h("div", {}, m.text, " ", h("em", {}, m.change), " ",
+    m.where ? h("button", { type: "button", class: "gp-link", "data-at": m.code, onclick: () => send("visit", { path: m.path }) }, `Go to \u201c${m.where}\u201d`) : null,
+    m.sources.length ? h("cite", {}, m.sources.join("; "), m.locator ? `, ${m.locator}` : "") : null))));

@@ -1,0 +1,41 @@
+// Why this number: sentence, formula with the numbers in it, inputs, sources, how well known. Or the messages.
+const BASIS = { measured: "measured", published: "published", quoted: "stated or quoted", derived: "derived", assumed: "assumed" };
+
+function why(data, send) {
+  return [
+    h("p", { class: "gp-small" }, data.label),
+    h("p", {}, data.sentence),
+    h("p", { class: "gp-formula" }, data.formula),
+    data.inputs.length ? h("table", { class: "gp-table" },
+      h("thead", {}, h("tr", {}, h("th", {}, "Input"), h("th", { class: "n" }, "Value"), h("th", {}, "Known from"))),
+      h("tbody", {}, data.inputs.map((i) => h("tr", {},
+        h("td", {}, i.key ? h("button", { type: "button", class: "gp-link", "data-at": i.key, onclick: () => send("why", { key: i.key }) }, i.label) : i.label),
+        h("td", { class: "n" }, i.value), h("td", { class: "gp-known" }, i.known, i.basis === "assumed" && !i.key ? h("b", { class: "gp-tag gp-warn" }, "assumed") : null))))) : null,
+    h("p", { class: "gp-basis" }, h("b", { class: `gp-tag gp-${data.basis}` }, BASIS[data.basis]), " ", data.basis_text),
+    data.sources.length ? h("div", { class: "gp-small" }, h("b", {}, "Sources"),
+      h("ul", {}, data.sources.map((s) => h("li", {}, s.title, s.where ? `, ${s.where}` : "", s.url ? h("span", { class: "gp-url" }, s.url) : null)))) : null,
+    h("p", { class: "gp-small gp-function" }, data.function),
+  ];
+}
+
+function messages(data, send) {
+  return data.messages.length ? messageList(data.messages, send) : h("p", {}, "Nothing to say about this plan.");
+}
+
+let opener = null;
+
+export default drawn((data, send) => {
+  if (!data.kind || data.kind === "closed") return null;
+  const close = () => { send("close"); opener?.focus?.(); };
+  return h("aside", { class: "gp-drawer", role: "region", "aria-label": data.title, tabindex: -1, "data-at": "drawer",
+    onkeydown: (e) => { if (e.key === "Escape") close(); } },
+    h("h2", {}, data.title, h("button", { type: "button", class: "gp-icon", "aria-label": "Close", "data-at": "close", onclick: close }, "\u00d7")),
+    data.kind === "why" ? why(data, send) : messages(data, send));
+}, (el, model) => {
+  const open = Boolean(el.firstChild);
+  if (open && !model.wasOpen) {
+    opener = document.activeElement;
+    el.querySelector(".gp-drawer").focus({ preventScroll: true });
+  }
+  model.wasOpen = open;
+});

@@ -1,0 +1,10 @@
+// What the loss of each single host does.
+export default drawn((data) => {
+  if (!data.rows?.length) return null;
+  return h("div", { class: `gp-card${data.stale ? " gp-stale" : ""}` }, h("h2", {}, "Every single failure"),
+    h("table", { class: "gp-table" },
+      h("thead", {}, h("tr", {}, ["Lost", "Restart", "Move", "Not placed"].map((t, i) => h("th", { class: i ? "n" : "" }, t)))),
+      h("tbody", {}, data.rows.map((r) => h("tr", {}, h("td", {}, r.hosts), h("td", { class: "n" }, r.restarted), h("td", { class: "n" }, r.moved),
+        h("td", { class: r.tone ? "n gp-bad" : "n" }, r.unplaced))))),
+    data.more ? h("p", { class: "gp-small" }, `and ${data.more} more rows`) : null);
+});

@@ -1,0 +1,26 @@
+// A card of inputs. Fields are kept, so that typing is never interrupted.
+export default {
+  render({ model, el }) {
+    const send = (type, rest) => model.send({ type, ...rest });
+    const fields = new Map();
+    const title = h("h2");
+    const body = h("div", { class: "gp-fields" });
+    el.append(h("div", { class: "gp-card" }, title, body));
+    function draw() {
+      const data = model.get("data");
+      if (!data.fields) return;
+      title.textContent = data.title;
+      const alive = new Set(data.fields.map((f) => f.path));
+      for (const [path, field] of fields) if (!alive.has(path)) { field.node.remove(); fields.delete(path); }
+      data.fields.forEach((field, at) => {
+        if (!fields.has(field.path)) fields.set(field.path, control(field, send));
+        const kept = fields.get(field.path);
+        kept.update(field);
+        if (body.children[at] !== kept.node) body.insertBefore(kept.node, body.children[at] ?? null);
+      });
+    }
+    model.on("change:data", draw);
+    draw();
+    return () => model.off("change:data", draw);
+  },
+};

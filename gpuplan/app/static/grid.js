@@ -1,0 +1,73 @@
+// The table of workload groups: a grid of real inputs. Rows are kept, so that typing is never interrupted.
+export default {
+  render({ model, el }) {
+    const send = (type, rest) => model.send({ type, ...rest });
+    const rows = new Map();
+    const head = h("tr");
+    const body = h("tbody");
+    const sum = h("b");
+    const empty = h("div", { class: "gp-empty" },
+      h("p", {}, "Nobody asks for a GPU yet."), h("p", {}, "Add the first group below: choose what they do with a GPU, then say how many they are."));
+    const table = h("table", { class: "gp-grid" }, h("thead", {}, head), body,
+      h("tfoot", {}, h("tr", {}, h("td", { colspan: 11 }, "Sum of the groups, all at their peak at once"), h("td", { class: "n" }, sum), h("td"))));
+    const choice = h("select", { "aria-label": "Use case of the new group" });
+    const add = h("div", { class: "gp-add" }, choice,
+      h("button", { type: "button", class: "gp-primary", "data-at": "add", onclick: () => send("add", { use_case: choice.value }) }, "Add group"));
+    el.append(h("div", { class: "gp-card gp-wide" }, table, empty, add));
+
+    function makeRow(row) {
+      const cells = row.cells.map((field) => control(field, send, row.name));
+      const mark = h("td", { class: "gp-mark" });
+      const gpus = h("button", { type: "button", class: "gp-number", title: "Why this number?", onclick: () => gpus.dataset.key && send("why", { key: gpus.dataset.key }) });
+      const icon = (text, label, type, rest) => {
+        const node = h("button", { type: "button", class: "gp-icon", title: label, onclick: () => send(type, { id: row.id, ...rest }) }, text);
+        node.dataset.label = label;
+        return node;
+      };
+      const icons = [icon("\u2191", "Move up", "move", { by: -1 }), icon("\u2193", "Move down", "move", { by: 1 }),
+        icon("\u29c9", "Duplicate", "duplicate"), icon("\u00d7", "Delete", "delete")];
+      const node = h("tr", { "data-group": row.id }, mark, cells.map((c) => h("td", {}, c.node)), h("td", { class: "n" }, gpus),
+        h("td", { class: "gp-icons" }, icons));
+      return { node, update(next) {
+        mark.replaceChildren(chip(next.letter, next.colour));
+        cells.forEach((cell, i) => {
+          cell.update(next.cells[i]);
+          cell.input.setAttribute("aria-label", `${next.cells[i].label}, ${next.name}`);
+          cell.input.title = next.cells[i].question;
+        });
+        gpus.textContent = next.gpus;
+        gpus.dataset.key = next.key;
+        gpus.setAttribute("aria-label", `Why ${next.gpus} GPUs for ${next.name}?`);
+        icons.forEach((i) => i.setAttribute("aria-label", `${i.dataset.label}: ${next.name}`));
+      } };
+    }
+    function draw() {
+      const data = model.get("data");
+      if (!data.rows) return;
+      if (!head.children.length) {
+        head.append(h("th", {}, h("span", { class: "gp-hidden" }, "Letter")), ...data.heads.map((c) => h("th", { title: c.question, class: `gp-col-${c.name}` }, h("abbr", { title: `${c.full}. ${c.question}` }, c.text))),
+          h("th", { class: "n" }, "GPUs"), h("th", {}, h("span", { class: "gp-hidden" }, "Actions")));
+        choice.append(...data.presets.map((p) => h("option", { value: p.id, title: p.example }, `${p.name} \u2013 ${p.configuration.toLowerCase()}`)));
+      }
+      const alive = new Set(data.rows.map((r) => r.id));
+      for (const [id, row] of rows) if (!alive.has(id)) { row.node.remove(); rows.delete(id); }
+      data.rows.forEach((row, at) => {
+        if (!rows.has(row.id)) rows.set(row.id, makeRow(row));
+        const { node, update } = rows.get(row.id);
+        update(row);
+        if (body.children[at] !== node) {
+          const active = node.contains(document.activeElement) ? document.activeElement : null;
+          body.insertBefore(node, body.children[at] ?? null);
+          active?.focus();
+        }
+      });
+      sum.textContent = data.sum;
+      table.hidden = !data.rows.length;
+      empty.hidden = Boolean(data.rows.length);
+      table.classList.toggle("gp-stale", data.stale);
+    }
+    model.on("change:data", draw);
+    draw();
+    return () => model.off("change:data", draw);
+  },
+};

@@ -1,0 +1,11 @@
+// The steps; each can be entered at any time.
+export default drawn((data, send) => {
+  if (!data.steps) return null;
+  return h("nav", { "aria-label": "Steps" },
+    h("ol", {}, data.steps.map((s, i) => h("li", {}, h("button", {
+      type: "button", class: s.id === data.current ? "on" : "", "aria-current": s.id === data.current ? "step" : undefined,
+      "data-at": s.id, onclick: () => send("go", { step: s.id }),
+    }, h("span", { class: s.error ? "gp-num gp-bad" : "gp-num", "aria-hidden": "true" }, s.error ? "!" : i || "\u2302"), h("span", {}, s.title,
+      s.error ? h("em", {}, s.error) : null))))),
+    h("p", { class: "gp-hint" }, "Each step can be entered at any time; nothing is lost by going back."));
+});

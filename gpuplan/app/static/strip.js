@@ -1,0 +1,10 @@
+// The answer so far; every figure can be asked why.
+export default drawn((data, send) => {
+  if (!data.shown) return null;
+  return h("section", { class: `gp-figures${data.stale ? " gp-stale" : ""}`, "aria-label": "The answer so far" },
+    data.figures.map((f) => h("button", {
+      type: "button", class: `gp-figure gp-${f.tone || "plain"}`, "data-at": f.key, "aria-expanded": String(data.open === f.key),
+      title: f.key === "messages" ? "Show the messages" : "Why this number?", onclick: () => send("why", { key: f.key }),
+    }, h("small", {}, f.label), h("b", {}, f.value), h("span", {}, f.note))),
+    data.stale ? h("p", { class: "gp-stale-word", role: "status" }, "An input is not allowed: these are the figures of the last good plan.") : null);
+});

@@ -1,0 +1,39 @@
+"""Start: an example, a blank design, or a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.app.model import Workbook
+from gpuplan.plan import make_plan
+from gpuplan.report import amount
+from gpuplan.scenario import load_scenario
+
+EXAMPLES = (
+    ("enterprise", "Enterprise example", "Researchers, data scientists, HPC and developers share one cluster; the second "
+                                         "worked design of VMware's reference architecture."),
+    ("starter", "Starter example", "Data scientists and developers reach every GPU over the network; the first worked "
+                                   "design of the same paper."),
+    ("current", "Current-generation example", "H100 NVL on vSphere 8.0 U3, with vGPU and MIG, and no failure allowed "
+                                              "during maintenance."),
+)
+
+
+def start_data(workbook: Workbook) -> dict[str, Any]:
+    """The ways to begin, each example with its answer."""
+    if workbook.examples is None:
+        workbook.examples = [_example(workbook, *example) for example in EXAMPLES]
+    return {"examples": workbook.examples, "started": workbook.started, "name": workbook.scenario.name}
+
+
+def _example(workbook: Workbook, key: str, title: str, text: str) -> dict[str, str]:
+    plan = make_plan(load_scenario(key), workbook.catalog)
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu].name
+    totals = plan.totals
+    return {
+        "id": key, "title": title, "text": text,
+        "answer": f"{amount(totals.gpus_demanded, 'GPU')} demanded \u2192 {amount(totals.hosts, 'host')}, "
+                  f"{amount(totals.gpus, 'GPU')} ({totals.gpus_after_failure} after failure)",
+        "hardware": f"{gpu}, {plan.scenario.hardware.gpus_per_host} per host, "
+                    f"{plan.catalog.vsphere[plan.scenario.platform.vsphere].name}",
+    }

@@ -1,0 +1,3 @@
+// Runs when the last cell has arrived, before Voila's own script.
+window.voila_finish();
+window.gpuplan.watch();

@@ -1,0 +1,174 @@
+"""The workbook app: parts of the screen around one `Workbook`, each drawn from plain data."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ipywidgets
+
+from gpuplan.app import frame
+from gpuplan.app.model import Workbook, guarded
+from gpuplan.app.parts import Part, make_part
+from gpuplan.app.steps import design, hosts, start, usecases
+from gpuplan.catalog import load_catalog
+from gpuplan.scenario import load_scenario
+
+log = logging.getLogger("gpuplan.app")
+
+Data = Callable[[Workbook], dict[str, Any]]
+
+
+class WorkbookApp(ipywidgets.VBox):
+    """The whole workbook as one widget: bar, answer strip, steps, drawer.
+
+    Parameters
+    ----------
+    workbook : Workbook
+        The state that is shown and changed.
+    """
+
+    def __init__(self, workbook: Workbook) -> None:
+        self.workbook = workbook
+        self.dark = False
+        self._shown: dict[str, list[tuple[Part, Data]]] = {}
+        self._pages: dict[str, ipywidgets.Box] = {}
+        self._chart: hosts.CapacityChart | None = None
+        self._frame = [
+            (self._part("bar", styled=True), frame.bar_data),
+            (self._part("strip"), frame.strip_data),
+            (self._part("nav"), frame.nav_data),
+            (self._part("drawer"), frame.drawer_data),
+        ]
+        self._bar, strip, nav, drawer = (part for part, _ in self._frame)
+        self._page = _box("gp-work")
+        self._columns = _box("gp-columns", nav, self._page)
+        super().__init__(children=(self._bar, strip, self._columns, drawer))
+        self.add_class("gp-app")
+        workbook.observe(lambda _change: self._draw(), ["revision", "step", "drawer"])
+        self._draw()
+
+    def _part(self, name: str, styled: bool = False) -> Part:
+        return make_part(name, self._receive, styled)
+
+    def _draw(self) -> None:
+        """Send what changed: the frame, and the parts of the step on the screen."""
+        workbook = self.workbook
+        for part, data in self._frame:
+            part.show(data(workbook))
+        step = workbook.step
+        if step not in self._pages:
+            self._pages[step] = self._build(step)
+        for part, data in self._shown[step]:
+            part.show(data(workbook))
+        if step == "hosts" and self._chart is not None:
+            self._chart.show(workbook, self.dark)
+        if self._page.children != (self._pages[step],):
+            self._page.children = (self._pages[step],)
+        mark = self._columns.add_class if step == "start" else self._columns.remove_class
+        mark("gp-wide-page")
+
+    def _build(self, step: str) -> ipywidgets.Box:
+        """Make the parts of a step, when it is entered for the first time."""
+        shown: list[tuple[Part, Data]] = []
+        self._shown[step] = shown
+
+        def part(name: str, data: Data) -> Part:
+            made = self._part(name)
+            shown.append((made, data))
+            return made
+
+        if step == "start":
+            return _box("gp-page", part("start", start.start_data))
+        if step == "usecases":
+            return _box(
+                "gp-page",
+                part("title", lambda _w: {"title": "Use cases", "text": "Who needs GPUs, for what, and how each of them "
+                                                                        "reaches one."}),
+                part("grid", usecases.table_data),
+                _box("gp-two", part("access", usecases.access_data), part("form", usecases.demand_form)),
+            )
+        if step == "hosts":
+            self._chart = hosts.CapacityChart()
+            return _box(
+                "gp-page",
+                part("posture", hosts.posture_data),
+                _box("gp-two",
+                     _box("gp-main", part("hosts", hosts.picture_data), self._chart.widget),
+                     _box("gp-side", part("form", hosts.hardware_form), part("failures", hosts.failure_table))),
+            )
+        return _box("gp-page", part("design", design.design_data))
+
+    def _receive(self, kind: str, content: Mapping[str, Any]) -> None:
+        guarded(self.workbook, log.exception, self._act, (kind, content))
+
+    def _act(self, kind: str, content: Mapping[str, Any]) -> None:
+        """Carry out what the browser reports."""
+        workbook = self.workbook
+        if kind == "set":
+            workbook.edit(str(content["path"]), content["value"], live=bool(content.get("live")))
+        elif kind == "go":
+            workbook.go(str(content["step"]))
+        elif kind == "why":
+            key = str(content["key"])
+            workbook.drawer = "" if workbook.drawer == key else key
+        elif kind == "close":
+            workbook.drawer = ""
+        elif kind == "visit":
+            workbook.go(frame.step_of(str(content["path"])))
+            workbook.drawer = ""
+        elif kind == "fail":
+            workbook.toggle_host(str(content["pool"]), int(content["host"]))
+        elif kind == "restore-hosts":
+            workbook.restore_hosts()
+        elif kind == "add":
+            workbook.add_group(str(content["use_case"]))
+        elif kind == "duplicate":
+            workbook.duplicate_group(str(content["id"]))
+        elif kind == "delete":
+            workbook.delete_group(str(content["id"]))
+        elif kind == "move":
+            workbook.move_group(str(content["id"]), int(content["by"]))
+        elif kind == "example":
+            workbook.open_example(str(content["name"]))
+        elif kind == "open":
+            workbook.open_file(str(content["name"]), bytes(content["buffer"]))
+        elif kind == "too-large":
+            workbook.say("stop", f"{str(content['name'])[:80]} was not opened: it has {int(content['size']):,} bytes; a "
+                                 "scenario has at most 1,000,000.")
+        elif kind == "restore":
+            workbook.restore(str(content["fragment"]))
+        elif kind == "save":
+            stem = re.sub(r"[^A-Za-z0-9]+", "-", workbook.scenario.name).strip("-").lower() or "design"
+            self._bar.send({"type": "download", "name": f"{stem}.yaml", "text": workbook.scenario.to_yaml()})
+        elif kind == "theme":
+            self.dark = bool(content["dark"])
+            self._draw()
+        elif kind == "dismiss":
+            workbook.say("", "")
+        elif kind in ("undo", "redo"):
+            getattr(workbook, kind)()
+
+
+def _box(name: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
+    box = ipywidgets.Box(children=children)
+    box.add_class(name)
+    return box
+
+
+def workbook() -> WorkbookApp:
+    """The workbook, opened with the scenario and the catalog folder that ``gpuplan app`` was given.
+
+    Returns
+    -------
+    workbook : WorkbookApp
+        A widget for the last line of a notebook cell. [-]
+    """
+    folder, file = os.environ.get("GPUPLAN_CATALOG"), os.environ.get("GPUPLAN_SCENARIO")
+    state = Workbook(load_catalog(*([folder] if folder else [])), load_scenario(file) if file else None)
+    if file:
+        state.step = "usecases"
+    return WorkbookApp(state)

@@ -1,0 +1,172 @@
+"""A fact: a value with its unit, its range, how well it is known and where it comes from.
+
+Nothing here has a default for `basis` or `sources`: a number that cannot say where it comes from is no fact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+Value = str | int | float | bool
+"""What a fact can hold. Dates are ISO text, because some are known to the month only."""
+
+BASES = ("measured", "published", "quoted", "derived", "assumed")
+"""How well a value is known, strongest first."""
+
+SCENARIO_SOURCE = "scenario"
+"""The source id of a fact that the customer's scenario states."""
+
+
+def data_root() -> Path:
+    """Folder of the shipped data: inside the package when installed, beside it in a working copy.
+
+    Returns
+    -------
+    Path
+        The folder with the catalog's CSV files and ``scenarios``.
+    """
+    package = Path(__file__).resolve().parent
+    packaged = package / "data"
+    return packaged if packaged.is_dir() else package.parent / "data"
+
+
+def weakest(bases: Iterable[str]) -> str:
+    """Weakest of some bases: what a result that rests on all of them may claim.
+
+    Parameters
+    ----------
+    bases : Iterable[str]
+        One or more of `BASES`.
+
+    Returns
+    -------
+    str
+        The one that stands last in `BASES`.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one that is not a basis.
+
+    Examples
+    --------
+    >>> weakest(["published", "assumed", "measured"])
+    'assumed'
+    """
+    known = list(bases)
+    if not known:
+        raise ValueError("no basis given: at least one is needed to name the weakest")
+    for basis in known:
+        _check_basis(basis)
+    return max(known, key=BASES.index)
+
+
+def _check_basis(basis: str) -> None:
+    if basis not in BASES:
+        raise ValueError(f"basis {basis!r} is unknown; allowed are {', '.join(BASES)}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One document that facts are taken from.
+
+    Parameters
+    ----------
+    id : str
+        Short name used in the `source` columns.
+    title, producer : str
+        What it is called and who made it.
+    url : str
+        Web address or repository path with commit; empty where none is known.
+    published : str
+        ISO date, to the precision that is known; empty where undated.
+    accessed : str
+        ISO date on which it was read.
+    kind : str
+        vendor, standard, measurement, press, database, code or third-party.
+    note : str
+        What a reader should know before trusting it.
+    """
+
+    id: str
+    title: str
+    producer: str
+    url: str
+    published: str
+    accessed: str
+    kind: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A value with unit, range, basis and sources.
+
+    Parameters
+    ----------
+    key : str
+        Address of the fact, such as ``gpus/v100-pcie-32gb/memory_gib``.
+    value : str, int, float or bool
+        The value; numbers are finite.
+    unit : str
+        Unit as written in `gpuplan.units`; ``1`` for a count or ratio, empty for text.
+    low, high : float or None
+        Range of a number, both or neither; the value lies inside it.
+    basis : str
+        One of `BASES`.
+    sources : tuple[str, ...]
+        Ids of the sources, at least one; ``scenario`` for what the customer stated.
+    locator : str
+        Page, table or section inside the source.
+    note : str
+        Disagreements and limits.
+
+    Raises
+    ------
+    ValueError
+        If the basis is unknown, there is no source, or a number or its range makes no sense.
+
+    Examples
+    --------
+    >>> Fact("gpus/t4-16gb/tdp_w", 70, "W", None, None, "published", ("techpowerup",)).value
+    70
+    """
+
+    key: str
+    value: Value
+    unit: str
+    low: float | None
+    high: float | None
+    basis: str
+    sources: tuple[str, ...]
+    locator: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        _check_basis(self.basis)
+        if isinstance(self.sources, str) or not self.sources or not all(self.sources):
+            raise ValueError(f"{self.key}: a fact needs at least one source")
+        for name in ("value", "low", "high"):
+            number = getattr(self, name)
+            if _is_number(number) and not math.isfinite(number):
+                raise ValueError(f"{self.key}: {name} {number!r} is not a finite number")
+        if self.low is None and self.high is None:
+            return
+        if self.low is None or self.high is None:
+            raise ValueError(f"{self.key}: low and high go together; give both or neither")
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            raise ValueError(f"{self.key}: only a number can have low and high")
+        if not self.low <= self.value <= self.high:
+            raise ValueError(f"{self.key}: {self.value!r} is not between {self.low!r} and {self.high!r}")
+
+    @property
+    def parameter(self) -> str:
+        """Last part of the key, such as ``memory_gib``."""
+        return self.key.rpartition("/")[2]

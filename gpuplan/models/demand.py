@@ -1,0 +1,199 @@
+"""Demand: people and the share of them active at the peak -> VMs and GPUs."""
+
+import math
+from fractions import Fraction
+
+from gpuplan.units import exact
+
+
+def active_people(people: int, *, active_share: float) -> int:
+    """People of a group who use a GPU at the same time in the busiest hour.
+
+    Parameters
+    ----------
+    people : int
+        People (or jobs, or applications) in the group. [-]
+    active_share : float
+        Share of them active at the peak, 0 to 1. [-]
+
+    Returns
+    -------
+    active_people : int
+        People active at the peak, rounded up to whole people. [-]
+
+    Notes
+    -----
+    ceil(people * active_share), computed on the decimal value given, so that 30 people at 0.1
+    are 3 and not 4. Valid for a closed group whose peak is known; it says nothing about chance.
+
+    Examples
+    --------
+    >>> active_people(30, active_share=0.1)
+    3
+    >>> active_people(10, active_share=0.35)
+    4
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return math.ceil(people * exact(active_share))
+
+
+def group_vms(active: int, *, vms_each: int) -> int:
+    """VMs with a GPU that a group runs at the peak.
+
+    Parameters
+    ----------
+    active : int
+        People active at the peak. [-]
+    vms_each : int
+        VMs or worker nodes that one of them runs at once. [-]
+
+    Returns
+    -------
+    group_vms : int
+        VMs with a GPU at the peak. [-]
+
+    Notes
+    -----
+    active * vms_each. More than one VM each is distributed work.
+
+    Examples
+    --------
+    >>> group_vms(2, vms_each=8)
+    16
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return active * vms_each
+
+
+def group_demand_gpus(vms: int, *, gpus_each: float) -> float:
+    """GPUs that a group uses at the peak, fractions added up.
+
+    Parameters
+    ----------
+    vms : int
+        VMs with a GPU at the peak. [-]
+    gpus_each : float
+        GPUs per VM: a fraction of one GPU, or a whole number. [GPU]
+
+    Returns
+    -------
+    group_demand_gpus : float
+        Sum of the GPUs and fractions of the group. [GPU]
+
+    Notes
+    -----
+    vms * gpus_each. This is arithmetic on fractions; how many GPUs the fractions really occupy
+    is decided by sharing and placement.
+
+    Examples
+    --------
+    >>> group_demand_gpus(16, gpus_each=0.125)
+    2.0
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return float(vms * exact(gpus_each))
+
+
+def total_demand_gpus(*parts: float) -> float:
+    """Sum of the GPUs that all groups use at the peak.
+
+    Parameters
+    ----------
+    *parts : float
+        GPUs of each group at the peak. [GPU]
+
+    Returns
+    -------
+    total_demand_gpus : float
+        Sum over the groups. [GPU]
+
+    Notes
+    -----
+    A plain sum of peaks: it assumes that all groups have their busiest hour at the same time.
+
+    Examples
+    --------
+    >>> total_demand_gpus(12.0, 8.0, 2.0, 2.0, 4.0)
+    28.0
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return float(sum((exact(part) for part in parts), Fraction(0)))
+
+
+def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
+    """VMs of a group that fit into what is left of the customer's stated total.
+
+    Parameters
+    ----------
+    vms : int
+        VMs the group asks for. [-]
+    gpus_each : float
+        GPUs per VM. [GPU]
+    gpus_left : float
+        GPUs of the stated total not taken by the groups before it. [GPU]
+
+    Returns
+    -------
+    admitted_vms : int
+        VMs that fit; the others are reported as not placed. [-]
+
+    Notes
+    -----
+    min(vms, floor(gpus_left / gpus_each)), groups in the order of the table.
+
+    Examples
+    --------
+    >>> admitted_vms(10, gpus_each=0.5, gpus_left=4.0)
+    8
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return min(vms, math.floor(exact(gpus_left) / exact(gpus_each)))
+
+
+def planned_demand_gpus(groups_gpus: float, *, stated_gpus: float | None) -> float:
+    """GPUs that the design must provide at the peak: the customer's stated total where there is one, else the sum of the groups.
+
+    Parameters
+    ----------
+    groups_gpus : float
+        Sum of the GPUs of all groups at the peak. [GPU]
+    stated_gpus : float or None
+        The customer's stated total, if any. [GPU]
+
+    Returns
+    -------
+    planned_demand_gpus : float
+        GPUs to plan for. [GPU]
+
+    Notes
+    -----
+    A stated total wins. If the groups add up to less, the rest is kept as whole GPUs for nobody in
+    particular; if they add up to more, what is beyond the total is reported as not placed.
+
+    Examples
+    --------
+    >>> planned_demand_gpus(20.0, stated_gpus=28)
+    28.0
+    >>> planned_demand_gpus(20.0, stated_gpus=None)
+    20.0
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return float(groups_gpus if stated_gpus is None else stated_gpus)

@@ -1,0 +1,101 @@
+"""Sharing one GPU: which profile a share of a GPU gets, and how many of it one GPU holds.
+
+Counts come from the vendor's tables and are never memory divided by size.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from gpuplan.units import exact
+
+
+class Profile(NamedTuple):
+    """A vGPU profile of one GPU model."""
+
+    name: str
+    frame_buffer_mb: int
+    max_per_gpu: int
+    whole: bool
+    """Whether it is the full-frame-buffer profile."""
+
+
+def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profile | None:
+    """The smallest vGPU profile that gives a VM at least its share of the GPU.
+
+    Parameters
+    ----------
+    gpus_each : float
+        Share of one GPU that the VM needs; 1 or more asks for the whole frame buffer. [GPU]
+    profiles : sequence of Profile
+        Profiles of one GPU model with one backing. [-]
+
+    Returns
+    -------
+    smallest_profile : Profile or None
+        The profile of which most fit on a GPU among those large enough; None if there is none. [-]
+
+    Notes
+    -----
+    Large enough means frame buffer >= share * frame buffer of the whole-GPU profile, or that so few
+    fit on a GPU that each has the share (1 / max per GPU >= share), which covers the profiles that
+    lose a little frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). Of those, the one with the
+    highest maximum per GPU, then with the most frame buffer. Equal-size mode: one profile per GPU.
+
+    Examples
+    --------
+    >>> v100 = [Profile("V100D-32C", 32768, 1, True), Profile("V100D-16C", 16384, 2, False),
+    ...         Profile("V100D-8C", 8192, 4, False), Profile("V100D-4C", 4096, 8, False)]
+    >>> smallest_profile(0.5, profiles=v100).name
+    'V100D-16C'
+    >>> smallest_profile(0.3, profiles=v100).name
+    'V100D-16C'
+
+    References
+    ----------
+    .. [1] nvidia-aie-5.0-user-guide
+    """
+    full = max((p.frame_buffer_mb for p in profiles), default=0)
+    share = exact(gpus_each)
+    if share >= 1:
+        return next((p for p in profiles if p.whole), None)
+    enough = [
+        p for p in profiles
+        if p.frame_buffer_mb >= share * full or Fraction(1, p.max_per_gpu) >= share
+    ]
+    return max(enough, key=lambda p: (p.max_per_gpu, p.frame_buffer_mb), default=None)
+
+
+def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:
+    """Frame buffer that a Bitfusion client gets for its share of a GPU.
+
+    Parameters
+    ----------
+    gpus_each : float
+        Share of the GPU's memory, 0 to 1. [GPU]
+    memory_gib : float
+        Memory of the GPU. [GiB]
+
+    Returns
+    -------
+    memory_share_mb : int
+        Memory of the share, rounded down to whole MB (of 2**20 bytes) so that n shares of 1/n fit. [MB]
+
+    Notes
+    -----
+    floor(share * memory * 1024), with a share read as the nearest fraction with a denominator up to
+    10000. Only memory is divided; the compute of the GPU is shared and contended.
+
+    Examples
+    --------
+    >>> memory_share_mb(0.5, memory_gib=32)
+    16384
+    >>> 3 * memory_share_mb(1/3, memory_gib=32) <= 32 * 1024
+    True
+
+    References
+    ----------
+    .. [1] vmware-bitfusion-3.0-user-guide
+    """
+    share = exact(gpus_each)
+    return max(1, int(share * Fraction(memory_gib) * 1024))

@@ -1,0 +1,19 @@
+"""Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
+
+from gpuplan.report.explain import Explanation, explain
+from gpuplan.report.numbers import amount, basis_word, number
+from gpuplan.report.tables import plan_dict, plan_frames, plan_tables
+from gpuplan.report.text import catalog_text, plan_text
+
+__all__ = [
+    "Explanation",
+    "amount",
+    "basis_word",
+    "catalog_text",
+    "explain",
+    "number",
+    "plan_dict",
+    "plan_frames",
+    "plan_tables",
+    "plan_text",
+]

@@ -1,0 +1,98 @@
+"""Why this number? A view of its line: sentence, formula with the numbers in it, inputs, sources, basis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuplan.plan import Plan
+from gpuplan.records import Input, Line
+from gpuplan.report.numbers import amount, basis_word, number
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """One input of an explained number."""
+
+    label: str
+    value: str
+    known: str
+    basis: str
+    key: str
+    """Key of the line that explains it, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One source of an explained number."""
+
+    id: str
+    title: str
+    url: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """All that can be said about one number."""
+
+    key: str
+    label: str
+    value: str
+    sentence: str
+    formula: str
+    inputs: tuple[InputRow, ...]
+    sources: tuple[SourceRow, ...]
+    basis: str
+    basis_text: str
+    function: str
+
+
+BASIS_TEXT = {
+    "measured": "All of it rests on measurements.",
+    "published": "The weakest input is a published figure.",
+    "quoted": "The weakest input is what somebody stated or quoted.",
+    "derived": "The weakest input is derived from others.",
+    "assumed": "At least one input is assumed: confirm it with the customer.",
+}
+
+
+def explain(plan: Plan, key: str) -> Explanation:
+    """The explanation of the line with this key.
+
+    Raises
+    ------
+    KeyError
+        If the plan has no such line.
+    """
+    line = plan.lines[key]
+    return Explanation(
+        key=key, label=line.label, value=amount(line.value, line.unit), sentence=line.sentence,
+        formula=formula_text(line), inputs=tuple(_row(plan, i) for i in line.inputs),
+        sources=tuple(_source(plan, line, s) for s in line.sources), basis=line.basis,
+        basis_text=BASIS_TEXT[line.basis], function=line.function,
+    )
+
+
+def formula_text(line: Line) -> str:
+    """The formula with the numbers in it."""
+    values = {i.name: number(i.value) for i in line.inputs}
+    return line.formula.format(**values, value=number(line.value))
+
+
+def _row(plan: Plan, given: Input) -> InputRow:
+    known = given.note or basis_word(given.basis)
+    titles = [plan.catalog.sources[s].title for s in given.sources if s in plan.catalog.sources]
+    if given.key not in plan.lines and titles:
+        known = f"{titles[0]}{', ' + given.locator if given.locator else ''}" + (f": {given.note}" if given.note else "")
+    if given.key in plan.lines:
+        known = "computed"
+    return InputRow(given.label, amount(given.value, given.unit), known, given.basis,
+                    given.key if given.key in plan.lines else "")
+
+
+def _source(plan: Plan, line: Line, source_id: str) -> SourceRow:
+    where = next((i.locator for i in line.inputs if source_id in i.sources and i.locator), "")
+    if source_id == "scenario":
+        return SourceRow("scenario", "Stated in this scenario", "", where)
+    source = plan.catalog.sources[source_id]
+    return SourceRow(source.id, source.title, source.url, where)

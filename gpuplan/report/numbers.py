@@ -1,0 +1,55 @@
+"""How numbers, units and words for them appear to a reader."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.units import exact
+
+MODE_NAMES = {
+    "passthrough": "Passthrough",
+    "vgpu": "vGPU",
+    "mig": "MIG-backed vGPU",
+    "bitfusion": "Bitfusion",
+    "": "none possible",
+}
+
+BASIS_WORDS = {
+    "measured": "measured",
+    "published": "published",
+    "quoted": "stated or quoted",
+    "derived": "derived",
+    "assumed": "assumed",
+}
+
+
+def basis_word(basis: str) -> str:
+    """A basis in words a customer reads."""
+    return BASIS_WORDS[basis]
+
+
+def number(value: Any) -> str:
+    """A number as it is shown: whole numbers with thin spaces, fractions of a GPU as fractions, others to three digits."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if float(value).is_integer():
+        return f"{int(value):,}".replace(",", "\u202f") if abs(value) >= 10_000 else str(int(value))
+    share = exact(value)
+    if 0 < share < 1 and share.denominator <= 16 and abs(float(share) - value) < 1e-6:
+        return f"{share.numerator}/{share.denominator}"
+    return f"{value:,.3f}".rstrip("0").rstrip(".").replace(",", "\u202f")
+
+
+def amount(value: Any, unit: str) -> str:
+    """A number with its unit; a count has none, and one of a thing is not in the plural."""
+    text = number(value)
+    if unit in ("", "1") or isinstance(value, str | bool) or value is None:
+        return text
+    word = {"GPU": "GPUs", "host": "hosts"}.get(unit, unit)
+    if unit in ("GPU", "host") and float(value) <= 1 and value:
+        word = unit
+    return f"{text} {word}"

@@ -1,0 +1,149 @@
+"""A plan and the catalog as readable text for a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gpuplan.catalog import Catalog
+from gpuplan.checks import check_plan
+from gpuplan.plan import Plan
+from gpuplan.report.numbers import MODE_NAMES, amount, basis_word, number
+
+WIDTH = 100
+
+
+def plan_text(plan: Plan) -> str:
+    """The design as text: the answer, the groups, the hosts, the decisions and the messages."""
+    totals, parts = plan.totals, []
+    title = plan.scenario.name + (f" for {plan.scenario.customer}" if plan.scenario.customer else "")
+    parts.append(f"{title}\n{'=' * len(title)}")
+    parts.append(table(("", ""), [
+        ("GPUs demanded", number(totals.gpus_demanded)),
+        ("Hosts", f"{number(totals.hosts)}  ({number(totals.hosts_for_demand)} for the demand + "
+                  f"{number(totals.hosts_for_failures)} for failure and maintenance)"),
+        ("GPUs", f"{number(totals.gpus)}  ({number(totals.gpus_after_failure)} after failure)"),
+        ("VMs not placed", f"{number(totals.unplaced_vms)}  ({number(totals.unplaced_vms_after_failure)} after the worst "
+                           "failure of one host)"),
+    ]))
+    if plan.groups:
+        parts.append(heading("Groups") + table(
+            ("Group", "Access mode", "VMs", "GPUs each", "GPUs", "Profile"),
+            [(g.name, MODE_NAMES[g.mode], number(g.vms), number(g.gpus_each), number(g.demand_gpus), g.profile)
+             for g in plan.groups], right=(2, 3, 4)))
+        parts.append(heading("Why this access mode") + "\n".join(
+            wrapped(f"{g.name}: {MODE_NAMES[g.mode]}. " + " ".join(r.text for r in g.reasons))
+            + "".join("\n" + wrapped(f"not {MODE_NAMES[r.mode]}: {r.reason.text}", "    ") for r in g.ruled_out)
+            for g in plan.groups))
+    for pool in plan.pools:
+        gpu = plan.catalog.gpus[pool.gpu].name
+        server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
+        rows = [(f"Host {n}", _host(plan, host, pool.gpus_per_host)) for n, host in enumerate(pool.placement, 1)]
+        shown = rows if len(rows) <= 24 else [*rows[:12], ("...", f"{len(rows) - 24} more hosts"), *rows[-12:]]
+        parts.append(heading(f"{pool.name}: {pool.hosts} x {server} with {pool.gpus_per_host} {gpu}")
+                     + table(("", ""), shown))
+    if plan.decisions:
+        parts.append(heading("Design decisions") + "\n".join(
+            wrapped(f"({d.number}) {d.decision}") + "\n" + wrapped(f"because {_lower(d.justification)}", "    ")
+            + "\n" + wrapped(f"implies: {d.implication}", "    ")
+            for d in plan.decisions))
+    messages = check_plan(plan)
+    if messages:
+        parts.append(heading("Messages") + "\n".join(
+            wrapped(f"{m.level.upper():4}  {m.text} {m.change}".rstrip(), "", "      ")
+            + (f"\n      [{', '.join(m.sources)}{' ' + m.locator if m.locator else ''}]" if m.sources else "")
+            for m in messages))
+    return "\n\n".join(parts) + "\n"
+
+
+def _lower(sentence: str) -> str:
+    first = sentence.split(" ", 1)[0]
+    return sentence if first.isupper() or first[1:] != first[1:].lower() else sentence[0].lower() + sentence[1:]
+
+
+def _host(plan: Plan, host: Sequence[Any], gpus_per_host: int) -> str:
+    names = {g.id: g.name for g in plan.groups} | {"unassigned": "Not assigned to a group"}
+    words, used = [], 0
+    for load in host:
+        used += load.gpus
+        if load.share_class:
+            per_group: dict[str, int] = {}
+            for slot in load.slots:
+                per_group[slot.group] = per_group.get(slot.group, 0) + 1
+            words.append(" + ".join(f"{n} x {names[g]}" for g, n in per_group.items()) + f" on one GPU ({load.share_class})")
+        else:
+            words.append(f"{names[load.slots[0].group]} {load.slots[0].vm}" + (f" ({load.gpus} GPUs)" if load.gpus > 1 else ""))
+    if used < gpus_per_host:
+        words.append(f"{amount(gpus_per_host - used, 'GPU')} free")
+    return "; ".join(words)
+
+
+def catalog_text(catalog: Catalog, query: str = "") -> str:
+    """The catalog as text: what it holds, one table of it, or what a search finds, each value with its source."""
+    fact_tables = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
+    if not query:
+        rows = [(name, number(len(getattr(catalog, name)))) for name in fact_tables]
+        rows += [(name, number(len(catalog.rows(name)))) for name in
+                 ("use_cases", "profiles", "vgpu_placements", "mig_placements", "rules", "modes", "components")]
+        rows.append(("sources", number(len(catalog.sources))))
+        parts = [heading(f"Catalog {catalog.digest}").lstrip() + table(("Table", "Entries"), rows, right=(1,))]
+        parts += [
+            heading(name.capitalize()) + table(("Id", "Name", "Sources"), [
+                (item.id, item.name, ", ".join(dict.fromkeys(s for f in item.facts.values() for s in f.sources)))
+                for item in getattr(catalog, name).values()
+            ]) for name in ("gpus", "servers", "vsphere", "nics", "switches", "products")
+        ]
+        parts.append("'gpuplan catalog WORD' searches; an id or a table name shows every value with its source.")
+        return "\n\n".join(parts) + "\n"
+    if query in fact_tables:
+        return "\n\n".join(_item_text(item) for item in getattr(catalog, query).values()) + "\n"
+    hits = catalog.search(query)
+    if not hits:
+        return ""
+    parts, others = [], []
+    for name, entry, title, keys in hits:
+        if name in fact_tables:
+            parts.append(_item_text(getattr(catalog, name)[entry]))
+        else:
+            others.append((name, entry, title, ", ".join(keys)[:60]))
+    if others:
+        parts.append(heading("Other tables").lstrip() + table(("Table", "Id", "Name", "Found in"), others))
+    return "\n\n".join(parts) + "\n"
+
+
+def _item_text(item: Any) -> str:
+    rows = [(f.key.rsplit("/", 1)[1].replace("_", " "), amount(f.value, f.unit), basis_word(f.basis), ", ".join(f.sources))
+            for f in item.facts.values()]
+    return heading(f"{item.name}  [{item.table}/{item.id}]").lstrip() + table(("Parameter", "Value", "Basis", "Source"), rows)
+
+
+def heading(text: str) -> str:
+    """A heading with a line under it."""
+    return f"{text}\n{'-' * len(text)}\n"
+
+
+def wrapped(text: str, first: str = "", rest: str | None = None) -> str:
+    """Text wrapped to the width of the page."""
+    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=first + "  " if rest is None else rest)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int] = ()) -> str:
+    """Columns aligned with spaces; the last column is wrapped to the width of the page."""
+    cells = [[str(c) for c in row] for row in rows]
+    if any(columns):
+        cells.insert(0, list(columns))
+    if not cells:
+        return ""
+    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    lines = []
+    for row in cells:
+        head = "".join(
+            (c.rjust(w) if i in right else c.ljust(w)) + "  "
+            for i, (c, w) in enumerate(zip(row[:-1], widths[:-1], strict=True))
+        )
+        last = row[-1].rjust(widths[-1]) if len(columns) - 1 in right else row[-1]
+        room = max(30, WIDTH - len(head))
+        folded = textwrap.wrap(last, room) or [""]
+        lines += [(head + folded[0]).rstrip(), *(" " * len(head) + more for more in folded[1:])]
+    return "\n".join(lines)

@@ -1,0 +1,700 @@
+"""The customer's question: a frozen, validated, versioned scenario; YAML and JSON in and out.
+
+``FIELDS`` and ``GROUP_FIELDS`` are the single description of every input: its bounds, its
+default, its label and the question to ask for it. Validation, the JSON Schema and the forms
+of the app all read them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gpuplan.facts import BASES, Fact, data_root
+from gpuplan.units import exact
+
+SCHEMA_VERSION = 1
+MAX_FILE_BYTES = 1_000_000
+MAX_GROUPS = 100
+MAX_VMS = 200_000
+MAX_GPUS = 100_000
+MODES = ("passthrough", "vgpu", "mig", "bitfusion")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One input of a scenario: where it is stored, what it may be, and how it is asked for.
+
+    ``kind`` is text, int, share (0 to 1), gpus (a fraction of one GPU or a whole number),
+    choice, bool or id (of a row in the catalog table ``table``). ``optional`` inputs may be empty.
+    """
+
+    path: str
+    label: str
+    kind: str
+    default: Any
+    low: float = 0
+    high: float = 0
+    choices: tuple[str | int, ...] = ()
+    table: str = ""
+    unit: str = ""
+    optional: bool = False
+    question: str = ""
+
+    def allowed(self) -> str:
+        """What this field accepts, in words."""
+        empty = ", or nothing" if self.optional else ""
+        if self.kind == "text":
+            return f"text of {self.low:g} to {self.high:g} characters"
+        if self.kind == "int":
+            return f"a whole number from {self.low:g} to {self.high:g}{empty}"
+        if self.kind == "share":
+            return "a share from 0 to 1 (or 0 % to 100 %)"
+        if self.kind == "gpus":
+            return f"a fraction of one GPU from {self.low:g} (such as 1/8), or a whole number up to {self.high:g}"
+        if self.kind == "bool":
+            return "true or false"
+        if self.kind == "id":
+            return f"the id of a row in the catalog table {self.table}{empty}"
+        return "one of " + ", ".join(str(c) for c in self.choices)
+
+
+FIELDS: tuple[Field, ...] = (
+    Field("name", "Name of the design", "text", "Untitled design", 1, 80),
+    Field("customer", "Customer", "text", "", 0, 80),
+    Field("demand.stated_gpus", "Stated total", "int", None, 1, MAX_GPUS, unit="GPU", optional=True,
+          question="Has a capacity analysis already given a number of GPUs? It wins over the sum of the "
+                   "groups; leave it empty to size from the groups."),
+    Field("hardware.gpu", "GPU model", "id", "l40s-48gb", table="gpus",
+          question="Which GPU does the software stack support, and how much frame buffer does the largest "
+                   "model need?"),
+    Field("hardware.server", "Server", "id", None, table="servers", optional=True,
+          question="Which servers does the customer buy? The server limits the GPUs per host."),
+    Field("hardware.gpus_per_host", "GPUs per host", "int", 4, 1, 16, unit="GPU",
+          question="How many GPUs does one person need at once in one physical host? At least that many."),
+    Field("availability.host_failures", "Host failures to tolerate", "int", 1, 0, 4, unit="host",
+          question="How many hosts may be lost at once while everybody still gets a GPU?"),
+    Field("availability.maintenance_failure_accepted", "A failure during maintenance is accepted", "bool", True,
+          question="While one host is down for maintenance, may a second failure leave somebody without a "
+                   "GPU? If not, one more host is needed."),
+    Field("platform.vsphere", "vSphere version", "id", "8.0u3", table="vsphere",
+          question="Which version runs today, or will run when this is installed? It decides which sharing "
+                   "modes exist."),
+    Field("platform.bitfusion", "Bitfusion may be used", "bool", False,
+          question="Does the customer own Bitfusion? It can no longer be bought."),
+    Field("platform.bitfusion_servers", "Bitfusion servers get GPUs by", "choice", "auto",
+          choices=("auto", "vgpu", "passthrough"),
+          question="As one more consumer of vComputeServer, as the reference architecture draws it, or by "
+                   "passthrough on hosts of their own, as the vendor's FAQ asks?"),
+    Field("network.link_gbit_s", "Link per GPU host", "choice", 25,
+          choices=(1, 10, 25, 40, 50, 100, 200, 400), unit="Gbit/s",
+          question="How fast is the network between compute hosts and GPU hosts?"),
+    Field("network.transport", "Transport", "choice", "tcp", choices=("tcp", "pvrdma", "roce", "infiniband"),
+          question="Plain TCP, or RDMA? Distributed training and remote GPUs gain most from RDMA."),
+)
+
+GROUP_FIELDS: tuple[Field, ...] = (
+    Field("name", "Group", "text", "New group", 1, 60, question="Who needs GPUs?"),
+    Field("use_case", "Use case", "id", "ds-workstation", table="use_cases",
+          question="What do they do with a GPU? This picks the GPU configuration of Table 1."),
+    Field("people", "People", "int", 1, 0, 100_000,
+          question="How many people (or jobs, or applications) are in the group?"),
+    Field("active_share", "Active at the peak", "share", 1.0, 0, 1, unit="%",
+          question="How many of them use a GPU at the same time in the busiest hour?"),
+    Field("vms_each", "VMs each", "int", 1, 1, 1_000,
+          question="How many VMs or worker nodes does one of them run at once? More than one is "
+                   "distributed work."),
+    Field("gpus_each", "GPUs per VM", "gpus", 1.0, 0.01, 16, unit="GPU",
+          question="How much GPU does one VM need? All GPUs of one VM are in one physical host."),
+    Field("remote_allowed", "GPU may be remote", "bool", True,
+          question="May the GPU be reached over the network, or must it be in the host the VM runs on?"),
+    Field("low_latency", "Low latency for long", "bool", False,
+          question="Does the work need the GPU at minimum latency over long periods?"),
+    Field("isolation", "Guaranteed compute share", "bool", False,
+          question="Must a neighbour on the same GPU never slow this group down?"),
+    Field("access", "Access mode", "choice", "auto", choices=("auto", *MODES),
+          question="Leave it to the rules, unless the customer has decided."),
+)
+
+FIELD_BY_PATH: Mapping[str, Field] = {f.path: f for f in FIELDS}
+GROUP_FIELD_BY_NAME: Mapping[str, Field] = {f.path: f for f in GROUP_FIELDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with an input: its path, the value given, and what is allowed."""
+
+    path: str
+    value: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.value} is not allowed: {self.message}" if self.path else self.message
+
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be used. ``problems`` names each field, its value and what is allowed."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an input is known from, when it is not simply the customer's statement."""
+
+    basis: str
+    source: str
+    locator: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark on a source that travels with the scenario into every plan made from it."""
+
+    text: str
+    source: str
+    locator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A workload group: people of one kind, and what one of their VMs needs."""
+
+    id: str
+    name: str = "New group"
+    use_case: str = "ds-workstation"
+    people: int = 1
+    active_share: float = 1.0
+    vms_each: int = 1
+    gpus_each: float = 1.0
+    remote_allowed: bool = True
+    low_latency: bool = False
+    isolation: bool = False
+    access: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """The customer's stated total, where there is one."""
+
+    stated_gpus: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hardware:
+    """The GPU host: one GPU model in one server model."""
+
+    gpu: str = "l40s-48gb"
+    server: str | None = None
+    gpus_per_host: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """What the design must survive."""
+
+    host_failures: int = 1
+    maintenance_failure_accepted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """The virtualisation platform and what it may use."""
+
+    vsphere: str = "8.0u3"
+    bitfusion: bool = False
+    bitfusion_servers: str = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The network between compute hosts and GPU hosts."""
+
+    link_gbit_s: int = 25
+    transport: str = "tcp"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """The customer's question. Frozen: a change makes a new scenario."""
+
+    name: str = "Untitled design"
+    customer: str = ""
+    groups: tuple[Group, ...] = ()
+    demand: Demand = field(default_factory=Demand)
+    hardware: Hardware = field(default_factory=Hardware)
+    availability: Availability = field(default_factory=Availability)
+    platform: Platform = field(default_factory=Platform)
+    network: Network = field(default_factory=Network)
+    notes: tuple[Note, ...] = ()
+    origins: tuple[tuple[str, Origin], ...] = ()
+
+    def get(self, path: str) -> Any:
+        """The value of the input at ``path``, such as ``hardware.gpu`` or ``groups.research.people``."""
+        return _follow(self, path)
+
+    def fact(self, path: str, name: str = "") -> Fact:
+        """The input at ``path`` as a value with its origin: stated by the customer unless recorded otherwise."""
+        origin = self.origin(path)
+        spec = GROUP_FIELD_BY_NAME[path.rsplit(".", 1)[1]] if path.startswith("groups.") else FIELD_BY_PATH[path]
+        unit = {"share": "1"}.get(spec.kind, spec.unit or ("1" if spec.kind in ("int", "gpus") else ""))
+        return Fact(
+            key=path, value=self.get(path), unit=unit, low=None, high=None, basis=origin.basis,
+            sources=(origin.source,), locator=origin.locator, note=origin.note,
+        )
+
+    def origin(self, path: str) -> Origin:
+        """Where the input at ``path`` is known from; a record for a prefix covers all below it."""
+        known = dict(self.origins)
+        parts = path.split(".")
+        for end in range(len(parts), 0, -1):
+            if found := known.get(".".join(parts[:end])):
+                return found
+        return STATED
+
+    def with_value(self, path: str, value: Any) -> Scenario:
+        """A new scenario with ``value`` at ``path``, from now on known as stated by the customer."""
+        known = {p: o for p, o in self.origins if p != path}
+        if any(path.startswith(p + ".") for p in known):
+            known[path] = STATED
+        parts = path.split(".")
+        if parts[0] == "groups":
+            groups = tuple(replace(g, **{parts[2]: value}) if g.id == parts[1] else g for g in self.groups)
+            changed = replace(self, groups=groups)
+        elif len(parts) == 1:
+            changed = replace(self, **{parts[0]: value})
+        else:
+            changed = replace(self, **{parts[0]: replace(getattr(self, parts[0]), **{parts[1]: value})})
+        return replace(changed, origins=tuple(known.items()))
+
+    def with_groups(self, groups: Iterable[Group]) -> Scenario:
+        """A new scenario with these groups; what was recorded about groups no longer there is dropped."""
+        groups = tuple(groups)
+        alive = {g.id for g in groups}
+        known = tuple(
+            (p, o) for p, o in self.origins
+            if not p.startswith("groups.") or p.split(".")[1] in alive
+        )
+        return replace(self, groups=groups, origins=known)
+
+    def new_group_id(self, name: str) -> str:
+        """An id for a new group, unique in this scenario, made from its name."""
+        stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32] or "group"
+        taken, candidate, count = {g.id for g in self.groups}, stem, 1
+        while candidate in taken:
+            count += 1
+            candidate = f"{stem}-{count}"
+        return candidate
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that ``from_dict`` reads back to the same scenario."""
+        data: dict[str, Any] = {"schema": SCHEMA_VERSION, "name": self.name, "customer": self.customer}
+        data["groups"] = [
+            {"id": g.id, **{f.path: _plain_value(getattr(g, f.path), f) for f in GROUP_FIELDS}}
+            for g in self.groups
+        ]
+        for spec in FIELDS:
+            if "." in spec.path:
+                section, key = spec.path.split(".")
+                data.setdefault(section, {})[key] = self.get(spec.path)
+        data["notes"] = [_plain(n) for n in self.notes]
+        data["origins"] = {path: _plain(o) for path, o in self.origins}
+        return data
+
+    def to_yaml(self) -> str:
+        """The scenario as a YAML file."""
+        return yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True, width=100)
+
+
+STATED = Origin(basis="quoted", source="scenario", note="stated by the customer")
+DEFAULT = Origin(basis="assumed", source="scenario", note="default of gpuplan, not yet confirmed")
+
+_SECTIONS: Mapping[str, type] = {
+    "demand": Demand, "hardware": Hardware, "availability": Availability, "platform": Platform, "network": Network,
+}
+
+
+def _plain(record: Origin | Note) -> dict[str, str]:
+    return {k: v for k in record.__slots__ if (v := getattr(record, k))}
+
+
+def _plain_value(value: Any, spec: Field) -> Any:
+    """The value as a file holds it: a fraction such as 1/7 that no short decimal can write stays a fraction."""
+    if spec.kind == "gpus" and len(str(value)) > 8:
+        return str(exact(value))
+    return value
+
+
+def _follow(scenario: Scenario, path: str) -> Any:
+    parts = path.split(".")
+    if parts[0] == "groups":
+        group = next(g for g in scenario.groups if g.id == parts[1])
+        return getattr(group, parts[2])
+    value: Any = scenario
+    for part in parts:
+        value = getattr(value, part)
+    return value
+
+
+def show(value: Any, limit: int = 60) -> str:
+    """A value as it appears in a message: quoted if text, cut if long."""
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def parse_value(spec: Field, given: Any, path: str) -> Any:
+    """The value of a field from what a file or a form gives.
+
+    Forms give text: ``1/8`` and ``12.5 %`` are read, an empty text is nothing.
+
+    Raises
+    ------
+    ScenarioError
+        Naming the field, the value and what is allowed.
+    """
+    problem = ScenarioError([Problem(path, show(given), spec.allowed())])
+    if isinstance(given, str) and spec.kind != "text":
+        given = given.strip()
+        if given == "":
+            given = None
+    if given is None:
+        if spec.optional:
+            return None
+        raise problem
+    if spec.kind == "bool":
+        if isinstance(given, bool):
+            return given
+        raise problem
+    if spec.kind in ("text", "choice", "id"):
+        if isinstance(given, bool) or not isinstance(given, str | int | float):
+            raise problem
+        text = str(given)
+        if spec.kind == "choice":
+            for choice in spec.choices:
+                if text == str(choice):
+                    return choice
+            raise problem
+        if spec.kind == "text":
+            text = text.strip()
+        printable = all(c.isprintable() for c in text)
+        if printable and (spec.kind == "id" or spec.low <= len(text) <= spec.high):
+            return text
+        raise problem
+    number = _number(given)
+    if number is None or not spec.low <= number <= spec.high:
+        raise problem
+    if spec.kind == "int":
+        if number.denominator != 1:
+            raise problem
+        return int(number)
+    if spec.kind == "gpus" and number > 1 and number.denominator != 1:
+        raise problem
+    return int(number) if spec.kind == "gpus" and number.denominator == 1 else float(number)
+
+
+def _number(given: Any) -> Fraction | None:
+    if isinstance(given, bool):
+        return None
+    if isinstance(given, int):
+        return Fraction(given)
+    if isinstance(given, float):
+        return Fraction(str(given)) if math.isfinite(given) else None
+    if isinstance(given, str) and len(given) <= 40:
+        percent = given.endswith("%")
+        text = given.removesuffix("%").strip()
+        if re.fullmatch(r"[+-]?\d{1,18}(\.\d{0,18})?|[+-]?\.\d{1,18}|\d{1,9}\s*/\s*[1-9]\d{0,8}", text):
+            value = Fraction(text.replace(" ", ""))
+            return value / 100 if percent else value
+    return None
+
+
+def from_dict(data: Any) -> Scenario:
+    """A scenario from plain data, every field checked.
+
+    Fields that are left out take their default and are recorded as assumed.
+
+    Raises
+    ------
+    ScenarioError
+        With one problem per field that is unknown, missing or out of bounds.
+    """
+    if not isinstance(data, Mapping):
+        raise ScenarioError([Problem("", show(data), "a scenario is a mapping of fields to values, such as "
+                                     "'name: My design'; this file holds " + _kind(data))])
+    version = data.get("schema", SCHEMA_VERSION)
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        raise ScenarioError([Problem("schema", show(version), f"this version of gpuplan reads schema {SCHEMA_VERSION}")])
+    problems: list[Problem] = []
+    origins = _origins(data.get("origins", {}), problems)
+    known = {"schema", "name", "customer", "groups", "notes", "origins", *_SECTIONS}
+    _unknown(data, known, "", problems)
+    values: dict[str, Any] = {}
+    for spec in FIELDS:
+        head, _, tail = spec.path.partition(".")
+        section = data.get(head, {} if tail else None)
+        if tail and not isinstance(section, Mapping):
+            if not any(p.path == head for p in problems):
+                problems.append(Problem(head, show(section), "a mapping of fields to values"))
+            continue
+        holder, key = (section, tail) if tail else (data, head)
+        if key in holder:
+            try:
+                values[spec.path] = parse_value(spec, holder[key], spec.path)
+            except ScenarioError as error:
+                problems.extend(error.problems)
+        elif tail and not (spec.optional and spec.default is None):
+            origins.setdefault(spec.path, DEFAULT)
+    for head, cls in _SECTIONS.items():
+        if isinstance(data.get(head, {}), Mapping):
+            _unknown(data.get(head, {}), set(cls.__dataclass_fields__), head + ".", problems)
+    groups = _groups(data.get("groups", []), origins, problems)
+    notes = _notes(data.get("notes", []), problems)
+    if problems:
+        raise ScenarioError(problems)
+    sections = {
+        head: cls(**{p.partition(".")[2]: v for p, v in values.items() if p.startswith(head + ".")})
+        for head, cls in _SECTIONS.items()
+    }
+    top = {p: v for p, v in values.items() if "." not in p}
+    return Scenario(groups=groups, notes=notes, origins=tuple(origins.items()), **top, **sections)
+
+
+def _kind(data: Any) -> str:
+    return {"list": "a list", "str": "only text", "NoneType": "nothing"}.get(type(data).__name__, show(data))
+
+
+def _unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problems: list[Problem]) -> None:
+    for key in data:
+        if key not in known:
+            problems.append(Problem(prefix + str(key)[:60], show(data[key]),
+                                    "there is no such field; known are " + ", ".join(sorted(known))))
+
+
+def _groups(given: Any, origins: dict[str, Origin], problems: list[Problem]) -> tuple[Group, ...]:
+    if not isinstance(given, list):
+        problems.append(Problem("groups", show(given), "a list of groups"))
+        return ()
+    if len(given) > MAX_GROUPS:
+        problems.append(Problem("groups", f"{len(given)} groups", f"at most {MAX_GROUPS} groups"))
+        return ()
+    groups: list[Group] = []
+    for number, item in enumerate(given, 1):
+        if not isinstance(item, Mapping):
+            problems.append(Problem(f"groups.{number}", show(item), "a mapping of fields to values"))
+            continue
+        group_id = item.get("id")
+        if not isinstance(group_id, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", group_id):
+            problems.append(Problem(f"groups.{number}.id", show(group_id),
+                                    "1 to 40 lower-case letters, digits and hyphens"))
+            continue
+        if any(g.id == group_id for g in groups):
+            problems.append(Problem(f"groups.{number}.id", show(group_id), "each group has an id of its own"))
+            continue
+        _unknown(item, {"id", *GROUP_FIELD_BY_NAME}, f"groups.{group_id}.", problems)
+        values: dict[str, Any] = {}
+        for spec in GROUP_FIELDS:
+            path = f"groups.{group_id}.{spec.path}"
+            if spec.path in item:
+                try:
+                    values[spec.path] = parse_value(spec, item[spec.path], path)
+                except ScenarioError as error:
+                    problems.extend(error.problems)
+            elif not any(path.startswith(p + ".") for p in origins):
+                origins.setdefault(path, DEFAULT)
+        groups.append(Group(id=group_id, **values))
+    return tuple(groups)
+
+
+def _records(given: Any, name: str, problems: list[Problem]) -> list[tuple[str, dict[str, str]]]:
+    """(path, fields) of a list of notes or a mapping of origins, all fields being short text."""
+    if not isinstance(given, Mapping if name == "origins" else list):
+        problems.append(Problem(name, show(given), "a mapping" if name == "origins" else "a list"))
+        return []
+    cls = Origin if name == "origins" else Note
+    items = list(given.items()) if name == "origins" else [(str(i), n) for i, n in enumerate(given, 1)]
+    if len(items) > 2_000:
+        problems.append(Problem(name, f"{len(items)} entries", "at most 2000 entries"))
+        return []
+    found = []
+    for key, item in items:
+        path = f"{name}.{key}"
+        if not isinstance(item, Mapping) or not all(
+            k in cls.__slots__ and isinstance(v, str) and len(v) <= 500 for k, v in item.items()
+        ):
+            problems.append(Problem(path, show(item), "text fields " + ", ".join(cls.__slots__)))
+            continue
+        found.append((str(key), dict(item)))
+    return found
+
+
+def _origins(given: Any, problems: list[Problem]) -> dict[str, Origin]:
+    origins: dict[str, Origin] = {}
+    for path, item in _records(given, "origins", problems):
+        if item.get("basis") not in BASES:
+            problems.append(Problem(f"origins.{path}.basis", show(item.get("basis")), "one of " + ", ".join(BASES)))
+        elif not item.get("source"):
+            problems.append(Problem(f"origins.{path}.source", show(""), "the id of a source, or 'scenario'"))
+        else:
+            origins[path] = Origin(**item)
+    return origins
+
+
+def _notes(given: Any, problems: list[Problem]) -> tuple[Note, ...]:
+    notes = []
+    for number, item in _records(given, "notes", problems):
+        if not item.get("text") or not item.get("source"):
+            problems.append(Problem(f"notes.{number}", show(item), "a text and the id of a source"))
+        else:
+            notes.append(Note(**item))
+    return tuple(notes)
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """YAML without anchors and aliases, so that a small file cannot unfold into a huge one."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise ScenarioError([Problem("", "", "anchors and aliases ('&' and '*') are not allowed in a scenario file")])
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise ScenarioError([Problem(str(key)[:60], "given twice", "each field once")])
+        return super().construct_mapping(node, deep)
+
+
+def parse_scenario(text: str) -> Scenario:
+    """A scenario from the text of a YAML or JSON file.
+
+    Raises
+    ------
+    ScenarioError
+        If the text is no YAML, is too large, or holds a field that is not allowed.
+    """
+    if len(text) > MAX_FILE_BYTES:
+        raise ScenarioError([Problem("", "", f"the file has {len(text):,} characters; a scenario has at most {MAX_FILE_BYTES:,}")])
+    if "\0" in text:
+        raise ScenarioError([Problem("", "", "the file is not text")])
+    try:
+        data = yaml.load(text, Loader=_PlainLoader)  # a SafeLoader without aliases
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        what = getattr(error, "problem", None) or "it cannot be read"
+        raise ScenarioError([Problem("", "", f"the file is not valid YAML{where}: {what}")]) from None
+    except RecursionError:
+        raise ScenarioError([Problem("", "", "the file is nested too deeply")]) from None
+    except (ValueError, OverflowError) as error:
+        if isinstance(error, ScenarioError):
+            raise
+        raise ScenarioError([Problem("", "", f"the file holds a value that cannot be read: {error}")]) from None
+    return from_dict(data)
+
+
+def decode_scenario(content: bytes) -> Scenario:
+    """A scenario from the bytes of a file: at most 1 MB, UTF-8.
+
+    Raises
+    ------
+    ScenarioError
+        If the file is too large, not UTF-8, or not a scenario.
+    """
+    if len(content) > MAX_FILE_BYTES:
+        raise ScenarioError([Problem("", "", f"the file has {len(content):,} bytes; a scenario has at most {MAX_FILE_BYTES:,}")])
+    try:
+        return parse_scenario(content.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise ScenarioError([Problem("", "", "the file is not UTF-8 text")]) from None
+
+
+def load_scenario(path: str | Path) -> Scenario:
+    """A scenario from a file, or by name one of the examples shipped with gpuplan.
+
+    Parameters
+    ----------
+    path : str or Path
+        A YAML or JSON file, or ``starter``, ``enterprise``, ``current``.
+
+    Raises
+    ------
+    ScenarioError
+        If the file is missing, too large, or not a scenario.
+    """
+    path = scenario_path(path)
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ScenarioError([Problem("", "", f"{path.name} has {path.stat().st_size:,} bytes; a scenario has at most {MAX_FILE_BYTES:,}")])
+        return decode_scenario(path.read_bytes())
+    except OSError as error:
+        raise ScenarioError([Problem("", "", f"cannot read {path}: {error.strerror}")]) from None
+
+
+def scenario_path(name: str | Path) -> Path:
+    """The file of a scenario: of the example with this name, else the path itself."""
+    if isinstance(name, str) and name in example_names():
+        return data_root() / "scenarios" / f"{name}.yaml"
+    return Path(name)
+
+
+def example_names() -> tuple[str, ...]:
+    """Names of the example scenarios shipped with gpuplan."""
+    return tuple(sorted(p.stem for p in (data_root() / "scenarios").glob("*.yaml")))
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of a scenario file, made from the same field table that validates it."""
+    properties: dict[str, Any] = {"schema": {"const": SCHEMA_VERSION}}
+    for spec in FIELDS:
+        head, _, tail = spec.path.partition(".")
+        if tail:
+            section = properties.setdefault(head, {"type": "object", "additionalProperties": False, "properties": {}})
+            section["properties"][tail] = _field_schema(spec)
+        else:
+            properties[head] = _field_schema(spec)
+    group = {"id": {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,39}$"}}
+    group |= {spec.path: _field_schema(spec) for spec in GROUP_FIELDS}
+    text = {"type": "string", "maxLength": 500}
+    properties["groups"] = {"type": "array", "maxItems": MAX_GROUPS, "items": {
+        "type": "object", "additionalProperties": False, "required": ["id"], "properties": group}}
+    properties["notes"] = {"type": "array", "items": {
+        "type": "object", "additionalProperties": False, "required": ["text", "source"],
+        "properties": {k: text for k in Note.__slots__}}}
+    properties["origins"] = {"type": "object", "additionalProperties": {
+        "type": "object", "additionalProperties": False, "required": ["basis", "source"],
+        "properties": {k: ({"enum": list(BASES)} if k == "basis" else text) for k in Origin.__slots__}}}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "gpuplan scenario",
+            "type": "object", "additionalProperties": False, "properties": properties}
+
+
+def _field_schema(spec: Field) -> dict[str, Any]:
+    body: dict[str, Any]
+    if spec.kind == "bool":
+        body = {"type": "boolean"}
+    elif spec.kind == "choice":
+        body = {"enum": list(spec.choices)}
+    elif spec.kind == "text":
+        body = {"type": "string", "minLength": int(spec.low), "maxLength": int(spec.high)}
+    elif spec.kind == "id":
+        body = {"type": "string"}
+    elif spec.kind == "gpus":
+        body = {"anyOf": [{"type": "number", "minimum": spec.low, "maximum": 1},
+                          {"type": "integer", "minimum": 1, "maximum": int(spec.high)},
+                          {"type": "string", "pattern": "^[0-9]{1,9}/[1-9][0-9]{0,8}$"}]}
+    else:
+        body = {"type": "integer" if spec.kind == "int" else "number", "minimum": spec.low, "maximum": spec.high}
+    if spec.optional:
+        body = {"anyOf": [body, {"type": "null"}]}
+    return {"title": spec.label, "description": spec.question or spec.label, **body}

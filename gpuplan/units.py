@@ -1,0 +1,54 @@
+"""Units: the suffix of a name and the unit it stands for, and conversion constants.
+
+Every quantity in gpuplan carries its unit in its name. A test reads this table and the
+docstrings and fails where the two disagree. A name without a suffix is a count or a ratio.
+"""
+
+from fractions import Fraction
+
+SUFFIX = {
+    "gib": "GiB",
+    "mb": "MB",
+    "gb": "GB",
+    "gb_s": "GB/s",
+    "gbit_s": "Gbit/s",
+    "tflops": "TFLOP/s",
+    "w": "W",
+    "kw": "kW",
+    "kwh": "kWh",
+    "s": "s",
+    "us": "us",
+    "h": "h",
+    "mm": "mm",
+    "u": "U",
+    "gpus": "GPU",
+    "hosts": "host",
+    "pct": "%",
+}
+"""Suffix of a name -> its unit, as written in docstrings, data and on the screen."""
+
+MIB_PER_GIB = 1024
+"""Frame buffers are listed in MiB (vendors print MB), GPU memory in GiB."""
+
+
+def exact(value: float) -> Fraction:
+    """The fraction that a decimal input stands for, so that 0.1 is a tenth and 0.333333 a third.
+
+    Parameters
+    ----------
+    value : float
+        A count, a share, or a fraction of a GPU. [-]
+
+    Returns
+    -------
+    exact : Fraction
+        The closest fraction with a denominator up to 10000. [-]
+
+    Examples
+    --------
+    >>> exact(0.1) * 30
+    Fraction(3, 1)
+    >>> exact(1 / 3)
+    Fraction(1, 3)
+    """
+    return Fraction(str(value)).limit_denominator(10_000)

@@ -1,0 +1,525 @@
+"""The server: one kernel per open page, nothing leaves the machine, nothing is served that should not be."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import re
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("voila")
+
+from gpuplan.app import serve as serving
+
+pytestmark = pytest.mark.browser
+
+CELL = '''
+import json, os, sys
+import altair as alt, anywidget, ipywidgets as w, traitlets
+from gpuplan.app.chart import Chart, theme
+
+class Counter(anywidget.AnyWidget):
+    _esm = """
+    function render({ model, el }) {
+      const button = document.createElement("button");
+      button.id = "any";
+      const show = () => { button.textContent = "any " + model.get("value"); };
+      button.onclick = () => { model.set("value", model.get("value") + 1); model.save_changes(); };
+      model.on("change:value", show);
+      show();
+      el.appendChild(button);
+    }
+    export default { render };"""
+    value = traitlets.Int(0).tag(sync=True)
+
+def bars(factor):
+    rows = [{"host": f"h{i}", "gpus": i * factor, "group": "ab"[i % 2]} for i in range(1, 5)]
+    chart = alt.Chart(alt.Data(values=rows)).mark_bar().encode(
+        x="host:N", y="gpus:Q", color="group:N", tooltip=["host:N", "gpus:Q"])
+    chart = chart.transform_filter("datum.gpus > 0").add_params(alt.selection_interval(name="brush"))
+    return chart.properties(title=f"Bars {factor}", width=300, height=120).configure(**theme(False))
+
+label, chart, count = w.Label("clicked 0"), Chart(bars(1)), 0
+click, fail = w.Button(description="Click"), w.Button(description="Fail")
+
+def on_click(_):
+    global count
+    count += 1
+    label.value = f"clicked {count}"
+    chart.chart = bars(1 + count)
+
+def on_fail(_):
+    raise ValueError("not for customers")
+
+click.on_click(on_click)
+fail.on_click(on_fail)
+told = {"executable": sys.executable, "cwd": os.getcwd(), "pid": os.getpid(), "altair": alt.__version__}
+told |= {name: value for name, value in os.environ.items() if name.startswith(("GPUPLAN_", "IPYTHON"))}
+told["listing"] = os.listdir()
+told["urls"] = [os.environ[name] for name in ("VOILA_REQUEST_URL", "QUERY_STRING") if name in os.environ]
+w.VBox([w.HBox([click, fail, label]), Counter(), w.HTML(f"<pre id=told>{json.dumps(told)}</pre>"), chart])
+'''
+
+
+def write_notebook(path: Path, source: str = CELL, **metadata: Any) -> Path:
+    """A notebook of one code cell."""
+    kernelspec = {"name": "python3", "language": "python", "display_name": "Python 3"}
+    cell = {
+        "cell_type": "code",
+        "id": "a",
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+        "source": source,
+    }
+    notebook = {
+        "cells": [cell],
+        "metadata": {"kernelspec": kernelspec, **metadata},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_notebook(tmp_path_factory.mktemp("notebook") / "tiny.ipynb", title="Tiny plan")
+
+
+@pytest.fixture(scope="module")
+def shared(server: Callable[..., Any], notebook: Path) -> Any:
+    """The server of most tests, without a token."""
+    running = server(notebook=notebook)
+    assert len(running.wait_kernels(1)) == 1
+    return running
+
+
+@pytest.fixture(scope="module")
+def guarded(server: Callable[..., Any], notebook: Path) -> Any:
+    """A server that a network can reach."""
+    return server(notebook=notebook, host="0.0.0.0")
+
+
+def told(visit: Any) -> dict[str, Any]:
+    """What the notebook says about its kernel."""
+    return json.loads(visit.page.locator("#told").inner_text())
+
+
+def kernel_id(visit: Any) -> str:
+    return json.loads(visit.page.locator("#jupyter-config-data").text_content())["kernelId"]
+
+
+# --- the page
+
+
+def test_page_works_offline_under_a_strict_policy(shared: Any, page: Callable[..., Any]) -> None:
+    visit = page().open(shared.url, "clicked 0")
+    chart = visit.page.locator(".vega-embed svg")
+    chart.wait_for()
+    visit.page.get_by_role("button", name="Click").click()
+    visit.page.get_by_text("clicked 1").wait_for()
+    visit.page.get_by_text("Bars 2").wait_for()
+    visit.page.locator("#any").click()
+    visit.page.get_by_text("any 1").wait_for()
+    chart.hover()
+    assert visit.external == []
+    assert visit.errors == []
+    assert visit.page.locator("#loading").count() == 0
+    assert visit.page.locator(".vega-embed summary").count() == 0, "the actions menu is off"
+
+
+def test_page_frame(shared: Any, page: Callable[..., Any]) -> None:
+    visit = page().open(shared.url, "clicked 0")
+    evaluate = visit.page.evaluate
+    assert visit.page.title() == "Tiny plan"
+    assert evaluate("document.documentElement.lang") == "en"
+    assert visit.page.locator("main").count() == 1
+    assert evaluate("document.querySelector('link[rel=icon]').href").startswith("data:image/svg+xml")
+    assert evaluate("document.documentElement.scrollWidth") == 1280
+    box = visit.page.locator(".jp-OutputArea-output").bounding_box()
+    assert (box["x"], box["y"], box["width"]) == (0, 0, 1280)
+    evaluate("document.querySelector('.jp-OutputArea-output').style.height = '3000px'")
+    assert evaluate("document.documentElement.scrollHeight") == 3000, "the page scrolls, not a box in it"
+    assert visit.page.pdf().count(b"/Type /Page\n") >= 3, "all of it prints"
+    visit.page.set_viewport_size({"width": 800, "height": 1100})
+    assert evaluate("document.documentElement.scrollWidth") == 800
+
+
+def test_headers(shared: Any, page: Callable[..., Any]) -> None:
+    answer = page().page.goto(shared.url)
+    headers = answer.headers
+    policy = headers["content-security-policy"]
+    assert answer.status == 200
+    assert "unsafe-eval" not in policy
+    assert "script-src 'self' blob:;" in policy
+    assert "frame-ancestors 'self'" in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+
+
+def test_theme_is_the_pages_business_and_keeps_the_warm_kernel(shared: Any, page: Callable[..., Any]) -> None:
+    shared.wait_kernels(1)
+    warm = shared.kernels()
+    visit = page().open(shared.url + "?theme=dark", "clicked 0")
+    assert [told(visit)["pid"]] == warm
+    evaluate = visit.page.evaluate
+    assert evaluate("document.documentElement.dataset.theme") == "dark"
+    assert evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 21, 29)"
+    assert evaluate("document.body.dataset.jpThemeLight") == "false"
+    evaluate("window.addEventListener('gpuplan:theme', (event) => { window.seen = event.detail; })")
+    evaluate("history.replaceState(null, '', '#s=abc')")
+    evaluate("gpuplan.setTheme('light')")
+    assert evaluate("[window.seen, gpuplan.theme, location.search, location.hash]") == [
+        "light",
+        "light",
+        "?theme=light",
+        "#s=abc",
+    ]
+    assert evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(245, 246, 248)"
+
+
+@pytest.mark.parametrize("query", ["theme=%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "template=lab"])
+def test_query_cannot_change_the_page(shared: Any, page: Callable[..., Any], query: str) -> None:
+    answer = page().page.goto(f"{shared.url}?{query}")
+    assert answer.status == 200
+    body = answer.text()
+    assert "alert(1)" not in body
+    assert "cdn.jsdelivr" not in body
+    assert "gpuplan.js" in body
+
+
+def test_error_in_a_callback_shows_no_traceback(shared: Any, page: Callable[..., Any]) -> None:
+    visit = page()
+    frames: list[str] = []
+    visit.page.on(
+        "websocket", lambda ws: ws.on("framereceived", lambda data: frames.append(str(data)[:20000]))
+    )
+    visit.open(shared.url, "clicked 0")
+    visit.page.get_by_role("button", name="Fail").click()
+    visit.page.get_by_role("button", name="Click").click()
+    visit.page.get_by_text("clicked 1").wait_for()
+    text = visit.page.locator("body").inner_text()
+    assert "Traceback" not in text
+    assert "not for customers" not in text
+    assert any("clicked 1" in frame for frame in frames)
+    assert not any("not for customers" in frame for frame in frames), "it does not even reach the browser"
+    assert "Uncaught exception" not in shared.text
+
+
+def test_error_in_the_notebook_is_said_calmly(
+    server: Callable[..., Any], page: Callable[..., Any], tmp_path: Path
+) -> None:
+    running = server(notebook=write_notebook(tmp_path / "bad.ipynb", "raise ValueError('not for customers')"))
+    visit = page().open(running.url, "The workbook could not be opened.")
+    text = visit.page.locator("body").inner_text()
+    assert "Traceback" not in text
+    assert "not for customers" not in text
+    assert "not for customers" in running.text, "the server's log has it"
+
+
+# --- sessions
+
+
+def test_closed_and_reloaded_pages_free_their_kernels(shared: Any, page: Callable[..., Any]) -> None:
+    assert len(shared.wait_kernels(1)) == 1
+    first = page()
+    visits = [first, *(page(context=first.context) for _ in range(9))]
+    for visit in visits:
+        visit.open(shared.url, "clicked 0")
+    assert len(shared.wait_kernels(11)) == 11
+    visits[0].page.reload()
+    visits[0].page.get_by_text("clicked 0").wait_for()
+    visits[1].page.goto("about:blank")
+    for visit in visits[:5]:
+        visit.page.close(run_before_unload=True)
+    for visit in visits[5:]:
+        visit.page.close()
+    assert len(shared.wait_kernels(1)) == 1
+    assert "Traceback" not in shared.text
+    assert shared.healthy()
+
+
+def test_shutdown_needs_the_xsrf_token(shared: Any, page: Callable[..., Any]) -> None:
+    visit = page().open(shared.url, "clicked 0")
+    kernel = kernel_id(visit)
+    assert shared.ask(f"voila/api/shutdown/{kernel}", data=b"")[0] == 403
+    answer = visit.page.evaluate(f"fetch('/gpuplan/session/{kernel}').then((answer) => answer.json())")
+    assert answer == {"alive": True}
+
+
+def test_notice_when_the_kernel_dies(shared: Any, page: Callable[..., Any]) -> None:
+    visit = page().open(shared.url + "#s=abc", "clicked 0")
+    dialog = visit.page.get_by_role("alertdialog", name="This session has ended.")
+    assert dialog.count() == 0
+    os.kill(told(visit)["pid"], signal.SIGKILL)
+    dialog.wait_for(timeout=10000)
+    assert "Your design is kept in the address bar: reload to continue." in dialog.inner_text()
+    assert visit.page.evaluate("document.activeElement.id") == "gpuplan-reload"
+    visit.page.keyboard.press("Escape")
+    visit.page.wait_for_timeout(100)
+    assert dialog.is_visible()
+    visit.page.keyboard.press("Enter") if visit.page.evaluate(
+        "document.activeElement.id"
+    ) == "gpuplan-reload" else visit.page.get_by_role("button", name="Reload").click()
+    visit.page.get_by_text("clicked 0").wait_for(timeout=30000)
+    assert visit.page.evaluate("location.hash") == "#s=abc"
+    assert dialog.count() == 0
+
+
+def test_a_dead_warm_kernel_is_not_handed_out(shared: Any, page: Callable[..., Any]) -> None:
+    (warm,) = shared.wait_kernels(1)
+    os.kill(warm, signal.SIGKILL)
+    visit = page().open(shared.url, "clicked 0")
+    assert told(visit)["pid"] != warm
+    assert visit.page.get_by_role("alertdialog").count() == 0
+
+
+def test_unknown_session_is_not_alive(shared: Any) -> None:
+    status, body, headers = shared.ask("gpuplan/session/0-0-0-0-0")
+    assert (status, json.loads(body)) == (200, {"alive": False})
+    assert any(cookie.startswith("_xsrf=") for cookie in headers.get_all("Set-Cookie"))
+    assert headers["Cache-Control"] == "no-store"
+
+
+def test_stopping_the_server(server: Callable[..., Any], page: Callable[..., Any], notebook: Path) -> None:
+    running = server(notebook=notebook)
+    visit = page().open(running.url, "clicked 0")
+    kernels = running.wait_kernels(2)
+    assert len(kernels) == 2
+    home = Path(told(visit)["cwd"]).parent
+    assert home.is_dir()
+    before = time.monotonic()
+    assert running.stop(signal.SIGINT) == 0
+    assert time.monotonic() - before < 8
+    assert [pid for pid in kernels if Path(f"/proc/{pid}").exists()] == []
+    assert not home.exists(), "the temporary folder goes, too"
+    assert running.text.splitlines() == [f"gpuplan is running at {running.url} (Ctrl+C to stop)"]
+    visit.page.get_by_role("alertdialog", name="This session has ended.").wait_for(timeout=15000)
+
+
+def test_forgotten_kernels_are_culled_open_and_warm_ones_never(
+    server: Callable[..., Any], page: Callable[..., Any], notebook: Path
+) -> None:
+    running = server(notebook=notebook, cull_idle_s=3, cull_interval_s=2)
+    (warm,) = running.wait_kernels(1)
+    open_visit = page().open(running.url, "clicked 0")
+    assert told(open_visit)["pid"] == warm
+    forgotten = page()
+    forgotten.open(running.url, "clicked 0")
+    forgotten_pid = told(forgotten)["pid"]
+    forgotten.page.evaluate("window.fetch = () => new Promise(() => {})")  # its farewell is lost
+    forgotten.page.evaluate("Navigator.prototype.sendBeacon = () => true")
+    forgotten.page.close()
+    running.ask()  # a page that was closed before it could say anything
+    assert len(running.wait_kernels(2, timeout=25)) == 2
+    assert warm in running.kernels()
+    assert forgotten_pid not in running.kernels()
+    time.sleep(5)
+    assert len(running.kernels()) == 2
+    assert open_visit.page.get_by_role("alertdialog").count() == 0
+    open_visit.page.get_by_role("button", name="Click").click()
+    open_visit.page.get_by_text("clicked 1").wait_for()
+
+
+# --- token, host names, files
+
+
+def test_beyond_loopback_a_token_is_made_up_and_required(guarded: Any) -> None:
+    token = re.search(r"\?token=([\w-]{32})$", guarded.url)
+    assert token
+    before = guarded.wait_kernels(1)
+    status, _, headers = guarded.ask(host="127.0.0.1")
+    assert (status, headers["Location"]) == (302, "/login?next=%2F")
+    assert guarded.ask("?token=wrong", host="127.0.0.1")[0] == 302
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    some = "0-0-0-0-0"
+    assert guarded.ask(f"api/kernels/{some}", host="127.0.0.1")[0] == 403
+    assert guarded.ask(f"api/kernels/{some}/channels", host="127.0.0.1", **upgrade)[0] == 403
+    assert guarded.ask(f"gpuplan/session/{some}", host="127.0.0.1")[0] == 403
+    assert guarded.ask(f"voila/api/shutdown/{some}", host="127.0.0.1", data=b"")[0] == 403
+    assert guarded.ask(serving.HEALTH, host="127.0.0.1")[:2] == (200, "ok\n"), "it needs no token"
+    assert guarded.kernels() == before, "and none of this took a kernel"
+
+
+def test_with_the_token_the_page_works_and_frees_its_kernel(guarded: Any, page: Callable[..., Any]) -> None:
+    port = guarded.base.rpartition(":")[2].strip("/")
+    token = guarded.url.partition("?token=")[2]
+    visit = page().open(f"http://127.0.0.1:{port}/?token={token}#s=abc", "clicked 0")
+    assert visit.page.evaluate("location.search + location.hash") == "#s=abc", (
+        "the token leaves the address bar"
+    )
+    assert told(visit)["urls"] == []
+    visit.page.reload()
+    visit.page.get_by_text("clicked 0").wait_for()
+    assert told(visit)["urls"] == [], "nor does the next kernel learn it"
+    assert (visit.errors, visit.external) == ([], [])
+    visit.page.close()
+    assert len(guarded.wait_kernels(1)) == 1
+
+
+def test_signing_in_keeps_the_design(guarded: Any, page: Callable[..., Any]) -> None:
+    port = guarded.base.rpartition(":")[2].strip("/")
+    visit = page().open(f"http://127.0.0.1:{port}/#s=abc", "This workbook is protected.")
+    visit.page.get_by_label("Token").fill("wrong")
+    visit.page.get_by_role("button", name="Continue").click()
+    visit.page.get_by_role("alert").wait_for()
+    visit.page.get_by_label("Token").fill(guarded.url.partition("?token=")[2])
+    visit.page.get_by_role("button", name="Continue").click()
+    visit.page.get_by_text("clicked 0").wait_for(timeout=30000)
+    assert visit.page.evaluate("location.hash") == "#s=abc"
+
+
+def test_without_a_token_only_this_machines_names_are_served(shared: Any, page: Callable[..., Any]) -> None:
+    assert shared.ask(Host="evil.example:80")[0] == 403
+    page().open(shared.url.replace("localhost", "127.0.0.1"), "clicked 0")
+
+
+def test_health_takes_no_kernel(shared: Any) -> None:
+    before = sorted(shared.wait_kernels(1))
+    for _ in range(20):
+        assert shared.healthy()
+    assert sorted(shared.kernels()) == before
+
+
+def test_other_addresses_serve_no_file_and_take_no_kernel(shared: Any, notebook: Path) -> None:
+    before = sorted(shared.wait_kernels(1))
+    for path in (
+        "voila/files/tiny.ipynb",
+        "voila/files/x.png",
+        "voila/templates/gpuplan/static/../index.html.j2",
+    ):
+        assert shared.ask(path)[0] in (403, 404), path
+    assert shared.ask("etc/passwd")[0] == 302
+    assert sorted(shared.kernels()) == before
+
+
+# --- starting
+
+
+def test_kernel_gets_its_folder_interpreter_and_paths(
+    server: Callable[..., Any], page: Callable[..., Any], notebook: Path, tmp_path: Path
+) -> None:
+    """A hostile home and working folder change nothing; relative paths reach the kernel absolute."""
+    home = tmp_path / "home"
+    spec = home / ".local/share/jupyter/kernels/python3"
+    profile = home / ".ipython/profile_default/startup"
+    config = home / ".jupyter"
+    for folder in (spec, profile, config, tmp_path / "catalog"):
+        folder.mkdir(parents=True)
+    (spec / "kernel.json").write_text('{"argv": ["/bin/false"], "display_name": "x", "language": "python"}')
+    (profile / "00.py").write_text("raise SystemExit('startup file was run')")
+    (tmp_path / "scenario.yaml").write_text("{}")
+    for folder in (config, tmp_path):
+        (folder / "voila.json").write_text('{"VoilaConfiguration": {"template": "classic"}}')
+    (tmp_path / "json.py").write_text("raise ImportError('the working folder was imported')")
+    running = server(
+        notebook=notebook,
+        cwd=tmp_path,
+        env={"HOME": str(home), "PYTHONSAFEPATH": "1"},
+        scenario=Path("scenario.yaml"),
+        catalog=Path("catalog"),
+    )
+    visit = page().open(running.url, "clicked 0")
+    said = told(visit)
+    assert said["executable"] == sys.executable
+    assert said["GPUPLAN_SCENARIO"] == str(tmp_path / "scenario.yaml")
+    assert said["GPUPLAN_CATALOG"] == str(tmp_path / "catalog")
+    assert said["listing"] == []
+    assert Path(said["IPYTHONDIR"]).parent == Path(said["cwd"]).parent
+    running.stop()
+    made = {path.relative_to(home).parts[0] for path in home.rglob("*") if path.is_file()}
+    assert made <= {".local", ".ipython", ".jupyter"}
+    assert sum(path.is_file() for path in home.rglob("*")) == 3, "nothing was written into the home"
+
+
+def test_base_url(server: Callable[..., Any], page: Callable[..., Any], notebook: Path) -> None:
+    running = server(notebook=notebook, base_url="/gpuplan")
+    assert running.base.endswith("/gpuplan/")
+    visit = page().open(running.url, "clicked 0")
+    visit.page.get_by_text("Bars 1").wait_for()
+    assert (visit.errors, visit.external) == ([], [])
+    visit.page.close()
+    assert len(running.wait_kernels(1)) == 1
+
+
+def test_port_in_use(capsys: pytest.CaptureFixture[str], notebook: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert serving.serve(notebook=notebook, port=port) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == (
+        "",
+        f"Port {port} is in use. Choose another with --port, or stop the other program.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"scenario": Path("none.yaml")}, "Scenario not found: none.yaml\n"),
+        ({"catalog": Path("none")}, "Catalog not found: none\n"),
+        ({"port": 70000}, "70000 is not a port. Choose one from 1 to 65535 with --port.\n"),
+    ],
+)
+def test_bad_argument(
+    arguments: dict[str, Any], message: str, notebook: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert serving.serve(notebook=notebook, **arguments) == 2
+    assert capsys.readouterr().err == message
+
+
+def test_loopback_names() -> None:
+    assert all(map(serving.is_loopback, ("localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1")))
+    assert not any(map(serving.is_loopback, ("", "0.0.0.0", "::", "10.0.0.1", "example.org")))
+
+
+# --- the chart's bundle
+
+
+def test_bundle_belongs_to_the_installed_altair() -> None:
+    from gpuplan.app import chart
+
+    installed = importlib.metadata.version("altair")
+    assert chart.bundled_altair() == installed, "run: python -m gpuplan.app.chart"
+    source = chart.BUNDLE.read_text(encoding="utf-8")
+    assert "https://esm.sh" not in source
+    assert "cdn.jsdelivr" not in source
+
+
+def test_themes_differ_in_colour_only() -> None:
+    from gpuplan.app.chart import theme
+
+    light, dark = theme(False), theme(True)
+    assert light["background"] == dark["background"] == "transparent"
+    assert light["title"]["color"] == "#1a2230"
+    assert dark["title"]["color"] == "#e8edf4"
+    assert light.keys() == dark.keys()
+
+
+def test_template_is_in_the_package() -> None:
+    """Both a wheel and a checkout carry it below `gpuplan/`."""
+    folder = serving.TEMPLATES / "voila" / "templates" / "gpuplan"
+    for name in (
+        "conf.json",
+        "index.html.j2",
+        "login.html",
+        "error.html",
+        "static/gpuplan.js",
+        "static/health.txt",
+    ):
+        assert (folder / name).is_file(), name

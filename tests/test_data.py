@@ -1,0 +1,364 @@
+"""The shipped data: provenance that survives loading, units, keys, and values typed here by hand."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.facts import BASES, data_root
+from gpuplan.units import SUFFIX
+
+DATA = data_root()
+ROOT = Path(__file__).resolve().parents[1]
+META = ("tables", "schema", "parameters")
+FILES = sorted(path.stem for path in DATA.glob("*.csv"))
+SEEDS = (
+    "vmware-sharing-gpus-2020",
+    "dell-virtualizing-gpus-2020",
+    "vmware-gpu-as-a-service",
+    "mellanox-hpvml",
+    "vmware-why-virtualise-gpus",
+)
+
+
+def table(name: str) -> list[dict[str, str]]:
+    with (DATA / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+KINDS = {row["table"]: row["kind"] for row in table("tables")}
+KINDS.update(
+    {row["table"]: "rows" for row in table("schema") if row["table"] not in {*KINDS, *META, "facts"}}
+)
+FACT_TABLES = [name for name, kind in KINDS.items() if kind == "facts"]
+ROW_TABLES = [name for name, kind in KINDS.items() if kind == "rows"]
+
+
+@pytest.fixture(scope="module")
+def catalog() -> Catalog:
+    return load_catalog()
+
+
+# ---- files
+
+
+def test_every_file_is_a_declared_table() -> None:
+    assert sorted([*KINDS, *META]) == FILES
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_plain_utf8_with_lf(name: str) -> None:
+    data = (DATA / f"{name}.csv").read_bytes()
+    assert b"\r" not in data and not data.startswith(b"\xef\xbb\xbf") and data.endswith(b"\n")
+    data.decode("utf-8")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_cells_are_tidy(name: str) -> None:
+    for row in table(name):
+        for column, cell in row.items():
+            assert cell == cell.strip(), (name, row, column)
+            assert "NOT FOUND" not in cell
+            assert not re.search(r"/home/|localhost|n/a", cell, re.IGNORECASE), (
+                name,
+                row,
+                column,
+            )
+
+
+# ---- provenance
+
+
+def test_all_facts_survive_loading_with_their_sources(catalog: Catalog) -> None:
+    for name in FACT_TABLES:
+        rows = table(name)
+        facts = [fact for item in catalog.items(name).values() for fact in item.facts.values()]
+        assert len(facts) == len(rows)
+        found = {fact.key: (fact.sources, fact.basis, fact.locator, fact.note) for fact in facts}
+        for row in rows:
+            expected = (tuple(row["source"].split("; ")), row["basis"], row["locator"], row["note"])
+            assert found[f"{name}/{row['item']}/{row['parameter']}"] == expected
+
+
+def test_all_rows_survive_loading_with_their_sources(catalog: Catalog) -> None:
+    for name in ROW_TABLES:
+        rows = table(name)
+        assert [r.id for r in catalog.rows(name)] == [row["id"] for row in rows]
+        for record, row in zip(catalog.rows(name), rows, strict=True):
+            assert record.sources == tuple(row["source"].split("; "))
+            assert (record.basis, record.note) == (row["basis"], row["note"])
+
+
+def test_every_source_resolves(catalog: Catalog) -> None:
+    for name in [*FACT_TABLES, *ROW_TABLES]:
+        for row in table(name):
+            assert row["source"], (name, row)
+            assert set(row["source"].split("; ")) <= set(catalog.sources), (name, row)
+
+
+def test_every_source_is_used(catalog: Catalog) -> None:
+    texts = [
+        p
+        for p in DATA.rglob("*")
+        if p.suffix in (".csv", ".yaml", ".yml", ".json") and p.name != "sources.csv"
+    ]
+    texts += list((ROOT / "gpuplan").rglob("*.py"))
+    words = {word for path in texts for word in re.findall(r"[\w.-]+", path.read_text(encoding="utf-8"))}
+    assert not sorted(id for id in catalog.sources if id not in words)
+
+
+def test_the_seed_documents_are_sources(catalog: Catalog) -> None:
+    assert all(catalog.sources[id].kind == "vendor" for id in SEEDS)
+    assert catalog.sources["vmware-sharing-gpus-2020"].published == "2020-05"
+
+
+def test_sources_are_dated_and_distinct() -> None:
+    rows = table("sources")
+    for row in rows:
+        read = datetime.date.fromisoformat(row["accessed"])
+        assert row["published"] <= read.isoformat()
+        assert re.fullmatch(r"[a-z0-9]+([.-][a-z0-9]+)*", row["id"])
+    urls = [row["url"] for row in rows if row["url"].count("/") > 3]
+    assert len(urls) == len(set(urls))
+    titles = [(row["title"], row["producer"]) for row in rows]
+    assert len(titles) == len(set(titles))
+
+
+def test_bases_agree_with_their_sources(catalog: Catalog) -> None:
+    """What only third parties say is not `published`, and `measured` needs a measurement."""
+    for name in FACT_TABLES:
+        for item in catalog.items(name).values():
+            for fact in item.facts.values():
+                kinds = {catalog.sources[id].kind for id in fact.sources}
+                assert fact.basis in BASES
+                if fact.basis == "published":
+                    assert kinds != {"third-party"}, fact
+                if fact.basis == "measured":
+                    assert "measurement" in kinds, fact
+                if fact.basis == "derived" and isinstance(fact.value, int | float):
+                    assert fact.note, fact
+
+
+def test_an_assumed_number_has_a_range(catalog: Catalog) -> None:
+    for name in FACT_TABLES:
+        for item in catalog.items(name).values():
+            for fact in item.facts.values():
+                if (
+                    fact.basis == "assumed"
+                    and isinstance(fact.value, int | float)
+                    and not isinstance(fact.value, bool)
+                ):
+                    assert fact.low is not None and fact.high is not None and fact.low < fact.high, fact
+
+
+# ---- schema
+
+
+def test_units_are_known_and_agree_with_suffixes() -> None:
+    for row in table("parameters"):
+        name, unit, type = row["parameter"], row["unit"], row["type"]
+        assert (unit == "") == (type not in ("int", "number")), row
+        assert unit in {"", "1", *SUFFIX.values()}, row
+        suffix = max((s for s in SUFFIX if name.endswith("_" + s)), key=len, default=None)
+        if suffix:
+            assert unit == SUFFIX[suffix], row
+        else:
+            assert unit in ("", "1"), row
+    for row in table("schema"):
+        assert row["unit"] in {"", "1", *SUFFIX.values()}, row
+
+
+def test_every_parameter_and_column_is_described_and_used() -> None:
+    used = {(name, row["parameter"]) for name in FACT_TABLES for row in table(name)}
+    assert {(row["table"], row["parameter"]) for row in table("parameters")} == used
+    assert all(row["description"] for row in [*table("parameters"), *table("schema")])
+
+
+def test_keys_are_unique() -> None:
+    for name in FILES:
+        width = 2 if name in ("schema", "parameters") or KINDS.get(name) == "facts" else 1
+        keys = [tuple(row.values())[:width] for row in table(name)]
+        assert len(keys) == len(set(keys)), name
+
+
+def test_an_item_stands_together() -> None:
+    for name in FACT_TABLES:
+        items = [row["item"] for row in table(name)]
+        runs = [item for index, item in enumerate(items) if index == 0 or items[index - 1] != item]
+        assert len(runs) == len(set(runs)), name
+
+
+# ---- what must fit together
+
+
+def test_profiles_fit_their_gpu(catalog: Catalog) -> None:
+    for row in catalog.rows("profiles"):
+        gpu = catalog.gpus[row["gpu"]]
+        assert row.id == f"{row['gpu']}/{row['profile']}"
+        assert gpu.value("vgpu_compute") == "yes"
+        assert row["frame_buffer_mb"] <= float(gpu.value("memory_gib") or 0) * 1024 * 1.03
+        assert (
+            (row["mig_profile"] is not None)
+            == (row["backing"] != "timesliced")
+            == (row["compute_slices"] is not None)
+        )
+        assert row["max_per_gpu_mixed"] is None or row["max_per_gpu_mixed"] <= row["max_per_gpu"]
+        if row["backing"] == "mig":
+            assert row["max_per_gpu"] <= int(gpu.value("mig_instances") or 0)
+        if row["backing"] == "timesliced":
+            assert (
+                row["frame_buffer_mb"] * row["max_per_gpu"]
+                <= float(gpu.value("memory_gib") or 0) * 1024 * 1.03
+            )
+
+
+def test_placement_ids_do_not_overlap_and_match_the_count(catalog: Catalog) -> None:
+    for row in catalog.rows("vgpu_placements"):
+        ids = [int(id) for id in row["placement_ids"].split()]
+        assert len(ids) == row["max_per_gpu_mixed"] and ids == sorted(ids)
+        assert all(b - a >= row["placement_size"] for a, b in itertools.pairwise(ids)), row
+        assert ids[-1] + row["placement_size"] <= row["region_gb"], row
+
+
+def test_mixed_counts_of_profiles_match_the_placements(catalog: Catalog) -> None:
+    known = {
+        (row["region_gb"], row["frame_buffer_mb"]): (row["max_per_gpu"], row["max_per_gpu_mixed"])
+        for row in catalog.rows("vgpu_placements")
+        if row["architecture"] == "all"
+    }
+    checked = 0
+    for row in catalog.rows("profiles"):
+        place = known.get(
+            (round(float(catalog.gpus[row["gpu"]].value("memory_gib") or 0)), row["frame_buffer_mb"])
+        )
+        if place and row["backing"] == "timesliced" and row["max_per_gpu_mixed"] is not None:
+            assert (row["max_per_gpu"], row["max_per_gpu_mixed"]) == place, row
+            checked += 1
+    assert checked > 80
+
+
+def test_mig_placements_fit_their_slices(catalog: Catalog) -> None:
+    for row in catalog.rows("mig_placements"):
+        starts = [int(start) for start in row["start_positions"].split()]
+        assert starts[-1] + row["memory_slices"] <= row["memory_slices_total"]
+        assert row["max_instances"] <= len(starts) and row["compute_slices"] <= row["compute_slices_total"]
+        for gpu in row["gpus"]:
+            profiles = [p for p in catalog.profiles_of(gpu) if p["mig_profile"] == row["mig_profile"]]
+            assert profiles and {p["max_per_gpu"] for p in profiles} == {row["max_instances"]}, row
+            assert {p["compute_slices"] for p in profiles} == {row["compute_slices"]}, row
+
+
+def test_versions_are_in_order_and_only_gain(catalog: Catalog) -> None:
+    versions = list(catalog.vsphere.values())
+    assert [v.value("order") for v in versions] == list(range(1, len(versions) + 1))
+    for name in ("max_vgpus_per_vm", "multi_vgpu_fractional", "mixed_size_vgpu", "same_size_mixed_series",
+                 "mig_double_memory_profiles", "vgpu_vmotion"):  # fmt: skip
+        values = [float(v.value(name) or 0) for v in versions]
+        assert values == sorted(values), name
+
+
+def test_switch_capacity_is_the_sum_of_the_ports(catalog: Catalog) -> None:
+    for switch in catalog.switches.values():
+        ports = {k: int(switch.value(f"ports_{k}g") or 0) for k in (10, 25, 100, 200, 400)}
+        assert switch.value("switching_capacity_gbit_s") == sum(k * n for k, n in ports.items())
+        assert switch.value("max_port_speed_gbit_s") == max(k for k, n in ports.items() if n)
+
+
+def test_a_server_with_gpu_figures_says_what_they_mean(catalog: Catalog) -> None:
+    for server in catalog.servers.values():
+        figures = [server.value(f"max_gpus_{kind}") for kind in ("double_wide", "single_wide", "sxm")]
+        assert any(f is not None for f in figures) == (server.value("gpu_limits") is not None), server.id
+        assert (server.value("max_gpus_sxm") is None) == (server.value("sxm_form_factor") is None), server.id
+
+
+def test_dates_are_iso() -> None:
+    full_or_part = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+    types = {(row["table"], row["parameter"]): row["type"] for row in table("parameters")}
+    for name in FACT_TABLES:
+        for row in table(name):
+            if types[name, row["parameter"]] == "date":
+                assert full_or_part.fullmatch(row["value"]), row
+
+
+# ---- values typed by hand from the research
+
+
+@pytest.mark.parametrize(
+    ("name", "item", "parameter", "value"),
+    [
+        ("gpus", "v100-pcie-32gb", "tdp_w", 250),
+        ("gpus", "v100-pcie-32gb", "fp16_tensor_tflops", 112),
+        ("gpus", "v100-sxm2-32gb", "tdp_w", 300),
+        ("gpus", "v100s-32gb", "memory_bandwidth_gb_s", 1130),
+        ("gpus", "t4-16gb", "tdp_w", 70),
+        ("gpus", "t4-16gb", "slot_width", 1),
+        ("gpus", "a16-64gb", "gpus_per_board", 4),
+        ("gpus", "a16-64gb", "memory_gib", 16),
+        ("gpus", "a30-24gb", "mig_instances", 4),
+        ("gpus", "l40s-48gb", "tdp_w", 350),
+        ("gpus", "a100-pcie-80gb", "memory_bandwidth_gb_s", 1935),
+        ("gpus", "h100-nvl-94gb", "memory_gib", 94),
+        ("gpus", "h100-sxm5-80gb", "nvlink_gb_s", 900),
+        ("gpus", "b200-sxm6-180gb", "form_factor", "SXM6"),
+        ("servers", "dell-c4140", "max_gpus_double_wide", 4),
+        ("servers", "dell-r740", "max_gpus_double_wide", 2),
+        ("servers", "dell-r740", "gpu_limits", "lower-bound"),
+        ("servers", "dell-xe9680", "max_gpus_sxm", 8),
+        ("servers", "dell-xe9680", "psu_w", 19200),
+        ("servers", "hpe-dl380a-gen11", "gpu_limits", "lower-bound"),
+        ("nics", "connectx-5", "max_speed_gbit_s", 100),
+        ("switches", "sn2700", "ports_100g", 32),
+        ("switches", "sn2700", "rack_units_u", 1),
+        ("switches", "dell-s5232f-on", "typical_power_w", 360),
+        ("assumptions", "nccl-net-100g", "effective_bandwidth_gb_s", 12.0),
+        ("vsphere", "6.7u3", "max_vgpus_per_vm", 4),
+        ("vsphere", "8.0", "max_vgpus_per_vm", 8),
+        ("vsphere", "8.0u2", "mixed_size_vgpu", False),
+        ("vsphere", "8.0u3", "mixed_size_vgpu", True),
+        ("vsphere", "8.0u2", "max_passthrough_per_vm", 128),
+        ("vsphere", "9.0", "bitfusion_server", "not supported"),
+        ("products", "bitfusion", "end_of_availability", "2023-05"),
+        ("products", "bitfusion", "end_of_maintenance", "2025-05"),
+    ],
+)  # fmt: skip
+def test_values(catalog: Catalog, name: str, item: str, parameter: str, value: object) -> None:
+    assert catalog.items(name)[item].value(parameter) == value
+
+
+@pytest.mark.parametrize(
+    ("profile", "equal", "mixed"),
+    [
+        ("rtx8000-passive-48gb/RTX8000P-4C", 8, None),
+        ("h200-nvl-141gb/H200-4C", 32, 32),
+        ("a40-48gb/A40-16C", 3, 2),
+        ("a40-48gb/A40-4C", 12, 8),
+        ("a16-64gb/A16-4C", 4, 4),
+        ("v100-pcie-32gb/V100D-8C", 4, None),
+        ("t4-16gb/T4-4C", 4, None),
+        ("a100-pcie-80gb/A100D-4C", 20, 16),
+        ("h100-nvl-94gb/H100L-4C", 23, 16),
+        ("a30-24gb/A30-1-6C", 4, None),
+    ],
+)
+def test_profile_counts(catalog: Catalog, profile: str, equal: int, mixed: int | None) -> None:
+    row = catalog.row("profiles", profile)
+    assert (row["max_per_gpu"], row["max_per_gpu_mixed"]) == (equal, mixed)
+
+
+def test_sizes_of_the_tables(catalog: Catalog) -> None:
+    sizes = {"profiles": 292, "vgpu_placements": 62, "mig_placements": 40}
+    assert {name: len(catalog.rows(name)) for name in sizes} == sizes
+    assert len(catalog.gpus) == 41 and len(catalog.rows("rules")) >= 60
+    assert list(catalog.vsphere) == ["6.7u3", "7.0", "7.0u3", "8.0", "8.0u1", "8.0u2", "8.0u3", "9.0"]
+
+
+def test_double_memory_mig_profiles_need_8_0_u3(catalog: Catalog) -> None:
+    needs = {row["profile"] for row in catalog.rows("profiles") if row["min_vsphere"] == "8.0u3"}
+    assert {"A100-1-10C", "A100-1-5CME", "H100L-1-24C", "H200-1-35C"} <= needs
+    assert len(needs) == 24
