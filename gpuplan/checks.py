@@ -174,7 +174,7 @@ def _version(plan: Plan) -> Iterator[Message]:
     ended = version.value("end_of_general_support")
     if ended and plan.pools:
         yield Message(
-            "vsphere-support-ends", "note", f"General support of {version.name} ends or ended on {ended}.",
+            "vsphere-support-ends", "note", f"General support of {version.name}: until {ended}.",
             "Check that the date fits the life of the design.", "platform.vsphere",
             version.fact("end_of_general_support").sources,
         )

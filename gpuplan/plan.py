@@ -216,7 +216,7 @@ def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line,
         people=scenario.fact(f"{at}.people"), active_share=scenario.fact(f"{at}.active_share"),
     )
     vms = trail.compute(
-        f"{at}.vms", f"{name}: VMs", "1", demand.group_vms, "{active} active x {vms_each} VMs each = {value}",
+        f"{at}.vms", f"{name}: VMs", "VM", demand.group_vms, "{active} active x {vms_each} VMs each = {value}",
         active=active, vms_each=scenario.fact(f"{at}.vms_each"),
     )
     gpus = trail.compute(
@@ -415,7 +415,7 @@ def _pool(
     )
     hosts = trail.compute(
         f"{at}.hosts", f"{name}: hosts", "host", availability.total_hosts,
-        "{hosts_for_demand} + {hosts_for_failures} = {value}", hosts_for_demand=needed, hosts_for_failures=spare,
+        "{hosts_for_demand} for the demand + {hosts_for_failures} spare = {value}", hosts_for_demand=needed, hosts_for_failures=spare,
     )
     gpus = trail.compute(
         f"{at}.gpus", f"{name}: GPUs", "GPU", availability.installed_gpus, "{hosts} hosts x {gpus_per_host} = {value}",
@@ -423,7 +423,7 @@ def _pool(
     )
     remaining = trail.compute(
         f"{at}.gpus_after_failure", f"{name}: GPUs after failure", "GPU", availability.gpus_after_failure,
-        "{gpus} GPUs - {hosts_lost} x {gpus_per_host} = {value}",
+        "{gpus} GPUs - {hosts_lost} host x {gpus_per_host} GPUs = {value}",
         gpus=gpus, gpus_per_host=per_host, hosts_lost=_hosts_lost(scenario), hosts=hosts,
     )
     layout = (*placed.hosts, *(() for _ in range(spare.value)))
@@ -487,20 +487,20 @@ def _totals(
     gpus = total("gpus", "GPUs", "GPU")
     remaining = trail.compute(
         "totals.gpus_after_failure", "GPUs after failure", "GPU", availability.gpus_after_failure,
-        "{gpus} GPUs - {hosts_lost} x {gpus_per_host} = {value}",
+        "{gpus} GPUs - {hosts_lost} host x {gpus_per_host} GPUs = {value}",
         gpus=gpus, gpus_per_host=scenario.fact("hardware.gpus_per_host"), hosts_lost=_hosts_lost(scenario), hosts=hosts,
     )
     missing = sum(u.vms for g in groups for u in g.unplaced)
     worst = max((f.unplaced for pool in pools for f in pool.failures), default=0)
     not_placed = trail.record(
-        "totals.unplaced_vms", "VMs not placed", "1", placement.place, "{value} VMs have no GPU", missing,
+        "totals.unplaced_vms", "VMs not placed", "VM", placement.place, "{value} VMs have no GPU", missing,
         {"demand": asked},
     )
     after = trail.record(
-        "totals.unplaced_vms_after_failure", "VMs not placed after the worst host failure", "1",
+        "totals.unplaced_vms_after_failure", "VMs not placed after the worst host failure", "VM",
         placement.after_failure, "{unplaced} in normal operation + {lost} more when the worst host fails = {value}",
         missing + worst, {"unplaced": not_placed, "lost": Fact(
-            key="worst host failure", value=worst, unit="1", low=None, high=None, basis="derived",
+            key="worst host failure", value=worst, unit="VM", low=None, high=None, basis="derived",
             sources=("vmware-vsphere-8.0-admission-control",), locator="", note="each host failed in turn")},
     )
     return Totals(

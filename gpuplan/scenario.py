@@ -278,6 +278,11 @@ class Scenario:
             changed = replace(self, **{parts[0]: replace(getattr(self, parts[0]), **{parts[1]: value})})
         return replace(changed, origins=tuple(known.items()))
 
+    def with_origin(self, path: str, origin: Origin) -> Scenario:
+        """A new scenario in which all at or below ``path`` is known from ``origin``."""
+        known = {p: o for p, o in self.origins if p != path and not p.startswith(path + ".")}
+        return replace(self, origins=(*known.items(), (path, origin)))
+
     def with_groups(self, groups: Iterable[Group]) -> Scenario:
         """A new scenario with these groups; what was recorded about groups no longer there is dropped."""
         groups = tuple(groups)

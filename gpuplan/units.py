@@ -23,6 +23,7 @@ SUFFIX = {
     "u": "U",
     "gpus": "GPU",
     "hosts": "host",
+    "vms": "VM",
     "pct": "%",
 }
 """Suffix of a name -> its unit, as written in docstrings, data and on the screen."""
@@ -42,7 +43,8 @@ def exact(value: float) -> Fraction:
     Returns
     -------
     exact : Fraction
-        The closest fraction with a denominator up to 10000. [-]
+        A decimal of up to five places as it stands, else a fraction with a denominator up to 10000 that
+        differs by less than a millionth, else the number as it stands. [-]
 
     Examples
     --------
@@ -51,4 +53,6 @@ def exact(value: float) -> Fraction:
     >>> exact(1 / 3)
     Fraction(1, 3)
     """
-    return Fraction(str(value)).limit_denominator(10_000)
+    given = Fraction(str(value))
+    near = given.limit_denominator(10_000)
+    return given if 100_000 % given.denominator == 0 or abs(near - given) > abs(given) / 1_000_000 else near

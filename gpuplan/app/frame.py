@@ -48,7 +48,7 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
         _figure("totals.unplaced_vms_after_failure", "After the worst failure", number(worst),
                 "all placed again" if worst == 0 else "VMs not placed", "good" if worst == 0 else "bad"),
         _figure("messages", "Messages", number(stops + warns) if stops + warns else "0",
-                f"{amount(stops, '')} to fix" if stops else "to settle" if warns else f"{len(messages)} notes",
+                f"{amount(stops, '')} to fix" if stops else "to settle" if warns else amount(len(messages), "note"),
                 "bad" if stops else "warn" if warns else "good"),
     ]
     if not plan.pools and not plan.groups:

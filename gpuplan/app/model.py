@@ -24,6 +24,7 @@ from gpuplan.scenario import (
     MAX_GROUPS,
     Field,
     Group,
+    Origin,
     Problem,
     Scenario,
     ScenarioError,
@@ -48,7 +49,7 @@ class Workbook(HasTraits):
     def __init__(self, catalog: Catalog, scenario: Scenario | None = None) -> None:
         super().__init__()
         self.catalog = catalog
-        self.scenario = scenario or Scenario()
+        self.scenario = scenario or from_dict({})
         self.plan: Plan = make_plan(self.scenario, catalog)
         self.drafts: dict[str, tuple[str, Problem]] = {}
         """What was typed into a field that does not accept it: path -> (text, problem)."""
@@ -87,8 +88,8 @@ class Workbook(HasTraits):
     def problem_of(self, path: str) -> str:
         """What is wrong with the field at ``path``, in words, or nothing."""
         if path in self.drafts:
-            return self.drafts[path][1].message
-        return next((p.message for p in self.refused if p.path == path), "")
+            return _words(self.drafts[path][1])
+        return next((_words(p) for p in self.refused if p.path == path), "")
 
     def go(self, step: str) -> None:
         """Enter a step; nothing is lost by leaving the one before."""
@@ -122,7 +123,8 @@ class Workbook(HasTraits):
             return
         group = Group(id=self.scenario.new_group_id(str(preset["name"])), name=str(preset["name"]), use_case=use_case)
         scenario = self.scenario.with_groups((*self.scenario.groups, group))
-        self._take(self._apply_preset(scenario, group.id, use_case))
+        origin = Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")
+        self._take(self._apply_preset(scenario, group.id, use_case).with_origin(f"groups.{group.id}", origin))
 
     def duplicate_group(self, group_id: str) -> None:
         """Add a copy of a group below it."""
@@ -150,7 +152,7 @@ class Workbook(HasTraits):
 
     def open_example(self, name: str) -> None:
         """Start from an example, or from nothing with ``blank``."""
-        self.start(Scenario() if name == "blank" else load_scenario(name))
+        self.start(from_dict({}) if name == "blank" else load_scenario(name))
 
     def open_file(self, name: str, content: bytes) -> None:
         """Start from a file; a file that cannot be used leaves everything as it is."""
@@ -266,6 +268,10 @@ class Workbook(HasTraits):
 
     def _changed(self) -> None:
         self.revision += 1
+
+
+def _words(problem: Problem) -> str:
+    return f"{problem.value} is not allowed: {problem.message}"
 
 
 def field_of(path: str) -> Field:

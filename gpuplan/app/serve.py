@@ -54,8 +54,8 @@ from traitlets.config import Config
 from voila.app import Voila
 from voila.request_info_handler import RequestInfoSocketHandler
 from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
+from voila.static_file_handler import TemplateStaticFileHandler
 from voila.tornado.handler import TornadoVoilaHandler
-from voila.voila_identity_provider import VoilaIdentityProvider
 
 HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE / "templates"
@@ -81,7 +81,9 @@ CONTENT_SECURITY_POLICY = "; ".join(
     ]
 )
 
-REFERRER_POLICY = "no-referrer"
+REFERRER_POLICY = "same-origin"
+"""Tells other hosts nothing. ``no-referrer`` would make browsers send forms and beacons as ``Origin: null``,
+which the server has to refuse: signing in, and in some browsers freeing a kernel, would fail."""
 
 STARTED = "The workbook could not be opened. The server's log says why."
 
@@ -410,6 +412,10 @@ class Server(Voila):  # type: ignore[misc]
         ours = {TornadoVoilaHandler: PageHandler, VoilaShutdownKernelHandler: ShutdownHandler}
         rules = [rule for rule in super().init_handlers() if rule[1] is not RequestInfoSocketHandler]
         rules = [(rule[0], ours.get(rule[1], rule[1]), *rule[2:]) for rule in rules]
+        for index, rule in enumerate(rules):
+            if rule[1] is TemplateStaticFileHandler:  # it stumbles over what is not <template>/static/<file>
+                path = url_path_join(self.server_url, r"/voila/templates/([\w-]+/static/(?!.*\.\.).+)")
+                rules[index] = (path, *rule[1:])
         return [(url_path_join(self.server_url, "/gpuplan/session/" + _KERNEL), SessionHandler), *rules]
 
     def listen(self) -> None:
@@ -486,7 +492,7 @@ def _config(
     c.Voila.connection_dir_root = str(home)
     c.Voila.log_level = logging.INFO if verbose else logging.ERROR
     c.Voila.token = token
-    c.Voila.identity_provider_class = VoilaIdentityProvider
+    c.PasswordIdentityProvider.allow_password_change = False
     if token:  # with the same token, a login outlives the server
         c.Voila.cookie_secret = hashlib.sha256(b"gpuplan " + token.encode()).digest()
     c.Voila.tornado_settings = _settings(loopback=not token, token=token)
@@ -625,10 +631,10 @@ def serve(
     if not token:
         token = "" if is_loopback(host) else secrets.token_urlsafe(24)
     base_url = f"/{base_url.strip('/')}/" if base_url.strip("/") else "/"
+    if not 0 <= port <= 65535:
+        return _refuse(f"{port} is not a port. Choose one from 1 to 65535 with --port.")
     try:
         sockets = tornado.netutil.bind_sockets(port, host or None)
-    except OverflowError:
-        return _refuse(f"{port} is not a port. Choose one from 1 to 65535 with --port.")
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             return _refuse(f"Port {port} is in use. Choose another with --port, or stop the other program.")

@@ -29,25 +29,31 @@ class WorkbookApp(ipywidgets.VBox):
     ----------
     workbook : Workbook
         The state that is shown and changed.
+    whole : bool
+        False for one step inside a notebook: without the bar and the list of steps.
     """
 
-    def __init__(self, workbook: Workbook) -> None:
+    def __init__(self, workbook: Workbook, whole: bool = True) -> None:
         self.workbook = workbook
         self.dark = False
         self._shown: dict[str, list[tuple[Part, Data]]] = {}
         self._pages: dict[str, ipywidgets.Box] = {}
         self._chart: hosts.CapacityChart | None = None
-        self._frame = [
-            (self._part("bar", styled=True), frame.bar_data),
-            (self._part("strip"), frame.strip_data),
-            (self._part("nav"), frame.nav_data),
-            (self._part("drawer"), frame.drawer_data),
-        ]
-        self._bar, strip, nav, drawer = (part for part, _ in self._frame)
+        self._bar = self._part("bar", styled=True) if whole else None
+        strip, drawer = self._part("strip", styled=not whole), self._part("drawer")
         self._page = _box("gp-work")
-        self._columns = _box("gp-columns", nav, self._page)
-        super().__init__(children=(self._bar, strip, self._columns, drawer))
+        self._columns = _box("gp-columns", self._page)
+        self._frame = [(strip, frame.strip_data), (drawer, frame.drawer_data)]
+        around: tuple[ipywidgets.Widget, ...] = (strip, drawer, self._columns)
+        if self._bar is not None:
+            nav = self._part("nav")
+            self._frame += [(self._bar, frame.bar_data), (nav, frame.nav_data)]
+            self._columns.children = (nav, self._page)
+            around = (self._bar, *around)
+        super().__init__(children=around)
         self.add_class("gp-app")
+        if not whole:
+            self.add_class("gp-one-step")
         workbook.observe(lambda _change: self._draw(), ["revision", "step", "drawer"])
         self._draw()
 
@@ -102,6 +108,10 @@ class WorkbookApp(ipywidgets.VBox):
             )
         return _box("gp-page", part("design", design.design_data))
 
+    def _tell(self, message: dict[str, Any]) -> None:
+        if self._bar is not None:
+            self._bar.send(message)
+
     def _receive(self, kind: str, content: Mapping[str, Any]) -> None:
         guarded(self.workbook, log.exception, self._act, (kind, content))
 
@@ -118,8 +128,10 @@ class WorkbookApp(ipywidgets.VBox):
         elif kind == "close":
             workbook.drawer = ""
         elif kind == "visit":
-            workbook.go(frame.step_of(str(content["path"])))
+            path = str(content["path"])
             workbook.drawer = ""
+            workbook.go(frame.step_of(path))
+            self._tell({"type": "focus", "path": path})
         elif kind == "fail":
             workbook.toggle_host(str(content["pool"]), int(content["host"]))
         elif kind == "restore-hosts":
@@ -143,7 +155,7 @@ class WorkbookApp(ipywidgets.VBox):
             workbook.restore(str(content["fragment"]))
         elif kind == "save":
             stem = re.sub(r"[^A-Za-z0-9]+", "-", workbook.scenario.name).strip("-").lower() or "design"
-            self._bar.send({"type": "download", "name": f"{stem}.yaml", "text": workbook.scenario.to_yaml()})
+            self._tell({"type": "download", "name": f"{stem}.yaml", "text": workbook.scenario.to_yaml()})
         elif kind == "theme":
             self.dark = bool(content["dark"])
             self._draw()
@@ -159,16 +171,26 @@ def _box(name: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
     return box
 
 
-def workbook() -> WorkbookApp:
-    """The workbook, opened with the scenario and the catalog folder that ``gpuplan app`` was given.
+def workbook(scenario: str = "", step: str = "") -> WorkbookApp:
+    """The workbook as a widget, for the last line of a notebook cell.
+
+    Without arguments it is the whole app, opened with the scenario and the catalog folder that
+    ``gpuplan app`` was given.
+
+    Parameters
+    ----------
+    scenario : str
+        A scenario file, or the name of an example, to open with. [-]
+    step : str
+        ``usecases``, ``hosts`` or ``design`` to show only that step. [-]
 
     Returns
     -------
     workbook : WorkbookApp
-        A widget for the last line of a notebook cell. [-]
+        The widget. [-]
     """
-    folder, file = os.environ.get("GPUPLAN_CATALOG"), os.environ.get("GPUPLAN_SCENARIO")
+    folder, file = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
     state = Workbook(load_catalog(*([folder] if folder else [])), load_scenario(file) if file else None)
-    if file:
-        state.step = "usecases"
-    return WorkbookApp(state)
+    state.started = bool(file) or bool(step)
+    state.step = step or ("usecases" if file else "start")
+    return WorkbookApp(state, whole=not step)

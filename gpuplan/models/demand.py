@@ -53,7 +53,7 @@ def group_vms(active: int, *, vms_each: int) -> int:
     Returns
     -------
     group_vms : int
-        VMs with a GPU at the peak. [-]
+        VMs with a GPU at the peak. [VM]
 
     Notes
     -----
@@ -77,7 +77,7 @@ def group_demand_gpus(vms: int, *, gpus_each: float) -> float:
     Parameters
     ----------
     vms : int
-        VMs with a GPU at the peak. [-]
+        VMs with a GPU at the peak. [VM]
     gpus_each : float
         GPUs per VM: a fraction of one GPU, or a whole number. [GPU]
 
@@ -138,7 +138,7 @@ def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
     Parameters
     ----------
     vms : int
-        VMs the group asks for. [-]
+        VMs the group asks for. [VM]
     gpus_each : float
         GPUs per VM. [GPU]
     gpus_left : float
@@ -147,7 +147,7 @@ def admitted_vms(vms: int, *, gpus_each: float, gpus_left: float) -> int:
     Returns
     -------
     admitted_vms : int
-        VMs that fit; the others are reported as not placed. [-]
+        VMs that fit; the others are reported as not placed. [VM]
 
     Notes
     -----

@@ -18,6 +18,8 @@ class Profile(NamedTuple):
     max_per_gpu: int
     whole: bool
     """Whether it is the full-frame-buffer profile."""
+    compute_share: float = 1.0
+    """Share of the GPU's compute it has: a part for MIG, all (in turns) for time slices."""
 
 
 def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profile | None:
@@ -39,8 +41,9 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
     -----
     Large enough means frame buffer >= share * frame buffer of the whole-GPU profile, or that so few
     fit on a GPU that each has the share (1 / max per GPU >= share), which covers the profiles that
-    lose a little frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). Of those, the one with the
-    highest maximum per GPU, then with the most frame buffer. Equal-size mode: one profile per GPU.
+    lose a little frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). A MIG profile must also have
+    the share in compute slices. Of those, the one with the highest maximum per GPU, then with the most
+    frame buffer. Equal-size mode: one profile per GPU.
 
     Examples
     --------
@@ -61,7 +64,8 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
         return next((p for p in profiles if p.whole), None)
     enough = [
         p for p in profiles
-        if p.frame_buffer_mb >= share * full or Fraction(1, p.max_per_gpu) >= share
+        if exact(p.compute_share) >= share
+        and (p.frame_buffer_mb >= share * full or Fraction(1, p.max_per_gpu) >= share)
     ]
     return max(enough, key=lambda p: (p.max_per_gpu, p.frame_buffer_mb), default=None)
 
@@ -83,8 +87,8 @@ def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:
 
     Notes
     -----
-    floor(share * memory * 1024), with a share read as the nearest fraction with a denominator up to
-    10000. Only memory is divided; the compute of the GPU is shared and contended.
+    floor(share * memory * 1024), with a share such as 0.333333 read as the fraction it stands for.
+    Only memory is divided; the compute of the GPU is shared and contended.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from gpuplan.report.explain import Explanation, explain
 from gpuplan.report.numbers import amount, basis_word, number
 from gpuplan.report.tables import plan_dict, plan_frames, plan_tables
-from gpuplan.report.text import catalog_text, plan_text
+from gpuplan.report.text import catalog_text, plan_text, table_text
 
 __all__ = [
     "Explanation",
@@ -16,4 +16,5 @@ __all__ = [
     "plan_frames",
     "plan_tables",
     "plan_text",
+    "table_text",
 ]

@@ -85,7 +85,7 @@ def _row(plan: Plan, given: Input) -> InputRow:
     if given.key not in plan.lines and titles:
         known = f"{titles[0]}{', ' + given.locator if given.locator else ''}" + (f": {given.note}" if given.note else "")
     if given.key in plan.lines:
-        known = "computed"
+        known = formula_text(plan.lines[given.key])
     return InputRow(given.label, amount(given.value, given.unit), known, given.basis,
                     given.key if given.key in plan.lines else "")
 

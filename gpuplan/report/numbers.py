@@ -23,6 +23,10 @@ BASIS_WORDS = {
 }
 
 
+COUNTED = ("GPU", "host", "VM", "input", "error", "note")
+"""Units that take a plural."""
+
+
 def basis_word(basis: str) -> str:
     """A basis in words a customer reads."""
     return BASIS_WORDS[basis]
@@ -49,7 +53,5 @@ def amount(value: Any, unit: str) -> str:
     text = number(value)
     if unit in ("", "1") or isinstance(value, str | bool) or value is None:
         return text
-    word = {"GPU": "GPUs", "host": "hosts"}.get(unit, unit)
-    if unit in ("GPU", "host") and float(value) <= 1 and value:
-        word = unit
-    return f"{text} {word}"
+    many = unit in COUNTED and not 0 < float(value) <= 1
+    return f"{text} {unit}{'s' if many else ''}"

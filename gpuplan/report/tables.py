@@ -92,7 +92,8 @@ def plan_tables(plan: Plan) -> dict[str, tuple[tuple[str, ...], list[tuple[Any, 
     names = {g.id: g.name for g in plan.groups} | {"unassigned": "Not assigned to a group"}
     return {
         "totals": (("figure", "value", "unit"), [
-            (line.label, line.value, line.unit) for key, line in plan.lines.items() if key.startswith("totals.")
+            (line.label, line.value, line.unit) for key, line in plan.lines.items()
+            if key == "demand.gpus" or key.startswith("totals.")
         ]),
         "groups": (("group", "access", "active", "vms", "gpus_each", "gpus", "profile", "pool", "vms_not_placed"), [
             (g.name, MODE_NAMES[g.mode], g.active, g.vms, g.gpus_each, g.demand_gpus, g.profile, g.pool,

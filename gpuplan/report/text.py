@@ -10,6 +10,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.checks import check_plan
 from gpuplan.plan import Plan
 from gpuplan.report.numbers import MODE_NAMES, amount, basis_word, number
+from gpuplan.report.tables import plan_tables
 
 WIDTH = 100
 
@@ -77,6 +78,27 @@ def _host(plan: Plan, host: Sequence[Any], gpus_per_host: int) -> str:
     if used < gpus_per_host:
         words.append(f"{amount(gpus_per_host - used, 'GPU')} free")
     return "; ".join(words)
+
+
+def table_text(plan: Plan, name: str) -> str:
+    """One of the plan's tables as aligned text, numbers on the right.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+    name : str
+        A name from ``plan_tables``. [-]
+
+    Returns
+    -------
+    table_text : str
+        The table. [-]
+    """
+    columns, rows = plan_tables(plan)[name]
+    numeric = [i for i in range(len(columns)) if rows and all(isinstance(row[i], int | float) for row in rows)]
+    cells = [[number(cell) if i in numeric or isinstance(cell, float) else str(cell) for i, cell in enumerate(row)] for row in rows]
+    return table([c.replace("_", " ") for c in columns], cells, right=numeric)
 
 
 def catalog_text(catalog: Catalog, query: str = "") -> str:

@@ -201,7 +201,7 @@ class Visit:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Callable[..., Visit]]:
-    """Factory: a page in its own context that records requests beyond localhost (none succeeds) and errors."""
+    """Factory: a page in its own context that records requests beyond localhost (all fail) and errors."""
     contexts: list[Any] = []
 
     def new(context: Any = None, **options: Any) -> Visit:

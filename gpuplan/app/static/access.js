@@ -3,7 +3,7 @@ const WORDS = { yes: "keeps", limited: "limited", no: "gives up", unknown: "not 
 
 export default drawn((data, send) => {
   if (!data.groups) return null;
-  if (!data.groups.length) return null;
+  if (!data.groups.length) return h("div", { class: "gp-card gp-empty" }, h("p", {}, "How each group reaches its GPU, and why, appears here."));
   return h("div", { class: `gp-access${data.stale ? " gp-stale" : ""}` }, data.groups.map((g) =>
     h("article", { class: "gp-card" },
       h("h2", {}, chip(g.letter, g.colour), g.name, h("b", { class: g.possible ? "gp-tag" : "gp-tag gp-bad" }, g.mode)),
@@ -13,7 +13,7 @@ export default drawn((data, send) => {
         h("ul", { class: "gp-out" }, g.ruled_out.map((r) => h("li", {}, h("b", {}, r.mode), r.possible ? " " : " ruled out: ", r.text, h("cite", {}, r.source))))),
       h("details", { "data-keep": `${g.id}-traits` }, h("summary", { "data-at": `${g.id}-traits` }, "What it keeps and gives up"),
         h("ul", { class: "gp-out" }, g.traits.map((t) => h("li", {}, h("b", {}, `${t.feature}: ${WORDS[t.verdict]}. `), t.text, h("cite", {}, t.source))))),
-      h("p", { class: "gp-cites" }, h("cite", {}, [...new Set(g.reasons.map((r) => r.source))].join("; "))))));
+      h("p", { class: "gp-cites" }, h("cite", {}, g.cites)))));
 }, (el, model) => {
   model.opened ??= new Set();
   for (const node of el.querySelectorAll("details")) {

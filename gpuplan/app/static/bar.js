@@ -11,6 +11,15 @@ function download(name, text) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
+// A step is drawn when it is entered, so the field may take a moment to appear.
+function focusField(path, tries = 20) {
+  const field = document.querySelector(`.gp-app [data-at="${CSS.escape(path)}"]`);
+  if (field?.offsetParent) {
+    field.focus();
+    field.scrollIntoView({ block: "center" });
+  } else if (tries) setTimeout(() => focusField(path, tries - 1), 50);
+}
+
 export default {
   render({ model, el }) {
     const send = (type, rest) => model.send({ type, ...rest });
@@ -81,7 +90,10 @@ export default {
       if (location.hash.startsWith("#s=")) arrived();
     }
     model.on("change:data", draw);
-    model.on("msg:custom", (message) => { if (message.type === "download") download(message.name, message.text); });
+    model.on("msg:custom", (message) => { 
+      if (message.type === "download") download(message.name, message.text);
+      if (message.type === "focus") focusField(message.path);
+    });
     draw();
     return () => { document.removeEventListener("keydown", keys); removeEventListener("hashchange", arrived); removeEventListener("gpuplan:theme", themed); };
   },

@@ -77,7 +77,7 @@ function control(field, send, compact) {
       input.setAttribute("aria-invalid", String(Boolean(next.problem)));
       if (next.problem) input.setAttribute("aria-describedby", `${id}-problem`);
       else input.removeAttribute("aria-describedby");
-      problem.textContent = next.problem ? `Allowed: ${next.problem}.` : "";
+      problem.textContent = next.problem ? `${next.problem}.` : "";
       problem.hidden = !next.problem;
       known.textContent = next.assumed ? "assumed" : "";
       known.title = next.known;
@@ -94,13 +94,13 @@ function control(field, send, compact) {
   }
   const unit = field.unit ? h("span", { class: "gp-unit" }, field.unit) : null;
   const node = compact
-    ? h("div", { class: "gp-cell" }, input, problem)
+    ? h("div", { class: "gp-cell" }, input)
     : field.kind === "checkbox"
       ? h("div", { class: "gp-field gp-check" }, h("div", { class: "gp-line" }, input, label, known, ask), question, problem)
       : h("div", { class: "gp-field" }, h("div", { class: "gp-line" }, label, known, ask),
           h("div", { class: "gp-line" }, input, unit), question, problem);
   update(field);
-  return { node, update, input };
+  return { node, update, input, problem };
 }
 
 const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);

@@ -23,19 +23,29 @@ function messages(data, send) {
 }
 
 let opener = null;
+let visited = [];
 
 export default drawn((data, send) => {
-  if (!data.kind || data.kind === "closed") return null;
-  const close = () => { send("close"); opener?.focus?.(); };
+  if (!data.kind || data.kind === "closed") { visited = []; return null; }
+  const close = () => { visited = []; send("close"); opener?.focus?.(); };
+  const here = data.kind === "why" ? data.key : "messages";
+  if (visited.at(-2) === here) visited.pop();
+  else if (visited.at(-1) !== here) visited.push(here);
+  const before = visited.at(-2);
   return h("aside", { class: "gp-drawer", role: "region", "aria-label": data.title, tabindex: -1, "data-at": "drawer",
-    onkeydown: (e) => { if (e.key === "Escape") close(); } },
+    onclose: close },
     h("h2", {}, data.title, h("button", { type: "button", class: "gp-icon", "aria-label": "Close", "data-at": "close", onclick: close }, "\u00d7")),
+    before ? h("p", {}, h("button", { type: "button", class: "gp-link", "data-at": "back", onclick: () => send("why", { key: before }) }, "\u2190 back")) : null,
     data.kind === "why" ? why(data, send) : messages(data, send));
 }, (el, model) => {
   const open = Boolean(el.firstChild);
+  const drawer = el.querySelector(".gp-drawer");
   if (open && !model.wasOpen) {
     opener = document.activeElement;
-    el.querySelector(".gp-drawer").focus({ preventScroll: true });
+    model.escape = (event) => { if (event.key === "Escape") el.querySelector(".gp-drawer")?.dispatchEvent(new Event("close")); };
+    document.addEventListener("keydown", model.escape);
   }
+  if (open && (!model.wasOpen || document.activeElement === document.body)) drawer.focus({ preventScroll: true });
+  if (!open && model.wasOpen) document.removeEventListener("keydown", model.escape);
   model.wasOpen = open;
 });

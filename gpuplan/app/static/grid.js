@@ -4,12 +4,11 @@ export default {
     const send = (type, rest) => model.send({ type, ...rest });
     const rows = new Map();
     const head = h("tr");
-    const body = h("tbody");
     const sum = h("b");
     const empty = h("div", { class: "gp-empty" },
       h("p", {}, "Nobody asks for a GPU yet."), h("p", {}, "Add the first group below: choose what they do with a GPU, then say how many they are."));
-    const table = h("table", { class: "gp-grid" }, h("thead", {}, head), body,
-      h("tfoot", {}, h("tr", {}, h("td", { colspan: 11 }, "Sum of the groups, all at their peak at once"), h("td", { class: "n" }, sum), h("td"))));
+    const foot = h("tfoot", {}, h("tr", {}, h("td", { colspan: 11 }, "Sum of the groups, all at their peak at once"), h("td", { class: "n" }, sum), h("td")));
+    const table = h("table", { class: "gp-grid" }, h("thead", {}, head), foot);
     const choice = h("select", { "aria-label": "Use case of the new group" });
     const add = h("div", { class: "gp-add" }, choice,
       h("button", { type: "button", class: "gp-primary", "data-at": "add", onclick: () => send("add", { use_case: choice.value }) }, "Add group"));
@@ -17,6 +16,7 @@ export default {
 
     function makeRow(row) {
       const cells = row.cells.map((field) => control(field, send, row.name));
+      const named = (field) => field.problem ? { ...field, problem: `${field.label}: ${field.problem}` } : field;
       const mark = h("td", { class: "gp-mark" });
       const gpus = h("button", { type: "button", class: "gp-number", title: "Why this number?", onclick: () => gpus.dataset.key && send("why", { key: gpus.dataset.key }) });
       const icon = (text, label, type, rest) => {
@@ -26,12 +26,13 @@ export default {
       };
       const icons = [icon("\u2191", "Move up", "move", { by: -1 }), icon("\u2193", "Move down", "move", { by: 1 }),
         icon("\u29c9", "Duplicate", "duplicate"), icon("\u00d7", "Delete", "delete")];
-      const node = h("tr", { "data-group": row.id }, mark, cells.map((c) => h("td", {}, c.node)), h("td", { class: "n" }, gpus),
-        h("td", { class: "gp-icons" }, icons));
+      const node = h("tbody", { "data-group": row.id },
+        h("tr", {}, mark, cells.map((c) => h("td", {}, c.node)), h("td", { class: "n" }, gpus), h("td", { class: "gp-icons" }, icons)),
+        h("tr", { class: "gp-problems" }, h("td"), h("td", { colspan: 12 }, cells.map((c) => c.problem))));
       return { node, update(next) {
         mark.replaceChildren(chip(next.letter, next.colour));
         cells.forEach((cell, i) => {
-          cell.update(next.cells[i]);
+          cell.update(named(next.cells[i]));
           cell.input.setAttribute("aria-label", `${next.cells[i].label}, ${next.name}`);
           cell.input.title = next.cells[i].question;
         });
@@ -47,24 +48,26 @@ export default {
       if (!head.children.length) {
         head.append(h("th", {}, h("span", { class: "gp-hidden" }, "Letter")), ...data.heads.map((c) => h("th", { title: c.question, class: `gp-col-${c.name}` }, h("abbr", { title: `${c.full}. ${c.question}` }, c.text))),
           h("th", { class: "n" }, "GPUs"), h("th", {}, h("span", { class: "gp-hidden" }, "Actions")));
-        choice.append(...data.presets.map((p) => h("option", { value: p.id, title: p.example }, `${p.name} \u2013 ${p.configuration.toLowerCase()}`)));
+        choice.append(...data.presets.map((p) => h("option", { value: p.id, title: p.example }, `${p.name} \u2013 ${p.configuration[0].toLowerCase() + p.configuration.slice(1)}`)));
       }
       const alive = new Set(data.rows.map((r) => r.id));
       for (const [id, row] of rows) if (!alive.has(id)) { row.node.remove(); rows.delete(id); }
-      data.rows.forEach((row, at) => {
+      let before = head.parentNode;
+      data.rows.forEach((row) => {
         if (!rows.has(row.id)) rows.set(row.id, makeRow(row));
         const { node, update } = rows.get(row.id);
         update(row);
-        if (body.children[at] !== node) {
+        if (before.nextSibling !== node) {
           const active = node.contains(document.activeElement) ? document.activeElement : null;
-          body.insertBefore(node, body.children[at] ?? null);
+          before.after(node);
           active?.focus();
         }
+        before = node;
       });
       sum.textContent = data.sum;
       table.hidden = !data.rows.length;
       empty.hidden = Boolean(data.rows.length);
-      table.classList.toggle("gp-stale", data.stale);
+      table.classList.toggle("gp-old", data.stale);
     }
     model.on("change:data", draw);
     draw();

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import altair as alt
+import ipywidgets
 
 from gpuplan.app.chart import Chart, theme
 from gpuplan.app.frame import field_data, group_colours
@@ -121,7 +122,7 @@ def _host(
     elif empty:
         state, word = "spare", "spare"
     else:
-        state, word = "", "keeps running" if something_failed else f"{sum(ld.gpus for ld in loads)} of {pool.gpus_per_host}"
+        state, word = "", "keeps running" if something_failed else f"{sum(ld.gpus for ld in loads)} of {pool.gpus_per_host} used"
     return {"number": index + 1, "state": state, "word": word, "gpus": gpus}
 
 
@@ -142,7 +143,7 @@ def _verdict(
             return {"tone": "good", "lead": "Every single failure was tried.", "text": text, "groups": []}
         lead = "No host is spare." if not pool.hosts_for_failures else "Not every failure is survived."
         return {"tone": "warn", "lead": lead, "groups": [],
-                "text": f"The worst failure of one host leaves {amount(worst, '')} VMs without a GPU. {proof}"}
+                "text": f"The worst failure of one host leaves {amount(worst, 'VM')} without a GPU. {proof}"}
     lead = ("Host " if len(failed) == 1 else "Hosts ") + ", ".join(str(n) for n in sorted(failed)) + " lost:"
     rows = []
     placed = {g.id: g.vms_placed for g in workbook.plan.groups if g.pool == pool.id}
@@ -155,12 +156,12 @@ def _verdict(
             rows.append({"name": label, "keeps": total - restarts - moves - missing if group in placed else None,
                          "restarts": restarts, "moves": moves, "missing": missing, "how": _how(workbook, group)})
     if outcome.unplaced:
-        text = (f"{len(outcome.unplaced)} VMs have no GPU; {len(outcome.restarted)} restart. The design survives "
+        text = (f"{amount(len(outcome.unplaced), 'VM')} without a GPU; {len(outcome.restarted)} restart. The design survives "
                 f"{amount(pool.hosts_for_failures, 'host')} down at the same time.")
         return {"tone": "bad", "lead": lead, "text": text, "groups": rows}
     text = "everyone is placed again. " + (
-        f"{number(len(outcome.restarted))} VMs restart; " if outcome.restarted else "Nobody was on it; ")
-    text += f"{len(outcome.moved)} must move to make room." if outcome.moved else "nobody else moves."
+        f"{amount(len(outcome.restarted), 'VM')} {'restarts' if len(outcome.restarted) == 1 else 'restart'}; " if outcome.restarted else "Nobody was on it; ")
+    text += f"{amount(len(outcome.moved), 'VM')} must move to make room." if outcome.moved else "nobody else moves."
     return {"tone": "good", "lead": lead, "text": text, "groups": rows}
 
 
@@ -209,7 +210,8 @@ class CapacityChart:
     """GPUs left after host failures against what is occupied; made once, then only its data changes."""
 
     def __init__(self) -> None:
-        self.widget = Chart()
+        self._chart = Chart()
+        self.widget = ipywidgets.Box(children=())
         self.widget.add_class("gp-chart")
         self._last: tuple[Any, ...] = ()
 
@@ -219,7 +221,8 @@ class CapacityChart:
         now = (dark, str(rows))
         if now != self._last:
             self._last = now
-            self.widget.chart = _capacity_chart(rows, dark)
+            self.widget.children = (self._chart,) if rows else ()
+            self._chart.chart = _capacity_chart(rows, dark)
 
 
 def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> alt.Chart:

@@ -15,7 +15,7 @@ COLUMNS = ("name", "use_case", "people", "active_share", "vms_each", "gpus_each"
            "isolation", "access")
 HEADS = {
     "name": "Group", "use_case": "Use case", "people": "People", "active_share": "Active", "vms_each": "VMs each",
-    "gpus_each": "GPUs / VM", "remote_allowed": "Remote", "low_latency": "Low lat.", "isolation": "Guar.",
+    "gpus_each": "GPUs / VM", "remote_allowed": "Remote", "low_latency": "Low latency", "isolation": "Fixed share",
     "access": "Access",
 }
 
@@ -81,6 +81,7 @@ def _access(workbook: Workbook, group: GroupPlan, colour: int) -> dict[str, Any]
         "ruled_out": [
             {"mode": MODE_NAMES[r.mode], "possible": r.possible, **_reason(workbook, r.reason)} for r in group.ruled_out
         ],
+        "cites": _cites(workbook, group.reasons),
         "traits": [
             {"feature": t.feature, "verdict": t.verdict, "text": t.text, "source": _titles(workbook, t.sources)}
             for t in group.traits
@@ -91,6 +92,17 @@ def _access(workbook: Workbook, group: GroupPlan, colour: int) -> dict[str, Any]
 def _reason(workbook: Workbook, reason: Reason) -> dict[str, str]:
     where = f", {reason.locator}" if reason.locator else ""
     return {"text": reason.text, "source": _titles(workbook, reason.sources) + where, "basis": reason.basis}
+
+
+def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
+    """Each source once, with all the places in it."""
+    places: dict[str, list[str]] = {}
+    for reason in reasons:
+        for number, source in enumerate(reason.sources):
+            where = places.setdefault(source, [])
+            if number == 0 and reason.locator and reason.locator not in where:
+                where.append(reason.locator)
+    return "; ".join(", ".join([_titles(workbook, (source,)), *where]) for source, where in places.items())
 
 
 def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:

@@ -107,8 +107,7 @@
     if (!kernel) return;
     const form = new FormData();
     form.append("_xsrf", document.cookie.match(/(?:^|;\s*)_xsrf=([^;]*)/)?.[1] ?? "");
-    // Not sendBeacon: with "Referrer-Policy: no-referrer" a browser may send it as "Origin: null", which the server refuses.
-    fetch(`${base}voila/api/shutdown/${kernel}`, { method: "POST", body: form, keepalive: true }).catch(() => {});
+    navigator.sendBeacon(`${base}voila/api/shutdown/${kernel}`, form);
   });
   window.addEventListener("pageshow", (event) => {
     if (!event.persisted) return; // back from the browser's cache: the kernel is gone, say so

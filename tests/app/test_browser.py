@@ -1,0 +1,351 @@
+"""The real app in a real browser: what a person sees and does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def app(server: Callable[..., Any]) -> Any:
+    """`gpuplan app` without a file."""
+    return server()
+
+
+@pytest.fixture
+def visit(app: Any, page: Callable[..., Any]) -> Iterator[Any]:
+    """The start page; at the end no request may have left the machine and no error may have been logged."""
+    opened = page().open(app.url, "Enterprise example")
+    yield opened
+    assert opened.external == []
+    assert opened.errors == []
+
+
+def figures(page: Any) -> dict[str, str]:
+    """The answer strip: label -> figure."""
+    return {
+        figure.locator("small").inner_text(): figure.locator("b").inner_text()
+        for figure in page.locator(".gp-figure").all()
+    }
+
+
+def enterprise(page: Any) -> None:
+    page.get_by_text("Enterprise example").first.click()
+    page.locator(".gp-grid tbody").nth(4).wait_for()
+
+
+def step(page: Any, name: str) -> None:
+    page.locator("nav").get_by_text(name).click()
+    page.get_by_role("heading", name=name, level=1).wait_for()
+
+
+def wait_figure(page: Any, label: str, value: str) -> None:
+    page.locator(".gp-figure", has=page.locator("small", has_text=re.compile(f"^{label}$"))).locator(
+        "b", has_text=re.compile(f"^{value}$")
+    ).wait_for(timeout=5000)
+
+
+ENTERPRISE = {
+    "GPUs demanded": "28",
+    "Hosts": "8",
+    "GPUs": "32",
+    "GPUs after a failure": "28",
+    "VMs not placed": "0",
+    "After the worst failure": "0",
+    "Messages": "1",
+}
+
+
+def test_enterprise_example_is_one_click_away(visit: Any) -> None:
+    enterprise(visit.page)
+    assert figures(visit.page) == ENTERPRISE
+
+
+@pytest.mark.parametrize(
+    ("name", "hosts", "gpus", "after"),
+    [
+        ("Starter example", "8", "16", "14"),
+        ("Current-generation example", "10", "40", "36"),
+    ],
+)
+def test_other_examples(visit: Any, name: str, hosts: str, gpus: str, after: str) -> None:
+    visit.page.get_by_text(name).first.click()
+    wait_figure(visit.page, "Hosts", hosts)
+    shown = figures(visit.page)
+    assert (shown["GPUs"], shown["GPUs after a failure"]) == (gpus, after)
+
+
+def test_typing_a_number_changes_every_figure_at_once(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    page.get_by_label("Stated total", exact=True).fill("")
+    page.get_by_label("Stated total", exact=True).press("Tab")
+    page.get_by_label("People, High-performance researchers").fill(
+        "5"
+    )  # 2 more x 4 GPUs: 36 GPUs, 9 + 1 hosts
+    wait_figure(page, "Hosts", "10")
+    assert figures(page)["GPUs demanded"] == "36"
+    page.get_by_role("button", name="Undo").click()
+    wait_figure(page, "Hosts", "8")
+    page.get_by_role("button", name="Redo").click()
+    wait_figure(page, "Hosts", "10")
+
+
+def test_a_failed_host_shows_who_lands_where(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Hosts and availability")
+    third = page.locator(".gp-host").nth(2)
+    third.click()
+    page.locator(".gp-host.failed").wait_for()
+    assert page.locator(".gp-host.landing .gp-host-head").inner_text().split("\n") == ["Host 8", "gets R3"]
+    assert (
+        "Host 3 lost: everyone is placed again. 1 VM restarts; nobody else moves."
+        in page.locator(".gp-verdict").inner_text()
+    )
+    page.locator(".gp-host").nth(3).click()
+    page.get_by_text("Hosts 3, 4 lost:").wait_for()
+    row = page.locator(".gp-verdict + table tr", has_text="Data scientists").locator("td").all_inner_texts()
+    assert row == ["Data scientists", "8", "0", "0", "8"]
+    page.get_by_text("bring all hosts back").click()
+    page.get_by_text("Every single failure was tried.").wait_for()
+    assert page.locator(".gp-host.failed").count() == 0
+
+
+def test_posture_changes_the_spare_hosts(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Hosts and availability")
+    page.get_by_role("radio", name="N+2").click()
+    wait_figure(page, "Hosts", "9")
+    page.get_by_label("A failure during maintenance is accepted").uncheck()
+    wait_figure(page, "Hosts", "10")
+    page.get_by_role("radio", name="N+0").click()
+    wait_figure(page, "Hosts", "8")
+    page.get_by_label("A failure during maintenance is accepted").check()
+    wait_figure(page, "Hosts", "7")
+    page.get_by_text("No host is spare.").wait_for()
+
+
+def test_the_chart_is_drawn_without_the_internet(visit: Any) -> None:
+    enterprise(visit.page)
+    step(visit.page, "Hosts and availability")
+    chart = visit.page.locator(".gp-chart svg")
+    chart.wait_for()
+    assert {"32", "28", "24", "20"} <= set(chart.locator("text").all_text_contents())
+
+
+def test_why_explains_a_figure_down_to_its_inputs(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    page.locator(".gp-figure", has_text="7 + 1 spare").click()
+    drawer = page.locator(".gp-drawer")
+    drawer.get_by_text("Why 8 hosts?").wait_for()
+    assert "7 for the demand + 1 spare = 8" in drawer.inner_text()
+    drawer.get_by_role("button", name="vGPU cluster: hosts for the demand").click()
+    drawer.get_by_text("Why 7 hosts?").wait_for()
+    assert "28 GPUs occupied / 4 per host, rounded up = 7" in drawer.inner_text()
+    assert "Sharing GPUs in Machine Learning Environments" in drawer.inner_text()
+    drawer.get_by_text("back").click()
+    drawer.get_by_text("Why 8 hosts?").wait_for()
+    page.keyboard.press("Escape")
+    drawer.wait_for(state="detached")
+
+
+def test_a_bad_number_is_said_beside_its_field_and_the_last_good_plan_stays(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    field = page.get_by_label("People, Data scientists")
+    field.fill("-3")
+    field.press("Tab")
+    page.get_by_text('People: "-3" is not allowed: a whole number from 0 to 100000.').wait_for()
+    assert field.get_attribute("aria-invalid") == "true"
+    assert figures(page) == ENTERPRISE
+    page.get_by_text("these are the figures of the last good plan").wait_for()
+    step(page, "Hosts and availability")
+    page.get_by_label("GPUs per host", exact=True).fill("6")
+    page.get_by_text(
+        "6 is not allowed: PowerEdge C4140 holds at most 4 double-wide GPUs of this kind."
+    ).wait_for()
+    step(page, "Use cases")
+    assert field.input_value() == "-3"
+    field.fill("32")
+    step(page, "Hosts and availability")
+    page.get_by_label("GPUs per host", exact=True).fill("4")
+    page.get_by_text("these are the figures of the last good plan").wait_for(state="detached")
+
+
+def test_names_with_html_are_text(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    name = '<img src=x onerror="document.title=1"><b>Bold</b>'
+    page.get_by_label("Group, Developers").fill(name)
+    page.get_by_label("Group, Developers").or_(page.get_by_label(f"Group, {name}")).press("Tab")
+    page.locator(".gp-access h2", has_text="<b>Bold</b>").wait_for()
+    for title in ("Hosts and availability", "Design"):
+        step(page, title)
+    assert page.locator(".gp-app img").count() == 0
+    assert page.title() == "gpuplan"
+
+
+def test_groups_are_added_from_table_1_copied_moved_and_deleted(visit: Any) -> None:
+    page = visit.page
+    page.get_by_text("Start blank").click()
+    page.get_by_text("Nobody asks for a GPU yet.").wait_for()
+    page.get_by_label("Use case of the new group").select_option("high-end-training")
+    page.get_by_role("button", name="Add group").click()
+    wait_figure(page, "GPUs demanded", "4")
+    page.get_by_role("button", name="Duplicate: High-end model training").click()
+    wait_figure(page, "GPUs demanded", "8")
+    page.get_by_label("Use case of the new group").select_option("dev-test")
+    page.get_by_role("button", name="Add group").click()
+    page.get_by_role("button", name="Move up: Development and test").click()
+    page.wait_for_function(
+        "document.querySelectorAll('.gp-grid tbody')[1].dataset.group === 'development-and-test'"
+    )
+    page.get_by_role("button", name="Delete: High-end model training", exact=True).click()
+    wait_figure(page, "GPUs demanded", "4.125")
+    assert page.locator(".gp-grid tbody").count() == 2
+
+
+def test_saved_file_opens_again_and_a_bad_file_changes_nothing(visit: Any, tmp_path: Path) -> None:
+    page = visit.page
+    enterprise(page)
+    page.get_by_label("People, Developers").fill(
+        "80"
+    )  # 32 active x 1/8 = 4 GPUs: the groups need 30 of the stated 28
+    page.get_by_text("30", exact=True).wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save").click()
+    assert download.value.suggested_filename == "enterprise-example.yaml"
+    saved = tmp_path / "saved.yaml"
+    download.value.save_as(saved)
+    assert [g["people"] for g in yaml.safe_load(saved.read_text())["groups"]] == [3, 32, 2, 80, 1]
+
+    page.get_by_role("button", name="gpuplan", exact=True).click()
+    page.get_by_text("Starter example").first.click()
+    wait_figure(page, "GPUs", "16")
+    for name, content, words in [
+        ("list.yaml", "- 1", "list.yaml was not opened. a scenario is a mapping"),
+        (
+            "bad.yaml",
+            "hardware: {gpu: v9000}",
+            'bad.yaml was not opened. hardware.gpu: "v9000" is not allowed',
+        ),
+        (
+            "big.yaml",
+            "#" * 1_000_001,
+            "big.yaml was not opened: it has 1,000,001 bytes; a scenario has at most 1,000,000.",
+        ),
+    ]:
+        file = tmp_path / name
+        file.write_text(content)
+        choose(page, file)
+        page.locator(".gp-notice", has_text=words).wait_for()
+        assert figures(page)["GPUs"] == "16"
+    choose(page, saved)
+    wait_figure(page, "GPUs demanded", "28")
+    assert page.get_by_label("People, Developers").input_value() == "80"
+
+
+def choose(page: Any, file: Path) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.get_by_role("button", name="Open", exact=True).click()
+    chooser.value.set_files(file)
+
+
+def test_reload_and_a_new_tab_restore_the_design_from_the_fragment(
+    app: Any, visit: Any, page: Callable[..., Any]
+) -> None:
+    first = visit.page
+    enterprise(first)
+    first.get_by_label("People, HPC users").fill("4")
+    first.get_by_text("30", exact=True).wait_for()
+    first.wait_for_url("**/#s=*")
+    assert "?" not in first.url
+    first.reload()
+    first.locator(".gp-grid tbody").nth(4).wait_for(timeout=30000)
+    assert first.get_by_label("People, HPC users").input_value() == "4"
+    other = page().open(first.url, "Use cases")
+    other.page.locator(".gp-grid tbody").nth(4).wait_for(timeout=30000)
+    assert other.page.get_by_label("People, HPC users").input_value() == "4"
+    broken = page().open(app.url + "#s=broken", "was not opened: it is damaged or cut short.")
+    assert broken.errors == []
+
+
+def test_decisions_are_numbered_with_justification_and_implication(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Design")
+    cards = page.locator(".gp-decisions > li")
+    assert cards.count() == 8
+    assert [c.locator(".gp-decision-number").inner_text() for c in cards.all()] == [
+        str(n) for n in range(1, 9)
+    ]
+    for card in cards.all():
+        assert card.locator("dt").all_inner_texts() == ["Justification", "Implication"]
+    page.get_by_text("the vendor's FAQ asks for physical GPUs in passthrough").wait_for()
+    page.get_by_role("button", name="Go to \u201cBitfusion may be used\u201d").click()
+    page.locator('[data-at="platform.bitfusion"]:focus').wait_for()
+
+
+@pytest.mark.parametrize("width", [1280, 1920, 820])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_scrolls_sideways(app: Any, page: Callable[..., Any], width: int, theme: str) -> None:
+    opened = page(viewport={"width": width, "height": 800}).open(
+        f"{app.url}?theme={theme}", "Enterprise example"
+    )
+    enterprise(opened.page)
+    for title in ("Use cases", "Hosts and availability", "Design"):
+        step(opened.page, title)
+        assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (title, width)
+    background = opened.page.evaluate("getComputedStyle(document.querySelector('.gp-app')).backgroundColor")
+    assert background == {"light": "rgb(245, 246, 248)", "dark": "rgb(16, 21, 29)"}[theme]
+
+
+def test_every_control_has_a_name(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    for title in ("Use cases", "Hosts and availability", "Design"):
+        step(page, title)
+        unnamed = page.evaluate("""() => [...document.querySelectorAll('.gp-app :is(button, input, select)')]
+            .filter((node) => node.offsetParent && !(node.getAttribute('aria-label') || node.labels?.length || node.innerText?.trim()))
+            .map((node) => node.outerHTML)""")
+        assert unnamed == []
+
+
+def test_ten_closed_tabs_leave_no_kernel(app: Any, page: Callable[..., Any]) -> None:
+    tabs = [page().open(app.url, "Enterprise example") for _ in range(10)]
+    assert len(app.wait_kernels(11, 30)) == 11  # ten pages and the warm one
+    for tab in tabs:
+        tab.page.close()
+    assert len(app.wait_kernels(1, 30)) == 1
+
+
+def test_app_opens_with_a_file_and_a_catalog_folder(
+    server: Callable[..., Any], page: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "servers.csv").write_text(
+        "item,parameter,value,low,high,unit,basis,source,locator,note\n"
+        "own-box,name,Our own box,,,,quoted,own-list,,\nown-box,vendor,Own,,,,quoted,own-list,,\n"
+    )
+    (tmp_path / "sources.csv").write_text(
+        "id,title,producer,url,published,accessed,kind,note\nown-list,Our list,We,,,2026-11-20,vendor,\n"
+    )
+    own = tmp_path / "own.yaml"
+    own.write_text(
+        "name: Our design\ndemand: {stated_gpus: 6}\nhardware: {server: own-box, gpus_per_host: 2}\n"
+    )
+    running = server(scenario=own, catalog=tmp_path)
+    opened = page().open(running.url, "Use cases")
+    wait_figure(opened.page, "Hosts", "4")  # 6 / 2 + 1
+    step(opened.page, "Hosts and availability")
+    opened.page.get_by_text("4 x Our own box").wait_for()
+    assert opened.errors == []

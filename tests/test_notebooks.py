@@ -1,0 +1,64 @@
+"""Notebooks are thin, and what nbval compares exists."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+CHAPTERS = [path for path in NOTEBOOKS if path.stem != "workbook"]
+CHECKED = {"keep_output", "nbval-check-output"}
+
+
+def cells(path: Path, kind: str = "code") -> list[dict]:
+    return [c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["cell_type"] == kind]
+
+
+def source(cell: dict) -> str:
+    return "".join(cell["source"])
+
+
+def test_there_are_a_workbook_and_a_chapter() -> None:
+    assert [p.name for p in NOTEBOOKS] == ["01_two_worked_designs.ipynb", "workbook.ipynb"]
+
+
+def test_workbook_is_a_title_and_one_call() -> None:
+    path = ROOT / "notebooks" / "workbook.ipynb"
+    assert [source(c) for c in cells(path, "markdown")] == ["# gpuplan workbook"]
+    assert [source(c) for c in cells(path)] == ["from gpuplan.app import workbook\n\nworkbook()"]
+    assert path.stat().st_size < 3_000
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_code_is_short_and_defines_nothing(path: Path) -> None:
+    for cell in cells(path):
+        text = source(cell)
+        assert len(text.splitlines()) <= 12
+        assert not re.search(r"^\s*(def|class|import os|lambda)\b", text, re.M)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_no_formula_needs_mathjax_and_no_widget_state_is_stored(path: Path) -> None:
+    assert "widgets" not in json.loads(path.read_text(encoding="utf-8"))["metadata"]
+    assert not any("$" in source(c) for c in cells(path, "markdown"))
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
+def test_chapters_have_outputs_that_nbval_compares(path: Path) -> None:
+    checked = [c for c in cells(path) if set(c["metadata"].get("tags", [])) >= CHECKED]
+    assert len(checked) >= 5
+    for cell in checked:
+        assert cell["execution_count"] is not None, "nbval does not compare a cell that was never run"
+        assert any("".join(o.get("text", "")).strip() for o in cell["outputs"])
+    for cell in cells(path):
+        if cell not in checked:
+            assert cell["outputs"] == [], "an output that nobody compares may be wrong"
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
+def test_chapters_have_live_widgets(path: Path) -> None:
+    assert any(source(c).startswith("workbook(") for c in cells(path))
