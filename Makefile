@@ -14,7 +14,7 @@ app: $(VENV)/.app ## set up and open the workbook on http://localhost:8866 (PORT
 	$(BIN)/gpuplan app --port $(PORT)
 
 lab: $(VENV)/.dev ## set up and open the notebooks in JupyterLab
-	$(BIN)/jupyter lab notebooks
+	$(BIN)/jupyter lab notebooks --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
 
 test: $(VENV)/.dev ## set up and run every test
 	$(BIN)/python -m pytest

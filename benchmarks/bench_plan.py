@@ -63,8 +63,10 @@ def main() -> None:
 
     print("Start of a fresh interpreter")
     bare_s, ours_s, pandas_s = (start_s(code) for code in ("pass", "import gpuplan", "import pandas"))
-    print(f"  import gpuplan {1000 * (ours_s - bare_s):.0f} ms, import pandas {1000 * (pandas_s - bare_s):.0f} ms, "
-          f"ratio {(ours_s - bare_s) / (pandas_s - bare_s):.2f}")
+    print(
+        f"  import gpuplan {1000 * (ours_s - bare_s):.0f} ms, import pandas {1000 * (pandas_s - bare_s):.0f} ms, "
+        f"ratio {(ours_s - bare_s) / (pandas_s - bare_s):.2f}"
+    )
 
 
 if __name__ == "__main__":

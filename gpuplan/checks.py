@@ -23,8 +23,11 @@ def check_plan(plan: Plan) -> tuple[Message, ...]:
 def _nothing_asked(plan: Plan) -> Iterator[Message]:
     if not plan.pools and not plan.totals.unplaced_vms:
         yield Message(
-            "nothing-demanded", "note", "Nobody asks for a GPU yet.",
-            "Add a workload group, or state a total.", "groups",
+            "nothing-demanded",
+            "note",
+            "Nobody asks for a GPU yet.",
+            "Add a workload group, or state a total.",
+            "groups",
         )
 
 
@@ -34,15 +37,20 @@ def _unplaced(plan: Plan) -> Iterator[Message]:
             if missing.code == "no-mode-possible":
                 why = " ".join(r.reason.text for r in group.ruled_out)
                 yield Message(
-                    "no-access-mode", "stop", f"{group.name}: no access mode can serve this group. {why}",
-                    "Change what the group needs, the GPU or the vSphere version.", f"groups.{group.id}.access",
+                    "no-access-mode",
+                    "stop",
+                    f"{group.name}: {missing.reason} {why}",
+                    "Change what the group needs, the GPU or the vSphere version.",
+                    f"groups.{group.id}.access",
                     tuple(s for r in group.ruled_out for s in r.reason.sources if s != "scenario"),
                 )
             else:
                 yield Message(
-                    "beyond-stated-total", "stop",
+                    "beyond-stated-total",
+                    "stop",
                     f"{group.name}: {missing.vms} VMs ({missing.gpus:g} GPUs) are not placed, because {missing.reason}.",
-                    "Raise the stated total, clear it to size from the groups, or ask for less.", "demand.stated_gpus",
+                    "Raise the stated total, clear it to size from the groups, or ask for less.",
+                    "demand.stated_gpus",
                 )
 
 
@@ -50,11 +58,14 @@ def _stated_total(plan: Plan) -> Iterator[Message]:
     stated = plan.scenario.demand.stated_gpus
     groups = plan.lines["demand.groups_gpus"].value
     if stated is not None and plan.groups and groups < stated:
+        rest = plan.lines["demand.unassigned_gpus"].value if "demand.unassigned_gpus" in plan.lines else 0
         yield Message(
-            "stated-above-groups", "note",
-            f"The groups add up to {groups:g} GPUs, the stated total is {stated}: {stated - groups:g} GPUs belong to "
-            "no group and are planned as whole GPUs.",
-            "Describe who needs them, or lower the stated total.", "demand.stated_gpus",
+            "stated-above-groups",
+            "note",
+            f"The groups add up to {groups:g} GPUs, the stated total is {stated}. {rest:g} whole GPUs are planned for no "
+            "group.",
+            "Describe who needs them, or lower the stated total.",
+            "demand.stated_gpus",
         )
 
 
@@ -63,18 +74,24 @@ def _count_and_placement(plan: Plan) -> Iterator[Message]:
         counted = plan.lines[f"pools.{pool.id}.count_hosts"].value
         if counted < pool.hosts_for_demand:
             yield Message(
-                "count-and-placement-part", "warn",
+                "count-and-placement-part",
+                "warn",
                 f"{pool.name}: division says {counted} hosts, placement needs {pool.hosts_for_demand}. "
                 f"{pool.gpus_demanded:g} GPUs of demand occupy {pool.gpus_occupied} GPUs, and all GPUs of one VM are in "
                 "one host.",
                 "Nothing is wrong: the design is sized by placement. Other GPUs per host may waste less.",
-                "hardware.gpus_per_host", ("martello-toth-1990",),
+                "hardware.gpus_per_host",
+                ("martello-toth-1990",),
             )
         if pool.method == "heuristic":
             yield Message(
-                "placement-not-proven", "warn",
+                "placement-not-proven",
+                "warn",
                 f"{pool.name}: {pool.hosts_for_demand} hosts were found, at least {pool.bound} are needed; the gap is not "
-                "closed.", "", "hardware.gpus_per_host", ("martello-toth-1990",),
+                "closed.",
+                "",
+                "hardware.gpus_per_host",
+                ("martello-toth-1990",),
             )
 
 
@@ -83,8 +100,11 @@ def _after_failure(plan: Plan) -> Iterator[Message]:
     if lost > 0 and plan.pools:
         level = "stop" if plan.scenario.availability.host_failures else "warn"
         yield Message(
-            "failure-leaves-unplaced", level, f"The worst failure of one host leaves {lost} VMs without a GPU.",
-            "Tolerate one host failure, or accept the risk.", "availability.host_failures",
+            "failure-leaves-unplaced",
+            level,
+            f"The worst failure of one host leaves {lost} VMs without a GPU.",
+            "Tolerate one host failure, or accept the risk.",
+            "availability.host_failures",
             ("vmware-vsphere-8.0-admission-control",),
         )
 
@@ -97,22 +117,41 @@ def _bitfusion(plan: Plan) -> Iterator[Message]:
         ended = product.value("end_of_availability") if product else None
         maintained = product.value("end_of_maintenance") if product else None
         yield Message(
-            "bitfusion-end-of-life", "warn",
+            "bitfusion-end-of-life",
+            "warn",
             f"Bitfusion reached end of availability ({ended or 'May 2023'}) and end of maintenance "
             f"({maintained or 'May 2025'}): a new design cannot buy it.",
             "Use it only where the customer owns it; otherwise switch it off, and the groups move to vGPU.",
-            "platform.bitfusion", ("bitfusion-lifecycle",),
+            "platform.bitfusion",
+            ("bitfusion-lifecycle",),
         )
     if not used:
         return
     pool_ids = {g.pool for g in used}
-    if "vgpu" in pool_ids:
+    gpu = plan.catalog.gpus[scenario.hardware.gpu]
+    whole = any(
+        r["full_frame_buffer"] and r["backing"] == "timesliced" for r in plan.catalog.profiles_of(gpu.id)
+    )
+    if "vgpu" in pool_ids and not whole:
         yield Message(
-            "bitfusion-fed-by-vgpu", "note",
+            "bitfusion-no-profile",
+            "stop",
+            f"Bitfusion servers are to get their GPUs by vGPU, and {gpu.name} has no "
+            "whole-GPU compute profile in the catalog.",
+            "Let Bitfusion servers get GPUs by passthrough, or choose another GPU.",
+            "platform.bitfusion_servers",
+            ("nvidia-aie-5.0-user-guide",),
+        )
+    elif "vgpu" in pool_ids:
+        yield Message(
+            "bitfusion-fed-by-vgpu",
+            "note",
             "The reference architecture lets Bitfusion servers consume GPUs through vComputeServer; the vendor's FAQ "
             "asks for physical GPUs in passthrough. This plan builds the reference design.",
             "To follow the FAQ, let Bitfusion servers get GPUs by passthrough: they then have hosts of their own.",
-            "platform.bitfusion_servers", ("vmware-sharing-gpus-2020", "vmware-bitfusion-faq"), "9.4.1 (6)",
+            "platform.bitfusion_servers",
+            ("vmware-sharing-gpus-2020", "vmware-bitfusion-faq"),
+            "9.4.1 (6)",
         )
     names = {g.id for g in used}
     for pool in plan.pools:
@@ -120,23 +159,30 @@ def _bitfusion(plan: Plan) -> Iterator[Message]:
         servers = pool.hosts if pool.id == "bitfusion" else serving
         if pool.id in pool_ids and servers == 2:
             yield Message(
-                "bitfusion-two-servers", "warn",
+                "bitfusion-two-servers",
+                "warn",
                 f"{pool.name}: 2 Bitfusion servers can lose their quorum. The vendor asks for 1, or for 3 and more.",
-                "Add a third server; a witness server without GPUs will do.", "hardware.gpus_per_host",
+                "Add a third server; a witness server without GPUs will do.",
+                "hardware.gpus_per_host",
                 ("vmware-bitfusion-4.0-install-guide",),
             )
     if any(g.gpus_each < 1 for g in used):
         yield Message(
-            "bitfusion-memory-only", "note",
+            "bitfusion-memory-only",
+            "note",
             "Bitfusion divides only the memory of a GPU. Clients on one GPU compete for its compute.",
-            "Where a guaranteed share matters, tick 'Guaranteed compute share'.", "groups",
+            "Where a guaranteed share matters, tick 'Guaranteed compute share'.",
+            "groups",
             ("vmware-bitfusion-3.0-user-guide",),
         )
     if scenario.network.link_gbit_s < 10:
         yield Message(
-            "remote-link-slow", "warn",
+            "remote-link-slow",
+            "warn",
             f"{scenario.network.link_gbit_s} Gbit/s is less than the 10 Gbit/s named as the least for remote GPUs.",
-            "Choose 10 Gbit/s or more.", "network.link_gbit_s", ("techtarget-bitfusion",),
+            "Choose 10 Gbit/s or more.",
+            "network.link_gbit_s",
+            ("techtarget-bitfusion",),
         )
 
 
@@ -146,16 +192,22 @@ def _server(plan: Plan) -> Iterator[Message]:
         return
     if hardware.server is None:
         yield Message(
-            "server-not-chosen", "note", "No server is chosen, so the number of GPUs per host is not checked.",
-            "Choose a server.", "hardware.server",
+            "server-not-chosen",
+            "note",
+            "No server is chosen, so the number of GPUs per host is not checked.",
+            "Choose a server.",
+            "hardware.server",
         )
         return
     limit, why = server_gpu_limit(plan.scenario, plan.catalog)
     if limit is None:
         server = plan.catalog.servers[hardware.server]
         yield Message(
-            "server-limit-unknown", "warn", f"{why[0].upper()}{why[1:]}: {hardware.gpus_per_host} per host is not confirmed.",
-            "Ask the server vendor.", "hardware.server",
+            "server-limit-unknown",
+            "warn",
+            f"{why[0].upper()}{why[1:]}: {hardware.gpus_per_host} per host is not confirmed.",
+            "Ask the server vendor.",
+            "hardware.server",
             tuple(dict.fromkeys(s for fact in server.facts.values() for s in fact.sources)),
         )
 
@@ -164,8 +216,12 @@ def _gpu_support(plan: Plan) -> Iterator[Message]:
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if gpu.value("vgpu_compute") == "unknown" and any(g.mode in ("vgpu", "mig") for g in plan.groups):
         yield Message(
-            "vgpu-support-unknown", "warn", f"Whether {gpu.name} supports vGPU for compute on vSphere is not known from a source.",
-            "Ask the vendor, or use passthrough.", "hardware.gpu", gpu.fact("vgpu_compute").sources,
+            "vgpu-support-unknown",
+            "warn",
+            f"Whether {gpu.name} supports vGPU for compute on vSphere is not known from a source.",
+            "Ask the vendor, or use passthrough.",
+            "hardware.gpu",
+            gpu.fact("vgpu_compute").sources,
         )
 
 
@@ -174,21 +230,31 @@ def _version(plan: Plan) -> Iterator[Message]:
     ended = version.value("end_of_general_support")
     if ended and plan.pools:
         yield Message(
-            "vsphere-support-ends", "note", f"General support of {version.name}: until {ended}.",
-            "Check that the date fits the life of the design.", "platform.vsphere",
+            "vsphere-support-ends",
+            "note",
+            f"General support of {version.name}: until {ended}.",
+            "Check that the date fits the life of the design.",
+            "platform.vsphere",
             version.fact("end_of_general_support").sources,
         )
 
 
 def _assumed(plan: Plan) -> Iterator[Message]:
-    assumed = sorted({
-        i.key for line in plan.lines.values() for i in line.inputs
-        if i.basis == "assumed" and i.key not in plan.lines and not i.key.startswith("worst")
-    })
+    assumed = sorted(
+        {
+            i.key
+            for line in plan.lines.values()
+            for i in line.inputs
+            if i.basis == "assumed" and i.key not in plan.lines
+        }
+    )
     if assumed and plan.pools:
         yield Message(
-            "inputs-assumed", "note", f"{len(assumed)} inputs are assumed, not yet stated by the customer.",
-            "Ask for them; a changed input counts as stated.", assumed[0],
+            "inputs-assumed",
+            "note",
+            f"{len(assumed)} inputs are assumed, not yet stated by the customer.",
+            "Ask for them; a changed input counts as stated.",
+            assumed[0],
         )
 
 
@@ -198,6 +264,15 @@ def _scenario_notes(plan: Plan) -> Iterator[Message]:
 
 
 _CHECKS = (
-    _nothing_asked, _unplaced, _after_failure, _count_and_placement, _bitfusion, _server, _gpu_support, _stated_total,
-    _scenario_notes, _version, _assumed,
+    _nothing_asked,
+    _unplaced,
+    _after_failure,
+    _count_and_placement,
+    _bitfusion,
+    _server,
+    _gpu_support,
+    _stated_total,
+    _scenario_notes,
+    _version,
+    _assumed,
 )

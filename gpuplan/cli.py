@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
 import sys
@@ -20,9 +21,14 @@ BAD_INPUT = 2
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code is 0, or 2 for bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may not know every character of a name
+            stream.reconfigure(errors="replace")
     args = _parser().parse_args(argv)
     try:
-        return int(args.run(args))
+        code = int(args.run(args))
+        sys.stdout.flush()
+        return code
     except (ScenarioError, CatalogError) as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
@@ -61,8 +67,13 @@ def _parser() -> argparse.ArgumentParser:
     app.set_defaults(run=_app)
 
     for command in (plan, catalog, app):
-        command.add_argument("--catalog", type=Path, dest="folder", metavar="DIR",
-                             help="folder with rows of your own that add to or replace the catalog's")
+        command.add_argument(
+            "--catalog",
+            type=Path,
+            dest="folder",
+            metavar="DIR",
+            help="folder with rows of your own that add to or replace the catalog's",
+        )
     return parser
 
 
@@ -70,7 +81,7 @@ def _plan(args: argparse.Namespace) -> int:
     catalog = load_catalog(*_folders(args))
     plan = make_plan(load_scenario(args.file), catalog)
     if args.json:
-        print(json.dumps(plan_dict(plan), ensure_ascii=False, allow_nan=False, indent=2))
+        print(json.dumps(plan_dict(plan), allow_nan=False, indent=2))
     else:
         print(plan_text(plan), end="")
     return 0
@@ -97,11 +108,18 @@ def _app(args: argparse.Namespace) -> int:
     try:
         from gpuplan.app.serve import serve
     except ModuleNotFoundError as error:
-        print(f"The app is not installed ({error.name} is missing): pip install \"gpuplan[app]\"", file=sys.stderr)
+        print(
+            f'The app is not installed ({error.name} is missing): pip install "gpuplan[app]"', file=sys.stderr
+        )
         return BAD_INPUT
     return serve(
-        scenario=scenario_path(args.file) if args.file else None, catalog=args.folder, host=args.host, port=args.port, token=args.token,
-        open_browser=not args.no_browser, verbose=args.verbose,
+        scenario=scenario_path(args.file) if args.file else None,
+        catalog=args.folder,
+        host=args.host,
+        port=args.port,
+        token=args.token,
+        open_browser=not args.no_browser,
+        verbose=args.verbose,
     )
 
 

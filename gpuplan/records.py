@@ -198,7 +198,13 @@ class Trail:
         self.lines: dict[str, Line] = {}
 
     def compute(
-        self, key: str, label: str, unit: str, function: Callable[..., Any], formula: str, **inputs: Fact | Line
+        self,
+        key: str,
+        label: str,
+        unit: str,
+        function: Callable[..., Any],
+        formula: str,
+        **inputs: Fact | Line,
     ) -> Line:
         """Call a model function with the values of its inputs, and record the line."""
         value = function(**{name: given.value for name, given in inputs.items()})
@@ -214,7 +220,13 @@ class Trail:
         return self.record(key, label, unit, function, formula + " = {value}", value, named)
 
     def record(
-        self, key: str, label: str, unit: str, function: Callable[..., Any], formula: str, value: Any,
+        self,
+        key: str,
+        label: str,
+        unit: str,
+        function: Callable[..., Any],
+        formula: str,
+        value: Any,
         inputs: Mapping[str, Fact | Line],
     ) -> Line:
         """Record a line whose value a model function has given."""
@@ -223,9 +235,15 @@ class Trail:
         sources = dict.fromkeys(s for i in seen for s in i.sources)
         sources.update(dict.fromkeys(cited))
         line = Line(
-            key=key, label=label, value=value, unit=unit,
+            key=key,
+            label=label,
+            value=value,
+            unit=unit,
             function=f"{function.__module__.removeprefix('gpuplan.')}.{function.__name__}",
-            sentence=sentence, formula=formula, inputs=seen, sources=tuple(sources),
+            sentence=sentence,
+            formula=formula,
+            inputs=seen,
+            sources=tuple(sources),
             basis=weakest(i.basis for i in seen) if seen else "derived",
         )
         self.lines[key] = line
@@ -241,8 +259,15 @@ def _input(name: str, given: Fact | Line) -> Input:
     if isinstance(given, Line):
         return Input(name, given.key, given.label, given.value, given.unit, given.basis, given.sources)
     return Input(
-        name, given.key, _label(given.key), given.value, given.unit, given.basis, given.sources,
-        given.locator, given.note,
+        name,
+        given.key,
+        _label(given.key),
+        given.value,
+        given.unit,
+        given.basis,
+        given.sources,
+        given.locator,
+        given.note,
     )
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ MAX_GROUPS = 100
 MAX_VMS = 200_000
 MAX_GPUS = 100_000
 MODES = ("passthrough", "vgpu", "mig", "bitfusion")
+UNASSIGNED = "unassigned"
+"""Id of the part of a stated total that no group asks for; no group can have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Field:
         """What this field accepts, in words."""
         empty = ", or nothing" if self.optional else ""
         if self.kind == "text":
-            return f"text of {self.low:g} to {self.high:g} characters"
+            return f"text of {self.low:g} to {self.high:g} characters on one line"
         if self.kind == "int":
             return f"a whole number from {self.low:g} to {self.high:g}{empty}"
         if self.kind == "share":
@@ -70,58 +73,186 @@ class Field:
 FIELDS: tuple[Field, ...] = (
     Field("name", "Name of the design", "text", "Untitled design", 1, 80),
     Field("customer", "Customer", "text", "", 0, 80),
-    Field("demand.stated_gpus", "Stated total", "int", None, 1, MAX_GPUS, unit="GPU", optional=True,
-          question="Has a capacity analysis already given a number of GPUs? It wins over the sum of the "
-                   "groups; leave it empty to size from the groups."),
-    Field("hardware.gpu", "GPU model", "id", "l40s-48gb", table="gpus",
-          question="Which GPU does the software stack support, and how much frame buffer does the largest "
-                   "model need?"),
-    Field("hardware.server", "Server", "id", None, table="servers", optional=True,
-          question="Which servers does the customer buy? The server limits the GPUs per host."),
-    Field("hardware.gpus_per_host", "GPUs per host", "int", 4, 1, 16, unit="GPU",
-          question="How many GPUs does one person need at once in one physical host? At least that many."),
-    Field("availability.host_failures", "Host failures to tolerate", "int", 1, 0, 4, unit="host",
-          question="How many hosts may be lost at once while everybody still gets a GPU?"),
-    Field("availability.maintenance_failure_accepted", "A failure during maintenance is accepted", "bool", True,
-          question="While one host is down for maintenance, may a second failure leave somebody without a "
-                   "GPU? If not, one more host is needed."),
-    Field("platform.vsphere", "vSphere version", "id", "8.0u3", table="vsphere",
-          question="Which version runs today, or will run when this is installed? It decides which sharing "
-                   "modes exist."),
-    Field("platform.bitfusion", "Bitfusion may be used", "bool", False,
-          question="Does the customer own Bitfusion? It can no longer be bought."),
-    Field("platform.bitfusion_servers", "Bitfusion servers get GPUs by", "choice", "auto",
-          choices=("auto", "vgpu", "passthrough"),
-          question="As one more consumer of vComputeServer, as the reference architecture draws it, or by "
-                   "passthrough on hosts of their own, as the vendor's FAQ asks?"),
-    Field("network.link_gbit_s", "Link per GPU host", "choice", 25,
-          choices=(1, 10, 25, 40, 50, 100, 200, 400), unit="Gbit/s",
-          question="How fast is the network between compute hosts and GPU hosts?"),
-    Field("network.transport", "Transport", "choice", "tcp", choices=("tcp", "pvrdma", "roce", "infiniband"),
-          question="Plain TCP, or RDMA? Distributed training and remote GPUs gain most from RDMA."),
+    Field(
+        "demand.stated_gpus",
+        "Stated total",
+        "int",
+        None,
+        1,
+        MAX_GPUS,
+        unit="GPU",
+        optional=True,
+        question="Has a capacity analysis already given a number of GPUs? It wins over the sum of the "
+        "groups; leave it empty to size from the groups.",
+    ),
+    Field(
+        "hardware.gpu",
+        "GPU model",
+        "id",
+        "l40s-48gb",
+        table="gpus",
+        question="Which GPU does the software stack support, and how much frame buffer does the largest "
+        "model need?",
+    ),
+    Field(
+        "hardware.server",
+        "Server",
+        "id",
+        None,
+        table="servers",
+        optional=True,
+        question="Which servers does the customer buy? The server limits the GPUs per host.",
+    ),
+    Field(
+        "hardware.gpus_per_host",
+        "GPUs per host",
+        "int",
+        4,
+        1,
+        16,
+        unit="GPU",
+        question="How many GPUs does one person need at once in one physical host? At least that many.",
+    ),
+    Field(
+        "availability.host_failures",
+        "Host failures to tolerate",
+        "int",
+        1,
+        0,
+        4,
+        unit="host",
+        question="How many hosts may be lost at once while everybody still gets a GPU?",
+    ),
+    Field(
+        "availability.maintenance_failure_accepted",
+        "A failure during maintenance is accepted",
+        "bool",
+        True,
+        question="While one host is down for maintenance, may a second failure leave somebody without a "
+        "GPU? If not, one more host is needed.",
+    ),
+    Field(
+        "platform.vsphere",
+        "vSphere version",
+        "id",
+        "8.0u3",
+        table="vsphere",
+        question="Which version runs today, or will run when this is installed? It decides which sharing "
+        "modes exist.",
+    ),
+    Field(
+        "platform.bitfusion",
+        "Bitfusion may be used",
+        "bool",
+        False,
+        question="Does the customer own Bitfusion? It can no longer be bought.",
+    ),
+    Field(
+        "platform.bitfusion_servers",
+        "Bitfusion servers get GPUs by",
+        "choice",
+        "auto",
+        choices=("auto", "vgpu", "passthrough"),
+        question="As one more consumer of vComputeServer, as the reference architecture draws it, or by "
+        "passthrough on hosts of their own, as the vendor's FAQ asks?",
+    ),
+    Field(
+        "network.link_gbit_s",
+        "Link per GPU host",
+        "choice",
+        25,
+        choices=(1, 10, 25, 40, 50, 100, 200, 400),
+        unit="Gbit/s",
+        question="How fast is the network between compute hosts and GPU hosts?",
+    ),
+    Field(
+        "network.transport",
+        "Transport",
+        "choice",
+        "tcp",
+        choices=("tcp", "pvrdma", "roce", "infiniband"),
+        question="Plain TCP, or RDMA? Distributed training and remote GPUs gain most from RDMA.",
+    ),
 )
 
 GROUP_FIELDS: tuple[Field, ...] = (
     Field("name", "Group", "text", "New group", 1, 60, question="Who needs GPUs?"),
-    Field("use_case", "Use case", "id", "ds-workstation", table="use_cases",
-          question="What do they do with a GPU? This picks the GPU configuration of Table 1."),
-    Field("people", "People", "int", 1, 0, 100_000,
-          question="How many people (or jobs, or applications) are in the group?"),
-    Field("active_share", "Active at the peak", "share", 1.0, 0, 1, unit="%",
-          question="How many of them use a GPU at the same time in the busiest hour?"),
-    Field("vms_each", "VMs each", "int", 1, 1, 1_000,
-          question="How many VMs or worker nodes does one of them run at once? More than one is "
-                   "distributed work."),
-    Field("gpus_each", "GPUs per VM", "gpus", 1.0, 0.01, 16, unit="GPU",
-          question="How much GPU does one VM need? All GPUs of one VM are in one physical host."),
-    Field("remote_allowed", "GPU may be remote", "bool", True,
-          question="May the GPU be reached over the network, or must it be in the host the VM runs on?"),
-    Field("low_latency", "Low latency for long", "bool", False,
-          question="Does the work need the GPU at minimum latency over long periods?"),
-    Field("isolation", "Guaranteed compute share", "bool", False,
-          question="Must a neighbour on the same GPU never slow this group down?"),
-    Field("access", "Access mode", "choice", "auto", choices=("auto", *MODES),
-          question="Leave it to the rules, unless the customer has decided."),
+    Field(
+        "use_case",
+        "Use case",
+        "id",
+        "ds-workstation",
+        table="use_cases",
+        question="What do they do with a GPU? This picks the GPU configuration of Table 1.",
+    ),
+    Field(
+        "people",
+        "People",
+        "int",
+        1,
+        0,
+        100_000,
+        question="How many people (or jobs, or applications) are in the group?",
+    ),
+    Field(
+        "active_share",
+        "Active at the peak",
+        "share",
+        1.0,
+        0,
+        1,
+        unit="%",
+        question="How many of them use a GPU at the same time in the busiest hour?",
+    ),
+    Field(
+        "vms_each",
+        "VMs each",
+        "int",
+        1,
+        1,
+        1_000,
+        question="How many VMs or worker nodes does one of them run at once? More than one is "
+        "distributed work.",
+    ),
+    Field(
+        "gpus_each",
+        "GPUs per VM",
+        "gpus",
+        1.0,
+        0.01,
+        16,
+        unit="GPU",
+        question="How much GPU does one VM need? All GPUs of one VM are in one physical host.",
+    ),
+    Field(
+        "remote_allowed",
+        "GPU may be remote",
+        "bool",
+        True,
+        question="May the GPU be reached over the network, or must it be in the host the VM runs on?",
+    ),
+    Field(
+        "low_latency",
+        "Low latency for long",
+        "bool",
+        False,
+        question="Does the work need the GPU at minimum latency over long periods?",
+    ),
+    Field(
+        "isolation",
+        "Guaranteed compute share",
+        "bool",
+        False,
+        question="Must a neighbour on the same GPU never slow this group down?",
+    ),
+    Field(
+        "access",
+        "Access mode",
+        "choice",
+        "auto",
+        choices=("auto", *MODES),
+        question="Leave it to the rules, unless the customer has decided.",
+    ),
 )
 
 FIELD_BY_PATH: Mapping[str, Field] = {f.path: f for f in FIELDS}
@@ -247,11 +378,20 @@ class Scenario:
     def fact(self, path: str, name: str = "") -> Fact:
         """The input at ``path`` as a value with its origin: stated by the customer unless recorded otherwise."""
         origin = self.origin(path)
-        spec = GROUP_FIELD_BY_NAME[path.rsplit(".", 1)[1]] if path.startswith("groups.") else FIELD_BY_PATH[path]
+        spec = (
+            GROUP_FIELD_BY_NAME[path.rsplit(".", 1)[1]] if path.startswith("groups.") else FIELD_BY_PATH[path]
+        )
         unit = {"share": "1"}.get(spec.kind, spec.unit or ("1" if spec.kind in ("int", "gpus") else ""))
         return Fact(
-            key=path, value=self.get(path), unit=unit, low=None, high=None, basis=origin.basis,
-            sources=(origin.source,), locator=origin.locator, note=origin.note,
+            key=path,
+            value=self.get(path),
+            unit=unit,
+            low=None,
+            high=None,
+            basis=origin.basis,
+            sources=(origin.source,),
+            locator=origin.locator,
+            note=origin.note,
         )
 
     def origin(self, path: str) -> Origin:
@@ -288,15 +428,14 @@ class Scenario:
         groups = tuple(groups)
         alive = {g.id for g in groups}
         known = tuple(
-            (p, o) for p, o in self.origins
-            if not p.startswith("groups.") or p.split(".")[1] in alive
+            (p, o) for p, o in self.origins if not p.startswith("groups.") or p.split(".")[1] in alive
         )
         return replace(self, groups=groups, origins=known)
 
     def new_group_id(self, name: str) -> str:
         """An id for a new group, unique in this scenario, made from its name."""
         stem = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:32] or "group"
-        taken, candidate, count = {g.id for g in self.groups}, stem, 1
+        taken, candidate, count = {UNASSIGNED, *(g.id for g in self.groups)}, stem, 1
         while candidate in taken:
             count += 1
             candidate = f"{stem}-{count}"
@@ -325,8 +464,12 @@ class Scenario:
 STATED = Origin(basis="quoted", source="scenario", note="stated by the customer")
 DEFAULT = Origin(basis="assumed", source="scenario", note="default of gpuplan, not yet confirmed")
 
-_SECTIONS: Mapping[str, type] = {
-    "demand": Demand, "hardware": Hardware, "availability": Availability, "platform": Platform, "network": Network,
+_SECTIONS: Mapping[str, type[Any]] = {
+    "demand": Demand,
+    "hardware": Hardware,
+    "availability": Availability,
+    "platform": Platform,
+    "network": Network,
 }
 
 
@@ -336,16 +479,17 @@ def _plain(record: Origin | Note) -> dict[str, str]:
 
 def _plain_value(value: Any, spec: Field) -> Any:
     """The value as a file holds it: a fraction such as 1/7 that no short decimal can write stays a fraction."""
-    if spec.kind == "gpus" and len(str(value)) > 8:
-        return str(exact(value))
-    return value
+    if spec.kind != "gpus" or len(str(value)) <= 8:
+        return value
+    share = exact(value)
+    return str(share) if share.denominator <= 10_000 and float(share) == value else value
 
 
 def _follow(scenario: Scenario, path: str) -> Any:
     parts = path.split(".")
     if parts[0] == "groups":
-        group = next(g for g in scenario.groups if g.id == parts[1])
-        return getattr(group, parts[2])
+        groups = {g.id: g for g in scenario.groups}
+        return getattr(groups[parts[1]], parts[2])
     value: Any = scenario
     for part in parts:
         value = getattr(value, part)
@@ -354,8 +498,19 @@ def _follow(scenario: Scenario, path: str) -> Any:
 
 def show(value: Any, limit: int = 60) -> str:
     """A value as it appears in a message: quoted if text, cut if long."""
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+    if isinstance(value, str):
+        text = _one_line(json.dumps(value, ensure_ascii=False))
+    else:
+        try:
+            text = _one_line(str(value))
+        except (ValueError, RecursionError):  # an integer of thousands of digits, or deep nesting
+            text = f"a {type(value).__name__} too long to show"
     return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def _one_line(text: str) -> str:
+    """Text that a terminal and a log can show: what cannot be printed is escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def parse_value(spec: Field, given: Any, path: str) -> Any:
@@ -396,7 +551,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
         if printable and (spec.kind == "id" or spec.low <= len(text) <= spec.high):
             return text
         raise problem
-    number = _number(given)
+    number = _number(given, percent=spec.kind != "int")
     if number is None or not spec.low <= number <= spec.high:
         raise problem
     if spec.kind == "int":
@@ -408,7 +563,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
     return int(number) if spec.kind == "gpus" and number.denominator == 1 else float(number)
 
 
-def _number(given: Any) -> Fraction | None:
+def _number(given: Any, percent: bool) -> Fraction | None:
     if isinstance(given, bool):
         return None
     if isinstance(given, int):
@@ -416,8 +571,8 @@ def _number(given: Any) -> Fraction | None:
     if isinstance(given, float):
         return Fraction(str(given)) if math.isfinite(given) else None
     if isinstance(given, str) and len(given) <= 40:
-        percent = given.endswith("%")
-        text = given.removesuffix("%").strip()
+        percent = percent and given.endswith("%")
+        text = given.removesuffix("%").strip() if percent else given
         if re.fullmatch(r"[+-]?\d{1,18}(\.\d{0,18})?|[+-]?\.\d{1,18}|\d{1,9}\s*/\s*[1-9]\d{0,8}", text):
             value = Fraction(text.replace(" ", ""))
             return value / 100 if percent else value
@@ -435,11 +590,21 @@ def from_dict(data: Any) -> Scenario:
         With one problem per field that is unknown, missing or out of bounds.
     """
     if not isinstance(data, Mapping):
-        raise ScenarioError([Problem("", show(data), "a scenario is a mapping of fields to values, such as "
-                                     "'name: My design'; this file holds " + _kind(data))])
+        raise ScenarioError(
+            [
+                Problem(
+                    "",
+                    show(data),
+                    "a scenario is a mapping of fields to values, such as "
+                    "'name: My design'; this file holds " + _kind(data),
+                )
+            ]
+        )
     version = data.get("schema", SCHEMA_VERSION)
     if version != SCHEMA_VERSION or isinstance(version, bool):
-        raise ScenarioError([Problem("schema", show(version), f"this version of gpuplan reads schema {SCHEMA_VERSION}")])
+        raise ScenarioError(
+            [Problem("schema", show(version), f"this version of gpuplan reads schema {SCHEMA_VERSION}")]
+        )
     problems: list[Problem] = []
     origins = _origins(data.get("origins", {}), problems)
     known = {"schema", "name", "customer", "groups", "notes", "origins", *_SECTIONS}
@@ -462,7 +627,7 @@ def from_dict(data: Any) -> Scenario:
             origins.setdefault(spec.path, DEFAULT)
     for head, cls in _SECTIONS.items():
         if isinstance(data.get(head, {}), Mapping):
-            _unknown(data.get(head, {}), set(cls.__dataclass_fields__), head + ".", problems)
+            _unknown(data.get(head, {}), {f.name for f in fields(cls)}, head + ".", problems)
     groups = _groups(data.get("groups", []), origins, problems)
     notes = _notes(data.get("notes", []), problems)
     if problems:
@@ -475,15 +640,48 @@ def from_dict(data: Any) -> Scenario:
     return Scenario(groups=groups, notes=notes, origins=tuple(origins.items()), **top, **sections)
 
 
+def wrong_values(scenario: Scenario) -> list[Problem]:
+    """Inputs that are out of bounds in a scenario that was not read from a file but made in Python."""
+    problems: list[Problem] = []
+    ids = Counter(g.id for g in scenario.groups)
+    problems += [
+        Problem(f"groups.{i}.id", show(i), "an id of its own for each group")
+        for i, n in ids.items()
+        if n > 1 or i == UNASSIGNED
+    ]
+    fields = [(f.path, f) for f in FIELDS]
+    fields += [(f"groups.{g.id}.{f.path}", f) for g in scenario.groups for f in GROUP_FIELDS]
+    for path, spec in fields:
+        given = scenario.get(path)
+        try:
+            read = parse_value(spec, given, path)
+        except ScenarioError as error:
+            problems.extend(error.problems)
+            continue
+        if spec.kind != "text" and (read != given or (spec.kind == "int" and type(read) is not type(given))):
+            problems.append(Problem(path, f"{show(given)} of type {type(given).__name__}", spec.allowed()))
+    return problems
+
+
 def _kind(data: Any) -> str:
     return {"list": "a list", "str": "only text", "NoneType": "nothing"}.get(type(data).__name__, show(data))
+
+
+def _key(key: Any) -> str:
+    """A key of a file as it appears in a message."""
+    return _one_line(key[:60]) if isinstance(key, str) else show(key)
 
 
 def _unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problems: list[Problem]) -> None:
     for key in data:
         if key not in known:
-            problems.append(Problem(prefix + str(key)[:60], show(data[key]),
-                                    "there is no such field; known are " + ", ".join(sorted(known))))
+            problems.append(
+                Problem(
+                    prefix + _key(key),
+                    show(data[key]),
+                    "there is no such field; known are " + ", ".join(sorted(known)),
+                )
+            )
 
 
 def _groups(given: Any, origins: dict[str, Origin], problems: list[Problem]) -> tuple[Group, ...]:
@@ -500,8 +698,18 @@ def _groups(given: Any, origins: dict[str, Origin], problems: list[Problem]) -> 
             continue
         group_id = item.get("id")
         if not isinstance(group_id, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", group_id):
-            problems.append(Problem(f"groups.{number}.id", show(group_id),
-                                    "1 to 40 lower-case letters, digits and hyphens"))
+            problems.append(
+                Problem(
+                    f"groups.{number}.id", show(group_id), "1 to 40 lower-case letters, digits and hyphens"
+                )
+            )
+            continue
+        if group_id == UNASSIGNED:
+            problems.append(
+                Problem(
+                    f"groups.{number}.id", show(group_id), "another id; this one stands for GPUs of no group"
+                )
+            )
             continue
         if any(g.id == group_id for g in groups):
             problems.append(Problem(f"groups.{number}.id", show(group_id), "each group has an id of its own"))
@@ -523,23 +731,28 @@ def _groups(given: Any, origins: dict[str, Origin], problems: list[Problem]) -> 
 
 def _records(given: Any, name: str, problems: list[Problem]) -> list[tuple[str, dict[str, str]]]:
     """(path, fields) of a list of notes or a mapping of origins, all fields being short text."""
-    if not isinstance(given, Mapping if name == "origins" else list):
-        problems.append(Problem(name, show(given), "a mapping" if name == "origins" else "a list"))
+    cls: type[Origin] | type[Note] = Origin if name == "origins" else Note
+    items: list[tuple[Any, Any]]
+    if cls is Origin and isinstance(given, Mapping):
+        items = list(given.items())
+    elif cls is Note and isinstance(given, list):
+        items = list(enumerate(given, 1))
+    else:
+        problems.append(Problem(name, show(given), "a mapping" if cls is Origin else "a list"))
         return []
-    cls = Origin if name == "origins" else Note
-    items = list(given.items()) if name == "origins" else [(str(i), n) for i, n in enumerate(given, 1)]
     if len(items) > 2_000:
         problems.append(Problem(name, f"{len(items)} entries", "at most 2000 entries"))
         return []
     found = []
     for key, item in items:
-        path = f"{name}.{key}"
+        path = f"{name}.{_key(key)}"
         if not isinstance(item, Mapping) or not all(
-            k in cls.__slots__ and isinstance(v, str) and len(v) <= 500 for k, v in item.items()
+            k in cls.__slots__ and isinstance(v, str) and len(v) <= 500 and v.isprintable()
+            for k, v in item.items()
         ):
             problems.append(Problem(path, show(item), "text fields " + ", ".join(cls.__slots__)))
             continue
-        found.append((str(key), dict(item)))
+        found.append((_key(key), dict(item)))
     return found
 
 
@@ -547,7 +760,9 @@ def _origins(given: Any, problems: list[Problem]) -> dict[str, Origin]:
     origins: dict[str, Origin] = {}
     for path, item in _records(given, "origins", problems):
         if item.get("basis") not in BASES:
-            problems.append(Problem(f"origins.{path}.basis", show(item.get("basis")), "one of " + ", ".join(BASES)))
+            problems.append(
+                Problem(f"origins.{path}.basis", show(item.get("basis")), "one of " + ", ".join(BASES))
+            )
         elif not item.get("source"):
             problems.append(Problem(f"origins.{path}.source", show(""), "the id of a source, or 'scenario'"))
         else:
@@ -570,14 +785,16 @@ class _PlainLoader(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            raise ScenarioError([Problem("", "", "anchors and aliases ('&' and '*') are not allowed in a scenario file")])
+            raise ScenarioError(
+                [Problem("", "", "anchors and aliases ('&' and '*') are not allowed in a scenario file")]
+            )
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ScenarioError([Problem(str(key)[:60], "given twice", "each field once")])
+        keys = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
+        for key, times in keys.items():
+            if times > 1:
+                raise ScenarioError([Problem(_key(key), f"given {times} times", "each field once")])
         return super().construct_mapping(node, deep)
 
 
@@ -590,7 +807,15 @@ def parse_scenario(text: str) -> Scenario:
         If the text is no YAML, is too large, or holds a field that is not allowed.
     """
     if len(text) > MAX_FILE_BYTES:
-        raise ScenarioError([Problem("", "", f"the file has {len(text):,} characters; a scenario has at most {MAX_FILE_BYTES:,}")])
+        raise ScenarioError(
+            [
+                Problem(
+                    "",
+                    "",
+                    f"the file has {len(text):,} characters; a scenario has at most {MAX_FILE_BYTES:,}",
+                )
+            ]
+        )
     if "\0" in text:
         raise ScenarioError([Problem("", "", "the file is not text")])
     try:
@@ -602,10 +827,18 @@ def parse_scenario(text: str) -> Scenario:
         raise ScenarioError([Problem("", "", f"the file is not valid YAML{where}: {what}")]) from None
     except RecursionError:
         raise ScenarioError([Problem("", "", "the file is nested too deeply")]) from None
-    except (ValueError, OverflowError) as error:
-        if isinstance(error, ScenarioError):
-            raise
-        raise ScenarioError([Problem("", "", f"the file holds a value that cannot be read: {error}")]) from None
+    except ScenarioError:
+        raise
+    except (
+        ValueError,
+        LookupError,
+        ArithmeticError,
+        AttributeError,
+        TypeError,
+    ):  # PyYAML, on values it cannot make
+        raise ScenarioError(
+            [Problem("", "", "the file holds a value that cannot be read, such as a date or a tag")]
+        ) from None
     return from_dict(data)
 
 
@@ -618,7 +851,9 @@ def decode_scenario(content: bytes) -> Scenario:
         If the file is too large, not UTF-8, or not a scenario.
     """
     if len(content) > MAX_FILE_BYTES:
-        raise ScenarioError([Problem("", "", f"the file has {len(content):,} bytes; a scenario has at most {MAX_FILE_BYTES:,}")])
+        raise ScenarioError(
+            [Problem("", "", f"the file is too large; a scenario has at most {MAX_FILE_BYTES:,} bytes")]
+        )
     try:
         return parse_scenario(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -640,11 +875,12 @@ def load_scenario(path: str | Path) -> Scenario:
     """
     path = scenario_path(path)
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise ScenarioError([Problem("", "", f"{path.name} has {path.stat().st_size:,} bytes; a scenario has at most {MAX_FILE_BYTES:,}")])
-        return decode_scenario(path.read_bytes())
-    except OSError as error:
-        raise ScenarioError([Problem("", "", f"cannot read {path}: {error.strerror}")]) from None
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ScenarioError([Problem("", "", f"cannot read {_one_line(str(path))}: {why}")]) from None
+    return decode_scenario(content)
 
 
 def scenario_path(name: str | Path) -> Path:
@@ -665,23 +901,47 @@ def json_schema() -> dict[str, Any]:
     for spec in FIELDS:
         head, _, tail = spec.path.partition(".")
         if tail:
-            section = properties.setdefault(head, {"type": "object", "additionalProperties": False, "properties": {}})
+            section = properties.setdefault(
+                head, {"type": "object", "additionalProperties": False, "properties": {}}
+            )
             section["properties"][tail] = _field_schema(spec)
         else:
             properties[head] = _field_schema(spec)
-    group = {"id": {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,39}$"}}
+    group: dict[str, Any] = {
+        "id": {"type": "string", "pattern": "^[a-z0-9][a-z0-9-]{0,39}$", "not": {"const": UNASSIGNED}}
+    }
     group |= {spec.path: _field_schema(spec) for spec in GROUP_FIELDS}
     text = {"type": "string", "maxLength": 500}
-    properties["groups"] = {"type": "array", "maxItems": MAX_GROUPS, "items": {
-        "type": "object", "additionalProperties": False, "required": ["id"], "properties": group}}
-    properties["notes"] = {"type": "array", "items": {
-        "type": "object", "additionalProperties": False, "required": ["text", "source"],
-        "properties": {k: text for k in Note.__slots__}}}
-    properties["origins"] = {"type": "object", "additionalProperties": {
-        "type": "object", "additionalProperties": False, "required": ["basis", "source"],
-        "properties": {k: ({"enum": list(BASES)} if k == "basis" else text) for k in Origin.__slots__}}}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "gpuplan scenario",
-            "type": "object", "additionalProperties": False, "properties": properties}
+    properties["groups"] = {
+        "type": "array",
+        "maxItems": MAX_GROUPS,
+        "items": {"type": "object", "additionalProperties": False, "required": ["id"], "properties": group},
+    }
+    properties["notes"] = {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["text", "source"],
+            "properties": dict.fromkeys(Note.__slots__, text),
+        },
+    }
+    properties["origins"] = {
+        "type": "object",
+        "additionalProperties": {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["basis", "source"],
+            "properties": {k: ({"enum": list(BASES)} if k == "basis" else text) for k in Origin.__slots__},
+        },
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "gpuplan scenario",
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+    }
 
 
 def _field_schema(spec: Field) -> dict[str, Any]:
@@ -695,11 +955,19 @@ def _field_schema(spec: Field) -> dict[str, Any]:
     elif spec.kind == "id":
         body = {"type": "string"}
     elif spec.kind == "gpus":
-        body = {"anyOf": [{"type": "number", "minimum": spec.low, "maximum": 1},
-                          {"type": "integer", "minimum": 1, "maximum": int(spec.high)},
-                          {"type": "string", "pattern": "^[0-9]{1,9}/[1-9][0-9]{0,8}$"}]}
+        body = {
+            "anyOf": [
+                {"type": "number", "minimum": spec.low, "maximum": 1},
+                {"type": "integer", "minimum": 1, "maximum": int(spec.high)},
+                {"type": "string", "pattern": "^[0-9]{1,9}/[1-9][0-9]{0,8}$"},
+            ]
+        }
     else:
-        body = {"type": "integer" if spec.kind == "int" else "number", "minimum": spec.low, "maximum": spec.high}
+        body = {
+            "type": "integer" if spec.kind == "int" else "number",
+            "minimum": spec.low,
+            "maximum": spec.high,
+        }
     if spec.optional:
         body = {"anyOf": [body, {"type": "null"}]}
     return {"title": spec.label, "description": spec.question or spec.label, **body}

@@ -43,8 +43,8 @@ def exact(value: float) -> Fraction:
     Returns
     -------
     exact : Fraction
-        A decimal of up to five places as it stands, else a fraction with a denominator up to 10000 that
-        differs by less than a millionth, else the number as it stands. [-]
+        A fraction with a denominator up to 100 that is less than half a millionth away, or one up to 10000
+        that is the same to twelve digits; else the decimal as it stands. [-]
 
     Examples
     --------
@@ -55,4 +55,6 @@ def exact(value: float) -> Fraction:
     """
     given = Fraction(str(value))
     near = given.limit_denominator(10_000)
-    return given if 100_000 % given.denominator == 0 or abs(near - given) > abs(given) / 1_000_000 else near
+    away = abs(near - given)
+    typed = near != 0 and near.denominator <= 100 and away * 2_000_000 < 1
+    return near if typed or away * 10**12 < abs(given) else given

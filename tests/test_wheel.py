@@ -36,7 +36,9 @@ def test_wheel_carries_what_it_needs_and_nothing_else(wheel: Path) -> None:
     for needed in ("gpuplan/app/workbook.ipynb", "gpuplan/app/static/app.css", "gpuplan/app/static/vega.js"):
         assert needed in names
     assert any(n.endswith("templates/gpuplan/index.html.j2") for n in names)
-    assert not [n for n in names if n.startswith(("tests/", "notebooks/", "benchmarks/")) or "__pycache__" in n]
+    assert not [
+        n for n in names if n.startswith(("tests/", "notebooks/", "benchmarks/")) or "__pycache__" in n
+    ]
 
 
 def test_installed_wheel_plans_the_enterprise_example(wheel: Path, tmp_path: Path) -> None:
@@ -50,7 +52,14 @@ def test_installed_wheel_plans_the_enterprise_example(wheel: Path, tmp_path: Pat
     assert (totals["hosts"], totals["gpus"], totals["gpus_after_failure"]) == (8, 32, 28)
     assert "Tesla V100" in run(command, "catalog", "v100", cwd=elsewhere)
     installed = run(python, "-m", "pip", "list", "--format=json", cwd=elsewhere)
-    assert {p["name"].lower() for p in json.loads(installed)} <= {"gpuplan", "numpy", "scipy", "pyyaml", "pip", "setuptools"}
+    assert {p["name"].lower() for p in json.loads(installed)} <= {
+        "gpuplan",
+        "numpy",
+        "scipy",
+        "pyyaml",
+        "pip",
+        "setuptools",
+    }
     done = subprocess.run([str(command), "app"], cwd=elsewhere, capture_output=True, text=True)
     assert done.returncode == 2
     assert 'pip install "gpuplan[app]"' in done.stderr

@@ -1,5 +1,18 @@
 """The app: the workbook as widgets. It holds no arithmetic; every number comes from a plan."""
 
-from gpuplan.app.workbook import WorkbookApp, workbook
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpuplan.app.screen import WorkbookApp as WorkbookApp
+    from gpuplan.app.screen import workbook as workbook
 
 __all__ = ["WorkbookApp", "workbook"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the widgets when they are asked for: the server process needs none."""
+    if name in __all__:
+        from gpuplan.app import screen
+
+        return getattr(screen, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -92,7 +92,13 @@ def theme(dark: bool) -> dict[str, Any]:
         "background": "transparent",
         "font": FONT,
         "view": {"stroke": None},
-        "title": {"color": ink["ink"], "fontSize": 14, "fontWeight": 600, "anchor": "start"},
+        "title": {
+            "color": ink["ink"],
+            "subtitleColor": ink["ink2"],
+            "fontSize": 14,
+            "fontWeight": 600,
+            "anchor": "start",
+        },
         "axis": {
             "labelColor": ink["ink2"],
             "titleColor": ink["ink2"],

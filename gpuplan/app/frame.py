@@ -20,8 +20,11 @@ def bar_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "name": workbook.scenario.name if workbook.started else "",
         "name_problem": workbook.problem_of("name"),
-        "customer": workbook.scenario.customer, "can_undo": workbook.can_undo, "can_redo": workbook.can_redo,
-        "started": workbook.started, "notice": {"level": level, "text": text},
+        "customer": workbook.scenario.customer,
+        "can_undo": workbook.can_undo,
+        "can_redo": workbook.can_redo,
+        "started": workbook.started,
+        "notice": {"level": level, "text": text},
         "fragment": workbook.fragment() if workbook.started else "",
     }
 
@@ -36,20 +39,50 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
     stated = plan.scenario.demand.stated_gpus is not None
     figures = [
-        _figure("demand.gpus", "GPUs demanded", number(totals.gpus_demanded), "stated total" if stated else "from the groups"),
-        _figure("totals.hosts", "Hosts", number(totals.hosts),
-                f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare"),
+        _figure(
+            "demand.gpus",
+            "GPUs demanded",
+            number(totals.gpus_demanded),
+            "stated total" if stated else "from the groups",
+        ),
+        _figure(
+            "totals.hosts",
+            "Hosts",
+            number(totals.hosts),
+            f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare",
+        ),
         _figure("totals.gpus", "GPUs", number(totals.gpus), "installed"),
-        _figure("totals.gpus_after_failure", f"GPUs {after}", number(totals.gpus_after_failure),
-                f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none"),
-        _figure("totals.unplaced_vms", "VMs not placed", number(totals.unplaced_vms),
-                "everybody has a GPU" if totals.unplaced_vms == 0 else "see messages",
-                "good" if totals.unplaced_vms == 0 else "bad"),
-        _figure("totals.unplaced_vms_after_failure", "After the worst failure", number(worst),
-                "all placed again" if worst == 0 else "VMs not placed", "good" if worst == 0 else "bad"),
-        _figure("messages", "Messages", number(stops + warns) if stops + warns else "0",
-                f"{amount(stops, '')} to fix" if stops else "to settle" if warns else amount(len(messages), "note"),
-                "bad" if stops else "warn" if warns else "good"),
+        _figure(
+            "totals.gpus_after_failure",
+            f"GPUs {after}",
+            number(totals.gpus_after_failure),
+            f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none",
+        ),
+        _figure(
+            "totals.unplaced_vms",
+            "VMs not placed",
+            number(totals.unplaced_vms),
+            "everybody has a GPU" if totals.unplaced_vms == 0 else "see messages",
+            "good" if totals.unplaced_vms == 0 else "bad",
+        ),
+        _figure(
+            "totals.unplaced_vms_after_failure",
+            "After the worst failure",
+            number(worst),
+            "all placed again" if worst == 0 else "VMs not placed",
+            "good" if worst == 0 else "bad",
+        ),
+        _figure(
+            "messages",
+            "Messages",
+            number(stops + warns) if stops + warns else "0",
+            f"{amount(stops, '')} to fix"
+            if stops
+            else "to settle"
+            if warns
+            else amount(len(messages), "note"),
+            "bad" if stops else "warn" if warns else "good",
+        ),
     ]
     if not plan.pools and not plan.groups:
         for figure in figures:
@@ -68,7 +101,8 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
     for path in (*workbook.drafts, *(p.path for p in workbook.refused)):
         wrong[step_of(path)] = "has an error"
     return {
-        "current": workbook.step, "started": workbook.started,
+        "current": workbook.step,
+        "started": workbook.started,
         "steps": [{"id": step, "title": title, "error": wrong[step]} for step, title in STEPS],
     }
 
@@ -82,15 +116,27 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     """The explanation of a number, or the messages about the plan."""
     plan, key = workbook.plan, workbook.drawer
     if key == "messages":
-        return {"kind": "messages", "title": "Messages", "messages": [message_data(workbook, m) for m in check_plan(plan)]}
+        return {
+            "kind": "messages",
+            "title": "Messages",
+            "messages": [message_data(workbook, m) for m in check_plan(plan)],
+        }
     if key not in plan.lines:
         return {"kind": "closed"}
     why = explain(plan, key)
     return {
-        "kind": "why", "key": key, "title": f"Why {why.value}?", "label": why.label, "sentence": why.sentence,
-        "formula": why.formula, "basis": why.basis, "basis_text": why.basis_text, "function": why.function,
+        "kind": "why",
+        "key": key,
+        "title": f"Why {why.value}?",
+        "label": why.label,
+        "sentence": why.sentence,
+        "formula": why.formula,
+        "basis": why.basis,
+        "basis_text": why.basis_text,
+        "function": why.function,
         "inputs": [
-            {"label": i.label, "value": i.value, "known": i.known, "basis": i.basis, "key": i.key} for i in why.inputs
+            {"label": i.label, "value": i.value, "known": i.known, "basis": i.basis, "key": i.key}
+            for i in why.inputs
         ],
         "sources": [{"title": s.title, "url": s.url, "where": s.where} for s in why.sources],
     }
@@ -98,10 +144,18 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
 
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
     """A message with where to change what it is about."""
-    sources = [workbook.plan.catalog.sources[s].title for s in message.sources if s in workbook.plan.catalog.sources]
+    sources = [
+        workbook.plan.catalog.sources[s].title for s in message.sources if s in workbook.plan.catalog.sources
+    ]
     return {
-        "level": message.level, "code": message.code, "text": message.text, "change": message.change,
-        "path": message.path, "where": _where(workbook, message.path), "sources": sources, "locator": message.locator,
+        "level": message.level,
+        "code": message.code,
+        "text": message.text,
+        "change": message.change,
+        "path": message.path,
+        "where": _where(workbook, message.path),
+        "sources": sources,
+        "locator": message.locator,
     }
 
 
@@ -126,12 +180,18 @@ def field_data(workbook: Workbook, path: str, options: list[tuple[str, str]] | N
         options = [(str(c), str(c)) for c in spec.choices]
     known = workbook.scenario.origin(path)
     return {
-        "path": path, "label": spec.label, "kind": kinds.get(spec.kind, "text"),
+        "path": path,
+        "label": spec.label,
+        "kind": kinds.get(spec.kind, "text"),
         "value": value if isinstance(value, bool) else "" if value is None else str(value),
         "options": [{"value": v, "text": t} for v, t in options or []],
-        "unit": spec.unit if spec.kind == "int" else "", "low": spec.low, "high": spec.high,
-        "question": spec.question, "problem": workbook.problem_of(path),
-        "assumed": known.basis == "assumed", "known": known.note if known.basis == "assumed" else "",
+        "unit": spec.unit if spec.kind == "int" else "",
+        "low": spec.low,
+        "high": spec.high,
+        "question": spec.question,
+        "problem": workbook.problem_of(path),
+        "assumed": known.basis == "assumed",
+        "known": known.note if known.basis == "assumed" else "",
     }
 
 

@@ -34,7 +34,12 @@ from gpuplan.scenario import (
     parse_value,
 )
 
-STEPS = (("start", "Start"), ("usecases", "Use cases"), ("hosts", "Hosts and availability"), ("design", "Design"))
+STEPS = (
+    ("start", "Start"),
+    ("usecases", "Use cases"),
+    ("hosts", "Hosts and availability"),
+    ("design", "Design"),
+)
 HISTORY = 200
 
 
@@ -100,14 +105,16 @@ class Workbook(HasTraits):
     def edit(self, path: str, given: Any, live: bool = False) -> None:
         """Set one input from what a form gives; what cannot be read stays in the field with its problem.
 
-        ``live`` marks a value that is still being typed: a run of them on one field is undone at once.
+        ``live`` marks a value that is still being typed: a run of them on one field is undone at once,
+        and one that cannot be read yet is left alone.
         """
         spec = field_of(path)
         try:
             value = parse_value(spec, given, path)
         except ScenarioError as error:
-            self.drafts[path] = (str(given), error.problems[0])
-            self._changed()
+            if not live:
+                self.drafts[path] = (str(given), error.problems[0])
+                self._changed()
             return
         self.drafts.pop(path, None)
         scenario = self.scenario.with_value(path, value)
@@ -121,7 +128,9 @@ class Workbook(HasTraits):
         if len(self.scenario.groups) >= MAX_GROUPS:
             self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
             return
-        group = Group(id=self.scenario.new_group_id(str(preset["name"])), name=str(preset["name"]), use_case=use_case)
+        group = Group(
+            id=self.scenario.new_group_id(str(preset["name"])), name=str(preset["name"]), use_case=use_case
+        )
         scenario = self.scenario.with_groups((*self.scenario.groups, group))
         origin = Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")
         self._take(self._apply_preset(scenario, group.id, use_case).with_origin(f"groups.{group.id}", origin))
@@ -178,6 +187,7 @@ class Workbook(HasTraits):
 
     def undo(self) -> None:
         """Take the last change back; first of all what was typed and refused."""
+        self._typing = ""
         if self.drafts:
             self.drafts = {}
             self._plan(self.scenario)
@@ -187,12 +197,15 @@ class Workbook(HasTraits):
 
     def redo(self) -> None:
         """Bring back the change that was taken back last."""
+        self._typing = ""
         if self._future:
             self._past.append(self.scenario)
             self._plan(self._future.pop())
 
     def toggle_host(self, pool: str, host: int) -> None:
         """Fail a host of a pool, or bring it back."""
+        if host not in range(1, {p.id: p.hosts for p in self.plan.pools}.get(pool, 0) + 1):
+            return  # a click on a picture that has changed since
         failed = self.failed.get(pool, ())
         self.failed = self.failed | {
             pool: tuple(h for h in failed if h != host) if host in failed else (*failed, host)
@@ -218,11 +231,14 @@ class Workbook(HasTraits):
         """Work on the scenario that a link carries; a damaged link leaves everything as it is."""
         try:
             scenario = from_dict(json.loads(_unpack(fragment)))
-        except (ScenarioError, ValueError, zlib.error, binascii.Error) as error:
+        except (ScenarioError, ValueError, RecursionError, zlib.error, binascii.Error) as error:
             why = str(error.problems[0]) if isinstance(error, ScenarioError) else "it is damaged or cut short"
             self.say("stop", f"The design in this link was not opened: {why}.")
             return
         self.started = True
+        self.drafts = {}
+        self.failed = {}
+        self._typing = ""
         self._plan(scenario)
         if self.step == "start":
             self.step = "usecases"
@@ -232,10 +248,11 @@ class Workbook(HasTraits):
 
     def _apply_preset(self, scenario: Scenario, group_id: str, use_case: str) -> Scenario:
         preset = self._presets()[use_case]
+        origin = Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")
         for name in ("gpus_each", "vms_each", "remote_allowed", "low_latency"):
             path = f"groups.{group_id}.{name}"
             value = parse_value(GROUP_FIELD_BY_NAME[name], preset[name], path)
-            scenario = scenario.with_value(path, value)
+            scenario = scenario.with_value(path, value).with_origin(path, origin)
             self.drafts.pop(path, None)
         return scenario
 
@@ -262,7 +279,9 @@ class Workbook(HasTraits):
             self.refused = error.problems
         pools = {p.id: p.hosts for p in self.plan.pools}
         self.failed = {
-            pool: tuple(h for h in hosts if h <= pools[pool]) for pool, hosts in self.failed.items() if pool in pools
+            pool: tuple(h for h in hosts if h <= pools[pool])
+            for pool, hosts in self.failed.items()
+            if pool in pools
         }
         self._changed()
 
@@ -290,7 +309,9 @@ def _unpack(fragment: str) -> str:
     return text.decode()
 
 
-def guarded(workbook: Workbook, log: Callable[[str], None], action: Callable[..., None], arguments: Sequence[Any]) -> None:
+def guarded(
+    workbook: Workbook, log: Callable[[str], None], action: Callable[..., None], arguments: Sequence[Any]
+) -> None:
     """Run a callback so that no error is lost, and none shows a traceback to a customer."""
     try:
         action(*arguments)

@@ -14,6 +14,7 @@ What it adds to Voila, and why:
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import gettext
@@ -440,11 +441,23 @@ class Server(Voila):  # type: ignore[misc]
 
     def stop(self) -> None:
         """End every kernel, also those still starting."""
-        self.log.setLevel(logging.CRITICAL)  # what was under way ends with errors that mean nothing
+        for logger in (self.log, logging.getLogger("asyncio"), logging.getLogger("tornado")):
+            logger.setLevel(logging.CRITICAL)  # what was under way ends with errors that mean nothing
         try:
-            self.ioloop.run_sync(lambda: self.kernel_manager.shutdown_all(now=True), timeout=10)
+            self.ioloop.run_sync(self._end, timeout=10)
         except Exception as error:
             print(f"gpuplan: not every session ended cleanly: {error!r}", file=sys.stderr)
+
+    async def _end(self) -> None:
+        starting = [item for pool in pools(self.kernel_manager).values() for item in pool if not item.done()]
+        if starting:  # half a start cannot be undone; a whole one can
+            await asyncio.wait(starting, timeout=5)
+        await self.kernel_manager.shutdown_all(now=True)
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks, timeout=2)
 
 
 def _settings(*, loopback: bool, token: str) -> dict[str, Any]:

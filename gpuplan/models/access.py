@@ -96,7 +96,7 @@ def access_mode(
         out["bitfusion"] = "latency-needs-local"
     elif several:
         out["bitfusion"] = "several-in-one-host"
-    elif isolation:
+    elif isolation and partial:
         out["bitfusion"] = "bitfusion-shares-compute"
     if bitfusion_offered:
         out["bitfusion"] = bitfusion_offered
@@ -121,15 +121,24 @@ def access_mode(
     if not chosen and wish == "auto" and "mig" not in out:
         chosen = "mig"
     reasons = _reasons(chosen, wish, partial, several, distributed, low_latency, remote_allowed)
+    if wish != "auto" and not chosen and len(out) < len(MODES):
+        reasons = ("decided-mode-not-possible",)
     ruled_out = tuple(
         (mode, out[mode], False) if mode in out else (mode, _passed_over(mode, chosen, wish), True)
-        for mode in MODES if mode != chosen
+        for mode in MODES
+        if mode != chosen
     )
     return Access(chosen, reasons, ruled_out)
 
 
 def _reasons(
-    mode: str, wish: str, partial: bool, several: bool, distributed: bool, low_latency: bool, remote_allowed: bool
+    mode: str,
+    wish: str,
+    partial: bool,
+    several: bool,
+    distributed: bool,
+    low_latency: bool,
+    remote_allowed: bool,
 ) -> tuple[str, ...]:
     if not mode:
         return ("no-mode-possible",)

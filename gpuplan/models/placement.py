@@ -8,20 +8,27 @@ exact, because one shared GPU less never makes the hosts harder to fill.
 
 import math
 from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.units import exact
 
 MAX_PATTERNS = 20_000
-SOLVER_SECONDS = 10.0
+MAX_SIZES = 200
+SOLVER_SECONDS = 3.0
+
+Counts = tuple[tuple[int, int], ...]
+"""(size, how many) pairs, largest size first."""
+
+Patterns = tuple[tuple[tuple[int, ...], int], ...]
+"""(sizes in one bin, how many such bins) pairs."""
 
 
 class Packing(NamedTuple):
     """Bins filled with sizes: each pattern with how often it is used, and the proof."""
 
-    patterns: tuple[tuple[tuple[int, ...], int], ...]
+    patterns: Patterns
     bins: int
     bound: int
     """No packing has fewer bins."""
@@ -134,9 +141,10 @@ def pack(sizes: Mapping[int, int], *, capacity: int) -> Packing:
     Notes
     -----
     First-fit decreasing; if it meets the volume bound ceil(sum / capacity) or the Martello-Toth
-    bound L2 it is optimal. Otherwise the integer programme over all maximal patterns (Gilmore-
-    Gomory) is solved by HiGHS. With more than 20000 patterns, or if the solver runs out of time,
-    the answer is labelled ``heuristic`` and the gap to the bound is shown.
+    bound L2 it is optimal. Otherwise the programme over all maximal patterns (Gilmore-Gomory) is
+    solved by HiGHS: relaxed and rounded, and if that leaves a gap, in whole numbers. With more than
+    20000 patterns, or if the solver runs out of time (3 s), the answer is labelled ``heuristic`` and
+    the gap to the bound is shown.
 
     Raises
     ------
@@ -162,7 +170,7 @@ def pack(sizes: Mapping[int, int], *, capacity: int) -> Packing:
 
 
 @lru_cache(maxsize=256)
-def _pack(counts: tuple[tuple[int, int], ...], capacity: int) -> Packing:
+def _pack(counts: Counts, capacity: int) -> Packing:
     patterns = _first_fit_decreasing(dict(counts), capacity)
     bins = sum(n for _, n in patterns)
     volume = -(-sum(s * n for s, n in counts) // capacity)
@@ -178,7 +186,7 @@ def _pack(counts: tuple[tuple[int, int], ...], capacity: int) -> Packing:
     return Packing(patterns, bins, bound, "programme" if bins == bound else "heuristic")
 
 
-def _first_fit_decreasing(left: dict[int, int], capacity: int) -> tuple[tuple[tuple[int, ...], int], ...]:
+def _first_fit_decreasing(left: dict[int, int], capacity: int) -> Patterns:
     """Bins filled one after the other, the largest size that fits first; equal bins taken at once."""
     patterns = []
     while left:
@@ -195,7 +203,7 @@ def _first_fit_decreasing(left: dict[int, int], capacity: int) -> tuple[tuple[tu
     return tuple(patterns)
 
 
-def _martello_toth(counts: Sequence[tuple[int, int]], capacity: int) -> int:
+def _martello_toth(counts: Counts, capacity: int) -> int:
     """Bound L2: sizes that exclude each other need bins of their own, small ones what room is left."""
     best = 0
     for alpha in {0, *(s for s, _ in counts if 2 * s <= capacity)}:
@@ -207,31 +215,46 @@ def _martello_toth(counts: Sequence[tuple[int, int]], capacity: int) -> int:
     return best
 
 
-def _integer_programme(
-    counts: tuple[tuple[int, int], ...], capacity: int
-) -> tuple[tuple[tuple[tuple[int, ...], int], ...], int]:
-    """Fewest bins over all maximal patterns: (patterns, proven bound); nothing if there are too many."""
+def _integer_programme(counts: Counts, capacity: int) -> tuple[Patterns, int]:
+    """Bins over all maximal patterns and a proven bound; no bins if there are too many patterns."""
     found = _maximal_patterns(tuple(s for s, _ in counts), tuple(n for _, n in counts), capacity)
     if found is None:
         return (), 0
     import numpy as np  # imported here: most plans are proven without a solver
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
     matrix = np.array(found, dtype=float).T
-    result = milp(
-        np.ones(len(found)),
-        constraints=LinearConstraint(matrix, lb=[n for _, n in counts]),
-        integrality=np.ones(len(found)),
+    needed = np.array([n for _, n in counts], dtype=float)
+    ones = np.ones(len(found))
+    relaxed = linprog(ones, A_ub=-matrix, b_ub=-needed)
+    bound = math.ceil(relaxed.fun - 1e-6)
+    rounded = _filled(counts, capacity, found, np.floor(relaxed.x + 1e-6))
+    if sum(n for _, n in rounded) == bound:
+        return rounded, bound
+    solved = milp(
+        ones,
+        constraints=LinearConstraint(matrix, lb=needed),
+        integrality=ones,
         bounds=Bounds(0, np.inf),
         options={"time_limit": SOLVER_SECONDS},
     )
-    bound = int(np.ceil(result.mip_dual_bound - 1e-6)) if result.mip_dual_bound is not None else 0
-    if result.x is None:
-        return (), max(bound, 0)
+    if solved.mip_dual_bound is not None and math.isfinite(solved.mip_dual_bound):
+        bound = max(bound, math.ceil(solved.mip_dual_bound - 1e-6))
+    if solved.x is None:
+        return rounded, bound
+    return min(
+        rounded, _filled(counts, capacity, found, np.rint(solved.x)), key=lambda p: sum(n for _, n in p)
+    ), bound
+
+
+def _filled(
+    counts: Counts, capacity: int, found: Sequence[Sequence[int]], times: Iterable[float]
+) -> Patterns:
+    """Bins filled by patterns, each so many times; what the patterns leave is filled first-fit decreasing."""
     left = dict(counts)
     patterns: Counter[tuple[int, ...]] = Counter()
-    for amounts, times in zip(found, np.rint(result.x).astype(int), strict=True):
-        for _ in range(times):
+    for amounts, often in zip(found, times, strict=True):
+        for _ in range(int(often)):
             pattern: list[int] = []
             for (size, _), amount in zip(counts, amounts, strict=True):
                 take = min(amount, left[size])
@@ -239,30 +262,38 @@ def _integer_programme(
                 pattern += [size] * take
             if pattern:
                 patterns[tuple(pattern)] += 1
-    if any(left.values()):
-        return (), bound
-    return tuple(sorted(patterns.items(), reverse=True)), bound
+    for last, often in _first_fit_decreasing({s: n for s, n in left.items() if n}, capacity):
+        patterns[last] += often
+    return tuple(sorted(patterns.items(), reverse=True))
 
 
 def _maximal_patterns(
     sizes: tuple[int, ...], counts: tuple[int, ...], capacity: int
 ) -> list[tuple[int, ...]] | None:
-    """All ways to fill a bin to which no further size can be added; None if there are too many."""
-    found: list[tuple[int, ...]] = []
+    """All ways to fill a bin to which no further size can be added; None if there are too many.
 
-    def extend(index: int, room: int, chosen: tuple[int, ...]) -> bool:
+    ``short`` is the smallest size of which some are left out: a way is maximal if less room is left at
+    the end. Where even all smaller sizes leave more, the search goes back.
+    """
+    if len(sizes) > MAX_SIZES:
+        return None
+    found: list[tuple[int, ...]] = []
+    rest = [sum(s * n for s, n in zip(sizes[i:], counts[i:], strict=True)) for i in range(len(sizes) + 1)]
+
+    def extend(index: int, room: int, short: int, chosen: tuple[int, ...]) -> bool:
         if index == len(sizes):
-            maximal = all(room < s or chosen[i] == counts[i] for i, s in enumerate(sizes))
-            if maximal:
-                found.append(chosen)
+            found.append(chosen)
             return len(found) <= MAX_PATTERNS
         size = sizes[index]
-        return all(
-            extend(index + 1, room - amount * size, (*chosen, amount))
-            for amount in range(min(counts[index], room // size), -1, -1)
-        )
+        for amount in range(min(counts[index], room // size), -1, -1):
+            left, limit = room - amount * size, short if amount == counts[index] else min(short, size)
+            if left - rest[index + 1] >= limit:
+                break
+            if not extend(index + 1, left, limit, (*chosen, amount)):
+                return False
+        return True
 
-    return found if extend(0, capacity, ()) else None
+    return found if extend(0, capacity, capacity + 1, ()) else None
 
 
 def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
@@ -306,17 +337,18 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
         queues[load.gpus].append(load)
     hosts = tuple(
         tuple(queues[size].popleft() for size in pattern)
-        for pattern, times in packing.patterns for _ in range(times)
+        for pattern, times in packing.patterns
+        for _ in range(times)
     )
-    method = packing.method
-    if any(how == "heuristic" for *_, how in shared):
-        method = "heuristic"
     occupied = sum(load.gpus for load in loads)
-    fewest = occupied - sum(gpus - least for _, gpus, least, _ in shared)
-    bound = packing.bound if method != "heuristic" else max(
-        -(-fewest // gpus_per_host),
-        pack(Counter(r.gpus for r in requests for _ in range(r.vms) if r.gpus), capacity=gpus_per_host).bound,
-    )
+    method, bound = packing.method, packing.bound
+    if any(how == "heuristic" for *_, how in shared):
+        fewest = Counter({r.gpus: 0 for r in requests if r.gpus})
+        for request in requests:
+            fewest[request.gpus] += request.vms if request.gpus else 0
+        fewest[1] += sum(least for _, _, least, _ in shared)
+        bound = pack(fewest, capacity=gpus_per_host).bound
+        method = packing.method if bound == len(hosts) else "heuristic"
     return Placement(hosts, bound, method, occupied, tuple(shared))
 
 
@@ -373,7 +405,7 @@ def after_failure(hosts: Sequence[Host], *, failed: Collection[int], gpus_per_ho
     free GPUs of the fullest host they fit on, largest first, ties to the lowest host number. If some
     are left over, everything is placed again from scratch on the hosts that are left, and VMs that
     changed host are listed as moved. If that is impossible too, the first answer stands with what is
-    not placed.
+    not placed: the VMs that a restart alone leaves without a GPU.
 
     Examples
     --------
@@ -388,17 +420,17 @@ def after_failure(hosts: Sequence[Host], *, failed: Collection[int], gpus_per_ho
     first = _restart(hosts, failed, gpus_per_host)
     if not first.unplaced:
         return first
-    everything = [load for host in hosts for load in host]
-    requests = _requests_of(everything)
-    again = place(requests, gpus_per_host=gpus_per_host)
-    if len(again.hosts) > len(hosts) - len(set(failed)):
+    loads = [load for host in hosts for load in host]
+    if _hosts_needed(loads, gpus_per_host) > len(hosts) - len(set(failed)):
         return first
-    return _match(hosts, failed, again.hosts)
+    return _match(hosts, failed, place(_requests_of(loads), gpus_per_host=gpus_per_host).hosts)
 
 
 def _restart(hosts: Sequence[Host], failed: Collection[int], gpus_per_host: int) -> Outcome:
     after: list[list[Load]] = [[] if i in failed else list(host) for i, host in enumerate(hosts)]
-    free = [0 if i in failed else gpus_per_host - sum(load.gpus for load in host) for i, host in enumerate(hosts)]
+    free = [
+        0 if i in failed else gpus_per_host - sum(load.gpus for load in host) for i, host in enumerate(hosts)
+    ]
     displaced = [load for i in sorted(failed) for load in hosts[i]]
     restarted: list[tuple[str, int, int]] = []
     unplaced: list[tuple[str, int]] = []
@@ -442,41 +474,73 @@ def _restart(hosts: Sequence[Host], failed: Collection[int], gpus_per_host: int)
     return Outcome(tuple(tuple(host) for host in after), tuple(restarted), (), tuple(unplaced))
 
 
-def _requests_of(loads: Sequence[Load]) -> list[Request]:
-    """One request per VM-shape of a group, so that everything can be placed again."""
-    kinds: dict[tuple[str, int, str, int, int], int] = {}
+def _hosts_needed(loads: Sequence[Load], gpus_per_host: int) -> int:
+    """Hosts that ``place`` would use for the VMs of these loads."""
+    sizes = Counter(load.gpus for load in loads if not load.share_class)
+    shares: dict[tuple[str, int], Counter[int]] = defaultdict(Counter)
     for load in loads:
-        for slot in load.slots:
-            whole = 0 if load.share_class else load.gpus
-            key = (slot.group, whole, load.share_class, slot.weight, load.capacity)
-            kinds[key] = kinds.get(key, 0) + 1
-    return [Request(g, n, whole, cls, weight, cap) for (g, whole, cls, weight, cap), n in kinds.items()]
+        if load.share_class:
+            shares[load.share_class, load.capacity].update(slot.weight for slot in load.slots)
+    sizes[1] += sum(pack(weights, capacity=capacity).bins for (_, capacity), weights in shares.items())
+    return pack(sizes, capacity=gpus_per_host).bins
+
+
+def _requests_of(loads: Sequence[Load]) -> list[Request]:
+    """One request per kind of VM, so that everything can be placed again."""
+    kinds = Counter((_kind(load, slot), load.capacity) for load in loads for slot in load.slots)
+    return [
+        Request(group, n, gpus, cls, weight, room) for ((group, gpus, cls, weight), room), n in kinds.items()
+    ]
+
+
+def _kind(load: Load, slot: Slot) -> tuple[str, int, str, int]:
+    """What VMs have in common that can take each other's place."""
+    return slot.group, 0 if load.share_class else load.gpus, load.share_class, slot.weight
 
 
 def _match(hosts: Sequence[Host], failed: Collection[int], fresh: Sequence[Host]) -> Outcome:
-    """New bins laid on the healthy hosts they share most VMs with."""
-    was = {(s.group, s.vm): i for i, host in enumerate(hosts) for load in host for s in load.slots}
-    healthy = [i for i in range(len(hosts)) if i not in failed]
+    """New bins laid on the healthy hosts that hold most of the same kinds; a VM stays on its host if it can."""
+    there = [[(_kind(load, slot), slot) for load in host for slot in load.slots] for host in hosts]
+    bins: dict[Any, list[Host]] = defaultdict(list)
+    for host in fresh:
+        wanted = Counter(_kind(load, slot) for load in host for slot in load.slots)
+        bins[tuple(sorted(wanted.items()))].append(host)
     overlap = sorted(
-        (
-            (-sum(was[s.group, s.vm] == i for load in host for s in load.slots), i, at)
-            for at, host in enumerate(fresh) for i in healthy
-        ),
+        (-(Counter(kind for kind, _ in there[i]) & Counter(dict(wanted))).total(), i, wanted)
+        for i in range(len(hosts))
+        if i not in failed
+        for wanted in bins
     )
-    seat_of: dict[int, int] = {}
-    for _, i, at in overlap:
-        if at not in seat_of and i not in seat_of.values():
-            seat_of[at] = i
+    laid: dict[int, Host] = {}
+    for _, i, wanted in overlap:
+        if i not in laid and bins[wanted]:
+            laid[i] = bins[wanted].pop(0)
+    stay: dict[Any, deque[Slot]] = defaultdict(deque)
+    away: dict[Any, deque[tuple[int, Slot]]] = defaultdict(deque)
+    for i, slots in enumerate(there):
+        free = Counter(_kind(load, slot) for load in laid.get(i, ()) for slot in load.slots)
+        for kind, slot in slots:
+            if free[kind]:
+                free[kind] -= 1
+                stay[i, kind].append(slot)
+            else:
+                away[kind].append((i, slot))
     after: list[Host] = [()] * len(hosts)
-    for at, i in seat_of.items():
-        after[i] = tuple(fresh[at])
     restarted, moved = [], []
-    for i, host in enumerate(after):
+    for i, host in sorted(laid.items()):
+        loads = []
         for load in host:
-            for slot in load.slots:
-                before = was[slot.group, slot.vm]
+            taken = []
+            for kind in (_kind(load, slot) for slot in load.slots):
+                if stay[i, kind]:
+                    taken.append(stay[i, kind].popleft())
+                    continue
+                before, slot = away[kind].popleft()
+                taken.append(slot)
                 if before in failed:
                     restarted.append((slot.group, slot.vm, i))
-                elif before != i:
+                else:
                     moved.append((slot.group, slot.vm, before, i))
+            loads.append(load._replace(slots=tuple(taken)))
+        after[i] = tuple(loads)
     return Outcome(tuple(after), tuple(restarted), tuple(moved), ())

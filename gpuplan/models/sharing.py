@@ -18,8 +18,10 @@ class Profile(NamedTuple):
     max_per_gpu: int
     whole: bool
     """Whether it is the full-frame-buffer profile."""
-    compute_share: float = 1.0
-    """Share of the GPU's compute it has: a part for MIG, all (in turns) for time slices."""
+    compute_slices: int = 0
+    """Compute slices of a MIG profile; 0 for time slices, which take turns on the whole GPU."""
+    gpu_slices: int = 0
+    """Compute slices of the whole GPU."""
 
 
 def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profile | None:
@@ -42,8 +44,9 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
     Large enough means frame buffer >= share * frame buffer of the whole-GPU profile, or that so few
     fit on a GPU that each has the share (1 / max per GPU >= share), which covers the profiles that
     lose a little frame buffer to rounding (H100 NVL: 4 x 23 GB of 94 GB). A MIG profile must also have
-    the share in compute slices. Of those, the one with the highest maximum per GPU, then with the most
-    frame buffer. Equal-size mode: one profile per GPU.
+    the share in compute slices, to the nearest slice (of 7, a half is 3 and a quarter is 2). Of those
+    large enough, the one with the highest maximum per GPU, then with the most frame buffer. Equal-size
+    mode: one profile per GPU.
 
     Examples
     --------
@@ -63,8 +66,9 @@ def smallest_profile(gpus_each: float, *, profiles: Sequence[Profile]) -> Profil
     if share >= 1:
         return next((p for p in profiles if p.whole), None)
     enough = [
-        p for p in profiles
-        if exact(p.compute_share) >= share
+        p
+        for p in profiles
+        if p.compute_slices >= share * p.gpu_slices - Fraction(1, 2)
         and (p.frame_buffer_mb >= share * full or Fraction(1, p.max_per_gpu) >= share)
     ]
     return max(enough, key=lambda p: (p.max_per_gpu, p.frame_buffer_mb), default=None)

@@ -66,10 +66,16 @@ def explain(plan: Plan, key: str) -> Explanation:
     """
     line = plan.lines[key]
     return Explanation(
-        key=key, label=line.label, value=amount(line.value, line.unit), sentence=line.sentence,
-        formula=formula_text(line), inputs=tuple(_row(plan, i) for i in line.inputs),
-        sources=tuple(_source(plan, line, s) for s in line.sources), basis=line.basis,
-        basis_text=BASIS_TEXT[line.basis], function=line.function,
+        key=key,
+        label=line.label,
+        value=amount(line.value, line.unit),
+        sentence=line.sentence,
+        formula=formula_text(line),
+        inputs=tuple(_row(plan, i) for i in line.inputs),
+        sources=tuple(_source(plan, line, s) for s in line.sources),
+        basis=line.basis,
+        basis_text=BASIS_TEXT[line.basis],
+        function=line.function,
     )
 
 
@@ -83,16 +89,23 @@ def _row(plan: Plan, given: Input) -> InputRow:
     known = given.note or basis_word(given.basis)
     titles = [plan.catalog.sources[s].title for s in given.sources if s in plan.catalog.sources]
     if given.key not in plan.lines and titles:
-        known = f"{titles[0]}{', ' + given.locator if given.locator else ''}" + (f": {given.note}" if given.note else "")
+        known = f"{titles[0]}{', ' + given.locator if given.locator else ''}" + (
+            f": {given.note}" if given.note else ""
+        )
     if given.key in plan.lines:
         known = formula_text(plan.lines[given.key])
-    return InputRow(given.label, amount(given.value, given.unit), known, given.basis,
-                    given.key if given.key in plan.lines else "")
+    return InputRow(
+        given.label,
+        amount(given.value, given.unit),
+        known,
+        given.basis,
+        given.key if given.key in plan.lines else "",
+    )
 
 
 def _source(plan: Plan, line: Line, source_id: str) -> SourceRow:
     where = next((i.locator for i in line.inputs if source_id in i.sources and i.locator), "")
     if source_id == "scenario":
-        return SourceRow("scenario", "Stated in this scenario", "", where)
+        return SourceRow("scenario", "This scenario", "", where)
     source = plan.catalog.sources[source_id]
     return SourceRow(source.id, source.title, source.url, where)

@@ -33,7 +33,7 @@ def basis_word(basis: str) -> str:
 
 
 def number(value: Any) -> str:
-    """A number as it is shown: whole numbers with thin spaces, fractions of a GPU as fractions, others to three digits."""
+    """A number as it is shown: whole numbers with thin spaces, fractions of a GPU as fractions, others to three places, or three digits below 0.1."""
     if value is None:
         return "none"
     if isinstance(value, bool):
@@ -45,6 +45,8 @@ def number(value: Any) -> str:
     share = exact(value)
     if 0 < share < 1 and share.denominator <= 16 and abs(float(share) - value) < 1e-6:
         return f"{share.numerator}/{share.denominator}"
+    if abs(value) < 0.1:
+        return f"{value:.3g}"
     return f"{value:,.3f}".rstrip("0").rstrip(".").replace(",", "\u202f")
 
 

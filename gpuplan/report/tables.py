@@ -38,8 +38,10 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "totals": _plain(plan.totals),
         "pools": [_pool(pool) for pool in plan.pools],
         "groups": [
-            _without(_plain(group), "mode", "traits") | {
-                "access_mode": group.mode, "gives_up": [_plain(t) for t in group.traits if t.verdict != "yes"],
+            _without(_plain(group), "mode", "traits")
+            | {
+                "access_mode": group.mode,
+                "gives_up": [_plain(t) for t in group.traits if t.verdict != "yes"],
                 "keeps": [_plain(t) for t in group.traits if t.verdict == "yes"],
             }
             for group in plan.groups
@@ -91,39 +93,101 @@ def plan_tables(plan: Plan) -> dict[str, tuple[tuple[str, ...], list[tuple[Any, 
     """The plan's tables: name -> (column names, rows)."""
     names = {g.id: g.name for g in plan.groups} | {"unassigned": "Not assigned to a group"}
     return {
-        "totals": (("figure", "value", "unit"), [
-            (line.label, line.value, line.unit) for key, line in plan.lines.items()
-            if key == "demand.gpus" or key.startswith("totals.")
-        ]),
-        "groups": (("group", "access", "active", "vms", "gpus_each", "gpus", "profile", "pool", "vms_not_placed"), [
-            (g.name, MODE_NAMES[g.mode], g.active, g.vms, g.gpus_each, g.demand_gpus, g.profile, g.pool,
-             sum(u.vms for u in g.unplaced))
-            for g in plan.groups
-        ]),
-        "pools": (("pool", "server", "gpu", "gpus_per_host", "hosts_for_demand", "hosts_for_failures", "hosts", "gpus",
-                   "gpus_after_failure", "proof"), [
-            (p.name, p.server, p.gpu, p.gpus_per_host, p.hosts_for_demand, p.hosts_for_failures, p.hosts, p.gpus,
-             p.gpus_after_failure, p.method)
-            for p in plan.pools
-        ]),
-        "placement": (("pool", "host", "gpu", "share", "group", "vm"), [
-            (pool.name, host, row["gpu"], row["share"] or "", names[vm["group"]], vm["vm"])
-            for pool in plan.pools for host in range(1, pool.hosts + 1)
-            for row in gpu_rows(pool, host) for vm in row["vms"]
-        ]),
-        "failures": (("pool", "host_lost", "vms_restarted", "vms_moved", "vms_not_placed"), [
-            (pool.name, f.host, f.restarted, f.moved, f.unplaced) for pool in plan.pools for f in pool.failures
-        ]),
-        "decisions": (("number", "title", "decision", "justification", "implication"), [
-            (d.number, d.title, d.decision, d.justification, d.implication) for d in plan.decisions
-        ]),
-        "messages": (("level", "code", "text", "change"), [
-            (m.level, m.code, m.text, m.change) for m in check_plan(plan)
-        ]),
-        "lines": (("key", "label", "value", "unit", "formula", "basis", "sources"), [
-            (line.key, line.label, line.value, line.unit, formula_text(line), line.basis, "; ".join(line.sources))
-            for line in plan.lines.values()
-        ]),
+        "totals": (
+            ("figure", "value", "unit"),
+            [
+                (line.label, line.value, line.unit)
+                for key, line in plan.lines.items()
+                if key == "demand.gpus" or key.startswith("totals.")
+            ],
+        ),
+        "groups": (
+            ("group", "access", "active", "vms", "gpus_each", "gpus", "profile", "pool", "vms_not_placed"),
+            [
+                (
+                    g.name,
+                    MODE_NAMES[g.mode],
+                    g.active,
+                    g.vms,
+                    g.gpus_each,
+                    g.demand_gpus,
+                    g.profile,
+                    g.pool,
+                    sum(u.vms for u in g.unplaced),
+                )
+                for g in plan.groups
+            ],
+        ),
+        "pools": (
+            (
+                "pool",
+                "server",
+                "gpu",
+                "gpus_per_host",
+                "hosts_for_demand",
+                "hosts_for_failures",
+                "hosts",
+                "gpus",
+                "gpus_after_failure",
+                "proof",
+            ),
+            [
+                (
+                    p.name,
+                    p.server,
+                    p.gpu,
+                    p.gpus_per_host,
+                    p.hosts_for_demand,
+                    p.hosts_for_failures,
+                    p.hosts,
+                    p.gpus,
+                    p.gpus_after_failure,
+                    p.method,
+                )
+                for p in plan.pools
+            ],
+        ),
+        "placement": (
+            ("pool", "host", "gpu", "share", "group", "vm"),
+            [
+                (pool.name, host, row["gpu"], row["share"] or "", names[vm["group"]], vm["vm"])
+                for pool in plan.pools
+                for host in range(1, pool.hosts + 1)
+                for row in gpu_rows(pool, host)
+                for vm in row["vms"]
+            ],
+        ),
+        "failures": (
+            ("pool", "host_lost", "vms_restarted", "vms_moved", "vms_not_placed"),
+            [
+                (pool.name, f.host, f.restarted, f.moved, f.unplaced)
+                for pool in plan.pools
+                for f in pool.failures
+            ],
+        ),
+        "decisions": (
+            ("number", "title", "decision", "justification", "implication"),
+            [(d.number, d.title, d.decision, d.justification, d.implication) for d in plan.decisions],
+        ),
+        "messages": (
+            ("level", "code", "text", "change"),
+            [(m.level, m.code, m.text, m.change) for m in check_plan(plan)],
+        ),
+        "lines": (
+            ("key", "label", "value", "unit", "formula", "basis", "sources"),
+            [
+                (
+                    line.key,
+                    line.label,
+                    line.value,
+                    line.unit,
+                    formula_text(line),
+                    line.basis,
+                    "; ".join(line.sources),
+                )
+                for line in plan.lines.values()
+            ],
+        ),
     }
 
 
@@ -142,4 +206,6 @@ def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
     """
     import pandas as pd
 
-    return {name: pd.DataFrame(rows, columns=list(columns)) for name, (columns, rows) in plan_tables(plan).items()}
+    return {
+        name: pd.DataFrame(rows, columns=list(columns)) for name, (columns, rows) in plan_tables(plan).items()
+    }

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gpuplan.catalog import Catalog
+from gpuplan.catalog import Catalog, Row
 from gpuplan.checks import check_plan
+from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
 from gpuplan.report.numbers import MODE_NAMES, amount, basis_word, number
 from gpuplan.report.tables import plan_tables
+from gpuplan.scenario import UNASSIGNED
 
 WIDTH = 100
 
@@ -20,64 +23,112 @@ def plan_text(plan: Plan) -> str:
     totals, parts = plan.totals, []
     title = plan.scenario.name + (f" for {plan.scenario.customer}" if plan.scenario.customer else "")
     parts.append(f"{title}\n{'=' * len(title)}")
-    parts.append(table(("", ""), [
-        ("GPUs demanded", number(totals.gpus_demanded)),
-        ("Hosts", f"{number(totals.hosts)}  ({number(totals.hosts_for_demand)} for the demand + "
-                  f"{number(totals.hosts_for_failures)} for failure and maintenance)"),
-        ("GPUs", f"{number(totals.gpus)}  ({number(totals.gpus_after_failure)} after failure)"),
-        ("VMs not placed", f"{number(totals.unplaced_vms)}  ({number(totals.unplaced_vms_after_failure)} after the worst "
-                           "failure of one host)"),
-    ]))
+    parts.append(
+        table(
+            ("", ""),
+            [
+                ("GPUs demanded", number(totals.gpus_demanded)),
+                (
+                    "Hosts",
+                    f"{number(totals.hosts)}  ({number(totals.hosts_for_demand)} for the demand + "
+                    f"{number(totals.hosts_for_failures)} for failure and maintenance)",
+                ),
+                ("GPUs", f"{number(totals.gpus)}  ({number(totals.gpus_after_failure)} after failure)"),
+                (
+                    "VMs not placed",
+                    f"{number(totals.unplaced_vms)}  ({number(totals.unplaced_vms_after_failure)} after the worst "
+                    "failure of one host)",
+                ),
+            ],
+        )
+    )
     if plan.groups:
-        parts.append(heading("Groups") + table(
-            ("Group", "Access mode", "VMs", "GPUs each", "GPUs", "Profile"),
-            [(g.name, MODE_NAMES[g.mode], number(g.vms), number(g.gpus_each), number(g.demand_gpus), g.profile)
-             for g in plan.groups], right=(2, 3, 4)))
-        parts.append(heading("Why this access mode") + "\n".join(
-            wrapped(f"{g.name}: {MODE_NAMES[g.mode]}. " + " ".join(r.text for r in g.reasons))
-            + "".join("\n" + wrapped(f"not {MODE_NAMES[r.mode]}: {r.reason.text}", "    ") for r in g.ruled_out)
-            for g in plan.groups))
+        parts.append(
+            heading("Groups")
+            + table(
+                ("Group", "Access mode", "VMs", "GPUs each", "GPUs", "Profile"),
+                [
+                    (
+                        g.name,
+                        MODE_NAMES[g.mode],
+                        number(g.vms),
+                        number(g.gpus_each),
+                        number(g.demand_gpus),
+                        g.profile,
+                    )
+                    for g in plan.groups
+                ],
+                right=(2, 3, 4),
+            )
+        )
+        parts.append(
+            heading("Why this access mode")
+            + "\n".join(
+                wrapped(f"{g.name}: {MODE_NAMES[g.mode]}. " + " ".join(r.text for r in g.reasons))
+                + "".join(
+                    "\n" + wrapped(f"not {MODE_NAMES[r.mode]}: {r.reason.text}", "    ") for r in g.ruled_out
+                )
+                for g in plan.groups
+            )
+        )
     for pool in plan.pools:
         gpu = plan.catalog.gpus[pool.gpu].name
         server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
-        rows = [(f"Host {n}", _host(plan, host, pool.gpus_per_host)) for n, host in enumerate(pool.placement, 1)]
-        shown = rows if len(rows) <= 24 else [*rows[:12], ("...", f"{len(rows) - 24} more hosts"), *rows[-12:]]
-        parts.append(heading(f"{pool.name}: {pool.hosts} x {server} with {pool.gpus_per_host} {gpu}")
-                     + table(("", ""), shown))
+        rows = [
+            (f"Host {n}", _host(plan, host, pool.gpus_per_host)) for n, host in enumerate(pool.placement, 1)
+        ]
+        shown = (
+            rows if len(rows) <= 24 else [*rows[:12], ("...", f"{len(rows) - 24} more hosts"), *rows[-12:]]
+        )
+        parts.append(
+            heading(f"{pool.name}: {pool.hosts} x {server} with {pool.gpus_per_host} {gpu}")
+            + table(("", ""), shown)
+        )
     if plan.decisions:
-        parts.append(heading("Design decisions") + "\n".join(
-            wrapped(f"({d.number}) {d.decision}") + "\n" + wrapped(f"because {_lower(d.justification)}", "    ")
-            + "\n" + wrapped(f"implies: {d.implication}", "    ")
-            for d in plan.decisions))
+        parts.append(
+            heading("Design decisions")
+            + "\n".join(
+                wrapped(f"({d.number}) {d.decision}")
+                + "\n"
+                + wrapped(f"Justification: {d.justification}", "    ")
+                + "\n"
+                + wrapped(f"Implication: {d.implication}", "    ")
+                for d in plan.decisions
+            )
+        )
     messages = check_plan(plan)
     if messages:
-        parts.append(heading("Messages") + "\n".join(
-            wrapped(f"{m.level.upper():4}  {m.text} {m.change}".rstrip(), "", "      ")
-            + (f"\n      [{', '.join(m.sources)}{' ' + m.locator if m.locator else ''}]" if m.sources else "")
-            for m in messages))
+        parts.append(
+            heading("Messages")
+            + "\n".join(
+                wrapped(f"{m.level.upper():4}  {m.text} {m.change}".rstrip(), "", "      ")
+                + (
+                    f"\n      [{', '.join(m.sources)}{' ' + m.locator if m.locator else ''}]"
+                    if m.sources
+                    else ""
+                )
+                for m in messages
+            )
+        )
     return "\n\n".join(parts) + "\n"
 
 
-def _lower(sentence: str) -> str:
-    first = sentence.split(" ", 1)[0]
-    return sentence if first.isupper() or first[1:] != first[1:].lower() else sentence[0].lower() + sentence[1:]
-
-
-def _host(plan: Plan, host: Sequence[Any], gpus_per_host: int) -> str:
-    names = {g.id: g.name for g in plan.groups} | {"unassigned": "Not assigned to a group"}
-    words, used = [], 0
+def _host(plan: Plan, host: Sequence[Load], gpus_per_host: int) -> str:
+    """What is on a host: equal loads counted, what is free last."""
+    names = {g.id: g.name for g in plan.groups} | {UNASSIGNED: "Not assigned to a group"}
+    counts: Counter[str] = Counter()
     for load in host:
-        used += load.gpus
+        groups = Counter(slot.group for slot in load.slots)
+        who = " + ".join(f"{n} x {names[g]}" for g, n in groups.items())
         if load.share_class:
-            per_group: dict[str, int] = {}
-            for slot in load.slots:
-                per_group[slot.group] = per_group.get(slot.group, 0) + 1
-            words.append(" + ".join(f"{n} x {names[g]}" for g, n in per_group.items()) + f" on one GPU ({load.share_class})")
+            counts[f"GPU with {who} ({load.share_class})"] += 1
+        elif load.gpus > 1:
+            counts[f"{names[load.slots[0].group]} with {load.gpus} GPUs"] += 1
         else:
-            words.append(f"{names[load.slots[0].group]} {load.slots[0].vm}" + (f" ({load.gpus} GPUs)" if load.gpus > 1 else ""))
-    if used < gpus_per_host:
-        words.append(f"{amount(gpus_per_host - used, 'GPU')} free")
-    return "; ".join(words)
+            counts[f"{names[load.slots[0].group]} with a GPU"] += 1
+    words = [f"{n} x {what}" if n > 1 else what for what, n in counts.items()]
+    free = gpus_per_host - sum(load.gpus for load in host)
+    return "; ".join([*words, *([f"{amount(free, 'GPU')} free"] if free else [])])
 
 
 def table_text(plan: Plan, name: str) -> str:
@@ -96,30 +147,53 @@ def table_text(plan: Plan, name: str) -> str:
         The table. [-]
     """
     columns, rows = plan_tables(plan)[name]
-    numeric = [i for i in range(len(columns)) if rows and all(isinstance(row[i], int | float) for row in rows)]
-    cells = [[number(cell) if i in numeric or isinstance(cell, float) else str(cell) for i, cell in enumerate(row)] for row in rows]
+    numeric = [
+        i for i in range(len(columns)) if rows and all(isinstance(row[i], int | float) for row in rows)
+    ]
+    cells = [
+        [number(cell) if i in numeric or isinstance(cell, float) else str(cell) for i, cell in enumerate(row)]
+        for row in rows
+    ]
     return table([c.replace("_", " ") for c in columns], cells, right=numeric)
 
 
 def catalog_text(catalog: Catalog, query: str = "") -> str:
     """The catalog as text: what it holds, one table of it, or what a search finds, each value with its source."""
     fact_tables = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
+    row_tables = tuple(name for name in catalog.titles if name not in (*fact_tables, "sources"))
     if not query:
         rows = [(name, number(len(getattr(catalog, name)))) for name in fact_tables]
-        rows += [(name, number(len(catalog.rows(name)))) for name in
-                 ("use_cases", "profiles", "vgpu_placements", "mig_placements", "rules", "modes", "components")]
+        rows += [(name, number(len(catalog.rows(name)))) for name in row_tables]
         rows.append(("sources", number(len(catalog.sources))))
-        parts = [heading(f"Catalog {catalog.digest}").lstrip() + table(("Table", "Entries"), rows, right=(1,))]
-        parts += [
-            heading(name.capitalize()) + table(("Id", "Name", "Sources"), [
-                (item.id, item.name, ", ".join(dict.fromkeys(s for f in item.facts.values() for s in f.sources)))
-                for item in getattr(catalog, name).values()
-            ]) for name in ("gpus", "servers", "vsphere", "nics", "switches", "products")
+        parts = [
+            heading(f"Catalog {catalog.digest}").lstrip() + table(("Table", "Entries"), rows, right=(1,))
         ]
-        parts.append("'gpuplan catalog WORD' searches; an id or a table name shows every value with its source.")
+        parts += [
+            heading(name.capitalize())
+            + table(
+                ("Id", "Name", "Sources"),
+                [
+                    (
+                        item.id,
+                        item.name,
+                        ", ".join(dict.fromkeys(s for f in item.facts.values() for s in f.sources)),
+                    )
+                    for item in getattr(catalog, name).values()
+                ],
+            )
+            for name in ("gpus", "servers", "vsphere", "nics", "switches", "products")
+        ]
+        parts.append(
+            "'gpuplan catalog WORD' searches; an id or a table name shows every value with its source."
+        )
         return "\n\n".join(parts) + "\n"
     if query in fact_tables:
         return "\n\n".join(_item_text(item) for item in getattr(catalog, query).values()) + "\n"
+    if query in row_tables:
+        return "\n\n".join(_row_text(row) for row in catalog.rows(query)) + "\n"
+    if query == "sources":
+        listed = [(s.id, f"{s.title}, {s.producer} {s.published} {s.url}") for s in catalog.sources.values()]
+        return table(("Id", "Document"), listed) + "\n"
     hits = catalog.search(query)
     if not hits:
         return ""
@@ -127,6 +201,8 @@ def catalog_text(catalog: Catalog, query: str = "") -> str:
     for name, entry, title, keys in hits:
         if name in fact_tables:
             parts.append(_item_text(getattr(catalog, name)[entry]))
+        elif entry == query:
+            parts.append(_row_text(catalog.row(name, entry)))
         else:
             others.append((name, entry, title, ", ".join(keys)[:60]))
     if others:
@@ -135,9 +211,30 @@ def catalog_text(catalog: Catalog, query: str = "") -> str:
 
 
 def _item_text(item: Any) -> str:
-    rows = [(f.key.rsplit("/", 1)[1].replace("_", " "), amount(f.value, f.unit), basis_word(f.basis), ", ".join(f.sources))
-            for f in item.facts.values()]
-    return heading(f"{item.name}  [{item.table}/{item.id}]").lstrip() + table(("Parameter", "Value", "Basis", "Source"), rows)
+    rows = [
+        (
+            f.key.rsplit("/", 1)[1].replace("_", " "),
+            amount(f.value, f.unit),
+            basis_word(f.basis),
+            ", ".join(f.sources),
+        )
+        for f in item.facts.values()
+    ]
+    return heading(f"{item.name}  [{item.table}/{item.id}]").lstrip() + table(
+        ("Parameter", "Value", "Basis", "Source"), rows
+    )
+
+
+def _row_text(row: Row) -> str:
+    left_out = ("id", "basis", "source", "locator", "note")
+    rows = [
+        (column.replace("_", " "), "; ".join(value) if isinstance(value, tuple) else number(value))
+        for column, value in row.cells.items()
+        if value is not None and column not in left_out
+    ]
+    rows += [("basis", basis_word(row.basis)), ("source", ", ".join(row.sources))]
+    rows += [(name, text) for name, text in (("where", row.locator), ("note", row.note)) if text]
+    return heading(row.key) + table(("Column", "Value"), rows)
 
 
 def heading(text: str) -> str:
@@ -147,7 +244,9 @@ def heading(text: str) -> str:
 
 def wrapped(text: str, first: str = "", rest: str | None = None) -> str:
     """Text wrapped to the width of the page."""
-    return textwrap.fill(text, WIDTH, initial_indent=first, subsequent_indent=first + "  " if rest is None else rest)
+    return textwrap.fill(
+        text, WIDTH, initial_indent=first, subsequent_indent=first + "  " if rest is None else rest
+    )
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int] = ()) -> str:

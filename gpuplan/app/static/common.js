@@ -49,7 +49,7 @@ function control(field, send, compact) {
       min: field.kind === "number" ? field.low : undefined, max: field.kind === "number" ? field.high : undefined,
       oninput: () => {
         clearTimeout(timer);
-        if (input.value.trim()) timer = setTimeout(() => change(input.value, true), 120);
+        if (input.value.trim()) timer = setTimeout(() => change(input.value, true), 15);
       },
       onchange: () => { clearTimeout(timer); change(input.value, false); },
     });

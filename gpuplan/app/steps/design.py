@@ -23,17 +23,30 @@ def design_data(workbook: Workbook) -> dict[str, Any]:
         used.update(dict.fromkeys(message.sources))
     numbers = {source: n for n, source in enumerate((s for s in used if s in known), 1)}
     return {
-        "title": plan.scenario.name, "customer": plan.scenario.customer, "stale": workbook.stale,
+        "title": plan.scenario.name,
+        "customer": plan.scenario.customer,
+        "stale": workbook.stale,
         "decisions": [
-            {"number": d.number, "title": d.title, "decision": d.decision, "justification": d.justification,
-             "implication": d.implication, "cites": sorted(numbers[s] for s in d.sources if s in numbers),
-             "key": d.lines[0] if d.lines else ""}
+            {
+                "number": d.number,
+                "title": d.title,
+                "decision": d.decision,
+                "justification": d.justification,
+                "implication": d.implication,
+                "cites": sorted(numbers[s] for s in d.sources if s in numbers),
+                "key": d.lines[0] if d.lines else "",
+            }
             for d in plan.decisions
         ],
         "messages": [message_data(workbook, m) for m in check_plan(plan)],
         "sources": [
-            {"number": n, "title": known[s].title, "producer": known[s].producer, "published": str(known[s].published or ""),
-             "url": known[s].url}
+            {
+                "number": n,
+                "title": known[s].title,
+                "producer": known[s].producer,
+                "published": str(known[s].published or ""),
+                "url": known[s].url,
+            }
             for s, n in numbers.items()
         ],
     }

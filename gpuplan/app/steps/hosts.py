@@ -12,11 +12,11 @@ from gpuplan.app.frame import field_data, group_colours
 from gpuplan.app.model import Workbook
 from gpuplan.models.availability import gpus_after_failure
 from gpuplan.models.placement import Host, Outcome
-from gpuplan.plan import UNASSIGNED, fail_hosts
+from gpuplan.plan import fail_hosts
 from gpuplan.records import Pool
 from gpuplan.report import amount, number
 from gpuplan.report.numbers import MODE_NAMES
-from gpuplan.scenario import FIELD_BY_PATH
+from gpuplan.scenario import FIELD_BY_PATH, UNASSIGNED
 
 SHOWN_HOSTS = 64
 POSTURES = (0, 1, 2)
@@ -26,18 +26,22 @@ def hardware_form(workbook: Workbook) -> dict[str, Any]:
     """GPU, server and GPUs per host."""
     gpus = [(g.id, g.name) for g in workbook.catalog.gpus.values()]
     servers = [("", "not chosen"), *((s.id, s.name) for s in workbook.catalog.servers.values())]
-    return {"title": "Hardware", "fields": [
-        field_data(workbook, "hardware.gpu", gpus),
-        field_data(workbook, "hardware.server", servers),
-        field_data(workbook, "hardware.gpus_per_host"),
-    ]}
+    return {
+        "title": "Hardware",
+        "fields": [
+            field_data(workbook, "hardware.gpu", gpus),
+            field_data(workbook, "hardware.server", servers),
+            field_data(workbook, "hardware.gpus_per_host"),
+        ],
+    }
 
 
 def posture_data(workbook: Workbook) -> dict[str, Any]:
     """N+0, N+1, N+2, and whether a failure during maintenance is accepted."""
     failures = workbook.scenario.availability.host_failures
     return {
-        "path": "availability.host_failures", "value": failures,
+        "path": "availability.host_failures",
+        "value": failures,
         "options": [{"value": n, "text": f"N+{n}"} for n in sorted({*POSTURES, failures})],
         "question": FIELD_BY_PATH["availability.host_failures"].question,
         "maintenance": field_data(workbook, "availability.maintenance_failure_accepted"),
@@ -62,32 +66,64 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
         for group, vm, _, host in outcome.moved if outcome else ():
             moves.setdefault(host, []).append(f"{letters[group]}{vm}")
         server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
-        pools.append({
-            "id": pool.id, "name": pool.name,
-            "about": f"{pool.hosts} x {server}, {pool.gpus_per_host} x {plan.catalog.gpus[pool.gpu].name}",
-            "key": f"pools.{pool.id}.hosts", "gpus_per_host": pool.gpus_per_host,
-            "hosts": [
-                _host(pool, n, pool.placement[n] if n + 1 in failed else after[n], n + 1 in failed,
-                      arrivals.get(n, []), moves.get(n, []), (names, letters, colours), bool(outcome))
-                for n in range(min(pool.hosts, SHOWN_HOSTS))
-            ],
-            "more": max(0, pool.hosts - SHOWN_HOSTS),
-            "verdict": _verdict(workbook, pool, failed, outcome, names),
-        })
+        pools.append(
+            {
+                "id": pool.id,
+                "name": pool.name,
+                "about": f"{pool.hosts} x {server}, {pool.gpus_per_host} x {plan.catalog.gpus[pool.gpu].name}",
+                "key": f"pools.{pool.id}.hosts",
+                "gpus_per_host": pool.gpus_per_host,
+                "hosts": [
+                    _host(
+                        pool,
+                        n,
+                        pool.placement[n] if n + 1 in failed else after[n],
+                        n + 1 in failed,
+                        arrivals.get(n, []),
+                        moves.get(n, []),
+                        (names, letters, colours),
+                        bool(outcome),
+                    )
+                    for n in range(min(pool.hosts, SHOWN_HOSTS))
+                ],
+                "more": max(0, pool.hosts - SHOWN_HOSTS),
+                "verdict": _verdict(workbook, pool, failed, outcome, names),
+            }
+        )
     legend = [
-        {"letter": g.letter, "colour": colours[g.id], "name": g.name,
-         "about": f"{amount(g.vms_placed, '')} x {amount(g.gpus_each, 'GPU')}, {MODE_NAMES[g.mode]}"
-                  + (f" {g.profile}" if g.profile and g.gpus_each < 1 else "")}
-        for g in plan.groups if g.vms_placed
+        {
+            "letter": g.letter,
+            "colour": colours[g.id],
+            "name": g.name,
+            "about": f"{amount(g.vms_placed, '')} x {amount(g.gpus_each, 'GPU')}, {MODE_NAMES[g.mode]}"
+            + (f" {g.profile}" if g.profile and g.gpus_each < 1 else ""),
+        }
+        for g in plan.groups
+        if g.vms_placed
     ]
-    if any(slot.group == UNASSIGNED for p in plan.pools for h in p.placement for ld in h for slot in ld.slots):
-        legend.append({"letter": "\u00b7", "colour": 0, "name": names[UNASSIGNED], "about": "stated, but of no group"})
-    return {"pools": pools, "legend": legend, "stale": workbook.stale, "any_failed": any(workbook.failed.values())}
+    if any(
+        slot.group == UNASSIGNED for p in plan.pools for h in p.placement for ld in h for slot in ld.slots
+    ):
+        legend.append(
+            {"letter": "\u00b7", "colour": 0, "name": names[UNASSIGNED], "about": "stated, but of no group"}
+        )
+    return {
+        "pools": pools,
+        "legend": legend,
+        "stale": workbook.stale,
+        "any_failed": any(workbook.failed.values()),
+    }
 
 
 def _host(
-    pool: Pool, index: int, loads: Host, failed: bool, arrivals: list[str], moves: list[str],
-    style: tuple[dict[str, str], dict[str, str], dict[str, int]], something_failed: bool,
+    pool: Pool,
+    index: int,
+    loads: Host,
+    failed: bool,
+    arrivals: list[str],
+    moves: list[str],
+    style: tuple[dict[str, str], dict[str, str], dict[str, int]],
+    something_failed: bool,
 ) -> dict[str, Any]:
     names, letters, colours = style
     gpus: list[dict[str, Any]] = []
@@ -95,7 +131,8 @@ def _host(
         if load.share_class:
             used = sum(s.weight for s in load.slots)
             parts = [
-                {"letter": letters[s.group], "colour": colours[s.group], "weight": s.weight} for s in load.slots
+                {"letter": letters[s.group], "colour": colours[s.group], "weight": s.weight}
+                for s in load.slots
             ]
             per_group: dict[str, int] = {}
             for slot in load.slots:
@@ -108,12 +145,20 @@ def _host(
             slot = load.slots[0]
             for at in range(load.gpus):
                 of = f", {load.gpus} GPUs in this host" if load.gpus > 1 else ""
-                gpus.append({
-                    "parts": [{"letter": letters[slot.group], "colour": colours[slot.group], "weight": 1}], "free": 0,
-                    "title": f"GPU {len(gpus) + 1}: {names[slot.group]} {slot.vm}{of}", "joined": load.gpus > 1 and at > 0,
-                })
+                gpus.append(
+                    {
+                        "parts": [
+                            {"letter": letters[slot.group], "colour": colours[slot.group], "weight": 1}
+                        ],
+                        "free": 0,
+                        "title": f"GPU {len(gpus) + 1}: {names[slot.group]} {slot.vm}{of}",
+                        "joined": load.gpus > 1 and at > 0,
+                    }
+                )
     empty = not gpus
-    gpus += [{"parts": [], "free": 1, "title": f"GPU {n + 1}: free"} for n in range(len(gpus), pool.gpus_per_host)]
+    gpus += [
+        {"parts": [], "free": 1, "title": f"GPU {n + 1}: free"} for n in range(len(gpus), pool.gpus_per_host)
+    ]
     if failed:
         state, word = "failed", "failed"
     elif arrivals or moves:
@@ -122,7 +167,12 @@ def _host(
     elif empty:
         state, word = "spare", "spare"
     else:
-        state, word = "", "keeps running" if something_failed else f"{sum(ld.gpus for ld in loads)} of {pool.gpus_per_host} used"
+        state, word = (
+            "",
+            "keeps running"
+            if something_failed
+            else f"{sum(ld.gpus for ld in loads)} of {pool.gpus_per_host} used",
+        )
     return {"number": index + 1, "state": state, "word": word, "gpus": gpus}
 
 
@@ -137,13 +187,18 @@ def _verdict(
     if outcome is None:
         worst = max((f.unplaced for f in pool.failures), default=0)
         proof = {"heuristic": f"At least {pool.bound} hosts are needed; the gap is not closed."}.get(
-            pool.method, f"Fewer than {pool.hosts_for_demand} hosts cannot hold the demand.")
+            pool.method, f"Fewer than {pool.hosts_for_demand} hosts cannot hold the demand."
+        )
         if worst == 0 and pool.hosts_for_failures:
             text = f"Any one host may fail: everybody is placed again. {proof}"
             return {"tone": "good", "lead": "Every single failure was tried.", "text": text, "groups": []}
         lead = "No host is spare." if not pool.hosts_for_failures else "Not every failure is survived."
-        return {"tone": "warn", "lead": lead, "groups": [],
-                "text": f"The worst failure of one host leaves {amount(worst, 'VM')} without a GPU. {proof}"}
+        return {
+            "tone": "warn",
+            "lead": lead,
+            "groups": [],
+            "text": f"The worst failure of one host leaves {amount(worst, 'VM')} without a GPU. {proof}",
+        }
     lead = ("Host " if len(failed) == 1 else "Hosts ") + ", ".join(str(n) for n in sorted(failed)) + " lost:"
     rows = []
     placed = {g.id: g.vms_placed for g in workbook.plan.groups if g.pool == pool.id}
@@ -153,15 +208,32 @@ def _verdict(
         missing = sum(g == group for g, _ in outcome.unplaced)
         if group in placed or restarts or moves or missing:
             total = placed.get(group, restarts + moves + missing)
-            rows.append({"name": label, "keeps": total - restarts - moves - missing if group in placed else None,
-                         "restarts": restarts, "moves": moves, "missing": missing, "how": _how(workbook, group)})
+            rows.append(
+                {
+                    "name": label,
+                    "keeps": total - restarts - moves - missing if group in placed else None,
+                    "restarts": restarts,
+                    "moves": moves,
+                    "missing": missing,
+                    "how": _how(workbook, group),
+                }
+            )
     if outcome.unplaced:
-        text = (f"{amount(len(outcome.unplaced), 'VM')} without a GPU; {len(outcome.restarted)} restart. The design survives "
-                f"{amount(pool.hosts_for_failures, 'host')} down at the same time.")
+        text = (
+            f"{amount(len(outcome.unplaced), 'VM')} without a GPU; {len(outcome.restarted)} restart. The design survives "
+            f"{amount(pool.hosts_for_failures, 'host')} down at the same time."
+        )
         return {"tone": "bad", "lead": lead, "text": text, "groups": rows}
     text = "everyone is placed again. " + (
-        f"{amount(len(outcome.restarted), 'VM')} {'restarts' if len(outcome.restarted) == 1 else 'restart'}; " if outcome.restarted else "Nobody was on it; ")
-    text += f"{amount(len(outcome.moved), 'VM')} must move to make room." if outcome.moved else "nobody else moves."
+        f"{amount(len(outcome.restarted), 'VM')} {'restarts' if len(outcome.restarted) == 1 else 'restart'}; "
+        if outcome.restarted
+        else "Nobody was on it; "
+    )
+    text += (
+        f"{amount(len(outcome.moved), 'VM')} must move to make room."
+        if outcome.moved
+        else "nobody else moves."
+    )
     return {"tone": "good", "lead": lead, "text": text, "groups": rows}
 
 
@@ -182,9 +254,15 @@ def failure_table(workbook: Workbook) -> dict[str, Any]:
             if at == len(pool.failures) or not _same(pool.failures[at], first):
                 last = pool.failures[at - 1].host
                 hosts = f"Host {first.host}" if last == first.host else f"Hosts {first.host}\u2013{last}"
-                rows.append({"hosts": f"{pool.name}: {hosts}" if many else hosts, "restarted": number(first.restarted),
-                             "moved": number(first.moved), "unplaced": number(first.unplaced),
-                             "tone": "bad" if first.unplaced else ""})
+                rows.append(
+                    {
+                        "hosts": f"{pool.name}: {hosts}" if many else hosts,
+                        "restarted": number(first.restarted),
+                        "moved": number(first.moved),
+                        "unplaced": number(first.unplaced),
+                        "tone": "bad" if first.unplaced else "",
+                    }
+                )
                 start = at
     return {"rows": rows[:12], "more": max(0, len(rows) - 12), "stale": workbook.stale}
 
@@ -198,11 +276,18 @@ def capacity_rows(workbook: Workbook) -> list[dict[str, Any]]:
     rows = []
     for pool in workbook.plan.pools:
         for lost in range(min(3, pool.hosts) + 1):
-            left = gpus_after_failure(pool.gpus, gpus_per_host=pool.gpus_per_host, hosts_lost=lost, hosts=pool.hosts)
-            rows.append({
-                "pool": pool.name, "lost": lost, "left": left, "occupied": pool.gpus_occupied,
-                "state": "everything fits" if lost <= pool.hosts_for_failures else "not everything fits",
-            })
+            left = gpus_after_failure(
+                pool.gpus, gpus_per_host=pool.gpus_per_host, hosts_lost=lost, hosts=pool.hosts
+            )
+            rows.append(
+                {
+                    "pool": pool.name,
+                    "lost": lost,
+                    "left": left,
+                    "occupied": pool.gpus_occupied,
+                    "state": "everything fits" if lost <= pool.hosts_for_failures else "not everything fits",
+                }
+            )
     return rows
 
 
@@ -225,24 +310,35 @@ class CapacityChart:
             self._chart.chart = _capacity_chart(rows, dark)
 
 
-def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> alt.Chart:
+def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> Any:
     many = len({r["pool"] for r in rows}) > 1
-    base = alt.Chart(alt.Data(values=rows))
+    base = alt.Chart(alt.InlineData(values=rows))
     bars = base.mark_bar(size=22, cornerRadiusEnd=3).encode(
         x=alt.X("left:Q", title="GPUs left", axis=alt.Axis(tickMinStep=1)),
         y=alt.Y("lost:O", title="Hosts lost"),
-        color=alt.Color("state:N", title=None, legend=alt.Legend(orient="bottom"), scale=alt.Scale(
-            domain=["everything fits", "not everything fits"], range=["#009e73", "#d55e00"])),
-        tooltip=[alt.Tooltip("lost:O", title="Hosts lost"), alt.Tooltip("left:Q", title="GPUs left"),
-                 alt.Tooltip("occupied:Q", title="GPUs occupied"), alt.Tooltip("state:N", title="Placement")],
+        color=alt.Color(
+            "state:N",
+            title=None,
+            legend=alt.Legend(orient="bottom"),
+            scale=alt.Scale(domain=["everything fits", "not everything fits"], range=["#009e73", "#d55e00"]),
+        ),
+        tooltip=[
+            alt.Tooltip("lost:O", title="Hosts lost"),
+            alt.Tooltip("left:Q", title="GPUs left"),
+            alt.Tooltip("occupied:Q", title="GPUs occupied"),
+            alt.Tooltip("state:N", title="Placement"),
+        ],
     )
     ink = "#e8edf4" if dark else "#1a2230"
     words = base.mark_text(align="left", dx=5, color=ink).encode(
-        x="left:Q", y="lost:O", text=alt.Text("left:Q"))
+        x="left:Q", y="lost:O", text=alt.Text("left:Q")
+    )
     rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=ink).encode(x="max(occupied):Q")
     layered = alt.layer(bars, words, rule).properties(
-        width=560 if not many else 260, height=alt.Step(30),
-        description="GPUs left after host failures, against the GPUs that the placed VMs occupy")
+        width=560 if not many else 260,
+        height=alt.Step(30),
+        description="GPUs left after host failures, against the GPUs that the placed VMs occupy",
+    )
     chart = layered.facet(column=alt.Column("pool:N", title=None)) if many else layered
     return chart.properties(
         title=alt.Title("GPUs left when hosts are lost", subtitle="dashed: GPUs that the placed VMs occupy")

@@ -10,12 +10,23 @@ from gpuplan.report import amount
 from gpuplan.scenario import load_scenario
 
 EXAMPLES = (
-    ("enterprise", "Enterprise example", "Researchers, data scientists, HPC and developers share one cluster; the second "
-                                         "worked design of VMware's reference architecture."),
-    ("starter", "Starter example", "Data scientists and developers reach every GPU over the network; the first worked "
-                                   "design of the same paper."),
-    ("current", "Current-generation example", "H100 NVL on vSphere 8.0 U3, with vGPU and MIG, and no failure allowed "
-                                              "during maintenance."),
+    (
+        "enterprise",
+        "Enterprise example",
+        "Researchers, data scientists, HPC and developers share one cluster; the second "
+        "worked design of VMware's reference architecture.",
+    ),
+    (
+        "starter",
+        "Starter example",
+        "Data scientists and developers reach every GPU over the network; the first worked "
+        "design of the same paper.",
+    ),
+    (
+        "current",
+        "Current-generation example",
+        "H100 NVL on vSphere 8.0 U3, with vGPU and MIG, and no failure allowed during maintenance.",
+    ),
 )
 
 
@@ -31,9 +42,11 @@ def _example(workbook: Workbook, key: str, title: str, text: str) -> dict[str, s
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu].name
     totals = plan.totals
     return {
-        "id": key, "title": title, "text": text,
+        "id": key,
+        "title": title,
+        "text": text,
         "answer": f"{amount(totals.gpus_demanded, 'GPU')} demanded \u2192 {amount(totals.hosts, 'host')}, "
-                  f"{amount(totals.gpus, 'GPU')} ({totals.gpus_after_failure} after failure)",
+        f"{amount(totals.gpus, 'GPU')} ({totals.gpus_after_failure} after failure)",
         "hardware": f"{gpu}, {plan.scenario.hardware.gpus_per_host} per host, "
-                    f"{plan.catalog.vsphere[plan.scenario.platform.vsphere].name}",
+        f"{plan.catalog.vsphere[plan.scenario.platform.vsphere].name}",
     }

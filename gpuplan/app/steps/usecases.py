@@ -11,11 +11,28 @@ from gpuplan.report import number
 from gpuplan.report.numbers import MODE_NAMES
 from gpuplan.scenario import GROUP_FIELDS
 
-COLUMNS = ("name", "use_case", "people", "active_share", "vms_each", "gpus_each", "remote_allowed", "low_latency",
-           "isolation", "access")
+COLUMNS = (
+    "name",
+    "use_case",
+    "people",
+    "active_share",
+    "vms_each",
+    "gpus_each",
+    "remote_allowed",
+    "low_latency",
+    "isolation",
+    "access",
+)
 HEADS = {
-    "name": "Group", "use_case": "Use case", "people": "People", "active_share": "Active", "vms_each": "VMs each",
-    "gpus_each": "GPUs / VM", "remote_allowed": "Remote", "low_latency": "Low latency", "isolation": "Fixed share",
+    "name": "Group",
+    "use_case": "Use case",
+    "people": "People",
+    "active_share": "Active",
+    "vms_each": "VMs each",
+    "gpus_each": "GPUs / VM",
+    "remote_allowed": "Remote",
+    "low_latency": "Low latency",
+    "isolation": "Fixed share",
     "access": "Access",
 }
 
@@ -25,7 +42,10 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
     presets = [(row.id, str(row["name"])) for row in workbook.catalog.rows("use_cases")]
     options = {
         "use_case": presets,
-        "access": [("auto", "by the rules"), *((m, MODE_NAMES[m]) for m in ("vgpu", "mig", "bitfusion", "passthrough"))],
+        "access": [
+            ("auto", "by the rules"),
+            *((m, MODE_NAMES[m]) for m in ("vgpu", "mig", "bitfusion", "passthrough")),
+        ],
     }
     spec = {f.path: f for f in GROUP_FIELDS}
     colours, letters = group_colours(workbook), {g.id: g.letter for g in workbook.plan.groups}
@@ -33,57 +53,96 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
     rows = []
     for group in workbook.scenario.groups:
         demand = lines.get(f"groups.{group.id}.demand_gpus")
-        rows.append({
-            "id": group.id, "name": group.name, "letter": letters.get(group.id, "?"),
-            "colour": colours.get(group.id, 1),
-            "cells": [field_data(workbook, f"groups.{group.id}.{c}", options.get(c)) for c in COLUMNS],
-            "gpus": number(demand.value) if demand else "\u2013",
-            "key": demand.key if demand else "",
-        })
+        rows.append(
+            {
+                "id": group.id,
+                "name": group.name,
+                "letter": letters.get(group.id, "?"),
+                "colour": colours.get(group.id, 1),
+                "cells": [field_data(workbook, f"groups.{group.id}.{c}", options.get(c)) for c in COLUMNS],
+                "gpus": number(demand.value) if demand else "\u2013",
+                "key": demand.key if demand else "",
+            }
+        )
     return {
-        "heads": [{"name": c, "text": HEADS[c], "question": spec[c].question, "full": spec[c].label} for c in COLUMNS],
-        "rows": rows, "presets": [
-            {"id": row.id, "name": str(row["name"]), "configuration": str(row["configuration"]), "example": str(row["example"])}
+        "heads": [
+            {"name": c, "text": HEADS[c], "question": spec[c].question, "full": spec[c].label}
+            for c in COLUMNS
+        ],
+        "rows": rows,
+        "presets": [
+            {
+                "id": row.id,
+                "name": str(row["name"]),
+                "configuration": str(row["configuration"]),
+                "example": str(row["example"]),
+            }
             for row in workbook.catalog.rows("use_cases")
         ],
-        "sum": number(lines["demand.groups_gpus"].value), "stale": workbook.stale,
+        "sum": number(lines["demand.groups_gpus"].value),
+        "stale": workbook.stale,
     }
 
 
 def demand_form(workbook: Workbook) -> dict[str, Any]:
     """The inputs beside the table: stated total, platform, network."""
     versions = [(v.id, v.name) for v in workbook.catalog.vsphere.values()]
-    feeds = [("auto", "by the rules"), ("vgpu", "vComputeServer, as the reference design"),
-             ("passthrough", "passthrough, as the vendor's FAQ")]
+    feeds = [
+        ("auto", "by the rules"),
+        ("vgpu", "vComputeServer, as the reference design"),
+        ("passthrough", "passthrough, as the vendor's FAQ"),
+    ]
     transports = [("tcp", "TCP"), ("pvrdma", "PVRDMA"), ("roce", "RoCE"), ("infiniband", "InfiniBand")]
-    return {"title": "Demand and platform", "fields": [
-        field_data(workbook, "demand.stated_gpus"),
-        field_data(workbook, "platform.vsphere", versions),
-        field_data(workbook, "platform.bitfusion"),
-        *([field_data(workbook, "platform.bitfusion_servers", feeds)] if workbook.scenario.platform.bitfusion else []),
-        field_data(workbook, "network.link_gbit_s"),
-        field_data(workbook, "network.transport", transports),
-    ]}
+    return {
+        "title": "Demand and platform",
+        "fields": [
+            field_data(workbook, "demand.stated_gpus"),
+            field_data(workbook, "platform.vsphere", versions),
+            field_data(workbook, "platform.bitfusion"),
+            *(
+                [field_data(workbook, "platform.bitfusion_servers", feeds)]
+                if workbook.scenario.platform.bitfusion
+                else []
+            ),
+            field_data(workbook, "network.link_gbit_s"),
+            field_data(workbook, "network.transport", transports),
+        ],
+    }
 
 
 def access_data(workbook: Workbook) -> dict[str, Any]:
     """The access mode of each group: why, what was ruled out and why, what it gives up."""
     colours = group_colours(workbook)
-    return {"groups": [_access(workbook, g, colours[g.id]) for g in workbook.plan.groups], "stale": workbook.stale}
+    return {
+        "groups": [_access(workbook, g, colours[g.id]) for g in workbook.plan.groups],
+        "stale": workbook.stale,
+    }
 
 
 def _access(workbook: Workbook, group: GroupPlan, colour: int) -> dict[str, Any]:
     return {
-        "id": group.id, "name": group.name, "letter": group.letter, "colour": colour, "mode": MODE_NAMES[group.mode],
-        "possible": bool(group.mode), "profile": group.profile, "profile_reason": group.profile_reason,
+        "id": group.id,
+        "name": group.name,
+        "letter": group.letter,
+        "colour": colour,
+        "mode": MODE_NAMES[group.mode],
+        "possible": bool(group.mode),
+        "profile": group.profile,
+        "profile_reason": group.profile_reason,
         "profile_key": f"groups.{group.id}.profile" if group.profile else "",
         "reasons": [_reason(workbook, r) for r in group.reasons],
         "ruled_out": [
-            {"mode": MODE_NAMES[r.mode], "possible": r.possible, **_reason(workbook, r.reason)} for r in group.ruled_out
+            {"mode": MODE_NAMES[r.mode], "possible": r.possible, **_reason(workbook, r.reason)}
+            for r in group.ruled_out
         ],
         "cites": _cites(workbook, group.reasons),
         "traits": [
-            {"feature": t.feature, "verdict": t.verdict, "text": t.text, "source": _titles(workbook, t.sources)}
+            {
+                "feature": t.feature,
+                "verdict": t.verdict,
+                "text": t.text,
+                "source": _titles(workbook, t.sources),
+            }
             for t in group.traits
         ],
     }
@@ -98,9 +157,9 @@ def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
     """Each source once, with all the places in it."""
     places: dict[str, list[str]] = {}
     for reason in reasons:
-        for number, source in enumerate(reason.sources):
+        for at, source in enumerate(reason.sources):
             where = places.setdefault(source, [])
-            if number == 0 and reason.locator and reason.locator not in where:
+            if at == 0 and reason.locator and reason.locator not in where:
                 where.append(reason.locator)
     return "; ".join(", ".join([_titles(workbook, (source,)), *where]) for source, where in places.items())
 

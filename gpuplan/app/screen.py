@@ -22,7 +22,7 @@ log = logging.getLogger("gpuplan.app")
 Data = Callable[[Workbook], dict[str, Any]]
 
 
-class WorkbookApp(ipywidgets.VBox):
+class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     """The whole workbook as one widget: bar, answer strip, steps, drawer.
 
     Parameters
@@ -43,7 +43,7 @@ class WorkbookApp(ipywidgets.VBox):
         strip, drawer = self._part("strip", styled=not whole), self._part("drawer")
         self._page = _box("gp-work")
         self._columns = _box("gp-columns", self._page)
-        self._frame = [(strip, frame.strip_data), (drawer, frame.drawer_data)]
+        self._frame: list[tuple[Part, Data]] = [(strip, frame.strip_data), (drawer, frame.drawer_data)]
         around: tuple[ipywidgets.Widget, ...] = (strip, drawer, self._columns)
         if self._bar is not None:
             nav = self._part("nav")
@@ -92,8 +92,13 @@ class WorkbookApp(ipywidgets.VBox):
         if step == "usecases":
             return _box(
                 "gp-page",
-                part("title", lambda _w: {"title": "Use cases", "text": "Who needs GPUs, for what, and how each of them "
-                                                                        "reaches one."}),
+                part(
+                    "title",
+                    lambda _w: {
+                        "title": "Use cases",
+                        "text": "Who needs GPUs, for what, and how each of them reaches one.",
+                    },
+                ),
                 part("grid", usecases.table_data),
                 _box("gp-two", part("access", usecases.access_data), part("form", usecases.demand_form)),
             )
@@ -102,9 +107,11 @@ class WorkbookApp(ipywidgets.VBox):
             return _box(
                 "gp-page",
                 part("posture", hosts.posture_data),
-                _box("gp-two",
-                     _box("gp-main", part("hosts", hosts.picture_data), self._chart.widget),
-                     _box("gp-side", part("form", hosts.hardware_form), part("failures", hosts.failure_table))),
+                _box(
+                    "gp-two",
+                    _box("gp-main", part("hosts", hosts.picture_data), self._chart.widget),
+                    _box("gp-side", part("form", hosts.hardware_form), part("failures", hosts.failure_table)),
+                ),
             )
         return _box("gp-page", part("design", design.design_data))
 
@@ -149,8 +156,11 @@ class WorkbookApp(ipywidgets.VBox):
         elif kind == "open":
             workbook.open_file(str(content["name"]), bytes(content["buffer"]))
         elif kind == "too-large":
-            workbook.say("stop", f"{str(content['name'])[:80]} was not opened: it has {int(content['size']):,} bytes; a "
-                                 "scenario has at most 1,000,000.")
+            workbook.say(
+                "stop",
+                f"{str(content['name'])[:80]} was not opened: it has {int(content['size']):,} bytes; a "
+                "scenario has at most 1,000,000.",
+            )
         elif kind == "restore":
             workbook.restore(str(content["fragment"]))
         elif kind == "save":

@@ -1,0 +1,40 @@
+"""What the tests of the core share: the catalog, the examples' plans, and the option for golden files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from gpuplan import Plan, load_catalog, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+
+settings.register_profile(
+    "gpuplan", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("gpuplan")
+
+EXAMPLES = ("starter", "enterprise", "current")
+
+
+def pytest_addoption(parser: Any) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write tests/golden/*.json anew")
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    """The shipped catalog."""
+    return load_catalog()
+
+
+@pytest.fixture(scope="session")
+def plans(catalog: Catalog) -> dict[str, Plan]:
+    """The plan of each example."""
+    return {name: make_plan(load_scenario(name), catalog) for name in EXAMPLES}
+
+
+@pytest.fixture(params=EXAMPLES)
+def example(request: pytest.FixtureRequest, plans: dict[str, Plan]) -> Plan:
+    """The plan of one example after the other."""
+    return plans[request.param]

@@ -1,0 +1,83 @@
+"""Random scenarios: of the shape a file can have, most of them sensible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from gpuplan import load_catalog
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, MODES, Field
+
+CATALOG = load_catalog()
+IDS = {
+    "gpus": tuple(CATALOG.gpus),
+    "servers": tuple(CATALOG.servers),
+    "vsphere": tuple(CATALOG.vsphere),
+    "use_cases": tuple(row.id for row in CATALOG.rows("use_cases")),
+}
+TEXT = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=30).filter(
+    lambda text: text.isprintable() and text.strip() == text
+)
+FRACTIONS = st.one_of(
+    st.sampled_from([1, 2, 3, 4, 8, 16, 0.5, 0.25, 0.125, 0.1, 0.3, "1/3", "1/7", "3/8", 0.01]),
+    st.integers(1, 100).map(lambda n: n / 100),
+    st.integers(1, 97).map(lambda n: f"{n}/97"),
+    st.floats(0.01, 1),
+)
+
+
+def values(spec: Field) -> st.SearchStrategy[Any]:
+    """Values that a field allows."""
+    found: st.SearchStrategy[Any]
+    if spec.kind == "text":
+        found = TEXT if spec.low else st.one_of(st.just(""), TEXT)
+    elif spec.kind == "bool":
+        found = st.booleans()
+    elif spec.kind == "choice":
+        found = st.sampled_from(spec.choices)
+    elif spec.kind == "id":
+        found = st.sampled_from(IDS[spec.table])
+    elif spec.kind == "share":
+        found = st.one_of(st.sampled_from([0, 0.1, 1 / 3, 0.5, 1]), st.floats(0, 1))
+    elif spec.kind == "gpus":
+        found = FRACTIONS
+    else:
+        most = {"people": 60, "vms_each": 6, "demand.stated_gpus": 200}.get(spec.path, int(spec.high))
+        found = st.integers(int(spec.low), most)
+    return st.one_of(st.none(), found) if spec.optional else found
+
+
+def section(head: str) -> st.SearchStrategy[dict[str, Any]]:
+    """Some fields of a section; the others take their default."""
+    fields = {f.path.partition(".")[2]: values(f) for f in FIELDS if f.path.startswith(head + ".")}
+    return st.fixed_dictionaries({}, optional=fields)
+
+
+GROUP = st.fixed_dictionaries({}, optional={f.path: values(f) for f in GROUP_FIELDS})
+"""A group without an id; groups that leave the access mode to the rules are as frequent as the others."""
+
+
+@st.composite
+def scenario_data(draw: st.DrawFn) -> dict[str, Any]:
+    """What a scenario file can hold, as plain data."""
+    data: dict[str, Any] = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "name": TEXT,
+                "customer": TEXT,
+                **{head: section(head) for head in ("demand", "hardware", "availability", "platform", "network")},
+            },
+        )
+    )
+    groups = draw(st.lists(GROUP, max_size=6))
+    data["groups"] = [{"id": f"g{number}", **group} for number, group in enumerate(groups)]
+    if draw(st.booleans()):  # hardware that most groups can use, so that most scenarios have a plan
+        hardware = data.setdefault("hardware", {})
+        hardware |= {"server": None, "gpus_per_host": draw(st.sampled_from([4, 8, 16]))}
+        for group in data["groups"]:
+            if draw(st.booleans()):
+                group["gpus_each"] = draw(st.sampled_from([1, 2, 4, 0.5, 0.25, "1/7", "1/3"]))
+                group["access"] = draw(st.sampled_from(["auto", "auto", "auto", *MODES]))
+    return data

@@ -1,0 +1,574 @@
+"""Scenarios: round trips, and one clear message for everything that is wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from strategies import scenario_data
+
+from gpuplan import Scenario, ScenarioError, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import (
+    DEFAULT,
+    FIELD_BY_PATH,
+    FIELDS,
+    GROUP_FIELD_BY_NAME,
+    GROUP_FIELDS,
+    MAX_FILE_BYTES,
+    STATED,
+    Group,
+    Origin,
+    Problem,
+    decode_scenario,
+    example_names,
+    from_dict,
+    json_schema,
+    parse_scenario,
+    parse_value,
+    scenario_path,
+    show,
+)
+
+FULL = """
+name: A design
+groups:
+- {id: a, name: Team A, people: 10, active_share: 0.5, gpus_each: 1/7}
+- {id: b, name: Team B, use_case: horovod, vms_each: 4}
+hardware: {gpu: l40s-48gb, gpus_per_host: 4}
+origins:
+  groups.a: {basis: assumed, source: scenario, note: a guess}
+"""
+
+
+def problems(text: str) -> tuple[Problem, ...]:
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario(text)
+    assert caught.value.problems
+    for line in str(caught.value).splitlines():
+        assert line.isprintable()
+    assert len(str(caught.value).splitlines()) == len(caught.value.problems)
+    return caught.value.problems
+
+
+def problem(text: str) -> Problem:
+    found = problems(text)
+    assert len(found) == 1, found
+    return found[0]
+
+
+# ---- round trips
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
+def test_examples_go_through_yaml_and_json_unchanged(name: str) -> None:
+    scenario = load_scenario(name)
+    assert parse_scenario(scenario.to_yaml()) == scenario
+    assert parse_scenario(json.dumps(scenario.to_dict())) == scenario
+    assert from_dict(json.loads(json.dumps(scenario.to_dict(), allow_nan=False))) == scenario
+    # the file says everything that the scenario says, and nothing else
+    text = scenario_path(name).read_text(encoding="utf-8")
+    assert yaml.safe_load(text) == json.loads(json.dumps(scenario.to_dict()))
+
+
+@given(scenario_data())
+def test_random_scenarios_go_through_yaml_and_json_unchanged(data: dict[str, Any]) -> None:
+    scenario = from_dict(data)
+    assert parse_scenario(scenario.to_yaml()) == scenario
+    assert parse_scenario(json.dumps(scenario.to_dict(), allow_nan=False)) == scenario
+    jsonschema.validate(scenario.to_dict(), json_schema())
+
+
+@pytest.mark.parametrize("share", ["1/7", "1/3", "2/3", "5/97", "0.123456789", "0.1", "1/8", "1/64"])
+def test_fractions_stay_what_they_are(share: str) -> None:
+    scenario = from_dict({"groups": [{"id": "a", "gpus_each": share}]})
+    again = from_dict(scenario.to_dict())
+    assert again.groups[0].gpus_each == scenario.groups[0].gpus_each
+    written = scenario.to_dict()["groups"][0]["gpus_each"]
+    if "/" in share and share not in ("1/8", "1/64"):
+        assert written == share
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(st.floats(0.01, 1))
+def test_any_fraction_of_a_gpu_goes_through_a_file_unchanged(share: float) -> None:
+    scenario = from_dict({"groups": [{"id": "a", "gpus_each": share, "active_share": share}]})
+    assert parse_scenario(scenario.to_yaml()) == scenario
+
+
+def test_html_in_names_is_text() -> None:
+    name = "<script>alert('x')</script> & <b>Co</b>"
+    scenario = from_dict({"name": name, "customer": name, "groups": [{"id": "a", "name": "<i>R&D</i>"}]})
+    assert (scenario.name, scenario.customer, scenario.groups[0].name) == (name, name, "<i>R&D</i>")
+    assert parse_scenario(scenario.to_yaml()) == scenario
+
+
+def test_names_that_yaml_could_take_for_something_else() -> None:
+    for name in ("yes", "null", "1.5", "2024-01-01", "- x", "a: b", "# no comment", "&a", "*a", "0x10", "~", "\u00e9\u6f22"):
+        scenario = from_dict({"name": name})
+        assert scenario.name == name
+        assert parse_scenario(scenario.to_yaml()).name == name
+
+
+# ---- what is left out, and where it is known from
+
+
+def test_defaults_are_known_as_assumed_and_changes_as_stated() -> None:
+    blank = from_dict({})
+    assert (blank.hardware, blank.groups) == (Scenario().hardware, ())
+    assert blank.origin("hardware.gpu") == DEFAULT
+    changed = blank.with_value("hardware.gpu", "t4-16gb")
+    assert changed.origin("hardware.gpu") == STATED
+    assert changed.origin("hardware.gpus_per_host") == DEFAULT
+    assert blank.hardware.gpu != "t4-16gb"  # the one before is as it was
+
+
+def test_an_origin_covers_what_is_below_it() -> None:
+    scenario = parse_scenario(FULL)
+    guess = Origin("assumed", "scenario", "", "a guess")
+    assert scenario.origin("groups.a.people") == scenario.origin("groups.a.isolation") == guess
+    assert scenario.origin("groups.b.people") == DEFAULT
+    assert scenario.origin("groups.b.vms_each") == STATED
+    stated = scenario.with_value("groups.a.people", 12)
+    assert stated.origin("groups.a.people") == STATED
+    assert stated.origin("groups.a.gpus_each") == guess
+    covered = stated.with_origin("groups.a", STATED)
+    assert covered.origin("groups.a.gpus_each") == STATED
+    assert len([p for p, _ in covered.origins if p.startswith("groups.a")]) == 1
+    assert from_dict(covered.to_dict()) == covered
+    fact = scenario.fact("groups.a.active_share")
+    assert (fact.value, fact.unit, fact.basis, fact.note) == (0.5, "1", "assumed", "a guess")
+
+
+def test_groups_that_go_take_their_origins_with_them() -> None:
+    scenario = parse_scenario(FULL)
+    left = scenario.with_groups(g for g in scenario.groups if g.id == "b")
+    assert [g.id for g in left.groups] == ["b"]
+    assert not any(p.startswith("groups.a") for p, _ in left.origins)
+    assert from_dict(left.to_dict()) == left
+
+
+def test_new_group_ids_are_unique_and_valid() -> None:
+    scenario = Scenario()
+    for name in ("Team", "Team", "<b>!</b>", "", "\u6f22\u5b57", "x" * 100, "Unassigned"):
+        group_id = scenario.new_group_id(name)
+        scenario = scenario.with_groups((*scenario.groups, Group(group_id, name=name or "none")))
+    ids = [g.id for g in scenario.groups]
+    assert len(set(ids)) == 7
+    assert "unassigned" not in ids  # stands for GPUs of no group
+    from_dict({"groups": [{"id": i} for i in ids]})
+
+
+def test_every_default_is_allowed() -> None:
+    for spec in (*FIELDS, *GROUP_FIELDS):
+        assert parse_value(spec, spec.default, spec.path) == spec.default
+        assert spec.allowed()
+        assert spec.label
+    defaults = {f.path: f.default for f in GROUP_FIELDS}
+    assert {name: getattr(Group("a"), name) for name in defaults} == defaults
+    assert {f.path: Scenario().get(f.path) for f in FIELDS} == {f.path: f.default for f in FIELDS}
+
+
+# ---- what a form gives
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "value"),
+    [
+        ("groups.a.gpus_each", "1/8", 0.125),
+        ("groups.a.gpus_each", " 12.5 % ", 0.125),
+        ("groups.a.gpus_each", "2", 2),
+        ("groups.a.gpus_each", "4/2", 2),
+        ("groups.a.active_share", "40 %", 0.4),
+        ("groups.a.active_share", ".4", 0.4),
+        ("groups.a.active_share", "100%", 1.0),
+        ("groups.a.people", "30", 30),
+        ("groups.a.people", 30.0, 30),
+        ("groups.a.name", "  Team  ", "Team"),
+        ("demand.stated_gpus", "", None),
+        ("hardware.server", "", None),
+        ("network.link_gbit_s", "100", 100),
+        ("platform.vsphere", 7.0, "7.0"),  # what YAML makes of 7.0 without quotes
+        ("platform.bitfusion", True, True),
+    ],
+)
+def test_forms_and_files_give_text(path: str, given: Any, value: Any) -> None:
+    read = parse_value(spec_of(path), given, path)
+    assert read == value
+    assert type(read) is type(value)
+
+
+def spec_of(path: str) -> Any:
+    return GROUP_FIELD_BY_NAME[path.split(".")[2]] if path.startswith("groups.") else FIELD_BY_PATH[path]
+
+
+WRONG = [
+    None, "", "x", "-1", -1, 0.5, "1/0", "1/2/3", "1e3", "NaN", float("nan"), float("inf"), "1" * 60, 10**30, True,
+    [], {}, b"1", "101 %", "\u0663", "1_000", (1,), object(),
+]  # fmt: skip
+
+
+def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowed() -> None:
+    for path, given in itertools.product(
+        [f.path for f in FIELDS] + [f"groups.a.{f.path}" for f in GROUP_FIELDS], WRONG
+    ):
+        spec = spec_of(path)
+        try:
+            value = parse_value(spec, given, path)
+        except ScenarioError as error:
+            (found,) = error.problems
+            assert (found.path, found.message) == (path, spec.allowed())
+            assert found.value == show(given)
+            assert len(found.value) <= 60
+            assert str(error).isprintable()
+            continue
+        # what is accepted is in the bounds of the field
+        if spec.kind == "int" and value is not None:
+            assert type(value) is int
+            assert spec.low <= value <= spec.high
+        elif spec.kind in ("share", "gpus"):
+            assert spec.low <= value <= spec.high
+        elif spec.kind == "text":
+            assert spec.low <= len(value) <= spec.high
+        elif spec.kind == "choice":
+            assert value in spec.choices
+        elif spec.kind == "bool":
+            assert type(value) is bool
+
+
+@pytest.mark.parametrize(
+    ("path", "given"),
+    [
+        ("groups.a.people", -1),
+        ("groups.a.people", 100_001),
+        ("groups.a.people", 2.5),
+        ("groups.a.people", True),
+        ("groups.a.people", "300 %"),
+        ("groups.a.active_share", 1.01),
+        ("groups.a.active_share", "40"),
+        ("groups.a.gpus_each", 0),
+        ("groups.a.gpus_each", 1.5),
+        ("groups.a.gpus_each", 17),
+        ("groups.a.name", "a\nb"),
+        ("groups.a.name", "x" * 61),
+        ("groups.a.name", "\ud800"),
+        ("groups.a.remote_allowed", "yes"),
+        ("groups.a.access", "magic"),
+        ("demand.stated_gpus", 0),
+        ("hardware.gpus_per_host", 17),
+        ("availability.host_failures", 5),
+        ("network.link_gbit_s", 26),
+        ("network.transport", ["tcp"]),
+        ("name", ""),
+    ],
+)
+def test_values_that_are_not_allowed(path: str, given: Any) -> None:
+    with pytest.raises(ScenarioError):
+        parse_value(spec_of(path), given, path)
+
+
+# ---- files
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value"),
+    [
+        ("colour: red", "colour", '"red"'),
+        ("hardware: {gpux: 1}", "hardware.gpux", "1"),
+        ("groups: [{id: a, peple: 3}]", "groups.a.peple", "3"),
+        ("groups: [{id: a, people: -3}]", "groups.a.people", "-3"),
+        ("groups: [{id: a, people: 1000000}]", "groups.a.people", "1000000"),
+        ("groups: [{id: a, people: .nan}]", "groups.a.people", "nan"),
+        ("groups: [{id: a, active_share: .inf}]", "groups.a.active_share", "inf"),
+        ("groups: [{id: a, gpus_each: 2.5}]", "groups.a.gpus_each", "2.5"),
+        ("hardware: {gpus_per_host: 0}", "hardware.gpus_per_host", "0"),
+        ("groups: {a: 1}", "groups", "{'a': 1}"),
+        ("groups: [3]", "groups.1", "3"),
+        ("groups: [{name: A}]", "groups.1.id", "None"),
+        ("groups: [{id: A b}]", "groups.1.id", '"A b"'),
+        ("groups: [{id: a}, {id: a}]", "groups.2.id", '"a"'),
+        ("groups: [{id: unassigned}]", "groups.1.id", '"unassigned"'),
+        ("hardware: 4", "hardware", "4"),
+        ("schema: 2", "schema", "2"),
+        ("schema: true", "schema", "True"),
+        ("notes: text", "notes", '"text"'),
+        ("notes: [{text: x}]", "notes.1", "{'text': 'x'}"),
+        ("notes: [{text: 3, source: x}]", "notes.1", "{'text': 3, 'source': 'x'}"),
+        ("origins: [x]", "origins", "['x']"),
+        ("origins: {hardware: {basis: sure, source: x}}", "origins.hardware.basis", '"sure"'),
+        ("origins: {hardware: {basis: assumed}}", "origins.hardware.source", '""'),
+        ("name: !!binary aGVsbG8=", "name", "b'hello'"),
+        ("name: 2024-01-01", "name", "2024-01-01"),
+        ("name: {a: 1}", "name", "{'a': 1}"),
+        ("name: x\nname: y", "name", "given 2 times"),
+        ("groups: [{id: a, people: 1, people: 2}]", "people", "given 2 times"),
+        ("? {a: 1}\n: 2", "", ""),
+        ("1: 2", "1", "2"),
+    ],
+)
+def test_each_mistake_has_one_message_with_field_value_and_what_is_allowed(
+    text: str, path: str, value: str
+) -> None:
+    found = problem(text)
+    assert (found.path, found.value) == (path, value)
+    assert len(found.message) > 5
+
+
+def test_all_mistakes_of_a_file_are_named_at_once() -> None:
+    found = problems(
+        "colour: red\nhardware: {gpus_per_host: 99}\ngroups: [{id: a, people: -1, active_share: 2}, {id: b, x: 1}]"
+    )
+    assert {p.path for p in found} == {
+        "colour",
+        "hardware.gpus_per_host",
+        "groups.a.people",
+        "groups.a.active_share",
+        "groups.b.x",
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "holds nothing"),
+        ("just text", "only text"),
+        ("- a\n- b", "a list"),
+        ("3", "a scenario is a mapping"),
+        ("a: [", "not valid YAML (line"),
+        ("a: b: c", "not valid YAML (line 1"),
+        ("\tname: x", "not valid YAML"),
+        ("name: \0", "not text"),
+        ("[" * 100_000, "nested too deeply"),
+        ("{a: " * 5000, "nested too deeply"),
+        ("a: &x 1\nb: *x", "anchors and aliases"),
+        ("!!python/object/apply:os.system ['true']", "not valid YAML"),
+        ("name: !!bool perhaps", "cannot be read"),
+        ("name: !!int ''", "cannot be read"),
+        ("name: !!float ''", "cannot be read"),
+        ("name: !!timestamp soon", "cannot be read"),
+        ("name: 9999-99-99", "cannot be read"),
+        ("groups: [{id: a, people: " + "9" * 5000 + "}]", "cannot be read"),
+        ("x" * (MAX_FILE_BYTES + 1), "at most 1,000,000"),
+    ],
+)
+def test_files_that_are_no_scenario(text: str, said: str) -> None:
+    assert said in problem(text).message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "groups: [{id: a, people: 0x" + "f" * 20_000 + "}]",
+        "groups: [0x" + "f" * 20_000 + "]",
+        "schema: 0x" + "f" * 20_000,
+        "0x" + "f" * 800 + ": 1",
+        'name: "\\ud800"',
+        '"\\ud800": 1',
+        '"a\\nb\\e[31m": "\\e[31m"',
+        'notes: [{text: "\\ud800", source: x}]',
+        'notes: [{text: "a\\e[31mb", source: x}]',
+        'origins: {"\\n": {basis: x}}',
+        "name: [" * 200 + "]" * 200,
+    ],
+)
+def test_values_that_are_hard_to_print_are_refused_in_one_line(text: str) -> None:
+    str(problem(text)).encode("utf-8")
+
+
+def test_a_billion_laughs() -> None:
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(['*' + chr(97 + n)] * 9)}]" for n in range(9)]
+    assert "anchors and aliases" in problem("\n".join(lines)).message
+
+
+def test_very_many_keys_are_refused_soon() -> None:
+    assert len(problems("\n".join(f"k{n}: 1" for n in range(5000)))) == 5000
+    assert problem("\n".join(["k: 1"] * 5000)).value == "given 5000 times"
+
+
+def test_too_many_groups_and_notes() -> None:
+    assert problem("groups: [" + ",".join(f"{{id: g{n}}}" for n in range(101)) + "]").value == "101 groups"
+    assert problem("notes: [" + ",".join("{}" for _ in range(2001)) + "]").value == "2001 entries"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\xfe\x00x", "not UTF-8"),
+        (bytes(range(256)), "not UTF-8"),
+        (b"\x89PNG\r\n\x1a\n", "not UTF-8"),
+        (b"name: x" + b" " * MAX_FILE_BYTES, "at most 1,000,000 bytes"),
+    ],
+)
+def test_files_that_are_no_text(content: bytes, said: str) -> None:
+    with pytest.raises(ScenarioError, match=said):
+        decode_scenario(content)
+
+
+def test_a_byte_order_mark_is_no_mistake() -> None:
+    assert decode_scenario(b"\xef\xbb\xbfname: x").name == "x"
+
+
+def test_a_file_of_50_mb_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.yaml"
+    with path.open("wb") as file:
+        file.truncate(50_000_000)
+    with pytest.raises(ScenarioError, match="at most 1,000,000 bytes"):
+        load_scenario(path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no endless file on this system")
+def test_a_file_without_end_is_not_read() -> None:
+    with pytest.raises(ScenarioError, match="at most 1,000,000 bytes"):
+        load_scenario("/dev/zero")
+
+
+@pytest.mark.parametrize("name", ["no-such-example", "/", "a\0b", "x" * 5000, ""])
+def test_files_that_cannot_be_read(name: str) -> None:
+    with pytest.raises(ScenarioError, match="cannot read") as caught:
+        load_scenario(name)
+    assert str(caught.value).isprintable()
+
+
+def test_examples_are_known_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert set(example_names()) == {"starter", "enterprise", "current"}
+    (tmp_path / "mine.yaml").write_text("name: Mine", encoding="utf-8")
+    assert load_scenario("mine.yaml").name == "Mine"
+
+
+@settings(max_examples=300)
+@given(st.text(max_size=200) | st.text("{}[]:,-\n &*!'\"0x1ae.", max_size=60))
+def test_any_text_is_a_scenario_or_a_scenario_error(text: str) -> None:
+    try:
+        scenario = parse_scenario(text)
+    except ScenarioError as error:
+        assert str(error)
+    else:
+        assert from_dict(scenario.to_dict()) == scenario
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@given(scenario_data(), st.data())
+def test_wrong_types_anywhere_are_a_scenario_error(data: dict[str, Any], random: st.DataObject) -> None:
+    places = [(data, key) for key in (*data, "notes", "origins", "schema")]
+    places += [(part, key) for part in data.values() if isinstance(part, dict) for key in part]
+    places += [(group, key) for group in data["groups"] for key in group]
+    places += [(data["groups"], n) for n in range(len(data["groups"]))]
+    holder, key = random.draw(st.sampled_from(places))
+    holder[key] = random.draw(JSON)
+    try:
+        scenario = from_dict(data)
+    except ScenarioError as error:
+        assert error.problems
+        str(error).encode("utf-8")
+    else:
+        assert from_dict(scenario.to_dict()) == scenario
+
+
+# ---- scenarios made in Python
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("groups.a.people", -3),
+        ("groups.a.people", 2.5),
+        ("groups.a.people", "3"),
+        ("groups.a.people", True),
+        ("groups.a.gpus_each", float("nan")),
+        ("groups.a.gpus_each", 1.5),
+        ("groups.a.gpus_each", None),
+        ("hardware.gpus_per_host", 0),
+        ("hardware.gpus_per_host", 4.0),
+        ("hardware.gpu", 5),
+        ("demand.stated_gpus", -1),
+        ("network.link_gbit_s", "25"),
+        ("availability.maintenance_failure_accepted", 1),
+    ],
+)
+def test_a_scenario_made_in_python_is_checked_when_it_is_planned(
+    catalog: Catalog, path: str, value: Any
+) -> None:
+    scenario = parse_scenario(FULL).with_value(path, value)
+    with pytest.raises(ScenarioError) as caught:
+        make_plan(scenario, catalog)
+    assert [p.path for p in caught.value.problems] == [path]
+
+
+def test_two_groups_of_one_id_made_in_python(catalog: Catalog) -> None:
+    for ids in (("a", "a"), ("unassigned",)):
+        with pytest.raises(ScenarioError, match=r"groups\."):
+            make_plan(Scenario(groups=tuple(Group(i) for i in ids)), catalog)
+
+
+def test_a_path_that_does_not_exist_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        parse_scenario(FULL).get("groups.nobody.people")
+    with pytest.raises(AttributeError):
+        parse_scenario(FULL).get("hardware.colour")
+
+
+def test_scenarios_are_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Scenario().name = "x"  # type: ignore[misc]
+
+
+# ---- JSON Schema
+
+
+def test_the_schema_is_one_and_accepts_the_examples() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    for name in example_names():
+        jsonschema.validate(load_scenario(name).to_dict(), json_schema())
+    jsonschema.validate({}, json_schema())
+    json.dumps(json_schema(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        {"colour": "red"},
+        {"schema": 2},
+        {"name": ""},
+        {"name": []},
+        {"hardware": {"gpus_per_host": 17}},
+        {"hardware": {"gpus_per_host": 2.5}},
+        {"hardware": {"x": 1}},
+        {"availability": {"maintenance_failure_accepted": "yes"}},
+        {"network": {"link_gbit_s": 26}},
+        {"demand": {"stated_gpus": 0}},
+        {"groups": {}},
+        {"groups": [{}]},
+        {"groups": [{"id": "A"}]},
+        {"groups": [{"id": "unassigned"}]},
+        {"groups": [{"id": "a", "people": -1}]},
+        {"groups": [{"id": "a", "active_share": 1.5}]},
+        {"groups": [{"id": "a", "gpus_each": 1.5}]},
+        {"groups": [{"id": "a", "gpus_each": "x"}]},
+        {"groups": [{"id": "a", "access": "magic"}]},
+        {"groups": [{"id": f"g{n}"} for n in range(101)]},
+        {"notes": [{"text": "x"}]},
+        {"origins": {"hardware": {"basis": "sure", "source": "x"}}},
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(data: Any) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, json_schema())
+    with pytest.raises(ScenarioError):
+        from_dict(data)

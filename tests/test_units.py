@@ -1,0 +1,58 @@
+"""Units: the fraction a decimal stands for, and the table of suffixes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuplan.units import MIB_PER_GIB, SUFFIX, exact
+
+
+@pytest.mark.parametrize(
+    ("value", "fraction"),
+    [
+        (0.1, Fraction(1, 10)),
+        (1 / 3, Fraction(1, 3)),
+        (0.333333, Fraction(1, 3)),
+        (0.33, Fraction(33, 100)),
+        (0.33333, Fraction(33_333, 100_000)),  # five places: as typed
+        (1 / 7, Fraction(1, 7)),
+        (7 / 300, Fraction(7, 300)),
+        (0.12345, Fraction(2469, 20_000)),
+        (0.00004, Fraction(1, 25_000)),  # not nothing
+        (1e-9, Fraction(1, 10**9)),
+        (100_000 / 7, Fraction(100_000, 7)),
+        (0.0, Fraction(0)),
+        (28, Fraction(28)),
+        (12.0, Fraction(12)),
+        (-0.5, Fraction(-1, 2)),
+    ],
+)
+def test_exact(value: float, fraction: Fraction) -> None:
+    assert exact(value) == fraction
+
+
+@given(st.integers(0, 10_000_000), st.integers(0, 5))
+def test_a_decimal_of_up_to_five_places_is_taken_as_it_stands(digits: int, places: int) -> None:
+    assert exact(float(f"{digits}e-{places}")) == Fraction(digits, 10**places)
+
+
+@given(st.integers(1, 2000), st.integers(1, 2000))
+def test_a_quotient_is_recognised(one: int, other: int) -> None:
+    assert exact(one / other) == Fraction(one, other)
+
+
+@given(st.floats(min_value=1e-12, max_value=1e9))
+def test_nothing_is_lost(value: float) -> None:
+    found = exact(value)
+    assert found > 0
+    assert abs(found - Fraction(value)) < Fraction(1, 2_000_000) + Fraction(value) / 10**12
+
+
+def test_suffixes() -> None:
+    assert len(set(SUFFIX.values())) == len(SUFFIX)
+    assert SUFFIX["gpus"] == "GPU"
+    assert MIB_PER_GIB == 1024
