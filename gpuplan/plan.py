@@ -28,6 +28,7 @@ from gpuplan.records import (
     Trail,
     Trait,
     Unplaced,
+    failure_runs,
 )
 from gpuplan.scenario import (
     MAX_GPUS,
@@ -86,7 +87,9 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     for path, table, known in tables:
         given = scenario.get(path)
         if given not in known:
-            near = difflib.get_close_matches(given, known, n=3, cutoff=0.3)
+            near = [i for i in known if given.lower() in i][:3] or difflib.get_close_matches(
+                given, known, n=3, cutoff=0.3
+            )
             hint = f"nearest are {', '.join(near)}; " if near else ""
             problems.append(
                 Problem(path, show(given), f"{hint}'gpuplan catalog {table}' lists all {len(known)}")
@@ -637,7 +640,7 @@ def _pool(
         method=placed.method,
         shared=placed.shared,
         unplaced=tuple(u for g in groups if g.id in members for u in g.unplaced),
-        failures=_every_failure(layout, gpus_per_host),
+        failures=_failure_lines(trail, at, name, _every_failure(layout, gpus_per_host)),
     )
 
 
@@ -672,6 +675,39 @@ def _every_failure(hosts: Sequence[placement.Host], gpus_per_host: int) -> tuple
         outcome = seen[key]
         rows.append(HostFailure(index + 1, len(outcome.restarted), len(outcome.moved), len(outcome.unplaced)))
     return tuple(rows)
+
+
+def _failure_lines(
+    trail: Trail, at: str, name: str, failures: tuple[HostFailure, ...]
+) -> tuple[HostFailure, ...]:
+    """The failures, with a line for the first of each run of hosts that do the same."""
+    for first, _ in failure_runs(failures):
+        counts = {"restarted": first.restarted, "moved": first.moved, "unplaced": first.unplaced}
+        trail.record(
+            f"{at}.failure.{first.host}",
+            f"{name}: VMs that restart when host {first.host} is lost",
+            "VM",
+            placement.after_failure,
+            "{restarted} restart, {moved} others move to make room, {unplaced} are not placed",
+            first.restarted,
+            {count: _placed_fact(f"plan/VMs_{count}", value) for count, value in counts.items()},
+        )
+    return failures
+
+
+def _placed_fact(key: str, value: int) -> Fact:
+    """A count of VMs that the placement itself gives."""
+    return Fact(
+        key=key,
+        value=value,
+        unit="VM",
+        low=None,
+        high=None,
+        basis="derived",
+        sources=("gpuplan-method",),
+        locator="",
+        note="counted in the placement, each host failed in turn",
+    )
 
 
 def _totals(
@@ -720,17 +756,7 @@ def _totals(
         missing + worst,
         {
             "unplaced": not_placed,
-            "lost": Fact(
-                key="plan/worst_host_failure",
-                value=worst,
-                unit="VM",
-                low=None,
-                high=None,
-                basis="derived",
-                sources=("vmware-vsphere-8.0-admission-control",),
-                locator="",
-                note="each host failed in turn",
-            ),
+            "lost": _placed_fact("plan/worst_host_failure", worst),
         },
     )
     return Totals(

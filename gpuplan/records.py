@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -123,6 +123,17 @@ class HostFailure:
     restarted: int
     moved: int
     unplaced: int
+
+
+def failure_runs(failures: Sequence[HostFailure]) -> list[tuple[HostFailure, HostFailure]]:
+    """Runs of neighbouring hosts whose loss does the same: (first, last) of each."""
+    runs: list[tuple[HostFailure, HostFailure]] = []
+    for failure in failures:
+        if runs and replace(failure, host=0) == replace(runs[-1][0], host=0):
+            runs[-1] = (runs[-1][0], failure)
+        else:
+            runs.append((failure, failure))
+    return runs
 
 
 @dataclass(frozen=True, slots=True)

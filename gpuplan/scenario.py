@@ -552,7 +552,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
             return text
         raise problem
     number = _number(given, percent=spec.kind != "int")
-    if number is None or not spec.low <= number <= spec.high:
+    if number is None or not exact(spec.low) <= number <= exact(spec.high):
         raise problem
     if spec.kind == "int":
         if number.denominator != 1:
@@ -573,7 +573,9 @@ def _number(given: Any, percent: bool) -> Fraction | None:
     if isinstance(given, str) and len(given) <= 40:
         percent = percent and given.endswith("%")
         text = given.removesuffix("%").strip() if percent else given
-        if re.fullmatch(r"[+-]?\d{1,18}(\.\d{0,18})?|[+-]?\.\d{1,18}|\d{1,9}\s*/\s*[1-9]\d{0,8}", text):
+        if re.fullmatch(
+            r"[+-]?\d{1,18}(\.\d{0,18})?(e[+-]?\d\d?)?|[+-]?\.\d{1,18}|\d{1,9}\s*/\s*[1-9]\d{0,8}", text
+        ):
             value = Fraction(text.replace(" ", ""))
             return value / 100 if percent else value
     return None
@@ -789,6 +791,15 @@ class _PlainLoader(yaml.SafeLoader):
                 [Problem("", "", "anchors and aliases ('&' and '*') are not allowed in a scenario file")]
             )
         return super().compose_node(parent, index)
+
+    def construct_scalar(self, node: Any) -> Any:
+        text = super().construct_scalar(node)
+        if not isinstance(text, str) or not any("\ud800" <= c <= "\udfff" for c in text):
+            return text
+        try:  # JSON writes a character beyond 16 bits as a pair of escapes
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            return text
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
         keys = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))

@@ -54,30 +54,35 @@ def section(head: str) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({}, optional=fields)
 
 
-GROUP = st.fixed_dictionaries({}, optional={f.path: values(f) for f in GROUP_FIELDS})
-"""A group without an id; groups that leave the access mode to the rules are as frequent as the others."""
+FULL_GROUP = st.fixed_dictionaries({f.path: values(f) for f in GROUP_FIELDS})
+PART_GROUP = st.fixed_dictionaries({}, optional={f.path: values(f) for f in GROUP_FIELDS})
+PLAIN_GROUP = st.fixed_dictionaries(
+    {
+        "people": st.integers(0, 60),
+        "gpus_each": st.sampled_from([1, 2, 3, 4, 0.5, 0.25, 0.3, "1/7", "1/3"]),
+        "remote_allowed": st.booleans(),
+        "isolation": st.booleans(),
+        "access": st.sampled_from(["auto", "auto", "auto", *MODES]),
+    }
+)
+HEADS = ("demand", "hardware", "availability", "platform", "network")
 
 
 @st.composite
 def scenario_data(draw: st.DrawFn) -> dict[str, Any]:
-    """What a scenario file can hold, as plain data."""
-    data: dict[str, Any] = draw(
-        st.fixed_dictionaries(
-            {},
-            optional={
-                "name": TEXT,
-                "customer": TEXT,
-                **{head: section(head) for head in ("demand", "hardware", "availability", "platform", "network")},
-            },
-        )
+    """What a scenario file can hold, as plain data; about half of them with hardware that suits the groups."""
+    suits = draw(st.booleans())
+    parts = {head: section(head) for head in HEADS}
+    data: dict[str, Any] = draw(st.fixed_dictionaries({"platform": parts.pop("platform")}, optional=parts))
+    if draw(st.booleans()):
+        data |= {"name": draw(TEXT), "customer": draw(TEXT)}
+    if suits:
+        data["hardware"] = {
+            "gpu": draw(st.sampled_from(IDS["gpus"])),
+            "gpus_per_host": draw(st.sampled_from([4, 8, 16])),
+        }
+    groups = draw(
+        st.lists(PLAIN_GROUP if suits else st.one_of(FULL_GROUP, PART_GROUP), min_size=1, max_size=6)
     )
-    groups = draw(st.lists(GROUP, max_size=6))
     data["groups"] = [{"id": f"g{number}", **group} for number, group in enumerate(groups)]
-    if draw(st.booleans()):  # hardware that most groups can use, so that most scenarios have a plan
-        hardware = data.setdefault("hardware", {})
-        hardware |= {"server": None, "gpus_per_host": draw(st.sampled_from([4, 8, 16]))}
-        for group in data["groups"]:
-            if draw(st.booleans()):
-                group["gpus_each"] = draw(st.sampled_from([1, 2, 4, 0.5, 0.25, "1/7", "1/3"]))
-                group["access"] = draw(st.sampled_from(["auto", "auto", "auto", *MODES]))
     return data

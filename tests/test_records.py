@@ -43,7 +43,9 @@ def test_a_line_holds_what_made_it() -> None:
 def test_a_line_can_be_an_input() -> None:
     trail = Trail()
     parts = {
-        name: trail.record(name, name, "host", installed_gpus, "", value, {"x": fact("x/y/some_key", value, basis)})
+        name: trail.record(
+            name, name, "host", installed_gpus, "", value, {"x": fact("x/y/some_key", value, basis)}
+        )
         for name, value, basis in [("a", 3, "derived"), ("b", 4, "measured")]
     }
     assert parts["a"].inputs[0].label == "y some key"

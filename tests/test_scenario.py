@@ -112,7 +112,20 @@ def test_html_in_names_is_text() -> None:
 
 
 def test_names_that_yaml_could_take_for_something_else() -> None:
-    for name in ("yes", "null", "1.5", "2024-01-01", "- x", "a: b", "# no comment", "&a", "*a", "0x10", "~", "\u00e9\u6f22"):
+    for name in (
+        "yes",
+        "null",
+        "1.5",
+        "2024-01-01",
+        "- x",
+        "a: b",
+        "# no comment",
+        "&a",
+        "*a",
+        "0x10",
+        "~",
+        "\u00e9\u6f22",
+    ):
         scenario = from_dict({"name": name})
         assert scenario.name == name
         assert parse_scenario(scenario.to_yaml()).name == name
@@ -186,10 +199,12 @@ def test_every_default_is_allowed() -> None:
         ("groups.a.gpus_each", "1/8", 0.125),
         ("groups.a.gpus_each", " 12.5 % ", 0.125),
         ("groups.a.gpus_each", "2", 2),
+        ("groups.a.gpus_each", 0.01, 0.01),
         ("groups.a.gpus_each", "4/2", 2),
         ("groups.a.active_share", "40 %", 0.4),
         ("groups.a.active_share", ".4", 0.4),
         ("groups.a.active_share", "100%", 1.0),
+        ("groups.a.active_share", "1e-06", 0.000001),  # what YAML takes for text in a JSON file
         ("groups.a.people", "30", 30),
         ("groups.a.people", 30.0, 30),
         ("groups.a.name", "  Team  ", "Team"),
@@ -217,16 +232,16 @@ WRONG = [
 
 
 def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowed() -> None:
-    for path, given in itertools.product(
+    for path, wrong in itertools.product(
         [f.path for f in FIELDS] + [f"groups.a.{f.path}" for f in GROUP_FIELDS], WRONG
     ):
         spec = spec_of(path)
         try:
-            value = parse_value(spec, given, path)
+            value = parse_value(spec, wrong, path)
         except ScenarioError as error:
             (found,) = error.problems
             assert (found.path, found.message) == (path, spec.allowed())
-            assert found.value == show(given)
+            assert found.value == show(wrong)
             assert len(found.value) <= 60
             assert str(error).isprintable()
             continue
@@ -255,6 +270,7 @@ def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowe
         ("groups.a.active_share", 1.01),
         ("groups.a.active_share", "40"),
         ("groups.a.gpus_each", 0),
+        ("groups.a.gpus_each", 0.0099),
         ("groups.a.gpus_each", 1.5),
         ("groups.a.gpus_each", 17),
         ("groups.a.name", "a\nb"),
@@ -392,6 +408,13 @@ def test_a_billion_laughs() -> None:
 def test_very_many_keys_are_refused_soon() -> None:
     assert len(problems("\n".join(f"k{n}: 1" for n in range(5000)))) == 5000
     assert problem("\n".join(["k: 1"] * 5000)).value == "given 5000 times"
+
+
+def test_characters_beyond_16_bits_are_read_from_json_too() -> None:
+    name = "\U0001f680 design"
+    assert "\\ud83d" in json.dumps({"name": name})
+    assert parse_scenario(json.dumps({"name": name})).name == name
+    assert parse_scenario(json.dumps({"name": name}, ensure_ascii=False)).name == name
 
 
 def test_too_many_groups_and_notes() -> None:

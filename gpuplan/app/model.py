@@ -109,6 +109,8 @@ class Workbook(HasTraits):
         and one that cannot be read yet is left alone.
         """
         spec = field_of(path)
+        if path.startswith("groups.") and path.split(".")[1] not in {g.id for g in self.scenario.groups}:
+            return  # typed into a row that has been deleted since
         try:
             value = parse_value(spec, given, path)
         except ScenarioError as error:
@@ -197,7 +199,6 @@ class Workbook(HasTraits):
 
     def redo(self) -> None:
         """Bring back the change that was taken back last."""
-        self._typing = ""
         if self._future:
             self._past.append(self.scenario)
             self._plan(self._future.pop())

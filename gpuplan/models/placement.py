@@ -382,12 +382,12 @@ def _loads(requests: Sequence[Request]) -> tuple[list[Load], list[tuple[str, int
     return [load for _, load in loads], shared
 
 
-def after_failure(hosts: Sequence[Host], *, failed: Collection[int], gpus_per_host: int) -> Outcome:
+def after_failure(layout: Sequence[Host], *, failed: Collection[int], gpus_per_host: int) -> Outcome:
     """Who restarts where, who must move and who is not placed when hosts fail.
 
     Parameters
     ----------
-    hosts : sequence of Host
+    layout : sequence of Host
         Loads of each host, spare hosts being empty. [-]
     failed : collection of int
         Indices of the failed hosts, from 0. [-]
@@ -417,13 +417,13 @@ def after_failure(hosts: Sequence[Host], *, failed: Collection[int], gpus_per_ho
     ----------
     .. [1] vmware-vsphere-8.0-admission-control
     """
-    first = _restart(hosts, failed, gpus_per_host)
+    first = _restart(layout, failed, gpus_per_host)
     if not first.unplaced:
         return first
-    loads = [load for host in hosts for load in host]
-    if _hosts_needed(loads, gpus_per_host) > len(hosts) - len(set(failed)):
+    loads = [load for host in layout for load in host]
+    if _hosts_needed(loads, gpus_per_host) > len(layout) - len(set(failed)):
         return first
-    return _match(hosts, failed, place(_requests_of(loads), gpus_per_host=gpus_per_host).hosts)
+    return _match(layout, failed, place(_requests_of(loads), gpus_per_host=gpus_per_host).hosts)
 
 
 def _restart(hosts: Sequence[Host], failed: Collection[int], gpus_per_host: int) -> Outcome:

@@ -265,6 +265,6 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence
         )
         last = row[-1].rjust(widths[-1]) if len(columns) - 1 in right else row[-1]
         room = max(30, WIDTH - len(head))
-        folded = textwrap.wrap(last, room) or [""]
+        folded = textwrap.wrap(last, room, break_long_words=False, break_on_hyphens=False) or [""]
         lines += [(head + folded[0]).rstrip(), *(" " * len(head) + more for more in folded[1:])]
     return "\n".join(lines)

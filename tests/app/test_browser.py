@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -326,6 +327,27 @@ def test_every_control_has_a_name(visit: Any) -> None:
             .filter((node) => node.offsetParent && !(node.getAttribute('aria-label') || node.labels?.length || node.innerText?.trim()))
             .map((node) => node.outerHTML)""")
         assert unnamed == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(app: Any, browser: Any, page: Callable[..., Any], theme: str) -> None:
+    script = Path(str(files("axe_playwright_python") / "axe.min.js")).read_text(encoding="utf-8")
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True)  # axe is injected
+    opened = page(context).open(f"{app.url}?theme={theme}", "Enterprise example")
+
+    def violations() -> list[str]:
+        opened.page.evaluate(script)
+        found = opened.page.evaluate("axe.run()")["violations"]
+        return [f"{v['id']}: {n['html'][:120]}" for v in found for n in v["nodes"]]
+
+    assert violations() == []
+    enterprise(opened.page)
+    for title in ("Use cases", "Hosts and availability", "Design"):
+        step(opened.page, title)
+        assert violations() == [], title
+    opened.page.locator(".gp-figure", has_text="7 + 1 spare").click()
+    opened.page.locator(".gp-drawer").wait_for()
+    assert violations() == []
 
 
 def test_ten_closed_tabs_leave_no_kernel(app: Any, page: Callable[..., Any]) -> None:

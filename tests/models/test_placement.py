@@ -179,7 +179,7 @@ def test_many_sizes_end_and_are_bounded() -> None:
     sizes = {11_468: 20} | {240 + i: 1 for i in range(40)}
     packing = pack(sizes, capacity=32_768)
     assert packing.bins == packing.bound == 10  # two of 0.35 to a GPU
-    many = {size: 1 for size in range(1000, 3000)}  # more sizes than a recursion could follow
+    many = dict.fromkeys(range(1000, 3000), 1)  # more sizes than a recursion could follow
     packing = pack(many, capacity=9000)
     assert packing.bound <= packing.bins <= 1.05 * packing.bound
     rng = random.Random(7)
@@ -201,9 +201,7 @@ def test_all_maximal_patterns_are_found_once() -> None:
     rng = random.Random(3)
     for _ in range(300):
         capacity = rng.randint(4, 30)
-        sizes = sorted(
-            rng.sample(range(1, capacity + 1), rng.randint(1, min(4, capacity))), reverse=True
-        )
+        sizes = sorted(rng.sample(range(1, capacity + 1), rng.randint(1, min(4, capacity))), reverse=True)
         counts = [rng.randint(1, 4) for _ in sizes]
         every = {
             amounts
@@ -397,7 +395,10 @@ def check_outcome(hosts: Sequence[Host], failed: Collection[int], gpus: int, out
     # the VM that comes back asks for what it asked for before
     kinds = [
         Counter(
-            (slot, load.share_class, load.capacity, load.gpus) for host in side for load in host for slot in load.slots
+            (slot, load.share_class, load.capacity, load.gpus)
+            for host in side
+            for load in host
+            for slot in load.slots
         )
         for side in (hosts, outcome.hosts)
     ]
@@ -436,7 +437,9 @@ def test_too_many_failures_are_told_as_they_are() -> None:
     assert lost > 500
 
 
-def scattered(rng: random.Random, requests: Sequence[Request], hosts: int, gpus: int) -> tuple[Host, ...] | None:
+def scattered(
+    rng: random.Random, requests: Sequence[Request], hosts: int, gpus: int
+) -> tuple[Host, ...] | None:
     """The VMs of a placement thrown on hosts at random; None if they do not land."""
     loads = [load for host in place(requests, gpus_per_host=gpus).hosts for load in host]
     rng.shuffle(loads)

@@ -96,7 +96,9 @@ def test_counts_are_the_table_s_not_quotients(catalog: Catalog) -> None:
         ("h200-nvl-141gb", "H200-4C", 32),
     ]:
         found = {p.name: p for p in profiles(catalog, gpu, "timesliced")}[name]
-        quotient = max(p.frame_buffer_mb for p in profiles(catalog, gpu, "timesliced")) // found.frame_buffer_mb
+        quotient = (
+            max(p.frame_buffer_mb for p in profiles(catalog, gpu, "timesliced")) // found.frame_buffer_mb
+        )
         assert found.max_per_gpu == count < quotient
 
 

@@ -13,7 +13,7 @@ from gpuplan.app.model import Workbook
 from gpuplan.models.availability import gpus_after_failure
 from gpuplan.models.placement import Host, Outcome
 from gpuplan.plan import fail_hosts
-from gpuplan.records import Pool
+from gpuplan.records import Pool, failure_runs
 from gpuplan.report import amount, number
 from gpuplan.report.numbers import MODE_NAMES
 from gpuplan.scenario import FIELD_BY_PATH, UNASSIGNED
@@ -245,30 +245,21 @@ def _how(workbook: Workbook, group_id: str) -> str:
 
 def failure_table(workbook: Workbook) -> dict[str, Any]:
     """What the loss of each host does, hosts that do the same in one row."""
-    rows: list[dict[str, Any]] = []
     many = len(workbook.plan.pools) > 1
-    for pool in workbook.plan.pools:
-        start = 0
-        for at in range(1, len(pool.failures) + 1):
-            first = pool.failures[start]
-            if at == len(pool.failures) or not _same(pool.failures[at], first):
-                last = pool.failures[at - 1].host
-                hosts = f"Host {first.host}" if last == first.host else f"Hosts {first.host}\u2013{last}"
-                rows.append(
-                    {
-                        "hosts": f"{pool.name}: {hosts}" if many else hosts,
-                        "restarted": number(first.restarted),
-                        "moved": number(first.moved),
-                        "unplaced": number(first.unplaced),
-                        "tone": "bad" if first.unplaced else "",
-                    }
-                )
-                start = at
+    rows = [
+        {
+            "hosts": (f"{pool.name}: " if many else "")
+            + (f"Host {first.host}" if first == last else f"Hosts {first.host}\u2013{last.host}"),
+            "key": f"pools.{pool.id}.failure.{first.host}",
+            "restarted": number(first.restarted),
+            "moved": number(first.moved),
+            "unplaced": number(first.unplaced),
+            "tone": "bad" if first.unplaced else "",
+        }
+        for pool in workbook.plan.pools
+        for first, last in failure_runs(pool.failures)
+    ]
     return {"rows": rows[:12], "more": max(0, len(rows) - 12), "stale": workbook.stale}
-
-
-def _same(one: Any, other: Any) -> bool:
-    return (one.restarted, one.moved, one.unplaced) == (other.restarted, other.moved, other.unplaced)
 
 
 def capacity_rows(workbook: Workbook) -> list[dict[str, Any]]:

@@ -1,0 +1,82 @@
+"""Why this number? For every line of every example."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuplan import Plan
+from gpuplan.facts import BASES
+from gpuplan.report.explain import BASIS_TEXT, explain, formula_text
+from gpuplan.report.numbers import number
+
+
+def test_every_line_can_be_explained(example: Plan) -> None:
+    for key, line in example.lines.items():
+        why = explain(example, key)
+        assert (why.key, why.label, why.sentence) == (key, line.label, line.sentence)
+        assert number(line.value) in why.value
+        assert number(line.value) in why.formula
+        assert "{" not in why.formula
+        assert why.basis_text == BASIS_TEXT[line.basis]
+        assert len(why.inputs) == len(line.inputs)
+        assert [s.id for s in why.sources] == list(line.sources)
+        for row in why.inputs:
+            assert row.label
+            assert row.value
+            assert row.known
+            assert not row.key or row.key in example.lines
+        for source in why.sources:
+            assert source.title
+
+
+def test_why_eight(plans: dict[str, Plan]) -> None:
+    why = explain(plans["enterprise"], "totals.hosts")
+    assert why.value == "8 hosts"
+    assert why.formula == "7 for the demand + 1 spare = 8"
+    assert [row.value for row in why.inputs] == ["7 hosts", "1 host"]
+    needed = explain(plans["enterprise"], why.inputs[0].key)
+    assert needed.formula.startswith("28 GPUs occupied / 4 per host, rounded up = 7")
+    assert "vmware-sharing-gpus-2020" in {s.id for s in why.sources}
+
+
+def test_the_trail_ends_at_inputs_and_sources(example: Plan) -> None:
+    """Following the inputs from the answer leads to every part of the demand, without a circle."""
+    seen: set[str] = set()
+
+    def follow(key: str, above: tuple[str, ...]) -> None:
+        assert key not in above
+        seen.add(key)
+        for row in explain(example, key).inputs:
+            if row.key:
+                follow(row.key, (*above, key))
+
+    follow("totals.hosts", ())
+    for group in example.groups:
+        assert f"groups.{group.id}.demand_gpus" in seen
+        assert f"groups.{group.id}.active" in seen
+
+
+def test_a_failure_s_input_has_a_name(example: Plan) -> None:
+    why = explain(example, "totals.unplaced_vms_after_failure")
+    assert [row.label for row in why.inputs] == ["VMs not placed", "worst host failure"]
+
+
+def test_assumed_inputs_are_not_called_stated(plans: dict[str, Plan]) -> None:
+    why = explain(plans["current"], "groups.developers.active")
+    assert why.basis == "assumed"
+    assert all(row.known == "an illustration of gpuplan's own" for row in why.inputs)
+    assert "Stated" not in {s.title.split()[0] for s in why.sources}
+
+
+def test_every_basis_has_words() -> None:
+    assert set(BASIS_TEXT) == set(BASES)
+
+
+def test_an_unknown_line(plans: dict[str, Plan]) -> None:
+    with pytest.raises(KeyError):
+        explain(plans["starter"], "totals.unicorns")
+
+
+def test_formula_text_of_a_sum(plans: dict[str, Plan]) -> None:
+    line = plans["enterprise"].lines["demand.groups_gpus"]
+    assert formula_text(line) == "12 + 8 + 2 + 2 + 4 = 28"

@@ -1,0 +1,87 @@
+"""Numbers as a reader sees them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpuplan.facts import BASES
+from gpuplan.models.access import MODES
+from gpuplan.report.numbers import MODE_NAMES, amount, basis_word, number
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (8, "8"),
+        (28.0, "28"),
+        (0, "0"),
+        (9999, "9999"),
+        (10_000, "10\u202f000"),
+        (1_234_567, "1\u202f234\u202f567"),
+        (0.5, "1/2"),
+        (0.125, "1/8"),
+        (1 / 7, "1/7"),
+        (1 / 3, "1/3"),
+        (0.3, "3/10"),
+        (0.35, "0.35"),
+        (2.5, "2.5"),
+        (28.333333, "28.333"),
+        (12_345.678, "12\u202f345.678"),
+        (0.0137, "0.0137"),
+        (0.00004, "4e-05"),  # small is not nothing
+        (0.0004, "0.0004"),
+        (None, "none"),
+        (True, "yes"),
+        (False, "no"),
+        ("V100D-4C", "V100D-4C"),
+    ],
+)
+def test_number(value: Any, text: str) -> None:
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (8, "host", "8 hosts"),
+        (1, "host", "1 host"),
+        (0, "GPU", "0 GPUs"),
+        (0.5, "GPU", "1/2 GPU"),
+        (1.5, "GPU", "1.5 GPUs"),
+        (3, "VM", "3 VMs"),
+        (25, "Gbit/s", "25 Gbit/s"),
+        (3, "1", "3"),
+        (3, "", "3"),
+        ("vgpu", "GPU", "vgpu"),
+        (None, "GPU", "none"),
+        (True, "1", "yes"),
+    ],
+)
+def test_amount(value: Any, unit: str, text: str) -> None:
+    assert amount(value, unit) == text
+
+
+@given(st.floats(1e-9, 1e9))
+def test_nothing_but_zero_is_shown_as_zero_and_nothing_far_off(value: float) -> None:
+    text = number(value).replace("\u202f", "")
+    if "/" in text:
+        one, other = text.split("/")
+        shown = int(one) / int(other)
+    else:
+        shown = float(text)
+    assert shown > 0
+    assert shown == pytest.approx(value, rel=6e-3)
+
+
+@given(st.integers(-(10**12), 10**12))
+def test_whole_numbers_lose_nothing(value: int) -> None:
+    assert int(number(value).replace("\u202f", "")) == value
+
+
+def test_words() -> None:
+    assert all(basis_word(basis) for basis in BASES)
+    assert set(MODE_NAMES) == {*MODES, ""}

@@ -1,0 +1,194 @@
+"""The plan as data: the contract of `--json`, and the tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.facts import BASES
+from gpuplan.report.tables import gpu_rows, plan_dict, plan_frames, plan_tables
+from gpuplan.scenario import UNASSIGNED, from_dict
+
+NUMBER = (int, float)
+CONTRACT: dict[str, Any] = {
+    "version": int,
+    "catalog": str,
+    "scenario": dict,
+    "totals": {
+        "hosts": int,
+        "hosts_for_demand": int,
+        "hosts_for_failures": int,
+        "gpus": int,
+        "gpus_after_failure": int,
+        "gpus_demanded": NUMBER,
+        "unplaced_vms": int,
+        "unplaced_vms_after_failure": int,
+    },
+    "pools": [
+        {
+            "id": str,
+            "access_modes": [str],
+            "server": str,
+            "gpu": str,
+            "hosts": int,
+            "gpus_per_host": int,
+            "gpus": int,
+            "gpus_after_failure": int,
+            "placement": [{"host": int, "gpus": [{"gpu": int, "share": (str, type(None)), "vms": list}]}],
+            "proof": {"method": str, "at_least_hosts": int},
+            "shared_gpus": [{"share": str, "gpus": int, "at_least_gpus": int, "method": str}],
+            "unplaced": [{"group": str, "vms": int, "gpus": NUMBER, "code": str, "reason": str}],
+            "failures": [{"host": int, "restarted": int, "moved": int, "unplaced": int}],
+        }
+    ],
+    "groups": [
+        {
+            "id": str,
+            "name": str,
+            "access_mode": str,
+            "reasons": [{"code": str, "text": str, "basis": str, "sources": [str]}],
+            "ruled_out": [{"mode": str, "possible": bool, "reason": dict}],
+            "gives_up": [{"feature": str, "verdict": str, "text": str}],
+            "keeps": [{"feature": str, "verdict": str, "text": str}],
+            "vms": int,
+            "vms_placed": int,
+            "demand_gpus": NUMBER,
+            "profile": str,
+            "unplaced": list,
+        }
+    ],
+    "decisions": [
+        {
+            "number": int,
+            "title": str,
+            "decision": str,
+            "justification": str,
+            "implication": str,
+            "sources": [str],
+        }
+    ],
+    "messages": [{"code": str, "level": str, "text": str, "change": str, "path": str, "sources": [str]}],
+    "lines": [
+        {
+            "key": str,
+            "label": str,
+            "value": (int, float, str),
+            "unit": str,
+            "function": str,
+            "formula": str,
+            "inputs": [{"name": str, "key": str, "label": str, "unit": str, "basis": str, "sources": [str]}],
+            "sources": [str],
+            "basis": str,
+        }
+    ],
+}
+
+
+def check(data: Any, shape: Any, at: str = "plan") -> None:
+    if isinstance(shape, dict):
+        assert isinstance(data, dict), at
+        for key, inner in shape.items():
+            assert key in data, f"{at}.{key} is missing"
+            check(data[key], inner, f"{at}.{key}")
+    elif isinstance(shape, list):
+        assert isinstance(data, list), at
+        for number, item in enumerate(data):
+            check(item, shape[0], f"{at}[{number}]")
+    else:
+        assert isinstance(data, shape), f"{at} is {data!r}"
+        if shape is int or shape is NUMBER:
+            assert not isinstance(data, bool), at
+
+
+def test_the_contract(example: Plan) -> None:
+    data = plan_dict(example)
+    assert set(data) == set(CONTRACT)
+    check(data, CONTRACT)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert all(line["basis"] in BASES for line in data["lines"])
+    assert all(m["level"] in ("stop", "warn", "note") for m in data["messages"])
+
+
+def test_the_contract_holds_for_what_is_not_placed(catalog: Catalog) -> None:
+    for scenario in (
+        {},
+        {"demand": {"stated_gpus": 9}},
+        {
+            "groups": [{"id": "a", "people": 9}, {"id": "b", "gpus_each": 0.5, "access": "passthrough"}],
+            "demand": {"stated_gpus": 4},
+        },
+    ):
+        check(plan_dict(make_plan(from_dict(scenario), catalog)), CONTRACT)
+
+
+def test_the_scenario_in_the_plan_is_the_scenario(example: Plan) -> None:
+    assert from_dict(plan_dict(example)["scenario"]) == example.scenario
+
+
+def test_unplaced_vms_of_a_stated_total_are_listed_with_their_reason(catalog: Catalog) -> None:
+    scenario = {"groups": [{"id": "a", "people": 9}], "demand": {"stated_gpus": 4}}
+    (pool,) = plan_dict(make_plan(from_dict(scenario), catalog))["pools"]
+    assert pool["unplaced"] == [
+        {
+            "group": "a",
+            "vms": 5,
+            "gpus": 5.0,
+            "code": "beyond-stated-total",
+            "reason": "the groups before it use up the customer's stated total",
+        }
+    ]
+
+
+def test_names_are_not_changed(catalog: Catalog) -> None:
+    name = "<script>alert('&amp;')</script>"
+    data = plan_dict(make_plan(from_dict({"name": name, "groups": [{"id": "a", "name": name}]}), catalog))
+    assert data["scenario"]["name"] == data["groups"][0]["name"] == name
+
+
+def test_every_gpu_of_every_host_is_listed(example: Plan) -> None:
+    for pool in example.pools:
+        vms: set[tuple[str, int]] = set()
+        for host in range(1, pool.hosts + 1):
+            rows = gpu_rows(pool, host)
+            assert [row["gpu"] for row in rows] == list(range(1, pool.gpus_per_host + 1))
+            vms |= {(vm["group"], vm["vm"]) for row in rows for vm in row["vms"]}
+        for group in example.groups:
+            if group.pool == pool.id:
+                assert {vm for g, vm in vms if g == group.id} == set(range(1, group.vms_placed + 1))
+
+
+def test_tables_agree_with_the_plan(example: Plan) -> None:
+    tables = plan_tables(example)
+    for columns, rows in tables.values():
+        assert len(set(columns)) == len(columns)
+        assert all(len(row) == len(columns) for row in rows)
+    assert [row[0] for row in tables["groups"][1]] == [g.name for g in example.groups]
+    assert sum(row[6] for row in tables["pools"][1]) == example.totals.hosts
+    assert len(tables["failures"][1]) == example.totals.hosts
+    assert len(tables["lines"][1]) == len(example.lines)
+    assert len(tables["decisions"][1]) == len(example.decisions)
+    totals = {row[0]: row[1] for row in tables["totals"][1]}
+    assert totals["Hosts"] == example.totals.hosts
+    assert totals["GPUs after failure"] == example.totals.gpus_after_failure
+
+
+def test_gpus_of_no_group_have_a_name(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({"demand": {"stated_gpus": 3}}), catalog)
+    assert {row[4] for row in plan_tables(plan)["placement"][1]} == {"Not assigned to a group"}
+    assert {vm["group"] for row in gpu_rows(plan.pools[0], 1) for vm in row["vms"]} == {UNASSIGNED}
+
+
+def test_frames(catalog: Catalog) -> None:
+    pandas = pytest.importorskip("pandas")
+    plan = make_plan(load_scenario("enterprise"), catalog)
+    frames = plan_frames(plan)
+    assert set(frames) == set(plan_tables(plan))
+    assert all(isinstance(frame, pandas.DataFrame) for frame in frames.values())
+    assert frames["pools"]["hosts"].sum() == 8
+    assert frames["placement"]["host"].max() == 7  # the eighth is empty
+    for name, frame in frames.items():
+        assert len(frame) == len(plan_tables(plan)[name][1])

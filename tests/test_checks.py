@@ -1,0 +1,159 @@
+"""Checks: each message is given when it should be, cites what it says, and has a code of its own."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, make_plan
+from gpuplan import checks as checks_module
+from gpuplan.catalog import Catalog
+from gpuplan.checks import LEVELS, check_plan
+from gpuplan.records import Message
+from gpuplan.scenario import from_dict
+
+L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}
+
+
+def messages(catalog: Catalog, **data: Any) -> dict[str, Message]:
+    return {m.code: m for m in check_plan(make_plan(from_dict(data), catalog))}
+
+
+def one(**group: Any) -> list[dict[str, Any]]:
+    return [{"id": "a", "name": "Team", **group}]
+
+
+SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nothing-demanded": ("note", {}),
+    "no-access-mode": ("stop", {"groups": one(gpus_each=0.5, access="passthrough")}),
+    "beyond-stated-total": ("stop", {"groups": one(people=5), "demand": {"stated_gpus": 4}}),
+    "stated-above-groups": ("note", {"groups": one(people=3), "demand": {"stated_gpus": 4}}),
+    "count-and-placement-part": ("warn", {"groups": one(people=8, gpus_each=3), **L40S}),
+    "failure-leaves-unplaced": (
+        "warn",
+        {"groups": one(people=4), "availability": {"host_failures": 0}},
+    ),
+    "bitfusion-end-of-life": ("warn", {"groups": one(), "platform": {"bitfusion": True}}),
+    "bitfusion-fed-by-vgpu": (
+        "note",
+        {"groups": one(), "platform": {"bitfusion": True, "bitfusion_servers": "vgpu"}},
+    ),
+    "bitfusion-no-profile": (
+        "stop",
+        {
+            "groups": one(),
+            "hardware": {"gpu": "b200-sxm6-180gb"},
+            "platform": {"bitfusion": True, "bitfusion_servers": "vgpu"},
+        },
+    ),
+    "bitfusion-two-servers": ("warn", {"groups": one(people=4), "platform": {"bitfusion": True}}),
+    "bitfusion-memory-only": ("note", {"groups": one(gpus_each=0.5), "platform": {"bitfusion": True}}),
+    "remote-link-slow": (
+        "warn",
+        {"groups": one(), "platform": {"bitfusion": True}, "network": {"link_gbit_s": 1}},
+    ),
+    "server-not-chosen": ("note", {"groups": one()}),
+    "server-limit-unknown": (
+        "warn",
+        {"groups": one(), "hardware": {"server": "dell-r740xd", "gpu": "v100-pcie-32gb"}},
+    ),
+    "vsphere-support-ends": ("note", {"groups": one(), "platform": {"vsphere": "7.0"}}),
+    "inputs-assumed": ("note", {"groups": one()}),
+    "source-note": (
+        "note",
+        {"notes": [{"text": "A <b>remark</b>.", "source": "vmware-bitfusion-faq", "locator": "p. 1"}]},
+    ),
+}
+UNREACHED = {
+    "placement-not-proven": "needs a demand for which the solver gives up; test_placement covers the label",
+    "vgpu-support-unknown": "no GPU of the catalog has both profiles and unknown support",
+}
+
+
+@pytest.mark.parametrize("code", SITUATIONS)
+def test_each_message_is_given(catalog: Catalog, code: str) -> None:
+    level, data = SITUATIONS[code]
+    message = messages(catalog, **data)[code]
+    assert message.level == level
+    assert all(source in catalog.sources for source in message.sources)
+
+
+def test_every_code_is_known_here_and_unique() -> None:
+    tree = ast.parse(inspect.getsource(checks_module))
+    calls = [
+        node for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message"
+    ]  # fmt: skip
+    codes = [ast.literal_eval(call.args[0]) for call in calls]
+    assert len(set(codes)) == len(codes)
+    assert set(codes) == set(SITUATIONS) | set(UNREACHED)
+
+
+def test_every_check_is_run() -> None:
+    tree = ast.parse(inspect.getsource(checks_module))
+    written = {
+        node.name for node in tree.body
+        if isinstance(node, ast.FunctionDef) and any(isinstance(n, ast.Yield) for n in ast.walk(node))
+    }  # fmt: skip
+    assert written == {check.__name__ for check in checks_module._CHECKS}
+
+
+def test_the_slip_in_the_source_is_a_note_with_its_citation(plans: dict[str, Plan]) -> None:
+    (note,) = [m for m in check_plan(plans["starter"]) if m.code == "source-note"]
+    assert note.level == "note"
+    assert "8 x 2 = 16" in note.text
+    assert note.sources == ("vmware-sharing-gpus-2020",)
+    assert note.locator
+
+
+def test_the_conflict_about_bitfusion_and_vgpu_cites_both_sides(plans: dict[str, Plan]) -> None:
+    (note,) = [m for m in check_plan(plans["enterprise"]) if m.code == "bitfusion-fed-by-vgpu"]
+    assert note.sources == ("vmware-sharing-gpus-2020", "vmware-bitfusion-faq")
+    assert note.path == "platform.bitfusion_servers"
+    assert note.change
+    assert "bitfusion-fed-by-vgpu" not in {m.code for m in check_plan(plans["starter"])}
+
+
+def test_the_most_serious_first(catalog: Catalog) -> None:
+    found = check_plan(
+        make_plan(
+            from_dict(
+                {"groups": one(people=5), "demand": {"stated_gpus": 4}, "platform": {"bitfusion": True}}
+            ),
+            catalog,
+        )
+    )
+    assert [LEVELS.index(m.level) for m in found] == sorted(LEVELS.index(m.level) for m in found)
+    assert {m.level for m in found} == set(LEVELS)
+
+
+@pytest.mark.parametrize(
+    ("people", "servers", "warned"),
+    [(2, 1, False), (4, 2, True), (8, 3, False)],  # with a spare host each: 4 GPUs to a host
+)
+def test_two_bitfusion_servers_are_one_too_few(
+    catalog: Catalog, people: int, servers: int, warned: bool
+) -> None:
+    spare = 0 if people == 2 else 1
+    found = messages(
+        catalog,
+        groups=one(people=people),
+        platform={"bitfusion": True},
+        availability={"host_failures": spare},
+        **L40S,
+    )
+    assert ("bitfusion-two-servers" in found) is warned
+
+
+def test_a_clean_design_has_nothing_to_fix(plans: dict[str, Plan]) -> None:
+    for plan in plans.values():
+        assert not [m for m in check_plan(plan) if m.level == "stop"]
+
+
+def test_names_are_text(catalog: Catalog) -> None:
+    name = "<script>{alert}</script>"
+    found = messages(catalog, groups=[{"id": "a", "name": name, "gpus_each": 0.5, "access": "passthrough"}])
+    assert name in found["no-access-mode"].text

@@ -1,0 +1,258 @@
+"""The command line, in the process and once for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from gpuplan import __version__
+from gpuplan.cli import main
+from gpuplan.scenario import json_schema
+
+SCENARIO = "name: Mine\ngroups:\n- {id: a, name: Team, people: 8, gpus_each: 3}\n"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(arguments)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.yaml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
+def test_plan_prints_the_design(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    code, out, err = run(capsys, "plan", name)
+    assert (code, err) == (0, "")
+    assert "Design decisions" in out
+    assert "Messages" in out
+
+
+def test_plan_of_a_file(capsys: pytest.CaptureFixture[str], mine: Path) -> None:
+    code, out, _ = run(capsys, "plan", str(mine))
+    assert code == 0
+    assert "9  (8 for the demand + 1" in out  # eight VMs of 3 GPUs on hosts of 4, and a spare one
+
+
+def test_plan_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "plan", "enterprise", "--json")
+    assert (code, err) == (0, "")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert data["totals"]["hosts"] == 8
+    assert data["totals"]["gpus_after_failure"] == 28
+
+
+def test_json_is_plain_ascii_so_that_every_terminal_can_carry_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text('name: "Universit\u00e4t \U0001f680"\n', encoding="utf-8")
+    code, out, _ = run(capsys, "plan", str(path), "--json")
+    assert code == 0
+    assert out.isascii()
+    assert json.loads(out)["scenario"]["name"] == "Universit\u00e4t \U0001f680"
+
+
+def test_a_scenario_in_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(
+        json.dumps({"demand": {"stated_gpus": 14}, "hardware": {"gpus_per_host": 2}}), encoding="utf-8"
+    )
+    code, out, _ = run(capsys, "plan", str(path), "--json")
+    assert code == 0
+    assert json.loads(out)["totals"]["hosts"] == 8
+
+
+BAD = {
+    "unknown-field.yaml": ("colour: red", ["colour", "red", "known are"]),
+    "negative.yaml": ("groups: [{id: a, people: -3}]", ["groups.a.people", "-3", "from 0 to 100000"]),
+    "absurd.yaml": ("groups: [{id: a, people: 99999999}]", ["groups.a.people", "99999999"]),
+    "gpu.yaml": ("hardware: {gpu: v1000}", ["hardware.gpu", "v1000", "gpuplan catalog gpus"]),
+    "too-many.yaml": (
+        "hardware: {gpu: v100-pcie-32gb, server: dell-c4140, gpus_per_host: 8}",
+        ["hardware.gpus_per_host", "8", "at most 4"],
+    ),
+    "too-large-vm.yaml": ("groups: [{id: a, gpus_each: 8}]", ["groups.a.gpus_each", "8", "at most 4"]),
+    "list.yaml": ("- a\n- b", ["a list"]),
+    "bomb.yaml": ("a: &a [x, x]\nb: [*a, *a]", ["anchors"]),
+    "broken.yaml": ("a: [", ["not valid YAML", "line"]),
+    "huge-number.yaml": ("groups: [{id: a, people: 0x" + "f" * 20_000 + "}]", ["groups.a.people"]),
+    "terminal.yaml": ('"\\e[31mred\\nline": 1', ["no such field"]),
+    "surrogate.yaml": ('name: "\\ud800"', ["name"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_files_exit_2_with_a_line_that_says_what_to_change(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str
+) -> None:
+    text, words = BAD[name]
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    code, out, err = run(capsys, "plan", str(path))
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert "Traceback" not in err
+    assert err.strip().isprintable()
+    assert all(word in err for word in words), err
+
+
+def test_one_line_per_problem(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("colour: red\ngroups: [{id: a, people: -3, gpus_each: 99}]", encoding="utf-8")
+    code, _, err = run(capsys, "plan", str(path))
+    assert code == 2
+    assert len(err.splitlines()) == 3
+
+
+def test_files_that_are_not_there_or_too_large(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    huge = tmp_path / "huge.yaml"
+    with huge.open("wb") as file:
+        file.truncate(50_000_000)
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(bytes(range(256)))
+    for name, words in [
+        ("no-such-example", "cannot read no-such-example"),
+        (str(tmp_path), "cannot read"),
+        (str(huge), "at most 1,000,000 bytes"),
+        (str(binary), "not UTF-8"),
+    ]:
+        code, out, err = run(capsys, "plan", name)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert len(err.splitlines()) == 1
+
+
+def test_catalog(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "catalog")
+    assert code == 0
+    assert "Gpus" in out
+    code, out, _ = run(capsys, "catalog", "v100")
+    assert code == 0
+    assert "Tesla V100 PCIe 32GB" in out
+    code, out, err = run(capsys, "catalog", "unicorn")
+    assert (code, out) == (1, "")
+    assert "unicorn" in err
+
+
+def test_the_table_that_an_error_names_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("gpus", "servers", "vsphere", "use_cases"):
+        code, out, _ = run(capsys, "catalog", name)
+        assert code == 0
+        assert out
+
+
+def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "schema")
+    assert code == 0
+    assert json.loads(out) == json.loads(json.dumps(json_schema()))
+    jsonschema.Draft202012Validator.check_schema(json.loads(out))
+
+
+def test_a_catalog_of_one_s_own(capsys: pytest.CaptureFixture[str], tmp_path: Path, mine: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    _, before, _ = run(capsys, "plan", str(mine), "--json")
+    (own / "gpus.csv").write_text(
+        "item,parameter,value,low,high,unit,basis,source,locator,note\n"
+        "l40s-48gb,name,Our own L40S,,,,quoted,vmware-bitfusion-faq,,\n",
+        encoding="utf-8",
+    )
+    code, out, err = run(capsys, "plan", str(mine), "--json", "--catalog", str(own))
+    assert (code, err) == (0, "")
+    assert json.loads(out)["catalog"] != json.loads(before)["catalog"]
+    assert json.loads(out)["totals"] == json.loads(before)["totals"]
+    code, out, _ = run(capsys, "catalog", "l40s-48gb", "--catalog", str(own))
+    assert "Our own L40S" in out
+
+
+@pytest.mark.parametrize("content", ["item,parameter\nx,y\n", "not,a,catalog\n"])
+def test_a_catalog_that_is_wrong(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, mine: Path, content: str
+) -> None:
+    (tmp_path / "gpus.csv").write_text(content, encoding="utf-8")
+    code, out, err = run(capsys, "plan", str(mine), "--catalog", str(tmp_path))
+    assert (code, out) == (2, "")
+    assert "gpus.csv" in err
+    assert "Traceback" not in err
+    code, _, err = run(capsys, "plan", str(mine), "--catalog", str(tmp_path / "nowhere"))
+    assert code == 2
+    assert "nowhere" in err
+
+
+def test_the_app_refuses_a_bad_file_before_it_starts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("colour: red", encoding="utf-8")
+    code, _, err = run(capsys, "app", str(path), "--no-browser")
+    assert code == 2
+    assert "colour" in err
+
+
+@pytest.mark.parametrize("arguments", [[], ["unknown"], ["plan"], ["plan", "a", "b"]])
+def test_wrong_arguments(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: gpuplan" in capsys.readouterr().err
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for argument, said in [("--version", __version__), ("--help", "plan")]:
+        with pytest.raises(SystemExit) as caught:
+            main([argument])
+        assert caught.value.code == 0
+        assert said in capsys.readouterr().out
+
+
+def gpuplan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "gpuplan.cli", *arguments],
+        capture_output=True,
+        env={**os.environ, **environment},
+    )
+
+
+def test_for_real(tmp_path: Path) -> None:
+    done = gpuplan("plan", "starter", "--json")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert json.loads(done.stdout)["totals"]["hosts"] == 8
+    path = tmp_path / "mine.yaml"
+    path.write_text("colour: red", encoding="utf-8")
+    done = gpuplan("plan", str(path))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_terminal_that_knows_few_characters(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        'name: "Universit\u00e4t \u6f22"\ngroups: [{id: a, name: "\u6f22", people: 12000}]\n',
+        encoding="utf-8",
+    )
+    done = gpuplan("plan", str(path), PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert b"Universit" in done.stdout
+
+
+def test_a_reader_that_goes_away() -> None:
+    code = (
+        "import subprocess, sys\n"
+        "p = subprocess.Popen([sys.executable, '-m', 'gpuplan.cli', 'catalog'], stdout=subprocess.PIPE, "
+        "stderr=subprocess.PIPE)\n"
+        "p.stdout.close(); err = p.stderr.read(); p.wait(); sys.stdout.write(repr((p.returncode, err)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "(0, b'')"

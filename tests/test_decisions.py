@@ -1,0 +1,90 @@
+"""Decisions: numbered, complete, and true to the numbers of the plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import from_dict
+
+
+def texts(plan: Plan) -> dict[str, str]:
+    return {d.title: d.decision for d in plan.decisions}
+
+
+def planned(catalog: Catalog, **data: Any) -> Plan:
+    return make_plan(from_dict(data), catalog)
+
+
+def test_each_decision_is_complete(example: Plan) -> None:
+    assert [d.number for d in example.decisions] == list(range(1, len(example.decisions) + 1))
+    for decision in example.decisions:
+        for text in (decision.title, decision.decision, decision.justification, decision.implication):
+            assert text
+            assert "  " not in text
+        assert decision.decision.endswith(".")
+        assert decision.sources
+        assert all(source in example.catalog.sources for source in decision.sources)
+        assert all(key in example.lines for key in decision.lines)
+
+
+def test_starter(plans: dict[str, Plan]) -> None:
+    found = texts(plans["starter"])
+    assert found["GPUs per host"] == "Each GPU host is a PowerEdge R740xd with 2 Tesla V100 PCIe 32GB."
+    assert found["Hosts for the demand"] == "14 GPUs of demand need a minimum of 7 hosts with 2 GPUs each."
+    assert found["Spare hosts"].startswith(
+        "1 additional host for high availability and maintenance. A failure during"
+    )
+    assert found["Capacity"] == "8 hosts with 2 GPUs each give 16 GPUs, and 14 when 1 host is lost."
+    assert "GPUs in passthrough" in found["Bitfusion servers"]
+    assert "10 Gbit/s Ethernet" in found["Network"]
+    assert "Allocation of GPUs" not in found
+
+
+def test_enterprise(plans: dict[str, Plan]) -> None:
+    found = texts(plans["enterprise"])
+    assert "with 4 Tesla V100" in found["GPUs per host"]
+    assert found["Hosts for the demand"] == "28 GPUs of demand need a minimum of 7 hosts with 4 GPUs each."
+    assert found["Capacity"] == "8 hosts with 4 GPUs each give 32 GPUs, and 28 when 1 host is lost."
+    assert "vComputeServer" in found["Allocation of GPUs"]
+    assert "one more consumer of vGPUs" in found["Bitfusion servers"]
+    assert "PVRDMA" in found["Network"]
+
+
+def test_two_clusters_say_so(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("platform.bitfusion_servers", "passthrough")
+    found = texts(make_plan(scenario, catalog))
+    assert "1 additional host in each cluster" in found["Spare hosts"]
+    assert found["Capacity"].startswith(
+        "9 hosts in 2 clusters with 4 GPUs each give 36 GPUs, and 32 when 1 host is"
+    )
+    assert "Hosts for the demand in the vGPU cluster" in found
+    assert "Hosts for the demand in the Bitfusion cluster" in found
+
+
+def test_spare_hosts(catalog: Catalog) -> None:
+    groups = [{"id": "a", "people": 8}]
+    for failures, accepted, title, words in [
+        (0, True, "No spare host", "No host is added"),
+        (2, True, "Spare hosts", "2 additional hosts for high availability"),
+        (1, False, "Spare hosts", "2 additional hosts: 1 for failures and 1 for maintenance"),
+    ]:
+        availability = {"host_failures": failures, "maintenance_failure_accepted": accepted}
+        assert words in texts(planned(catalog, groups=groups, availability=availability))[title]
+
+
+def test_a_loss_that_is_not_survived_is_not_called_survived(catalog: Catalog) -> None:
+    plan = planned(catalog, groups=[{"id": "a", "people": 8}], availability={"host_failures": 0})
+    capacity = next(d for d in plan.decisions if d.title == "Capacity")
+    assert "4 VMs have no GPU" in capacity.justification
+
+
+def test_passthrough(catalog: Catalog) -> None:
+    plan = planned(catalog, groups=[{"id": "a", "name": "HPC", "people": 2, "access": "passthrough"}])
+    assert texts(plan)["Passthrough"].startswith("HPC get whole GPUs by DirectPath I/O")
+    assert "Allocation of GPUs" not in texts(plan)
+
+
+def test_nothing_asked_nothing_decided(catalog: Catalog) -> None:
+    assert planned(catalog).decisions == ()
