@@ -12,9 +12,10 @@ from pathlib import Path
 
 from gpuplan import __version__
 from gpuplan.catalog import CatalogError, load_catalog
+from gpuplan.fields import ScenarioError
 from gpuplan.plan import make_plan
 from gpuplan.report import catalog_text, plan_dict, plan_text
-from gpuplan.scenario import ScenarioError, example_names, json_schema, load_scenario, scenario_path
+from gpuplan.scenario import example_names, json_schema, load_scenario, scenario_path
 
 BAD_INPUT = 2
 

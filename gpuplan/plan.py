@@ -15,6 +15,7 @@ from typing import Any
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.decisions import decide
 from gpuplan.facts import Fact
+from gpuplan.fields import MAX_GPUS, Problem, ScenarioError, show
 from gpuplan.models import access, availability, demand, placement, sharing
 from gpuplan.records import (
     Decision,
@@ -30,16 +31,7 @@ from gpuplan.records import (
     Unplaced,
     failure_runs,
 )
-from gpuplan.scenario import (
-    MAX_GPUS,
-    MAX_VMS,
-    Group,
-    Problem,
-    Scenario,
-    ScenarioError,
-    show,
-    wrong_values,
-)
+from gpuplan.scenario import MAX_VMS, Group, Scenario, wrong_values
 from gpuplan.scenario import UNASSIGNED as UNASSIGNED
 from gpuplan.units import MIB_PER_GIB, exact
 

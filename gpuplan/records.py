@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 from gpuplan.facts import Fact, weakest
+from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME
 from gpuplan.models.placement import Host
-from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gpuplan import load_catalog
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, MODES, Field
+from gpuplan.fields import FIELDS, GROUP_FIELDS, MODES, Field
 
 CATALOG = load_catalog()
 IDS = {

@@ -18,12 +18,13 @@ ALLOWED: dict[str, set[str]] = {
     "units": set(),
     "facts": {"units"},
     "catalog": {"facts", "units"},
-    "scenario": {"facts", "units"},
+    "fields": {"units"},
+    "scenario": {"facts", "fields", "units"},
     "models": {"units", "models"},
-    "records": {"units", "facts", "scenario", "models"},
-    "decisions": {"units", "facts", "catalog", "scenario", "models", "records"},
-    "plan": {"units", "facts", "catalog", "scenario", "models", "records", "decisions"},
-    "checks": {"units", "facts", "catalog", "scenario", "models", "records", "decisions", "plan"},
+    "records": {"units", "facts", "fields", "scenario", "models"},
+    "decisions": {"units", "facts", "fields", "catalog", "scenario", "models", "records"},
+    "plan": {"units", "facts", "fields", "catalog", "scenario", "models", "records", "decisions"},
+    "checks": {"units", "facts", "fields", "catalog", "scenario", "models", "records", "decisions", "plan"},
 }
 ALLOWED["report"] = {*ALLOWED["checks"], "checks", "report"}
 ALLOWED["app"] = {*ALLOWED["report"], "app", ""}

@@ -6,9 +6,9 @@ from typing import Any
 
 from gpuplan.app.model import STEPS, Workbook
 from gpuplan.checks import check_plan
+from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME
 from gpuplan.records import Message
 from gpuplan.report import amount, explain, number
-from gpuplan.scenario import FIELD_BY_PATH, GROUP_FIELD_BY_NAME
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""

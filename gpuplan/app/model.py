@@ -16,22 +16,17 @@ from typing import Any
 from traitlets import HasTraits, Int, Unicode
 
 from gpuplan.catalog import Catalog
+from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Field, Problem, ScenarioError, parse_value
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import (
-    FIELD_BY_PATH,
-    GROUP_FIELD_BY_NAME,
     MAX_FILE_BYTES,
     MAX_GROUPS,
-    Field,
     Group,
     Origin,
-    Problem,
     Scenario,
-    ScenarioError,
     decode_scenario,
     from_dict,
     load_scenario,
-    parse_value,
 )
 
 STEPS = (

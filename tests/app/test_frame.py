@@ -23,7 +23,7 @@ from gpuplan.app.frame import (
 from gpuplan.app.model import STEPS, Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.checks import check_plan
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, parse_value
+from gpuplan.fields import FIELDS, GROUP_FIELDS, parse_value
 
 
 @pytest.fixture

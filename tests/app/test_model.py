@@ -16,7 +16,8 @@ pytest.importorskip("traitlets")
 from gpuplan import Scenario, load_scenario
 from gpuplan.app.model import HISTORY, STEPS, Workbook, field_of, guarded
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, MAX_GROUPS, STATED, from_dict
+from gpuplan.fields import FIELDS, GROUP_FIELDS
+from gpuplan.scenario import MAX_GROUPS, STATED, from_dict
 
 
 @pytest.fixture

@@ -10,13 +10,14 @@ import ipywidgets
 from gpuplan.app.chart import Chart, theme
 from gpuplan.app.frame import field_data, group_colours
 from gpuplan.app.model import Workbook
+from gpuplan.fields import FIELD_BY_PATH
 from gpuplan.models.availability import gpus_after_failure
 from gpuplan.models.placement import Host, Outcome
 from gpuplan.plan import fail_hosts
 from gpuplan.records import Pool, failure_runs
 from gpuplan.report import amount, number
 from gpuplan.report.numbers import MODE_NAMES
-from gpuplan.scenario import FIELD_BY_PATH, UNASSIGNED
+from gpuplan.scenario import UNASSIGNED
 
 SHOWN_HOSTS = 64
 POSTURES = (0, 1, 2)

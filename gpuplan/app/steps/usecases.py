@@ -6,10 +6,10 @@ from typing import Any
 
 from gpuplan.app.frame import field_data, group_colours
 from gpuplan.app.model import Workbook
+from gpuplan.fields import GROUP_FIELDS
 from gpuplan.records import GroupPlan, Reason
 from gpuplan.report import number
 from gpuplan.report.numbers import MODE_NAMES
-from gpuplan.scenario import GROUP_FIELDS
 
 COLUMNS = (
     "name",

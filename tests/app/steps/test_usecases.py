@@ -13,7 +13,7 @@ from gpuplan import load_scenario
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.usecases import COLUMNS, access_data, demand_form, table_data
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import GROUP_FIELDS
+from gpuplan.fields import GROUP_FIELDS
 
 
 @pytest.fixture

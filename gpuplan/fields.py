@@ -1,0 +1,382 @@
+"""The inputs of a scenario: what each may hold, how it is asked for, and how what is given is read.
+
+``FIELDS`` and ``GROUP_FIELDS`` are the single description of every input: its bounds, its
+default, its label and the question to ask for it. Validation, the JSON Schema and the forms
+of the app all read them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from gpuplan.units import exact
+
+MAX_GPUS = 100_000
+MODES = ("passthrough", "vgpu", "mig", "bitfusion")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One input of a scenario: where it is stored, what it may be, and how it is asked for.
+
+    ``kind`` is text, int, share (0 to 1), gpus (a fraction of one GPU or a whole number),
+    choice, bool or id (of a row in the catalog table ``table``). ``optional`` inputs may be empty.
+    """
+
+    path: str
+    label: str
+    kind: str
+    default: Any
+    low: float = 0
+    high: float = 0
+    choices: tuple[str | int, ...] = ()
+    table: str = ""
+    unit: str = ""
+    optional: bool = False
+    question: str = ""
+
+    def allowed(self) -> str:
+        """What this field accepts, in words."""
+        empty = ", or nothing" if self.optional else ""
+        if self.kind == "text":
+            return f"text of {self.low:g} to {self.high:g} characters on one line"
+        if self.kind == "int":
+            return f"a whole number from {self.low:g} to {self.high:g}{empty}"
+        if self.kind == "share":
+            return "a share from 0 to 1 (or 0 % to 100 %)"
+        if self.kind == "gpus":
+            return f"a fraction of one GPU from {self.low:g} (such as 1/8), or a whole number up to {self.high:g}"
+        if self.kind == "bool":
+            return "true or false"
+        if self.kind == "id":
+            return f"the id of a row in the catalog table {self.table}{empty}"
+        return "one of " + ", ".join(str(c) for c in self.choices)
+
+
+FIELDS: tuple[Field, ...] = (
+    Field("name", "Name of the design", "text", "Untitled design", 1, 80),
+    Field("customer", "Customer", "text", "", 0, 80),
+    Field(
+        "demand.stated_gpus",
+        "Stated total",
+        "int",
+        None,
+        1,
+        MAX_GPUS,
+        unit="GPU",
+        optional=True,
+        question="Has a capacity analysis already given a number of GPUs? It wins over the sum of the "
+        "groups; leave it empty to size from the groups.",
+    ),
+    Field(
+        "hardware.gpu",
+        "GPU model",
+        "id",
+        "l40s-48gb",
+        table="gpus",
+        question="Which GPU does the software stack support, and how much frame buffer does the largest "
+        "model need?",
+    ),
+    Field(
+        "hardware.server",
+        "Server",
+        "id",
+        None,
+        table="servers",
+        optional=True,
+        question="Which servers does the customer buy? The server limits the GPUs per host.",
+    ),
+    Field(
+        "hardware.gpus_per_host",
+        "GPUs per host",
+        "int",
+        4,
+        1,
+        16,
+        unit="GPU",
+        question="How many GPUs does one person need at once in one physical host? At least that many.",
+    ),
+    Field(
+        "availability.host_failures",
+        "Host failures to tolerate",
+        "int",
+        1,
+        0,
+        4,
+        unit="host",
+        question="How many hosts may be lost at once while everybody still gets a GPU?",
+    ),
+    Field(
+        "availability.maintenance_failure_accepted",
+        "A failure during maintenance is accepted",
+        "bool",
+        True,
+        question="While one host is down for maintenance, may a second failure leave somebody without a "
+        "GPU? If not, one more host is needed.",
+    ),
+    Field(
+        "platform.vsphere",
+        "vSphere version",
+        "id",
+        "8.0u3",
+        table="vsphere",
+        question="Which version runs today, or will run when this is installed? It decides which sharing "
+        "modes exist.",
+    ),
+    Field(
+        "platform.bitfusion",
+        "Bitfusion may be used",
+        "bool",
+        False,
+        question="Does the customer own Bitfusion? It can no longer be bought.",
+    ),
+    Field(
+        "platform.bitfusion_servers",
+        "Bitfusion servers get GPUs by",
+        "choice",
+        "auto",
+        choices=("auto", "vgpu", "passthrough"),
+        question="As one more consumer of vComputeServer, as the reference architecture draws it, or by "
+        "passthrough on hosts of their own, as the vendor's FAQ asks?",
+    ),
+    Field(
+        "network.link_gbit_s",
+        "Link per GPU host",
+        "choice",
+        25,
+        choices=(1, 10, 25, 40, 50, 100, 200, 400),
+        unit="Gbit/s",
+        question="How fast is the network between compute hosts and GPU hosts?",
+    ),
+    Field(
+        "network.transport",
+        "Transport",
+        "choice",
+        "tcp",
+        choices=("tcp", "pvrdma", "roce", "infiniband"),
+        question="Plain TCP, or RDMA? Distributed training and remote GPUs gain most from RDMA.",
+    ),
+)
+
+GROUP_FIELDS: tuple[Field, ...] = (
+    Field("name", "Group", "text", "New group", 1, 60, question="Who needs GPUs?"),
+    Field(
+        "use_case",
+        "Use case",
+        "id",
+        "ds-workstation",
+        table="use_cases",
+        question="What do they do with a GPU? This picks the GPU configuration of Table 1.",
+    ),
+    Field(
+        "people",
+        "People",
+        "int",
+        1,
+        0,
+        100_000,
+        question="How many people (or jobs, or applications) are in the group?",
+    ),
+    Field(
+        "active_share",
+        "Active at the peak",
+        "share",
+        1.0,
+        0,
+        1,
+        unit="%",
+        question="How many of them use a GPU at the same time in the busiest hour?",
+    ),
+    Field(
+        "vms_each",
+        "VMs each",
+        "int",
+        1,
+        1,
+        1_000,
+        question="How many VMs or worker nodes does one of them run at once? More than one is "
+        "distributed work.",
+    ),
+    Field(
+        "gpus_each",
+        "GPUs per VM",
+        "gpus",
+        1.0,
+        0.01,
+        16,
+        unit="GPU",
+        question="How much GPU does one VM need? All GPUs of one VM are in one physical host.",
+    ),
+    Field(
+        "remote_allowed",
+        "GPU may be remote",
+        "bool",
+        True,
+        question="May the GPU be reached over the network, or must it be in the host the VM runs on?",
+    ),
+    Field(
+        "low_latency",
+        "Low latency for long",
+        "bool",
+        False,
+        question="Does the work need the GPU at minimum latency over long periods?",
+    ),
+    Field(
+        "isolation",
+        "Guaranteed compute share",
+        "bool",
+        False,
+        question="Must a neighbour on the same GPU never slow this group down?",
+    ),
+    Field(
+        "access",
+        "Access mode",
+        "choice",
+        "auto",
+        choices=("auto", *MODES),
+        question="Leave it to the rules, unless the customer has decided.",
+    ),
+)
+
+FIELD_BY_PATH: Mapping[str, Field] = {f.path: f for f in FIELDS}
+GROUP_FIELD_BY_NAME: Mapping[str, Field] = {f.path: f for f in GROUP_FIELDS}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong with an input: its path, the value given, and what is allowed."""
+
+    path: str
+    value: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.value} is not allowed: {self.message}" if self.path else self.message
+
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be used. ``problems`` names each field, its value and what is allowed."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(p) for p in self.problems))
+
+
+def show(value: Any, limit: int = 60) -> str:
+    """A value as it appears in a message: quoted if text, cut if long."""
+    if isinstance(value, str):
+        text = one_line(json.dumps(value, ensure_ascii=False))
+    else:
+        try:
+            text = one_line(str(value))
+        except (ValueError, RecursionError):  # an integer of thousands of digits, or deep nesting
+            text = f"a {type(value).__name__} too long to show"
+    return text if len(text) <= limit else text[: limit - 3] + "..."
+
+
+def one_line(text: str) -> str:
+    """Text that a terminal and a log can show: what cannot be printed is escaped."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def parse_value(spec: Field, given: Any, path: str) -> Any:
+    """The value of a field from what a file or a form gives.
+
+    Forms give text: ``1/8`` and ``12.5 %`` are read, an empty text is nothing.
+
+    Raises
+    ------
+    ScenarioError
+        Naming the field, the value and what is allowed.
+    """
+    problem = ScenarioError([Problem(path, show(given), spec.allowed())])
+    if isinstance(given, str) and spec.kind != "text":
+        given = given.strip()
+        if given == "":
+            given = None
+    if given is None:
+        if spec.optional:
+            return None
+        raise problem
+    if spec.kind == "bool":
+        if isinstance(given, bool):
+            return given
+        raise problem
+    if spec.kind in ("text", "choice", "id"):
+        if isinstance(given, bool) or not isinstance(given, str | int | float):
+            raise problem
+        text = str(given)
+        if spec.kind == "choice":
+            for choice in spec.choices:
+                if text == str(choice):
+                    return choice
+            raise problem
+        if spec.kind == "text":
+            text = text.strip()
+        printable = all(c.isprintable() for c in text)
+        if printable and (spec.kind == "id" or spec.low <= len(text) <= spec.high):
+            return text
+        raise problem
+    number = _number(given, percent=spec.kind != "int")
+    if number is None or not exact(spec.low) <= number <= exact(spec.high):
+        raise problem
+    if spec.kind == "int":
+        if number.denominator != 1:
+            raise problem
+        return int(number)
+    if spec.kind == "gpus" and number > 1 and number.denominator != 1:
+        raise problem
+    return int(number) if spec.kind == "gpus" and number.denominator == 1 else float(number)
+
+
+def _number(given: Any, percent: bool) -> Fraction | None:
+    if isinstance(given, bool):
+        return None
+    if isinstance(given, int):
+        return Fraction(given)
+    if isinstance(given, float):
+        return Fraction(str(given)) if math.isfinite(given) else None
+    if isinstance(given, str) and len(given) <= 40:
+        percent = percent and given.endswith("%")
+        text = given.removesuffix("%").strip() if percent else given
+        if re.fullmatch(
+            r"[+-]?\d{1,18}(\.\d{0,18})?(e[+-]?\d\d?)?|[+-]?\.\d{1,18}|\d{1,9}\s*/\s*[1-9]\d{0,8}", text
+        ):
+            value = Fraction(text.replace(" ", ""))
+            return value / 100 if percent else value
+    return None
+
+
+def field_schema(spec: Field) -> dict[str, Any]:
+    body: dict[str, Any]
+    if spec.kind == "bool":
+        body = {"type": "boolean"}
+    elif spec.kind == "choice":
+        body = {"enum": list(spec.choices)}
+    elif spec.kind == "text":
+        body = {"type": "string", "minLength": int(spec.low), "maxLength": int(spec.high)}
+    elif spec.kind == "id":
+        body = {"type": "string"}
+    elif spec.kind == "gpus":
+        body = {
+            "anyOf": [
+                {"type": "number", "minimum": spec.low, "maximum": 1},
+                {"type": "integer", "minimum": 1, "maximum": int(spec.high)},
+                {"type": "string", "pattern": "^[0-9]{1,9}/[1-9][0-9]{0,8}$"},
+            ]
+        }
+    else:
+        body = {
+            "type": "integer" if spec.kind == "int" else "number",
+            "minimum": spec.low,
+            "maximum": spec.high,
+        }
+    if spec.optional:
+        body = {"anyOf": [body, {"type": "null"}]}
+    return {"title": spec.label, "description": spec.question or spec.label, **body}

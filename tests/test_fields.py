@@ -1,0 +1,126 @@
+"""Inputs: what each may hold, and what is said of a value that it may not."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from gpuplan import Scenario
+from gpuplan.fields import (
+    FIELDS,
+    GROUP_FIELDS,
+    ScenarioError,
+    parse_value,
+    show,
+)
+from gpuplan.scenario import Group
+
+
+def spec_of(path: str) -> Any:
+    return GROUP_FIELD_BY_NAME[path.split(".")[2]] if path.startswith("groups.") else FIELD_BY_PATH[path]
+
+
+WRONG = [
+    None, "", "x", "-1", -1, 0.5, "1/0", "1/2/3", "1e3", "NaN", float("nan"), float("inf"), "1" * 60, 10**30, True,
+    [], {}, b"1", "101 %", "\u0663", "1_000", (1,), object(),
+]  # fmt: skip
+
+
+def test_every_default_is_allowed() -> None:
+    for spec in (*FIELDS, *GROUP_FIELDS):
+        assert parse_value(spec, spec.default, spec.path) == spec.default
+        assert spec.allowed()
+        assert spec.label
+    defaults = {f.path: f.default for f in GROUP_FIELDS}
+    assert {name: getattr(Group("a"), name) for name in defaults} == defaults
+    assert {f.path: Scenario().get(f.path) for f in FIELDS} == {f.path: f.default for f in FIELDS}
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "value"),
+    [
+        ("groups.a.gpus_each", "1/8", 0.125),
+        ("groups.a.gpus_each", " 12.5 % ", 0.125),
+        ("groups.a.gpus_each", "2", 2),
+        ("groups.a.gpus_each", 0.01, 0.01),
+        ("groups.a.gpus_each", "4/2", 2),
+        ("groups.a.active_share", "40 %", 0.4),
+        ("groups.a.active_share", ".4", 0.4),
+        ("groups.a.active_share", "100%", 1.0),
+        ("groups.a.active_share", "1e-06", 0.000001),  # what YAML takes for text in a JSON file
+        ("groups.a.people", "30", 30),
+        ("groups.a.people", 30.0, 30),
+        ("groups.a.name", "  Team  ", "Team"),
+        ("demand.stated_gpus", "", None),
+        ("hardware.server", "", None),
+        ("network.link_gbit_s", "100", 100),
+        ("platform.vsphere", 7.0, "7.0"),  # what YAML makes of 7.0 without quotes
+        ("platform.bitfusion", True, True),
+    ],
+)
+def test_forms_and_files_give_text(path: str, given: Any, value: Any) -> None:
+    read = parse_value(spec_of(path), given, path)
+    assert read == value
+    assert type(read) is type(value)
+
+
+def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowed() -> None:
+    for path, wrong in itertools.product(
+        [f.path for f in FIELDS] + [f"groups.a.{f.path}" for f in GROUP_FIELDS], WRONG
+    ):
+        spec = spec_of(path)
+        try:
+            value = parse_value(spec, wrong, path)
+        except ScenarioError as error:
+            (found,) = error.problems
+            assert (found.path, found.message) == (path, spec.allowed())
+            assert found.value == show(wrong)
+            assert len(found.value) <= 60
+            assert str(error).isprintable()
+            continue
+        # what is accepted is in the bounds of the field
+        if spec.kind == "int" and value is not None:
+            assert type(value) is int
+            assert spec.low <= value <= spec.high
+        elif spec.kind in ("share", "gpus"):
+            assert spec.low <= value <= spec.high
+        elif spec.kind == "text":
+            assert spec.low <= len(value) <= spec.high
+        elif spec.kind == "choice":
+            assert value in spec.choices
+        elif spec.kind == "bool":
+            assert type(value) is bool
+
+
+@pytest.mark.parametrize(
+    ("path", "given"),
+    [
+        ("groups.a.people", -1),
+        ("groups.a.people", 100_001),
+        ("groups.a.people", 2.5),
+        ("groups.a.people", True),
+        ("groups.a.people", "300 %"),
+        ("groups.a.active_share", 1.01),
+        ("groups.a.active_share", "40"),
+        ("groups.a.gpus_each", 0),
+        ("groups.a.gpus_each", 0.0099),
+        ("groups.a.gpus_each", 1.5),
+        ("groups.a.gpus_each", 17),
+        ("groups.a.name", "a\nb"),
+        ("groups.a.name", "x" * 61),
+        ("groups.a.name", "\ud800"),
+        ("groups.a.remote_allowed", "yes"),
+        ("groups.a.access", "magic"),
+        ("demand.stated_gpus", 0),
+        ("hardware.gpus_per_host", 17),
+        ("availability.host_failures", 5),
+        ("network.link_gbit_s", 26),
+        ("network.transport", ["tcp"]),
+        ("name", ""),
+    ],
+)
+def test_values_that_are_not_allowed(path: str, given: Any) -> None:
+    with pytest.raises(ScenarioError):
+        parse_value(spec_of(path), given, path)
