@@ -354,6 +354,7 @@ def _number(given: Any, percent: bool) -> Fraction | None:
 
 
 def field_schema(spec: Field) -> dict[str, Any]:
+    """JSON Schema of one input."""
     body: dict[str, Any]
     if spec.kind == "bool":
         body = {"type": "boolean"}

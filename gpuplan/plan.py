@@ -326,7 +326,10 @@ def _group_access(
 
     def reason(code: str) -> Reason:
         row = texts[code]
-        return Reason(code, str(row["text"]).format(**words), row.basis, row.sources, row.locator)
+        text = str(row["text"])
+        for word, meaning in words.items():
+            text = text.replace(f"{{{word}}}", str(meaning))
+        return Reason(code, text, row.basis, row.sources, row.locator)
 
     profile = (
         fitting["mig" if chosen.mode == "mig" else "timesliced"] if chosen.mode in ("vgpu", "mig") else None

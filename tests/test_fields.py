@@ -9,7 +9,9 @@ import pytest
 
 from gpuplan import Scenario
 from gpuplan.fields import (
+    FIELD_BY_PATH,
     FIELDS,
+    GROUP_FIELD_BY_NAME,
     GROUP_FIELDS,
     ScenarioError,
     parse_value,

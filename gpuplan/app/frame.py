@@ -6,9 +6,10 @@ from typing import Any
 
 from gpuplan.app.model import STEPS, Workbook
 from gpuplan.checks import check_plan
-from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME
+from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, parse_value
 from gpuplan.records import Message
 from gpuplan.report import amount, explain, number
+from gpuplan.units import exact
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
@@ -174,7 +175,8 @@ def field_data(workbook: Workbook, path: str, options: list[tuple[str, str]] | N
     if spec.kind == "share" and path not in workbook.drafts:
         value = f"{number(100 * value)} %"
     elif spec.kind == "gpus" and path not in workbook.drafts:
-        value = number(value)
+        shown = number(value)
+        value = shown if parse_value(spec, shown, path) == value else str(exact(value))
     kinds = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number"}
     if options is None and spec.kind == "choice":
         options = [(str(c), str(c)) for c in spec.choices]

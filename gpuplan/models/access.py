@@ -68,7 +68,8 @@ def access_mode(
 
     Notes
     -----
-    A mode that a rule excludes is out. Of those left: Bitfusion where a single or partial GPU may
+    A mode that a rule excludes is out; that several GPUs or low latency want a local GPU is a preference,
+    which a customer's decision for Bitfusion overrides. Of those left: Bitfusion where a single or partial GPU may
     be reached from anywhere; MIG where a share of compute is guaranteed; vGPU, because it keeps
     vMotion; passthrough last.
 
@@ -92,9 +93,9 @@ def access_mode(
     out: dict[str, str] = {}
     if not remote_allowed:
         out["bitfusion"] = "remote-not-allowed"
-    elif low_latency:
+    elif low_latency and wish != "bitfusion":
         out["bitfusion"] = "latency-needs-local"
-    elif several:
+    elif several and wish != "bitfusion":
         out["bitfusion"] = "several-in-one-host"
     elif isolation and partial:
         out["bitfusion"] = "bitfusion-shares-compute"
@@ -143,14 +144,17 @@ def _reasons(
     if not mode:
         return ("no-mode-possible",)
     reasons = ["customer-decided"] if wish != "auto" else []
-    if several:
+    if several and mode != "bitfusion":
         reasons.append("several-gpus-one-host")
     if low_latency and mode != "bitfusion":
         reasons.append("long-low-latency-local")
     if not remote_allowed:
         reasons.append("local-access-required")
     if mode == "bitfusion":
-        reasons.append("distributed-over-network" if distributed else "anywhere-over-network")
+        if distributed:
+            reasons.append("distributed-over-network")
+        elif not several:
+            reasons.append("anywhere-over-network")
         if partial:
             reasons.append("any-fraction-of-memory")
     elif mode == "mig":

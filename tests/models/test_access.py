@@ -145,7 +145,8 @@ def test_every_case_is_consistent() -> None:
         elif not answer.mode:
             assert not any(possible for *_, possible in answer.ruled_out)
         if answer.mode == "bitfusion":
-            assert case["remote_allowed"] and not case["bitfusion_offered"] and case["gpus_each"] <= 1
+            assert case["remote_allowed"] and not case["bitfusion_offered"]
+            assert case["gpus_each"] <= 1 or case["wish"] == "bitfusion"
         if answer.mode == "mig":
             assert case["gpus_each"] < 1 and case["mig_profile"]
         if answer.mode == "passthrough":
@@ -153,6 +154,15 @@ def test_every_case_is_consistent() -> None:
         if answer.mode == "vgpu":
             assert case["vgpu_profile"] and case["gpus_each"] <= case["max_vgpus_per_vm"]
             assert not (case["isolation"] and case["gpus_each"] < 1)
+
+
+def test_a_decision_for_bitfusion_overrides_preferences_but_not_rules() -> None:
+    # several GPUs at once or low latency perform best locally, which is advice; that remote is not allowed is a rule
+    assert decide(4, wish="bitfusion")[:2] == ("bitfusion", ("customer-decided",))
+    assert decide(1, wish="bitfusion", low_latency=True).mode == "bitfusion"
+    assert decide(4, wish="bitfusion", remote_allowed=False).mode == ""
+    assert decide(0.5, wish="bitfusion", isolation=True).mode == ""
+    assert decide(4).mode == "vgpu"
 
 
 def test_every_reason_is_explained_and_every_explanation_can_be_given(catalog: Catalog) -> None:

@@ -166,4 +166,4 @@ def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
 
 def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
     known = workbook.catalog.sources
-    return "; ".join(known[s].title if s in known else "Stated in this scenario" for s in sources)
+    return "; ".join(known[s].title if s in known else "This scenario" for s in sources)
