@@ -125,10 +125,10 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool]) -> Found:
             f"{_plural(spare, 'additional host')}{each} for high availability and maintenance. A failure "
             "during maintenance is accepted."
         )
-        why = "Maintenance uses the spare host too; adding one more only for a failure at that time is not worth its price."
+        why = "Maintenance uses the spare host too, and no further host is added only for a failure at that time."
         so = (
-            "While a host is in maintenance the cluster runs with one spare host fewer, and a failure then leaves VMs "
-            "without a GPU."
+            "While a host is in maintenance the cluster runs with one spare host fewer, and a failure then can leave "
+            "VMs without a GPU."
         )
     else:
         decision = (
@@ -226,14 +226,17 @@ def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
         return (
             "Network",
             f"Regular {link} Gbit/s Ethernet between compute and GPU clusters {purpose}.",
-            "10 Gbit/s is the least that the vendor names for a VM that uses two or more GPUs; it is enough for a start."
+            "10 Gbit/s is the least named for a VM that uses two or more GPUs; beyond a trial 40 to 100 Gbit/s are "
+            "recommended."
             if remote
             else "No group reaches a GPU over the network, so the network carries data and vMotion only.",
             "Every call to a remote GPU pays the latency of TCP; at most 50 us is recommended."
             if remote
             else "Training across hosts would need RDMA.",
             (),
-            (SEED, "vmware-bitfusion-4.0-user-guide") if remote else (SEED,),
+            (SEED, "techtarget-bitfusion", "elasticsky-bitfusion", "vmware-bitfusion-4.0-user-guide")
+            if remote
+            else (SEED,),
         )
     name = {"pvrdma": "PVRDMA", "roce": "RoCE", "infiniband": "InfiniBand"}[transport]
     return (

@@ -218,6 +218,11 @@ class Kernels(AsyncMappingKernelManager):
 class PageHandler(TornadoVoilaHandler):  # type: ignore[misc]
     """The page. Every visitor gets a warm kernel if there is one, whatever the query says."""
 
+    async def prepare(self) -> None:
+        """Send the XSRF cookie with the page, so that even a page closed at once can free its kernel."""
+        await super().prepare()
+        _ = self.xsrf_token
+
     def should_use_rendered_notebook(self, notebook_data: dict[str, Any], pool_size: int, *_: Any) -> bool:
         """Whether a warm kernel can be used.
 
@@ -286,7 +291,7 @@ class SessionHandler(APIHandler):
         kernel_id : str
             Kernel of the page.
         """
-        _ = self.xsrf_token  # sets the cookie that the page's shutdown call must return
+        _ = self.xsrf_token  # again, should the browser have dropped it
         manager = cast(Kernels, self.kernel_manager)
         alive = await is_alive(manager, kernel_id)
         if alive:

@@ -117,7 +117,7 @@ class Server:
                     found.append(int(status.parent.name))
         return found
 
-    def wait_kernels(self, number: int, timeout: float = 15) -> list[int]:
+    def wait_kernels(self, number: int, timeout: float = 60) -> list[int]:
         """Wait until it has so many kernels, and still has half a second later."""
         end = time.monotonic() + timeout
         while time.monotonic() < end:
@@ -225,4 +225,6 @@ def page(browser: Any) -> Iterator[Callable[..., Visit]]:
 
     yield new
     for context in contexts:
+        for open_page in context.pages:
+            open_page.close()  # each says farewell to the server; closing the context alone would cut it off
         context.close()

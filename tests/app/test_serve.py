@@ -99,8 +99,8 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shared(server: Callable[..., Any], notebook: Path) -> Any:
-    """The server of most tests, without a token."""
-    running = server(notebook=notebook)
+    """The server of most tests, without a token. It looks for pages that closed unheard more often than usual."""
+    running = server(notebook=notebook, cull_interval_s=20)
     assert len(running.wait_kernels(1)) == 1
     return running
 
