@@ -225,6 +225,38 @@ def _gpu_support(plan: Plan) -> Iterator[Message]:
         )
 
 
+def _assignment(plan: Plan) -> Iterator[Message]:
+    """What must be set up so that VMs really land as they are placed here."""
+    rules = plan.catalog
+    for pool in plan.pools:
+        kinds = {load.share_class or "whole" for host in pool.placement for load in host}
+        if pool.gpu_mode == "vgpu" and len(kinds - {"bitfusion"}) > 1:
+            yield Message(
+                "gpu-consolidation",
+                "warn",
+                f"{pool.name}: the placement, and every restart in it, keeps VMs of one profile together on a GPU. "
+                "vSphere spreads VMs over GPUs by default, and one small profile on each GPU locks larger ones out.",
+                "Set the GPU assignment policy of the hosts to consolidation, and keep the spare host empty.",
+                "hardware.gpu",
+                (
+                    *rules.row("rules", "gpu-assignment-policy").sources,
+                    *rules.row("rules", "spread-locks-out").sources,
+                ),
+            )
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    sliced = [g.name for g in plan.groups if g.mode == "mig" and g.vms_placed]
+    if sliced and gpu.value("architecture") == "Ampere":
+        yield Message(
+            "mig-needs-reboot",
+            "warn",
+            f"{gpu.name} is switched to MIG by a restart of its host, so {', '.join(sliced)} restart on a spare host "
+            "only if GPUs there are in MIG mode already.",
+            "Keep GPUs of the spare host in MIG mode, or choose a GPU that is switched without a restart.",
+            "hardware.gpu",
+            rules.row("rules", "mig-enable-reboot").sources,
+        )
+
+
 def _version(plan: Plan) -> Iterator[Message]:
     version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
     ended = version.value("end_of_general_support")
@@ -271,6 +303,7 @@ _CHECKS = (
     _bitfusion,
     _server,
     _gpu_support,
+    _assignment,
     _stated_total,
     _scenario_notes,
     _version,

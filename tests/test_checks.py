@@ -55,6 +55,14 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(), "platform": {"bitfusion": True}, "network": {"link_gbit_s": 1}},
     ),
+    "gpu-consolidation": (
+        "warn",
+        {"groups": [*one(gpus_each=0.5), {"id": "b", "name": "Small", "gpus_each": 0.125}], **L40S},
+    ),
+    "mig-needs-reboot": (
+        "warn",
+        {"groups": one(gpus_each=0.25, isolation=True), "hardware": {"gpu": "a100-pcie-80gb"}},
+    ),
     "server-not-chosen": ("note", {"groups": one()}),
     "server-limit-unknown": (
         "warn",
@@ -157,3 +165,14 @@ def test_names_are_text(catalog: Catalog) -> None:
     name = "<script>{alert}</script>"
     found = messages(catalog, groups=[{"id": "a", "name": name, "gpus_each": 0.5, "access": "passthrough"}])
     assert name in found["no-access-mode"].text
+
+
+def test_consolidation_is_asked_for_only_where_kinds_meet(catalog: Catalog, plans: dict[str, Plan]) -> None:
+    assert "gpu-consolidation" not in {m.code for m in check_plan(plans["enterprise"])}  # whole GPUs only
+    assert "gpu-consolidation" not in messages(catalog, groups=one(people=9, gpus_each=0.5), **L40S)
+    assert "gpu-consolidation" in {m.code for m in check_plan(plans["current"])}
+
+
+def test_mig_on_hopper_needs_no_reboot(catalog: Catalog, plans: dict[str, Plan]) -> None:
+    assert any(g.mode == "mig" for g in plans["current"].groups)
+    assert "mig-needs-reboot" not in {m.code for m in check_plan(plans["current"])}
