@@ -331,7 +331,7 @@ def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> Any:
         height=alt.Step(30),
         description="GPUs left after host failures, against the GPUs that the placed VMs occupy",
     )
-    chart = layered.facet(column=alt.Column("pool:N", title=None)) if many else layered
+    chart = layered.facet(column=alt.Column("pool:N", title=None, sort=None)) if many else layered
     return chart.properties(
         title=alt.Title("GPUs left when hosts are lost", subtitle="dashed: GPUs that the placed VMs occupy")
     ).configure(**theme(dark))
