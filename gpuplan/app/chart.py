@@ -99,7 +99,6 @@ def theme(dark: bool) -> dict[str, Any]:
             "fontWeight": 600,
             "anchor": "start",
         },
-        "header": {"labelColor": ink["ink"], "titleColor": ink["ink2"], "labelFontSize": 12},
         "axis": {
             "labelColor": ink["ink2"],
             "titleColor": ink["ink2"],
