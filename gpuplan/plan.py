@@ -164,15 +164,15 @@ def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, 
         kind = {1: "single-wide", 2: "double-wide"}.get(int(width or 0), "")
         boards = server.value(f"max_gpus_{kind.replace('-', '_')}") if kind else None
         if boards is None and kind == "single-wide":
-            wide = server.value(
-                "max_gpus_double_wide"
-            )  # what holds so many wide boards holds as many narrow ones
+            # what holds so many wide boards holds as many narrow ones; whether more is not known
+            wide = server.value("max_gpus_double_wide")
             boards = wide if wide and scenario.hardware.gpus_per_host <= int(wide) * per_board else None
-    if boards is None or server.value("gpu_limits") == "lower-bound":
+    if boards is None:
         return None, f"how many {gpu.name} {server.name} takes is not known from a source"
-    return int(
-        boards
-    ) * per_board, f"{server.name} holds at most {int(boards) * per_board} {kind} GPUs of this kind"
+    most = int(boards) * per_board
+    if server.value("gpu_limits") == "lower-bound" and scenario.hardware.gpus_per_host > most:
+        return None, f"{server.name} is known to hold {most} {kind} GPUs, and not whether it holds more"
+    return most, f"{server.name} holds at most {most} {kind} GPUs of this kind"
 
 
 def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:

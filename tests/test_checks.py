@@ -176,3 +176,13 @@ def test_consolidation_is_asked_for_only_where_kinds_meet(catalog: Catalog, plan
 def test_mig_on_hopper_needs_no_reboot(catalog: Catalog, plans: dict[str, Plan]) -> None:
     assert any(g.mode == "mig" for g in plans["current"].groups)
     assert "mig-needs-reboot" not in {m.code for m in check_plan(plans["current"])}
+
+
+@pytest.mark.parametrize(("per_host", "said"), [(2, False), (3, True)])
+def test_a_lower_bound_confirms_what_it_covers_and_no_more(
+    catalog: Catalog, per_host: int, said: bool
+) -> None:
+    # the R740 is known to hold 2 double-wide GPUs; no source says whether it holds 3
+    hardware = {"gpu": "v100-pcie-32gb", "server": "dell-r740", "gpus_per_host": per_host}
+    found = messages(catalog, groups=one(), hardware=hardware)
+    assert ("server-limit-unknown" in found) is said
