@@ -307,7 +307,7 @@ def _group_access(
     if not offered and version.value("bitfusion_server") == "not supported":
         offered = "bitfusion-version"
     limits = {name: int(version.value(name) or 0) for name in ("max_vgpus_per_vm", "max_passthrough_per_vm")}
-    unlimited = 16
+    known_most = scenario.hardware.gpus_per_host  # where no source names a limit, the host is one
     chosen = access.access_mode(
         group.gpus_each,
         distributed=group.vms_each > 1,
@@ -318,8 +318,8 @@ def _group_access(
         bitfusion_offered=offered,
         vgpu_profile=fitting["timesliced"] is not None,
         mig_profile=fitting["mig"] is not None,
-        max_vgpus_per_vm=limits["max_vgpus_per_vm"] or unlimited,
-        max_passthrough_per_vm=limits["max_passthrough_per_vm"] or unlimited,
+        max_vgpus_per_vm=limits["max_vgpus_per_vm"] or known_most,
+        max_passthrough_per_vm=limits["max_passthrough_per_vm"] or known_most,
     )
     words = {"gpu": gpu.name, "vsphere": version.name, **limits}
     texts = {row.id: row for row in catalog.rows("access_reasons")}
