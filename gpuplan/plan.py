@@ -440,6 +440,8 @@ def _profile_reason(profile: sharing.Profile | None, group: Group) -> str:
 
 def _profiles(catalog: Catalog, gpu: str, backing: str, version: Item) -> dict[sharing.Profile, Row]:
     """Profiles of a GPU that this vSphere version has, each with its catalog row."""
+    if backing == "mig" and not version.value("mig_backed_vgpu"):
+        return {}
     order = _version_order(catalog)
     found = {}
     slices = max((int(row["compute_slices"] or 0) for row in catalog.profiles_of(gpu)), default=0)

@@ -270,7 +270,7 @@ def test_versions_decide(catalog: Catalog) -> None:
 
 def test_mig_profiles_wait_for_their_version(catalog: Catalog) -> None:
     asked = groups({"people": 4, "gpus_each": 0.14, "isolation": True})
-    plan = planned(catalog, groups=asked, hardware={"gpu": "h100-nvl-94gb"}, platform={"vsphere": "7.0"})
+    plan = planned(catalog, groups=asked, hardware={"gpu": "h100-nvl-94gb"}, platform={"vsphere": "7.0u3"})
     assert plan.groups[0].profile == "H100L-1-12C"
 
 
@@ -548,3 +548,16 @@ def test_the_plan_s_hosts_are_those_of_its_requests(catalog: Catalog) -> None:
     assert plan.pools[0].placement[:7] == place([Request("a", 7, gpus=3)], gpus_per_host=4).hosts
     assert plan.pools[0].placement[7:] == ((),)
     assert plan.group("a").vms == 7
+
+
+@pytest.mark.parametrize(
+    ("version", "mode"), [("6.7u3", ""), ("7.0", ""), ("7.0u3", "mig"), ("8.0u3", "mig")]
+)
+def test_mig_needs_a_vsphere_that_supports_it(catalog: Catalog, version: str, mode: str) -> None:
+    # 6.7 supports only boards without MIG, 7.0 had a technical preview, 7.0 Update 3 lists A100
+    data = {
+        "groups": [{"id": "a", "name": "Inference", "gpus_each": 0.25, "isolation": True}],
+        "hardware": {"gpu": "a100-pcie-80gb"},
+        "platform": {"vsphere": version},
+    }
+    assert make_plan(from_dict(data), catalog).groups[0].mode == mode
