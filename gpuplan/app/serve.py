@@ -626,7 +626,7 @@ def serve(
     base_url : str
         Path in front of every address, if a proxy passes one.
     pool_size : int
-        Kernels kept warm for the next pages, about 150 MB each.
+        Kernels kept warm for the next pages, about 100 MB each.
     cull_idle_s : int
         Time without a message after which a kernel without a page ends. [s]
     cull_interval_s : int

@@ -507,8 +507,8 @@ def test_loopback_names() -> None:
 def test_bundle_belongs_to_the_installed_altair() -> None:
     from gpuplan.app import chart
 
-    installed = importlib.metadata.version("altair")
-    assert chart.bundled_altair() == installed, "run: python -m gpuplan.app.chart"
+    installed = importlib.metadata.version("altair")  # Vega changes with altair's minor versions
+    assert chart.bundled_altair().split(".")[:2] == installed.split(".")[:2], "run: make bundle"
     source = chart.BUNDLE.read_text(encoding="utf-8")
     assert "https://esm.sh" not in source
     assert "cdn.jsdelivr" not in source
