@@ -227,7 +227,7 @@ def _gpu_support(plan: Plan) -> Iterator[Message]:
 
 def _assignment(plan: Plan) -> Iterator[Message]:
     """What must be set up so that VMs really land as they are placed here."""
-    rules = plan.catalog
+    catalog = plan.catalog
     for pool in plan.pools:
         kinds = {load.share_class or "whole" for host in pool.placement for load in host}
         if pool.gpu_mode == "vgpu" and len(kinds - {"bitfusion"}) > 1:
@@ -239,11 +239,11 @@ def _assignment(plan: Plan) -> Iterator[Message]:
                 "Set the GPU assignment policy of the hosts to consolidation, and keep the spare host empty.",
                 "hardware.gpu",
                 (
-                    *rules.row("rules", "gpu-assignment-policy").sources,
-                    *rules.row("rules", "spread-locks-out").sources,
+                    *catalog.row("rules", "gpu-assignment-policy").sources,
+                    *catalog.row("rules", "spread-locks-out").sources,
                 ),
             )
-    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    gpu = catalog.gpus[plan.scenario.hardware.gpu]
     sliced = [g.name for g in plan.groups if g.mode == "mig" and g.vms_placed]
     if sliced and gpu.value("architecture") == "Ampere":
         yield Message(
@@ -253,7 +253,7 @@ def _assignment(plan: Plan) -> Iterator[Message]:
             "only if GPUs there are in MIG mode already.",
             "Keep GPUs of the spare host in MIG mode, or choose a GPU that is switched without a restart.",
             "hardware.gpu",
-            rules.row("rules", "mig-enable-reboot").sources,
+            catalog.row("rules", "mig-enable-reboot").sources,
         )
 
 

@@ -248,6 +248,11 @@ FIELD_BY_PATH: Mapping[str, Field] = {f.path: f for f in FIELDS}
 GROUP_FIELD_BY_NAME: Mapping[str, Field] = {f.path: f for f in GROUP_FIELDS}
 
 
+def field_of(path: str) -> Field:
+    """The field at a scenario path, those of groups included."""
+    return GROUP_FIELD_BY_NAME[path.split(".", 2)[2]] if path.startswith("groups.") else FIELD_BY_PATH[path]
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """Something wrong with an input: its path, the value given, and what is allowed."""

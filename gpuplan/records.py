@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from gpuplan.facts import Fact, weakest
-from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME
+from gpuplan.fields import FIELD_BY_PATH, field_of
 from gpuplan.models.placement import Host
 
 
@@ -284,11 +284,8 @@ def _input(name: str, given: Fact | Line) -> Input:
 
 def _label(key: str) -> str:
     """How an input is called on the screen, from its scenario path or catalog key."""
-    spec = FIELD_BY_PATH.get(key)
-    if key.startswith("groups."):
-        spec = GROUP_FIELD_BY_NAME[key.rsplit(".", 1)[1]]
-    if spec:
-        return spec.label
+    if key in FIELD_BY_PATH or key.startswith("groups."):
+        return field_of(key).label
     return " ".join(key.split("/")[1:]).replace("_", " ")
 
 

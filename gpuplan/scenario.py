@@ -13,13 +13,13 @@ import yaml
 
 from gpuplan.facts import BASES, Fact, data_root
 from gpuplan.fields import (
-    FIELD_BY_PATH,
     FIELDS,
     GROUP_FIELD_BY_NAME,
     GROUP_FIELDS,
     Field,
     Problem,
     ScenarioError,
+    field_of,
     field_schema,
     one_line,
     parse_value,
@@ -131,12 +131,10 @@ class Scenario:
         """The value of the input at ``path``, such as ``hardware.gpu`` or ``groups.research.people``."""
         return _follow(self, path)
 
-    def fact(self, path: str, name: str = "") -> Fact:
+    def fact(self, path: str) -> Fact:
         """The input at ``path`` as a value with its origin: stated by the customer unless recorded otherwise."""
         origin = self.origin(path)
-        spec = (
-            GROUP_FIELD_BY_NAME[path.rsplit(".", 1)[1]] if path.startswith("groups.") else FIELD_BY_PATH[path]
-        )
+        spec = field_of(path)
         unit = {"share": "1"}.get(spec.kind, spec.unit or ("1" if spec.kind in ("int", "gpus") else ""))
         return Fact(
             key=path,

@@ -9,20 +9,14 @@ import pytest
 
 from gpuplan import Scenario
 from gpuplan.fields import (
-    FIELD_BY_PATH,
     FIELDS,
-    GROUP_FIELD_BY_NAME,
     GROUP_FIELDS,
     ScenarioError,
+    field_of,
     parse_value,
     show,
 )
 from gpuplan.scenario import Group
-
-
-def spec_of(path: str) -> Any:
-    return GROUP_FIELD_BY_NAME[path.split(".")[2]] if path.startswith("groups.") else FIELD_BY_PATH[path]
-
 
 WRONG = [
     None, "", "x", "-1", -1, 0.5, "1/0", "1/2/3", "1e3", "NaN", float("nan"), float("inf"), "1" * 60, 10**30, True,
@@ -63,7 +57,7 @@ def test_every_default_is_allowed() -> None:
     ],
 )
 def test_forms_and_files_give_text(path: str, given: Any, value: Any) -> None:
-    read = parse_value(spec_of(path), given, path)
+    read = parse_value(field_of(path), given, path)
     assert read == value
     assert type(read) is type(value)
 
@@ -72,7 +66,7 @@ def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowe
     for path, wrong in itertools.product(
         [f.path for f in FIELDS] + [f"groups.a.{f.path}" for f in GROUP_FIELDS], WRONG
     ):
-        spec = spec_of(path)
+        spec = field_of(path)
         try:
             value = parse_value(spec, wrong, path)
         except ScenarioError as error:
@@ -125,4 +119,4 @@ def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowe
 )
 def test_values_that_are_not_allowed(path: str, given: Any) -> None:
     with pytest.raises(ScenarioError):
-        parse_value(spec_of(path), given, path)
+        parse_value(field_of(path), given, path)

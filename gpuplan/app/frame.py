@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuplan.app.model import STEPS, Workbook
-from gpuplan.checks import check_plan
-from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, parse_value
+from gpuplan.fields import field_of, parse_value
 from gpuplan.records import Message
 from gpuplan.report import amount, explain, number
 from gpuplan.units import exact
@@ -21,7 +20,6 @@ def bar_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "name": workbook.scenario.name if workbook.started else "",
         "name_problem": workbook.problem_of("name"),
-        "customer": workbook.scenario.customer,
         "can_undo": workbook.can_undo,
         "can_redo": workbook.can_redo,
         "started": workbook.started,
@@ -33,7 +31,7 @@ def bar_data(workbook: Workbook) -> dict[str, Any]:
 def strip_data(workbook: Workbook) -> dict[str, Any]:
     """The answer so far, in figures that can be asked why."""
     plan = workbook.plan
-    totals, messages = plan.totals, check_plan(plan)
+    totals, messages = plan.totals, workbook.messages
     failures = max(1, plan.scenario.availability.host_failures)
     after = "after a failure" if failures == 1 else f"after {failures} failures"
     worst = totals.unplaced_vms_after_failure
@@ -98,7 +96,7 @@ def _figure(key: str, label: str, value: str, note: str, tone: str = "") -> dict
 
 def nav_data(workbook: Workbook) -> dict[str, Any]:
     """The steps and where we are."""
-    wrong = {"start": "", "usecases": "", "hosts": "", "design": ""}
+    wrong = {step: "" for step, _ in STEPS}
     for path in (*workbook.drafts, *(p.path for p in workbook.refused)):
         wrong[step_of(path)] = "has an error"
     return {
@@ -120,7 +118,7 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
         return {
             "kind": "messages",
             "title": "Messages",
-            "messages": [message_data(workbook, m) for m in check_plan(plan)],
+            "messages": [message_data(workbook, m) for m in workbook.messages],
         }
     if key not in plan.lines:
         return {"kind": "closed"}
@@ -161,16 +159,14 @@ def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
 
 
 def _where(workbook: Workbook, path: str) -> str:
-    if path in FIELD_BY_PATH:
-        return FIELD_BY_PATH[path].label
-    if path.startswith("groups.") and path.count(".") >= 2:
-        return GROUP_FIELD_BY_NAME[path.split(".", 2)[2]].label
-    return "Use cases" if path == "groups" else ""
+    if path in ("", "groups"):
+        return "Use cases" if path else ""
+    return field_of(path).label
 
 
 def field_data(workbook: Workbook, path: str, options: list[tuple[str, str]] | None = None) -> dict[str, Any]:
     """One input for a form: its label, value, options, the question to ask, and its problem."""
-    spec = FIELD_BY_PATH.get(path) or GROUP_FIELD_BY_NAME[path.rsplit(".", 1)[1]]
+    spec = field_of(path)
     value = workbook.text_of(path)
     if spec.kind == "share" and path not in workbook.drafts:
         value = f"{number(100 * value)} %"

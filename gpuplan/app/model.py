@@ -15,9 +15,11 @@ from typing import Any
 
 from traitlets import HasTraits, Int, Unicode
 
-from gpuplan.catalog import Catalog
-from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, Field, Problem, ScenarioError, parse_value
+from gpuplan.catalog import Catalog, Row
+from gpuplan.checks import check_plan
+from gpuplan.fields import GROUP_FIELD_BY_NAME, Problem, ScenarioError, field_of, parse_value
 from gpuplan.plan import Plan, make_plan
+from gpuplan.records import Message
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
     MAX_GROUPS,
@@ -51,6 +53,7 @@ class Workbook(HasTraits):
         self.catalog = catalog
         self.scenario = scenario or from_dict({})
         self.plan: Plan = make_plan(self.scenario, catalog)
+        self.messages: tuple[Message, ...] = check_plan(self.plan)
         self.drafts: dict[str, tuple[str, Problem]] = {}
         """What was typed into a field that does not accept it: path -> (text, problem)."""
         self.refused: tuple[Problem, ...] = ()
@@ -121,27 +124,31 @@ class Workbook(HasTraits):
 
     def add_group(self, use_case: str) -> None:
         """Add a group with the GPU configuration of a use case."""
-        preset = self._presets()[use_case]
-        if len(self.scenario.groups) >= MAX_GROUPS:
-            self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
+        if self._full():
             return
+        preset = self._presets()[use_case]
         group = Group(
             id=self.scenario.new_group_id(str(preset["name"])), name=str(preset["name"]), use_case=use_case
         )
         scenario = self.scenario.with_groups((*self.scenario.groups, group))
-        origin = Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")
-        self._take(self._apply_preset(scenario, group.id, use_case).with_origin(f"groups.{group.id}", origin))
+        scenario = self._apply_preset(scenario, group.id, use_case)
+        self._take(scenario.with_origin(f"groups.{group.id}", _preset_origin(preset)))
 
     def duplicate_group(self, group_id: str) -> None:
-        """Add a copy of a group below it."""
+        """Add a copy of a group below it; what is assumed of a group is assumed of its copy."""
+        if self._full():
+            return
         groups = list(self.scenario.groups)
         at = self._index(group_id)
-        if len(groups) >= MAX_GROUPS:
-            self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
-            return
         name = f"{groups[at].name[:53]} (copy)"
-        groups.insert(at + 1, replace(groups[at], id=self.scenario.new_group_id(name), name=name))
-        self._take(self.scenario.with_groups(groups))
+        copy = replace(groups[at], id=self.scenario.new_group_id(name), name=name)
+        groups.insert(at + 1, copy)
+        old, new = f"groups.{group_id}", f"groups.{copy.id}"
+        scenario = self.scenario.with_groups(groups)
+        for path, origin in sorted(self.scenario.origins, key=lambda known: known[0]):
+            if path == old or path.startswith(old + "."):
+                scenario = scenario.with_origin(new + path.removeprefix(old), origin)
+        self._take(scenario)
 
     def delete_group(self, group_id: str) -> None:
         """Remove a group; undo brings it back."""
@@ -239,12 +246,19 @@ class Workbook(HasTraits):
         if self.step == "start":
             self.step = "usecases"
 
-    def _presets(self) -> dict[str, Any]:
+    def _full(self) -> bool:
+        """Whether there is no room for one more group, and say so."""
+        full = len(self.scenario.groups) >= MAX_GROUPS
+        if full:
+            self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
+        return full
+
+    def _presets(self) -> dict[str, Row]:
         return {row.id: row for row in self.catalog.rows("use_cases")}
 
     def _apply_preset(self, scenario: Scenario, group_id: str, use_case: str) -> Scenario:
         preset = self._presets()[use_case]
-        origin = Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")
+        origin = _preset_origin(preset)
         for name in ("gpus_each", "vms_each", "remote_allowed", "low_latency"):
             path = f"groups.{group_id}.{name}"
             value = parse_value(GROUP_FIELD_BY_NAME[name], preset[name], path)
@@ -270,6 +284,7 @@ class Workbook(HasTraits):
         }
         try:
             self.plan = make_plan(scenario, self.catalog)
+            self.messages = check_plan(self.plan)
             self.refused = ()
         except ScenarioError as error:
             self.refused = error.problems
@@ -285,13 +300,12 @@ class Workbook(HasTraits):
         self.revision += 1
 
 
+def _preset_origin(preset: Row) -> Origin:
+    return Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")
+
+
 def _words(problem: Problem) -> str:
     return f"{problem.value} is not allowed: {problem.message}"
-
-
-def field_of(path: str) -> Field:
-    """The field at a scenario path, those of groups included."""
-    return GROUP_FIELD_BY_NAME[path.split(".", 2)[2]] if path.startswith("groups.") else FIELD_BY_PATH[path]
 
 
 def _unpack(fragment: str) -> str:

@@ -15,7 +15,7 @@ from gpuplan.app.model import Workbook, guarded
 from gpuplan.app.parts import Part, make_part
 from gpuplan.app.steps import design, hosts, start, usecases
 from gpuplan.catalog import load_catalog
-from gpuplan.scenario import load_scenario
+from gpuplan.scenario import MAX_FILE_BYTES, load_scenario
 
 log = logging.getLogger("gpuplan.app")
 
@@ -159,7 +159,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             workbook.say(
                 "stop",
                 f"{str(content['name'])[:80]} was not opened: it has {int(content['size']):,} bytes; a "
-                "scenario has at most 1,000,000.",
+                f"scenario has at most {MAX_FILE_BYTES:,}.",
             )
         elif kind == "restore":
             workbook.restore(str(content["fragment"]))

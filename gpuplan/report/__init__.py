@@ -2,7 +2,7 @@
 
 from gpuplan.report.explain import Explanation, explain
 from gpuplan.report.numbers import amount, basis_word, number
-from gpuplan.report.tables import plan_dict, plan_frames, plan_tables
+from gpuplan.report.tables import group_names, plan_dict, plan_frames, plan_tables
 from gpuplan.report.text import catalog_text, plan_text, table_text
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "basis_word",
     "catalog_text",
     "explain",
+    "group_names",
     "number",
     "plan_dict",
     "plan_frames",

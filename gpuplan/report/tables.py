@@ -10,6 +10,7 @@ from gpuplan.plan import Plan
 from gpuplan.records import Pool
 from gpuplan.report.explain import formula_text
 from gpuplan.report.numbers import MODE_NAMES
+from gpuplan.scenario import UNASSIGNED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +79,11 @@ def _pool(pool: Pool) -> dict[str, Any]:
     return data
 
 
+def group_names(plan: Plan) -> dict[str, str]:
+    """Name of each group by its id, and what is said of GPUs that belong to none."""
+    return {g.id: g.name for g in plan.groups} | {UNASSIGNED: "Not assigned to a group"}
+
+
 def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
     """The GPUs of a host (numbered from 1) with the VMs on each."""
     rows: list[dict[str, Any]] = []
@@ -91,7 +97,7 @@ def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
 
 def plan_tables(plan: Plan) -> dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]:
     """The plan's tables: name -> (column names, rows)."""
-    names = {g.id: g.name for g in plan.groups} | {"unassigned": "Not assigned to a group"}
+    names = group_names(plan)
     return {
         "totals": (
             ("figure", "value", "unit"),

@@ -12,8 +12,7 @@ from gpuplan.checks import check_plan
 from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
 from gpuplan.report.numbers import MODE_NAMES, amount, basis_word, number
-from gpuplan.report.tables import plan_tables
-from gpuplan.scenario import UNASSIGNED
+from gpuplan.report.tables import group_names, plan_tables
 
 WIDTH = 100
 
@@ -115,7 +114,7 @@ def plan_text(plan: Plan) -> str:
 
 def _host(plan: Plan, host: Sequence[Load], gpus_per_host: int) -> str:
     """What is on a host: equal loads counted, what is free last."""
-    names = {g.id: g.name for g in plan.groups} | {UNASSIGNED: "Not assigned to a group"}
+    names = group_names(plan)
     counts: Counter[str] = Counter()
     for load in host:
         groups = Counter(slot.group for slot in load.slots)

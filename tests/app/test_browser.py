@@ -291,7 +291,9 @@ def test_reload_and_a_new_tab_restore_the_design_from_the_fragment(
 def test_decisions_are_numbered_with_justification_and_implication(visit: Any) -> None:
     page = visit.page
     enterprise(page)
+    page.get_by_label("Customer", exact=True).fill("Example <b>AG</b>")
     step(page, "Design")
+    page.get_by_text("Enterprise example for Example <b>AG</b>: the decisions").wait_for()
     cards = page.locator(".gp-decisions > li")
     assert cards.count() == 8
     assert [c.locator(".gp-decision-number").inner_text() for c in cards.all()] == [

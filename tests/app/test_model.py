@@ -14,9 +14,9 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan import Scenario, load_scenario
-from gpuplan.app.model import HISTORY, STEPS, Workbook, field_of, guarded
+from gpuplan.app.model import HISTORY, STEPS, Workbook, guarded
 from gpuplan.catalog import Catalog
-from gpuplan.fields import FIELDS, GROUP_FIELDS
+from gpuplan.fields import FIELDS, GROUP_FIELDS, field_of
 from gpuplan.scenario import MAX_GROUPS, STATED, from_dict
 
 
@@ -495,3 +495,14 @@ def test_a_blank_workbook_has_a_plan(blank: Workbook) -> None:
     assert hosts(blank) == 0
     assert blank.scenario.hardware == Scenario().hardware
     assert blank.scenario.origin("hardware.gpu").basis == "assumed"
+
+
+def test_a_copy_is_no_better_known_than_its_original(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.add_group("dev-test")
+    (first,) = book.scenario.groups
+    book.edit(f"groups.{first.id}.people", "9")
+    book.duplicate_group(first.id)
+    copy = book.scenario.groups[1].id
+    assert book.scenario.origin(f"groups.{copy}.gpus_each").basis == "assumed"
+    assert book.scenario.origin(f"groups.{copy}.people").basis == "quoted"  # stated of the original

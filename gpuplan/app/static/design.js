@@ -3,7 +3,7 @@ export default drawn((data, send) => {
   if (!data.decisions) return null;
   const cites = (numbers) => numbers.length ? h("span", { class: "gp-refs" }, `[${numbers.join(", ")}]`) : null;
   return [
-    h("div", { class: "gp-head" }, h("div", {}, h("h1", {}, "Design"), h("p", {}, "The decisions, why each was taken, and what it implies.")),
+    h("div", { class: "gp-head" }, h("div", {}, h("h1", {}, "Design"), h("p", {}, `${data.title}${data.customer ? ` for ${data.customer}` : ""}: the decisions, why each was taken, and what it implies.`)),
       h("button", { type: "button", class: "gp-print", onclick: () => print() }, "Print")),
     data.decisions.length
       ? h("ol", { class: `gp-decisions${data.stale ? " gp-stale" : ""}` }, data.decisions.map((d) => h("li", { class: "gp-card" },

@@ -6,7 +6,6 @@ from typing import Any
 
 from gpuplan.app.frame import message_data
 from gpuplan.app.model import Workbook
-from gpuplan.checks import check_plan
 
 
 def design_data(workbook: Workbook) -> dict[str, Any]:
@@ -19,7 +18,7 @@ def design_data(workbook: Workbook) -> dict[str, Any]:
     for group in plan.groups:
         for reason in group.reasons:
             used.update(dict.fromkeys(reason.sources))
-    for message in check_plan(plan):
+    for message in workbook.messages:
         used.update(dict.fromkeys(message.sources))
     numbers = {source: n for n, source in enumerate((s for s in used if s in known), 1)}
     return {
@@ -38,7 +37,7 @@ def design_data(workbook: Workbook) -> dict[str, Any]:
             }
             for d in plan.decisions
         ],
-        "messages": [message_data(workbook, m) for m in check_plan(plan)],
+        "messages": [message_data(workbook, m) for m in workbook.messages],
         "sources": [
             {
                 "number": n,

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import ipywidgets
 
-from gpuplan.app.chart import Chart, theme
+from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, Chart, theme
 from gpuplan.app.frame import field_data, group_colours
 from gpuplan.app.model import Workbook
 from gpuplan.fields import FIELD_BY_PATH
@@ -15,7 +15,7 @@ from gpuplan.models.availability import gpus_after_failure
 from gpuplan.models.placement import Host, Outcome
 from gpuplan.plan import fail_hosts
 from gpuplan.records import Pool, failure_runs
-from gpuplan.report import amount, number
+from gpuplan.report import amount, group_names, number
 from gpuplan.report.numbers import MODE_NAMES
 from gpuplan.scenario import UNASSIGNED
 
@@ -52,7 +52,7 @@ def posture_data(workbook: Workbook) -> dict[str, Any]:
 def picture_data(workbook: Workbook) -> dict[str, Any]:
     """The hosts of every pool with who is on which GPU, before or after the failures clicked."""
     plan = workbook.plan
-    names = {g.id: g.name for g in plan.groups} | {UNASSIGNED: "Not assigned to a group"}
+    names = group_names(plan)
     letters = {g.id: g.letter for g in plan.groups} | {UNASSIGNED: "\u00b7"}
     colours = group_colours(workbook) | {UNASSIGNED: 0}
     pools = []
@@ -312,7 +312,9 @@ def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> Any:
             "state:N",
             title=None,
             legend=alt.Legend(orient="bottom"),
-            scale=alt.Scale(domain=["everything fits", "not everything fits"], range=["#009e73", "#d55e00"]),
+            scale=alt.Scale(
+                domain=["everything fits", "not everything fits"], range=[OKABE_ITO[2], OKABE_ITO[5]]
+            ),
         ),
         tooltip=[
             alt.Tooltip("lost:O", title="Hosts lost"),
@@ -321,7 +323,7 @@ def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> Any:
             alt.Tooltip("state:N", title="Placement"),
         ],
     )
-    ink = "#e8edf4" if dark else "#1a2230"
+    ink = (DARK if dark else LIGHT)["ink"]
     words = base.mark_text(align="left", dx=5, color=ink).encode(
         x="left:Q", y="lost:O", text=alt.Text("left:Q")
     )

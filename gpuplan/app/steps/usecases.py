@@ -96,6 +96,7 @@ def demand_form(workbook: Workbook) -> dict[str, Any]:
     return {
         "title": "Demand and platform",
         "fields": [
+            field_data(workbook, "customer"),
             field_data(workbook, "demand.stated_gpus"),
             field_data(workbook, "platform.vsphere", versions),
             field_data(workbook, "platform.bitfusion"),
