@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime
 import itertools
+import math
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.facts import BASES, data_root
+from gpuplan.models.availability import stun_time_s
 from gpuplan.units import SUFFIX
 
 DATA = data_root()
@@ -165,7 +167,8 @@ def test_units_are_known_and_agree_with_suffixes() -> None:
         name, unit, type = row["parameter"], row["unit"], row["type"]
         assert (unit == "") == (type not in ("int", "number")), row
         assert unit in {"", "1", *SUFFIX.values()}, row
-        suffix = max((s for s in SUFFIX if name.endswith("_" + s)), key=len, default=None)
+        measure = re.sub(r"_per_[a-z]+$", "", name)
+        suffix = max((s for s in SUFFIX if measure.endswith("_" + s)), key=len, default=None)
         if suffix:
             assert unit == SUFFIX[suffix], row
         else:
@@ -317,6 +320,8 @@ def test_dates_are_iso() -> None:
         ("switches", "sn2700", "rack_units_u", 1),
         ("switches", "dell-s5232f-on", "typical_power_w", 360),
         ("assumptions", "nccl-net-100g", "effective_bandwidth_gb_s", 12.0),
+        ("assumptions", "vmotion-stun-10g", "limit_s", 100),
+        ("assumptions", "host-reliability", "repair_h", 48),
         ("vsphere", "6.7u3", "max_vgpus_per_vm", 4),
         ("vsphere", "8.0", "max_vgpus_per_vm", 8),
         ("vsphere", "8.0u2", "mixed_size_vgpu", False),
@@ -351,8 +356,69 @@ def test_profile_counts(catalog: Catalog, profile: str, equal: int, mixed: int |
     assert (row["max_per_gpu"], row["max_per_gpu_mixed"]) == (equal, mixed)
 
 
+@pytest.mark.parametrize(
+    ("name", "version", "points"),
+    [
+        ("vmotion-stun-10g", "7.0", (2, 4, 6, 12, 22, 39)),
+        ("vmotion-stun-10g-6.7u3", "6.7u3", (2.17, 4.03, 7.02, 14.48, 27.79, 50.81)),
+    ],
+)
+def test_the_stun_line_is_the_least_squares_fit_of_the_measured_points(
+    catalog: Catalog, name: str, version: str, points: tuple[float, ...]
+) -> None:
+    item = catalog.assumptions[name]
+    measured = [row for row in catalog.rows("stun_times") if row["vsphere"] == version and row["gpu"]]
+    assert tuple(row["stun_s"] for row in measured) == points
+    assert [row["frame_buffer_gb"] for row in measured] == [1, 2, 4, 8, 16, 32]
+    assert all(row.basis == "measured" and row["link_gbit_s"] == 10 for row in measured)
+    used, stun = ([float(row[name]) for row in measured] for name in ("frame_buffer_gb", "stun_s"))
+    middle, spread = sum(used) / 6, sum((x - sum(used) / 6) ** 2 for x in used)
+    slope = sum((x - middle) * y for x, y in zip(used, stun, strict=True)) / spread
+    fixed = sum(stun) / 6 - slope * middle
+    left = [y - fixed - slope * x for x, y in zip(used, stun, strict=True)]
+    error = math.sqrt(sum(r * r for r in left) / 4)
+    student = 2.776445  # 97.5 % point with 4 degrees of freedom
+    by_slope = student * error / math.sqrt(spread)
+    by_fixed = student * error * math.sqrt(1 / 6 + middle**2 / spread)
+    rate, start = item.fact("copy_rate_gb_s"), item.fact("fixed_s")
+    assert (rate.value, rate.low, rate.high) == pytest.approx(
+        (1 / slope, 1 / (slope + by_slope), 1 / (slope - by_slope)), abs=5e-4
+    )
+    assert (start.value, start.low, start.high) == pytest.approx(
+        (fixed, max(0, fixed - by_fixed), fixed + by_fixed), abs=5e-3
+    )
+    for x, y in zip(used, stun, strict=True):
+        line = stun_time_s(x, fixed_s=start.value, copy_rate_gb_s=rate.value)
+        assert abs(line - y) < 1.5 and line < item.value("limit_s")
+
+
+def test_worst_case_stuns_grow_with_frame_buffer_and_memory_and_are_above_the_measured(
+    catalog: Catalog,
+) -> None:
+    worst = {
+        (row["frame_buffer_gb"], row["vm_memory_gb"]): row["stun_s"]
+        for row in catalog.rows("stun_times")
+        if row["vm_memory_gb"]
+    }
+    assert len(worst) == 24 and worst[32, 32] == 99
+    for (used, memory), stun in worst.items():
+        assert stun < worst.get((used * 2, memory), math.inf)
+        assert stun < worst.get((used, memory * 2), math.inf)
+    for row in catalog.rows("stun_times"):
+        if row["gpu"]:
+            assert row["stun_s"] < worst[row["frame_buffer_gb"], 4]
+
+
+def test_the_reliability_of_a_host_is_what_its_notes_work_out(catalog: Catalog) -> None:
+    between = catalog.assumptions["host-reliability"].fact("mtbf_h")
+    google = 1800 * 8760 / 1000
+    llama = 16384 / 8 * 54 * 24 / 419
+    vmware = 48 * 0.999 / 0.001
+    assert (between.low, between.value, between.high) == pytest.approx((llama, google, vmware), rel=0.015)
+
+
 def test_sizes_of_the_tables(catalog: Catalog) -> None:
-    sizes = {"profiles": 292, "vgpu_placements": 62, "mig_placements": 40}
+    sizes = {"profiles": 292, "vgpu_placements": 62, "mig_placements": 40, "stun_times": 36}
     assert {name: len(catalog.rows(name)) for name in sizes} == sizes
     assert len(catalog.gpus) == 41 and len(catalog.rows("rules")) >= 60
     assert list(catalog.vsphere) == ["6.7u3", "7.0", "7.0u3", "8.0", "8.0u1", "8.0u2", "8.0u3", "9.0"]
