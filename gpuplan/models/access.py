@@ -23,6 +23,7 @@ class Access(NamedTuple):
 def access_mode(
     gpus_each: float,
     *,
+    vgpus_each: int,
     distributed: bool,
     remote_allowed: bool,
     low_latency: bool,
@@ -32,6 +33,7 @@ def access_mode(
     vgpu_profile: bool,
     mig_profile: bool,
     max_vgpus_per_vm: int,
+    several_fractional_vgpus: bool,
     max_passthrough_per_vm: int,
 ) -> Access:
     """How the VMs of a group reach their GPU: over the network, as a vGPU, as a MIG slice, or whole by passthrough.
@@ -40,6 +42,8 @@ def access_mode(
     ----------
     gpus_each : float
         GPUs per VM: a fraction of one GPU, or a whole number. [GPU]
+    vgpus_each : int
+        Equal shares in which the VM gets its GPUs; 1 stands for one share, or one for each whole GPU. [-]
     distributed : bool
         Whether one job runs on several VMs. [-]
     remote_allowed : bool
@@ -58,6 +62,8 @@ def access_mode(
         Whether the GPU has a MIG-backed vGPU profile large enough. [-]
     max_vgpus_per_vm : int
         vGPUs that one VM can have on this vSphere version. [-]
+    several_fractional_vgpus : bool
+        Whether this vSphere version gives one VM several vGPUs that are less than a GPU. [-]
     max_passthrough_per_vm : int
         Passthrough devices that one VM can have on this vSphere version. [-]
 
@@ -76,8 +82,8 @@ def access_mode(
     Examples
     --------
     >>> platform = dict(bitfusion_offered="", vgpu_profile=True, mig_profile=False, max_vgpus_per_vm=4,
-    ...                 max_passthrough_per_vm=16)
-    >>> needs = dict(distributed=False, low_latency=False, isolation=False, wish="auto")
+    ...                 several_fractional_vgpus=False, max_passthrough_per_vm=16)
+    >>> needs = dict(vgpus_each=1, distributed=False, low_latency=False, isolation=False, wish="auto")
     >>> access_mode(4, remote_allowed=False, **needs, **platform).mode
     'vgpu'
     >>> access_mode(0.5, remote_allowed=True, **needs, **platform).mode
@@ -88,8 +94,10 @@ def access_mode(
     .. [1] vmware-sharing-gpus-2020
     .. [2] vmware-bitfusion-3.0-user-guide
     """
-    partial = gpus_each < 1
+    partial = gpus_each < max(1, vgpus_each)
     several = gpus_each > 1
+    shares = vgpus_each if partial else 1
+    vgpus = shares if partial else gpus_each
     out: dict[str, str] = {}
     if not remote_allowed:
         out["bitfusion"] = "remote-not-allowed"
@@ -99,18 +107,26 @@ def access_mode(
         out["bitfusion"] = "several-in-one-host"
     elif isolation and partial:
         out["bitfusion"] = "bitfusion-shares-compute"
+    elif shares > 1:
+        out["bitfusion"] = "several-shares-are-vgpu"
     if bitfusion_offered:
         out["bitfusion"] = bitfusion_offered
     if not vgpu_profile:
         out["vgpu"] = "no-vgpu-profile"
-    elif gpus_each > max_vgpus_per_vm:
+    elif vgpus > max_vgpus_per_vm:
         out["vgpu"] = "too-many-vgpus"
+    elif shares > 1 and not several_fractional_vgpus:
+        out["vgpu"] = "multi-vgpu-full-only"
     elif isolation and partial:
         out["vgpu"] = "time-slices-share-compute"
     if not partial:
         out["mig"] = "whole-gpu-needs-no-slice"
     elif not mig_profile:
         out["mig"] = "no-mig-profile"
+    elif shares > max_vgpus_per_vm:
+        out["mig"] = "too-many-vgpus"
+    elif shares > 1 and not several_fractional_vgpus:
+        out["mig"] = "multi-vgpu-full-only"
     if partial:
         out["passthrough"] = "passthrough-gives-whole-gpus"
     elif gpus_each > max_passthrough_per_vm:
@@ -121,7 +137,7 @@ def access_mode(
         chosen = wish if wish not in out else ""
     if not chosen and wish == "auto" and "mig" not in out:
         chosen = "mig"
-    reasons = _reasons(chosen, wish, partial, several, distributed, low_latency, remote_allowed)
+    reasons = _reasons(chosen, wish, partial, several, shares, distributed, low_latency, remote_allowed)
     if wish != "auto" and not chosen and len(out) < len(MODES):
         reasons = ("decided-mode-not-possible",)
     ruled_out = tuple(
@@ -137,6 +153,7 @@ def _reasons(
     wish: str,
     partial: bool,
     several: bool,
+    shares: int,
     distributed: bool,
     low_latency: bool,
     remote_allowed: bool,
@@ -163,6 +180,8 @@ def _reasons(
         reasons.append("vgpu-partial" if partial else "vgpu-keeps-vmotion")
     else:
         reasons.append("passthrough-whole-gpu")
+    if shares > 1:
+        reasons.append("several-vgpus-of-one-vm")
     return tuple(reasons)
 
 

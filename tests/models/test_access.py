@@ -12,6 +12,7 @@ from gpuplan.fields import MODES as SCENARIO_MODES
 from gpuplan.models.access import MODES, Access, access_mode
 
 NEEDS: dict[str, Any] = {
+    "vgpus_each": 1,
     "distributed": False,
     "remote_allowed": True,
     "low_latency": False,
@@ -23,6 +24,7 @@ PLATFORM: dict[str, Any] = {
     "vgpu_profile": True,
     "mig_profile": False,
     "max_vgpus_per_vm": 4,
+    "several_fractional_vgpus": False,
     "max_passthrough_per_vm": 16,
 }
 
@@ -67,6 +69,12 @@ def ruled_out(access: Access) -> dict[str, tuple[str, bool]]:
         (8, {}, "passthrough"),
         (8, {"max_vgpus_per_vm": 8}, "vgpu"),
         (8, {"max_passthrough_per_vm": 4}, ""),
+        # several fractional vGPUs in one VM: only where the version has them
+        (1, {"vgpus_each": 2}, ""),
+        (1, {"vgpus_each": 2, "several_fractional_vgpus": True}, "vgpu"),
+        (1, {"vgpus_each": 8, "several_fractional_vgpus": True}, ""),
+        (1, {"vgpus_each": 7, "several_fractional_vgpus": True, "max_vgpus_per_vm": 8}, "vgpu"),
+        (2, {"vgpus_each": 2}, "vgpu"),  # two whole ones
         # the customer decides, where it is possible
         (1, {"wish": "passthrough"}, "passthrough"),
         (0.5, {"wish": "passthrough"}, ""),
@@ -106,6 +114,7 @@ CASES = [
         zip(
             (
                 "gpus_each",
+                "vgpus_each",
                 "distributed",
                 "remote_allowed",
                 "low_latency",
@@ -115,6 +124,7 @@ CASES = [
                 "vgpu_profile",
                 "mig_profile",
                 "max_vgpus_per_vm",
+                "several_fractional_vgpus",
                 "max_passthrough_per_vm",
             ),
             values,
@@ -123,11 +133,13 @@ CASES = [
     )
     for values in itertools.product(
         (0.5, 1, 4),
+        (1, 4),
         *[(False, True)] * 4,
         ("auto", *MODES),
         ("", "bitfusion-not-chosen", "bitfusion-version"),
         *[(False, True)] * 2,
         (2, 8),
+        (False, True),
         (2, 8),
     )
 ]
@@ -147,13 +159,18 @@ def test_every_case_is_consistent() -> None:
         if answer.mode == "bitfusion":
             assert case["remote_allowed"] and not case["bitfusion_offered"]
             assert case["gpus_each"] <= 1 or case["wish"] == "bitfusion"
+        partial = case["gpus_each"] < case["vgpus_each"]
+        vgpus = case["vgpus_each"] if partial else case["gpus_each"]
+        if partial and case["vgpus_each"] > 1:
+            assert answer.mode in ("", "vgpu", "mig")
+            assert not answer.mode or case["several_fractional_vgpus"]
         if answer.mode == "mig":
-            assert case["gpus_each"] < 1 and case["mig_profile"]
+            assert partial and case["mig_profile"]
         if answer.mode == "passthrough":
-            assert 1 <= case["gpus_each"] <= case["max_passthrough_per_vm"]
+            assert not partial and case["gpus_each"] <= case["max_passthrough_per_vm"]
         if answer.mode == "vgpu":
-            assert case["vgpu_profile"] and case["gpus_each"] <= case["max_vgpus_per_vm"]
-            assert not (case["isolation"] and case["gpus_each"] < 1)
+            assert case["vgpu_profile"] and vgpus <= case["max_vgpus_per_vm"]
+            assert not (case["isolation"] and partial)
 
 
 def test_a_decision_for_bitfusion_overrides_preferences_but_not_rules() -> None:

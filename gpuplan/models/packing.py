@@ -1,0 +1,572 @@
+"""Packing: the fewest equal bins that hold everything, with proof.
+
+Pure integers, no GPUs and no hosts: ``pack`` fills bins of one capacity with sizes, ``cover`` chooses
+among given layouts. Both look for a good answer and for a bound, and say which argument closes the gap.
+"""
+
+import math
+import time
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+MAX_PATTERNS = 20_000
+MAX_SIZES = 200
+SOLVER_SECONDS = 3.0
+GENERATION_SECONDS = 1.0
+PRICE_UNIT = 2**32
+"""Prices of the relaxed programme are rounded down to whole multiples of 1 / PRICE_UNIT."""
+
+Counts = tuple[tuple[int, int], ...]
+"""(size, how many) pairs, largest size first."""
+
+Amounts = tuple[int, ...]
+"""How many of each size or profile are in one bin."""
+
+Uses = dict[Amounts, int]
+"""How often each pattern is used."""
+
+Patterns = tuple[tuple[tuple[int, ...], int], ...]
+"""(what is in one bin, how many such bins) pairs."""
+
+
+class Packing(NamedTuple):
+    """Bins filled with sizes: each pattern with how often it is used, and the proof."""
+
+    patterns: Patterns
+    bins: int
+    bound: int
+    """No packing has fewer bins."""
+    method: str
+    """What proves the bound: ``volume``, ``large``, ``programme``; ``heuristic`` if there is a gap."""
+
+
+def pack(sizes: Mapping[int, int], *, capacity: int) -> Packing:
+    """The fewest equal bins that hold all sizes, with proof.
+
+    Parameters
+    ----------
+    sizes : mapping of int to int
+        How many there are of each size. [-]
+    capacity : int
+        Capacity of each bin, in the unit of the sizes. [-]
+
+    Returns
+    -------
+    pack : Packing
+        Patterns (sizes in one bin) with their multiplicity, number of bins, lower bound and method of
+        proof. [-]
+
+    Notes
+    -----
+    First-fit decreasing; if it meets the volume bound ceil(sum / capacity) or the Martello-Toth
+    bound L2 it is optimal. Otherwise the programme over all maximal patterns (Gilmore-Gomory) is
+    solved by HiGHS: relaxed and rounded, and if that leaves a gap, in whole numbers (at most 3 s). With
+    more than 20000 patterns they are generated one by one, each the best for the prices that the
+    relaxed programme puts on the sizes, found by an exact knapsack (at most 1 s, then 1 s for whole
+    numbers of what was generated); the answer is the best of that, first fit and best fit. Prices are
+    whole numbers, and by duality sum(price * count) / (most that one bin is worth) is a bound
+    whichever they are (Farley), so the bound also holds when generation stops early. Where a
+    gap is left the answer is labelled ``heuristic``.
+
+    Raises
+    ------
+    ValueError
+        If a size is larger than the capacity or not positive.
+
+    Examples
+    --------
+    >>> pack({3: 8}, capacity=4).bins
+    8
+    >>> pack({4: 3, 1: 16}, capacity=4)[1:]
+    (7, 7, 'volume')
+
+    References
+    ----------
+    .. [1] martello-toth-1990
+    .. [2] gilmore-gomory-1961
+    """
+    return _pack(_counts_of(sizes, capacity), capacity)
+
+
+def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
+    """A number of equal bins below which no packing of the sizes can go, without a search.
+
+    Parameters
+    ----------
+    sizes : mapping of int to int
+        How many there are of each size. [-]
+    capacity : int
+        Capacity of each bin, in the unit of the sizes. [-]
+
+    Returns
+    -------
+    bins_bound : int
+        The larger of the volume bound and the Martello-Toth bound L2. [-]
+
+    Notes
+    -----
+    ceil(sum / capacity), and for every threshold: sizes too large to share a bin need bins of their
+    own, and the small ones what room those leave.
+
+    Raises
+    ------
+    ValueError
+        If a size is larger than the capacity or not positive.
+
+    Examples
+    --------
+    >>> bins_bound({3: 8}, capacity=4)
+    8
+
+    References
+    ----------
+    .. [1] martello-toth-1990
+    """
+    counts = _counts_of(sizes, capacity)
+    return max(-(-sum(s * n for s, n in counts) // capacity), _martello_toth(counts, capacity))
+
+
+def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing:
+    """The fewest GPUs on which the needed shares of each profile fit, with proof.
+
+    Parameters
+    ----------
+    needed : sequence of int
+        How many shares of each profile are needed. [-]
+    layouts : sequence of sequences of int
+        For each layout of a GPU how many shares of each profile are on it; any fewer fit too. [-]
+
+    Returns
+    -------
+    cover : Packing
+        Patterns (shares of each profile on one GPU) with their multiplicity, number of GPUs, lower bound
+        and method of proof; the patterns add up to what is needed. [-]
+
+    Notes
+    -----
+    One profile: ceil(needed / most on one GPU). Otherwise a greedy choice of layouts; if it meets the
+    volume bound (each share counted as 1 / most on one GPU, divided by the most that a layout holds
+    of that) it is optimal. Else the programme over the layouts is solved by HiGHS: relaxed and rounded,
+    and if that leaves a gap, in whole numbers (at most 3 s; ``heuristic`` if the gap stays).
+
+    Raises
+    ------
+    ValueError
+        If no layout holds a profile that is needed.
+
+    Examples
+    --------
+    >>> mig = [(1, 0, 3), (2, 0, 0), (1, 1, 1), (0, 3, 1), (0, 0, 7)]  # some of 3g, 2g, 1g
+    >>> cover([3, 2, 4], layouts=mig)[1:]
+    (3, 3, 'programme')
+    >>> cover([9], layouts=[(4,)]).bins
+    3
+
+    References
+    ----------
+    .. [1] gilmore-gomory-1961
+    """
+    kept = [i for i, n in enumerate(needed) if n > 0]
+    cut = {tuple(min(layout[i], needed[i]) for i in kept) for layout in layouts}
+    columns = tuple(sorted((c for c in cut if any(c)), reverse=True))
+    amounts = tuple(needed[i] for i in kept)
+    if any(not any(c[i] for c in columns) for i in range(len(kept))):
+        raise ValueError(f"no layout holds every profile that is needed: {list(needed)}")
+    found = _cover(amounts, columns)
+    patterns = []
+    for chosen, times in found.patterns:
+        full = [0] * len(needed)
+        for i, amount in zip(kept, chosen, strict=True):
+            full[i] = amount
+        patterns.append((tuple(full), times))
+    return found._replace(patterns=tuple(patterns))
+
+
+def maximal_patterns(
+    sizes: Sequence[int], *, counts: Sequence[int], capacity: int
+) -> list[tuple[int, ...]] | None:
+    """All ways to fill one bin to which no further size can be added.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Sizes, largest first, each once. [-]
+    counts : sequence of int
+        How many there are of each size. [-]
+    capacity : int
+        Capacity of the bin, in the unit of the sizes. [-]
+
+    Returns
+    -------
+    maximal_patterns : list of tuple of int, or None
+        How many of each size are in the bin, for each way; None if there are more than 20000 ways or
+        more than 200 sizes. [-]
+
+    Notes
+    -----
+    A depth-first search that knows the smallest size of which some are left out: a way is maximal if
+    less room is left at the end. Where even all smaller sizes leave more, the search goes back.
+
+    Examples
+    --------
+    >>> maximal_patterns([3, 2, 1], counts=[9, 9, 9], capacity=4)
+    [(1, 0, 1), (0, 2, 0), (0, 1, 2), (0, 0, 4)]
+
+    References
+    ----------
+    .. [1] gilmore-gomory-1961
+    """
+    if len(sizes) > MAX_SIZES:
+        return None
+    found: list[tuple[int, ...]] = []
+    rest = [sum(s * n for s, n in zip(sizes[i:], counts[i:], strict=True)) for i in range(len(sizes) + 1)]
+
+    def extend(index: int, room: int, short: int, chosen: tuple[int, ...]) -> bool:
+        if index == len(sizes):
+            found.append(chosen)
+            return len(found) <= MAX_PATTERNS
+        size = sizes[index]
+        for amount in range(min(counts[index], room // size), -1, -1):
+            left, limit = room - amount * size, short if amount == counts[index] else min(short, size)
+            if left - rest[index + 1] >= limit:
+                break
+            if not extend(index + 1, left, limit, (*chosen, amount)):
+                return False
+        return True
+
+    return found if extend(0, capacity, capacity + 1, ()) else None
+
+
+def whole_programme(
+    columns: Sequence[Sequence[int]], needed: Sequence[int], *, costs: Sequence[int], seconds: float = 3.0
+) -> tuple[tuple[int, ...] | None, int]:
+    """The cheapest choice of whole numbers of columns that reaches what is needed in every row.
+
+    Parameters
+    ----------
+    columns : sequence of sequences of int
+        What one of each column adds to every row. [-]
+    needed : sequence of int
+        Least sum of each row. [-]
+    costs : sequence of int
+        Cost of each column, whole numbers. [-]
+    seconds : float
+        Time after which the search stops with the best that it has. [s]
+
+    Returns
+    -------
+    whole_programme : tuple
+        How often each column is taken (None if nothing was found in time), and a cost below which no
+        choice can go. [-]
+
+    Notes
+    -----
+    Mixed-integer linear programme, solved by HiGHS by branch and cut.
+
+    Examples
+    --------
+    >>> whole_programme([(1, 1), (2, 0)], (3, 1), costs=(1, 1))
+    ((1, 1), 2)
+
+    References
+    ----------
+    .. [1] gilmore-gomory-1961
+    """
+    import numpy as np  # imported here: most plans are proven without a solver
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csc_array
+
+    solved = milp(
+        np.array(costs, dtype=float),
+        constraints=LinearConstraint(
+            csc_array(np.array(columns, dtype=float).T), lb=np.array(needed, dtype=float)
+        ),
+        integrality=np.ones(len(columns)),
+        bounds=Bounds(0, np.inf),
+        options={"time_limit": seconds},
+    )
+    proven = solved.mip_dual_bound
+    bound = math.ceil(proven - 1e-6) if proven is not None and math.isfinite(proven) else 0
+    if solved.x is None:
+        return None, bound
+    return tuple(int(x) for x in np.rint(solved.x)), bound
+
+
+def relaxed_programme(
+    columns: Sequence[Sequence[int]], needed: Sequence[int], *, costs: Sequence[int]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The cheapest choice of columns that reaches what is needed in every row, if parts of columns may be taken.
+
+    Parameters
+    ----------
+    columns : sequence of sequences of int
+        What one of each column adds to every row. [-]
+    needed : sequence of int
+        Least sum of each row. [-]
+    costs : sequence of int
+        Cost of each column, whole numbers. [-]
+
+    Returns
+    -------
+    relaxed_programme : tuple
+        How often each column is taken, and the price of one more in each row (dual values). [-]
+
+    Notes
+    -----
+    Linear programme, solved by HiGHS. Whatever is needed costs at least the sum of the prices.
+
+    Examples
+    --------
+    >>> relaxed_programme([(2, 0), (0, 4)], (3, 1), costs=(1, 1))
+    ((1.5, 0.25), (0.5, 0.25))
+
+    References
+    ----------
+    .. [1] gilmore-gomory-1961
+    """
+    import numpy as np  # imported here: most plans are proven without a solver
+    from scipy.optimize import linprog
+    from scipy.sparse import csc_array
+
+    matrix = csc_array(np.array(columns, dtype=float).T)
+    solved = linprog(np.array(costs, dtype=float), A_ub=-matrix, b_ub=-np.array(needed, dtype=float))
+    prices = tuple(max(0.0, -float(price)) for price in solved.ineqlin.marginals)
+    return tuple(float(x) for x in solved.x), prices
+
+
+def _counts_of(sizes: Mapping[int, int], capacity: int) -> Counts:
+    counts = {s: n for s, n in sorted(sizes.items(), reverse=True) if n > 0}
+    if counts and (min(counts) < 1 or max(counts) > capacity):
+        raise ValueError(f"sizes must be from 1 to the capacity {capacity}, not {sorted(counts)}")
+    return tuple(counts.items())
+
+
+@lru_cache(maxsize=256)
+def _pack(counts: Counts, capacity: int) -> Packing:
+    sizes, needed = tuple(s for s, _ in counts), tuple(n for _, n in counts)
+    uses = _first_fit_decreasing(sizes, needed, capacity)
+    volume = -(-sum(s * n for s, n in counts) // capacity)
+    bound, method = volume, "volume"
+    if sum(uses.values()) > bound:
+        bound, method = max(volume, _martello_toth(counts, capacity)), "large"
+    if sum(uses.values()) > bound:
+        found = maximal_patterns(sizes, counts=needed, capacity=capacity)
+        if found is None:
+            others, proven = _generated(sizes, needed, capacity, bound, uses)
+        else:
+            others, proven = _programme(
+                found, needed, lambda left: _first_fit_decreasing(sizes, left, capacity)
+            )
+        bound = max(bound, proven)
+        uses = min(others, uses, key=_bins)
+        method = "programme" if _bins(uses) == bound else "heuristic"
+    patterns = tuple(
+        (tuple(s for s, amount in zip(sizes, amounts, strict=True) for _ in range(amount)), times)
+        for amounts, times in uses.items()
+    )
+    return Packing(patterns, _bins(uses), bound, method)
+
+
+@lru_cache(maxsize=256)
+def _cover(needed: Amounts, columns: tuple[Amounts, ...]) -> Packing:
+    if not needed:
+        return Packing((), 0, 0, "volume")
+    most = [max(c[i] for c in columns) for i in range(len(needed))]
+    unit = math.lcm(*most)
+    values = [unit // m for m in most]
+    fullest = max(sum(v * a for v, a in zip(values, c, strict=True)) for c in columns)
+    bound = max(
+        -(-sum(v * n for v, n in zip(values, needed, strict=True)) // fullest),
+        *(-(-n // m) for n, m in zip(needed, most, strict=True)),
+    )
+    method = "volume"
+
+    def greedy(left: Sequence[int]) -> Uses:
+        uses: Uses = {}
+        remaining = list(left)
+        while any(remaining):
+            worth = [v / max(1, n) for v, n in zip(values, remaining, strict=True)]
+
+            def gain(c: Amounts, worth: list[float] = worth) -> tuple[int, float]:
+                taken = [min(a, n) for a, n in zip(c, remaining, strict=True)]
+                return (
+                    sum(v * t for v, t in zip(values, taken, strict=True)),
+                    -sum(w * t for w, t in zip(worth, taken, strict=True)),
+                )
+
+            _take(uses, remaining, max(columns, key=gain), max(remaining))
+        return uses
+
+    uses = greedy(needed)
+    if _bins(uses) > bound and len(columns) <= MAX_PATTERNS:
+        others, proven = _programme(columns, needed, greedy)
+        bound = max(bound, proven)
+        uses = min(others, uses, key=_bins)
+        method = "programme"
+    ordered = tuple(sorted(uses.items(), reverse=True))
+    return Packing(ordered, _bins(uses), bound, method if _bins(uses) == bound else "heuristic")
+
+
+def _bins(uses: Uses) -> int:
+    return sum(uses.values())
+
+
+def _take(uses: Uses, left: list[int], column: Amounts, times: int) -> None:
+    """Use a column so many times, cut down to what is left; stop when nothing of it is needed."""
+    while times > 0:
+        taken = tuple(min(a, n) for a, n in zip(column, left, strict=True))
+        if not any(taken):
+            return
+        often = min(times, *(n // a for a, n in zip(taken, left, strict=True) if a))
+        uses[taken] = uses.get(taken, 0) + often
+        for i, a in enumerate(taken):
+            left[i] -= a * often
+        times -= often
+
+
+def _first_fit_decreasing(sizes: Sequence[int], counts: Sequence[int], capacity: int) -> Uses:
+    """Bins filled one after the other, the largest size that fits first; equal bins taken at once."""
+    uses: Uses = {}
+    left = list(counts)
+    while any(left):
+        room = capacity
+        taken = []
+        for size, count in zip(sizes, left, strict=True):
+            fit = min(count, room // size)
+            taken.append(fit)
+            room -= fit * size
+        _take(uses, left, tuple(taken), min(n // a for n, a in zip(left, taken, strict=True) if a))
+    return uses
+
+
+def _best_fit_decreasing(sizes: Sequence[int], counts: Sequence[int], capacity: int) -> Uses:
+    """Each size, largest first, into the bin with the least room that has enough."""
+    rooms: list[int] = []
+    bins: dict[int, list[list[int]]] = defaultdict(list)
+    for index, size in enumerate(sizes):
+        for _ in range(counts[index]):
+            at = bisect_left(rooms, size)
+            room = rooms[at] if at < len(rooms) else capacity
+            chosen = bins[room].pop() if bins[room] else [0] * len(sizes)
+            if at < len(rooms) and not bins[room]:
+                del rooms[at]
+            chosen[index] += 1
+            if not bins[room - size]:
+                insort(rooms, room - size)
+            bins[room - size].append(chosen)
+    return dict(Counter(tuple(one) for each in bins.values() for one in each))
+
+
+def _martello_toth(counts: Counts, capacity: int) -> int:
+    """Bound L2: sizes that exclude each other need bins of their own, small ones what room is left."""
+    best = 0
+    for alpha in {0, *(s for s, _ in counts if 2 * s <= capacity)}:
+        alone = sum(n for s, n in counts if s > capacity - alpha)
+        half = [(s, n) for s, n in counts if s <= capacity - alpha and 2 * s > capacity]
+        small = sum(s * n for s, n in counts if alpha <= s and 2 * s <= capacity)
+        room = sum(n for _, n in half) * capacity - sum(s * n for s, n in half)
+        best = max(best, alone + sum(n for _, n in half) + max(0, -(-(small - room) // capacity)))
+    return best
+
+
+def _programme(
+    columns: Sequence[Amounts], needed: Amounts, rest: Callable[[Sequence[int]], Uses]
+) -> tuple[Uses, int]:
+    """Bins over all columns and a proven bound; ``rest`` fills what whole columns leave over."""
+    import numpy as np
+
+    times, duals = relaxed_programme(columns, needed, costs=[1] * len(columns))
+    prices = _whole(duals)
+    dearest = int((np.array(columns, dtype=np.int64) @ np.array(prices, dtype=np.int64)).max())
+    bound = _price_bound(prices, needed, dearest)
+    rounded = _filled(columns, needed, [int(t + 1e-6) for t in times], rest)
+    if _bins(rounded) == bound:
+        return rounded, bound
+    chosen, proven = whole_programme(columns, needed, costs=[1] * len(columns), seconds=SOLVER_SECONDS)
+    if chosen is None:
+        return rounded, max(bound, proven)
+    return min(rounded, _filled(columns, needed, chosen, rest), key=_bins), max(bound, proven)
+
+
+def _whole(prices: Iterable[float]) -> list[int]:
+    return [int(price * PRICE_UNIT) for price in prices]
+
+
+def _price_bound(prices: Sequence[int], needed: Sequence[int], dearest: int) -> int:
+    """Bins needed if no bin is worth more than the dearest, whatever the prices are."""
+    return -(-sum(p * n for p, n in zip(prices, needed, strict=True)) // dearest) if dearest else 0
+
+
+def _filled(
+    columns: Sequence[Amounts],
+    needed: Amounts,
+    times: Iterable[int],
+    rest: Callable[[Sequence[int]], Uses],
+) -> Uses:
+    """Bins filled by columns, each so many times; what the columns leave is filled by ``rest``."""
+    left = list(needed)
+    uses: Uses = {}
+    for column, often in zip(columns, times, strict=True):
+        _take(uses, left, column, often)
+    for column, often in rest(left).items():
+        uses[column] = uses.get(column, 0) + often
+    return dict(sorted(uses.items(), reverse=True))
+
+
+def _generated(
+    sizes: Amounts, needed: Amounts, capacity: int, known: int, first_fit: Uses
+) -> tuple[Uses, int]:
+    """Bins over patterns that are generated where the relaxed programme asks for them, and a bound."""
+    unit = math.gcd(*sizes)
+    sizes, capacity = tuple(s // unit for s in sizes), capacity // unit
+
+    def rest(left: Sequence[int]) -> Uses:
+        return _first_fit_decreasing(sizes, left, capacity)
+
+    best_fit = _best_fit_decreasing(sizes, needed, capacity)
+    best = min(first_fit, best_fit, key=_bins)
+    columns = list({**first_fit, **best_fit})
+    bound, until = known, time.monotonic() + GENERATION_SECONDS
+    while _bins(best) > bound:
+        times, duals = relaxed_programme(columns, needed, costs=[1] * len(columns))
+        prices = _whole(duals)
+        dearest, column = _dearest(prices, sizes, needed, capacity)
+        bound = max(bound, _price_bound(prices, needed, dearest))
+        done = column in columns or bound >= math.ceil(sum(times) - 1e-6)
+        if done or time.monotonic() > until:
+            rounded = _filled(columns, needed, [int(t + 1e-6) for t in times], rest)
+            best = min(best, rounded, key=_bins)
+            break
+        columns.append(column)
+    if _bins(best) > bound:
+        chosen, _ = whole_programme(columns, needed, costs=[1] * len(columns), seconds=GENERATION_SECONDS)
+        if chosen is not None:
+            best = min(best, _filled(columns, needed, chosen, rest), key=_bins)
+    return best, bound
+
+
+def _dearest(prices: Sequence[int], sizes: Amounts, needed: Amounts, capacity: int) -> tuple[int, Amounts]:
+    """The pattern that is worth most at these prices, by a knapsack over all capacities."""
+    import numpy as np
+
+    best = np.zeros(capacity + 1, dtype=np.int64)
+    steps: list[tuple[int, int, Any]] = []
+    for index, (price, size) in enumerate(zip(prices, sizes, strict=True)):
+        left, lot = min(needed[index], capacity // size) if price else 0, 1
+        while left:  # lots of 1, 2, 4, ... and what remains make every number up to the limit
+            lot = min(lot, left)
+            better = best[: capacity + 1 - lot * size] + lot * price
+            taken = better > best[lot * size :]
+            best[lot * size :] = np.where(taken, better, best[lot * size :])
+            steps.append((index, lot, np.packbits(taken)))
+            left, lot = left - lot, 2 * lot
+    chosen, room = [0] * len(sizes), capacity
+    for index, lot, taken in reversed(steps):
+        at = room - lot * sizes[index]
+        if at >= 0 and taken[at >> 3] >> (7 - at % 8) & 1:
+            chosen[index] += lot
+            room = at
+    return int(best[capacity]), tuple(chosen)
