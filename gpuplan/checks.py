@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuplan.plan import Plan, server_gpu_limit
+from gpuplan.allocation import several_vgpus_confirmed, stun_item
+from gpuplan.limits import server_gpu_limit
+from gpuplan.models.availability import HOURS_PER_YEAR
+from gpuplan.plan import Plan
 from gpuplan.records import Message
+from gpuplan.units import MIB_PER_GIB
 
 LEVELS = ("stop", "warn", "note")
 
@@ -84,14 +88,45 @@ def _count_and_placement(plan: Plan) -> Iterator[Message]:
                 ("martello-toth-1990",),
             )
         if pool.method == "heuristic":
+            gap = pool.hosts_for_demand - pool.bound
             yield Message(
                 "placement-not-proven",
                 "warn",
-                f"{pool.name}: {pool.hosts_for_demand} hosts were found, at least {pool.bound} are needed; the gap is not "
-                "closed.",
-                "",
+                f"{pool.name}: {pool.hosts_for_demand} hosts were found, at least {pool.bound} are needed; a gap of {gap} is "
+                "not closed.",
+                "Hosts that differ, counted CPU or memory, and arbitrary fractions are placed by a heuristic: buy what was "
+                "found, or look for a better placement by hand.",
                 "hardware.gpus_per_host",
                 ("martello-toth-1990",),
+            )
+        by_gpus = plan.lines.get(f"pools.{pool.id}.hosts_by_gpus")
+        if by_gpus and by_gpus.value < pool.hosts_for_demand:
+            yield Message(
+                "cpu-or-memory-binds",
+                "warn",
+                f"{pool.name}: for the GPUs alone {by_gpus.value} hosts would do; with CPU and memory it takes "
+                f"{pool.hosts_for_demand}.",
+                "Hosts with more CPU or memory, or other GPUs per host, may waste fewer GPUs.",
+                "hardware.memory_gib_per_host",
+                ("gpuplan-method",),
+            )
+
+
+def _stranded(plan: Plan) -> Iterator[Message]:
+    for pool in plan.pools:
+        lost = [i for i in pool.idle if not i.fits]
+        gpus = sum(i.gpus for i in lost)
+        if gpus >= 1:
+            whole = sum(i.room * i.count for i in lost if i.kind == "whole")
+            yield Message(
+                "gpus-stranded",
+                "note",
+                f"{pool.name}: {gpus:.3g} GPUs' worth are idle on used hosts where no VM of this design fits"
+                + (f", {whole} of them whole GPUs" if whole else "")
+                + ".",
+                "Other GPUs per host, or other profiles, may use them; small jobs that may be stopped can.",
+                "hardware.gpus_per_host",
+                ("gpuplan-method",),
             )
 
 
@@ -107,6 +142,171 @@ def _after_failure(plan: Plan) -> Iterator[Message]:
             "availability.host_failures",
             ("vmware-vsphere-8.0-admission-control",),
         )
+
+
+def _maintenance_bet(plan: Plan) -> Iterator[Message]:
+    availability = plan.scenario.availability
+    chosen = next((p for p in plan.postures if p.chosen), None)
+    for pool in plan.pools:
+        hours = plan.lines[f"postures.n{availability.host_failures}.{pool.id}.maintenance_h"]
+        if hours.value >= HOURS_PER_YEAR:
+            yield Message(
+                "maintenance-never-ends",
+                "warn",
+                f"{pool.name}: {pool.hosts} hosts, maintained one at a time, take the whole year. The figures of risk assume that "
+                "one host is always out.",
+                "Maintain several hosts at a time, with as many spare, or take less time for each.",
+                "availability.maintenance_h_per_host",
+                plan.catalog.assumptions["host-reliability"].fact("maintenance_h_per_host").sources,
+            )
+    if not chosen or not availability.maintenance_failure_accepted or not chosen.exposed_h:
+        return
+    more = next((p for p in plan.postures if p.host_failures == chosen.host_failures + 1), None)
+    yield Message(
+        "maintenance-bet",
+        "note",
+        f"A failure during maintenance is accepted: for {chosen.exposed_h:.0f} hours a year one more failure leaves somebody "
+        f"without a GPU, with a chance of {100 * chosen.chance:.2g} % in a year."
+        + (f" {more.hosts - chosen.hosts} more makes it {100 * more.chance:.2g} %." if more else ""),
+        "State how often hosts fail and how long they are in maintenance, or do not accept it.",
+        "availability.maintenance_failure_accepted",
+        ("vmware-sharing-gpus-2020",),
+        "8.4.1 and 9.4.1",
+    )
+
+
+def _vmotion(plan: Plan) -> Iterator[Message]:
+    measured = stun_item(plan.catalog, plan.scenario.platform.vsphere)
+    limit = plan.scenario.availability.stun_limit_s or int(measured.fact("limit_s").value)
+    moved = [g for g in plan.groups if g.vms_placed and g.stun_s is not None]
+    slow = [g for g in moved if g.stun_s is not None and g.stun_s > limit]
+    if slow:
+        longest = max(slow, key=lambda g: g.stun_s or 0)
+        yield Message(
+            "stun-over-limit",
+            "warn",
+            f"{', '.join(g.name for g in slow)}: a VM may stand still for {longest.stun_s:.0f} s while it is moved, and the "
+            f"limit is {limit} s.",
+            "Raise the limit for these VMs, use less frame buffer, or shut them down for maintenance.",
+            "availability.stun_limit_s",
+            (*measured.fact("limit_s").sources, *plan.catalog.row("rules", "vmotion-stun-limit").sources),
+        )
+    tried = plan.catalog.rows("stun_times")
+    most_gb = max(row["frame_buffer_gb"] for row in tried if row["vm_memory_gb"] is None)
+    worst = max((row for row in tried if row["vm_memory_gb"] is not None), key=lambda row: row["stun_s"])
+    near = [g for g in moved if g not in slow and g.frame_buffer_mb >= worst["frame_buffer_gb"] * MIB_PER_GIB]
+    if near and worst["stun_s"] * 2 > limit:
+        yield Message(
+            "stun-worst-case",
+            "note",
+            f"{', '.join(g.name for g in near)}: the vendor's worst case for a VM with {worst['frame_buffer_gb']:g} GB of vGPU and "
+            f"{worst['vm_memory_gb']:g} GB of memory is {worst['stun_s']:g} s, more than twice what was measured.",
+            "Try a migration before promising it.",
+            "availability.stun_limit_s",
+            worst.sources,
+        )
+    beyond = [g for g in moved if g.frame_buffer_mb > most_gb * MIB_PER_GIB]
+    if beyond:
+        yield Message(
+            "stun-extrapolated",
+            "note",
+            f"{', '.join(g.name for g in beyond)}: the stun is extrapolated; it was measured up to {most_gb:g} GB of frame buffer, on "
+            "vSphere 7, a V100 and 10 GbE.",
+            "Try a migration before promising it.",
+            "availability.stun_limit_s",
+            measured.fact("fixed_s").sources,
+        )
+    if moved and plan.scenario.network.link_gbit_s < 10:
+        rule = plan.catalog.row("rules", "vmotion-network")
+        yield Message(
+            "vmotion-link-slow",
+            "warn",
+            f"{plan.scenario.network.link_gbit_s} Gbit/s is less than the 10 Gbit/s that vMotion of vGPU VMs wants; large "
+            "profiles may fail to move.",
+            "Choose 10 Gbit/s or more.",
+            "network.link_gbit_s",
+            rule.sources,
+        )
+
+
+def _sharing(plan: Plan) -> Iterator[Message]:
+    scenario, catalog = plan.scenario, plan.catalog
+    shared = [
+        g
+        for g in plan.groups
+        if g.vms_placed and g.backing == "timesliced" and g.gpus_each < max(1, g.vgpus_each)
+    ]
+    if scenario.platform.vgpu_sizes == "mixed" and shared:
+        rule = catalog.row("rules", "mixed-size-reset")
+        yield Message(
+            "mixed-size-reset",
+            "note",
+            "Mixed-size mode is switched on per GPU while no vGPU runs, and a setting made with nvidia-smi is lost when the "
+            "host restarts. It excludes the fixed-share scheduler.",
+            "Switch it on in vCenter for every GPU, those of spare hosts too.",
+            "platform.vgpu_sizes",
+            (*rule.sources, *catalog.row("rules", "mixed-size-scheduler").sources),
+        )
+        together = {
+            p for pool in plan.pools for r in pool.requests if r.family for p in r.family.profiles[1:]
+        }
+        sizes = sorted({g.profile for g in shared})
+        unknown = [] if together or len(sizes) < 2 else sizes
+        if unknown:
+            yield Message(
+                "mixed-size-unlisted",
+                "warn",
+                f"No source lists where {', '.join(unknown)} may start on a GPU in mixed-size mode: planned with one size per "
+                "GPU.",
+                "Ask the vendor for the placement ids, or plan with equal sizes.",
+                "platform.vgpu_sizes",
+                catalog.row("rules", "mixed-size-placement-ids").sources,
+            )
+    several = [
+        g.name
+        for g in plan.groups
+        if g.vms_placed and g.vgpus_each > 1 and g.backing and g.gpus_each < g.vgpus_each
+    ]
+    if several and not several_vgpus_confirmed(scenario, catalog):
+        yield Message(
+            "several-vgpus-unconfirmed",
+            "warn",
+            f"{', '.join(several)}: whether a VM can have several fractional vGPUs of {catalog.gpus[scenario.hardware.gpu].name} "
+            "is not confirmed by a source.",
+            "Ask the vendor, or give each VM one vGPU.",
+            f"groups.{next(g.id for g in plan.groups if g.name in several)}.vgpus_each",
+            catalog.row("rules", "multi-vgpu-vsphere8").sources,
+        )
+
+
+def _counted(plan: Plan) -> Iterator[Message]:
+    """CPU and memory that are stated on one side only."""
+    hardware = plan.scenario.hardware
+    for mine, host, what in (
+        ("vcpus_each", "vcpus_per_host", "vCPUs"),
+        ("memory_gib_each", "memory_gib_per_host", "Memory"),
+    ):
+        stated = [g for g in plan.scenario.groups if getattr(g, mine)]
+        if bool(stated) != bool(getattr(hardware, host)):
+            yield Message(
+                "resource-not-counted",
+                "note",
+                f"{what} of {'the VMs' if stated else 'a host'} is stated, of {'a host' if stated else 'the VMs'} not, so it is "
+                "not counted.",
+                "State both, or neither.",
+                f"hardware.{host}",
+            )
+        elif stated and len(stated) < len(plan.scenario.groups):
+            missing = [g.name for g in plan.scenario.groups if not getattr(g, mine)]
+            yield Message(
+                "resource-counted-in-part",
+                "warn",
+                f"{what} is counted, but not for {', '.join(missing[:3])}"
+                + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
+                + ": planned as none.",
+                "State it for every group.",
+                f"groups.{next(g.id for g in plan.scenario.groups if not getattr(g, mine))}.{mine}",
+            )
 
 
 def _bitfusion(plan: Plan) -> Iterator[Message]:
@@ -229,7 +429,7 @@ def _assignment(plan: Plan) -> Iterator[Message]:
     """What must be set up so that VMs really land as they are placed here."""
     catalog = plan.catalog
     for pool in plan.pools:
-        kinds = {load.share_class or "whole" for host in pool.placement for load in host}
+        kinds = {load.family.name if load.family else "whole" for host in pool.placement for load in host}
         if pool.gpu_mode == "vgpu" and len(kinds - {"bitfusion"}) > 1:
             yield Message(
                 "gpu-consolidation",
@@ -277,7 +477,7 @@ def _assumed(plan: Plan) -> Iterator[Message]:
             i.key
             for line in plan.lines.values()
             for i in line.inputs
-            if i.basis == "assumed" and i.key not in plan.lines
+            if i.basis == "assumed" and i.key not in plan.lines  # a planning value stands for an empty input
         }
     )
     if assumed and plan.pools:
@@ -286,7 +486,7 @@ def _assumed(plan: Plan) -> Iterator[Message]:
             "note",
             f"{len(assumed)} inputs are assumed, not yet stated by the customer.",
             "Ask for them; a changed input counts as stated.",
-            assumed[0],
+            assumed[0].replace("assumptions/host-reliability/", "availability."),
         )
 
 
@@ -300,6 +500,11 @@ _CHECKS = (
     _unplaced,
     _after_failure,
     _count_and_placement,
+    _stranded,
+    _sharing,
+    _counted,
+    _vmotion,
+    _maintenance_bet,
     _bitfusion,
     _server,
     _gpu_support,

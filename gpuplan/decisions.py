@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gpuplan.catalog import Catalog
-from gpuplan.records import Decision, GroupPlan, Line, Pool, Totals
+from gpuplan.records import Decision, GroupPlan, Line, Pool, Posture, Totals
 from gpuplan.scenario import Scenario
 
 SEED = "vmware-sharing-gpus-2020"
@@ -17,6 +17,7 @@ def decide(
     totals: Totals,
     groups: Sequence[GroupPlan],
     pools: Sequence[Pool],
+    postures: Sequence[Posture],
     lines: Mapping[str, Line],
 ) -> tuple[Decision, ...]:
     """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform."""
@@ -26,7 +27,7 @@ def decide(
     found.append(_gpus_per_host(scenario, catalog, groups))
     for pool in pools:
         found.append(_hosts_for_demand(pool, pools))
-    found.append(_spare_hosts(scenario, pools))
+    found.append(_spare_hosts(scenario, pools, postures))
     found.append(_capacity(scenario, totals, pools))
     found += _allocation(scenario, pools, groups)
     found.append(_network(scenario, groups))
@@ -87,7 +88,9 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
 def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
     where = f" in the {pool.name}" if len(pools) > 1 else ""
     proof = {
-        "volume": f"{pool.gpus_occupied} GPUs on hosts of {pool.gpus_per_host} need at least {pool.bound} hosts, and a "
+        "volume": f"A placement on {pool.hosts_for_demand} hosts exists; fewer have too little of what the VMs need."
+        if pool.varied
+        else f"{pool.gpus_occupied} GPUs on hosts of {pool.gpus_per_host} need at least {pool.bound} hosts, and a "
         f"placement on {pool.hosts_for_demand} exists.",
         "large": f"A placement on {pool.hosts_for_demand} hosts exists; VMs that are too large to share a host rule "
         "out fewer.",
@@ -106,11 +109,23 @@ def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
     )
 
 
-def _spare_hosts(scenario: Scenario, pools: Sequence[Pool]) -> Found:
+def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[Posture]) -> Found:
     each = " in each cluster" if len(pools) > 1 else ""
     spare = pools[0].hosts_for_failures
     failures = scenario.availability.host_failures
-    keys = tuple(f"pools.{p.id}.hosts_for_failures" for p in pools)
+    keys = (
+        *(f"pools.{p.id}.hosts_for_failures" for p in pools),
+        *(f"postures.n{failures}.{name}" for name in ("short_h", "exposed_h", "chance")),
+    )
+    if spare == 0 and (failures or not scenario.availability.maintenance_failure_accepted):
+        return (
+            "Spare hosts",
+            "No host is added: those that are there cover the failures to tolerate, everybody being placed again.",
+            "The hosts already there have more GPUs than the demand needs.",
+            "The capacity counts as spare: it is not for more users.",
+            keys,
+            (SEED, "vmware-vsphere-8.0-admission-control"),
+        )
     if spare == 0:
         return (
             "No spare host",
@@ -128,7 +143,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool]) -> Found:
         why = "Maintenance uses the spare host too, and no further host is added only for a failure at that time."
         so = (
             "While a host is in maintenance the cluster runs with one spare host fewer, and a failure then can leave "
-            "VMs without a GPU."
+            f"VMs without a GPU: {_bet(postures)}."
         )
     else:
         decision = (
@@ -138,6 +153,14 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool]) -> Found:
         why = "Everything still fits while one host is in maintenance and another fails."
         so = "The cluster has a host more than high availability alone would need."
     return ("Spare hosts", decision, why, so, keys, (SEED, "vmware-vsphere-8.0-admission-control"))
+
+
+def _bet(postures: Sequence[Posture]) -> str:
+    """Hours in which the bet on no failure in maintenance is open, and the chance of losing it."""
+    chosen = next(p for p in postures if p.chosen)
+    if not chosen.exposed_h:
+        return f"a second failure would have to come on top, with a chance of {100 * chosen.chance:.2g} % in a year"
+    return f"open for {chosen.exposed_h:.0f} hours a year, with a chance of {100 * chosen.chance:.2g} % to lose it"
 
 
 def _capacity(scenario: Scenario, totals: Totals, pools: Sequence[Pool]) -> Found:

@@ -1,4 +1,4 @@
-"""The plan: a pure function of a scenario and a catalog, and the only place where models are chained.
+"""The plan: a pure function of a scenario and a catalog, and the place where models are chained.
 
 Read ``make_plan`` from top to bottom: demand, access mode, sharing, placement and hosts,
 availability, totals, decisions.
@@ -6,34 +6,31 @@ availability, totals, decisions.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
-from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.allocation import allocate, requests_of, with_pool
+from gpuplan.catalog import Catalog
 from gpuplan.decisions import decide
 from gpuplan.facts import Fact
-from gpuplan.fields import MAX_GPUS, Problem, ScenarioError, show
-from gpuplan.models import access, availability, demand, placement, sharing
+from gpuplan.fields import ScenarioError
+from gpuplan.limits import scenario_problems
+from gpuplan.models import availability, demand, failover, placement
 from gpuplan.records import (
     Decision,
     GroupPlan,
-    HostFailure,
     Line,
+    LossLevel,
     Pool,
-    Reason,
-    RuledOut,
+    Posture,
     Totals,
     Trail,
-    Trait,
-    Unplaced,
-    failure_runs,
 )
-from gpuplan.scenario import MAX_VMS, Group, Scenario, wrong_values
+from gpuplan.risk import risk_postures
 from gpuplan.scenario import UNASSIGNED as UNASSIGNED
-from gpuplan.units import MIB_PER_GIB, exact
+from gpuplan.scenario import Group, Scenario
+from gpuplan.units import exact
 
 POOL_NAMES = {
     "vgpu": "vGPU cluster",
@@ -56,123 +53,13 @@ class Plan:
     totals: Totals
     groups: tuple[GroupPlan, ...]
     pools: tuple[Pool, ...]
+    postures: tuple[Posture, ...]
     decisions: tuple[Decision, ...]
     lines: Mapping[str, Line]
 
     def group(self, group_id: str) -> GroupPlan:
         """The group with this id."""
         return next(g for g in self.groups if g.id == group_id)
-
-
-def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
-    """What in a scenario this catalog and this hardware do not allow."""
-    if problems := wrong_values(scenario):
-        return problems
-    tables: list[tuple[str, str, Mapping[str, Any]]] = [
-        ("hardware.gpu", "gpus", catalog.gpus),
-        ("platform.vsphere", "vsphere", catalog.vsphere),
-    ]
-    if scenario.hardware.server is not None:
-        tables.append(("hardware.server", "servers", catalog.servers))
-    use_cases = {row.id: row for row in catalog.rows("use_cases")}
-    tables += [(f"groups.{g.id}.use_case", "use_cases", use_cases) for g in scenario.groups]
-    for path, table, known in tables:
-        given = scenario.get(path)
-        if given not in known:
-            near = [i for i in known if given.lower() in i][:3] or difflib.get_close_matches(
-                given, known, n=3, cutoff=0.3
-            )
-            hint = f"nearest are {', '.join(near)}; " if near else ""
-            problems.append(
-                Problem(path, show(given), f"{hint}'gpuplan catalog {table}' lists all {len(known)}")
-            )
-    for path, origin in scenario.origins:
-        if origin.source != "scenario" and origin.source not in catalog.sources:
-            problems.append(
-                Problem(f"origins.{path}.source", show(origin.source), "the id of a row in sources.csv")
-            )
-    for number, note in enumerate(scenario.notes, 1):
-        if note.source not in catalog.sources:
-            problems.append(
-                Problem(f"notes.{number}.source", show(note.source), "the id of a row in sources.csv")
-            )
-    if problems:
-        return problems
-    limit, why = server_gpu_limit(scenario, catalog)
-    per_host = scenario.hardware.gpus_per_host
-    if limit is not None and per_host > limit:
-        problems.append(Problem("hardware.gpus_per_host", str(per_host), why))
-    per_board = int(catalog.gpus[scenario.hardware.gpu].value("gpus_per_board") or 1)
-    if per_host % per_board:
-        name = catalog.gpus[scenario.hardware.gpu].name
-        problems.append(
-            Problem(
-                "hardware.gpus_per_host",
-                str(per_host),
-                f"{name} carries {per_board} GPUs on a board, so a multiple of {per_board}",
-            )
-        )
-    for group in scenario.groups:
-        if group.gpus_each > per_host:
-            problems.append(
-                Problem(
-                    f"groups.{group.id}.gpus_each",
-                    show(group.gpus_each),
-                    f"all GPUs of one VM are in one host, and a host has {per_host}: at most {per_host}, "
-                    "or more GPUs per host",
-                )
-            )
-    vms = {
-        g.id: demand.group_vms(
-            demand.active_people(g.people, active_share=g.active_share), vms_each=g.vms_each
-        )
-        for g in scenario.groups
-    }
-    if sum(vms.values()) > MAX_VMS:
-        largest = max(vms, key=lambda g: vms[g])
-        problems.append(
-            Problem(
-                f"groups.{largest}.people",
-                f"{sum(vms.values()):,} VMs in all",
-                f"at most {MAX_VMS:,} VMs in one design",
-            )
-        )
-    gpus = sum(vms[g.id] * exact(g.gpus_each) for g in scenario.groups)
-    if gpus > MAX_GPUS:
-        problems.append(
-            Problem("groups", f"{float(gpus):,.0f} GPUs in all", f"at most {MAX_GPUS:,} GPUs in one design")
-        )
-    return problems
-
-
-def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, str]:
-    """Most GPUs of this model that this server is known to hold (None if not known), and a sentence about it."""
-    if scenario.hardware.server is None:
-        return None, "no server is chosen"
-    server = catalog.servers[scenario.hardware.server]
-    gpu = catalog.gpus[scenario.hardware.gpu]
-    form = str(gpu.value("form_factor") or "")
-    per_board = int(gpu.value("gpus_per_board") or 1)
-    if form.startswith("SXM"):
-        taken = str(server.value("sxm_form_factor") or "").split()
-        boards = server.value("max_gpus_sxm")
-        if taken and form not in taken:
-            return 0, f"{server.name} takes {' or '.join(taken)} boards, and {gpu.name} is {form}"
-        kind = form
-    else:
-        width = gpu.value("slot_width")
-        kind = {1: "single-wide", 2: "double-wide"}.get(int(width or 0), "")
-        boards = server.value(f"max_gpus_{kind.replace('-', '_')}") if kind else None
-        if boards is None and kind == "single-wide":
-            # what holds so many wide boards holds as many narrow ones; whether more is not known
-            wide = server.value("max_gpus_double_wide")
-            boards = wide if wide and scenario.hardware.gpus_per_host <= int(wide) * per_board else None
-    if boards is None:
-        return None, f"how many {gpu.name} {server.name} takes is not known from a source"
-    most = int(boards) * per_board
-    if server.value("gpu_limits") == "lower-bound" and scenario.hardware.gpus_per_host > most:
-        return None, f"{server.name} is known to hold {most} {kind} GPUs, and not whether it holds more"
-    return most, f"{server.name} holds at most {most} {kind} GPUs of this kind"
 
 
 def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
@@ -223,15 +110,13 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     # Access mode and sharing, group by group, within the stated total
     left = None if scenario.demand.stated_gpus is None else Fraction(scenario.demand.stated_gpus)
     groups: list[GroupPlan] = []
-    requests: dict[str, list[placement.Request]] = {}
     for group in scenario.groups:
-        vms, gpus = wanted[group.id]
-        plan, request = _group_access(trail, scenario, catalog, group, vms, gpus, left)
+        plan = allocate(trail, scenario, catalog, group, *wanted[group.id], left)
         if left is not None:
             left -= plan.vms_placed * exact(group.gpus_each)
         groups.append(plan)
-        requests[group.id] = [request] if request else []
-    groups = [_with_pool(plan, scenario, groups) for plan in groups]
+    groups = [with_pool(plan, scenario, groups) for plan in groups]
+    requests = requests_of(trail, scenario, catalog, groups)
 
     # Placement, hosts and availability, pool by pool
     by_pool: dict[str, list[str]] = {}
@@ -242,15 +127,17 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     if unassigned:
         home = max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p), default="gpu")
         by_pool.setdefault(home, []).append(UNASSIGNED)
-        requests[UNASSIGNED] = [placement.Request(UNASSIGNED, unassigned, gpus=1)]
+        requests[UNASSIGNED] = placement.Request(UNASSIGNED, unassigned, gpus=1)
+    host_homes = _existing_rooms(scenario, by_pool, groups)
     pools = tuple(
-        _pool(trail, scenario, catalog, pool_id, members, requests, groups)
+        _pool(trail, scenario, pool_id, members, requests, groups, host_homes.get(pool_id, ()))
         for pool_id, members in by_pool.items()
     )
 
     totals = _totals(trail, scenario, asked, pools, groups)
-    decisions = decide(scenario, catalog, totals, tuple(groups), pools, trail.lines)
-    return Plan(scenario, catalog, totals, tuple(groups), pools, decisions, dict(trail.lines))
+    postures = risk_postures(trail, scenario, catalog, pools)
+    decisions = decide(scenario, catalog, totals, tuple(groups), pools, postures, trail.lines)
+    return Plan(scenario, catalog, totals, tuple(groups), pools, postures, decisions, dict(trail.lines))
 
 
 def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line, Line]:
@@ -286,249 +173,119 @@ def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line,
     return vms, gpus
 
 
-def _group_access(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    group: Group,
-    vms: Line,
-    gpus: Line,
-    gpus_left: Fraction | None,
-) -> tuple[GroupPlan, placement.Request | None]:
-    """Access mode and profile of a group, and what it asks the hosts for."""
-    at = f"groups.{group.id}"
-    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
-    profiles = {backing: _profiles(catalog, gpu.id, backing, version) for backing in ("timesliced", "mig")}
-    fitting = {
-        backing: sharing.smallest_profile(group.gpus_each, profiles=list(rows))
-        for backing, rows in profiles.items()
-    }
-    offered = "" if scenario.platform.bitfusion else "bitfusion-not-chosen"
-    if not offered and version.value("bitfusion_server") == "not supported":
-        offered = "bitfusion-version"
-    limits = {name: int(version.value(name) or 0) for name in ("max_vgpus_per_vm", "max_passthrough_per_vm")}
-    known_most = scenario.hardware.gpus_per_host  # where no source names a limit, the host is one
-    chosen = access.access_mode(
-        group.gpus_each,
-        distributed=group.vms_each > 1,
-        remote_allowed=group.remote_allowed,
-        low_latency=group.low_latency,
-        isolation=group.isolation,
-        wish=group.access,
-        bitfusion_offered=offered,
-        vgpu_profile=fitting["timesliced"] is not None,
-        mig_profile=fitting["mig"] is not None,
-        max_vgpus_per_vm=limits["max_vgpus_per_vm"] or known_most,
-        max_passthrough_per_vm=limits["max_passthrough_per_vm"] or known_most,
+def _room(scenario: Scenario, gpus: int) -> placement.Room:
+    """What a host with so many GPUs offers; what no group or no host states is not counted."""
+    hardware = scenario.hardware
+    return placement.Room(
+        gpus,
+        (hardware.vcpus_per_host or 0) if any(g.vcpus_each for g in scenario.groups) else 0,
+        (hardware.memory_gib_per_host or 0) if any(g.memory_gib_each for g in scenario.groups) else 0,
     )
-    words = {"gpu": gpu.name, "vsphere": version.name, **limits}
-    texts = {row.id: row for row in catalog.rows("access_reasons")}
-
-    def reason(code: str) -> Reason:
-        row = texts[code]
-        text = str(row["text"])
-        for word, meaning in words.items():
-            text = text.replace(f"{{{word}}}", str(meaning))
-        return Reason(code, text, row.basis, row.sources, row.locator)
-
-    profile = (
-        fitting["mig" if chosen.mode == "mig" else "timesliced"] if chosen.mode in ("vgpu", "mig") else None
-    )
-    fits = vms.value
-    if gpus_left is not None:
-        fits = demand.admitted_vms(vms.value, gpus_each=group.gpus_each, gpus_left=float(gpus_left))
-    placed = fits if chosen.mode else 0
-    unplaced = []
-    if not chosen.mode and vms.value:
-        unplaced.append(_unplaced(group, vms.value, "no-mode-possible", reason(chosen.reasons[0]).text))
-    elif fits < vms.value:
-        unplaced.append(
-            _unplaced(
-                group,
-                vms.value - fits,
-                "beyond-stated-total",
-                "the groups before it use up the customer's stated total",
-            )
-        )
-    request: placement.Request | None = None
-    if placed and group.gpus_each >= 1:
-        request = placement.Request(group.id, placed, gpus=int(group.gpus_each))
-    elif placed and chosen.mode == "bitfusion":
-        memory = gpu.fact("memory_gib")
-        share = trail.compute(
-            f"{at}.share_mb",
-            f"{group.name}: GPU memory per VM",
-            "MB",
-            sharing.memory_share_mb,
-            "{gpus_each} of {memory_gib} GiB, in whole MB = {value}",
-            gpus_each=scenario.fact(f"{at}.gpus_each"),
-            memory_gib=memory,
-        )
-        request = placement.Request(
-            group.id,
-            placed,
-            share_class="bitfusion",
-            weight=share.value,
-            capacity=int(memory.value * MIB_PER_GIB),
-        )
-    elif placed and profile:
-        request = placement.Request(
-            group.id, placed, share_class=profile.name, weight=1, capacity=profile.max_per_gpu
-        )
-    if profile:
-        row = profiles["mig" if chosen.mode == "mig" else "timesliced"][profile]
-        count = Fact(
-            key=f"profiles/{profile.name}/max_per_gpu",
-            value=profile.max_per_gpu,
-            unit="1",
-            low=None,
-            high=None,
-            basis=row.basis,
-            sources=row.sources,
-            locator=row.locator,
-            note=row.note,
-        )
-        trail.record(
-            f"{at}.profile",
-            f"{group.name}: vGPU profile",
-            "",
-            sharing.smallest_profile,
-            "{gpus_each} GPU per VM: {value}, {max_per_gpu} of it on a GPU",
-            profile.name,
-            {"gpus_each": scenario.fact(f"{at}.gpus_each"), "max_per_gpu": count},
-        )
-    use_case = next(row for row in catalog.rows("use_cases") if row.id == group.use_case)
-    return GroupPlan(
-        id=group.id,
-        name=group.name,
-        letter=_letter(scenario, catalog, group),
-        use_case=str(use_case["name"]),
-        mode=chosen.mode,
-        reasons=tuple(reason(code) for code in chosen.reasons),
-        ruled_out=tuple(RuledOut(mode, possible, reason(code)) for mode, code, possible in chosen.ruled_out),
-        traits=_traits(catalog, chosen.mode, version),
-        active=trail.lines[f"{at}.active"].value,
-        vms=vms.value,
-        vms_placed=placed,
-        gpus_each=group.gpus_each,
-        demand_gpus=gpus.value,
-        profile=profile.name if profile else "",
-        profile_reason=_profile_reason(profile, group),
-        pool="",
-        unplaced=tuple(unplaced),
-    ), request
 
 
-def _unplaced(group: Group, vms: int, code: str, reason: str) -> Unplaced:
-    return Unplaced(group.id, vms, demand.group_demand_gpus(vms, gpus_each=group.gpus_each), code, reason)
-
-
-def _profile_reason(profile: sharing.Profile | None, group: Group) -> str:
-    if profile is None:
-        return ""
-    if profile.whole:
-        return (
-            "the whole frame buffer of a GPU"
-            if group.gpus_each <= 1
-            else "the whole frame buffer of each GPU"
-        )
-    fit = f"the smallest that gives at least {exact(group.gpus_each)} of a GPU; {profile.max_per_gpu} fit on a GPU"
-    if profile.compute_slices:
-        fit += f", each with {profile.compute_slices} of {profile.gpu_slices} compute slices"
-    return fit
-
-
-def _profiles(catalog: Catalog, gpu: str, backing: str, version: Item) -> dict[sharing.Profile, Row]:
-    """Profiles of a GPU that this vSphere version has, each with its catalog row."""
-    if backing == "mig" and not version.value("mig_backed_vgpu"):
+def _existing_rooms(
+    scenario: Scenario, by_pool: Mapping[str, list[str]], groups: Sequence[GroupPlan]
+) -> dict[str, tuple[placement.Room, ...]]:
+    """Hosts already there join the pool with the largest demand."""
+    hardware = scenario.hardware
+    if not by_pool or not hardware.existing_hosts:
         return {}
-    order = _version_order(catalog)
-    found = {}
-    slices = max((int(row["compute_slices"] or 0) for row in catalog.profiles_of(gpu)), default=0)
-    for row in catalog.profiles_of(gpu):
-        needs = row["min_vsphere"]
-        media_only = str(row["mig_profile"] or "").endswith("me")
-        if row["backing"] == backing and not media_only and (not needs or order[needs] <= order[version.id]):
-            profile = sharing.Profile(
-                str(row["profile"]),
-                int(row["frame_buffer_mb"]),
-                int(row["max_per_gpu"]),
-                backing == "timesliced" and bool(row["full_frame_buffer"]),
-                int(row["compute_slices"]) if backing == "mig" else 0,
-                slices if backing == "mig" else 0,
-            )
-            found[profile] = row
-    return found
-
-
-def _version_order(catalog: Catalog) -> dict[str, int]:
-    """Order of release of the vSphere versions."""
-    return {version.id: int(version.fact("order").value) for version in catalog.vsphere.values()}
-
-
-def _traits(catalog: Catalog, mode: str, version: Item) -> tuple[Trait, ...]:
-    """What a mode keeps and gives up on this vSphere version."""
-    order = _version_order(catalog)
-    now = order[version.id]
-    return tuple(
-        Trait(str(row["feature"]), str(row["verdict"]), str(row["text"]), row.basis, row.sources)
-        for row in catalog.rows("modes")
-        if row["mode"] == mode
-        and (not row["vsphere_from"] or order[row["vsphere_from"]] <= now)
-        and (not row["vsphere_until"] or order[row["vsphere_until"]] >= now)
-    )
-
-
-def _letter(scenario: Scenario, catalog: Catalog, group: Group) -> str:
-    """A letter for the pictures, unique in the scenario while there are letters left."""
-    preset = {row.id: str(row["letter"]) for row in catalog.rows("use_cases")}
-    taken: dict[str, str] = {}
-    for other in scenario.groups:
-        wishes = [
-            preset[other.use_case],
-            *(c.upper() for c in other.name if c.isascii() and c.isalpha()),
-            *"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-        ]
-        taken[other.id] = next((c for c in wishes if c not in taken.values()), "*")
-    return taken[group.id]
-
-
-def _with_pool(plan: GroupPlan, scenario: Scenario, groups: Sequence[GroupPlan]) -> GroupPlan:
-    """The group with the pool of hosts that serves it."""
-    pool = {"vgpu": "vgpu", "mig": "vgpu", "passthrough": "passthrough"}.get(plan.mode, "")
-    if plan.mode == "bitfusion":
-        wish = scenario.platform.bitfusion_servers
-        local = any(g.mode in ("vgpu", "mig") for g in groups)
-        pool = "vgpu" if wish == "vgpu" or (wish == "auto" and local) else "bitfusion"
-    return replace(plan, pool=pool)
+    home = max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p))
+    room = _room(scenario, hardware.existing_gpus_per_host or hardware.gpus_per_host)
+    return {home: (room,) * hardware.existing_hosts}
 
 
 def _pool(
     trail: Trail,
     scenario: Scenario,
-    catalog: Catalog,
     pool_id: str,
     members: Sequence[str],
-    requests: Mapping[str, list[placement.Request]],
+    requests: Mapping[str, placement.Request],
     groups: Sequence[GroupPlan],
+    existing: tuple[placement.Room, ...],
 ) -> Pool:
-    """Equal hosts for the groups of one pool: the fewest on which everything fits, plus the spare ones."""
+    """The hosts for the groups of one pool: the fewest on which everything fits, plus the spare ones."""
     at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
-    per_host = scenario.fact("hardware.gpus_per_host")
-    all_requests = [r for member in members for r in requests[member]]
+    asked = tuple(requests[member] for member in members)
     gpus_per_host = scenario.hardware.gpus_per_host
-    placed = placement.place(all_requests, gpus_per_host=gpus_per_host)
+    room = _room(scenario, gpus_per_host)
+    lost = availability.spare_hosts(
+        scenario.availability.host_failures,
+        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
+    )
+    varied = bool(existing or room.vcpus or room.memory_gib)
+    if varied:
+        needed = placement.place_varied(asked, room=room, existing=existing)
+        layout = placement.place_varied(asked, room=room, existing=existing, spare=lost).hosts
+    else:
+        needed = placement.place(asked, gpus_per_host=gpus_per_host)
+        layout = (*needed.hosts, *(() for _ in range(lost)))
+    rooms = (*existing, *(room for _ in range(len(layout) - len(existing))))
 
+    demanded = _demand_lines(trail, scenario, pool_id, members, requests, groups)
+    if varied and not existing:
+        alone = placement.place(asked, gpus_per_host=gpus_per_host)
+        trail.record(
+            f"{at}.hosts_by_gpus",
+            f"{name}: hosts if only GPUs counted",
+            "host",
+            placement.place,
+            "the GPUs of all VMs fit on {value} hosts"
+            + f", at least {alone.bound}" * (alone.method == "heuristic"),
+            len(alone.hosts),
+            {"gpus_demanded": demanded},
+        )
+    lines = _host_lines(trail, scenario, pool_id, demanded, needed, rooms, len(existing), varied)
+    failures = failover.failure_survey(layout, requests=asked, rooms=rooms, lost=1)
+    _failure_lines(trail, at, name, failures)
+    return Pool(
+        id=pool_id,
+        name=name,
+        access=tuple(dict.fromkeys(g.mode for g in groups if g.id in members)),
+        gpu_mode="vgpu" if pool_id == "vgpu" else "passthrough",
+        server=scenario.hardware.server or "",
+        gpu=scenario.hardware.gpu,
+        hosts=len(layout),
+        hosts_for_demand=len(needed.hosts),
+        hosts_for_failures=len(layout) - len(needed.hosts),
+        existing_hosts=len(existing),
+        gpus_per_host=gpus_per_host,
+        gpus=lines["gpus"].value,
+        gpus_after_failure=lines["gpus_after_failure"].value,
+        gpus_demanded=demanded.value,
+        gpus_occupied=needed.gpus_occupied,
+        requests=asked,
+        rooms=rooms,
+        new_room=room,
+        placement=layout,
+        bound=needed.bound,
+        method=needed.method,
+        shared=needed.shared,
+        idle=failover.idle_gpus(layout, requests=asked, rooms=rooms),
+        unplaced=tuple(u for g in groups if g.id in members for u in g.unplaced),
+        failures=failures,
+        losses=tuple(_loss_level(n, needed, layout, rooms, failures, lost) for n in range(3)),
+    )
+
+
+def _demand_lines(
+    trail: Trail,
+    scenario: Scenario,
+    pool_id: str,
+    members: Sequence[str],
+    requests: Mapping[str, placement.Request],
+    groups: Sequence[GroupPlan],
+) -> Line:
+    """GPUs that the members of a pool demand, each part with a line."""
     parts = {g.id: trail.lines[f"groups.{g.id}.demand_gpus"] for g in groups if g.id in members}
     if UNASSIGNED in members:
-        rest = requests[UNASSIGNED][0].vms
         parts[UNASSIGNED] = trail.record(
             "demand.unassigned_gpus",
             "Stated, but of no group",
             "GPU",
             demand.planned_demand_gpus,
             "{stated_gpus} stated; what the VMs placed of the groups' {groups_gpus} leave, in whole GPUs = {value}",
-            float(rest),
+            float(requests[UNASSIGNED].vms),
             {
                 "groups_gpus": trail.lines["demand.groups_gpus"],
                 "stated_gpus": scenario.fact("demand.stated_gpus"),
@@ -544,16 +301,43 @@ def _pool(
             demand.group_demand_gpus(plan.vms_placed, gpus_each=plan.gpus_each),
             {"gpus": parts[plan.id], "stated": scenario.fact("demand.stated_gpus")},
         )
-    demanded = trail.add_up(
-        f"{at}.gpus_demanded", f"{name}: GPUs demanded", "GPU", demand.total_demand_gpus, parts
-    )
+    label = f"{POOL_NAMES[pool_id]}: GPUs demanded"
+    return trail.add_up(f"pools.{pool_id}.gpus_demanded", label, "GPU", demand.total_demand_gpus, parts)
+
+
+def _host_lines(
+    trail: Trail,
+    scenario: Scenario,
+    pool_id: str,
+    demanded: Line,
+    needed: placement.Placement,
+    rooms: Sequence[placement.Room],
+    existing: int,
+    varied: bool,
+) -> dict[str, Line]:
+    """Lines from the demand of a pool to its hosts and GPUs, before and after a failure."""
+    at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
+    per_host = scenario.fact("hardware.gpus_per_host")
+    place = placement.place_varied if varied else placement.place
+    for share in needed.shared:
+        trail.record(
+            f"{at}.shared.{share.family}",
+            f"{name}: GPUs shared as {share.family}",
+            "GPU",
+            place,
+            "{value} GPUs hold all of them; fewer cannot"
+            if share.gpus == share.bound
+            else f"{{value}} GPUs hold all of them; at least {share.bound} are needed",
+            share.gpus,
+            {"gpus_demanded": demanded},
+        )
     occupied = trail.record(
         f"{at}.gpus_occupied",
         f"{name}: GPUs occupied",
         "GPU",
-        placement.place,
+        place,
         "{gpus_demanded} GPUs of demand occupy {value} GPUs",
-        placed.gpus_occupied,
+        needed.gpus_occupied,
         {"gpus_demanded": demanded},
     )
     counted = trail.compute(
@@ -565,44 +349,67 @@ def _pool(
         gpus=demanded,
         gpus_per_host=per_host,
     )
-    needed = trail.record(
+    for_demand = trail.record(
         f"{at}.hosts_for_demand",
         f"{name}: hosts for the demand",
         "host",
-        placement.place,
-        _proof_formula(placed),
-        len(placed.hosts),
+        place,
+        _proof_formula(needed, varied),
+        len(needed.hosts),
         {"gpus_occupied": occupied, "gpus_per_host": per_host, "count_hosts": counted},
     )
     failures = scenario.fact("availability.host_failures")
-    spare = trail.compute(
-        f"{at}.hosts_for_failures",
-        f"{name}: hosts for failure and maintenance",
-        "host",
-        availability.spare_hosts,
-        "{host_failures} for failures and maintenance = {value}"
-        if scenario.availability.maintenance_failure_accepted
-        else "{host_failures} for failures + 1 for maintenance = {value}",
-        host_failures=failures,
-        maintenance_failure_accepted=scenario.fact("availability.maintenance_failure_accepted"),
-    )
+    accepted = scenario.fact("availability.maintenance_failure_accepted")
+    if varied:
+        spare = trail.record(
+            f"{at}.hosts_for_failures",
+            f"{name}: hosts for failure and maintenance",
+            "host",
+            placement.place_varied,
+            "{value} more, so that everything is placed again after any {host_failures} failures"
+            + ("" if accepted.value else " and one host in maintenance"),
+            len(rooms) - len(needed.hosts),
+            {"host_failures": failures, "hosts_for_demand": for_demand},
+        )
+    else:
+        spare = trail.compute(
+            f"{at}.hosts_for_failures",
+            f"{name}: hosts for failure and maintenance",
+            "host",
+            availability.spare_hosts,
+            "{host_failures} for failures and maintenance = {value}"
+            if accepted.value
+            else "{host_failures} for failures + 1 for maintenance = {value}",
+            host_failures=failures,
+            maintenance_failure_accepted=accepted,
+        )
     hosts = trail.compute(
         f"{at}.hosts",
         f"{name}: hosts",
         "host",
         availability.total_hosts,
         "{hosts_for_demand} for the demand + {hosts_for_failures} spare = {value}",
-        hosts_for_demand=needed,
+        hosts_for_demand=for_demand,
         hosts_for_failures=spare,
     )
+    there = {}
+    if existing:
+        each = scenario.fact("hardware.existing_gpus_per_host")
+        there = {
+            "existing_hosts": scenario.fact("hardware.existing_hosts"),
+            "existing_gpus_per_host": replace(each, value=rooms[0].gpus),
+        }
     gpus = trail.compute(
         f"{at}.gpus",
         f"{name}: GPUs",
         "GPU",
         availability.installed_gpus,
-        "{hosts} hosts x {gpus_per_host} = {value}",
+        "({hosts} - {existing_hosts}) hosts x {gpus_per_host} + {existing_hosts} x {existing_gpus_per_host} = {value}"
+        if existing
+        else "{hosts} hosts x {gpus_per_host} = {value}",
         hosts=hosts,
         gpus_per_host=per_host,
+        **there,
     )
     remaining = trail.compute(
         f"{at}.gpus_after_failure",
@@ -611,37 +418,16 @@ def _pool(
         availability.gpus_after_failure,
         "{gpus} GPUs - {hosts_lost} host x {gpus_per_host} GPUs = {value}",
         gpus=gpus,
-        gpus_per_host=per_host,
+        gpus_per_host=_gpus_of_the_largest(scenario, rooms),
         hosts_lost=_hosts_lost(scenario),
         hosts=hosts,
     )
-    layout = (*placed.hosts, *(() for _ in range(spare.value)))
-    modes = dict.fromkeys(g.mode for g in groups if g.id in members)
-    return Pool(
-        id=pool_id,
-        name=name,
-        access=tuple(modes),
-        gpu_mode="vgpu" if pool_id == "vgpu" else "passthrough",
-        server=scenario.hardware.server or "",
-        gpu=scenario.hardware.gpu,
-        hosts=hosts.value,
-        hosts_for_demand=needed.value,
-        hosts_for_failures=spare.value,
-        gpus_per_host=gpus_per_host,
-        gpus=gpus.value,
-        gpus_after_failure=remaining.value,
-        gpus_demanded=demanded.value,
-        gpus_occupied=placed.gpus_occupied,
-        placement=layout,
-        bound=placed.bound,
-        method=placed.method,
-        shared=placed.shared,
-        unplaced=tuple(u for g in groups if g.id in members for u in g.unplaced),
-        failures=_failure_lines(trail, at, name, _every_failure(layout, gpus_per_host)),
-    )
+    return {"gpus": gpus, "gpus_after_failure": remaining}
 
 
-def _proof_formula(placed: placement.Placement) -> str:
+def _proof_formula(placed: placement.Placement, varied: bool) -> str:
+    if varied and placed.method != "heuristic":
+        return "a placement on {value} hosts exists; fewer have too little of what the VMs need"
     return {
         "volume": "{gpus_occupied} GPUs occupied / {gpus_per_host} per host, rounded up = {value}; a placement on "
         "{value} hosts exists, and fewer have too few GPUs",
@@ -652,44 +438,58 @@ def _proof_formula(placed: placement.Placement) -> str:
     }[placed.method]
 
 
+def _gpus_of_the_largest(scenario: Scenario, rooms: Sequence[placement.Room]) -> Fact:
+    """GPUs of the host whose loss costs most."""
+    per_host = scenario.fact("hardware.gpus_per_host")
+    return replace(per_host, value=max((room.gpus for room in rooms), default=per_host.value))
+
+
 def _hosts_lost(scenario: Scenario) -> Fact:
     """Hosts lost in 'after failure': the number to tolerate, and at least one."""
     given = scenario.fact("availability.host_failures")
     return replace(given, value=max(1, given.value))
 
 
-def _every_failure(hosts: Sequence[placement.Host], gpus_per_host: int) -> tuple[HostFailure, ...]:
-    """The loss of each single host; hosts filled alike are worked out once."""
-    seen: dict[Any, placement.Outcome] = {}
-    rows = []
-    for index, host in enumerate(hosts):
-        alike = tuple(
-            sorted((ld.gpus, ld.share_class, sorted((s.group, s.weight) for s in ld.slots)) for ld in host)
-        )
-        key = repr(alike)
-        if key not in seen:
-            seen[key] = placement.after_failure(hosts, failed={index}, gpus_per_host=gpus_per_host)
-        outcome = seen[key]
-        rows.append(HostFailure(index + 1, len(outcome.restarted), len(outcome.moved), len(outcome.unplaced)))
-    return tuple(rows)
+def _loss_level(
+    lost: int,
+    needed: placement.Placement,
+    layout: Sequence[placement.Host],
+    rooms: Sequence[placement.Room],
+    failures: Sequence[failover.Loss],
+    survived: int,
+) -> LossLevel:
+    """Whether everything fits after any so many losses, and whether it does without moving anybody.
+
+    Equal hosts are all alike to a new placement, so what counts is how many are left. An empty host can take
+    over what any lost host held, so as many empty hosts as losses need no moves.
+    """
+    by_size = sorted((room.gpus for room in rooms), reverse=True)
+    left = sum(by_size[lost:])
+    equal = len(set(rooms)) == 1
+    fits = lost <= survived or (equal and len(layout) - lost >= len(needed.hosts))
+    without: bool | None = None
+    if lost == 0 or (equal and sum(not host for host in layout) >= lost):
+        without = True
+    elif lost == 1:
+        without = all(not f.unplaced and not f.moved for f in failures)
+    elif not fits:
+        without = False
+    return LossLevel(lost, left, fits, without)
 
 
-def _failure_lines(
-    trail: Trail, at: str, name: str, failures: tuple[HostFailure, ...]
-) -> tuple[HostFailure, ...]:
-    """The failures, with a line for the first of each run of hosts that do the same."""
-    for first, _ in failure_runs(failures):
-        counts = {"restarted": first.restarted, "moved": first.moved, "unplaced": first.unplaced}
+def _failure_lines(trail: Trail, at: str, name: str, failures: Sequence[failover.Loss]) -> None:
+    """A line for each kind of host that can be lost."""
+    for loss in failures:
+        counts = {"restarted": loss.restarted, "moved": loss.moved, "unplaced": loss.unplaced}
         trail.record(
-            f"{at}.failure.{first.host}",
-            f"{name}: VMs that restart when host {first.host} is lost",
+            f"{at}.failure.{loss.hosts[0] + 1}",
+            f"{name}: VMs that restart when host {loss.hosts[0] + 1} is lost",
             "VM",
-            placement.after_failure,
+            failover.after_failure,
             "{restarted} restart, {moved} others move to make room, {unplaced} are not placed",
-            first.restarted,
+            loss.restarted,
             {count: _placed_fact(f"plan/VMs_{count}", value) for count, value in counts.items()},
         )
-    return failures
 
 
 def _placed_fact(key: str, value: int) -> Fact:
@@ -729,7 +529,7 @@ def _totals(
         availability.gpus_after_failure,
         "{gpus} GPUs - {hosts_lost} host x {gpus_per_host} GPUs = {value}",
         gpus=gpus,
-        gpus_per_host=scenario.fact("hardware.gpus_per_host"),
+        gpus_per_host=_gpus_of_the_largest(scenario, [room for pool in pools for room in pool.rooms]),
         hosts_lost=_hosts_lost(scenario),
         hosts=hosts,
     )
@@ -748,7 +548,7 @@ def _totals(
         "totals.unplaced_vms_after_failure",
         "VMs not placed after the worst host failure",
         "VM",
-        placement.after_failure,
+        failover.after_failure,
         "{unplaced} in normal operation + {lost} more when the worst host fails = {value}",
         missing + worst,
         {
@@ -768,8 +568,10 @@ def _totals(
     )
 
 
-def fail_hosts(plan: Plan, pool_id: str, failed: Sequence[int]) -> placement.Outcome:
-    """What happens when hosts of a pool fail.
+def fail_hosts(
+    plan: Plan, pool_id: str, failed: Sequence[int], maintenance: Sequence[int] = ()
+) -> failover.Outcome:
+    """What happens when hosts of a pool fail, others being in maintenance.
 
     Parameters
     ----------
@@ -779,13 +581,38 @@ def fail_hosts(plan: Plan, pool_id: str, failed: Sequence[int]) -> placement.Out
         Id of the pool. [-]
     failed : sequence of int
         Numbers of the failed hosts, from 1. [-]
+    maintenance : sequence of int
+        Numbers of the hosts in maintenance, from 1; they are emptied before the others fail. [-]
 
     Returns
     -------
     fail_hosts : Outcome
-        Loads afterwards, restarts, moves and what is not placed; host numbers in it count from 0. [-]
+        Loads afterwards, evacuations, restarts, moves and what is not placed; host numbers in it count from 0. [-]
     """
     pool = next(p for p in plan.pools if p.id == pool_id)
-    return placement.after_failure(
-        pool.placement, failed={n - 1 for n in failed}, gpus_per_host=pool.gpus_per_host
+    return failover.after_failure(
+        pool.placement,
+        requests=pool.requests,
+        rooms=pool.rooms,
+        failed={n - 1 for n in failed},
+        maintenance={n - 1 for n in maintenance},
     )
+
+
+def pair_failures(plan: Plan, pool_id: str) -> tuple[failover.Loss, ...]:
+    """The loss of any two hosts of a pool, pairs filled alike once, the worst first.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+    pool_id : str
+        Id of the pool. [-]
+
+    Returns
+    -------
+    pair_failures : tuple of Loss
+        Host indices in it count from 0. [-]
+    """
+    pool = next(p for p in plan.pools if p.id == pool_id)
+    return failover.failure_survey(pool.placement, requests=pool.requests, rooms=pool.rooms, lost=2)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from gpuplan.facts import Fact, weakest
 from gpuplan.fields import FIELD_BY_PATH, field_of
-from gpuplan.models.placement import Host
+from gpuplan.models.failover import Idle, Loss
+from gpuplan.models.placement import Host, Request, Room, Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,32 +109,61 @@ class GroupPlan:
     vms: int
     vms_placed: int
     gpus_each: float
+    vgpus_each: int
     demand_gpus: float
     profile: str
     profile_reason: str
+    backing: str
+    """How the profile shares a GPU: ``timesliced`` or ``mig``; empty without a profile."""
+    frame_buffer_mb: int
+    """Frame buffer of all vGPUs of one VM; 0 where the mode has none."""
+    stun_s: float | None
+    """Longest stun of one VM while vMotion moves it; None where it cannot be moved."""
     pool: str
     unplaced: tuple[Unplaced, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class HostFailure:
-    """What the loss of one host (numbered from 1) does."""
+class SharingMode:
+    """One way to share GPUs, and whether this GPU on this vSphere version has it."""
 
-    host: int
-    restarted: int
-    moved: int
-    unplaced: int
+    id: str
+    name: str
+    verdict: str
+    """``yes``, ``no`` or ``unknown``."""
+    text: str
+    basis: str
+    sources: tuple[str, ...]
 
 
-def failure_runs(failures: Sequence[HostFailure]) -> list[tuple[HostFailure, HostFailure]]:
-    """Runs of neighbouring hosts whose loss does the same: (first, last) of each."""
-    runs: list[tuple[HostFailure, HostFailure]] = []
-    for failure in failures:
-        if runs and replace(failure, host=0) == replace(runs[-1][0], host=0):
-            runs[-1] = (runs[-1][0], failure)
-        else:
-            runs.append((failure, failure))
-    return runs
+@dataclass(frozen=True, slots=True)
+class LossLevel:
+    """What is left when any so many hosts of a pool are down at once."""
+
+    lost: int
+    gpus_left: int
+    fits: bool
+    """Whether everything has a place again, whichever hosts are lost."""
+    without_moving: bool | None
+    """Whether it does by restarts alone, nobody else being moved; None if that was not worked out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posture:
+    """The design with so many host failures to tolerate: hosts, and the hours a year in which it is at risk."""
+
+    host_failures: int
+    chosen: bool
+    hosts: int
+    gpus: int
+    short_h: float
+    """Expected hours a year in which failures leave somebody without a GPU."""
+    exposed_h: float
+    """Hours a year of maintenance in which one failure more does."""
+    maintenance_short_h: float
+    """Expected hours a year in which a failure in maintenance does."""
+    chance: float
+    """Chance that it happens in a year of maintenance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,17 +179,32 @@ class Pool:
     hosts: int
     hosts_for_demand: int
     hosts_for_failures: int
+    existing_hosts: int
     gpus_per_host: int
     gpus: int
     gpus_after_failure: int
     gpus_demanded: float
     gpus_occupied: int
+    requests: tuple[Request, ...]
+    rooms: tuple[Room, ...]
+    """What each host offers, in the order of ``placement``; those already there first."""
+    new_room: Room
+    """What a new host offers."""
     placement: tuple[Host, ...]
     bound: int
+    """No design has fewer hosts for the demand."""
     method: str
-    shared: tuple[tuple[str, int, int, str], ...]
+    shared: tuple[Shared, ...]
+    idle: tuple[Idle, ...]
     unplaced: tuple[Unplaced, ...]
-    failures: tuple[HostFailure, ...]
+    failures: tuple[Loss, ...]
+    """The loss of each host, those filled alike once, the worst first."""
+    losses: tuple[LossLevel, ...]
+
+    @property
+    def varied(self) -> bool:
+        """Whether hosts differ, or CPU or memory is counted: then the placement is a heuristic with a bound."""
+        return bool(self.existing_hosts or self.new_room.vcpus or self.new_room.memory_gib)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,9 @@ class Group:
     active_share: float = 1.0
     vms_each: int = 1
     gpus_each: float = 1.0
+    vgpus_each: int = 1
+    vcpus_each: int | None = None
+    memory_gib_each: int | None = None
     remote_allowed: bool = True
     low_latency: bool = False
     isolation: bool = False
@@ -85,6 +88,10 @@ class Hardware:
     gpu: str = "l40s-48gb"
     server: str | None = None
     gpus_per_host: int = 4
+    vcpus_per_host: int | None = None
+    memory_gib_per_host: int | None = None
+    existing_hosts: int = 0
+    existing_gpus_per_host: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,10 @@ class Availability:
 
     host_failures: int = 1
     maintenance_failure_accepted: bool = True
+    mtbf_h: int | None = None
+    repair_h: int | None = None
+    maintenance_h_per_host: int | None = None
+    stun_limit_s: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +111,7 @@ class Platform:
     """The virtualisation platform and what it may use."""
 
     vsphere: str = "8.0u3"
+    vgpu_sizes: str = "equal"
     bitfusion: bool = False
     bitfusion_servers: str = "auto"
 
@@ -196,16 +208,21 @@ class Scenario:
         return candidate
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that ``from_dict`` reads back to the same scenario."""
+        """Plain data that ``from_dict`` reads back to the same scenario; empty optional fields are left out."""
         data: dict[str, Any] = {"schema": SCHEMA_VERSION, "name": self.name, "customer": self.customer}
         data["groups"] = [
-            {"id": g.id, **{f.path: _plain_value(getattr(g, f.path), f) for f in GROUP_FIELDS}}
+            {
+                "id": g.id,
+                **{f.path: _plain_value(v, f) for f in GROUP_FIELDS if (v := getattr(g, f.path)) is not None},
+            }
             for g in self.groups
         ]
         for spec in FIELDS:
             if "." in spec.path:
                 section, key = spec.path.split(".")
-                data.setdefault(section, {})[key] = self.get(spec.path)
+                data.setdefault(section, {})
+                if (value := self.get(spec.path)) is not None:
+                    data[section][key] = value
         data["notes"] = [_plain(n) for n in self.notes]
         data["origins"] = {path: _plain(o) for path, o in self.origins}
         return data
@@ -394,7 +411,7 @@ def _groups(given: Any, origins: dict[str, Origin], problems: list[Problem]) -> 
                     values[spec.path] = parse_value(spec, item[spec.path], path)
                 except ScenarioError as error:
                     problems.extend(error.problems)
-            elif not any(path.startswith(p + ".") for p in origins):
+            elif not spec.optional and not any(path.startswith(p + ".") for p in origins):
                 origins.setdefault(path, DEFAULT)
         groups.append(Group(id=group_id, **values))
     return tuple(groups)

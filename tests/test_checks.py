@@ -36,6 +36,65 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(people=4), "availability": {"host_failures": 0}},
     ),
+    "placement-not-proven": (
+        "warn",
+        {
+            "groups": [
+                {"id": i, "name": i, "people": n, "gpus_each": g, "memory_gib_each": m, "vcpus_each": c}
+                for i, n, g, m, c in (
+                    ("a", 8, 1, 14, 21),
+                    ("b", 9, 3, 49, 10),
+                    ("c", 9, 1, 9, 49),
+                    ("d", 7, 3, 28, 18),
+                )
+            ],
+            "hardware": {"gpus_per_host": 8, "vcpus_per_host": 100, "memory_gib_per_host": 100},
+        },
+    ),
+    "cpu-or-memory-binds": (
+        "warn",
+        {
+            "groups": one(people=8, memory_gib_each=256),
+            "hardware": {"gpus_per_host": 4, "memory_gib_per_host": 512},
+        },
+    ),
+    "resource-not-counted": ("note", {"groups": one(memory_gib_each=64)}),
+    "resource-counted-in-part": (
+        "warn",
+        {
+            "groups": [*one(vcpus_each=8), {"id": "b", "name": "Other"}],
+            "hardware": {"vcpus_per_host": 64},
+        },
+    ),
+    "gpus-stranded": ("note", {"groups": one(people=8, gpus_each=3), **L40S}),
+    "maintenance-bet": ("note", {"groups": one(people=8)}),
+    "maintenance-never-ends": (
+        "warn",
+        {"groups": one(people=40), "availability": {"maintenance_h_per_host": 2000}},
+    ),
+    "stun-over-limit": ("warn", {"groups": one(), "availability": {"stun_limit_s": 10}}),
+    "stun-extrapolated": ("note", {"groups": one(gpus_each=2)}),
+    "stun-worst-case": ("note", {"groups": one(), "hardware": {"gpu": "v100-pcie-32gb"}}),
+    "vmotion-link-slow": ("warn", {"groups": one(), "network": {"link_gbit_s": 1}}),
+    "mixed-size-reset": (
+        "note",
+        {"groups": one(gpus_each=0.5), "platform": {"vgpu_sizes": "mixed"}, **L40S},
+    ),
+    "mixed-size-unlisted": (
+        "warn",
+        {
+            "groups": [*one(gpus_each=0.5), {"id": "b", "name": "Small", "gpus_each": 0.125}],
+            "hardware": {"gpu": "h200-nvl-141gb"},
+            "platform": {"vgpu_sizes": "mixed"},
+        },
+    ),
+    "several-vgpus-unconfirmed": (
+        "warn",
+        {
+            "groups": one(gpus_each=1, vgpus_each=2, remote_allowed=False),
+            "hardware": {"gpu": "v100-pcie-32gb"},
+        },
+    ),
     "bitfusion-end-of-life": ("warn", {"groups": one(), "platform": {"bitfusion": True}}),
     "bitfusion-fed-by-vgpu": (
         "note",
@@ -76,7 +135,6 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 UNREACHED = {
-    "placement-not-proven": "needs a demand for which the solver gives up; test_placement covers the label",
     "vgpu-support-unknown": "no GPU of the catalog has both profiles and unknown support",
 }
 

@@ -22,8 +22,12 @@ def source(cell: dict) -> str:
     return "".join(cell["source"])
 
 
-def test_there_are_a_workbook_and_a_chapter() -> None:
-    assert [p.name for p in NOTEBOOKS] == ["01_two_worked_designs.ipynb", "workbook.ipynb"]
+def test_there_are_a_workbook_and_a_chapter_for_each_topic() -> None:
+    assert [p.name for p in NOTEBOOKS] == [
+        "01_two_worked_designs.ipynb",
+        "02_sharing_and_placement.ipynb",
+        "workbook.ipynb",
+    ]
 
 
 def test_workbook_is_a_title_and_one_call() -> None:

@@ -57,3 +57,26 @@ def amount(value: Any, unit: str) -> str:
         return text
     many = unit in COUNTED and not 0 < float(value) <= 1
     return f"{text} {unit}{'s' if many else ''}"
+
+
+def hours(value: float) -> str:
+    """Hours a year as they are shown: minutes and seconds where they are few, none where there are none."""
+    if value == 0:
+        return "none"
+    if value < 1 / 60:
+        return "less than 1 min"
+    if value < 1:
+        return f"{value * 60:.0f} min"
+    return f"{value:.1f} h" if value < 10 else f"{number(round(value))} h"
+
+
+def percent(value: float) -> str:
+    """A chance in per cent, two digits of it; never 0 or 100 for what is not certain."""
+    if value in (0, 1):
+        return f"{100 * value:.0f} %"
+    if value < 0.0001:
+        return "under 0.01 %"
+    if value > 0.9999:
+        return "over 99.99 %"
+    digits = 0 if 0.1 <= value <= 0.99 else 1 if 0.01 <= value < 0.1 else 2
+    return f"{100 * value:.{digits}f} %"

@@ -5,17 +5,19 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from gpuplan.allocation import sharing_modes
 from gpuplan.checks import check_plan
+from gpuplan.models.failover import Idle
 from gpuplan.plan import Plan
 from gpuplan.records import Pool
 from gpuplan.report.explain import formula_text
-from gpuplan.report.numbers import MODE_NAMES
+from gpuplan.report.numbers import MODE_NAMES, amount, number
 from gpuplan.scenario import UNASSIGNED
 
 if TYPE_CHECKING:
     import pandas as pd
 
-JSON_VERSION = 1
+JSON_VERSION = 2
 
 
 def plan_dict(plan: Plan) -> dict[str, Any]:
@@ -29,14 +31,15 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     Returns
     -------
     plan_dict : dict
-        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``pools``, ``groups``, ``decisions``, ``messages``,
-        ``lines``. [-]
+        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``sharing_modes``,
+        ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
         "version": JSON_VERSION,
         "catalog": plan.catalog.digest,
         "scenario": plan.scenario.to_dict(),
         "totals": _plain(plan.totals),
+        "postures": _plain(plan.postures),
         "pools": [_pool(pool) for pool in plan.pools],
         "groups": [
             _without(_plain(group), "mode", "traits")
@@ -47,6 +50,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
             }
             for group in plan.groups
         ],
+        "sharing_modes": _plain(sharing_modes(plan.scenario, plan.catalog)),
         "decisions": [_plain(d) for d in plan.decisions],
         "messages": [_plain(m) for m in check_plan(plan)],
         "lines": [_plain(line) | {"formula": formula_text(line)} for line in plan.lines.values()],
@@ -56,6 +60,8 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
 def _plain(record: Any) -> Any:
     if is_dataclass(record):
         return {f.name: _plain(getattr(record, f.name)) for f in fields(record)}
+    if hasattr(record, "_asdict"):
+        return {name: _plain(value) for name, value in record._asdict().items()}
     if isinstance(record, tuple | list):
         return [_plain(item) for item in record]
     return record
@@ -66,15 +72,19 @@ def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _pool(pool: Pool) -> dict[str, Any]:
-    data = _without(_plain(pool), "placement", "access", "shared", "bound", "method")
+    named = ("placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures")
+    data = {f.name: _plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
     data["access_modes"] = list(pool.access)
     data["proof"] = {"method": pool.method, "at_least_hosts": pool.bound}
     data["shared_gpus"] = [
-        {"share": name, "gpus": gpus, "at_least_gpus": bound, "method": method}
-        for name, gpus, bound, method in pool.shared
+        {"share": s.family, "gpus": s.gpus, "at_least_gpus": s.bound, "method": s.method} for s in pool.shared
+    ]
+    data["failures"] = [
+        {"host": loss.hosts[0] + 1} | _without(_plain(loss), "hosts") for loss in pool.failures
     ]
     data["placement"] = [
-        {"host": number, "gpus": gpu_rows(pool, number)} for number in range(1, len(pool.placement) + 1)
+        {"host": number, "offers": _plain(room), "gpus": gpu_rows(pool, number)}
+        for number, room in enumerate(pool.rooms, 1)
     ]
     return data
 
@@ -84,14 +94,35 @@ def group_names(plan: Plan) -> dict[str, str]:
     return {g.id: g.name for g in plan.groups} | {UNASSIGNED: "Not assigned to a group"}
 
 
+def idle_text(plan: Plan, idle: Idle) -> str:
+    """What is idle, where, and who could use it, in one sentence."""
+    names = group_names(plan)
+    if idle.kind == "whole":
+        each = "" if idle.count == 1 else " each"
+        what = f"{amount(idle.room, 'GPU')}{each} idle on {amount(idle.count, 'host')}"
+        why = "no VM in this design asks for so few GPUs at once"
+    else:
+        places = "MB of memory" if idle.family == "bitfusion" else "place" if idle.room == 1 else "places"
+        each = "" if idle.count == 1 else " on each"
+        what = (
+            f"{number(idle.room)} {places} free{each} of {amount(idle.count, 'GPU')} shared as {idle.family}"
+        )
+        why = "no VM in this design fits into what is left"
+    if idle.fits:
+        return f"{what}: room for {', '.join(names[g] for g in idle.fits)}."
+    return f"{what}, stranded: {why}."
+
+
 def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
     """The GPUs of a host (numbered from 1) with the VMs on each."""
     rows: list[dict[str, Any]] = []
     for load in pool.placement[host - 1]:
-        vms = [{"group": slot.group, "vm": slot.vm} for slot in load.slots]
+        share = load.family.name if load.family else None
+        vms = [{"group": slot.group, "vm": slot.vm, "profile": slot.profile or None} for slot in load.slots]
         for _ in range(load.gpus):
-            rows.append({"gpu": len(rows) + 1, "share": load.share_class or None, "vms": vms})
-    rows += [{"gpu": n, "share": None, "vms": []} for n in range(len(rows) + 1, pool.gpus_per_host + 1)]
+            rows.append({"gpu": len(rows) + 1, "share": share, "vms": vms})
+    free = range(len(rows) + 1, pool.rooms[host - 1].gpus + 1)
+    rows += [{"gpu": number, "share": None, "vms": []} for number in free]
     return rows
 
 
@@ -164,12 +195,51 @@ def plan_tables(plan: Plan) -> dict[str, tuple[tuple[str, ...], list[tuple[Any, 
             ],
         ),
         "failures": (
-            ("pool", "host_lost", "vms_restarted", "vms_moved", "vms_not_placed"),
+            ("pool", "host_lost", "hosts_alike", "vms_restarted", "vms_moved", "vms_not_placed"),
             [
-                (pool.name, f.host, f.restarted, f.moved, f.unplaced)
+                (pool.name, f.hosts[0] + 1, f.alike, f.restarted, f.moved, f.unplaced)
                 for pool in plan.pools
                 for f in pool.failures
             ],
+        ),
+        "shared_gpus": (
+            ("pool", "share", "gpus", "at_least", "proof"),
+            [(p.name, s.family, s.gpus, s.bound, s.method) for p in plan.pools for s in p.shared],
+        ),
+        "idle": (
+            ("pool", "kind", "share", "free_each", "count", "gpus_idle", "usable_by"),
+            [
+                (p.name, i.kind, i.family, i.room, i.count, i.gpus, ", ".join(names[g] for g in i.fits))
+                for p in plan.pools
+                for i in p.idle
+            ],
+        ),
+        "postures": (
+            (
+                "posture",
+                "hosts",
+                "gpus",
+                "hours_short",
+                "hours_exposed",
+                "hours_short_in_maintenance",
+                "chance",
+            ),
+            [
+                (
+                    f"N+{p.host_failures}",
+                    p.hosts,
+                    p.gpus,
+                    p.short_h,
+                    p.exposed_h,
+                    p.maintenance_short_h,
+                    p.chance,
+                )
+                for p in plan.postures
+            ],
+        ),
+        "sharing_modes": (
+            ("mode", "possible", "rule"),
+            [(m.name, m.verdict, m.text) for m in sharing_modes(plan.scenario, plan.catalog)],
         ),
         "decisions": (
             ("number", "title", "decision", "justification", "implication"),
@@ -208,7 +278,7 @@ def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
     Returns
     -------
     plan_frames : dict of str to DataFrame
-        ``totals``, ``groups``, ``pools``, ``placement``, ``failures``, ``decisions``, ``messages``, ``lines``. [-]
+        The tables of ``plan_tables``, among them ``totals``, ``groups``, ``placement``, ``failures`` and ``lines``. [-]
     """
     import pandas as pd
 

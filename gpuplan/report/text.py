@@ -11,8 +11,9 @@ from gpuplan.catalog import Catalog, Row
 from gpuplan.checks import check_plan
 from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
-from gpuplan.report.numbers import MODE_NAMES, amount, basis_word, number
-from gpuplan.report.tables import group_names, plan_tables
+from gpuplan.records import Pool
+from gpuplan.report.numbers import MODE_NAMES, amount, basis_word, hours, number, percent
+from gpuplan.report.tables import group_names, idle_text, plan_tables
 
 WIDTH = 100
 
@@ -74,7 +75,8 @@ def plan_text(plan: Plan) -> str:
         gpu = plan.catalog.gpus[pool.gpu].name
         server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
         rows = [
-            (f"Host {n}", _host(plan, host, pool.gpus_per_host)) for n, host in enumerate(pool.placement, 1)
+            (f"Host {n}", _host(plan, host, room.gpus))
+            for n, (host, room) in enumerate(zip(pool.placement, pool.rooms, strict=True), 1)
         ]
         shown = (
             rows if len(rows) <= 24 else [*rows[:12], ("...", f"{len(rows) - 24} more hosts"), *rows[-12:]]
@@ -82,6 +84,33 @@ def plan_text(plan: Plan) -> str:
         parts.append(
             heading(f"{pool.name}: {pool.hosts} x {server} with {pool.gpus_per_host} {gpu}")
             + table(("", ""), shown)
+            + _idle(plan, pool)
+        )
+    if plan.postures:
+        parts.append(
+            heading("Hosts, and hours a year at risk")
+            + table(
+                (
+                    "",
+                    "Hosts",
+                    "GPUs",
+                    "Short by failures",
+                    "Maintenance bet open",
+                    "Chance to lose it in a year",
+                ),
+                [
+                    (
+                        f"N+{p.host_failures}" + (" (chosen)" if p.chosen else ""),
+                        number(p.hosts),
+                        number(p.gpus),
+                        hours(p.short_h),
+                        hours(p.exposed_h),
+                        percent(p.chance),
+                    )
+                    for p in plan.postures
+                ],
+                right=(1, 2, 3, 4, 5),
+            )
         )
     if plan.decisions:
         parts.append(
@@ -119,8 +148,8 @@ def _host(plan: Plan, host: Sequence[Load], gpus_per_host: int) -> str:
     for load in host:
         groups = Counter(slot.group for slot in load.slots)
         who = " + ".join(f"{n} x {names[g]}" for g, n in groups.items())
-        if load.share_class:
-            counts[f"GPU with {who} ({load.share_class})"] += 1
+        if load.family:
+            counts[f"GPU with {who} ({load.family.name})"] += 1
         elif load.gpus > 1:
             counts[f"{names[load.slots[0].group]} with {load.gpus} GPUs"] += 1
         else:
@@ -128,6 +157,12 @@ def _host(plan: Plan, host: Sequence[Load], gpus_per_host: int) -> str:
     words = [f"{n} x {what}" if n > 1 else what for what, n in counts.items()]
     free = gpus_per_host - sum(load.gpus for load in host)
     return "; ".join([*words, *([f"{amount(free, 'GPU')} free"] if free else [])])
+
+
+def _idle(plan: Plan, pool: Pool) -> str:
+    """What is idle on hosts that somebody uses, and who could still use it."""
+    lines = [idle_text(plan, idle) for idle in pool.idle]
+    return "".join("\n" + wrapped(line) for line in lines)
 
 
 def table_text(plan: Plan, name: str) -> str:

@@ -38,13 +38,43 @@ CONTRACT: dict[str, Any] = {
             "gpus_per_host": int,
             "gpus": int,
             "gpus_after_failure": int,
-            "placement": [{"host": int, "gpus": [{"gpu": int, "share": (str, type(None)), "vms": list}]}],
+            "placement": [
+                {
+                    "host": int,
+                    "offers": {"gpus": int, "vcpus": int, "memory_gib": int},
+                    "gpus": [{"gpu": int, "share": (str, type(None)), "vms": list}],
+                }
+            ],
             "proof": {"method": str, "at_least_hosts": int},
             "shared_gpus": [{"share": str, "gpus": int, "at_least_gpus": int, "method": str}],
             "unplaced": [{"group": str, "vms": int, "gpus": NUMBER, "code": str, "reason": str}],
-            "failures": [{"host": int, "restarted": int, "moved": int, "unplaced": int}],
+            "failures": [
+                {
+                    "host": int,
+                    "alike": int,
+                    "restarted": int,
+                    "moved": int,
+                    "unplaced": int,
+                    "unplaced_gpus": NUMBER,
+                }
+            ],
+            "losses": [{"lost": int, "gpus_left": int, "fits": bool, "without_moving": (bool, type(None))}],
+            "idle": [{"kind": str, "family": str, "room": int, "count": int, "gpus": NUMBER, "fits": [str]}],
         }
     ],
+    "postures": [
+        {
+            "host_failures": int,
+            "chosen": bool,
+            "hosts": int,
+            "gpus": int,
+            "short_h": NUMBER,
+            "exposed_h": NUMBER,
+            "maintenance_short_h": NUMBER,
+            "chance": NUMBER,
+        }
+    ],
+    "sharing_modes": [{"id": str, "name": str, "verdict": str, "text": str, "basis": str, "sources": [str]}],
     "groups": [
         {
             "id": str,
@@ -168,7 +198,8 @@ def test_tables_agree_with_the_plan(example: Plan) -> None:
         assert all(len(row) == len(columns) for row in rows)
     assert [row[0] for row in tables["groups"][1]] == [g.name for g in example.groups]
     assert sum(row[6] for row in tables["pools"][1]) == example.totals.hosts
-    assert len(tables["failures"][1]) == example.totals.hosts
+    assert sum(row[2] for row in tables["failures"][1]) == example.totals.hosts
+    assert len(tables["postures"][1]) == len(example.postures) == 3
     assert len(tables["lines"][1]) == len(example.lines)
     assert len(tables["decisions"][1]) == len(example.decisions)
     totals = {row[0]: row[1] for row in tables["totals"][1]}

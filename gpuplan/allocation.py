@@ -1,0 +1,493 @@
+"""Allocation: the access mode and the profile of each group, and what this GPU on this vSphere version allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.facts import Fact
+from gpuplan.models import access, availability, demand, placement, sharing
+from gpuplan.records import GroupPlan, Line, Reason, RuledOut, SharingMode, Trail, Trait, Unplaced
+from gpuplan.scenario import Group, Scenario
+from gpuplan.units import MIB_PER_GIB, exact
+
+BACKINGS = {"vgpu": "timesliced", "mig": "mig"}
+
+
+def allocate(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    group: Group,
+    vms: Line,
+    gpus: Line,
+    gpus_left: Fraction | None,
+) -> GroupPlan:
+    """The access mode and the profile of a group, and how many of its VMs are within the stated total."""
+    at = f"groups.{group.id}"
+    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
+    share = share_each(group)
+    profiles = {backing: profiles_of(catalog, gpu.id, backing, version) for backing in ("timesliced", "mig")}
+    fitting = {
+        backing: sharing.smallest_profile(share, profiles=list(rows)) for backing, rows in profiles.items()
+    }
+    chosen, limits = _access(scenario, catalog, group, fitting)
+    texts = {row.id: row for row in catalog.rows("access_reasons")}
+    words = {"gpu": gpu.name, "vsphere": version.name, **limits}
+
+    def reason(code: str) -> Reason:
+        row = texts[code]
+        text = str(row["text"])
+        for word, meaning in words.items():
+            text = text.replace(f"{{{word}}}", str(meaning))
+        return Reason(code, text, row.basis, row.sources, row.locator)
+
+    backing = BACKINGS.get(chosen.mode, "")
+    profile = fitting[backing] if backing else None
+    fits = vms.value
+    if gpus_left is not None:
+        fits = demand.admitted_vms(vms.value, gpus_each=group.gpus_each, gpus_left=float(gpus_left))
+    unplaced = []
+    if not chosen.mode and vms.value:
+        unplaced.append(_unplaced(group, vms.value, "no-mode-possible", reason(chosen.reasons[0]).text))
+    elif fits < vms.value:
+        why = "the groups before it use up the customer's stated total"
+        unplaced.append(_unplaced(group, vms.value - fits, "beyond-stated-total", why))
+    frame_buffer_mb = 0
+    if profile:
+        vgpus = group.vgpus_each if share < 1 else int(group.gpus_each)
+        frame_buffer_mb = vgpus * profile.frame_buffer_mb
+        _profile_line(trail, scenario, group, profile, profiles[backing][profile], _most(scenario, profile))
+    stun_s = None
+    if profile and version.value("vgpu_vmotion"):
+        stun_s = _stun(trail, catalog, version.id, group, frame_buffer_mb)
+    use_case = catalog.row("use_cases", group.use_case)
+    return GroupPlan(
+        id=group.id,
+        name=group.name,
+        letter=_letter(scenario, catalog, group),
+        use_case=str(use_case["name"]),
+        mode=chosen.mode,
+        reasons=tuple(reason(code) for code in chosen.reasons),
+        ruled_out=tuple(RuledOut(mode, possible, reason(code)) for mode, code, possible in chosen.ruled_out),
+        traits=_traits(catalog, chosen.mode, version),
+        active=trail.lines[f"{at}.active"].value,
+        vms=vms.value,
+        vms_placed=fits if chosen.mode else 0,
+        gpus_each=group.gpus_each,
+        vgpus_each=group.vgpus_each,
+        demand_gpus=gpus.value,
+        profile=profile.name if profile else "",
+        profile_reason=_profile_reason(scenario, group, profile),
+        backing=backing,
+        frame_buffer_mb=frame_buffer_mb,
+        stun_s=stun_s,
+        pool="",
+        unplaced=tuple(unplaced),
+    )
+
+
+def share_each(group: Group) -> float:
+    """Share of a GPU that each vGPU of a VM has; 1 for whole GPUs."""
+    return float(min(Fraction(1), exact(group.gpus_each) / group.vgpus_each))
+
+
+def _access(
+    scenario: Scenario,
+    catalog: Catalog,
+    group: Group,
+    fitting: Mapping[str, sharing.Profile | None],
+) -> tuple[access.Access, dict[str, int]]:
+    """The access mode of a group, and the limits of this version that its reasons name."""
+    version = catalog.vsphere[scenario.platform.vsphere]
+    offered = "" if scenario.platform.bitfusion else "bitfusion-not-chosen"
+    if not offered and version.value("bitfusion_server") == "not supported":
+        offered = "bitfusion-version"
+    limits = {name: int(version.value(name) or 0) for name in ("max_vgpus_per_vm", "max_passthrough_per_vm")}
+    known_most = scenario.hardware.gpus_per_host  # where no source names a limit, the host is one
+    chosen = access.access_mode(
+        group.gpus_each,
+        vgpus_each=group.vgpus_each,
+        distributed=group.vms_each > 1,
+        remote_allowed=group.remote_allowed,
+        low_latency=group.low_latency,
+        isolation=group.isolation,
+        wish=group.access,
+        bitfusion_offered=offered,
+        vgpu_profile=fitting["timesliced"] is not None,
+        mig_profile=fitting["mig"] is not None,
+        max_vgpus_per_vm=limits["max_vgpus_per_vm"] or known_most,
+        several_fractional_vgpus=bool(version.value("multi_vgpu_fractional")),
+        max_passthrough_per_vm=limits["max_passthrough_per_vm"] or known_most,
+    )
+    return chosen, limits
+
+
+def _unplaced(group: Group, vms: int, code: str, reason: str) -> Unplaced:
+    return Unplaced(group.id, vms, demand.group_demand_gpus(vms, gpus_each=group.gpus_each), code, reason)
+
+
+def _most(scenario: Scenario, profile: sharing.Profile) -> int:
+    """How many of a profile one GPU holds in the chosen mode."""
+    mixed = scenario.platform.vgpu_sizes == "mixed" and not profile.compute_slices
+    return profile.max_per_gpu_mixed if mixed else profile.max_per_gpu
+
+
+def _profile_line(
+    trail: Trail, scenario: Scenario, group: Group, profile: sharing.Profile, row: Row, most: int
+) -> None:
+    column = "max_per_gpu" if most == profile.max_per_gpu else "max_per_gpu_mixed"
+    count = Fact(
+        key=f"profiles/{profile.name}/{column}",
+        value=most,
+        unit="1",
+        low=None,
+        high=None,
+        basis=row.basis,
+        sources=row.sources,
+        locator=row.locator,
+        note=row.note,
+    )
+    at = f"groups.{group.id}"
+    inputs: dict[str, Fact | Line] = {"gpus_each": scenario.fact(f"{at}.gpus_each"), "max_per_gpu": count}
+    formula = "{gpus_each} GPU per VM: {value}, {max_per_gpu} of it on a GPU"
+    if share_each(group) < 1 and group.vgpus_each > 1:
+        inputs["vgpus_each"] = scenario.fact(f"{at}.vgpus_each")
+        formula = "{gpus_each} GPU per VM in {vgpus_each} vGPUs: {value}, {max_per_gpu} of it on a GPU"
+    label = f"{group.name}: vGPU profile"
+    trail.record(f"{at}.profile", label, "", sharing.smallest_profile, formula, profile.name, inputs)
+
+
+def _stun(trail: Trail, catalog: Catalog, version: str, group: Group, frame_buffer_mb: int) -> float:
+    """Stun of one VM of the group when vMotion moves it, all its frame buffer being in use."""
+    measured = stun_item(catalog, version)
+    used = Fact(
+        key=f"groups/{group.id}/frame buffer of a VM",
+        value=frame_buffer_mb / MIB_PER_GIB,
+        unit="GB",
+        low=None,
+        high=None,
+        basis="derived",
+        sources=("gpuplan-method",),
+        locator="",
+        note="all vGPUs of the VM, fully used",
+    )
+    line = trail.compute(
+        f"groups.{group.id}.stun_s",
+        f"{group.name}: stun while a VM is moved",
+        "s",
+        availability.stun_time_s,
+        "{fixed_s} s + {frame_buffer_gb} GB / {copy_rate_gb_s} GB/s = {value} s",
+        frame_buffer_gb=used,
+        fixed_s=measured.fact("fixed_s"),
+        copy_rate_gb_s=measured.fact("copy_rate_gb_s"),
+    )
+    return float(line.value)
+
+
+def stun_item(catalog: Catalog, version: str) -> Item:
+    """What was measured about the stun by vMotion, for this vSphere version where it was."""
+    return catalog.assumptions.get(f"vmotion-stun-10g-{version}") or catalog.assumptions["vmotion-stun-10g"]
+
+
+def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile | None) -> str:
+    if profile is None:
+        return ""
+    share = exact(share_each(group))
+    if profile.whole and share == 1:
+        return "the whole frame buffer of " + ("a GPU" if group.gpus_each <= 1 else "each GPU")
+    each = f"{group.vgpus_each} in each VM, " if group.vgpus_each > 1 else ""
+    fit = f"{each}the smallest that gives at least {share} of a GPU; {_most(scenario, profile)} fit on a GPU"
+    if profile.compute_slices:
+        fit += f", each with {profile.compute_slices} of {profile.gpu_slices} compute slices"
+    return fit
+
+
+def profiles_of(catalog: Catalog, gpu: str, backing: str, version: Item) -> dict[sharing.Profile, Row]:
+    """Profiles of a GPU that this vSphere version has, each with its catalog row."""
+    if backing == "mig" and not version.value("mig_backed_vgpu"):
+        return {}
+    order = _version_order(catalog)
+    found = {}
+    slices = max((int(row["compute_slices"] or 0) for row in catalog.profiles_of(gpu)), default=0)
+    for row in catalog.profiles_of(gpu):
+        needs = row["min_vsphere"]
+        media_only = str(row["mig_profile"] or "").endswith("me")
+        if row["backing"] == backing and not media_only and (not needs or order[needs] <= order[version.id]):
+            profile = sharing.Profile(
+                str(row["profile"]),
+                int(row["frame_buffer_mb"]),
+                int(row["max_per_gpu"]),
+                backing == "timesliced" and bool(row["full_frame_buffer"]),
+                int(row["compute_slices"]) if backing == "mig" else 0,
+                slices if backing == "mig" else 0,
+                int(row["max_per_gpu_mixed"] or 0),
+            )
+            found[profile] = row
+    return found
+
+
+def _version_order(catalog: Catalog) -> dict[str, int]:
+    """Order of release of the vSphere versions."""
+    return {version.id: int(version.fact("order").value) for version in catalog.vsphere.values()}
+
+
+def _traits(catalog: Catalog, mode: str, version: Item) -> tuple[Trait, ...]:
+    """What a mode keeps and gives up on this vSphere version."""
+    order = _version_order(catalog)
+    now = order[version.id]
+    return tuple(
+        Trait(str(row["feature"]), str(row["verdict"]), str(row["text"]), row.basis, row.sources)
+        for row in catalog.rows("modes")
+        if row["mode"] == mode
+        and (not row["vsphere_from"] or order[row["vsphere_from"]] <= now)
+        and (not row["vsphere_until"] or order[row["vsphere_until"]] >= now)
+    )
+
+
+def _letter(scenario: Scenario, catalog: Catalog, group: Group) -> str:
+    """A letter for the pictures, unique in the scenario while there are letters left."""
+    preset = {row.id: str(row["letter"]) for row in catalog.rows("use_cases")}
+    taken: dict[str, str] = {}
+    for other in scenario.groups:
+        wishes = [
+            preset[other.use_case],
+            *(c.upper() for c in other.name if c.isascii() and c.isalpha()),
+            *"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        ]
+        taken[other.id] = next((c for c in wishes if c not in taken.values()), "*")
+    return taken[group.id]
+
+
+def with_pool(plan: GroupPlan, scenario: Scenario, groups: Sequence[GroupPlan]) -> GroupPlan:
+    """The group with the pool of hosts that serves it."""
+    pool = {"vgpu": "vgpu", "mig": "vgpu", "passthrough": "passthrough"}.get(plan.mode, "")
+    if plan.mode == "bitfusion":
+        wish = scenario.platform.bitfusion_servers
+        local = any(g.mode in ("vgpu", "mig") for g in groups)
+        pool = "vgpu" if wish == "vgpu" or (wish == "auto" and local) else "bitfusion"
+    return replace(plan, pool=pool)
+
+
+def requests_of(
+    trail: Trail, scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
+) -> dict[str, placement.Request]:
+    """What each group asks the hosts for; who can share a GPU depends on which profiles are asked for."""
+    by_profile = _families(scenario, catalog, groups)
+    asked = {group.id: group for group in scenario.groups}
+    found = {}
+    for plan in groups:
+        if not plan.vms_placed:
+            continue
+        group = asked[plan.id]
+        request = placement.Request(
+            plan.id, plan.vms_placed, vcpus=group.vcpus_each or 0, memory_gib=group.memory_gib_each or 0
+        )
+        if share_each(group) == 1:
+            request = request._replace(gpus=int(group.gpus_each))
+        elif plan.mode == "bitfusion":
+            memory = catalog.gpus[scenario.hardware.gpu].fact("memory_gib")
+            share = trail.compute(
+                f"groups.{plan.id}.share_mb",
+                f"{plan.name}: GPU memory per VM",
+                "MB",
+                sharing.memory_share_mb,
+                "{gpus_each} of {memory_gib} GiB, in whole MB = {value}",
+                gpus_each=scenario.fact(f"groups.{plan.id}.gpus_each"),
+                memory_gib=memory,
+            )
+            capacity = int(memory.value * MIB_PER_GIB)
+            request = request._replace(
+                family=placement.Family("bitfusion", capacity=capacity), weight=share.value
+            )
+        else:
+            request = request._replace(
+                family=by_profile[plan.profile], profile=plan.profile, shares=group.vgpus_each
+            )
+        found[plan.id] = request
+    return found
+
+
+def _families(
+    scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
+) -> dict[str, placement.Family]:
+    """For each profile that is asked for, the profiles that can be on one GPU with it."""
+    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
+    mixed = scenario.platform.vgpu_sizes == "mixed"
+    found: dict[str, placement.Family] = {}
+    for backing in BACKINGS.values():
+        known = {p.name: (p, row) for p, row in profiles_of(catalog, gpu.id, backing, version).items()}
+        wanted = [name for name in known if any(g.profile == name and g.vms_placed for g in groups)]
+        pieces: Sequence[sharing.Piece] = ()
+        region = compute_slices = 0
+        if backing == "mig":
+            pieces, region, compute_slices = _mig_pieces(catalog, gpu.id, known, wanted)
+        elif mixed:
+            pieces, region = _mixed_pieces(catalog, gpu, known, wanted)
+        if pieces:
+            names = tuple(piece.name for piece in pieces)
+            layouts = sharing.gpu_layouts(
+                pieces, region=region, compute_slices=compute_slices, lowest_start=backing == "mig"
+            )
+            together = "MIG layouts" if backing == "mig" else "mixed sizes"
+            family = placement.Family(names[0] if len(names) == 1 else together, names, layouts)
+            found.update(dict.fromkeys(names, family))
+        for name in wanted:
+            if name not in found:  # one size per GPU
+                found[name] = placement.Family(name, (name,), ((_most(scenario, known[name][0]),),))
+    return found
+
+
+def _mig_pieces(
+    catalog: Catalog, gpu: str, known: Mapping[str, tuple[sharing.Profile, Row]], wanted: Sequence[str]
+) -> tuple[list[sharing.Piece], int, int]:
+    """(pieces, memory slices, compute slices) of the MIG profiles asked for; none if no source has the start positions."""
+    rows = {str(r["mig_profile"]): r for r in catalog.rows("mig_placements") if gpu in r["gpus"]}
+    places = {name: rows.get(str(known[name][1]["mig_profile"])) for name in wanted}
+    pieces = [
+        sharing.Piece(
+            name,
+            int(row["memory_slices"]),
+            _starts(row["start_positions"]),
+            int(row["max_instances"]),
+            int(row["compute_slices"]),
+        )
+        for name, row in places.items()
+        if row is not None
+    ]
+    if not pieces or len(pieces) < len(wanted):
+        return [], 0, 0
+    row = next(iter(rows.values()))
+    return pieces, int(row["memory_slices_total"]), int(row["compute_slices_total"])
+
+
+def _mixed_pieces(
+    catalog: Catalog, gpu: Item, known: Mapping[str, tuple[sharing.Profile, Row]], wanted: Sequence[str]
+) -> tuple[list[sharing.Piece], int]:
+    """(pieces, length of the GPU in placement ids) of the time-sliced profiles asked for; none if no source has the ids."""
+    whole = max((profile.frame_buffer_mb for profile, _ in known.values()), default=0)
+    architecture = str(gpu.value("architecture"))
+    regions = {
+        r["region_gb"]: r
+        for r in catalog.rows("vgpu_placements")
+        if r["frame_buffer_mb"] == whole and r["max_per_gpu"] == 1
+    }
+    region = next(iter(regions), None)
+    rows = {
+        r["frame_buffer_mb"]: r
+        for r in catalog.rows("vgpu_placements")
+        if r["region_gb"] == region and _for_architecture(str(r["architecture"]), architecture)
+    }
+    places = {name: rows.get(known[name][0].frame_buffer_mb) for name in wanted}
+    pieces = [
+        sharing.Piece(
+            name, int(row["placement_size"]), _starts(row["placement_ids"]), int(row["max_per_gpu_mixed"])
+        )
+        for name, row in places.items()
+        if row is not None
+    ]
+    if not pieces or len(pieces) < len(wanted):
+        return [], 0
+    return pieces, int(regions[region]["placement_size"])
+
+
+def _starts(text: object) -> tuple[int, ...]:
+    return tuple(int(start) for start in str(text).split())
+
+
+def _for_architecture(rule: str, architecture: str) -> bool:
+    """Whether a row for ``all``, ``Ada`` or ``except Ada`` holds for a GPU."""
+    if rule.startswith("except "):
+        return architecture != rule.removeprefix("except ")
+    return rule in ("all", architecture)
+
+
+def mixed_sizes_refused(scenario: Scenario, catalog: Catalog) -> Row | None:
+    """The rule that excludes vGPUs of several sizes on one GPU, if there is one."""
+    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
+    if not version.value("mixed_size_vgpu"):
+        return catalog.row("rules", "timesliced-mixed-size")
+    profiles = profiles_of(catalog, gpu.id, "timesliced", version)
+    if profiles and not any(p.max_per_gpu_mixed for p in profiles):
+        return catalog.row("rules", "mixed-size-boards")
+    return None
+
+
+def sharing_modes(scenario: Scenario, catalog: Catalog) -> tuple[SharingMode, ...]:
+    """Every way to share GPUs, and whether this GPU on this vSphere version has it, with the rule."""
+    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
+    timesliced = profiles_of(catalog, gpu.id, "timesliced", version)
+    mig = profiles_of(catalog, gpu.id, "mig", version)
+    unknown = gpu.value("vgpu_compute") == "unknown"
+
+    def rule(id: str, name: str, verdict: str, row: Row, text: str = "") -> SharingMode:
+        return SharingMode(id, name, verdict, text or str(row["rule"]), row.basis, row.sources)
+
+    def facts(id: str, name: str, verdict: str, text: str, fact: Fact) -> SharingMode:
+        return SharingMode(id, name, verdict, text, fact.basis, fact.sources)
+
+    found = [
+        rule("passthrough", "Passthrough, whole GPUs", "yes", catalog.row("rules", "passthrough-pinned")),
+    ]
+    if timesliced:
+        equal = catalog.row("rules", "timesliced-equal-size")
+        found.append(
+            rule(
+                "equal",
+                "Time-sliced, equal size",
+                "yes",
+                equal,
+                f"{equal['rule']} {len(timesliced)} profiles.",
+            )
+        )
+        refused = mixed_sizes_refused(scenario, catalog)
+        row = refused or catalog.row("rules", "mixed-size-placement-ids")
+        found.append(rule("mixed", "Time-sliced, mixed sizes", "no" if refused else "yes", row))
+    else:
+        fact = gpu.fact("vgpu_compute")
+        text = (
+            f"Whether {gpu.name} has compute profiles on vSphere is not known from a source."
+            if unknown
+            else f"{gpu.name} has no time-sliced compute profile."
+        )
+        found.append(facts("equal", "Time-sliced vGPU", "unknown" if unknown else "no", text, fact))
+    if mig:
+        slices = catalog.row("rules", "mig-slices")
+        found.append(rule("mig", "MIG-backed", "yes", slices, f"{slices['rule']} {len(mig)} profiles."))
+    elif gpu.value("mig_instances"):
+        fact = version.fact("mig_backed_vgpu")
+        text = (
+            f"{version.name} does not support MIG-backed vGPUs."
+            if not fact.value
+            else f"No MIG-backed profile of {gpu.name} is known from a source."
+        )
+        found.append(facts("mig", "MIG-backed", "unknown" if fact.value else "no", text, fact))
+    else:
+        fact = (
+            gpu.fact("mig_instances") if gpu.value("mig_instances") is not None else gpu.fact("architecture")
+        )
+        found.append(facts("mig", "MIG-backed", "no", f"{gpu.name} cannot be divided by MIG.", fact))
+    several = version.fact("multi_vgpu_fractional")
+    row = catalog.row("rules", "multi-vgpu-vsphere8" if several.value else "multi-vgpu-vsphere6-7")
+    if timesliced or mig:
+        verdict = "yes" if several.value else "no"
+        if several.value and not several_vgpus_confirmed(scenario, catalog):
+            verdict = "unknown"
+        found.append(rule("several", "Several fractional vGPUs in a VM", verdict, row))
+    offered = version.fact("bitfusion_server")
+    verdict = {"supported": "yes", "not supported": "no"}.get(str(offered.value), "unknown")
+    memory = catalog.row("rules", "bitfusion-memory-only")
+    if verdict == "no":
+        text = f"Bitfusion servers are not supported on {version.name}."
+        found.append(facts("bitfusion", "Bitfusion, by memory", "no", text, offered))
+    else:
+        found.append(rule("bitfusion", "Bitfusion, by memory", verdict, memory))
+    return tuple(found)
+
+
+def several_vgpus_confirmed(scenario: Scenario, catalog: Catalog) -> bool:
+    """Whether a source says that one VM can have several fractional vGPUs of this GPU."""
+    rows = [r for r in catalog.profiles_of(scenario.hardware.gpu) if not r["full_frame_buffer"]]
+    return bool(rows) and all(r["multi_vgpu_vsphere8"] for r in rows)

@@ -1,0 +1,154 @@
+"""Limits: what in a scenario this catalog and this hardware do not allow, field by field."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+from gpuplan.allocation import mixed_sizes_refused
+from gpuplan.catalog import Catalog
+from gpuplan.fields import MAX_GPUS, Problem, show
+from gpuplan.models import demand
+from gpuplan.scenario import MAX_VMS, Group, Scenario, wrong_values
+from gpuplan.units import exact
+
+
+def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
+    """What in a scenario this catalog and this hardware do not allow."""
+    if problems := wrong_values(scenario):
+        return problems
+    tables: list[tuple[str, str, Mapping[str, Any]]] = [
+        ("hardware.gpu", "gpus", catalog.gpus),
+        ("platform.vsphere", "vsphere", catalog.vsphere),
+    ]
+    if scenario.hardware.server is not None:
+        tables.append(("hardware.server", "servers", catalog.servers))
+    use_cases = {row.id: row for row in catalog.rows("use_cases")}
+    tables += [(f"groups.{g.id}.use_case", "use_cases", use_cases) for g in scenario.groups]
+    for path, table, known in tables:
+        given = scenario.get(path)
+        if given not in known:
+            near = [i for i in known if given.lower() in i][:3] or difflib.get_close_matches(
+                given, known, n=3, cutoff=0.3
+            )
+            hint = f"nearest are {', '.join(near)}; " if near else ""
+            problems.append(
+                Problem(path, show(given), f"{hint}'gpuplan catalog {table}' lists all {len(known)}")
+            )
+    for path, origin in scenario.origins:
+        if origin.source != "scenario" and origin.source not in catalog.sources:
+            problems.append(
+                Problem(f"origins.{path}.source", show(origin.source), "the id of a row in sources.csv")
+            )
+    for number, note in enumerate(scenario.notes, 1):
+        if note.source not in catalog.sources:
+            problems.append(
+                Problem(f"notes.{number}.source", show(note.source), "the id of a row in sources.csv")
+            )
+    if problems:
+        return problems
+    limit, why = server_gpu_limit(scenario, catalog)
+    per_host = scenario.hardware.gpus_per_host
+    if limit is not None and per_host > limit:
+        problems.append(Problem("hardware.gpus_per_host", str(per_host), why))
+    per_board = int(catalog.gpus[scenario.hardware.gpu].value("gpus_per_board") or 1)
+    counts = {"hardware.gpus_per_host": per_host}
+    if scenario.hardware.existing_hosts and scenario.hardware.existing_gpus_per_host:
+        counts["hardware.existing_gpus_per_host"] = scenario.hardware.existing_gpus_per_host
+    for path, count in counts.items():
+        if count % per_board:
+            name = catalog.gpus[scenario.hardware.gpu].name
+            allowed = f"{name} carries {per_board} GPUs on a board, so a multiple of {per_board}"
+            problems.append(Problem(path, str(count), allowed))
+    if scenario.platform.vgpu_sizes == "mixed" and (rule := mixed_sizes_refused(scenario, catalog)):
+        gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
+        where = "; ".join(catalog.sources[source].title for source in rule.sources)
+        problems.append(
+            Problem(
+                "platform.vgpu_sizes",
+                f"mixed sizes with {gpu.name} on {version.name}",
+                f"{rule['rule']} ({where})",
+            )
+        )
+    for group in scenario.groups:
+        problems += _group_problems(scenario, group)
+    vms = {
+        g.id: demand.group_vms(
+            demand.active_people(g.people, active_share=g.active_share), vms_each=g.vms_each
+        )
+        for g in scenario.groups
+    }
+    if sum(vms.values()) > MAX_VMS:
+        largest = max(vms, key=lambda g: vms[g])
+        problems.append(
+            Problem(
+                f"groups.{largest}.people",
+                f"{sum(vms.values()):,} VMs in all",
+                f"at most {MAX_VMS:,} VMs in one design",
+            )
+        )
+    gpus = sum(vms[g.id] * exact(g.gpus_each) for g in scenario.groups)
+    if gpus > MAX_GPUS:
+        problems.append(
+            Problem("groups", f"{float(gpus):,.0f} GPUs in all", f"at most {MAX_GPUS:,} GPUs in one design")
+        )
+    return problems
+
+
+def _group_problems(scenario: Scenario, group: Group) -> list[Problem]:
+    """What a VM of a group asks for and no host has."""
+    at, hardware = f"groups.{group.id}", scenario.hardware
+    problems = []
+    if group.gpus_each > hardware.gpus_per_host:
+        allowed = (
+            f"all GPUs of one VM are in one host, and a host has {hardware.gpus_per_host}: at most "
+            f"{hardware.gpus_per_host}, or more GPUs per host"
+        )
+        problems.append(Problem(f"{at}.gpus_each", show(group.gpus_each), allowed))
+    if group.vgpus_each > 1 and group.gpus_each > group.vgpus_each:
+        allowed = (
+            f"a vGPU is at most one GPU, so {group.gpus_each:g} GPUs are at least {group.gpus_each:g} vGPUs; 1 gives a "
+            "vGPU for each whole GPU"
+        )
+        problems.append(Problem(f"{at}.vgpus_each", str(group.vgpus_each), allowed))
+    for mine, host, unit in (
+        ("vcpus_each", "vcpus_per_host", "vCPUs"),
+        ("memory_gib_each", "memory_gib_per_host", "GiB"),
+    ):
+        asked, most = getattr(group, mine), getattr(hardware, host)
+        if asked and most and asked > most:
+            problems.append(
+                Problem(f"{at}.{mine}", str(asked), f"a host gives its VMs {most} {unit}: at most {most}")
+            )
+    return problems
+
+
+def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, str]:
+    """Most GPUs of this model that this server is known to hold (None if not known), and a sentence about it."""
+    if scenario.hardware.server is None:
+        return None, "no server is chosen"
+    server = catalog.servers[scenario.hardware.server]
+    gpu = catalog.gpus[scenario.hardware.gpu]
+    form = str(gpu.value("form_factor") or "")
+    per_board = int(gpu.value("gpus_per_board") or 1)
+    if form.startswith("SXM"):
+        taken = str(server.value("sxm_form_factor") or "").split()
+        boards = server.value("max_gpus_sxm")
+        if taken and form not in taken:
+            return 0, f"{server.name} takes {' or '.join(taken)} boards, and {gpu.name} is {form}"
+        kind = form
+    else:
+        width = gpu.value("slot_width")
+        kind = {1: "single-wide", 2: "double-wide"}.get(int(width or 0), "")
+        boards = server.value(f"max_gpus_{kind.replace('-', '_')}") if kind else None
+        if boards is None and kind == "single-wide":
+            # what holds so many wide boards holds as many narrow ones; whether more is not known
+            wide = server.value("max_gpus_double_wide")
+            boards = wide if wide and scenario.hardware.gpus_per_host <= int(wide) * per_board else None
+    if boards is None:
+        return None, f"how many {gpu.name} {server.name} takes is not known from a source"
+    most = int(boards) * per_board
+    if server.value("gpu_limits") == "lower-bound" and scenario.hardware.gpus_per_host > most:
+        return None, f"{server.name} is known to hold {most} {kind} GPUs, and not whether it holds more"
+    return most, f"{server.name} holds at most {most} {kind} GPUs of this kind"

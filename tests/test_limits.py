@@ -1,0 +1,93 @@
+"""Limits: what the catalog, the hardware and the rules do not allow is refused at its field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.checks import check_plan
+from gpuplan.fields import ScenarioError
+from gpuplan.limits import server_gpu_limit
+from gpuplan.scenario import Scenario, from_dict
+
+
+def planned(catalog: Catalog, **data: Any) -> Plan:
+    return make_plan(from_dict(data), catalog)
+
+
+def groups(*given: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"id": f"g{n}", "name": f"Group {n}", **g} for n, g in enumerate(given, 1)]
+
+
+def problem_of(catalog: Catalog, **data: Any) -> tuple[str, str, str]:
+    with pytest.raises(ScenarioError) as caught:
+        planned(catalog, **data)
+    (problem,) = caught.value.problems
+    return problem.path, problem.value, problem.message
+
+
+def test_an_unknown_gpu(catalog: Catalog) -> None:
+    path, value, message = problem_of(catalog, hardware={"gpu": "v100"})
+    assert (path, value) == ("hardware.gpu", '"v100"')
+    assert "v100-pcie-32gb" in message
+    assert "gpuplan catalog gpus" in message
+
+
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        ({"hardware": {"server": "pdp-11"}}, "hardware.server"),
+        ({"platform": {"vsphere": "3.5"}}, "platform.vsphere"),
+        ({"groups": groups({"use_case": "gaming"})}, "groups.g1.use_case"),
+        ({"origins": {"hardware": {"basis": "quoted", "source": "hearsay"}}}, "origins.hardware.source"),
+        ({"notes": [{"text": "x", "source": "hearsay"}]}, "notes.1.source"),
+        ({"hardware": {"gpus_per_host": 4}, "groups": groups({"gpus_each": 5})}, "groups.g1.gpus_each"),
+        ({"hardware": {"gpu": "a16-64gb", "gpus_per_host": 5}}, "hardware.gpus_per_host"),
+        ({"hardware": {"gpu": "v100-pcie-32gb", "server": "dell-c4140", "gpus_per_host": 5}}, "hardware.gpus_per_host"),
+        ({"hardware": {"gpu": "h100-sxm5-80gb", "server": "dell-c4140"}}, "hardware.gpus_per_host"),
+        ({"groups": groups({"people": 100_000, "vms_each": 3, "gpus_each": 0.1})}, "groups.g1.people"),
+        ({"groups": groups({"gpus_each": 4, "vgpus_each": 2})}, "groups.g1.vgpus_each"),
+        ({"hardware": {"vcpus_per_host": 32}, "groups": groups({"vcpus_each": 33})}, "groups.g1.vcpus_each"),
+        ({"hardware": {"memory_gib_per_host": 64}, "groups": groups({"memory_gib_each": 65})}, "groups.g1.memory_gib_each"),
+        ({"hardware": {"gpu": "a16-64gb", "existing_hosts": 1, "existing_gpus_per_host": 6}}, "hardware.existing_gpus_per_host"),
+        ({"hardware": {"gpu": "t4-16gb"}, "platform": {"vgpu_sizes": "mixed"}}, "platform.vgpu_sizes"),
+    ],
+)  # fmt: skip
+def test_what_is_not_in_the_catalog_or_does_not_fit(
+    catalog: Catalog, data: dict[str, Any], path: str
+) -> None:
+    assert problem_of(catalog, **data)[0] == path
+
+
+def test_too_many_gpus_in_all(catalog: Catalog) -> None:
+    asked = groups(*[{"people": 30_000, "gpus_each": 4}])
+    assert problem_of(catalog, groups=asked)[0] == "groups"
+
+
+def test_every_server_with_every_gpu_has_an_answer(catalog: Catalog) -> None:
+    known = 0
+    for server in catalog.servers.values():
+        for gpu in catalog.gpus:
+            for per_host in (1, 4, 16):
+                scenario = Scenario().with_value("hardware.server", server.id).with_value("hardware.gpu", gpu)
+                limit, why = server_gpu_limit(
+                    scenario.with_value("hardware.gpus_per_host", per_host), catalog
+                )
+                assert server.name in why
+                if limit is not None:
+                    known += 1
+                    assert 0 <= limit <= 64
+    assert known > 300
+
+
+def test_a_limit_for_wide_boards_is_not_called_one_for_narrow_boards(catalog: Catalog) -> None:
+    # only the number of double-wide boards of this server is known: 4 narrow ones fit, more may
+    data: dict[str, Any] = {"groups": groups({"people": 1})}
+    for per_host, code in [(4, False), (6, True)]:
+        plan = planned(
+            catalog, hardware={"gpu": "l4-24gb", "server": "dell-r760xa", "gpus_per_host": per_host}, **data
+        )
+        assert ("server-limit-unknown" in {m.code for m in check_plan(plan)}) is code
