@@ -10,6 +10,9 @@ from gpuplan.records import Message
 from gpuplan.report import amount, explain, number
 from gpuplan.units import exact
 
+ON_HOSTS = ("platform.vsphere", "platform.vgpu_sizes")
+"""Inputs of the platform that decide how a GPU is shared; they stand beside the hardware."""
+
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
 
@@ -108,7 +111,7 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
 
 def step_of(path: str) -> str:
     """The step in which an input is found."""
-    return "hosts" if path.startswith(("hardware.", "availability.")) else "usecases"
+    return "hosts" if path in ON_HOSTS or path.startswith(("hardware.", "availability.")) else "usecases"
 
 
 def drawer_data(workbook: Workbook) -> dict[str, Any]:
@@ -164,8 +167,13 @@ def _where(workbook: Workbook, path: str) -> str:
     return field_of(path).label
 
 
-def field_data(workbook: Workbook, path: str, options: list[tuple[str, str]] | None = None) -> dict[str, Any]:
-    """One input for a form: its label, value, options, the question to ask, and its problem."""
+def field_data(
+    workbook: Workbook, path: str, options: list[tuple[str, str]] | None = None, *, empty: str = ""
+) -> dict[str, Any]:
+    """One input for a form: its label, value, options, the question to ask, and its problem.
+
+    ``empty`` is what counts while nothing is stated, as the field shows it.
+    """
     spec = field_of(path)
     value = workbook.text_of(path)
     if spec.kind == "share" and path not in workbook.drafts:
@@ -184,6 +192,7 @@ def field_data(workbook: Workbook, path: str, options: list[tuple[str, str]] | N
         "value": value if isinstance(value, bool) else "" if value is None else str(value),
         "options": [{"value": v, "text": t} for v, t in options or []],
         "unit": spec.unit if spec.kind == "int" else "",
+        "empty": empty,
         "low": spec.low,
         "high": spec.high,
         "question": spec.question,

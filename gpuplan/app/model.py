@@ -11,14 +11,15 @@ import json
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from traitlets import HasTraits, Int, Unicode
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.checks import check_plan
 from gpuplan.fields import GROUP_FIELD_BY_NAME, Problem, ScenarioError, field_of, parse_value
-from gpuplan.plan import Plan, make_plan
+from gpuplan.models.failover import Loss, Outcome
+from gpuplan.plan import Plan, fail_hosts, make_plan, pair_failures
 from gpuplan.records import Message
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
@@ -38,6 +39,8 @@ STEPS = (
     ("design", "Design"),
 )
 HISTORY = 200
+
+T = TypeVar("T")
 
 
 class Workbook(HasTraits):
@@ -62,12 +65,19 @@ class Workbook(HasTraits):
         """(level, text) of the last thing worth saying that belongs to no field."""
         self.failed: dict[str, tuple[int, ...]] = {}
         """Failed hosts by pool, in the order of the clicks."""
+        self.maintenance: dict[str, tuple[int, ...]] = {}
+        """Hosts in maintenance by pool; none of them is a failed one."""
+        self.click = "fail"
+        """What a click on a host does: ``fail`` or ``maintain``."""
+        self.opened: frozenset[str] = frozenset()
+        """Details that are open, of those that are worked out only then."""
         self.started = scenario is not None
         self.examples: list[dict[str, str]] | None = None
         """What the start page says about the examples; worked out once."""
         self._typing = ""
         self._past: list[Scenario] = []
         self._future: list[Scenario] = []
+        self._worked: dict[str, Any] = {}
 
     @property
     def stale(self) -> bool:
@@ -182,7 +192,7 @@ class Workbook(HasTraits):
     def start(self, scenario: Scenario) -> None:
         """Work on another scenario; undo returns to the one before."""
         self.drafts = {}
-        self.failed = {}
+        self.failed = self.maintenance = {}
         self.started = True
         self.drawer = ""
         self.notice = ("", "")
@@ -206,18 +216,60 @@ class Workbook(HasTraits):
             self._plan(self._future.pop())
 
     def toggle_host(self, pool: str, host: int) -> None:
-        """Fail a host of a pool, or bring it back."""
+        """Fail a host of a pool, or put it in maintenance, as a click does now; or bring it back."""
         if host not in range(1, {p.id: p.hosts for p in self.plan.pools}.get(pool, 0) + 1):
             return  # a click on a picture that has changed since
-        failed = self.failed.get(pool, ())
-        self.failed = self.failed | {
-            pool: tuple(h for h in failed if h != host) if host in failed else (*failed, host)
-        }
-        self._changed()
+        failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
+        down = failed if self.click == "fail" else maintenance
+        added = () if host in down else (host,)
+        failed, maintenance = (tuple(h for h in hosts if h != host) for hosts in (failed, maintenance))
+        if self.click == "fail":
+            failed += added
+        else:
+            maintenance += added
+        self._put_down(pool, failed, maintenance)
+
+    def fail_worst(self, pool: str, lost: int) -> None:
+        """Fail the host of a pool whose loss is the worst, or with ``lost=2`` the worst pair; all others run."""
+        known = {p.id: p for p in self.plan.pools}
+        if pool in known:
+            losses = known[pool].failures if lost == 1 else self.pairs(pool)
+            if losses:
+                self._put_down(pool, tuple(index + 1 for index in losses[0].hosts), ())
 
     def restore_hosts(self) -> None:
-        """Bring all failed hosts back."""
-        self.failed = {}
+        """Bring all hosts back."""
+        self.failed = self.maintenance = {}
+        self._changed()
+
+    def outcome(self, pool: str) -> Outcome | None:
+        """What the hosts that are down do to a pool; None if all of them run."""
+        failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
+        if not failed and not maintenance:
+            return None
+        key = f"outcome of {pool}: {sorted(failed)}, {sorted(maintenance)}"
+        return self.once(key, lambda: fail_hosts(self.plan, pool, failed, maintenance))
+
+    def pairs(self, pool: str) -> tuple[Loss, ...]:
+        """The loss of any two hosts of a pool, the worst first."""
+        return self.once(f"pairs of {pool}", lambda: pair_failures(self.plan, pool))
+
+    def once(self, key: str, work: Callable[[], T]) -> T:
+        """What ``work`` gives for the plan on the screen, worked out when it is first asked for."""
+        if key not in self._worked:
+            self._worked[key] = work()
+        found: T = self._worked[key]
+        return found
+
+    def set_click(self, what: str) -> None:
+        """Choose what a click on a host does: ``fail`` or ``maintain``."""
+        if what in ("fail", "maintain"):
+            self.click = what
+            self._changed()
+
+    def fold(self, key: str, opened: bool) -> None:
+        """Open or close details."""
+        self.opened = self.opened | {key} if opened else self.opened - {key}
         self._changed()
 
     def say(self, level: str, text: str) -> None:
@@ -240,7 +292,7 @@ class Workbook(HasTraits):
             return
         self.started = True
         self.drafts = {}
-        self.failed = {}
+        self.failed = self.maintenance = {}
         self._typing = ""
         self._plan(scenario)
         if self.step == "start":
@@ -286,15 +338,25 @@ class Workbook(HasTraits):
             self.plan = make_plan(scenario, self.catalog)
             self.messages = check_plan(self.plan)
             self.refused = ()
+            self._worked = {}
         except ScenarioError as error:
             self.refused = error.problems
-        pools = {p.id: p.hosts for p in self.plan.pools}
-        self.failed = {
-            pool: tuple(h for h in hosts if h <= pools[pool])
-            for pool, hosts in self.failed.items()
-            if pool in pools
-        }
+        self.failed, self.maintenance = self._still_there(self.failed), self._still_there(self.maintenance)
         self._changed()
+
+    def _put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
+        self.failed = self.failed | {pool: failed}
+        self.maintenance = self.maintenance | {pool: maintenance}
+        self._changed()
+
+    def _still_there(self, down: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """Of the hosts that are down, those that the plan on the screen has."""
+        hosts = {p.id: p.hosts for p in self.plan.pools}
+        return {
+            pool: tuple(h for h in numbers if h <= hosts[pool])
+            for pool, numbers in down.items()
+            if pool in hosts
+        }
 
     def _changed(self) -> None:
         self.revision += 1

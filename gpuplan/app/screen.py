@@ -13,9 +13,9 @@ import ipywidgets
 from gpuplan.app import frame
 from gpuplan.app.model import Workbook, guarded
 from gpuplan.app.parts import Part, make_part
-from gpuplan.app.steps import design, hosts, start, usecases
+from gpuplan.app.steps import design, failing, hosts, risk, sharing, start, usecases
 from gpuplan.catalog import load_catalog
-from gpuplan.scenario import MAX_FILE_BYTES, load_scenario
+from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario
 
 log = logging.getLogger("gpuplan.app")
 
@@ -38,7 +38,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         self.dark = False
         self._shown: dict[str, list[tuple[Part, Data]]] = {}
         self._pages: dict[str, ipywidgets.Box] = {}
-        self._chart: hosts.CapacityChart | None = None
+        self._chart: failing.CapacityChart | None = None
         self._bar = self._part("bar", styled=True) if whole else None
         strip, drawer = self._part("strip", styled=not whole), self._part("drawer")
         self._page = _box("gp-work")
@@ -100,17 +100,30 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     },
                 ),
                 part("grid", usecases.table_data),
+                part("grid", usecases.per_vm_data),
                 _box("gp-two", part("access", usecases.access_data), part("form", usecases.demand_form)),
             )
         if step == "hosts":
-            self._chart = hosts.CapacityChart()
+            self._chart = failing.CapacityChart()
+            failures = _box("gp-card", part("tables", failing.failures_data), self._chart.widget)
             return _box(
                 "gp-page",
-                part("posture", hosts.posture_data),
+                part("posture", risk.posture_data),
                 _box(
                     "gp-two",
-                    _box("gp-main", part("hosts", hosts.picture_data), self._chart.widget),
-                    _box("gp-side", part("form", hosts.hardware_form), part("failures", hosts.failure_table)),
+                    _box(
+                        "gp-main",
+                        part("hosts", hosts.picture_data),
+                        failures,
+                        _box("gp-card", part("tables", sharing.shared_data)),
+                        part("form", risk.risk_form),
+                    ),
+                    _box(
+                        "gp-side",
+                        part("form", sharing.hardware_form),
+                        part("form", sharing.more_form),
+                        part("allowed", sharing.allowed_data),
+                    ),
                 ),
             )
         return _box("gp-page", part("design", design.design_data))
@@ -141,8 +154,14 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             self._tell({"type": "focus", "path": path})
         elif kind == "fail":
             workbook.toggle_host(str(content["pool"]), int(content["host"]))
+        elif kind == "worst":
+            workbook.fail_worst(str(content["pool"]), int(content["lost"]))
+        elif kind == "click":
+            workbook.set_click(str(content["what"]))
         elif kind == "restore-hosts":
             workbook.restore_hosts()
+        elif kind == "fold":
+            workbook.fold(str(content["key"]), bool(content["open"]))
         elif kind == "add":
             workbook.add_group(str(content["use_case"]))
         elif kind == "duplicate":
@@ -181,7 +200,7 @@ def _box(name: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
     return box
 
 
-def workbook(scenario: str = "", step: str = "") -> WorkbookApp:
+def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
     """The workbook as a widget, for the last line of a notebook cell.
 
     Without arguments it is the whole app, opened with the scenario and the catalog folder that
@@ -189,8 +208,8 @@ def workbook(scenario: str = "", step: str = "") -> WorkbookApp:
 
     Parameters
     ----------
-    scenario : str
-        A scenario file, or the name of an example, to open with. [-]
+    scenario : str or Scenario
+        A scenario, a scenario file, or the name of an example, to open with. [-]
     step : str
         ``usecases``, ``hosts`` or ``design`` to show only that step. [-]
 
@@ -199,8 +218,9 @@ def workbook(scenario: str = "", step: str = "") -> WorkbookApp:
     workbook : WorkbookApp
         The widget. [-]
     """
-    folder, file = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
-    state = Workbook(load_catalog(*([folder] if folder else [])), load_scenario(file) if file else None)
-    state.started = bool(file) or bool(step)
-    state.step = step or ("usecases" if file else "start")
+    folder, given = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
+    asked = load_scenario(given) if isinstance(given, str) and given else given or None
+    state = Workbook(load_catalog(*([folder] if folder else [])), asked)
+    state.started = bool(asked) or bool(step)
+    state.step = step or ("usecases" if asked else "start")
     return WorkbookApp(state, whole=not step)

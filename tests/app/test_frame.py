@@ -122,6 +122,11 @@ def test_every_input_is_in_a_step() -> None:
         assert step_of(path) in steps
 
 
+def test_how_a_gpu_is_shared_is_asked_beside_the_hardware() -> None:
+    assert {step_of(p) for p in ("platform.vsphere", "platform.vgpu_sizes", "hardware.gpu")} == {"hosts"}
+    assert step_of("platform.bitfusion") == "usecases"
+
+
 def test_messages_say_where_to_change(book: Workbook) -> None:
     for message in check_plan(book.plan):
         data = message_data(book, message)

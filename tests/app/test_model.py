@@ -325,6 +325,66 @@ def test_failed_hosts_that_no_longer_exist_are_forgotten(book: Workbook) -> None
     assert "vgpu" not in book.failed
 
 
+def test_a_host_is_failed_or_in_maintenance_never_both(book: Workbook) -> None:
+    book.toggle_host("vgpu", 3)
+    book.set_click("maintain")
+    book.toggle_host("vgpu", 1)
+    assert (book.failed["vgpu"], book.maintenance["vgpu"]) == ((3,), (1,))
+    book.toggle_host("vgpu", 3)
+    assert (book.failed["vgpu"], book.maintenance["vgpu"]) == ((), (1, 3))
+    book.toggle_host("vgpu", 3)
+    assert book.maintenance["vgpu"] == (1,)
+    book.set_click("nonsense")
+    assert book.click == "maintain"
+    book.edit("demand.stated_gpus", "20")
+    book.edit("groups.researchers.people", "0")
+    assert book.maintenance["vgpu"] == (1,)
+    book.restore_hosts()
+    assert not book.maintenance
+
+
+def test_the_worst_failure_and_the_worst_pair_are_found(book: Workbook) -> None:
+    book.set_click("maintain")
+    book.toggle_host("vgpu", 1)
+    book.fail_worst("vgpu", 1)
+    assert book.failed["vgpu"] == (6,)  # the developers' host: most restarts
+    assert book.maintenance["vgpu"] == ()
+    book.fail_worst("vgpu", 2)
+    outcome = book.outcome("vgpu")
+    assert outcome
+    assert len(book.failed["vgpu"]) == 2
+    assert len(outcome.unplaced) == book.pairs("vgpu")[0].unplaced > 0
+    book.fail_worst("nowhere", 1)
+
+
+def test_what_was_worked_out_is_kept_until_the_plan_changes(book: Workbook) -> None:
+    book.toggle_host("vgpu", 2)
+    first, pairs = book.outcome("vgpu"), book.pairs("vgpu")
+    book.drawer = "totals.hosts"
+    assert book.outcome("vgpu") is first
+    assert book.pairs("vgpu") is pairs
+    book.edit("demand.stated_gpus", "40")
+    assert book.pairs("vgpu") is not pairs
+    book.restore_hosts()
+    assert book.outcome("vgpu") is None
+
+
+def test_a_refused_change_keeps_the_failed_hosts(book: Workbook) -> None:
+    book.toggle_host("vgpu", 2)
+    book.edit("platform.vgpu_sizes", "mixed")
+    assert "Several frame buffers on one GPU need vSphere 8.0 U3" in book.problem_of("platform.vgpu_sizes")
+    assert book.stale
+    assert book.failed == {"vgpu": (2,)}
+    assert book.outcome("vgpu")
+
+
+def test_details_are_opened_and_closed(book: Workbook) -> None:
+    book.fold("failures", True)
+    book.fold("shared", True)
+    book.fold("failures", False)
+    assert book.opened == {"shared"}
+
+
 @pytest.mark.parametrize(("pool", "host"), [("vgpu", 9), ("vgpu", 0), ("vgpu", -1), ("nowhere", 1)])
 def test_a_click_on_a_host_that_is_gone_does_nothing(book: Workbook, pool: str, host: int) -> None:
     book.toggle_host(pool, host)

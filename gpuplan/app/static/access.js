@@ -14,10 +14,4 @@ export default drawn((data, send) => {
       h("details", { "data-keep": `${g.id}-traits` }, h("summary", { "data-at": `${g.id}-traits` }, "What it keeps and gives up"),
         h("ul", { class: "gp-out" }, g.traits.map((t) => h("li", {}, h("b", {}, `${t.feature}: ${WORDS[t.verdict]}. `), t.text, h("cite", {}, t.source))))),
       h("p", { class: "gp-cites" }, h("cite", {}, g.cites)))));
-}, (el, model) => {
-  model.opened ??= new Set();
-  for (const node of el.querySelectorAll("details")) {
-    node.open = model.opened.has(node.dataset.keep);
-    node.addEventListener("toggle", () => model.opened[node.open ? "add" : "delete"](node.dataset.keep));
-  }
-});
+}, keepOpen);

@@ -14,6 +14,7 @@ function download(name, text) {
 // A step is drawn when it is entered, so the field may take a moment to appear.
 function focusField(path, tries = 20) {
   const field = document.querySelector(`.gp-app [data-at="${CSS.escape(path)}"]`);
+  if (field?.isConnected && field.closest("details")) field.closest("details").open = true;
   if (field?.offsetParent) {
     field.focus();
     field.scrollIntoView({ block: "center" });

@@ -15,15 +15,20 @@ function h(tag, props, ...children) {
   return node;
 }
 
-// Draws again on every change of the data; what had the focus gets it back by its data-at.
+// Puts new content into an element; what had the focus gets it back by its data-at.
+function redraw(el, content) {
+  const active = el.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
+  el.replaceChildren(...[content].flat().filter(Boolean));
+  if (active) el.querySelector(`[data-at="${CSS.escape(active)}"]`)?.focus({ preventScroll: true });
+}
+
+// Draws again on every change of the data.
 function drawn(view, after) {
   return {
     render({ model, el }) {
       const send = (type, rest) => model.send({ type, ...rest });
       const draw = () => {
-        const active = el.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
-        el.replaceChildren(...[view(model.get("data"), send, model)].flat().filter(Boolean));
-        if (active) el.querySelector(`[data-at="${CSS.escape(active)}"]`)?.focus({ preventScroll: true });
+        redraw(el, view(model.get("data"), send, model));
         after?.(el, model, send);
       };
       model.on("change:data", draw);
@@ -31,6 +36,15 @@ function drawn(view, after) {
       return () => model.off("change:data", draw);
     },
   };
+}
+
+// For drawn(): what was opened stays open when it is drawn again.
+function keepOpen(el, model) {
+  model.opened ??= new Set();
+  for (const node of el.querySelectorAll("details")) {
+    node.open = model.opened.has(node.dataset.keep);
+    node.addEventListener("toggle", () => model.opened[node.open ? "add" : "delete"](node.dataset.keep));
+  }
 }
 
 // One input with its label, unit, question and problem. update() leaves what is being typed alone.
@@ -75,6 +89,7 @@ function control(field, send, compact) {
       }
       if (compact) input.setAttribute("aria-label", `${next.label}${compact ? ", " + compact : ""}`);
       input.setAttribute("aria-invalid", String(Boolean(next.problem)));
+      if (next.empty) input.placeholder = next.empty;
       if (next.problem) input.setAttribute("aria-describedby", `${id}-problem`);
       else input.removeAttribute("aria-describedby");
       problem.textContent = next.problem ? `${next.problem}.` : "";
@@ -104,6 +119,19 @@ function control(field, send, compact) {
 }
 
 const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);
+
+// Tables made from plain data; a number with a key opens its trail.
+function tables(all, send) {
+  const content = (c, row) => [
+    c.key ? h("button", { type: "button", class: "gp-why", "data-at": c.key, "aria-label": `Why ${c.text}, ${row[0].text}?`, onclick: () => send("why", { key: c.key }) }, c.text) : c.text,
+    c.note ? h("small", { class: c.note_tone ? `gp-note-${c.note_tone}` : "" }, c.note) : null];
+  const style = (c) => [c.numeric ? "n" : "", c.tone ? `gp-${c.tone}` : ""].filter(Boolean).join(" ");
+  return all.map((t) => h("section", { class: "gp-tables" }, t.title ? h("h3", {}, t.title) : null,
+    t.rows.length ? h("table", { class: "gp-table" },
+      t.heads.length ? h("thead", {}, h("tr", {}, t.heads.map((c) => h("th", { scope: "col", class: c.numeric ? "n" : "" }, c.text)))) : null,
+      h("tbody", {}, t.rows.map((row) => h("tr", {}, row.map((c) => h("td", { class: style(c), title: c.title }, content(c, row))))))) : null,
+    t.more ? h("p", { class: "gp-small" }, t.more) : null));
+}
 
 const LEVELS = { stop: "Fix", warn: "Settle", note: "Note" };
 

@@ -1,11 +1,15 @@
-// A card of inputs. Fields are kept, so that typing is never interrupted.
+// A card of inputs, folded or not, with tables below. Fields are kept, so that typing is never interrupted.
 export default {
   render({ model, el }) {
     const send = (type, rest) => model.send({ type, ...rest });
     const fields = new Map();
-    const title = h("h2");
+    const fold = model.get("data").fold;
+    const title = h(fold ? "b" : "h2");
+    const hint = h("small");
     const body = h("div", { class: "gp-fields" });
-    el.append(h("div", { class: "gp-card" }, title, body));
+    const below = h("div");
+    const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, title, hint), body, below) : null;
+    el.append(h("div", { class: "gp-card" }, details ?? [title, body]));
     function draw() {
       const data = model.get("data");
       if (!data.fields) return;
@@ -18,6 +22,10 @@ export default {
         kept.update(field);
         if (body.children[at] !== kept.node) body.insertBefore(kept.node, body.children[at] ?? null);
       });
+      if (!details) return;
+      hint.textContent = data.hint;
+      if (data.fields.some((f) => f.problem)) details.open = true;
+      redraw(below, tables(data.tables ?? [], send));
     }
     model.on("change:data", draw);
     draw();

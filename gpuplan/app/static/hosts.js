@@ -1,18 +1,38 @@
-// The hosts with who is on which GPU. Click a host to fail it; click again to bring it back.
+// The hosts with who is on which GPU: large, small, or one tile for all that are alike. A click takes a host down.
+const SIGNS = { failed: "\u2715", maintenance: "\u2016", landing: "+", spare: "\u25cb" };
+
 function gpu(g) {
-  const parts = g.parts.map((p) => h("i", { class: `gp-c${p.colour}`, style: `flex:${p.weight}` }, p.letter));
-  const crowded = g.parts.length > 5;
-  return h("span", { class: `gp-gpu${g.joined ? " joined" : ""}${crowded ? " crowded" : ""}`, title: g.title },
-    parts, g.free ? h("i", { class: "gp-free", style: `flex:${g.free}` }) : null);
+  const parts = g.parts.map((p) => h("i", { class: `gp-c${p.colour}`, style: `flex:${p.weight}` }, p.text));
+  return h("span", { class: `gp-gpu${g.parts.length > 5 ? " crowded" : ""}`, title: g.title }, parts,
+    g.free ? h("i", { class: "gp-free", style: `flex:${g.free}` }) : null, g.rest ? h("i", { class: "gp-rest", style: `flex:${g.rest}` }) : null);
 }
 
-function table(verdict) {
-  if (!verdict.groups.length) return null;
-  return h("table", { class: "gp-table" },
-    h("thead", {}, h("tr", {}, ["Group", "Keeps running", "Restarts", "Must move", "Not placed"].map((t, i) => h("th", { class: i ? "n" : "" }, t)))),
-    h("tbody", {}, verdict.groups.map((g) => h("tr", { title: g.how },
-      h("td", {}, g.name), h("td", { class: "n" }, g.keeps ?? "\u2013"), h("td", { class: "n" }, g.restarts), h("td", { class: "n" }, g.moves),
-      h("td", { class: g.missing ? "n gp-bad" : "n" }, g.missing)))));
+function tile(pool, host, send) {
+  const kinds = pool.zoom === "kinds";
+  const down = host.state === "failed" || host.state === "maintenance";
+  const sign = SIGNS[host.state];
+  return h("button", {
+    type: "button", class: `gp-host ${host.state}${kinds && down && !host.all_down ? " some" : ""}`, title: host.title,
+    "aria-pressed": kinds ? undefined : String(down), "aria-label": host.name, disabled: !host.number,
+    "data-at": `${pool.id}-${host.at}`, onclick: () => send("fail", { pool: pool.id, host: host.number }),
+  }, h("span", { class: "gp-host-head" }, h("b", {}, host.head), h("span", {}, pool.zoom === "compact" ? sign ?? "" : host.word)),
+    h("span", { class: "gp-gpus" }, host.gpus.map(gpu)));
+}
+
+function section(pool, data, send, one) {
+  const of = one ? undefined : `: ${pool.name}`;
+  const worst = (lost, text) => h("button", { type: "button", class: "gp-link", "aria-label": of && text + of, "data-at": `${pool.id}-worst-${lost}`,
+    onclick: () => send("worst", { pool: pool.id, lost }) }, text);
+  const v = pool.verdict;
+  return h("section", { class: "gp-pool" },
+    h("h2", {}, pool.name, h("small", {}, pool.about), h("span", { class: "gp-worst" }, worst(1, "Worst failure"), pool.pair ? worst(2, "Worst pair") : null)),
+    h("div", { class: `gp-hosts gp-${pool.zoom}${pool.wide ? " gp-wide8" : ""}` }, pool.hosts.map((host) => tile(pool, host, send))),
+    pool.more ? h("p", { class: "gp-small" }, `and ${pool.more} more kinds of hosts`) : null,
+    pool.zoom === "compact" ? h("p", { class: "gp-small gp-signs" }, Object.entries({ failed: "failed", maintenance: "in maintenance", landing: "gets VMs", spare: "spare" })
+      .map(([state, word]) => h("span", {}, h("b", { "aria-hidden": "true" }, SIGNS[state]), ` ${word}`))) : null,
+    h("p", { class: `gp-verdict gp-${v.tone}`, role: "status" }, h("b", {}, v.lead), " ", v.text, " ",
+      h("button", { type: "button", class: "gp-link", "data-at": `${pool.id}-why`, onclick: () => send("why", { key: `pools.${pool.id}.hosts_for_demand` }) }, "Proof")),
+    v.rows.length ? tables([{ ...v, more: v.rest }], send) : null);
 }
 
 export default drawn((data, send) => {
@@ -21,20 +41,13 @@ export default drawn((data, send) => {
     return h("div", { class: "gp-card gp-empty" }, h("p", {}, "No hosts yet: nobody asks for a GPU."),
       h("p", {}, h("button", { type: "button", class: "gp-primary", onclick: () => send("go", { step: "usecases" }) }, "Add a group")));
   }
+  const mode = (what, text) => h("button", { type: "button", class: data.click === what ? "on" : "", "aria-pressed": String(data.click === what),
+    "data-at": `click-${what}`, onclick: () => send("click", { what }) }, text);
   return h("div", { class: `gp-card${data.stale ? " gp-stale" : ""}` },
-    data.pools.map((pool) => h("section", { class: "gp-pool" },
-      h("h2", {}, pool.name, h("small", {}, pool.about),
-        data.any_failed ? h("button", { type: "button", class: "gp-link", "data-at": "restore", onclick: () => send("restore-hosts") }, "bring all hosts back")
-          : h("small", { class: "gp-tip" }, "click a host to fail it")),
-      h("div", { class: `gp-hosts gp-per${Math.min(pool.gpus_per_host, 16) > 4 ? 8 : 4}` }, pool.hosts.map((host) => h("button", {
-        type: "button", class: `gp-host ${host.state}`, "aria-pressed": String(host.state === "failed"), "data-at": `${pool.id}-${host.number}`,
-        "aria-label": `Host ${host.number}, ${host.word}: ${host.gpus.map((g) => g.title).join("; ")}`,
-        onclick: () => send("fail", { pool: pool.id, host: host.number }),
-      }, h("span", { class: "gp-host-head" }, h("b", {}, `Host ${host.number}`), h("span", {}, host.word)),
-        h("span", { class: "gp-gpus" }, host.gpus.map(gpu))))),
-      pool.more ? h("p", { class: "gp-small" }, `and ${pool.more} more hosts`) : null,
-      h("p", { class: `gp-verdict gp-${pool.verdict.tone}`, role: "status" }, h("b", {}, pool.verdict.lead), " ", pool.verdict.text, " ",
-        h("button", { type: "button", class: "gp-link", "data-at": `${pool.id}-why`, onclick: () => send("why", { key: `pools.${pool.id}.hosts_for_demand` }) }, "Proof")),
-      table(pool.verdict))),
+    h("div", { class: "gp-tools" },
+      h("span", { class: "gp-small", id: "gp-click" }, "A click on a host"),
+      h("div", { class: "gp-segments", role: "group", "aria-labelledby": "gp-click" }, mode("fail", "fails it"), mode("maintain", "puts it in maintenance")),
+      h("button", { type: "button", class: "gp-restore", "data-at": "restore", disabled: !data.any_down, onclick: () => send("restore-hosts") }, "Bring all hosts back")),
+    data.pools.map((pool) => section(pool, data, send, data.pools.length === 1)),
     h("ul", { class: "gp-legend" }, data.legend.map((g) => h("li", {}, chip(g.letter, g.colour), h("b", {}, g.name), h("em", {}, g.about)))));
 });

@@ -1,118 +1,192 @@
-"""Hosts and availability: the hardware, a picture of who is where, and what a failure does."""
+"""The picture of the hosts with who is on which GPU, in three degrees of detail."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import altair as alt
-import ipywidgets
-
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, Chart, theme
-from gpuplan.app.frame import field_data, group_colours
+from gpuplan.app.frame import group_colours
 from gpuplan.app.model import Workbook
-from gpuplan.fields import FIELD_BY_PATH
-from gpuplan.models.availability import gpus_after_failure
-from gpuplan.models.placement import Host, Outcome
-from gpuplan.plan import fail_hosts
-from gpuplan.records import Pool, failure_runs
+from gpuplan.app.steps.failing import runs, verdict
+from gpuplan.models.failover import Outcome
+from gpuplan.models.placement import Family, Host, Load, Room, Slot
+from gpuplan.plan import Plan
+from gpuplan.records import Pool
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.numbers import MODE_NAMES
 from gpuplan.scenario import UNASSIGNED
+from gpuplan.units import MIB_PER_GIB
 
-SHOWN_HOSTS = 64
-POSTURES = (0, 1, 2)
+LARGE, COMPACT = 16, 64
+"""Up to so many hosts are drawn large, and up to so many compact; above, one tile stands for all that are alike."""
 
-
-def hardware_form(workbook: Workbook) -> dict[str, Any]:
-    """GPU, server and GPUs per host."""
-    gpus = [(g.id, g.name) for g in workbook.catalog.gpus.values()]
-    servers = [("", "not chosen"), *((s.id, s.name) for s in workbook.catalog.servers.values())]
-    return {
-        "title": "Hardware",
-        "fields": [
-            field_data(workbook, "hardware.gpu", gpus),
-            field_data(workbook, "hardware.server", servers),
-            field_data(workbook, "hardware.gpus_per_host"),
-        ],
-    }
+SHOWN_KINDS = 24
+SHOWN_PARTS = 8
+"""Pieces of one GPU that are drawn one by one; more are drawn as one piece for each group."""
 
 
-def posture_data(workbook: Workbook) -> dict[str, Any]:
-    """N+0, N+1, N+2, and whether a failure during maintenance is accepted."""
-    failures = workbook.scenario.availability.host_failures
-    return {
-        "path": "availability.host_failures",
-        "value": failures,
-        "options": [{"value": n, "text": f"N+{n}"} for n in sorted({*POSTURES, failures})],
-        "question": FIELD_BY_PATH["availability.host_failures"].question,
-        "maintenance": field_data(workbook, "availability.maintenance_failure_accepted"),
-    }
+@dataclass(frozen=True)
+class _Ink:
+    """How groups look, and how large their pieces are."""
+
+    names: dict[str, str]
+    letters: dict[str, str]
+    colours: dict[str, int]
+    profiles: dict[str, str]
+    piece_mb: dict[str, int]
+    gpu_mb: int
+    room_for: dict[tuple[str, tuple[int, ...]], tuple[int, ...]] = field(default_factory=dict)
+    """How many more of each profile of a family fit beside what is on a GPU, where it was asked before."""
 
 
 def picture_data(workbook: Workbook) -> dict[str, Any]:
     """The hosts of every pool with who is on which GPU, before or after the failures clicked."""
     plan = workbook.plan
-    names = group_names(plan)
-    letters = {g.id: g.letter for g in plan.groups} | {UNASSIGNED: "\u00b7"}
-    colours = group_colours(workbook) | {UNASSIGNED: 0}
-    pools = []
-    for pool in plan.pools:
-        failed = workbook.failed.get(pool.id, ())
-        outcome = fail_hosts(plan, pool.id, failed) if failed else None
-        after = outcome.hosts if outcome else pool.placement
-        arrivals: dict[int, list[str]] = {}
-        for group, vm, host in outcome.restarted if outcome else ():
-            arrivals.setdefault(host, []).append(f"{letters[group]}{vm}")
-        moves: dict[int, list[str]] = {}
-        for group, vm, _, host in outcome.moved if outcome else ():
-            moves.setdefault(host, []).append(f"{letters[group]}{vm}")
-        server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
-        pools.append(
-            {
-                "id": pool.id,
-                "name": pool.name,
-                "about": f"{pool.hosts} x {server}, {pool.gpus_per_host} x {plan.catalog.gpus[pool.gpu].name}",
-                "key": f"pools.{pool.id}.hosts",
-                "gpus_per_host": pool.gpus_per_host,
-                "hosts": [
-                    _host(
-                        pool,
-                        n,
-                        pool.placement[n] if n + 1 in failed else after[n],
-                        n + 1 in failed,
-                        arrivals.get(n, []),
-                        moves.get(n, []),
-                        (names, letters, colours),
-                        bool(outcome),
-                    )
-                    for n in range(min(pool.hosts, SHOWN_HOSTS))
-                ],
-                "more": max(0, pool.hosts - SHOWN_HOSTS),
-                "verdict": _verdict(workbook, pool, failed, outcome, names),
-            }
-        )
+    colours = group_colours(workbook)
+    data: dict[str, Any] = {
+        "pools": [_pool(workbook, pool) for pool in plan.pools],
+        "click": workbook.click,
+        "any_down": any((*workbook.failed.values(), *workbook.maintenance.values())),
+        "stale": workbook.stale,
+    }
     legend = [
         {
             "letter": g.letter,
             "colour": colours[g.id],
             "name": g.name,
-            "about": f"{amount(g.vms_placed, '')} x {amount(g.gpus_each, 'GPU')}, {MODE_NAMES[g.mode]}"
+            "about": f"{number(g.vms_placed)} x {amount(g.gpus_each, 'GPU')}, {MODE_NAMES[g.mode]}"
             + (f" {g.profile}" if g.profile and g.gpus_each < 1 else ""),
         }
         for g in plan.groups
         if g.vms_placed
     ]
-    if any(
-        slot.group == UNASSIGNED for p in plan.pools for h in p.placement for ld in h for slot in ld.slots
-    ):
-        legend.append(
-            {"letter": "\u00b7", "colour": 0, "name": names[UNASSIGNED], "about": "stated, but of no group"}
+    if any(request.group == UNASSIGNED for pool in plan.pools for request in pool.requests):
+        name = group_names(plan)[UNASSIGNED]
+        legend.append({"letter": "\u00b7", "colour": 0, "name": name, "about": "stated, but of no group"})
+    return data | {"legend": legend}
+
+
+def _ink(workbook: Workbook, pool: Pool) -> _Ink:
+    plan = workbook.plan
+    pieces = {g.id: g.frame_buffer_mb // max(1, g.vgpus_each) for g in plan.groups}
+    pieces |= {r.group: r.weight for r in pool.requests if r.weight}
+    return _Ink(
+        names=group_names(plan),
+        letters={g.id: g.letter for g in plan.groups} | {UNASSIGNED: "\u00b7"},
+        colours=group_colours(workbook) | {UNASSIGNED: 0},
+        profiles={g.id: g.profile for g in plan.groups},
+        piece_mb=pieces,
+        gpu_mb=int(plan.catalog.gpus[pool.gpu].fact("memory_gib").value * MIB_PER_GIB),
+    )
+
+
+def _pool(workbook: Workbook, pool: Pool) -> dict[str, Any]:
+    zoom = "large" if pool.hosts <= LARGE else "compact" if pool.hosts <= COMPACT else "kinds"
+    data = {
+        "id": pool.id,
+        "name": pool.name,
+        "about": _about(workbook.plan, pool),
+        "zoom": zoom,
+        "wide": max(room.gpus for room in pool.rooms) > 4,
+        "pair": pool.hosts > 1,
+        "verdict": verdict(workbook, pool),
+    }
+    ink = _ink(workbook, pool)
+    outcome = workbook.outcome(pool.id)
+    failed = frozenset(workbook.failed.get(pool.id, ()))
+    maintenance = frozenset(workbook.maintenance.get(pool.id, ()))
+    arrivals = _arrivals(outcome, ink)
+    if zoom == "kinds":
+        kinds = workbook.once(f"kinds of {pool.id}", lambda: host_kinds(pool))
+        tiles = [_kind(pool, kind, ink, failed, maintenance, arrivals) for kind in kinds[:SHOWN_KINDS]]
+        return data | {"hosts": tiles, "more": max(0, len(kinds) - SHOWN_KINDS)}
+    tiles = []
+    for index in range(pool.hosts):
+        down = "failed" if index + 1 in failed else "maintenance" if index + 1 in maintenance else ""
+        loads = pool.placement[index] if down or outcome is None else outcome.hosts[index]
+        tiles.append(_host(pool, index, loads, down, arrivals.get(index, []), ink, zoom, outcome is not None))
+    return data | {"hosts": tiles, "more": 0}
+
+
+def _about(plan: Plan, pool: Pool) -> str:
+    server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
+    gpu = plan.catalog.gpus[pool.gpu].name
+    there = pool.existing_hosts
+    old = f"{number(there)} there already with {amount(pool.rooms[0].gpus, 'GPU')} each, " if there else ""
+    return f"{old}{number(pool.hosts - there)} x {server}, {pool.gpus_per_host} x {gpu}"
+
+
+def _arrivals(outcome: Outcome | None, ink: _Ink) -> dict[int, list[str]]:
+    """VMs that a host gets, by its index; a VM that goes on from there is not one of them."""
+    where: dict[tuple[str, int], int] = {}
+    if outcome is not None:
+        for group, vm, _, host in (*outcome.evacuated, *outcome.moved):
+            where[group, vm] = host
+        for group, vm, host in outcome.restarted:
+            where[group, vm] = host
+        for lost in outcome.unplaced:
+            where.pop(lost, None)
+    found: dict[int, list[str]] = {}
+    for (group, vm), host in where.items():
+        found.setdefault(host, []).append(f"{ink.letters[group]}{vm}")
+    return found
+
+
+def host_kinds(pool: Pool) -> list[list[int]]:
+    """Indices of the hosts that are filled alike, the most frequent kind first."""
+    kinds: dict[Any, list[int]] = {}
+    for index, (room, host) in enumerate(zip(pool.rooms, pool.placement, strict=True)):
+        loads = [(load.gpus, sorted([(s.group, s.profile, s.weight) for s in load.slots])) for load in host]
+        kinds.setdefault((room, repr(loads)), []).append(index)
+    return sorted(kinds.values(), key=lambda members: (-len(members), members[0]))
+
+
+def _kind(
+    pool: Pool,
+    members: list[int],
+    ink: _Ink,
+    failed: frozenset[int],
+    maintenance: frozenset[int],
+    arrivals: dict[int, list[str]],
+) -> dict[str, Any]:
+    """One tile for all hosts that are filled alike; a click takes one of them."""
+    first = members[0]
+    numbers = [index + 1 for index in members]
+    running = [n for n in numbers if n not in failed and n not in maintenance]
+    down = len(members) - len(running)
+    landing = sum(len(arrivals.get(index, ())) for index in members) if arrivals else 0
+    loads, room = pool.placement[first], pool.rooms[first]
+    said = [
+        f"{number(count)} {what}"
+        for count, what in (
+            (sum(n in failed for n in numbers), "failed"),
+            (sum(n in maintenance for n in numbers), "in maintenance"),
         )
+        if count
+    ]
+    if landing:
+        said.append(f"gets {amount(landing, 'VM')}")
+    state = (
+        ("failed" if any(n in failed for n in numbers) else "maintenance")
+        if down
+        else "landing"
+        if landing
+        else ""
+    )
+    state = state or ("" if loads else "spare")
+    word = ", ".join(said) or _use_word(loads, room)
     return {
-        "pools": pools,
-        "legend": legend,
-        "stale": workbook.stale,
-        "any_failed": any(workbook.failed.values()),
+        "number": running[0] if running else 0,
+        "at": f"kind-{numbers[0]}",
+        "head": f"\u00d7\u202f{number(len(members))}",
+        "state": state,
+        "all_down": not running,
+        "word": word,
+        "title": f"Hosts {runs(numbers)}",
+        "name": f"{amount(len(members), 'host')} like this, {word}: {_summary(loads, ink)}",
+        "gpus": _gpus(loads, room, ink, "kinds"),
     }
 
 
@@ -120,220 +194,145 @@ def _host(
     pool: Pool,
     index: int,
     loads: Host,
-    failed: bool,
+    down: str,
     arrivals: list[str],
-    moves: list[str],
-    style: tuple[dict[str, str], dict[str, str], dict[str, int]],
-    something_failed: bool,
+    ink: _Ink,
+    zoom: str,
+    something_down: bool,
 ) -> dict[str, Any]:
-    names, letters, colours = style
-    gpus: list[dict[str, Any]] = []
-    for load in loads:
-        if load.share_class:
-            used = sum(s.weight for s in load.slots)
-            parts = [
-                {"letter": letters[s.group], "colour": colours[s.group], "weight": s.weight}
-                for s in load.slots
-            ]
-            per_group: dict[str, int] = {}
-            for slot in load.slots:
-                per_group[slot.group] = per_group.get(slot.group, 0) + 1
-            who = ", ".join(f"{n} x {names[g]}" for g, n in per_group.items())
-            free = load.capacity - used
-            title = f"GPU {len(gpus) + 1}: {load.share_class}, {who}; {100 * free // load.capacity} % free"
-            gpus.append({"parts": parts, "free": free, "title": title})
-        else:
-            slot = load.slots[0]
-            for at in range(load.gpus):
-                of = f", {load.gpus} GPUs in this host" if load.gpus > 1 else ""
-                gpus.append(
-                    {
-                        "parts": [
-                            {"letter": letters[slot.group], "colour": colours[slot.group], "weight": 1}
-                        ],
-                        "free": 0,
-                        "title": f"GPU {len(gpus) + 1}: {names[slot.group]} {slot.vm}{of}",
-                        "joined": load.gpus > 1 and at > 0,
-                    }
-                )
-    empty = not gpus
-    gpus += [
-        {"parts": [], "free": 1, "title": f"GPU {n + 1}: free"} for n in range(len(gpus), pool.gpus_per_host)
-    ]
-    if failed:
-        state, word = "failed", "failed"
-    elif arrivals or moves:
-        state = "landing"
-        word = "gets " + _short(arrivals or moves)
-    elif empty:
+    room = pool.rooms[index]
+    if down:
+        state, word = down, "failed" if down == "failed" else "in maintenance"
+    elif arrivals:
+        state, word = (
+            "landing",
+            "gets " + (", ".join(arrivals) if len(arrivals) <= 3 else f"{len(arrivals)} VMs"),
+        )
+    elif not loads:
         state, word = "spare", "spare"
     else:
-        state, word = (
-            "",
-            "keeps running"
-            if something_failed
-            else f"{sum(ld.gpus for ld in loads)} of {pool.gpus_per_host} used",
-        )
-    return {"number": index + 1, "state": state, "word": word, "gpus": gpus}
+        state, word = "", "keeps running" if something_down else _use_word(loads, room)
+    free = _free_words(pool, loads, room)
+    return {
+        "number": index + 1,
+        "at": f"host-{index + 1}",
+        "head": f"Host {index + 1}" if zoom == "large" else str(index + 1),
+        "state": state,
+        "word": word,
+        "title": ". ".join(filter(None, [f"Host {index + 1}: {word}", free])),
+        "name": f"Host {index + 1}, {word}: {_summary(loads, ink)}",
+        "gpus": _gpus(loads, room, ink, zoom),
+    }
 
 
-def _short(names: list[str]) -> str:
-    return ", ".join(names) if len(names) <= 3 else f"{len(names)} VMs"
+def _use_word(loads: Host, room: Room) -> str:
+    return f"{sum(load.gpus for load in loads)} of {room.gpus} used" if loads else "spare"
 
 
-def _verdict(
-    workbook: Workbook, pool: Pool, failed: tuple[int, ...], outcome: Outcome | None, names: dict[str, str]
-) -> dict[str, Any]:
-    """One sentence under the picture, and what happens to each group."""
-    if outcome is None:
-        worst = max((f.unplaced for f in pool.failures), default=0)
-        proof = {"heuristic": f"At least {pool.bound} hosts are needed; the gap is not closed."}.get(
-            pool.method, f"Fewer than {pool.hosts_for_demand} hosts cannot hold the demand."
-        )
-        if worst == 0 and pool.hosts_for_failures:
-            text = f"Any one host may fail: everybody is placed again. {proof}"
-            return {"tone": "good", "lead": "Every single failure was tried.", "text": text, "groups": []}
-        lead = "No host is spare." if not pool.hosts_for_failures else "Not every failure is survived."
-        return {
-            "tone": "warn",
-            "lead": lead,
-            "groups": [],
-            "text": f"The worst failure of one host leaves {amount(worst, 'VM')} without a GPU. {proof}",
-        }
-    lead = ("Host " if len(failed) == 1 else "Hosts ") + ", ".join(str(n) for n in sorted(failed)) + " lost:"
-    rows = []
-    placed = {g.id: g.vms_placed for g in workbook.plan.groups if g.pool == pool.id}
-    for group, label in names.items():
-        restarts = sum(g == group for g, *_ in outcome.restarted)
-        moves = sum(g == group for g, *_ in outcome.moved)
-        missing = sum(g == group for g, _ in outcome.unplaced)
-        if group in placed or restarts or moves or missing:
-            total = placed.get(group, restarts + moves + missing)
-            rows.append(
-                {
-                    "name": label,
-                    "keeps": total - restarts - moves - missing if group in placed else None,
-                    "restarts": restarts,
-                    "moves": moves,
-                    "missing": missing,
-                    "how": _how(workbook, group),
-                }
-            )
-    if outcome.unplaced:
-        text = (
-            f"{amount(len(outcome.unplaced), 'VM')} without a GPU; {len(outcome.restarted)} restart. The design survives "
-            f"{amount(pool.hosts_for_failures, 'host')} down at the same time."
-        )
-        return {"tone": "bad", "lead": lead, "text": text, "groups": rows}
-    text = "everyone is placed again. " + (
-        f"{amount(len(outcome.restarted), 'VM')} {'restarts' if len(outcome.restarted) == 1 else 'restart'}; "
-        if outcome.restarted
-        else "Nobody was on it; "
-    )
-    text += (
-        f"{amount(len(outcome.moved), 'VM')} must move to make room."
-        if outcome.moved
-        else "nobody else moves."
-    )
-    return {"tone": "good", "lead": lead, "text": text, "groups": rows}
+def _summary(loads: Host, ink: _Ink) -> str:
+    """Who is on a host, in a few words."""
+    vms = Counter(group for group, _ in {(slot.group, slot.vm) for load in loads for slot in load.slots})
+    return ", ".join(f"{number(n)} x {ink.names[g]}" for g, n in sorted(vms.items())) or "nobody on it"
 
 
-def _how(workbook: Workbook, group_id: str) -> str:
-    """How a VM of a group comes back: what its access mode says about HA."""
-    group = next((g for g in workbook.plan.groups if g.id == group_id), None)
-    return next((t.text for t in group.traits if t.feature == "HA restart"), "") if group else ""
+def _free_words(pool: Pool, loads: Host, room: Room) -> str:
+    """CPU and memory that are left on a host, where they are counted."""
+    requests = {request.group: request for request in pool.requests}
+    on_it = [requests[group] for group, _ in {(slot.group, slot.vm) for load in loads for slot in load.slots}]
+    said = []
+    for offered, used, unit in (
+        (room.vcpus, sum(r.vcpus for r in on_it), "vCPUs"),
+        (room.memory_gib, sum(r.memory_gib for r in on_it), "GiB memory"),
+    ):
+        if offered:
+            said.append(f"{number(offered - used)} of {number(offered)} {unit} free")
+    return ", ".join(said)
 
 
-def failure_table(workbook: Workbook) -> dict[str, Any]:
-    """What the loss of each host does, hosts that do the same in one row."""
-    many = len(workbook.plan.pools) > 1
-    rows = [
-        {
-            "hosts": (f"{pool.name}: " if many else "")
-            + (f"Host {first.host}" if first == last else f"Hosts {first.host}\u2013{last.host}"),
-            "key": f"pools.{pool.id}.failure.{first.host}",
-            "restarted": number(first.restarted),
-            "moved": number(first.moved),
-            "unplaced": number(first.unplaced),
-            "tone": "bad" if first.unplaced else "",
-        }
-        for pool in workbook.plan.pools
-        for first, last in failure_runs(pool.failures)
-    ]
-    return {"rows": rows[:12], "more": max(0, len(rows) - 12), "stale": workbook.stale}
+def _gpus(loads: Host, room: Room, ink: _Ink, zoom: str) -> list[dict[str, Any]]:
+    """The GPUs of a host, each with its pieces."""
+    gpus: list[dict[str, Any]] = []
+    for load in loads:
+        for _ in range(load.gpus):
+            draw = _whole_gpu if load.family is None else _shared_gpu
+            gpus.append(draw(load, len(gpus) + 1, ink, zoom))
+    for n in range(len(gpus) + 1, room.gpus + 1):
+        gpus.append({"parts": [], "free": 1, "rest": 0, "title": f"GPU {n}: free"})
+    return gpus
 
 
-def capacity_rows(workbook: Workbook) -> list[dict[str, Any]]:
-    """GPUs left after 0 to 3 host failures, beside what the placed VMs occupy."""
-    rows = []
-    for pool in workbook.plan.pools:
-        for lost in range(min(3, pool.hosts) + 1):
-            left = gpus_after_failure(
-                pool.gpus, gpus_per_host=pool.gpus_per_host, hosts_lost=lost, hosts=pool.hosts
-            )
-            rows.append(
-                {
-                    "pool": pool.name,
-                    "lost": lost,
-                    "left": left,
-                    "occupied": pool.gpus_occupied,
-                    "state": "everything fits" if lost <= pool.hosts_for_failures else "not everything fits",
-                }
-            )
-    return rows
+def _whole_gpu(load: Load, gpu: int, ink: _Ink, zoom: str) -> dict[str, Any]:
+    slot = load.slots[0]
+    what = ink.profiles.get(slot.group) or "whole GPU"
+    several = f", {load.gpus} GPUs in this host" if load.gpus > 1 else ""
+    return {
+        "parts": [_part(slot.group, 1, ink.letters[slot.group], ink)],
+        "free": 0,
+        "rest": 0,
+        "title": f"GPU {gpu}: {what}. {ink.names[slot.group]} {slot.vm}{several}",
+    }
 
 
-class CapacityChart:
-    """GPUs left after host failures against what is occupied; made once, then only its data changes."""
-
-    def __init__(self) -> None:
-        self._chart = Chart()
-        self.widget = ipywidgets.Box(children=())
-        self.widget.add_class("gp-chart")
-        self._last: tuple[Any, ...] = ()
-
-    def show(self, workbook: Workbook, dark: bool) -> None:
-        """Draw the plan's capacity, if it changed."""
-        rows = capacity_rows(workbook)
-        now = (dark, str(rows))
-        if now != self._last:
-            self._last = now
-            self.widget.children = (self._chart,) if rows else ()
-            self._chart.chart = _capacity_chart(rows, dark)
+def _part(group: str, weight: int, text: str, ink: _Ink) -> dict[str, Any]:
+    return {"text": text, "colour": ink.colours[group], "weight": weight}
 
 
-def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> Any:
-    many = len({r["pool"] for r in rows}) > 1
-    base = alt.Chart(alt.InlineData(values=rows))
-    bars = base.mark_bar(size=22, cornerRadiusEnd=3).encode(
-        x=alt.X("left:Q", title="GPUs left", axis=alt.Axis(tickMinStep=1)),
-        y=alt.Y("lost:O", title="Hosts lost"),
-        color=alt.Color(
-            "state:N",
-            title=None,
-            legend=alt.Legend(orient="bottom"),
-            scale=alt.Scale(
-                domain=["everything fits", "not everything fits"], range=[OKABE_ITO[2], OKABE_ITO[5]]
-            ),
-        ),
-        tooltip=[
-            alt.Tooltip("lost:O", title="Hosts lost"),
-            alt.Tooltip("left:Q", title="GPUs left"),
-            alt.Tooltip("occupied:Q", title="GPUs occupied"),
-            alt.Tooltip("state:N", title="Placement"),
-        ],
-    )
-    ink = (DARK if dark else LIGHT)["ink"]
-    words = base.mark_text(align="left", dx=5, color=ink).encode(
-        x="left:Q", y="lost:O", text=alt.Text("left:Q")
-    )
-    rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=ink).encode(x="max(occupied):Q")
-    layered = alt.layer(bars, words, rule).properties(
-        width=560 if not many else 260,
-        height=alt.Step(30),
-        description="GPUs left after host failures, against the GPUs that the placed VMs occupy",
-    )
-    chart = layered.facet(column=alt.Column("pool:N", title=None, sort=None)) if many else layered
-    return chart.properties(
-        title=alt.Title("GPUs left when hosts are lost", subtitle="dashed: GPUs that the placed VMs occupy")
-    ).configure(**theme(dark))
+def _shared_gpu(load: Load, gpu: int, ink: _Ink, zoom: str) -> dict[str, Any]:
+    """A GPU that several pieces share, in proportion to their frame buffer."""
+    family = load.family
+    assert family is not None
+    used = sum(_piece_mb(slot, ink) for slot in load.slots)
+    left = max(0, ink.gpu_mb - used)
+    layout, room_for = _shared_words(load, family, left, ink)
+    people: dict[str, list[int]] = {}
+    for slot in load.slots:
+        people.setdefault(slot.group, []).append(slot.vm)
+    who = ", ".join(f"{ink.names[g]} {runs(vms)}" for g, vms in people.items())
+    if zoom == "large" and len(load.slots) <= SHOWN_PARTS:
+        parts = [_part(s.group, _piece_mb(s, ink), ink.letters[s.group], ink) for s in load.slots]
+    else:
+        parts = _parts_by_group(load.slots, ink, zoom)
+    return {
+        "parts": parts,
+        "free": left if room_for else 0,
+        "rest": 0 if room_for else left,
+        "title": f"GPU {gpu}: {layout}. {who}. {room_for or 'No room for more'}",
+    }
+
+
+def _piece_mb(slot: Slot, ink: _Ink) -> int:
+    return ink.piece_mb.get(slot.group, 0) or 1
+
+
+def _parts_by_group(slots: Sequence[Slot], ink: _Ink, zoom: str) -> list[dict[str, Any]]:
+    """One piece for each group; where there are more than two, the letters of the two largest."""
+    weights: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    for slot in slots:
+        weights[slot.group] += _piece_mb(slot, ink)
+        counts[slot.group] += 1
+    lettered = {group for group, _ in weights.most_common(2)}
+    parts = []
+    for group, weight in weights.items():
+        letter = ink.letters[group] if group in lettered else ""
+        many = zoom == "large" and len(weights) <= 2 and counts[group] > 1
+        parts.append(_part(group, weight, f"{letter}\u00d7{counts[group]}" if many else letter, ink))
+    return parts
+
+
+def _shared_words(load: Load, family: Family, left: int, ink: _Ink) -> tuple[str, str]:
+    """(what is on a shared GPU, what more it has room for)."""
+    if family.capacity:
+        asked = sum(slot.weight for slot in load.slots)
+        free = family.capacity - asked
+        return f"Bitfusion, {number(asked)} MB shared out", f"{number(free)} MB free" if free else ""
+    counts = tuple(sum(slot.profile == name for slot in load.slots) for name in family.profiles)
+    layout = ", ".join(f"{n} x {name}" for n, name in zip(counts, family.profiles, strict=True) if n)
+    key = family.name, counts
+    if key not in ink.room_for:
+        around = [
+            layout for layout in family.layouts if all(a >= b for a, b in zip(layout, counts, strict=True))
+        ]
+        ink.room_for[key] = tuple(max((x[at] for x in around), default=n) - n for at, n in enumerate(counts))
+    fits = [f"{n} more {name}" for n, name in zip(ink.room_for[key], family.profiles, strict=True) if n]
+    return layout, f"{number(left)} MB free: room for {' or '.join(fits)}" if fits else ""

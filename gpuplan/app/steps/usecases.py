@@ -8,7 +8,7 @@ from gpuplan.app.frame import field_data, group_colours
 from gpuplan.app.model import Workbook
 from gpuplan.fields import GROUP_FIELDS
 from gpuplan.records import GroupPlan, Reason
-from gpuplan.report import number
+from gpuplan.report import amount, number
 from gpuplan.report.numbers import MODE_NAMES
 
 COLUMNS = (
@@ -23,6 +23,7 @@ COLUMNS = (
     "isolation",
     "access",
 )
+PER_VM = ("vgpus_each", "vcpus_each", "memory_gib_each")
 HEADS = {
     "name": "Group",
     "use_case": "Use case",
@@ -34,6 +35,9 @@ HEADS = {
     "low_latency": "Low latency",
     "isolation": "Fixed share",
     "access": "Access",
+    "vgpus_each": "vGPUs / VM",
+    "vcpus_each": "vCPUs / VM",
+    "memory_gib_each": "Memory / VM, GiB",
 }
 
 
@@ -47,28 +51,19 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
             *((m, MODE_NAMES[m]) for m in ("vgpu", "mig", "bitfusion", "passthrough")),
         ],
     }
-    spec = {f.path: f for f in GROUP_FIELDS}
-    colours, letters = group_colours(workbook), {g.id: g.letter for g in workbook.plan.groups}
     lines = workbook.plan.lines
     rows = []
-    for group in workbook.scenario.groups:
-        demand = lines.get(f"groups.{group.id}.demand_gpus")
+    for row in _rows(workbook, COLUMNS, options):
+        demand = lines.get(f"groups.{row['id']}.demand_gpus")
         rows.append(
             {
-                "id": group.id,
-                "name": group.name,
-                "letter": letters.get(group.id, "?"),
-                "colour": colours.get(group.id, 1),
-                "cells": [field_data(workbook, f"groups.{group.id}.{c}", options.get(c)) for c in COLUMNS],
+                **row,
                 "gpus": number(demand.value) if demand else "\u2013",
                 "key": demand.key if demand else "",
             }
         )
     return {
-        "heads": [
-            {"name": c, "text": HEADS[c], "question": spec[c].question, "full": spec[c].label}
-            for c in COLUMNS
-        ],
+        "heads": _heads(COLUMNS),
         "rows": rows,
         "presets": [
             {
@@ -84,9 +79,55 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
+def per_vm_data(workbook: Workbook) -> dict[str, Any]:
+    """The second grid of groups: what else one VM needs."""
+    groups = workbook.scenario.groups
+    stated = sum(g.vgpus_each > 1 or bool(g.vcpus_each or g.memory_gib_each) for g in groups)
+    return {
+        "fold": "vGPUs, CPU and memory per VM",
+        "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
+        if stated
+        else "one vGPU for each share; CPU and memory not counted",
+        "heads": _heads(PER_VM),
+        "rows": _rows(workbook, PER_VM, {}),
+        "stale": workbook.stale,
+    }
+
+
+def _heads(columns: tuple[str, ...]) -> list[dict[str, str]]:
+    spec = {f.path: f for f in GROUP_FIELDS}
+    return [
+        {"name": c, "text": HEADS[c], "question": spec[c].question, "full": spec[c].label} for c in columns
+    ]
+
+
+def _rows(
+    workbook: Workbook, columns: tuple[str, ...], options: dict[str, list[tuple[str, str]]]
+) -> list[dict[str, Any]]:
+    """A row of inputs for each group."""
+    colours, letters = group_colours(workbook), {g.id: g.letter for g in workbook.plan.groups}
+    return [
+        {
+            "id": group.id,
+            "name": group.name,
+            "letter": letters.get(group.id, "?"),
+            "colour": colours.get(group.id, 1),
+            "cells": [
+                field_data(
+                    workbook,
+                    f"groups.{group.id}.{c}",
+                    options.get(c),
+                    empty="" if c in COLUMNS else "not counted",
+                )
+                for c in columns
+            ],
+        }
+        for group in workbook.scenario.groups
+    ]
+
+
 def demand_form(workbook: Workbook) -> dict[str, Any]:
-    """The inputs beside the table: stated total, platform, network."""
-    versions = [(v.id, v.name) for v in workbook.catalog.vsphere.values()]
+    """The inputs beside the table: customer, stated total, Bitfusion, network."""
     feeds = [
         ("auto", "by the rules"),
         ("vgpu", "vComputeServer, as the reference design"),
@@ -94,11 +135,10 @@ def demand_form(workbook: Workbook) -> dict[str, Any]:
     ]
     transports = [("tcp", "TCP"), ("pvrdma", "PVRDMA"), ("roce", "RoCE"), ("infiniband", "InfiniBand")]
     return {
-        "title": "Demand and platform",
+        "title": "Demand and network",
         "fields": [
             field_data(workbook, "customer"),
             field_data(workbook, "demand.stated_gpus"),
-            field_data(workbook, "platform.vsphere", versions),
             field_data(workbook, "platform.bitfusion"),
             *(
                 [field_data(workbook, "platform.bitfusion_servers", feeds)]

@@ -1,4 +1,4 @@
-"""Hosts and availability: the picture before and after failures, and the tables beside it."""
+"""The picture of the hosts: who is on which GPU, before and after failures, in three degrees of detail."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.hosts import (
-    SHOWN_HOSTS,
-    capacity_rows,
-    failure_table,
-    hardware_form,
-    picture_data,
-    posture_data,
-)
+from gpuplan.app.steps.hosts import COMPACT, LARGE, SHOWN_KINDS, host_kinds, picture_data
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario, from_dict
 
@@ -38,108 +31,183 @@ def scenario(**data: Any) -> Scenario:
     return from_dict(data)
 
 
+def pool_of(book: Workbook) -> dict[str, Any]:
+    (pool,) = plain(picture_data(book))["pools"]
+    assert isinstance(pool, dict)
+    return pool
+
+
+def mixed(sizes: str = "mixed") -> Scenario:
+    return scenario(
+        groups=[
+            {"id": "a", "name": "Halves", "people": 3, "gpus_each": 0.5},
+            {"id": "b", "name": "Quarters", "people": 1, "gpus_each": 0.25},
+        ],
+        hardware={"gpu": "l40s-48gb"},
+        platform={"vsphere": "8.0u3", "vgpu_sizes": sizes},
+    )
+
+
 def test_the_picture_shows_every_gpu_of_every_host(book: Workbook) -> None:
-    data = plain(picture_data(book))
-    (pool,) = data["pools"]
+    data, pool = picture_data(book), pool_of(book)
+    assert pool["zoom"] == "large"
     assert [host["number"] for host in pool["hosts"]] == list(range(1, 9))
     assert all(len(host["gpus"]) == 4 for host in pool["hosts"])
     assert [host["state"] for host in pool["hosts"]] == [""] * 7 + ["spare"]
     assert pool["more"] == 0
     assert {row["name"] for row in data["legend"]} == {g.name for g in book.scenario.groups}
-    assert pool["verdict"]["tone"] == "good"
     # three researchers with four GPUs each: R on twelve GPUs
-    shown = [part["letter"] for host in pool["hosts"] for gpu in host["gpus"] for part in gpu["parts"]]
-    researchers = book.plan.group("researchers").letter
-    assert shown.count(researchers) == 12
+    shown = [part["text"] for host in pool["hosts"] for gpu in host["gpus"] for part in gpu["parts"]]
+    assert shown.count(book.plan.group("researchers").letter) == 12
     assert shown.count(book.plan.group("data-scientists").letter) == 16
+
+
+def test_a_gpu_says_its_profile_and_who_is_on_it(book: Workbook) -> None:
+    hosts = pool_of(book)["hosts"]
+    profile = book.plan.group("researchers").profile
+    assert hosts[0]["gpus"][3]["title"] == (
+        f"GPU 4: {profile}. High-performance researchers 1, 4 GPUs in this host"
+    )
+    assert hosts[3]["gpus"][0]["title"] == (
+        "GPU 1: Bitfusion, 32\u202f768 MB shared out. Data scientists 1, 2. No room for more"
+    )
+    assert hosts[7]["gpus"][0]["title"] == "GPU 1: free"
+
+
+def test_a_host_is_read_aloud_in_a_few_words(book: Workbook) -> None:
+    names = [host["name"] for host in pool_of(book)["hosts"]]
+    assert names[0] == "Host 1, 4 of 4 used: 1 x High-performance researchers"
+    assert "16 x Developers" in names[5]
+    assert names[7] == "Host 8, spare: nobody on it"
+    assert max(map(len, names)) < 100
+
+
+def test_pieces_are_as_large_as_their_frame_buffer(catalog: Catalog) -> None:
+    book = Workbook(catalog, mixed())
+    first, second = pool_of(book)["hosts"][0]["gpus"][:2]
+    assert [part["weight"] for part in first["parts"]] == [24576, 24576]
+    assert (first["free"], first["rest"]) == (0, 0)
+    assert sorted(part["weight"] for part in second["parts"]) == [12288, 24576]
+    assert second["free"] == 12288
+    assert "1 x L40S-24C, 1 x L40S-12C" in second["title"]
+    assert "Halves 3, Quarters 1" in second["title"]
+    assert second["title"].endswith("12\u202f288 MB free: room for 1 more L40S-12C")
+
+
+def test_what_nobody_can_use_is_not_drawn_as_free(catalog: Catalog) -> None:
+    sliced = scenario(
+        groups=[{"id": "a", "people": 7, "gpus_each": "1/7", "isolation": True}],
+        hardware={"gpu": "a100-pcie-80gb"},
+    )
+    gpu = pool_of(Workbook(catalog, sliced))["hosts"][0]["gpus"][0]
+    assert len(gpu["parts"]) == 7
+    assert (gpu["free"], gpu["rest"] > 0) == (0, True)
+    assert gpu["title"].endswith("No room for more")
+
+
+def test_many_pieces_are_one_for_each_group(catalog: Catalog) -> None:
+    many = scenario(
+        groups=[{"id": "a", "name": "Tiny", "people": 20, "gpus_each": 0.05}], platform={"bitfusion": True}
+    )
+    gpu = pool_of(Workbook(catalog, many))["hosts"][0]["gpus"][0]
+    assert len(gpu["parts"]) == 1
+    assert gpu["parts"][0]["text"].endswith("\u00d720")
+    assert "Tiny 1\u201320" in gpu["title"]
 
 
 def test_a_failed_host_and_who_lands_where(book: Workbook) -> None:
     book.toggle_host("vgpu", 1)
-    (pool,) = plain(picture_data(book))["pools"]
-    assert picture_data(book)["any_failed"]
-    states = [host["state"] for host in pool["hosts"]]
-    assert states == ["failed", "", "", "", "", "", "", "landing"]
+    pool = pool_of(book)
+    assert picture_data(book)["any_down"]
+    assert [host["state"] for host in pool["hosts"]] == ["failed", "", "", "", "", "", "", "landing"]
     assert pool["hosts"][7]["word"] == "gets R1"
-    assert pool["verdict"]["lead"] == "Host 1 lost:"
-    assert pool["verdict"]["text"].startswith("everyone is placed again. 1 VM restarts")
-    rows = {row["name"]: row for row in pool["verdict"]["groups"]}
-    row = rows["High-performance researchers"]
-    assert (row["keeps"], row["restarts"], row["moves"], row["missing"]) == (2, 1, 0, 0)
+    assert pool["hosts"][1]["word"] == "keeps running"
 
 
-def test_one_failure_too_many(book: Workbook) -> None:
-    for host in (1, 2):
-        book.toggle_host("vgpu", host)
-    (pool,) = plain(picture_data(book))["pools"]
-    assert pool["verdict"]["tone"] == "bad"
-    assert pool["verdict"]["text"].startswith("1 VM without a GPU; 1 restart.")
-    assert "survives 1 host down" in pool["verdict"]["text"]
+def test_a_host_in_maintenance_beside_a_failed_one(book: Workbook) -> None:
+    book.set_click("maintain")
+    book.toggle_host("vgpu", 1)
+    book.set_click("fail")
+    book.toggle_host("vgpu", 8)  # the researcher has just moved there
+    hosts = pool_of(book)["hosts"]
+    assert [hosts[0]["state"], hosts[7]["state"]] == ["maintenance", "failed"]
+    assert hosts[0]["word"] == "in maintenance"
+    assert all(host["state"] != "landing" for host in hosts)
 
 
 def test_every_set_of_failures_can_be_drawn(book: Workbook) -> None:
     for host in range(1, 9):
         book.toggle_host("vgpu", host)
-        data = plain(picture_data(book))
-        for row in data["pools"][0]["verdict"]["groups"]:
-            total = row["restarts"] + row["moves"] + row["missing"] + (row["keeps"] or 0)
-            assert total >= 0
-            assert (row["keeps"] or 0) >= 0
-    assert all(host["state"] == "failed" for host in picture_data(book)["pools"][0]["hosts"])
+        pool_of(book)
+    assert all(host["state"] == "failed" for host in pool_of(book)["hosts"])
 
 
-def test_a_large_pool_is_cut(catalog: Catalog) -> None:
-    book = Workbook(catalog, scenario(groups=[{"id": "a", "people": 400}]))
-    (pool,) = plain(picture_data(book))["pools"]
-    assert (len(pool["hosts"]), pool["more"]) == (SHOWN_HOSTS, 101 - SHOWN_HOSTS)
+def test_many_hosts_are_drawn_compact(catalog: Catalog) -> None:
+    book = Workbook(catalog, scenario(groups=[{"id": "a", "people": 4 * LARGE}]))
+    pool = pool_of(book)
+    assert (pool["zoom"], len(pool["hosts"])) == ("compact", LARGE + 1)
+    assert pool["hosts"][0]["head"] == "1"
+    assert pool["hosts"][0]["title"] == "Host 1: 4 of 4 used"
+
+
+def test_very_many_hosts_are_drawn_by_kind(catalog: Catalog) -> None:
+    people = 4 * COMPACT + 2
+    book = Workbook(catalog, scenario(groups=[{"id": "a", "name": "People", "people": people}]))
+    pool = pool_of(book)
+    assert pool["zoom"] == "kinds"
+    assert [host["head"] for host in pool["hosts"]] == ["\u00d7\u202f64", "\u00d7\u202f1", "\u00d7\u202f1"]
+    assert [host["state"] for host in pool["hosts"]] == ["", "", "spare"]
+    assert pool["hosts"][0]["number"] == 1
+    for _ in range(2):
+        book.toggle_host("vgpu", pool_of(book)["hosts"][0]["number"])
+    pool = pool_of(book)
+    assert book.failed["vgpu"] == (1, 2)
+    assert (pool["hosts"][0]["state"], pool["hosts"][0]["word"]) == ("failed", "2 failed")
+    assert not pool["hosts"][0]["all_down"]
+    assert pool["hosts"][0]["number"] == 3
+    assert {host["word"] for host in pool["hosts"][1:]} == {"gets 2 VMs", "gets 4 VMs"}
+    book.restore_hosts()
+    book.toggle_host("vgpu", pool["hosts"][2]["number"])
+    assert pool_of(book)["hosts"][2]["number"] == 0  # there is no other one like it
+
+
+def test_not_more_kinds_than_can_be_read(catalog: Catalog) -> None:
+    groups = [{"id": f"g{n}", "people": 5, "gpus_each": 8} for n in range(SHOWN_KINDS + 6)]
+    book = Workbook(catalog, scenario(groups=groups, hardware={"gpus_per_host": 8}))
+    pool = pool_of(book)
+    assert len(pool["hosts"]) == SHOWN_KINDS
+    assert pool["more"] == len(host_kinds(book.plan.pools[0])) - SHOWN_KINDS == 7
+
+
+def test_kinds_hold_every_host_once(book: Workbook) -> None:
+    (pool,) = book.plan.pools
+    kinds = host_kinds(pool)
+    assert sorted(index for members in kinds for index in members) == list(range(pool.hosts))
+    assert [0, 1, 2] not in kinds or len(kinds) < pool.hosts  # equal hosts are one kind
+
+
+def test_hosts_that_are_there_already_show_what_they_have(catalog: Catalog) -> None:
+    old = scenario(
+        groups=[
+            {"id": "a", "people": 10, "vcpus_each": 10, "memory_gib_each": 100},
+        ],
+        hardware={
+            "existing_hosts": 2,
+            "existing_gpus_per_host": 2,
+            "vcpus_per_host": 64,
+            "memory_gib_per_host": 1024,
+        },
+    )
+    pool = pool_of(Workbook(catalog, old))
+    assert [len(host["gpus"]) for host in pool["hosts"][:3]] == [2, 2, 4]
+    assert pool["about"].startswith("2 there already with 2 GPUs each, ")
+    used = next(host for host in pool["hosts"] if host["word"] == "4 of 4 used")
+    assert used["title"].endswith("24 of 64 vCPUs free, 624 of 1024 GiB memory free")
 
 
 def test_gpus_of_no_group_and_no_groups(catalog: Catalog) -> None:
     book = Workbook(catalog, scenario(demand={"stated_gpus": 5}))
-    data = plain(picture_data(book))
-    assert data["legend"][-1]["name"] == "Not assigned to a group"
+    assert picture_data(book)["legend"][-1]["name"] == "Not assigned to a group"
     book.toggle_host("gpu", 1)
-    plain(picture_data(book))
+    pool_of(book)
     assert plain(picture_data(Workbook(catalog)))["pools"] == []
-
-
-def test_no_spare_host_is_said(catalog: Catalog) -> None:
-    book = Workbook(catalog, scenario(groups=[{"id": "a", "people": 8}], availability={"host_failures": 0}))
-    verdict = picture_data(book)["pools"][0]["verdict"]
-    assert (verdict["tone"], verdict["lead"]) == ("warn", "No host is spare.")
-    assert "leaves 4 VMs without a GPU" in verdict["text"]
-
-
-def test_posture(book: Workbook) -> None:
-    data = plain(posture_data(book))
-    assert [option["text"] for option in data["options"]] == ["N+0", "N+1", "N+2"]
-    assert data["value"] == 1
-    book.edit("availability.host_failures", "4")
-    data = posture_data(book)
-    assert data["value"] in [option["value"] for option in data["options"]]
-
-
-def test_hardware_offers_the_catalog(book: Workbook) -> None:
-    fields = {field["path"]: field for field in plain(hardware_form(book))["fields"]}
-    assert len(fields["hardware.gpu"]["options"]) == len(book.catalog.gpus)
-    assert len(fields["hardware.server"]["options"]) == len(book.catalog.servers) + 1
-    for field in fields.values():
-        if field["kind"] == "select":
-            assert field["value"] in [option["value"] for option in field["options"]]
-
-
-def test_failures_agree_with_the_plan(book: Workbook) -> None:
-    data = plain(failure_table(book))
-    assert data["more"] == 0
-    assert [row["unplaced"] for row in data["rows"]] == ["0"] * len(data["rows"])
-    assert data["rows"][0]["hosts"] == "Hosts 1\u20133"  # one researcher each
-    assert data["rows"][-1]["hosts"] == "Host 8"
-    assert data["rows"][-1]["restarted"] == "0"
-
-
-def test_capacity(book: Workbook) -> None:
-    rows = plain(capacity_rows(book))
-    assert [row["left"] for row in rows] == [32, 28, 24, 20]
-    assert [row["state"] for row in rows] == ["everything fits"] * 2 + ["not everything fits"] * 2
-    assert {row["occupied"] for row in rows} == {28}
-    assert capacity_rows(Workbook(book.catalog)) == []

@@ -11,7 +11,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.usecases import COLUMNS, access_data, demand_form, table_data
+from gpuplan.app.steps.usecases import COLUMNS, PER_VM, access_data, demand_form, per_vm_data, table_data
 from gpuplan.catalog import Catalog
 from gpuplan.fields import GROUP_FIELDS
 
@@ -26,9 +26,9 @@ def plain(data: Any) -> Any:
     return data
 
 
-def test_the_table_has_a_cell_for_every_input(book: Workbook) -> None:
+def test_the_tables_have_a_cell_for_every_input(book: Workbook) -> None:
     data = plain(table_data(book))
-    assert set(COLUMNS) == {f.path for f in GROUP_FIELDS}
+    assert {*COLUMNS, *PER_VM} == {f.path for f in GROUP_FIELDS}
     assert [row["id"] for row in data["rows"]] == [g.id for g in book.scenario.groups]
     for row in data["rows"]:
         assert [cell["path"] for cell in row["cells"]] == [f"groups.{row['id']}.{c}" for c in COLUMNS]
@@ -36,6 +36,21 @@ def test_the_table_has_a_cell_for_every_input(book: Workbook) -> None:
     assert data["sum"] == "28"
     assert len(data["presets"]) == len(book.catalog.rows("use_cases"))
     assert all(head["question"] for head in data["heads"])
+
+
+def test_what_else_a_vm_needs_is_in_a_second_table(book: Workbook) -> None:
+    data = plain(per_vm_data(book))
+    assert [head["name"] for head in data["heads"]] == list(PER_VM)
+    for row, group in zip(data["rows"], book.scenario.groups, strict=True):
+        assert [cell["path"] for cell in row["cells"]] == [f"groups.{group.id}.{c}" for c in PER_VM]
+        assert [cell["value"] for cell in row["cells"]] == ["1", "", ""]
+        assert row["cells"][1]["empty"] == "not counted"
+    assert "not counted" in data["hint"]
+    book.edit("groups.hpc.vcpus_each", "8")
+    assert per_vm_data(book)["hint"] == "stated for 1 of 5 groups"
+    book.edit("groups.hpc.vcpus_each", "many")
+    cell = next(row for row in per_vm_data(book)["rows"] if row["id"] == "hpc")["cells"][1]
+    assert (cell["value"], bool(cell["problem"])) == ("many", True)
 
 
 def test_selects_offer_what_is_chosen(book: Workbook) -> None:
@@ -98,5 +113,6 @@ def test_names_are_text(book: Workbook) -> None:
 def test_a_blank_design(catalog: Catalog) -> None:
     book = Workbook(catalog)
     assert plain(table_data(book))["rows"] == []
+    assert plain(per_vm_data(book))["rows"] == []
     assert table_data(book)["sum"] == "0"
     assert plain(access_data(book))["groups"] == []

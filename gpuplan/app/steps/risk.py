@@ -1,0 +1,147 @@
+"""How many failures to tolerate: the postures side by side, the maintenance bet, and the inputs of the risk."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.allocation import stun_item
+from gpuplan.app.frame import field_data
+from gpuplan.app.model import Workbook
+from gpuplan.app.steps.failing import Cell, cell, move_words, stun_text
+from gpuplan.facts import Fact
+from gpuplan.fields import FIELD_BY_PATH
+from gpuplan.records import Posture
+from gpuplan.report import amount, basis_word, hours, number, percent
+from gpuplan.report.numbers import MODE_NAMES
+
+POSTURES = (0, 1, 2)
+FAILURES, ACCEPTED = "availability.host_failures", "availability.maintenance_failure_accepted"
+
+
+def posture_data(workbook: Workbook) -> dict[str, Any]:
+    """N+0, N+1, N+2 side by side, and what is bet on maintenance in the chosen one."""
+    value = workbook.scenario.availability.host_failures
+    known = {posture.host_failures: posture for posture in workbook.plan.postures}
+    return {
+        "path": FAILURES,
+        "value": value,
+        "cards": [_card(n, known.get(n)) for n in sorted({*POSTURES, value})],
+        "question": FIELD_BY_PATH[FAILURES].question,
+        "problem": workbook.problem_of(FAILURES),
+        "maintenance": field_data(workbook, ACCEPTED),
+        "bet": _bet(workbook, known),
+        "stale": workbook.stale,
+    }
+
+
+def _card(failures: int, posture: Posture | None) -> dict[str, Any]:
+    at = f"postures.n{failures}"
+    figures = []
+    if posture is not None:
+        figures = [
+            {
+                "label": "Short in a year",
+                "about": "Expected hours a year in which failures leave somebody without a GPU",
+                "parts": [[f"{at}.short_h", hours(posture.short_h)]],
+            },
+            {
+                "label": "Maintenance bet",
+                "about": "Hours a year in which one failure beside maintenance is too much, and the chance per year "
+                "that it happens",
+                "parts": [
+                    [
+                        f"{at}.exposed_h",
+                        f"{hours(posture.exposed_h)} open" if posture.exposed_h else "closed",
+                    ],
+                    [f"{at}.chance", percent(posture.chance)],
+                ],
+            },
+        ]
+    return {
+        "value": failures,
+        "title": f"N+{failures}",
+        "key": f"{at}.hosts" if posture else "",
+        "hosts": amount(posture.hosts, "host") if posture else "",
+        "gpus": amount(posture.gpus, "GPU") if posture else "",
+        "figures": figures,
+        "cost": "with the cost step" if posture else "",
+    }
+
+
+def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
+    """What may go wrong in maintenance with the chosen posture, and what more hosts change."""
+    availability = workbook.plan.scenario.availability
+    now = known.get(availability.host_failures)
+    if now is None:
+        return ""
+    more = known.get(availability.host_failures + 1)
+    if now.exposed_h == 0:
+        text = f"In maintenance it takes more than one failure to hurt: a chance of {percent(now.chance)} a year."
+    elif now.host_failures == 0 and availability.maintenance_failure_accepted:
+        text = f"Maintenance itself, {hours(now.exposed_h)} a year, leaves somebody without a GPU."
+    else:
+        text = (
+            f"For {hours(now.exposed_h)} of maintenance a year one failure is too much: "
+            f"a chance of {percent(now.chance)} a year."
+        )
+    if more is None:
+        return text
+    extra = more.hosts - now.hosts
+    hosts = "one more host" if extra == 1 else f"{number(extra)} more hosts"
+    left = " it takes two failures" if now.exposed_h else ""
+    if more.exposed_h:
+        left = f" one failure is too much for {hours(more.exposed_h)}"
+    return f"{text} With {hosts} (N+{more.host_failures}){left}: {percent(more.chance)} a year."
+
+
+def risk_form(workbook: Workbook) -> dict[str, Any]:
+    """How often hosts fail, how long they are out, and how long a VM may stand still."""
+    names = ("mtbf_h", "repair_h", "maintenance_h_per_host")
+    reliability = workbook.catalog.assumptions["host-reliability"]
+    measured = stun_item(workbook.catalog, workbook.plan.scenario.platform.vsphere)
+    fields = [
+        *(_assumed(workbook, f"availability.{name}", reliability.fact(name)) for name in names),
+        _assumed(workbook, "availability.stun_limit_s", measured.fact("limit_s")),
+    ]
+    stated = [field for field in fields if field["value"]]
+    return {
+        "title": "Risk inputs",
+        "fold": True,
+        "hint": f"{len(stated)} of {len(fields)} stated" if stated else "planning values of the catalog",
+        "fields": fields,
+        "tables": [_stun_table(workbook)] if workbook.plan.groups else [],
+    }
+
+
+def _assumed(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any]:
+    """An input that the catalog's planning value stands for while it is empty."""
+    return field_data(workbook, path, empty=f"{number(planned.value)} ({basis_word(planned.basis)})")
+
+
+def _stun_table(workbook: Workbook) -> dict[str, Any]:
+    """How a VM of each group leaves a host that goes into maintenance."""
+    rows: list[list[Cell]] = []
+    for group in workbook.plan.groups:
+        if not group.vms_placed:
+            continue
+        how, tone = move_words(workbook, group)
+        stun = group.stun_s
+        key = f"groups.{group.id}.stun_s" if stun is not None else ""
+        rows.append(
+            [
+                cell(group.name),
+                cell(MODE_NAMES[group.mode]),
+                cell("none" if stun is None else stun_text(stun), key=key, numeric=True),
+                cell(
+                    how if stun is None else "moved while it runs" if not tone else "stun over the limit",
+                    tone=tone,
+                ),
+            ]
+        )
+    heads = ("Group", "Access", "Stun of a VM", "When its host goes into maintenance")
+    return {
+        "title": "Leaving a host by vMotion",
+        "heads": [{"text": text, "numeric": at == 2} for at, text in enumerate(heads)],
+        "rows": rows,
+        "more": "",
+    }

@@ -1,0 +1,153 @@
+"""What failures and maintenance do: the verdict, the tables of every loss, the chart."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from gpuplan import load_scenario
+from gpuplan.app.model import Workbook
+from gpuplan.app.steps.failing import capacity_rows, failures_data, runs, stun_limit_s, verdict
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import from_dict
+
+
+@pytest.fixture
+def book(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, load_scenario("enterprise"))
+
+
+def verdict_of(book: Workbook) -> dict[str, Any]:
+    data = verdict(book, book.plan.pools[0])
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    return data
+
+
+def rows_of(table: dict[str, Any]) -> list[list[str]]:
+    return [[cell["text"] for cell in row] for row in table["rows"]]
+
+
+def put_down(book: Workbook, failed: tuple[int, ...] = (), maintenance: tuple[int, ...] = ()) -> None:
+    for click, hosts in (("maintain", maintenance), ("fail", failed)):
+        book.set_click(click)
+        for host in hosts:
+            book.toggle_host("vgpu", host)
+
+
+def test_runs() -> None:
+    assert runs([]) == ""
+    assert runs([3]) == "3"
+    assert runs([2, 1]) == "1, 2"
+    assert runs([5, 1, 2, 3, 9]) == "1\u20133, 5, 9"
+    assert runs(range(1, 40, 2)) == "1, 3, 5, 7 and 16 more"
+
+
+def test_nothing_has_failed(book: Workbook) -> None:
+    data = verdict_of(book)
+    assert (data["tone"], data["lead"], data["rows"]) == ("good", "Every single failure was tried.", [])
+    assert "Fewer than 7 hosts cannot hold the demand." in data["text"]
+
+
+def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:
+    put_down(book, failed=(1,))
+    data = verdict_of(book)
+    assert data["lead"] == "Host 1 lost:"
+    assert data["text"] == "everyone is placed again. 1 VM restarts; nobody else moves."
+    assert [head["text"] for head in data["heads"]] == [
+        "Group",
+        "Keeps running",
+        "Restarts",
+        "Makes room",
+        "Not placed",
+    ]
+    assert rows_of(data) == [["High-performance researchers", "2", "1", "0", "0"]]
+    assert data["rest"] == "Everybody else keeps running."
+    assert data["rows"][0][2]["title"]
+
+
+def test_one_failure_too_many_names_who_is_not_placed(book: Workbook) -> None:
+    put_down(book, failed=(1, 2))
+    data = verdict_of(book)
+    assert data["tone"] == "bad"
+    assert data["text"].startswith("1 VM without a GPU; 1 VM restarts.")
+    missing = data["rows"][0][-1]
+    assert (missing["text"], missing["tone"]) == ("1", "bad")
+    assert missing["note"] in ("VM 1", "VM 2")
+
+
+def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbook) -> None:
+    put_down(book, maintenance=(1,))
+    data = verdict_of(book)
+    assert data["lead"] == "Host 1 in maintenance:"
+    assert data["text"] == "everyone is placed again. 1 VM leaves the host in maintenance; nobody else moves."
+    assert [head["text"] for head in data["heads"]][2] == "Moved for maintenance"
+    moved = data["rows"][0][2]
+    stun = book.plan.group("researchers").stun_s
+    assert stun is not None
+    assert stun > stun_limit_s(book) == 100
+    assert (moved["text"], moved["note"], moved["note_tone"]) == (
+        "1",
+        f"stun {stun:.0f} s, over the limit of 100 s",
+        "bad",
+    )
+    book.edit("availability.stun_limit_s", "300")
+    moved = verdict_of(book)["rows"][0][2]
+    assert (moved["note"], moved["note_tone"]) == (f"stun {stun:.0f} s, limit 300 s", "")
+
+
+def test_who_cannot_be_moved_is_shut_down(book: Workbook) -> None:
+    put_down(book, maintenance=(4,))  # Bitfusion's clients
+    (row,) = verdict_of(book)["rows"]
+    assert row[2]["note"] == "shut down and started elsewhere"
+
+
+def test_maintenance_and_failure_together(book: Workbook) -> None:
+    put_down(book, failed=(6, 7), maintenance=(1,))
+    data = verdict_of(book)
+    assert data["lead"] == "Host 1 in maintenance, hosts 6, 7 lost:"
+    assert data["tone"] == "bad"
+    for row in data["rows"]:
+        assert all(int(cell["text"]) >= 0 for cell in row[1:])
+
+
+def test_no_spare_host_is_said(catalog: Catalog) -> None:
+    lonely = from_dict({"groups": [{"id": "a", "people": 8}], "availability": {"host_failures": 0}})
+    data = verdict_of(Workbook(catalog, lonely))
+    assert (data["tone"], data["lead"]) == ("warn", "No host is spare.")
+    assert "leaves 4 VMs without a GPU" in data["text"]
+
+
+def test_losses_are_worked_out_when_the_details_are_opened(book: Workbook) -> None:
+    data = failures_data(book)
+    assert (data["open"], data["tables"], data["hint"]) == (False, [], "any one host may be lost")
+    assert capacity_rows(book)
+    book.fold("failures", True)
+    data = failures_data(book)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    levels, singles, pairs = data["tables"]
+    assert rows_of(levels) == [["0", "32", "yes", "yes"], ["1", "28", "yes", "yes"], ["2", "24", "no", "no"]]
+    assert ["Host 1 (3 hosts alike)", "1", "0", "0", "0"] in rows_of(singles)
+    assert {cell["key"] for row in singles["rows"] for cell in row if cell["key"]} <= set(book.plan.lines)
+    assert sum(bool(cell["key"]) for row in singles["rows"] for cell in row) == len(singles["rows"])
+    assert len(pairs["rows"]) == 8
+    assert rows_of(pairs)[0][3] == str(book.pairs("vgpu")[0].unplaced)
+    assert pairs["more"].startswith("and ")
+
+
+def test_nothing_to_lose(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.fold("failures", True)
+    assert not failures_data(book)["shown"]
+    assert capacity_rows(book) == []
+
+
+def test_the_chart_shows_the_levels(book: Workbook) -> None:
+    rows = capacity_rows(book)
+    assert [row["left"] for row in rows] == [32, 28, 24]
+    assert [row["state"] for row in rows] == ["everything fits"] * 2 + ["not everything fits"]
+    assert {row["occupied"] for row in rows} == {28}

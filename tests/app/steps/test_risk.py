@@ -1,0 +1,98 @@
+"""The postures side by side, the maintenance bet, and the inputs of the risk."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from gpuplan import load_scenario
+from gpuplan.app.model import Workbook
+from gpuplan.app.steps.risk import posture_data, risk_form
+from gpuplan.catalog import Catalog
+
+
+@pytest.fixture
+def book(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, load_scenario("enterprise"))
+
+
+def plain(data: Any) -> Any:
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    return data
+
+
+def test_postures_stand_side_by_side_and_every_figure_has_its_trail(book: Workbook) -> None:
+    data = plain(posture_data(book))
+    assert [(c["title"], c["hosts"], c["gpus"]) for c in data["cards"]] == [
+        ("N+0", "7 hosts", "28 GPUs"),
+        ("N+1", "8 hosts", "32 GPUs"),
+        ("N+2", "9 hosts", "36 GPUs"),
+    ]
+    assert data["value"] == 1
+    for card in data["cards"]:
+        keys = [card["key"], *(key for figure in card["figures"] for key, _ in figure["parts"])]
+        assert keys == [
+            f"postures.n{card['value']}.{name}" for name in ("hosts", "short_h", "exposed_h", "chance")
+        ]
+        assert set(keys) <= set(book.plan.lines)
+        assert not any(digit in card["cost"] for digit in "0123456789")
+
+
+def test_a_higher_posture_has_its_card(book: Workbook) -> None:
+    book.edit("availability.host_failures", "4")
+    data = plain(posture_data(book))
+    assert [card["title"] for card in data["cards"]] == ["N+0", "N+1", "N+2", "N+4"]
+    assert data["value"] == 4
+    assert data["cards"][-1]["hosts"] == "11 hosts"
+
+
+def test_the_bet_says_hours_chance_and_what_one_more_host_changes(book: Workbook) -> None:
+    known = {p.host_failures: p for p in book.plan.postures}
+    bet = posture_data(book)["bet"]
+    assert bet.startswith(
+        f"For {known[1].exposed_h:.0f} h of maintenance a year one failure is too much: a chance of "
+    )
+    assert "With one more host (N+2) it takes two failures: " in bet
+    book.edit("availability.host_failures", "0")
+    bet = posture_data(book)["bet"]
+    assert bet.startswith("Maintenance itself, ")
+    assert "With one more host (N+1) one failure is too much for " in bet
+    book.edit("availability.maintenance_failure_accepted", False)
+    assert posture_data(book)["bet"].startswith("For ")
+    book.edit("availability.host_failures", "1")
+    assert posture_data(book)["bet"].startswith("In maintenance it takes more than one failure to hurt: ")
+
+
+def test_postures_can_be_chosen_before_anybody_asks(catalog: Catalog) -> None:
+    data = plain(posture_data(Workbook(catalog)))
+    assert [card["title"] for card in data["cards"]] == ["N+0", "N+1", "N+2"]
+    assert {card["hosts"] for card in data["cards"]} == {""}
+    assert data["bet"] == ""
+
+
+def test_empty_risk_inputs_show_the_planning_values(book: Workbook) -> None:
+    data = plain(risk_form(book))
+    shown = {field["path"]: field["empty"] for field in data["fields"]}
+    assert shown["availability.mtbf_h"] == "16\u202f000 (assumed)"
+    assert shown["availability.stun_limit_s"] == "100 (published)"
+    assert data["hint"] == "planning values of the catalog"
+    before = posture_data(book)["bet"]
+    book.edit("availability.mtbf_h", "1000")
+    assert risk_form(book)["hint"] == "1 of 4 stated"
+    assert posture_data(book)["bet"] != before
+
+
+def test_the_stun_of_each_group(book: Workbook) -> None:
+    (table,) = plain(risk_form(book))["tables"]
+    rows = {row[0]["text"]: row for row in table["rows"]}
+    assert set(rows) == {g.name for g in book.scenario.groups}
+    researchers = rows["High-performance researchers"]
+    assert researchers[2]["key"] in book.plan.lines
+    assert researchers[3]["text"] == "stun over the limit"
+    assert [cell["text"] for cell in rows["Developers"][2:]] == ["none", "shut down and started elsewhere"]
+    assert risk_form(Workbook(book.catalog))["tables"] == []

@@ -1,0 +1,131 @@
+"""How GPUs are shared: the hardware, what it allows, and what is shared, idle and stranded."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from gpuplan import load_scenario
+from gpuplan.app.model import Workbook
+from gpuplan.app.steps.sharing import allowed_data, hardware_form, more_form, shared_data
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import from_dict
+
+
+@pytest.fixture
+def book(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, load_scenario("enterprise"))
+
+
+def plain(data: Any) -> Any:
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    return data
+
+
+def test_hardware_offers_the_catalog(book: Workbook) -> None:
+    fields = {field["path"]: field for field in plain(hardware_form(book))["fields"]}
+    assert len(fields["hardware.gpu"]["options"]) == len(book.catalog.gpus)
+    assert len(fields["hardware.server"]["options"]) == len(book.catalog.servers) + 1
+    assert len(fields["platform.vsphere"]["options"]) == len(book.catalog.vsphere)
+    for field in fields.values():
+        if field["kind"] == "select":
+            assert field["value"] in [option["value"] for option in field["options"]]
+
+
+def test_mixed_sizes_are_refused_with_the_rule_and_its_source(book: Workbook) -> None:
+    book.edit("platform.vsphere", "8.0u3")
+    book.edit("platform.vgpu_sizes", "mixed")
+    field = next(f for f in hardware_form(book)["fields"] if f["path"] == "platform.vgpu_sizes")
+    assert field["value"] == "mixed"
+    assert "Mixed sizes are not available on Volta and Turing." in field["problem"]
+    assert "NVIDIA AI Enterprise" in field["problem"]
+    modes = {mode["id"]: mode for mode in allowed_data(book)["modes"]}
+    assert modes["mixed"]["verdict"] == "no"
+
+
+def test_what_is_allowed_has_a_word_a_rule_and_a_source(book: Workbook) -> None:
+    data = plain(allowed_data(book))
+    assert data["title"] == "What Tesla V100 PCIe 32GB on vSphere 7.0 allows"
+    for mode in data["modes"]:
+        assert mode["word"] in ("yes", "no", "not known")
+        assert mode["text"]
+        assert mode["source"]
+    book.edit("hardware.gpu", "a100-pcie-80gb")
+    book.edit("platform.vsphere", "8.0u3")
+    verdicts = {mode["id"]: mode["verdict"] for mode in allowed_data(book)["modes"]}
+    assert (verdicts["mixed"], verdicts["mig"]) == ("yes", "yes")
+
+
+def test_a_link_may_name_a_gpu_that_this_catalog_does_not_have(book: Workbook) -> None:
+    link = zlib.compress(b'{"hardware": {"gpu": "v9000"}}')
+    book.restore("#s=" + base64.urlsafe_b64encode(link).decode())
+    assert book.stale
+    assert "V100" in plain(allowed_data(book))["title"]
+    plain(hardware_form(book))
+
+
+def test_more_about_the_hosts(book: Workbook) -> None:
+    data = plain(more_form(book))
+    assert data["hint"] == "only GPUs counted"
+    assert [field["empty"] for field in data["fields"]] == ["not counted", "not counted", "", "as a new host"]
+    book.edit("hardware.vcpus_per_host", "64")
+    assert more_form(book)["hint"] == "only GPUs counted"  # no group says how many it needs
+    book.edit("groups.hpc.vcpus_each", "8")
+    book.edit("hardware.existing_hosts", "2")
+    assert more_form(book)["hint"] == "CPU counted, 2 hosts there already"
+
+
+def test_shared_gpus_have_a_proof_and_a_trail(book: Workbook) -> None:
+    assert shared_data(book)["tables"] == []
+    book.fold("shared", True)
+    shared, idle = plain(shared_data(book))["tables"]
+    (row,) = shared["rows"]
+    assert [cell["text"] for cell in row[:4]] == [
+        "Bitfusion, by memory",
+        "10",
+        "fewer cannot",
+        "Data scientists, Developers",
+    ]
+    assert row[1]["key"] in book.plan.lines
+    assert (idle["rows"], idle["more"]) == ([], "Every GPU of the hosts in use is occupied.")
+
+
+def test_stranded_gpus_are_named(catalog: Catalog) -> None:
+    threes = from_dict({"groups": [{"id": "a", "name": "Threes", "people": 2, "gpus_each": 3}]})
+    book = Workbook(catalog, threes)
+    assert shared_data(book)["hint"] == "no GPU is shared, 2 GPUs stranded"
+    book.fold("shared", True)
+    shared, idle = plain(shared_data(book))["tables"]
+    assert shared["more"] == "No GPU is shared."
+    (row,) = idle["rows"]
+    assert "stranded" in row[0]["text"]
+    assert row[0]["tone"] == "warn"
+
+
+def test_how_many_are_on_one_gpu(catalog: Catalog) -> None:
+    groups = [
+        {"id": "a", "name": "Halves", "people": 3, "gpus_each": 0.5},
+        {"id": "b", "name": "Quarters", "people": 3, "gpus_each": 0.25},
+    ]
+    for sizes, words in (
+        ("equal", ["2 of L40S-24C", "4 of L40S-12C"]),
+        ("mixed", ["up to 2 of L40S-24C, or 4 of L40S-12C"]),
+    ):
+        book = Workbook(catalog, from_dict({"groups": groups, "platform": {"vgpu_sizes": sizes}}))
+        book.fold("shared", True)
+        shown = sorted(row[-1]["text"] for row in shared_data(book)["tables"][0]["rows"])
+        assert shown == words
+
+
+def test_nobody_asks(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.fold("shared", True)
+    assert not plain(shared_data(book))["shown"]
+    plain(more_form(book))
