@@ -412,6 +412,34 @@ def _server(plan: Plan) -> Iterator[Message]:
         )
 
 
+def _cluster_size(plan: Plan) -> Iterator[Message]:
+    cluster = plan.catalog.assumptions["vi-cluster"]
+    least, most = cluster.fact("min_hosts"), cluster.fact("max_hosts")
+    for pool in plan.pools:
+        if pool.hosts > most.value:
+            yield Message(
+                "cluster-too-large",
+                "warn",
+                f"{pool.name}: {pool.hosts} hosts are more than the {most.value} of one cluster. Hosts of one cluster do not "
+                "restart VMs of another, so each cluster needs spare hosts of its own.",
+                "Divide the groups over several designs, one for each cluster.",
+                "groups",
+                most.sources,
+                most.locator,
+            )
+        elif pool.hosts < least.value:
+            yield Message(
+                "cluster-too-small",
+                "note",
+                f"{pool.name}: {pool.hosts} hosts are fewer than the {least.value} with which a cluster of a VI workload domain "
+                "starts.",
+                "Plan a host more, or run the GPU hosts in a cluster with others.",
+                "availability.host_failures",
+                least.sources,
+                least.locator,
+            )
+
+
 def _gpu_support(plan: Plan) -> Iterator[Message]:
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if gpu.value("vgpu_compute") == "unknown" and any(g.mode in ("vgpu", "mig") for g in plan.groups):
@@ -507,6 +535,7 @@ _CHECKS = (
     _maintenance_bet,
     _bitfusion,
     _server,
+    _cluster_size,
     _gpu_support,
     _assignment,
     _stated_total,
