@@ -416,7 +416,7 @@ def _cluster_size(plan: Plan) -> Iterator[Message]:
     cluster = plan.catalog.assumptions["vi-cluster"]
     least, most = cluster.fact("min_hosts"), cluster.fact("max_hosts")
     for pool in plan.pools:
-        if pool.hosts > most.value:
+        if pool.hosts > int(most.value):
             yield Message(
                 "cluster-too-large",
                 "warn",
@@ -427,7 +427,7 @@ def _cluster_size(plan: Plan) -> Iterator[Message]:
                 most.sources,
                 most.locator,
             )
-        elif pool.hosts < least.value:
+        elif pool.hosts < int(least.value):
             yield Message(
                 "cluster-too-small",
                 "note",

@@ -13,7 +13,7 @@ import ipywidgets
 from gpuplan.app import frame
 from gpuplan.app.model import Workbook, guarded
 from gpuplan.app.parts import Part, make_part
-from gpuplan.app.steps import design, failing, hosts, risk, sharing, start, usecases
+from gpuplan.app.steps import design, failing, hardware, hosts, posture, start, usecases
 from gpuplan.catalog import load_catalog
 from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario
 
@@ -108,21 +108,21 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             failures = _box("gp-card", part("tables", failing.failures_data), self._chart.widget)
             return _box(
                 "gp-page",
-                part("posture", risk.posture_data),
+                part("posture", posture.posture_data),
                 _box(
                     "gp-two",
                     _box(
                         "gp-main",
                         part("hosts", hosts.picture_data),
                         failures,
-                        _box("gp-card", part("tables", sharing.shared_data)),
-                        part("form", risk.risk_form),
+                        _box("gp-card", part("tables", hardware.shared_data)),
+                        part("form", posture.risk_form),
                     ),
                     _box(
                         "gp-side",
-                        part("form", sharing.hardware_form),
-                        part("form", sharing.more_form),
-                        part("allowed", sharing.allowed_data),
+                        part("form", hardware.hardware_form),
+                        part("form", hardware.more_form),
+                        part("allowed", hardware.allowed_data),
                     ),
                 ),
             )

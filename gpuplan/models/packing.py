@@ -241,7 +241,11 @@ def maximal_patterns(
 
 
 def whole_programme(
-    columns: Sequence[Sequence[int]], needed: Sequence[int], *, costs: Sequence[int], seconds: float = 3.0
+    columns: Sequence[Sequence[int]],
+    needed: Sequence[int],
+    *,
+    costs: Sequence[int],
+    seconds: float = SOLVER_SECONDS,
 ) -> tuple[tuple[int, ...] | None, int]:
     """The cheapest choice of whole numbers of columns that reaches what is needed in every row.
 
@@ -485,7 +489,7 @@ def _programme(
     rounded = _filled(columns, needed, [int(t + 1e-6) for t in times], rest)
     if _bins(rounded) == bound:
         return rounded, bound
-    chosen, proven = whole_programme(columns, needed, costs=[1] * len(columns), seconds=SOLVER_SECONDS)
+    chosen, proven = whole_programme(columns, needed, costs=[1] * len(columns))
     if chosen is None:
         return rounded, max(bound, proven)
     return min(rounded, _filled(columns, needed, chosen, rest), key=_bins), max(bound, proven)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 import pytest
-from test_placement import (
+from brute_force import (
     FAMILIES,
     check_hosts,
     fewest_hosts,
@@ -22,17 +22,8 @@ from test_placement import (
 )
 
 from gpuplan.models.failover import Idle, Loss, Outcome, after_failure, failure_survey, idle_gpus
-from gpuplan.models.placement import (
-    Family,
-    Host,
-    Load,
-    Request,
-    Room,
-    Rules,
-    Slot,
-    place,
-    place_varied,
-)
+from gpuplan.models.filling import Rules
+from gpuplan.models.placement import Family, Host, Load, Request, Room, Slot, place, place_varied
 
 Layout = tuple[Host, ...]
 
@@ -258,23 +249,6 @@ def test_no_failure_changes_nothing() -> None:
     assert survey == (Loss((), 1, 0, 0, 0, 0.0),)
 
 
-def test_a_restart_takes_the_fullest_host_it_fits_on() -> None:
-    one = [Load(1, (Slot("a", vm),)) for vm in range(1, 5)]
-    hosts = ((one[0],), (one[1], one[2]), (), (one[3],))
-    outcome = after_failure(hosts, requests=[Request("a", 4, gpus=1)], rooms=[Room(3)] * 4, failed={3})
-    # host 1 (from 0) has one GPU free of three, hosts 0 and 2 more
-    assert outcome.restarted == (("a", 4, 1),)
-
-
-def test_a_restart_takes_free_shares_before_free_gpus() -> None:
-    half = FAMILIES["half"]
-    one = [Load(1, (Slot("a", vm, "half"),), half) for vm in range(1, 4)]
-    hosts = ((), (one[0],), (one[1],), (one[2],))
-    requests = [Request("a", 3, family=half, profile="half")]
-    outcome = after_failure(hosts, requests=requests, rooms=[Room(1)] * 4, failed={3})
-    assert outcome.restarted == (("a", 3, 1),)
-
-
 def test_all_shares_of_a_vm_restart_in_one_host() -> None:
     half = FAMILIES["half"]
     pair = tuple(Slot("pair", 1, "half") for _ in range(2))
@@ -296,12 +270,6 @@ def test_all_hosts_lost() -> None:
     outcome = after_failure(hosts, requests=requests, rooms=rooms, failed=range(len(hosts)))
     assert len(outcome.unplaced) == 3
     assert all(not host for host in outcome.hosts)
-
-
-def test_a_vm_of_nobody_is_refused() -> None:
-    hosts = ((Load(1, (Slot("a", 1),)),),)
-    with pytest.raises(ValueError, match="a is on a host, but there is no request of it"):
-        after_failure(hosts, requests=[Request("b", 1, gpus=1)], rooms=[Room(1)], failed={0})
 
 
 # ---- hosts that differ, maintenance

@@ -12,7 +12,7 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.risk import posture_data, risk_form
+from gpuplan.app.steps.posture import posture_data, risk_form
 from gpuplan.catalog import Catalog
 
 

@@ -1,0 +1,433 @@
+"""Filling: what VMs ask for, what a host offers, and whether one more VM fits on a host.
+
+Here is a GPU and a host. ``Request``, ``Family`` and ``Room`` are the question; ``Rules`` answers what fits on one
+GPU (``more``) and on one host (``fit``), puts it there (``put``), and fills many hosts greedily with that (``greedy``).
+
+Everything is counted. VMs of one request are a *kind*, numbered as the requests; a host is what is left of it
+(``State``) or what is on it (``Content``); hosts that hold the same are one ``Block``, however many there are. VMs
+get their numbers in ``placement``, at the end.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class Family(NamedTuple):
+    """Shares that can be on one GPU together."""
+
+    name: str
+    profiles: tuple[str, ...] = ()
+    """Layouts count these."""
+    layouts: tuple[tuple[int, ...], ...] = ()
+    """How many of each profile one GPU holds at most; equal-size mode has one profile and one layout."""
+    capacity: int = 0
+    """Memory to divide freely instead, in MB; then there are no profiles and no layouts."""
+
+
+class Request(NamedTuple):
+    """VMs of one kind: ``gpus`` whole GPUs each, or ``shares`` shares of one family. A group has one request."""
+
+    group: str
+    vms: int
+    gpus: int = 0
+    family: Family | None = None
+    profile: str = ""
+    """Profile of each share, in a family with layouts."""
+    weight: int = 0
+    """Memory of each share, in a family that is divided freely, in MB."""
+    shares: int = 1
+    """Shares of one VM, on one GPU or on several of the same host."""
+    vcpus: int = 0
+    """Virtual CPUs of one VM; 0 is not counted."""
+    memory_gib: int = 0
+    """Memory of one VM; 0 is not counted."""
+
+
+class Room(NamedTuple):
+    """What a host offers; 0 vCPUs or memory is not limited."""
+
+    gpus: int
+    vcpus: int = 0
+    memory_gib: int = 0
+
+
+Kinds = tuple[int, ...]
+"""How many VMs of each kind."""
+
+Used = tuple[int, ...]
+"""What is used of a shared GPU: shares of each profile, or (memory,)."""
+
+Slots = tuple[tuple[int, int], ...]
+"""(kind, which VM of it on this host) for each slot."""
+
+
+class Part(NamedTuple):
+    """What takes whole GPUs of a host: one VM (family -1), or one GPU shared within a family."""
+
+    family: int
+    slots: Slots
+
+
+Content = tuple[Part, ...]
+"""What is on one host, with VMs of each kind numbered from 0."""
+
+
+class Block(NamedTuple):
+    """Hosts alike: how many, what they offer, and what is on each."""
+
+    times: int
+    room: Room
+    content: Content
+
+
+Blocks = tuple[Block, ...]
+
+State = tuple[int, int, int, tuple[tuple[int, Used], ...]]
+"""What is left of a host: GPUs, vCPUs and memory (-1: not limited), and its shared GPUs that have room left as
+(family, used)."""
+
+
+class Fit(NamedTuple):
+    """One more VM on a host: what it takes, and what is left then."""
+
+    new_gpus: int
+    """GPUs that were free."""
+    state: State
+    joins: tuple[tuple[Used, int], ...]
+    """(used before, shares) for each shared GPU that it joins."""
+    opens: tuple[int, ...]
+    """Shares on each GPU that it is the first on."""
+
+
+def vms_in(content: Content) -> Counter[int]:
+    """How many VMs of each kind are on a host.
+
+    Parameters
+    ----------
+    content : tuple of Part
+        What is on the host, counted. [-]
+
+    Returns
+    -------
+    vms_in : Counter
+        VMs by number of their kind. [VM]
+
+    Notes
+    -----
+    VMs of a kind are numbered from 0 on each host, and one VM may have several slots.
+
+    Examples
+    --------
+    >>> vms_in((Part(-1, ((0, 0),)), Part(2, ((1, 0), (1, 0), (1, 1)))))
+    Counter({1: 2, 0: 1})
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    most: Counter[int] = Counter()
+    for _, slots in content:
+        for kind, vm in slots:
+            if vm >= most[kind]:
+                most[kind] = vm + 1
+    return most
+
+
+class Rules:
+    """What fits with what: the requests as numbered kinds, their families, and answers for one GPU and one host.
+
+    Answers are kept, as one plan asks the same often.
+    """
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        self.requests = tuple(requests)
+        self.kinds = {request.group: k for k, request in enumerate(self.requests)}
+        if len(self.kinds) < len(self.requests):
+            raise ValueError("a group has one request")
+        self.vms = tuple(r.vms for r in self.requests)
+        self.families = list(dict.fromkeys(r.family for r in self.requests if r.family is not None))
+        self.family_of = [-1 if r.family is None else self.families.index(r.family) for r in self.requests]
+        """Of each kind the number of its family; -1: whole GPUs."""
+        self.profiles = [
+            [p for p in family.profiles if any(r.family == family and r.profile == p for r in self.requests)]
+            for family in self.families
+        ]
+        """Profiles of each family that somebody has."""
+        self.layouts: list[tuple[tuple[int, ...], ...]] = []
+        """Layouts of each family, of these profiles only."""
+        for family, profiles in zip(self.families, self.profiles, strict=True):
+            columns = [family.profiles.index(p) for p in profiles]
+            self.layouts.append(
+                tuple(sorted({tuple(layout[c] for c in columns) for layout in family.layouts}))
+            )
+        every = range(len(self.requests))
+        self.units = [self._unit(k) for k in every]
+        """Of each kind the memory of a share, or the number of its profile."""
+        self._more: dict[tuple[int, Used, int], int] = {}
+        self.per_gpu = [self._per_gpu(k) for k in every]
+        """Most shares of each kind on one GPU; 0: whole GPUs."""
+        self.worth = [self._worth(k) for k in every]
+        """GPUs' worth of one VM of each kind."""
+        self.largest_first = sorted(every, key=lambda k: (-self.worth[k], self.family_of[k] >= 0, k))
+        self._fits: dict[tuple[State, int], Fit | None] = {}
+
+    def _unit(self, kind: int) -> int:
+        request, f = self.requests[kind], self.family_of[kind]
+        if f < 0:
+            return 0
+        if self.families[f].capacity:
+            return request.weight
+        if request.profile not in self.profiles[f]:
+            raise ValueError(f"{request.group}: {self.families[f].name} has no profile {request.profile!r}")
+        return self.profiles[f].index(request.profile)
+
+    def _per_gpu(self, kind: int) -> int:
+        request, f = self.requests[kind], self.family_of[kind]
+        if f < 0:
+            if request.gpus < 1:
+                raise ValueError(f"{request.group}: neither whole GPUs nor shares are asked for")
+            return 0
+        most = self.more(f, self.unused(f), self.units[kind])
+        if most < 1 or request.shares < 1:
+            raise ValueError(f"{request.group}: a share does not fit on one GPU")
+        return most
+
+    def _worth(self, kind: int) -> Fraction:
+        request, f = self.requests[kind], self.family_of[kind]
+        if f < 0:
+            return Fraction(request.gpus)
+        if self.families[f].capacity:
+            return Fraction(request.weight * request.shares, self.families[f].capacity)
+        return Fraction(request.shares, self.per_gpu[kind])
+
+    # ---- one GPU
+
+    def unused(self, family: int) -> Used:
+        """What is used of a GPU that nobody of the family is on."""
+        return (0,) * (len(self.profiles[family]) or 1)
+
+    def more(self, family: int, used: Used, unit: int) -> int:
+        """How many more shares of a profile (or of so much memory) fit on a GPU."""
+        key = (family, used, unit)
+        found = self._more.get(key)
+        if found is None:
+            capacity = self.families[family].capacity
+            if capacity:
+                found = (capacity - used[0]) // unit if unit > 0 else 0
+            else:
+                found = max(
+                    (
+                        layout[unit] - used[unit]
+                        for layout in self.layouts[family]
+                        if all(a >= b for a, b in zip(layout, used, strict=True))
+                    ),
+                    default=0,
+                )
+            self._more[key] = found
+        return found
+
+    def added(self, family: int, used: Used, unit: int, shares: int) -> Used:
+        """What is used of a GPU after so many more shares."""
+        if self.families[family].capacity:
+            return (used[0] + unit * shares,)
+        return (*used[:unit], used[unit] + shares, *used[unit + 1 :])
+
+    def used_by(self, family: int, kinds: Iterable[int]) -> Used:
+        """What shares of these kinds use of a GPU."""
+        used = self.unused(family)
+        for kind, shares in Counter(kinds).items():
+            used = self.added(family, used, self.units[kind], shares)
+        return used
+
+    def has_room(self, family: int, used: Used) -> bool:
+        """Whether a share of anybody still fits on a GPU."""
+        return any(
+            f == family and self.more(family, used, unit) > 0
+            for f, unit in zip(self.family_of, self.units, strict=True)
+        )
+
+    # ---- one host
+
+    def counted(self, room: Room) -> Room:
+        """A host without the limits of what nobody's request counts."""
+        return Room(
+            room.gpus,
+            room.vcpus if any(r.vcpus for r in self.requests) else 0,
+            room.memory_gib if any(r.memory_gib for r in self.requests) else 0,
+        )
+
+    def state(self, room: Room, content: Content = ()) -> State:
+        """What is left of a host with this content."""
+        free, vcpus, memory = room.gpus, room.vcpus or -1, room.memory_gib or -1
+        opens = []
+        for family, slots in content:
+            kinds = [kind for kind, _ in slots]
+            free -= self.requests[kinds[0]].gpus if family < 0 else 1
+            if family >= 0:
+                used = self.used_by(family, kinds)
+                if self.has_room(family, used):
+                    opens.append((family, used))
+        for kind, n in vms_in(content).items():
+            vcpus -= n * self.requests[kind].vcpus if room.vcpus else 0
+            memory -= n * self.requests[kind].memory_gib if room.memory_gib else 0
+        return free, vcpus, memory, tuple(sorted(opens))
+
+    def fit(self, state: State, kind: int) -> Fit | None:
+        """One more VM of a kind on a host: onto shared GPUs with least room first, then onto free GPUs."""
+        key = (state, kind)
+        try:
+            return self._fits[key]
+        except KeyError:
+            found = self._fits[key] = self._fit(state, kind)
+            return found
+
+    def _fit(self, state: State, kind: int) -> Fit | None:
+        free, vcpus, memory, opens = state
+        request, family, unit = self.requests[kind], self.family_of[kind], self.units[kind]
+        if vcpus >= 0:
+            vcpus -= request.vcpus
+            if vcpus < 0:
+                return None
+        if memory >= 0:
+            memory -= request.memory_gib
+            if memory < 0:
+                return None
+        if family < 0:
+            if request.gpus > free:
+                return None
+            return Fit(request.gpus, (free - request.gpus, vcpus, memory, opens), (), ())
+        after = list(opens)
+        joins, left = [], request.shares
+        for more, used in sorted((self.more(family, used, unit), used) for f, used in opens if f == family):
+            if more > 0 and left:
+                shares = min(more, left)
+                left -= shares
+                joins.append((used, shares))
+                after.remove((family, used))
+                after.append((family, self.added(family, used, unit, shares)))
+        most = self.per_gpu[kind]
+        new = tuple(min(most, left - at) for at in range(0, left, most))
+        if len(new) > free:
+            return None
+        after += [(family, self.added(family, self.unused(family), unit, shares)) for shares in new]
+        kept = sorted((f, used) for f, used in after if f != family or self.has_room(f, used))
+        return Fit(len(new), (free - len(new), vcpus, memory, tuple(kept)), tuple(joins), new)
+
+    def put(self, content: Content, kind: int, fit: Fit) -> Content:
+        """The content of a host with one more VM."""
+        family = self.family_of[kind]
+        one = (kind, vms_in(content)[kind])
+        if family < 0:
+            return (*content, Part(-1, (one,)))
+        after = list(content)
+        for used, shares in fit.joins:
+            at = next(
+                i
+                for i, part in enumerate(after)
+                if part.family == family
+                and one not in part.slots
+                and self.used_by(family, (k for k, _ in part.slots)) == used
+            )
+            after[at] = Part(family, after[at].slots + (one,) * shares)
+        return (*after, *(Part(family, (one,) * shares) for shares in fit.opens))
+
+    def filled(self, room: Room, vms: Mapping[int, int]) -> Content:
+        """A host with so many VMs of each kind, in this order, as far as they fit."""
+        state, content = self.state(room), Content()
+        for kind, n in vms.items():
+            for _ in range(n):
+                fit = self.fit(state, kind)
+                if fit is None:
+                    break
+                content, state = self.put(content, kind, fit), fit.state
+        return content
+
+    def most_on(self, room: Room, kind: int) -> int:
+        """How many VMs of one kind fit on an empty host."""
+        request = self.requests[kind]
+        if self.family_of[kind] < 0:
+            most = room.gpus // request.gpus
+        else:
+            most = room.gpus * self.per_gpu[kind] // request.shares
+        if room.vcpus and request.vcpus:
+            most = min(most, room.vcpus // request.vcpus)
+        if room.memory_gib and request.memory_gib:
+            most = min(most, room.memory_gib // request.memory_gib)
+        return most
+
+    def check(self, vms: Kinds, rooms: Iterable[Room]) -> None:
+        """Refuse a VM that fits on none of these hosts when they are empty."""
+        every = list(rooms)
+        for kind, n in enumerate(vms):
+            if n and not any(self.most_on(room, kind) for room in every):
+                raise ValueError(f"{self.requests[kind].group}: {self._lack(kind, every)}")
+
+    def _lack(self, kind: int, rooms: Sequence[Room]) -> str:
+        request = self.requests[kind]
+        gpus = request.gpus if self.family_of[kind] < 0 else -(-request.shares // self.per_gpu[kind])
+        for name, need, offers in (
+            ("GPUs", gpus, [room.gpus for room in rooms]),
+            ("vCPUs", request.vcpus, [room.vcpus or math.inf for room in rooms]),
+            ("GiB of memory", request.memory_gib, [room.memory_gib or math.inf for room in rooms]),
+        ):
+            largest = max(offers, default=0)
+            if need > largest:
+                return f"a VM needs {need} {name} in one host, and the largest host has {largest}"
+        return (
+            f"no host has {gpus} GPUs, {request.vcpus} vCPUs and {request.memory_gib} GiB of memory for a VM"
+        )
+
+    # ---- many hosts
+
+    def greedy(
+        self, vms: Kinds, rooms: Mapping[Room, int], extra: Room | None, order: Sequence[int], by: int | None
+    ) -> Blocks | None:
+        """Kind by kind in this order, each VM onto the host on which it takes the fewest free GPUs.
+
+        Of several such hosts best fit takes that with least left of one resource (``by`` 0 GPUs, 1 vCPUs, 2 memory,
+        3 the scarcest), first fit (None) the first. Any number of hosts ``extra`` may be added, but only for what fits
+        nowhere else. None: something does not fit.
+        """
+        blocks = [(n, room, self.state(room), Content()) for room, n in rooms.items() if n]
+        if extra:
+            blocks.append((sum(vms), extra, self.state(extra), Content()))
+        for kind in order:
+            left = vms[kind]
+            while left:
+                best = None
+                for at, (_, room, state, _) in enumerate(blocks):
+                    fit = self.fit(state, kind)
+                    if fit is not None:
+                        # what is not used yet of the extra hosts is always the last block
+                        new = extra is not None and at == len(blocks) - 1
+                        rank = (new, fit.new_gpus, 0 if by is None else _left(state, room, by), at)
+                        if best is None or rank < best[0]:
+                            best = rank, fit
+                if best is None:
+                    return None
+                (_, new_gpus, _, at), fit = best
+                times, room, state, content = blocks[at]
+                # put VMs on one host of the block until the next one would take more free GPUs ...
+                filled, now, n = self.put(content, kind, fit), fit.state, 1
+                while n < left:
+                    more = self.fit(now, kind)
+                    if more is None or more.new_gpus > new_gpus:
+                        break
+                    filled, now, n = self.put(filled, kind, more), more.state, n + 1
+                # ... and then the same on as many hosts of the block as there are VMs for
+                often = min(times, left // n)
+                left -= often * n
+                untouched = [(times - often, room, state, content)] if times > often else []
+                blocks[at : at + 1] = [(often, room, now, filled), *untouched]
+        return tuple(Block(n, room, content) for n, room, _, content in blocks if content)
+
+
+def _left(state: State, room: Room, by: int) -> float:
+    """What part of a resource (3: of the scarcest) is left of a host."""
+    parts = [
+        max(0, left) / offered if offered else 1.0 for left, offered in zip(state[:3], room, strict=True)
+    ]
+    return parts[by] if by < 3 else min(parts)
