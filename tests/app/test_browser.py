@@ -213,7 +213,7 @@ def test_a_message_leads_to_a_field_that_is_folded_away(visit: Any) -> None:
     field.wait_for()
     assert field.get_attribute("placeholder") == "16 (assumed)"
     field.fill("400")
-    page.get_by_text("For 3\u202f200 h of maintenance a year one failure is too much").wait_for()
+    page.get_by_text("For 3200 h of maintenance a year one failure is too much").wait_for()
 
 
 def test_ten_thousand_hosts_are_a_picture_of_their_kinds(visit: Any, tmp_path: Path) -> None:
