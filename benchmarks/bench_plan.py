@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan import pair_failures
+from gpuplan.plan import worst_failures
 from gpuplan.scenario import Scenario, from_dict
 
 
@@ -143,10 +143,9 @@ def main() -> None:
     )
 
     plan = make_plan(twelve_groups(64), catalog)
-    pairs_s = median_s(lambda: pair_failures(plan, plan.pools[0].id), 5)
-    print(
-        f"Every pair of 64 hosts lost: {len(pair_failures(plan, plan.pools[0].id))} kinds, {1000 * pairs_s:.1f} ms"
-    )
+    pool_id = plan.pools[0].id
+    pairs_s = median_s(lambda: worst_failures(plan, pool_id, 2), 5)
+    print(f"The worst of every pair of 64 hosts: {1000 * pairs_s:.1f} ms")
 
     bare_s, ours_s, pandas_s = (start_s(code) for code in ("pass", "import gpuplan", "import pandas"))
     print(

@@ -314,39 +314,57 @@ def _families(
     scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
 ) -> dict[str, placement.Family]:
     """For each profile that is asked for, the profiles that can be on one GPU with it."""
-    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
-    mixed = scenario.platform.vgpu_sizes == "mixed"
+    asked = {plan.profile: plan.backing for plan in groups if plan.vms_placed and plan.profile}
+    most = {str(row["profile"]): row for row in catalog.profiles_of(scenario.hardware.gpu)}
     found: dict[str, placement.Family] = {}
-    for backing in BACKINGS.values():
-        known = {p.name: (p, row) for p, row in profiles_of(catalog, gpu.id, backing, version).items()}
-        wanted = [name for name in known if any(g.profile == name and g.vms_placed for g in groups)]
-        pieces: Sequence[sharing.Piece] = ()
-        region = compute_slices = 0
-        if backing == "mig":
-            pieces, region, compute_slices = _mig_pieces(catalog, gpu.id, known, wanted)
-        elif mixed:
-            pieces, region = _mixed_pieces(catalog, gpu, known, wanted)
+    for backing, together in (("timesliced", "mixed sizes"), ("mig", "MIG layouts")):
+        wanted = tuple(name for name in most if asked.get(name) == backing)
+        pieces, region, compute_slices = pieces_of(scenario, catalog, wanted)
         if pieces:
-            names = tuple(piece.name for piece in pieces)
+            in_order = backing == "mig"
             layouts = sharing.gpu_layouts(
-                pieces, region=region, compute_slices=compute_slices, lowest_start=backing == "mig"
+                pieces, region=region, compute_slices=compute_slices, lowest_start=in_order
             )
-            together = "MIG layouts" if backing == "mig" else "mixed sizes"
-            family = placement.Family(names[0] if len(names) == 1 else together, names, layouts)
-            found.update(dict.fromkeys(names, family))
-        for name in wanted:
-            if name not in found:  # one size per GPU
-                found[name] = placement.Family(name, (name,), ((_most(scenario, known[name][0]),),))
+            family = placement.Family(
+                wanted[0] if len(wanted) == 1 else together,
+                wanted,
+                layouts,
+                sizes=tuple(
+                    100 * piece.size + piece.compute for piece in pieces
+                ),  # memory first, then compute
+                in_order=in_order,
+            )
+            found.update(dict.fromkeys(wanted, family))
+        else:  # one size per GPU
+            mixed = scenario.platform.vgpu_sizes == "mixed" and backing == "timesliced"
+            column = "max_per_gpu_mixed" if mixed else "max_per_gpu"
+            found |= {name: placement.Family(name, (name,), ((int(most[name][column]),),)) for name in wanted}
     return found
 
 
+def pieces_of(
+    scenario: Scenario, catalog: Catalog, profiles: Sequence[str]
+) -> tuple[tuple[sharing.Piece, ...], int, int]:
+    """(pieces, length of a GPU, compute slices) of profiles that can be on one GPU together; no pieces if they cannot, or no source has their start positions.
+
+    Time-sliced profiles share a GPU in mixed-size mode only. The length is in placement ids, or in memory slices for MIG.
+    """
+    gpu = catalog.gpus[scenario.hardware.gpu]
+    rows = {str(row["profile"]): row for row in catalog.profiles_of(gpu.id)}
+    backings = {rows[name]["backing"] for name in profiles}
+    if backings == {"mig"}:
+        return _mig_pieces(catalog, gpu.id, rows, profiles)
+    if backings == {"timesliced"} and scenario.platform.vgpu_sizes == "mixed":
+        return _mixed_pieces(catalog, gpu, rows, profiles)
+    return (), 0, 0
+
+
 def _mig_pieces(
-    catalog: Catalog, gpu: str, known: Mapping[str, tuple[sharing.Profile, Row]], wanted: Sequence[str]
-) -> tuple[list[sharing.Piece], int, int]:
-    """(pieces, memory slices, compute slices) of the MIG profiles asked for; none if no source has the start positions."""
-    rows = {str(r["mig_profile"]): r for r in catalog.rows("mig_placements") if gpu in r["gpus"]}
-    places = {name: rows.get(str(known[name][1]["mig_profile"])) for name in wanted}
-    pieces = [
+    catalog: Catalog, gpu: str, rows: Mapping[str, Row], profiles: Sequence[str]
+) -> tuple[tuple[sharing.Piece, ...], int, int]:
+    placements = {str(r["mig_profile"]): r for r in catalog.rows("mig_placements") if gpu in r["gpus"]}
+    places = {name: placements.get(str(rows[name]["mig_profile"])) for name in profiles}
+    pieces = tuple(
         sharing.Piece(
             name,
             int(row["memory_slices"]),
@@ -356,41 +374,36 @@ def _mig_pieces(
         )
         for name, row in places.items()
         if row is not None
-    ]
-    if not pieces or len(pieces) < len(wanted):
-        return [], 0, 0
-    row = next(iter(rows.values()))
-    return pieces, int(row["memory_slices_total"]), int(row["compute_slices_total"])
+    )
+    if len(pieces) < len(profiles):
+        return (), 0, 0
+    whole = next(iter(placements.values()))
+    return pieces, int(whole["memory_slices_total"]), int(whole["compute_slices_total"])
 
 
 def _mixed_pieces(
-    catalog: Catalog, gpu: Item, known: Mapping[str, tuple[sharing.Profile, Row]], wanted: Sequence[str]
-) -> tuple[list[sharing.Piece], int]:
-    """(pieces, length of the GPU in placement ids) of the time-sliced profiles asked for; none if no source has the ids."""
-    whole = max((profile.frame_buffer_mb for profile, _ in known.values()), default=0)
+    catalog: Catalog, gpu: Item, rows: Mapping[str, Row], profiles: Sequence[str]
+) -> tuple[tuple[sharing.Piece, ...], int, int]:
+    whole = max(row["frame_buffer_mb"] for row in rows.values() if row["backing"] == "timesliced")
     architecture = str(gpu.value("architecture"))
-    regions = {
-        r["region_gb"]: r
-        for r in catalog.rows("vgpu_placements")
-        if r["frame_buffer_mb"] == whole and r["max_per_gpu"] == 1
-    }
-    region = next(iter(regions), None)
-    rows = {
-        r["frame_buffer_mb"]: r
-        for r in catalog.rows("vgpu_placements")
-        if r["region_gb"] == region and _for_architecture(str(r["architecture"]), architecture)
-    }
-    places = {name: rows.get(known[name][0].frame_buffer_mb) for name in wanted}
-    pieces = [
+    placements = [
+        row
+        for row in catalog.rows("vgpu_placements")
+        if _for_architecture(str(row["architecture"]), architecture)
+    ]
+    region = next((r for r in placements if r["frame_buffer_mb"] == whole and r["max_per_gpu"] == 1), None)
+    if region is None:
+        return (), 0, 0
+    by_size = {r["frame_buffer_mb"]: r for r in placements if r["region_gb"] == region["region_gb"]}
+    places = {name: by_size.get(rows[name]["frame_buffer_mb"]) for name in profiles}
+    pieces = tuple(
         sharing.Piece(
             name, int(row["placement_size"]), _starts(row["placement_ids"]), int(row["max_per_gpu_mixed"])
         )
         for name, row in places.items()
         if row is not None
-    ]
-    if not pieces or len(pieces) < len(wanted):
-        return [], 0
-    return pieces, int(regions[region]["placement_size"])
+    )
+    return (pieces, int(region["placement_size"]), 0) if len(pieces) == len(profiles) else ((), 0, 0)
 
 
 def _starts(text: object) -> tuple[int, ...]:
@@ -444,7 +457,15 @@ def sharing_modes(scenario: Scenario, catalog: Catalog) -> tuple[SharingMode, ..
         )
         refused = mixed_sizes_refused(scenario, catalog)
         row = refused or catalog.row("rules", "mixed-size-placement-ids")
-        found.append(rule("mixed", "Time-sliced, mixed sizes", "no" if refused else "yes", row))
+        mixed = replace(scenario, platform=replace(scenario.platform, vgpu_sizes="mixed"))
+        listed = bool(pieces_of(mixed, catalog, [next(iter(timesliced)).name])[0])
+        text = (
+            ""
+            if refused or listed
+            else f"No source lists where vGPUs of {gpu.name} may start: one size per GPU."
+        )
+        verdict = "no" if refused else "yes" if listed else "unknown"
+        found.append(rule("mixed", "Time-sliced, mixed sizes", verdict, row, text))
     else:
         fact = gpu.fact("vgpu_compute")
         text = (

@@ -14,6 +14,7 @@ from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.records import Message
 from gpuplan.units import MIB_PER_GIB
+from gpuplan.wording import amount, hours, percent
 
 LEVELS = ("stop", "warn", "note")
 
@@ -52,7 +53,8 @@ def _unplaced(plan: Plan) -> Iterator[Message]:
                 yield Message(
                     "beyond-stated-total",
                     "stop",
-                    f"{group.name}: {missing.vms} VMs ({missing.gpus:g} GPUs) are not placed, because {missing.reason}.",
+                    f"{group.name}: no place for {amount(missing.vms, 'VM')} ({amount(missing.gpus, 'GPU')}), because "
+                    f"{missing.reason}.",
                     "Raise the stated total, clear it to size from the groups, or ask for less.",
                     "demand.stated_gpus",
                 )
@@ -76,26 +78,25 @@ def _stated_total(plan: Plan) -> Iterator[Message]:
 def _count_and_placement(plan: Plan) -> Iterator[Message]:
     for pool in plan.pools:
         counted = plan.lines[f"pools.{pool.id}.count_hosts"].value
-        if counted < pool.hosts_for_demand:
+        if counted < pool.hosts_for_demand and not pool.existing_hosts:
             yield Message(
                 "count-and-placement-part",
                 "warn",
-                f"{pool.name}: division says {counted} hosts, placement needs {pool.hosts_for_demand}. "
-                f"{pool.gpus_demanded:g} GPUs of demand occupy {pool.gpus_occupied} GPUs, and all GPUs of one VM are in "
-                "one host.",
+                f"{pool.name}: division says {amount(counted, 'host')}, placement needs {pool.hosts_for_demand}. A demand of "
+                f"{amount(pool.gpus_demanded, 'GPU')} occupies {amount(pool.gpus_occupied, 'GPU')}, and all GPUs of one VM are "
+                "in one host.",
                 "Nothing is wrong: the design is sized by placement. Other GPUs per host may waste less.",
                 "hardware.gpus_per_host",
                 ("martello-toth-1990",),
             )
         if pool.method == "heuristic":
-            gap = pool.hosts_for_demand - pool.bound
+            found, least = pool.hosts_without_spare, pool.bound
             yield Message(
                 "placement-not-proven",
                 "warn",
-                f"{pool.name}: {pool.hosts_for_demand} hosts were found, at least {pool.bound} are needed; a gap of {gap} is "
-                "not closed.",
-                "Hosts that differ, counted CPU or memory, and arbitrary fractions are placed by a heuristic: buy what was "
-                "found, or look for a better placement by hand.",
+                f"{pool.name}: {amount(found, 'host')} without spare ones were found, the least that any placement could have is "
+                f"{least}; the gap of {found - least} is not closed.",
+                "The design works as placed; whether one with fewer hosts exists is not known.",
                 "hardware.gpus_per_host",
                 ("martello-toth-1990",),
             )
@@ -104,7 +105,7 @@ def _count_and_placement(plan: Plan) -> Iterator[Message]:
             yield Message(
                 "cpu-or-memory-binds",
                 "warn",
-                f"{pool.name}: for the GPUs alone {by_gpus.value} hosts would do; with CPU and memory it takes "
+                f"{pool.name}: for the GPUs alone {amount(by_gpus.value, 'host')} would do; with CPU and memory it takes "
                 f"{pool.hosts_for_demand}.",
                 "Hosts with more CPU or memory, or other GPUs per host, may waste fewer GPUs.",
                 "hardware.memory_gib_per_host",
@@ -121,8 +122,8 @@ def _stranded(plan: Plan) -> Iterator[Message]:
             yield Message(
                 "gpus-stranded",
                 "note",
-                f"{pool.name}: {gpus:.3g} GPUs' worth are idle on used hosts where no VM of this design fits"
-                + (f", {whole} of them whole GPUs" if whole else "")
+                f"{pool.name}: {amount(gpus, 'GPU')} of capacity idle on used hosts where no VM of this design fits"
+                + (f", {whole} of it as whole GPUs" if whole else "")
                 + ".",
                 "Other GPUs per host, or other profiles, may use them; small jobs that may be stopped can.",
                 "hardware.gpus_per_host",
@@ -137,7 +138,7 @@ def _after_failure(plan: Plan) -> Iterator[Message]:
         yield Message(
             "failure-leaves-unplaced",
             level,
-            f"The worst failure of one host leaves {lost} VMs without a GPU.",
+            f"The worst failure of one host leaves {amount(lost, 'VM')} without a GPU.",
             "Tolerate one host failure, or accept the risk.",
             "availability.host_failures",
             ("vmware-vsphere-8.0-admission-control",),
@@ -148,8 +149,8 @@ def _maintenance_bet(plan: Plan) -> Iterator[Message]:
     availability = plan.scenario.availability
     chosen = next((p for p in plan.postures if p.chosen), None)
     for pool in plan.pools:
-        hours = plan.lines[f"postures.n{availability.host_failures}.{pool.id}.maintenance_h"]
-        if hours.value >= HOURS_PER_YEAR:
+        spent = plan.lines[f"postures.n{availability.host_failures}.{pool.id}.maintenance_h"]
+        if spent.value >= HOURS_PER_YEAR:
             yield Message(
                 "maintenance-never-ends",
                 "warn",
@@ -162,12 +163,23 @@ def _maintenance_bet(plan: Plan) -> Iterator[Message]:
     if not chosen or not availability.maintenance_failure_accepted or not chosen.exposed_h:
         return
     more = next((p for p in plan.postures if p.host_failures == chosen.host_failures + 1), None)
+    if chosen.maintenance_short_h >= chosen.exposed_h:
+        yield Message(
+            "maintenance-takes-gpus",
+            "warn",
+            f"No host is spare: for {hours(chosen.exposed_h)} a year maintenance itself leaves somebody without a GPU.",
+            "Tolerate one host failure: the spare host serves maintenance too.",
+            "availability.host_failures",
+            ("vmware-sharing-gpus-2020",),
+            "8.4.1 and 9.4.1",
+        )
+        return
     yield Message(
         "maintenance-bet",
         "note",
-        f"A failure during maintenance is accepted: for {chosen.exposed_h:.0f} hours a year one more failure leaves somebody "
-        f"without a GPU, with a chance of {100 * chosen.chance:.2g} % in a year."
-        + (f" {more.hosts - chosen.hosts} more makes it {100 * more.chance:.2g} %." if more else ""),
+        f"A failure during maintenance is accepted: for {hours(chosen.exposed_h)} a year one more failure leaves somebody "
+        f"without a GPU, with a chance of {percent(chosen.chance)} in a year."
+        + (f" With N+{more.host_failures} it is {percent(more.chance)}." if more else ""),
         "State how often hosts fail and how long they are in maintenance, or do not accept it.",
         "availability.maintenance_failure_accepted",
         ("vmware-sharing-gpus-2020",),
@@ -247,11 +259,7 @@ def _sharing(plan: Plan) -> Iterator[Message]:
             "platform.vgpu_sizes",
             (*rule.sources, *catalog.row("rules", "mixed-size-scheduler").sources),
         )
-        together = {
-            p for pool in plan.pools for r in pool.requests if r.family for p in r.family.profiles[1:]
-        }
-        sizes = sorted({g.profile for g in shared})
-        unknown = [] if together or len(sizes) < 2 else sizes
+        unknown = _apart(plan, "timesliced")
         if unknown:
             yield Message(
                 "mixed-size-unlisted",
@@ -262,6 +270,15 @@ def _sharing(plan: Plan) -> Iterator[Message]:
                 "platform.vgpu_sizes",
                 catalog.row("rules", "mixed-size-placement-ids").sources,
             )
+    if slices := _apart(plan, "mig"):
+        yield Message(
+            "mig-unlisted",
+            "warn",
+            f"No source lists where {', '.join(slices)} may start on a GPU: planned with one MIG profile per GPU.",
+            "Ask the vendor for the start positions, or use one profile.",
+            "hardware.gpu",
+            catalog.row("rules", "mig-slices").sources,
+        )
     several = [
         g.name
         for g in plan.groups
@@ -277,6 +294,17 @@ def _sharing(plan: Plan) -> Iterator[Message]:
             f"groups.{next(g.id for g in plan.groups if g.name in several)}.vgpus_each",
             catalog.row("rules", "multi-vgpu-vsphere8").sources,
         )
+
+
+def _apart(plan: Plan, backing: str) -> list[str]:
+    """Profiles of one backing that could share GPUs, and do not for want of their start positions."""
+    found = {
+        g.profile
+        for g in plan.groups
+        if g.vms_placed and g.backing == backing and g.gpus_each < max(1, g.vgpus_each)
+    }
+    together = {p for pool in plan.pools for r in pool.requests if r.family for p in r.family.profiles[1:]}
+    return [] if found & together or len(found) < 2 else sorted(found)
 
 
 def _counted(plan: Plan) -> Iterator[Message]:
@@ -431,7 +459,7 @@ def _cluster_size(plan: Plan) -> Iterator[Message]:
             yield Message(
                 "cluster-too-small",
                 "note",
-                f"{pool.name}: {pool.hosts} hosts are fewer than the {least.value} with which a cluster of a VI workload domain "
+                f"{pool.name}: {amount(pool.hosts, 'host')}, fewer than the {least.value} with which a cluster of a VI workload domain "
                 "starts.",
                 "Plan a host more, or run the GPU hosts in a cluster with others.",
                 "availability.host_failures",

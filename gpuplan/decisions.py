@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from gpuplan.catalog import Catalog
 from gpuplan.records import Decision, GroupPlan, Line, Pool, Posture, Totals
 from gpuplan.scenario import Scenario
+from gpuplan.wording import amount, hours, percent
 
 SEED = "vmware-sharing-gpus-2020"
 
@@ -56,14 +57,12 @@ def decide(
 Found = tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]]
 
 
-def _plural(count: float, one: str, many: str = "") -> str:
-    return f"{count:g} {one if count == 1 else many or one + 's'}"
-
-
 def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> Found:
     hardware = scenario.hardware
     gpu = catalog.gpus[hardware.gpu].name
-    server = catalog.servers[hardware.server].name if hardware.server else "the server still to be chosen"
+    server = (
+        f"a {catalog.servers[hardware.server].name}" if hardware.server else "a server still to be chosen,"
+    )
     largest = max(groups, key=lambda g: g.gpus_each, default=None)
     if largest and largest.gpus_each == hardware.gpus_per_host > 1:
         why = f"{largest.name} need {largest.gpus_each:g} GPUs at once, and for best performance all of them in one host."
@@ -76,10 +75,15 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
         why = f"No VM needs more than one GPU, so {hardware.gpus_per_host} per host is a choice of server and price."
     return (
         "GPUs per host",
-        f"Each GPU host is a {server} with {hardware.gpus_per_host} {gpu}.",
+        f"Each {'new ' * bool(hardware.existing_hosts)}GPU host is {server} with {hardware.gpus_per_host} {gpu}.",
         why,
-        f"No VM can have more than {hardware.gpus_per_host} local GPUs. All hosts are equal, so that any of them can "
-        "stand in for any other.",
+        f"No VM can have more than {hardware.gpus_per_host} local GPUs. "
+        + (
+            "The hosts already there have other GPUs than new ones, so it matters which host is lost."
+            if (hardware.existing_gpus_per_host or hardware.gpus_per_host) != hardware.gpus_per_host
+            and hardware.existing_hosts
+            else "All hosts are equal, so that any of them can stand in for any other."
+        ),
         ("demand.gpus",),
         (SEED,),
     )
@@ -87,21 +91,31 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
 
 def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
     where = f" in the {pool.name}" if len(pools) > 1 else ""
+    hosts = amount(pool.hosts_for_demand, "host")
+    demand = f"{amount(pool.gpus_demanded, 'GPU')} of demand"
     proof = {
-        "volume": f"A placement on {pool.hosts_for_demand} hosts exists; fewer have too little of what the VMs need."
+        "volume": f"A placement on {hosts} exists; fewer have too little of what the VMs need."
         if pool.varied
-        else f"{pool.gpus_occupied} GPUs on hosts of {pool.gpus_per_host} need at least {pool.bound} hosts, and a "
-        f"placement on {pool.hosts_for_demand} exists.",
-        "large": f"A placement on {pool.hosts_for_demand} hosts exists; VMs that are too large to share a host rule "
-        "out fewer.",
-        "programme": f"A placement on {pool.hosts_for_demand} hosts exists; no way to fill the hosts does with fewer.",
-        "heuristic": f"A placement on {pool.hosts_for_demand} hosts was found; at least {pool.bound} are needed. The "
-        "gap is not closed.",
+        else f"{amount(pool.gpus_occupied, 'GPU')} on hosts of {pool.gpus_per_host} need at least "
+        f"{amount(pool.bound, 'host')}, and a placement on {pool.hosts_for_demand} exists.",
+        "large": f"A placement on {hosts} exists; VMs that are too large to share a host rule out fewer.",
+        "programme": f"A placement on {hosts} exists; no way to fill the hosts does with fewer.",
+        "heuristic": f"A placement on {hosts} was found; the least that any could have is {pool.bound}. The gap is not "
+        "closed.",
     }[pool.method]
+    takes = "need a minimum of" if pool.method != "heuristic" else "are placed on"
+    decision = f"{demand} {takes} {hosts} with {amount(pool.gpus_per_host, 'GPU')} each."
+    if pool.existing_hosts:
+        new, least = pool.hosts_without_spare - pool.existing_hosts, pool.bound - pool.existing_hosts
+        there = f"{amount(pool.existing_hosts, 'host')} {'is' if pool.existing_hosts == 1 else 'are'} there already"
+        added = f"{new} new with {amount(pool.gpus_per_host, 'GPU')} each {'is' if new == 1 else 'are'} added"
+        decision = f"{demand} take {hosts}: {there}, {added if new else 'none is added'}."
+        proof = f"A placement beside the hosts already there exists with {new} new; " + (
+            "fewer new ones cannot do." if new == least else f"the least is {least}. The gap is not closed."
+        )
     return (
         f"Hosts for the demand{where}",
-        f"{_plural(pool.gpus_demanded, 'GPU')} of demand need a minimum of {_plural(pool.hosts_for_demand, 'host')} "
-        f"with {pool.gpus_per_host} GPUs each.",
+        decision,
         proof,
         "Below this number somebody has no GPU even when nothing has failed.",
         (f"pools.{pool.id}.hosts_for_demand", f"pools.{pool.id}.gpus_demanded"),
@@ -111,21 +125,14 @@ def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
 
 def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[Posture]) -> Found:
     each = " in each cluster" if len(pools) > 1 else ""
-    spare = pools[0].hosts_for_failures
     failures = scenario.availability.host_failures
+    accepted = scenario.availability.maintenance_failure_accepted
+    spare = failures + (0 if accepted else 1)
     keys = (
         *(f"pools.{p.id}.hosts_for_failures" for p in pools),
         *(f"postures.n{failures}.{name}" for name in ("short_h", "exposed_h", "chance")),
     )
-    if spare == 0 and (failures or not scenario.availability.maintenance_failure_accepted):
-        return (
-            "Spare hosts",
-            "No host is added: those that are there cover the failures to tolerate, everybody being placed again.",
-            "The hosts already there have more GPUs than the demand needs.",
-            "The capacity counts as spare: it is not for more users.",
-            keys,
-            (SEED, "vmware-vsphere-8.0-admission-control"),
-        )
+    sources = (SEED, "vmware-vsphere-8.0-admission-control")
     if spare == 0:
         return (
             "No spare host",
@@ -133,11 +140,25 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
             "The customer accepts that a host failure, and every maintenance, takes GPUs away from users.",
             "HA admission control counts CPU and memory only: nothing else keeps a GPU free for a restart.",
             keys,
-            (SEED, "vmware-vsphere-8.0-admission-control"),
+            sources,
+        )
+    if any(pool.varied for pool in pools):
+        more = sum(pool.hosts_for_failures for pool in pools)
+        also = "" if accepted else ", also while one is in maintenance"
+        return (
+            "Spare hosts",
+            f"{amount(more, 'host')} more than the demand takes, so that everything is placed again when any "
+            f"{amount(failures, 'host')}{each} {'is' if failures == 1 else 'are'} lost{also}."
+            + (" A failure during maintenance is accepted." if accepted else ""),
+            "Where hosts differ, or CPU and memory count, each loss was placed again; what must be spare depends on which "
+            "host is lost.",
+            f"The capacity is spare, not for more users. In maintenance a failure can leave VMs without a GPU: {_bet(postures)}.",
+            keys,
+            sources,
         )
     if scenario.availability.maintenance_failure_accepted:
         decision = (
-            f"{_plural(spare, 'additional host')}{each} for high availability and maintenance. A failure "
+            f"{amount(spare, 'additional host')}{each} for high availability and maintenance. A failure "
             "during maintenance is accepted."
         )
         why = "Maintenance uses the spare host too, and no further host is added only for a failure at that time."
@@ -147,34 +168,47 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
         )
     else:
         decision = (
-            f"{_plural(spare, 'additional host')}{each}: {failures} for failures and 1 for maintenance. A "
+            f"{amount(spare, 'additional host')}{each}: {failures} for failures and 1 for maintenance. A "
             "failure during maintenance is not accepted."
         )
         why = "Everything still fits while one host is in maintenance and another fails."
         so = "The cluster has a host more than high availability alone would need."
-    return ("Spare hosts", decision, why, so, keys, (SEED, "vmware-vsphere-8.0-admission-control"))
+    return ("Spare hosts", decision, why, so, keys, sources)
 
 
 def _bet(postures: Sequence[Posture]) -> str:
     """Hours in which the bet on no failure in maintenance is open, and the chance of losing it."""
     chosen = next(p for p in postures if p.chosen)
     if not chosen.exposed_h:
-        return f"a second failure would have to come on top, with a chance of {100 * chosen.chance:.2g} % in a year"
-    return f"open for {chosen.exposed_h:.0f} hours a year, with a chance of {100 * chosen.chance:.2g} % to lose it"
+        return (
+            f"a second failure would have to come on top, with a chance of {percent(chosen.chance)} in a year"
+        )
+    return f"open for {hours(chosen.exposed_h)} a year, with a chance of {percent(chosen.chance)} to lose it"
+
+
+def _lost(hosts: int, alike: bool) -> str:
+    """So many hosts, the largest where they differ, with the verb."""
+    if alike:
+        return f"{amount(hosts, 'host')} {'is' if hosts == 1 else 'are'}"
+    return "the largest host is" if hosts == 1 else f"the {hosts} largest hosts are"
 
 
 def _capacity(scenario: Scenario, totals: Totals, pools: Sequence[Pool]) -> Found:
     lost = max(1, scenario.availability.host_failures)
     clusters = f" in {len(pools)} clusters" if len(pools) > 1 else ""
+    alike = {room.gpus for pool in pools for room in pool.rooms} == {pools[0].gpus_per_host}
+    size = f" with {amount(pools[0].gpus_per_host, 'GPU')} each" if alike else ""
     return (
         "Capacity",
-        f"{_plural(totals.hosts, 'host')}{clusters} with {pools[0].gpus_per_host} GPUs each give {totals.gpus} GPUs, and "
-        f"{totals.gpus_after_failure} when {_plural(lost, 'host')} {'is' if lost == 1 else 'are'} lost.",
+        f"{amount(totals.hosts, 'host')}{clusters}{size} {'gives' if totals.hosts == 1 else 'give'} "
+        f"{amount(totals.gpus, 'GPU')}, and {totals.gpus_after_failure} when "
+        f"{_lost(lost, alike)} lost.",
         "Every VM was placed again after the loss of each host in turn."
         if totals.unplaced_vms_after_failure == 0
-        else f"After the worst loss of one host {_plural(totals.unplaced_vms_after_failure, 'VM')} have no GPU.",
-        f"{totals.gpus - totals.gpus_after_failure} GPUs are idle, or lent to work that may be stopped, while nothing "
-        "has failed.",
+        else f"After the worst loss of one host {amount(totals.unplaced_vms_after_failure, 'VM')} "
+        f"{'has' if totals.unplaced_vms_after_failure == 1 else 'have'} no GPU.",
+        f"{amount(totals.gpus - totals.gpus_after_failure, 'GPU')} of it are idle, or lent to work that may be stopped, while "
+        "nothing has failed.",
         ("totals.hosts", "totals.gpus", "totals.gpus_after_failure"),
         (SEED,),
     )
@@ -244,7 +278,7 @@ def _names(names: Sequence[str]) -> str:
 def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
     link, transport = scenario.network.link_gbit_s, scenario.network.transport
     remote = any(g.mode == "bitfusion" for g in groups)
-    purpose = "for Bitfusion access to the GPUs" if remote else "between the GPU hosts"
+    purpose = "for Bitfusion access to the GPUs" if remote else "for data and vMotion"
     if transport == "tcp":
         return (
             "Network",

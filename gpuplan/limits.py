@@ -10,6 +10,7 @@ from gpuplan.allocation import mixed_sizes_refused
 from gpuplan.catalog import Catalog
 from gpuplan.fields import MAX_GPUS, Problem, show
 from gpuplan.models import demand
+from gpuplan.models.placement import Request
 from gpuplan.scenario import MAX_VMS, Group, Scenario, wrong_values
 from gpuplan.units import exact
 
@@ -102,7 +103,7 @@ def _group_problems(scenario: Scenario, group: Group) -> list[Problem]:
     problems = []
     if group.gpus_each > hardware.gpus_per_host:
         allowed = (
-            f"all GPUs of one VM are in one host, and a host has {hardware.gpus_per_host}: at most "
+            f"all GPUs of one VM are in one host, and a new host has {hardware.gpus_per_host}: at most "
             f"{hardware.gpus_per_host}, or more GPUs per host"
         )
         problems.append(Problem(f"{at}.gpus_each", show(group.gpus_each), allowed))
@@ -121,6 +122,26 @@ def _group_problems(scenario: Scenario, group: Group) -> list[Problem]:
             problems.append(
                 Problem(f"{at}.{mine}", str(asked), f"a host gives its VMs {most} {unit}: at most {most}")
             )
+    return problems
+
+
+def request_problems(scenario: Scenario, requests: Mapping[str, Request]) -> list[Problem]:
+    """VMs whose vGPUs take more GPUs than a new host has, however they are laid."""
+    per_host = scenario.hardware.gpus_per_host
+    problems = []
+    for group_id, request in requests.items():
+        family = request.family
+        if family is None or family.capacity:
+            continue
+        at = family.profiles.index(request.profile)
+        most = max(layout[at] for layout in family.layouts)
+        gpus = -(-request.shares // most)
+        if gpus > per_host:
+            allowed = (
+                f"{request.shares} vGPUs {request.profile} take {gpus} GPUs in one host, and a new host has {per_host}; fewer "
+                "vGPUs, or more GPUs per host"
+            )
+            problems.append(Problem(f"groups.{group_id}.vgpus_each", str(request.shares), allowed))
     return problems
 
 

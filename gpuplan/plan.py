@@ -15,7 +15,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.decisions import decide
 from gpuplan.facts import Fact
 from gpuplan.fields import ScenarioError
-from gpuplan.limits import scenario_problems
+from gpuplan.limits import request_problems, scenario_problems
 from gpuplan.models import availability, demand, failover, placement
 from gpuplan.records import (
     Decision,
@@ -38,6 +38,8 @@ POOL_NAMES = {
     "bitfusion": "Bitfusion cluster",
     "gpu": "GPU cluster",
 }
+
+WORST_SHOWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
         groups.append(plan)
     groups = [with_pool(plan, scenario, groups) for plan in groups]
     requests = requests_of(trail, scenario, catalog, groups)
+    if problems := request_problems(scenario, requests):
+        raise ScenarioError(problems)
 
     # Placement, hosts and availability, pool by pool
     by_pool: dict[str, list[str]] = {}
@@ -148,7 +152,7 @@ def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line,
         f"{name}: active at the peak",
         "1",
         demand.active_people,
-        "{people} people x {active_share}, rounded up = {value}",
+        "{people} x {active_share}, rounded up = {value}",
         people=scenario.fact(f"{at}.people"),
         active_share=scenario.fact(f"{at}.active_share"),
     )
@@ -157,7 +161,7 @@ def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line,
         f"{name}: VMs",
         "VM",
         demand.group_vms,
-        "{active} active x {vms_each} VMs each = {value}",
+        "{active} active x {vms_each} each = {value}",
         active=active,
         vms_each=scenario.fact(f"{at}.vms_each"),
     )
@@ -166,7 +170,7 @@ def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line,
         f"{name}: GPUs",
         "GPU",
         demand.group_demand_gpus,
-        "{vms} VMs x {gpus_each} GPU each = {value}",
+        "{vms_u} x {gpus_each_u} each = {value}",
         vms=vms,
         gpus_each=scenario.fact(f"{at}.gpus_each"),
     )
@@ -221,6 +225,8 @@ def _pool(
         needed = placement.place(asked, gpus_per_host=gpus_per_host)
         layout = (*needed.hosts, *(() for _ in range(lost)))
     rooms = (*existing, *(room for _ in range(len(layout) - len(existing))))
+    used = sum(bool(host) for host in needed.hosts)
+    new_needed = (used,) if set(existing) <= {room} else _new_needed(asked, room, existing, needed)
 
     demanded = _demand_lines(trail, scenario, pool_id, members, requests, groups)
     if varied and not existing:
@@ -230,7 +236,7 @@ def _pool(
             f"{name}: hosts if only GPUs counted",
             "host",
             placement.place,
-            "the GPUs of all VMs fit on {value} hosts"
+            "the GPUs of all VMs fit on {value_u}"
             + f", at least {alone.bound}" * (alone.method == "heuristic"),
             len(alone.hosts),
             {"gpus_demanded": demanded},
@@ -246,8 +252,8 @@ def _pool(
         server=scenario.hardware.server or "",
         gpu=scenario.hardware.gpu,
         hosts=len(layout),
-        hosts_for_demand=len(needed.hosts),
-        hosts_for_failures=len(layout) - len(needed.hosts),
+        hosts_for_demand=used,
+        hosts_for_failures=len(layout) - used,
         existing_hosts=len(existing),
         gpus_per_host=gpus_per_host,
         gpus=lines["gpus"].value,
@@ -259,13 +265,36 @@ def _pool(
         new_room=room,
         placement=layout,
         bound=needed.bound,
+        hosts_without_spare=len(needed.hosts),
+        new_needed=new_needed,
         method=needed.method,
         shared=needed.shared,
         idle=failover.idle_gpus(layout, requests=asked, rooms=rooms),
         unplaced=tuple(u for g in groups if g.id in members for u in g.unplaced),
         failures=failures,
-        losses=tuple(_loss_level(n, needed, layout, rooms, failures, lost) for n in range(3)),
+        losses=tuple(
+            _loss_level(n, needed, new_needed, layout, rooms, len(existing), failures) for n in range(3)
+        ),
     )
+
+
+MOST_EXISTING_DOWN = 8
+"""Of hosts already there, as many are looked at down at once; more count as too many."""
+
+
+def _new_needed(
+    asked: tuple[placement.Request, ...],
+    room: placement.Room,
+    existing: tuple[placement.Room, ...],
+    needed: placement.Placement,
+) -> tuple[int, ...]:
+    """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, never fewer with more down."""
+    counts = [len(needed.hosts) - len(existing)]
+    for down in range(1, min(len(existing), MOST_EXISTING_DOWN) + 1):
+        left = existing[down:]
+        placed = placement.place_varied(asked, room=room, existing=left)
+        counts.append(max(counts[-1], len(placed.hosts) - len(left)))
+    return tuple(counts)
 
 
 def _demand_lines(
@@ -325,9 +354,9 @@ def _host_lines(
             f"{name}: GPUs shared as {share.family}",
             "GPU",
             place,
-            "{value} GPUs hold all of them; fewer cannot"
+            "{value_u} can hold all of them; fewer cannot"
             if share.gpus == share.bound
-            else f"{{value}} GPUs hold all of them; at least {share.bound} are needed",
+            else f"{{value_u}} can hold all of them; the least is {share.bound}",
             share.gpus,
             {"gpus_demanded": demanded},
         )
@@ -336,7 +365,7 @@ def _host_lines(
         f"{name}: GPUs occupied",
         "GPU",
         place,
-        "{gpus_demanded} GPUs of demand occupy {value} GPUs",
+        "a demand of {gpus_demanded_u} occupies {value_u}",
         needed.gpus_occupied,
         {"gpus_demanded": demanded},
     )
@@ -345,17 +374,18 @@ def _host_lines(
         f"{name}: hosts by division",
         "host",
         placement.count_hosts,
-        "{gpus} GPUs / {gpus_per_host} per host, rounded up = {value}",
+        "{gpus_u} / {gpus_per_host} per host, rounded up = {value}",
         gpus=demanded,
         gpus_per_host=per_host,
     )
+    used = sum(bool(host) for host in needed.hosts)
     for_demand = trail.record(
         f"{at}.hosts_for_demand",
         f"{name}: hosts for the demand",
         "host",
         place,
-        _proof_formula(needed, varied),
-        len(needed.hosts),
+        _proof_formula(needed, varied, existing),
+        used,
         {"gpus_occupied": occupied, "gpus_per_host": per_host, "count_hosts": counted},
     )
     failures = scenario.fact("availability.host_failures")
@@ -366,9 +396,9 @@ def _host_lines(
             f"{name}: hosts for failure and maintenance",
             "host",
             placement.place_varied,
-            "{value} more, so that everything is placed again after any {host_failures} failures"
-            + ("" if accepted.value else " and one host in maintenance"),
-            len(rooms) - len(needed.hosts),
+            "{value} more than the demand takes, so that everything is placed again after the loss of any {host_failures}"
+            + ("" if accepted.value else " while one is in maintenance"),
+            len(rooms) - used,
             {"host_failures": failures, "hosts_for_demand": for_demand},
         )
     else:
@@ -404,77 +434,98 @@ def _host_lines(
         f"{name}: GPUs",
         "GPU",
         availability.installed_gpus,
-        "({hosts} - {existing_hosts}) hosts x {gpus_per_host} + {existing_hosts} x {existing_gpus_per_host} = {value}"
+        "({hosts} - {existing_hosts}) x {gpus_per_host} + {existing_hosts} x {existing_gpus_per_host} = {value}"
         if existing
-        else "{hosts} hosts x {gpus_per_host} = {value}",
+        else "{hosts_u} x {gpus_per_host} = {value}",
         hosts=hosts,
         gpus_per_host=per_host,
         **there,
     )
-    remaining = trail.compute(
-        f"{at}.gpus_after_failure",
-        f"{name}: GPUs after failure",
-        "GPU",
-        availability.gpus_after_failure,
-        "{gpus} GPUs - {hosts_lost} host x {gpus_per_host} GPUs = {value}",
-        gpus=gpus,
-        gpus_per_host=_gpus_of_the_largest(scenario, rooms),
-        hosts_lost=_hosts_lost(scenario),
-        hosts=hosts,
+    remaining = _after_loss(
+        trail, scenario, f"{at}.gpus_after_failure", f"{name}: GPUs after failure", gpus, hosts, rooms
     )
     return {"gpus": gpus, "gpus_after_failure": remaining}
 
 
-def _proof_formula(placed: placement.Placement, varied: bool) -> str:
+def _proof_formula(placed: placement.Placement, varied: bool, existing: int) -> str:
+    if existing:
+        new, least = len(placed.hosts) - existing, max(0, placed.bound - existing)
+        proof = "fewer new ones cannot do" if new == least else f"the least is {least} new"
+        return f"the demand takes {{value_u}}; beside the {existing} already there {new} new, and {proof}"
     if varied and placed.method != "heuristic":
-        return "a placement on {value} hosts exists; fewer have too little of what the VMs need"
+        return "a placement on {value_u} exists; fewer have too little of what the VMs need"
     return {
-        "volume": "{gpus_occupied} GPUs occupied / {gpus_per_host} per host, rounded up = {value}; a placement on "
-        "{value} hosts exists, and fewer have too few GPUs",
-        "large": "a placement on {value} hosts exists; VMs too large to share a host rule out fewer",
-        "programme": "a placement on {value} hosts exists; the integer programme over all ways to fill a host "
+        "volume": "{gpus_occupied_u} occupied / {gpus_per_host} per host, rounded up = {value}; a placement on "
+        "{value_u} exists, and fewer have too few GPUs",
+        "large": "a placement on {value_u} exists; VMs too large to share a host rule out fewer",
+        "programme": "a placement on {value_u} exists; the integer programme over all ways to fill a host "
         "shows that fewer cannot do",
-        "heuristic": f"a placement on {{value}} hosts exists; at least {placed.bound} are needed",
+        "heuristic": f"a placement on {{value_u}} exists; the least is {placed.bound}",
     }[placed.method]
 
 
-def _gpus_of_the_largest(scenario: Scenario, rooms: Sequence[placement.Room]) -> Fact:
-    """GPUs of the host whose loss costs most."""
-    per_host = scenario.fact("hardware.gpus_per_host")
-    return replace(per_host, value=max((room.gpus for room in rooms), default=per_host.value))
-
-
-def _hosts_lost(scenario: Scenario) -> Fact:
-    """Hosts lost in 'after failure': the number to tolerate, and at least one."""
-    given = scenario.fact("availability.host_failures")
-    return replace(given, value=max(1, given.value))
+def _after_loss(
+    trail: Trail,
+    scenario: Scenario,
+    key: str,
+    label: str,
+    gpus: Line,
+    hosts: Line,
+    rooms: Sequence[placement.Room],
+) -> Line:
+    """GPUs left when the number of hosts to tolerate, and at least one, is lost; the largest where hosts differ."""
+    failures = scenario.fact("availability.host_failures")
+    count = min(max(1, int(failures.value)), len(rooms))
+    lost = replace(failures, value=count)
+    if any(room.gpus != scenario.hardware.gpus_per_host for room in rooms):
+        value = availability.gpus_without_largest([room.gpus for room in rooms], hosts_lost=count)
+        formula = "{gpus_u} in {hosts_u}, without the {hosts_lost} with most GPUs = {value}"
+        inputs: dict[str, Fact | Line] = {"gpus": gpus, "hosts": hosts, "hosts_lost": lost}
+        return trail.record(key, label, "GPU", availability.gpus_without_largest, formula, value, inputs)
+    return trail.compute(
+        key,
+        label,
+        "GPU",
+        availability.gpus_after_failure,
+        "{gpus_u} - {hosts_lost} x {gpus_per_host_u} = {value}",
+        gpus=gpus,
+        gpus_per_host=scenario.fact("hardware.gpus_per_host"),
+        hosts_lost=lost,
+        hosts=hosts,
+    )
 
 
 def _loss_level(
     lost: int,
     needed: placement.Placement,
+    new_needed: tuple[int, ...],
     layout: Sequence[placement.Host],
     rooms: Sequence[placement.Room],
+    existing: int,
     failures: Sequence[failover.Loss],
-    survived: int,
 ) -> LossLevel:
     """Whether everything fits after any so many losses, and whether it does without moving anybody.
 
-    Equal hosts are all alike to a new placement, so what counts is how many are left. An empty host can take
-    over what any lost host held, so as many empty hosts as losses need no moves.
+    Hosts of one size are all alike to a new placement, so what counts is how many of each size are left. An empty host
+    can take over what any lost host of its size held, so as many empty hosts as losses need no moves.
     """
-    by_size = sorted((room.gpus for room in rooms), reverse=True)
-    left = sum(by_size[lost:])
-    equal = len(set(rooms)) == 1
-    fits = lost <= survived or (equal and len(layout) - lost >= len(needed.hosts))
+    old = existing if len(new_needed) > 1 else 0
+    new = len(rooms) - old
+    ways = [(down, lost - down) for down in range(lost + 1) if down <= old and lost - down <= new]
+    fits: bool | None = all(
+        down < len(new_needed) and new - others >= new_needed[down] for down, others in ways
+    )
+    if not fits and needed.method == "heuristic" and len(rooms) - lost >= needed.bound:
+        fits = None
     without: bool | None = None
-    if lost == 0 or (equal and sum(not host for host in layout) >= lost):
+    if lost == 0 or (not old and sum(not host for host in layout) >= lost):
         without = True
     elif lost == 1:
         without = all(not f.unplaced and not f.moved for f in failures)
-    elif not fits:
+    elif fits is False:
         without = False
-    return LossLevel(lost, left, fits, without)
+    largest = sorted((room.gpus for room in rooms), reverse=True)
+    return LossLevel(lost, sum(largest[lost:]), fits, without)
 
 
 def _failure_lines(trail: Trail, at: str, name: str, failures: Sequence[failover.Loss]) -> None:
@@ -522,17 +573,9 @@ def _totals(
     needed = total("hosts_for_demand", "Hosts for the demand", "host")
     spare = total("hosts_for_failures", "Hosts for failure and maintenance", "host")
     gpus = total("gpus", "GPUs", "GPU")
-    remaining = trail.compute(
-        "totals.gpus_after_failure",
-        "GPUs after failure",
-        "GPU",
-        availability.gpus_after_failure,
-        "{gpus} GPUs - {hosts_lost} host x {gpus_per_host} GPUs = {value}",
-        gpus=gpus,
-        gpus_per_host=_gpus_of_the_largest(scenario, [room for pool in pools for room in pool.rooms]),
-        hosts_lost=_hosts_lost(scenario),
-        hosts=hosts,
-    )
+    rooms = [room for pool in pools for room in pool.rooms]
+    key, label = "totals.gpus_after_failure", "GPUs after failure"
+    remaining = _after_loss(trail, scenario, key, label, gpus, hosts, rooms)
     missing = sum(u.vms for g in groups for u in g.unplaced)
     worst = max((f.unplaced for pool in pools for f in pool.failures), default=0)
     not_placed = trail.record(
@@ -540,7 +583,7 @@ def _totals(
         "VMs not placed",
         "VM",
         placement.place,
-        "{value} VMs have no GPU",
+        "{value_u} without a GPU",
         missing,
         {"demand": asked},
     )
@@ -599,8 +642,10 @@ def fail_hosts(
     )
 
 
-def pair_failures(plan: Plan, pool_id: str) -> tuple[failover.Loss, ...]:
-    """The loss of any two hosts of a pool, pairs filled alike once, the worst first.
+def worst_failures(
+    plan: Plan, pool_id: str, lost: int, maintenance: Sequence[int] = ()
+) -> tuple[failover.Loss, ...]:
+    """The loss of any so many hosts of a pool, hosts filled alike once, the worst first.
 
     Parameters
     ----------
@@ -608,11 +653,24 @@ def pair_failures(plan: Plan, pool_id: str) -> tuple[failover.Loss, ...]:
         The plan. [-]
     pool_id : str
         Id of the pool. [-]
+    lost : int
+        Hosts lost at once. [host]
+    maintenance : sequence of int
+        Numbers of the hosts in maintenance, from 1. [-]
 
     Returns
     -------
-    pair_failures : tuple of Loss
-        Host indices in it count from 0. [-]
+    worst_failures : tuple of Loss
+        The worst, at most as many as a reader looks at if there are many kinds; host indices count from 0. [-]
     """
     pool = next(p for p in plan.pools if p.id == pool_id)
-    return failover.failure_survey(pool.placement, requests=pool.requests, rooms=pool.rooms, lost=2)
+    if not maintenance and lost == 1:
+        return pool.failures
+    return failover.failure_survey(
+        pool.placement,
+        requests=pool.requests,
+        rooms=pool.rooms,
+        lost=lost,
+        maintenance={n - 1 for n in maintenance},
+        most=WORST_SHOWN,
+    )

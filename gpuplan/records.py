@@ -45,7 +45,8 @@ class Line:
     function: str
     sentence: str
     formula: str
-    """Template of the formula: {input name} and {value} stand for the numbers."""
+    """Template of the formula: {input name} and {value} stand for the numbers, {input name_u} and {value_u} for the numbers
+    with their unit."""
     inputs: tuple[Input, ...]
     sources: tuple[str, ...]
     basis: str
@@ -142,8 +143,9 @@ class LossLevel:
 
     lost: int
     gpus_left: int
-    fits: bool
-    """Whether everything has a place again, whichever hosts are lost."""
+    fits: bool | None
+    """Whether everything has a place again, whichever hosts are lost; None if no place was found, and no bound says
+    that there is none."""
     without_moving: bool | None
     """Whether it does by restarts alone, nobody else being moved; None if that was not worked out."""
 
@@ -192,7 +194,12 @@ class Pool:
     """What a new host offers."""
     placement: tuple[Host, ...]
     bound: int
-    """No design has fewer hosts for the demand."""
+    """No design without spare hosts has fewer, those already there included."""
+    hosts_without_spare: int
+    """Hosts of the design without spare ones, those already there included."""
+    new_needed: tuple[int, ...]
+    """New hosts that carry the demand when 0, 1, 2, ... of those already there are down, if they have other GPUs than
+    new ones; otherwise one number, the hosts that carry it."""
     method: str
     shared: tuple[Shared, ...]
     idle: tuple[Idle, ...]

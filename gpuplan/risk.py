@@ -1,6 +1,7 @@
 """Risk: N+0, N+1 and N+2 side by side, and the hours a year in which each design is short of hosts.
 
-A pool is short when fewer hosts are up than its demand needs; where hosts differ, any of them counts as one.
+A pool is short when fewer hosts are up than its demand needs; where hosts already there have other GPUs than new
+ones, it matters which of them are up.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
-from gpuplan.models import availability, placement
+from gpuplan.models import availability, placement, two_kinds
 from gpuplan.records import Line, Pool, Posture, Trail
 from gpuplan.scenario import Scenario
 
@@ -60,79 +61,23 @@ def _posture(
     at, title = f"postures.n{failures}", f"N+{failures}"
     chosen = failures == scenario.availability.host_failures
     parts: dict[str, list[Line]] = {}
-
-    def part(name: str, line: Line) -> Line:
-        parts.setdefault(name, []).append(line)
-        return line
-
     for pool in pools:
         here, label = f"{at}.{pool.id}", f"{title}, {pool.name}"
-        hosts = part("hosts", _posture_hosts(trail, scenario, pool, failures, here, label))
-        needed = trail.lines[f"pools.{pool.id}.hosts_for_demand"]
-        part(
-            "short_h",
-            trail.compute(
-                f"{here}.short_h",
-                f"{label}: hours short by failures",
-                "h",
-                availability.hours_short_h,
-                "8760 h x chance that of {hosts} hosts fewer than {hosts_needed} are up = {value} h",
-                hosts=hosts,
-                hosts_needed=needed,
-                availability=up,
-            ),
-        )
+        hosts = _posture_hosts(trail, scenario, pool, failures, here, label)
         maintenance = trail.compute(
             f"{here}.maintenance_h",
             f"{label}: hours of maintenance",
             "h",
             availability.maintenance_hours_h,
-            "{hosts} hosts x {maintenance_h_per_host} h each = {value} h",
+            "{hosts_u} x {maintenance_h_per_host} h each = {value} h",
             hosts=hosts,
             maintenance_h_per_host=facts["maintenance_h_per_host"],
         )
-        part(
-            "exposed_h",
-            trail.compute(
-                f"{here}.exposed_h",
-                f"{label}: hours in which one failure is too much",
-                "h",
-                availability.exposed_hours_h,
-                "{maintenance_h} h of maintenance with {hosts} hosts, {hosts_needed} needed: {value} h",
-                hosts=hosts,
-                hosts_needed=needed,
-                maintenance_h=maintenance,
-            ),
+        lines = (_risk_of_two_kinds if len(pool.new_needed) > 1 else _risk_of_equal_hosts)(
+            trail, pool, here, label, hosts, maintenance, up, facts
         )
-        part(
-            "maintenance_short_h",
-            trail.compute(
-                f"{here}.maintenance_short_h",
-                f"{label}: hours short in maintenance",
-                "h",
-                availability.maintenance_short_h,
-                "{maintenance_h} h x chance that fewer than {hosts_needed} of the other hosts are up = {value} h",
-                hosts=hosts,
-                hosts_needed=needed,
-                availability=up,
-                maintenance_h=maintenance,
-            ),
-        )
-        part(
-            "chance",
-            trail.compute(
-                f"{here}.chance",
-                f"{label}: chance that a failure in maintenance is too much, per year",
-                "1",
-                availability.maintenance_chance,
-                "of {hosts} hosts one is in maintenance, {hosts_needed} are needed, for {maintenance_h} h a year: {value}",
-                hosts=hosts,
-                hosts_needed=needed,
-                mtbf_h=facts["mtbf_h"],
-                repair_h=facts["repair_h"],
-                maintenance_h=maintenance,
-            ),
-        )
+        for name, line in {"hosts": hosts, **lines}.items():
+            parts.setdefault(name, []).append(line)
     totals = {
         name: _over_pools(trail, f"{at}.{name}", f"{title}: {text}", unit, function, parts[name])
         for name, text, unit, function in _POSTURE_TOTALS
@@ -152,17 +97,147 @@ def _posture(
     )
 
 
+LABELS = {
+    "short_h": "hours short by failures",
+    "exposed_h": "hours in which one failure is too much",
+    "maintenance_short_h": "hours short in maintenance",
+    "chance": "chance that a failure in maintenance is too much, per year",
+}
+
+
+def _risk_of_equal_hosts(
+    trail: Trail,
+    pool: Pool,
+    at: str,
+    label: str,
+    hosts: Line,
+    maintenance: Line,
+    up: Line,
+    facts: Mapping[str, Fact],
+) -> dict[str, Line]:
+    """Lines of a pool in which it matters only how many hosts are up."""
+    needed = trail.lines[f"pools.{pool.id}.hosts_for_demand"]
+    words = {name: f"{label}: {text}" for name, text in LABELS.items()}
+    return {
+        "short_h": trail.compute(
+            f"{at}.short_h",
+            words["short_h"],
+            "h",
+            availability.hours_short_h,
+            "8760 h x chance that of {hosts_u} fewer than {hosts_needed} are up = {value} h",
+            hosts=hosts,
+            hosts_needed=needed,
+            availability=up,
+        ),
+        "exposed_h": trail.compute(
+            f"{at}.exposed_h",
+            words["exposed_h"],
+            "h",
+            availability.exposed_hours_h,
+            "{maintenance_h} h of maintenance with {hosts_u}, {hosts_needed} needed: {value} h",
+            hosts=hosts,
+            hosts_needed=needed,
+            maintenance_h=maintenance,
+        ),
+        "maintenance_short_h": trail.compute(
+            f"{at}.maintenance_short_h",
+            words["maintenance_short_h"],
+            "h",
+            availability.maintenance_short_h,
+            "{maintenance_h} h x chance that fewer than {hosts_needed} of the other hosts are up = {value} h",
+            hosts=hosts,
+            hosts_needed=needed,
+            availability=up,
+            maintenance_h=maintenance,
+        ),
+        "chance": trail.compute(
+            f"{at}.chance",
+            words["chance"],
+            "1",
+            availability.maintenance_chance,
+            "of {hosts_u} one is in maintenance, {hosts_needed} are needed, for {maintenance_h} h a year: {value}",
+            hosts=hosts,
+            hosts_needed=needed,
+            mtbf_h=facts["mtbf_h"],
+            repair_h=facts["repair_h"],
+            maintenance_h=maintenance,
+        ),
+    }
+
+
+def _risk_of_two_kinds(
+    trail: Trail,
+    pool: Pool,
+    at: str,
+    label: str,
+    hosts: Line,
+    maintenance: Line,
+    up: Line,
+    facts: Mapping[str, Fact],
+) -> dict[str, Line]:
+    """Lines of a pool in which it matters which hosts are up: those already there have other GPUs than new ones."""
+    counts: dict[str, Any] = {
+        "old_hosts": pool.existing_hosts,
+        "new_hosts": hosts.value - pool.existing_hosts,
+        "new_needed": pool.new_needed,
+    }
+    each: dict[str, Any] = {"maintenance_h_per_host": float(facts["maintenance_h_per_host"].value)}
+    rates: dict[str, Any] = {
+        "mtbf_h": float(facts["mtbf_h"].value),
+        "repair_h": float(facts["repair_h"].value),
+    }
+    listed = Fact(
+        key=f"pools/{pool.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
+        value=", ".join(str(n) for n in pool.new_needed),
+        unit="",
+        low=None,
+        high=None,
+        basis="derived",
+        sources=("gpuplan-method",),
+        locator="",
+        note="placed again for each; more hosts down count as too many",
+    )
+    inputs: dict[str, Fact | Line] = {"hosts": hosts, "new_needed": listed}
+    formula = f"of {{hosts_u}} {pool.existing_hosts} were there already; {{new_needed}} new ones are needed when 0, 1, 2, ... of those are down: {{value}}"
+    spent = {**inputs, "maintenance_h": maintenance}
+    found: dict[str, tuple[str, Any, Any, dict[str, Fact | Line]]] = {
+        "short_h": (
+            "h",
+            two_kinds.hours_short_of_two_h,
+            two_kinds.hours_short_of_two_h(**counts, availability=up.value),
+            {**inputs, "availability": up},
+        ),
+        "exposed_h": (
+            "h",
+            two_kinds.exposed_of_two_h,
+            two_kinds.exposed_of_two_h(**counts, **each),
+            spent,
+        ),
+        "maintenance_short_h": (
+            "h",
+            two_kinds.maintenance_short_of_two_h,
+            two_kinds.maintenance_short_of_two_h(**counts, availability=up.value, **each),
+            {**spent, "availability": up},
+        ),
+        "chance": (
+            "1",
+            two_kinds.maintenance_chance_of_two,
+            two_kinds.maintenance_chance_of_two(**counts, **rates, **each),
+            {**spent, "mtbf_h": facts["mtbf_h"], "repair_h": facts["repair_h"]},
+        ),
+    }
+    return {
+        name: trail.record(f"{at}.{name}", f"{label}: {LABELS[name]}", unit, function, formula, value, given)
+        for name, (unit, function, value, given) in found.items()
+    }
+
+
 _POSTURE_TOTALS: tuple[tuple[str, str, str, Any], ...] = (
     ("hosts", "hosts", "host", availability.sum_over_pools),
-    ("short_h", "hours short by failures", "h", availability.sum_over_pools),
-    ("exposed_h", "hours in which one failure is too much", "h", availability.sum_over_pools),
-    ("maintenance_short_h", "hours short in maintenance", "h", availability.sum_over_pools),
-    (
-        "chance",
-        "chance that a failure in maintenance is too much, per year",
-        "1",
-        availability.chance_over_pools,
-    ),
+    ("short_h", LABELS["short_h"], "h", availability.sum_over_pools),
+    ("exposed_h", LABELS["exposed_h"], "h", availability.sum_over_pools),
+    ("maintenance_short_h", LABELS["maintenance_short_h"], "h", availability.sum_over_pools),
+    ("chance", LABELS["chance"], "1", availability.chance_over_pools),
 )
 
 
@@ -193,7 +268,7 @@ def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, 
             existing=pool.rooms[: pool.existing_hosts],
             spare=spare.value,
         )
-        formula = "placed again so that any {hosts_lost} of {value} hosts may be lost"
+        formula = "placed again so that any {hosts_lost} of {value_u} may be lost"
         inputs = {"hosts_lost": spare}
         count = len(placed.hosts)
         return trail.record(

@@ -70,6 +70,17 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "cluster-too-small": ("note", {"groups": one()}),
     "gpus-stranded": ("note", {"groups": one(people=8, gpus_each=3), **L40S}),
     "maintenance-bet": ("note", {"groups": one(people=8)}),
+    "maintenance-takes-gpus": ("warn", {"groups": one(people=8), "availability": {"host_failures": 0}}),
+    "mig-unlisted": (
+        "warn",
+        {
+            "groups": [
+                *one(gpus_each=0.5, isolation=True),
+                {"id": "b", "name": "Small", "gpus_each": "1/7", "isolation": True},
+            ],
+            "hardware": {"gpu": "h100-sxm5-64gb"},
+        },
+    ),
     "maintenance-never-ends": (
         "warn",
         {"groups": one(people=40), "availability": {"maintenance_h_per_host": 2000}},

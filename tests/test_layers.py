@@ -16,18 +16,19 @@ TESTS = Path(__file__).parent
 
 ALLOWED: dict[str, set[str]] = {
     "units": set(),
+    "wording": {"units"},
     "facts": {"units"},
     "catalog": {"facts", "units"},
     "fields": {"units"},
     "scenario": {"facts", "fields", "units"},
     "models": {"units", "models"},
     "records": {"units", "facts", "fields", "scenario", "models"},
-    "decisions": {"units", "facts", "fields", "catalog", "scenario", "models", "records"},
+    "decisions": {"units", "wording", "facts", "fields", "catalog", "scenario", "models", "records"},
     "allocation": {"units", "facts", "fields", "catalog", "scenario", "models", "records"},
 }
 ALLOWED["limits"] = {*ALLOWED["allocation"], "allocation"}
 ALLOWED["risk"] = ALLOWED["allocation"]
-ALLOWED["plan"] = {*ALLOWED["limits"], "decisions", "limits", "risk"}
+ALLOWED["plan"] = {*ALLOWED["limits"], *ALLOWED["decisions"], "decisions", "limits", "risk"}
 ALLOWED["checks"] = {*ALLOWED["plan"], "plan"}
 ALLOWED["report"] = {*ALLOWED["checks"], "checks", "report"}
 ALLOWED["app"] = {*ALLOWED["report"], "app", ""}

@@ -50,6 +50,13 @@ def test_an_unknown_gpu(catalog: Catalog) -> None:
         ({"hardware": {"gpu": "h100-sxm5-80gb", "server": "dell-c4140"}}, "hardware.gpus_per_host"),
         ({"groups": groups({"people": 100_000, "vms_each": 3, "gpus_each": 0.1})}, "groups.g1.people"),
         ({"groups": groups({"gpus_each": 4, "vgpus_each": 2})}, "groups.g1.vgpus_each"),
+        (
+            {
+                "hardware": {"gpu": "v100-pcie-32gb", "gpus_per_host": 1},
+                "groups": groups({"gpus_each": 1, "vgpus_each": 3, "remote_allowed": False}),
+            },
+            "groups.g1.vgpus_each",
+        ),
         ({"hardware": {"vcpus_per_host": 32}, "groups": groups({"vcpus_each": 33})}, "groups.g1.vcpus_each"),
         ({"hardware": {"memory_gib_per_host": 64}, "groups": groups({"memory_gib_each": 65})}, "groups.g1.memory_gib_each"),
         ({"hardware": {"gpu": "a16-64gb", "existing_hosts": 1, "existing_gpus_per_host": 6}}, "hardware.existing_gpus_per_host"),

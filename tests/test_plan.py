@@ -350,7 +350,14 @@ def test_lines_are_recomputed_from_their_inputs(example: Plan) -> None:
     for line in example.lines.values():
         module, _, name = line.function.rpartition(".")
         function = getattr(importlib.import_module(f"gpuplan.{module}"), name)
-        if name in ("place", "place_varied", "after_failure", "smallest_profile", "admitted_vms"):
+        if name in (
+            "place",
+            "place_varied",
+            "after_failure",
+            "smallest_profile",
+            "admitted_vms",
+            "gpus_without_largest",
+        ):
             continue
         if name in ("total_demand_gpus", "sum_over_pools", "chance_over_pools"):
             value = function(*(i.value for i in line.inputs))
@@ -387,9 +394,11 @@ def check_consistency(plan: Plan) -> None:
     seen: Counter[str] = Counter()
     for pool in plan.pools:
         assert pool.hosts == pool.hosts_for_demand + pool.hosts_for_failures == len(pool.placement)
+        assert pool.hosts_for_demand <= pool.hosts_without_spare <= pool.hosts
         assert pool.gpus == sum(room.gpus for room in pool.rooms)
-        assert pool.bound <= pool.hosts_for_demand
-        assert (pool.method == "heuristic") == (pool.bound < pool.hosts_for_demand)
+        assert pool.bound <= pool.hosts_without_spare
+        assert (pool.method == "heuristic") == (pool.bound < pool.hosts_without_spare)
+        assert pool.existing_hosts or pool.hosts_without_spare == pool.hosts_for_demand
         used = [sum(load.gpus for load in host) for host in pool.placement]
         assert all(gpus <= room.gpus for gpus, room in zip(used, pool.rooms, strict=True))
         assert sum(used) == pool.gpus_occupied >= pool.gpus_demanded - 1e-6
@@ -403,6 +412,13 @@ def check_consistency(plan: Plan) -> None:
             assert (failure.restarted, failure.unplaced) == (len(outcome.restarted), len(outcome.unplaced))
         assert [level.lost for level in pool.losses] == [0, 1, 2]
         assert all(level.fits for level in pool.losses if level.lost <= tolerated)
+        for level in pool.losses:
+            assert not (level.without_moving and level.fits is False)
+            if level.lost == 1:
+                worst = max((f.unplaced for f in pool.failures), default=0)
+                assert level.fits is None or level.fits == (worst == 0)
+        if tolerated <= 2:
+            assert pool.gpus_after_failure == pool.losses[max(1, tolerated)].gpus_left
     for less, more in itertools.pairwise(plan.postures):
         assert less.hosts <= more.hosts and less.short_h >= more.short_h - 1e-9
         if plan.lines["availability.host_up"].value > 0.99:  # else the hours of one more host may outweigh it
@@ -476,7 +492,7 @@ def test_more_of_anything_never_needs_fewer_hosts(data: dict[str, Any]) -> None:
     failures = scenario.availability.host_failures
     if failures < 4:
         more = make_plan(scenario.with_value("availability.host_failures", failures + 1), CATALOG)
-        if all(len(set(p.rooms)) == 1 for p in (*plan.pools, *more.pools)):
+        if not any(p.existing_hosts for p in (*plan.pools, *more.pools)):
             assert more.totals.hosts == plan.totals.hosts + len(plan.pools)
         assert more.totals.hosts >= plan.totals.hosts
     for group in scenario.groups:

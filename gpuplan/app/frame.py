@@ -101,7 +101,8 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
     """The steps and where we are."""
     wrong = {step: "" for step, _ in STEPS}
     for path in (*workbook.drafts, *(p.path for p in workbook.refused)):
-        wrong[step_of(path)] = "has an error"
+        if path:
+            wrong[step_of(path)] = "has an error"
     return {
         "current": workbook.step,
         "started": workbook.started,

@@ -19,7 +19,7 @@ from gpuplan.catalog import Catalog, Row
 from gpuplan.checks import check_plan
 from gpuplan.fields import GROUP_FIELD_BY_NAME, Problem, ScenarioError, field_of, parse_value
 from gpuplan.models.failover import Loss, Outcome
-from gpuplan.plan import Plan, fail_hosts, make_plan, pair_failures
+from gpuplan.plan import Plan, fail_hosts, make_plan, worst_failures
 from gpuplan.records import Message
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
@@ -186,6 +186,9 @@ class Workbook(HasTraits):
             more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
             self.say("stop", f"{name[:80]} was not opened. {error.problems[0]}{more}")
             return
+        except ValueError as error:  # a model that cannot answer
+            self.say("stop", f"{name[:80]} was not opened. It cannot be planned: {error}")
+            return
         self.start(scenario)
         self.say("note", f"{name[:80]} is open.")
 
@@ -230,12 +233,22 @@ class Workbook(HasTraits):
         self._put_down(pool, failed, maintenance)
 
     def fail_worst(self, pool: str, lost: int) -> None:
-        """Fail the host of a pool whose loss is the worst, or with ``lost=2`` the worst pair; all others run."""
-        known = {p.id: p for p in self.plan.pools}
-        if pool in known:
-            losses = known[pool].failures if lost == 1 else self.pairs(pool)
-            if losses:
-                self._put_down(pool, tuple(index + 1 for index in losses[0].hosts), ())
+        """Fail the host of a pool whose loss is the worst, or with ``lost=2`` the worst pair.
+
+        Hosts in maintenance stay in it, and the worst failure beside them is taken; all others run.
+        """
+        maintenance = self.maintenance.get(pool, ())
+        hosts = {p.id: p.hosts for p in self.plan.pools}.get(pool, 0)
+        if lost in (1, 2) and hosts - len(maintenance) >= lost:
+            worst = self.worst(pool, lost, maintenance)[0]
+            self._put_down(pool, tuple(index + 1 for index in worst.hosts), maintenance)
+
+    def bring_back(self, pool: str, host: int) -> None:
+        """Bring one host of a pool back, whatever it is down for."""
+        failed, maintenance = (
+            tuple(h for h in down.get(pool, ()) if h != host) for down in (self.failed, self.maintenance)
+        )
+        self._put_down(pool, failed, maintenance)
 
     def restore_hosts(self) -> None:
         """Bring all hosts back."""
@@ -250,9 +263,11 @@ class Workbook(HasTraits):
         key = f"outcome of {pool}: {sorted(failed)}, {sorted(maintenance)}"
         return self.once(key, lambda: fail_hosts(self.plan, pool, failed, maintenance))
 
-    def pairs(self, pool: str) -> tuple[Loss, ...]:
-        """The loss of any two hosts of a pool, the worst first."""
-        return self.once(f"pairs of {pool}", lambda: pair_failures(self.plan, pool))
+    def worst(self, pool: str, lost: int, maintenance: Sequence[int] = ()) -> tuple[Loss, ...]:
+        """The worst losses of so many hosts of a pool beside those in maintenance, the worst first."""
+        down = sorted(maintenance)
+        key = f"worst {lost} of {pool} beside {down}"
+        return self.once(key, lambda: worst_failures(self.plan, pool, lost, down))
 
     def once(self, key: str, work: Callable[[], T]) -> T:
         """What ``work`` gives for the plan on the screen, worked out when it is first asked for."""
@@ -335,12 +350,17 @@ class Workbook(HasTraits):
             p: d for p, d in self.drafts.items() if not p.startswith("groups.") or p.split(".")[1] in alive
         }
         try:
-            self.plan = make_plan(scenario, self.catalog)
-            self.messages = check_plan(self.plan)
-            self.refused = ()
-            self._worked = {}
+            plan = make_plan(scenario, self.catalog)
         except ScenarioError as error:
             self.refused = error.problems
+        except ValueError as error:  # a model that cannot answer; which input is to blame is not known
+            self.refused = (Problem("", "", str(error)),)
+            self.notice = ("stop", f"This cannot be planned, so the plan before it is shown: {error}")
+        else:
+            if any(not problem.path for problem in self.refused):
+                self.notice = ("", "")  # it said why there was no plan
+            self.plan, self.messages, self.refused = plan, check_plan(plan), ()
+            self._worked = {}
         self.failed, self.maintenance = self._still_there(self.failed), self._still_there(self.maintenance)
         self._changed()
 

@@ -156,6 +156,8 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             workbook.toggle_host(str(content["pool"]), int(content["host"]))
         elif kind == "worst":
             workbook.fail_worst(str(content["pool"]), int(content["lost"]))
+        elif kind == "bring-back":
+            workbook.bring_back(str(content["pool"]), int(content["host"]))
         elif kind == "click":
             workbook.set_click(str(content["what"]))
         elif kind == "restore-hosts":

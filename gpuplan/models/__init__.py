@@ -6,6 +6,7 @@ sharing       what fits on one GPU: vGPU and MIG profiles and their layouts, Bit
 placement     what fits on the hosts, with proof; start here for hosts
 failover      what failures and maintenance do, what is the worst, what is idle
 availability  spare hosts, hours a year at risk, the stun of vMotion
+two_kinds     the same hours where hosts already there differ from new ones
 
 Below placement, from the bottom up:
 

@@ -1,6 +1,7 @@
 """Availability: spare hosts, what is left when hosts are down, hours short of hosts, and how a host is emptied."""
 
 import math
+from collections.abc import Sequence
 
 HOURS_PER_YEAR = 8760
 """A year of 365 days. [h]"""
@@ -146,6 +147,37 @@ def gpus_after_failure(gpus: int, *, gpus_per_host: int, hosts_lost: int, hosts:
     return gpus - min(hosts_lost, hosts) * gpus_per_host
 
 
+def gpus_without_largest(hosts_gpus: Sequence[int], *, hosts_lost: int) -> int:
+    """GPUs left when the hosts with most GPUs are lost.
+
+    Parameters
+    ----------
+    hosts_gpus : sequence of int
+        GPUs of each host. [GPU]
+    hosts_lost : int
+        Hosts lost at the same time. [host]
+
+    Returns
+    -------
+    gpus_without_largest : int
+        GPUs in the hosts that are left. [GPU]
+
+    Notes
+    -----
+    Sum over all hosts but the hosts_lost largest.
+
+    Examples
+    --------
+    >>> gpus_without_largest([8, 8, 2, 2], hosts_lost=1)
+    12
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return sum(sorted(hosts_gpus, reverse=True)[hosts_lost:])
+
+
 def sum_over_pools(*parts: float) -> float:
     """Sum over the pools of equal hosts.
 
@@ -242,7 +274,7 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
     .. [1] kuo-zuo-2003
     .. [2] vmware-sap-availability-2013
     """
-    return HOURS_PER_YEAR * _chance_fewer(hosts, hosts_needed, availability)
+    return HOURS_PER_YEAR * chance_fewer(hosts, hosts_needed, availability=availability)
 
 
 def shortages_per_year(hosts: int, *, hosts_needed: int, mtbf_h: float, repair_h: float) -> float:
@@ -284,7 +316,7 @@ def shortages_per_year(hosts: int, *, hosts_needed: int, mtbf_h: float, repair_h
     """
     if not 0 < hosts_needed <= hosts:
         return 0.0
-    exactly = _chance_exactly(hosts, hosts_needed, host_availability(mtbf_h, repair_h=repair_h))
+    exactly = chance_exactly(hosts, hosts_needed, availability=host_availability(mtbf_h, repair_h=repair_h))
     return exactly * hosts_needed / mtbf_h * HOURS_PER_YEAR
 
 
@@ -357,7 +389,7 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
     .. [1] kuo-zuo-2003
     .. [2] vmware-sharing-gpus-2020
     """
-    return maintenance_h * _chance_fewer(hosts - 1, hosts_needed, availability)
+    return maintenance_h * chance_fewer(hosts - 1, hosts_needed, availability=availability)
 
 
 def chance_of_shortage(
@@ -587,8 +619,36 @@ def evacuation_time_s(*stuns_s: float) -> float:
     return sum(stuns_s)
 
 
-def _chance_exactly(hosts: int, up: int, availability: float) -> float:
-    """P(hosts up = up), binomial, in logarithms so that no factor over- or underflows."""
+def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
+    """Chance that exactly so many hosts are up.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts that fail and are repaired independently. [host]
+    up : int
+        Hosts up. [host]
+    availability : float
+        Share of time a host is up. [-]
+
+    Returns
+    -------
+    chance_exactly : float
+        P(hosts up = up). [-]
+
+    Notes
+    -----
+    Binomial, in logarithms so that no factor over- or underflows.
+
+    Examples
+    --------
+    >>> round(chance_exactly(3, 2, availability=0.9), 3)
+    0.243
+
+    References
+    ----------
+    .. [1] vmware-sap-formula-2013
+    """
     if not 0 <= up <= hosts:
         return 0.0
     if availability in (0, 1):
@@ -599,7 +659,7 @@ def _chance_exactly(hosts: int, up: int, availability: float) -> float:
 
 def _tail(hosts: int, up: int, availability: float, step: int) -> float:
     """Sum of P(hosts up = k) for k = up, up + step, ...; the terms must fall from the first on."""
-    term = total = _chance_exactly(hosts, up, availability)
+    term = total = chance_exactly(hosts, up, availability=availability)
     while term > total * 1e-18:
         odds = availability / (1 - availability)
         term *= (hosts - up) / (up + 1) * odds if step > 0 else up / (hosts - up + 1) / odds
@@ -608,8 +668,36 @@ def _tail(hosts: int, up: int, availability: float, step: int) -> float:
     return total
 
 
-def _chance_fewer(hosts: int, needed: int, availability: float) -> float:
-    """P(hosts up < needed): the tail that is summed is the small one, so nothing cancels."""
+def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
+    """Chance that fewer hosts are up than needed.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts that fail and are repaired independently. [host]
+    needed : int
+        Hosts that must be up. [host]
+    availability : float
+        Share of time a host is up. [-]
+
+    Returns
+    -------
+    chance_fewer : float
+        P(hosts up < needed). [-]
+
+    Notes
+    -----
+    Binomial; the tail that is summed is the small one, so nothing cancels.
+
+    Examples
+    --------
+    >>> round(chance_fewer(3, 2, availability=0.9), 3)
+    0.028
+
+    References
+    ----------
+    .. [1] vmware-sap-formula-2013
+    """
     if needed <= 0:
         return 0.0
     if needed > hosts:

@@ -4,15 +4,24 @@
 says of every VM where it goes.
 """
 
+import heapq
 import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from gpuplan.models.filling import Blocks, Content, Fit, Kinds, Request, Room, State, vms_in
 from gpuplan.models.placement import Host, Load, Slot
 from gpuplan.models.recovery import Choice, Cluster, HostClass, Pool
+
+SURVEY_SETS = 10_000
+"""Sets of hosts that a survey of the worst looks at."""
+SURVEY_STEPS = 30_000
+"""VMs that a survey of the worst restarts before it stops to look for worse ones."""
+PLACED_AGAIN_STEPS = 800
+"""Steps that it counts for placing all VMs again."""
 
 
 class Outcome(NamedTuple):
@@ -42,6 +51,8 @@ class Loss(NamedTuple):
     unplaced: int
     unplaced_gpus: float
     """GPUs' worth of the VMs that are not placed."""
+    proven: bool = True
+    """Whether no set that is not listed is worse; if not, only those sets were looked at that lose most."""
 
 
 class Idle(NamedTuple):
@@ -111,12 +122,14 @@ def after_failure(
     -----
     Hosts in maintenance are emptied first, then the failed ones are lost; nobody goes to a lost host. Each
     time first without moving anybody: largest VMs first, onto free shares of the family, else onto free GPUs
-    of the fullest host (fewest free GPUs, then least vCPUs and memory) that has room for all of the VM. If some are
-    left over, everything is placed again on the hosts that are left, and VMs that changed host are listed as moved:
-    possible for equal hosts without limits of CPU and memory exactly if ``place`` needs no more hosts
-    than are left, else if ``place_varied`` would find room. If that is impossible too, as
-    many of the VMs left over as possible are added to what a restart placed, largest first, kind by kind, as long as
-    everything can be placed again (by a greedy order where hosts differ); the others are not placed.
+    of the fullest host (fewest free GPUs, then least vCPUs and memory) that has room for all of the VM; where a family
+    is filled in order (MIG), onto no running GPU that a smaller share is on. If some are left over and there is an
+    empty host for each lost one, large enough for all that was on it, these take over. Else everything is placed
+    again on the hosts that are left, and VMs that changed host are listed as moved: possible for equal hosts
+    without limits of CPU and memory exactly if ``place`` needs no more hosts than are left, else if
+    ``place_varied`` would find room. If that is impossible too, as many of the VMs left over as possible are added
+    to what a restart placed, largest first, kind by kind, as long as everything can be placed again (by a greedy
+    order where hosts differ, or where there are too many ways to fill a host); the others are not placed.
 
     Examples
     --------
@@ -146,7 +159,13 @@ def after_failure(
 
 
 def failure_survey(
-    layout: Sequence[Host], *, requests: Sequence[Request], rooms: Sequence[Room], lost: int
+    layout: Sequence[Host],
+    *,
+    requests: Sequence[Request],
+    rooms: Sequence[Room],
+    lost: int,
+    maintenance: Collection[int] = (),
+    most: int = 0,
 ) -> tuple[Loss, ...]:
     """What the loss of any hosts would do, worst first.
 
@@ -160,6 +179,10 @@ def failure_survey(
         What each host offers. [-]
     lost : int
         How many hosts fail at once. [host]
+    maintenance : collection of int
+        Indices of the hosts that were emptied for maintenance before, from 0; they cannot fail. [-]
+    most : int
+        How many sets are asked for, the worst; 0: all. [-]
 
     Returns
     -------
@@ -169,8 +192,11 @@ def failure_survey(
 
     Notes
     -----
-    The same decisions as ``after_failure``, on counts. Alike are hosts that offer the same and have the same
-    loads by group and profile; there are as many sets as products of binomial coefficients say.
+    The same decisions as ``after_failure``, on counts, what a maintenance moved and did not place included. Alike are hosts
+    that offer the same and have the same loads by group and profile; there are as many sets as products of binomial
+    coefficients say. If only the worst are asked for, each set waits with what it does at worst (all that is lost, then
+    all that a restart leaves over), and the worst is worked out, until none that waits can be worse. That ends after a
+    number of steps too, and of very many kinds of hosts only those on which most is are taken: then the figures hold, but the choice of the sets is not ``proven``.
 
     Examples
     --------
@@ -187,15 +213,45 @@ def failure_survey(
     .. [1] vmware-vsphere-8.0-admission-control
     """
     cluster = Cluster(requests, rooms)
-    classes = cluster.read(layout)
+    emptied = sorted(set(maintenance))
+    before = _lose(cluster, tuple(layout), emptied, emptied)
+    classes = [
+        one._replace(hosts=left)
+        for one in cluster.read(before.hosts)
+        if (left := [at for at in one.hosts if at not in maintenance])
+    ]
     counts = _Counts(cluster, classes)
-    losses = []
-    for chosen in _multisets([len(one.hosts) for one in classes], lost):
-        example = sorted(at for c, n in chosen for at in classes[c].hosts[:n])
-        alike = math.prod(math.comb(len(classes[c].hosts), n) for c, n in chosen)
-        losses.append(Loss(tuple(example), alike, *counts.loss(chosen)))
+    names = [one.hosts for one in classes]
+    sizes, cut = [len(hosts) for hosts in names], False
+    if most and math.comb(len(names) + lost - 1, lost) > SURVEY_SETS:
+        # of so many kinds of hosts only those on which most is
+        order = sorted(range(len(names)), key=lambda c: (-counts.worth(classes[c].vms), c))
+        kept = max(k for k in range(1, len(names) + 1) if math.comb(k + lost - 1, lost) <= SURVEY_SETS)
+        chosen_classes = set(order[:kept])
+        sizes = [n if c in chosen_classes else 0 for c, n in enumerate(sizes)]
+        cut = True
+    sets = [
+        (tuple(sorted(at for c, n in chosen for at in names[c][:n])), chosen)
+        for chosen in _multisets(sizes, lost)
+    ]
+    base = _Figures(
+        0,
+        len(before.moved),
+        len(before.unplaced),
+        sum((cluster.rules.worth[vm.kind] for vm in before.unplaced), Fraction(0)),
+    )
+    found, proven = _worst_first(counts, sets, most)
     return tuple(
-        sorted(losses, key=lambda x: (-x.unplaced_gpus, -x.unplaced, -x.moved, -x.restarted, x.hosts))
+        Loss(
+            example,
+            math.prod(math.comb(len(names[c]), n) for c, n in chosen),
+            figures.restarted,
+            figures.moved + base.moved,
+            figures.unplaced + base.unplaced,
+            float(figures.worth + base.worth),
+            at < proven and not cut,
+        )
+        for at, (example, chosen, figures) in enumerate(found)
     )
 
 
@@ -248,7 +304,7 @@ def idle_gpus(
         if not one.content:
             continue
         free, _, _, opens = one.state
-        fitting = [k for k in range(len(requests)) if rules.fit(one.state, k) is not None]
+        fitting = [k for k in range(len(requests)) if rules.fit_later(one.state, k) is not None]
         if free:
             add("whole", "", free, fitting, len(one.hosts), Fraction(free))
         for f, used in opens:
@@ -267,6 +323,120 @@ def idle_gpus(
             found.items(), key=lambda item: (item[0][0] != "whole", item[0][1], -item[0][2], item[0][3])
         )
     )
+
+
+def fits(requests: Sequence[Request], *, rooms: Sequence[Room]) -> bool:
+    """Whether everything has a place on these hosts, if all is placed anew.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        VMs by kind; all GPUs and shares of one VM are in one host. [-]
+    rooms : sequence of Room
+        What each host offers. [-]
+
+    Returns
+    -------
+    fits : bool
+        Whether a placement was found. [-]
+
+    Notes
+    -----
+    The same decision as that of ``after_failure`` when all is placed again: exact for equal hosts without limits of
+    CPU and memory where ``place`` is, else whether ``place_varied`` finds room on these hosts alone. A host with 0 GPUs
+    offers nothing to a VM that needs one.
+
+    Examples
+    --------
+    >>> request = Request("research", 3, gpus=3)
+    >>> fits([request], rooms=[Room(4)] * 3), fits([request], rooms=[Room(4)] * 2), fits([], rooms=[])
+    (True, False, True)
+
+    References
+    ----------
+    .. [1] martello-toth-1990
+    """
+    cluster = Cluster(requests, rooms)
+    return cluster.possible(cluster.rules.vms, Counter(cluster.rooms), thorough=True)
+
+
+_Chosen = tuple[tuple[int, int], ...]
+"""(class of hosts, how many of it)."""
+
+
+class _Figures(NamedTuple):
+    """What a loss does."""
+
+    restarted: int
+    moved: int
+    unplaced: int
+    worth: Fraction
+    """GPUs' worth of those that are not placed."""
+
+
+def _worst_first(
+    counts: "_Counts", sets: Sequence[tuple[tuple[int, ...], _Chosen]], most: int
+) -> tuple[list[tuple[tuple[int, ...], _Chosen, _Figures]], int]:
+    """The worst of these sets of hosts (0: all), worst first, and of how many of them that is sure."""
+    # Each set waits with what it does at worst and comes again when more is known. What comes and is known is the worst.
+    heap: list[tuple[Any, ...]] = []
+    for example, chosen in sets:
+        lost = counts.lost(chosen)
+        worst = (-float(counts.worth(lost)), -math.inf, -math.inf, -math.inf, example)
+        heap.append((worst, chosen, lost, None, None))
+    heapq.heapify(heap)
+    steps = SURVEY_STEPS if most else math.inf
+    found: list[tuple[tuple[int, ...], _Chosen, _Figures]] = []
+    while heap and not (most and len(found) == most):
+        worst, chosen, lost, done, figures = heapq.heappop(heap)
+        if figures is None:
+            figures, done = counts.restart(chosen, lost)
+            steps -= sum(lost)
+            worst = (-float(figures.worth), -figures.unplaced, -math.inf, -math.inf, worst[4])
+        elif done is not None:
+            figures, done = counts.placed_again(chosen, lost, done), None
+            steps -= PLACED_AGAIN_STEPS
+        else:
+            found.append((worst[4], chosen, figures))
+            continue
+        if done is None:
+            worst = (
+                -float(figures.worth),
+                -figures.unplaced,
+                -figures.moved,
+                -figures.restarted,
+                worst[4],
+            )
+        heapq.heappush(heap, (worst, chosen, lost, done, figures))
+        if steps < 0:
+            break
+    sure = len(found)
+    if most and len(found) < most and heap:
+        # not all could be looked at: of those that were, the worst after a restart, as far as needed worked out
+        found += _rest(counts, heap, most - len(found))
+    return found, sure
+
+
+def _rest(
+    counts: "_Counts", heap: Sequence[tuple[Any, ...]], most: int
+) -> list[tuple[tuple[int, ...], _Chosen, _Figures]]:
+    """Some bad sets of those that wait, their figures worked out."""
+    seen = sorted(one for one in heap if one[4] is not None)
+    seen += (
+        heapq.nsmallest(most - len(seen), (one for one in heap if one[4] is None)) if len(seen) < most else []
+    )
+    known = [one for one in seen if one[4] is not None and one[3] is None]
+    open_ = [one for one in seen if one[4] is None or one[3] is not None][:most]
+    worked = []
+    for (*_, example), chosen, lost, done, figures in open_:
+        if figures is None:
+            figures, done = counts.restart(chosen, lost)
+        if done is not None:
+            figures = counts.placed_again(chosen, lost, done)
+        worked.append((example, chosen, figures))
+    worked += [(one[0][4], one[1], one[4]) for one in known]
+    worked.sort(key=lambda x: (-float(x[2].worth), -x[2].unplaced, -x[2].moved, -x[2].restarted, x[0]))
+    return worked[:most]
 
 
 def _multisets(sizes: Sequence[int], total: int, at: int = 0) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -295,39 +465,69 @@ class _Counts:
             sum(one.vms[k] * len(one.hosts) for one in classes) for k in range(len(cluster.rules.requests))
         ]
 
-    def loss(self, chosen: Sequence[tuple[int, int]]) -> tuple[int, int, int, float]:
-        """(restarted, moved, not placed, GPUs' worth not placed) when so many hosts of some classes are lost."""
-        cluster, rules, classes = self.cluster, self.cluster.rules, self.classes
-        gone = Counter[State]()
-        rooms = Counter(self.rooms)
+    def lost(self, chosen: _Chosen) -> Kinds:
+        """VMs of each kind on these hosts."""
         lost = [0] * len(self.vms)
         for c, n in chosen:
-            gone[classes[c].state] += n
-            rooms[classes[c].room] -= n
-            for k, vms in enumerate(classes[c].vms):
+            for k, vms in enumerate(self.classes[c].vms):
                 lost[k] += n * vms
-        order = [k for k in rules.largest_first for _ in range(lost[k])]
+        return tuple(lost)
+
+    def restart(self, chosen: _Chosen, lost: Kinds) -> tuple[_Figures, Kinds | None]:
+        """What a restart alone does when so many hosts of some classes are lost, and who has a place then (None: all)."""
+        gone = Counter[State]()
+        for c, n in chosen:
+            gone[self.classes[c].state] += n
+        order = [k for k in self.cluster.rules.largest_first for _ in range(lost[k])]
         choices = self.pool.restart(order, gone)
-        if None not in choices:
-            return len(order), 0, 0, 0.0
+        if None not in choices or self._taken_over(chosen):
+            return _Figures(len(order), 0, 0, Fraction(0)), None
         done = [0] * len(lost)
         for kind, choice in zip(order, choices, strict=True):
             done[kind] += choice is not None
+        return self._figures(lost, done, 0), tuple(done)
+
+    def placed_again(self, chosen: _Chosen, lost: Kinds, done: Kinds) -> _Figures:
+        """What it does if others may be moved too."""
+        cluster, classes = self.cluster, self.classes
+        rooms = Counter(self.rooms)
+        for c, n in chosen:
+            rooms[classes[c].room] -= n
         running = tuple(a - b for a, b in zip(self.vms, lost, strict=True))
-        decided = cluster.decide(running, tuple(lost), tuple(done), rooms)
-        moved = 0
-        if decided is not None:
-            placed, blocks = decided
-            healthy = Counter[tuple[Room, Kinds]]()
-            for one in classes:
-                healthy[one.room, one.vms] += len(one.hosts)
-            for c, n in chosen:
-                healthy[classes[c].room, classes[c].vms] -= n
-            moved = sum(running) - sum(n * stay for _, _, n, stay in cluster.match(+healthy, blocks))
-            done = [a - b for a, b in zip(placed, running, strict=True)]
+        decided = cluster.decide(running, lost, done, rooms)
+        if decided is None:
+            return self._figures(lost, done, 0)
+        placed, blocks = decided
+        healthy = Counter[tuple[Room, Kinds]]()
+        for one in classes:
+            healthy[one.room, one.vms] += len(one.hosts)
+        for c, n in chosen:
+            healthy[classes[c].room, classes[c].vms] -= n
+        moved = sum(running) - sum(n * stay for _, _, n, stay in cluster.match(+healthy, blocks))
+        return self._figures(lost, [a - b for a, b in zip(placed, running, strict=True)], moved)
+
+    def worth(self, vms: Sequence[int]) -> Fraction:
+        """GPUs' worth of so many VMs of each kind."""
+        return sum((n * w for n, w in zip(vms, self.cluster.rules.worth, strict=True) if n), Fraction(0))
+
+    def _figures(self, lost: Sequence[int], done: Sequence[int], moved: int) -> _Figures:
         left = [a - b for a, b in zip(lost, done, strict=True)]
-        worth = sum((n * w for n, w in zip(left, rules.worth, strict=True) if n), Fraction(0))
-        return sum(done), moved, sum(left), float(worth)
+        return _Figures(sum(done), moved, sum(left), self.worth(left))
+
+    def _taken_over(self, chosen: _Chosen) -> bool:
+        """Whether empty hosts can take over all that is on the lost ones."""
+        empty = Counter({one.room: 0 for one in self.classes if not one.content})
+        for one in self.classes:
+            if not one.content:
+                empty[one.room] += len(one.hosts)
+        lost = []
+        for c, n in chosen:
+            one = self.classes[c]
+            if one.content:
+                lost += [(one.room, one.content)] * n
+            else:
+                empty[one.room] -= n
+        return self.cluster.taken_over(lost, empty) is not None
 
 
 def _lose(cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: Collection[int]) -> _Step:
@@ -341,13 +541,20 @@ def _lose(cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: 
         return _Step(layout, [], [], [])
     states: dict[State, deque[int]] = {}
     healthy: dict[tuple[Room, Kinds], list[int]] = defaultdict(list)
-    for one in cluster.read(layout):
+    classes = cluster.read(layout)
+    for one in classes:
         left = [at for at in one.hosts if at not in gone]
         states[one.state] = deque(sorted([*states.get(one.state, ()), *left]))
         healthy[one.room, one.vms] += left
     pool = Pool(rules, {state: len(hosts) for state, hosts in states.items()})
     choices = pool.restart([vm.kind for vm in displaced], {})
     if None in choices:
+        taken = _taken_over(cluster, layout, now, classes, gone)
+        if taken is not None:
+            after = list(layout)
+            for at, to in taken.items():
+                after[at], after[to] = (), layout[at]
+            return _Step(tuple(after), [(vm, taken[vm.host]) for vm in displaced], [], [])
         lost, done = [0] * len(rules.requests), [0] * len(rules.requests)
         for vm, choice in zip(displaced, choices, strict=True):
             lost[vm.kind] += 1
@@ -361,6 +568,30 @@ def _lose(cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: 
         if decided is not None:
             return _placed_again(cluster, layout, displaced, healthy, decided[1])
     return _restarted(cluster, layout, displaced, choices, states)
+
+
+def _taken_over(
+    cluster: Cluster,
+    layout: Sequence[Host],
+    now: Sequence[int],
+    classes: Sequence[HostClass],
+    gone: Collection[int],
+) -> dict[int, int] | None:
+    """For each host that is emptied an empty one that takes over all that is on it; None if there are too few."""
+    lost = [(at, one.room, one.content) for one in classes for at in one.hosts if at in now and one.content]
+    empty: dict[Room, deque[int]] = defaultdict(deque)
+    for one in classes:
+        if not one.content:
+            empty[one.room].extend(at for at in one.hosts if at not in gone)
+    lost.sort(key=itemgetter(0))
+    rooms = cluster.taken_over(
+        [(room, content) for _, room, content in lost], {room: len(hosts) for room, hosts in empty.items()}
+    )
+    return (
+        None
+        if rooms is None
+        else {at: empty[room].popleft() for (at, *_), room in zip(lost, rooms, strict=True)}
+    )
 
 
 def _vms_on(cluster: Cluster, layout: Sequence[Host], at: int) -> list[_Vm]:

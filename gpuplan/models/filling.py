@@ -10,7 +10,7 @@ get their numbers in ``placement``, at the end.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -25,6 +25,10 @@ class Family(NamedTuple):
     """How many of each profile one GPU holds at most; equal-size mode has one profile and one layout."""
     capacity: int = 0
     """Memory to divide freely instead, in MB; then there are no profiles and no layouts."""
+    sizes: tuple[int, ...] = ()
+    """Of each profile a number that is larger for the one that is placed before the other."""
+    in_order: bool = False
+    """Whether the layouts hold for larger shares first only, and nobody on a running GPU makes room (MIG)."""
 
 
 class Request(NamedTuple):
@@ -173,6 +177,7 @@ class Rules:
         """GPUs' worth of one VM of each kind."""
         self.largest_first = sorted(every, key=lambda k: (-self.worth[k], self.family_of[k] >= 0, k))
         self._fits: dict[tuple[State, int], Fit | None] = {}
+        self._later: dict[tuple[State, int], Fit | None] = {}
 
     def _unit(self, kind: int) -> int:
         request, f = self.requests[kind], self.family_of[kind]
@@ -281,10 +286,27 @@ class Rules:
         try:
             return self._fits[key]
         except KeyError:
-            found = self._fits[key] = self._fit(state, kind)
+            found = self._fits[key] = self._fit(state, kind, range(len(self.units)))
             return found
 
-    def _fit(self, state: State, kind: int) -> Fit | None:
+    def fit_later(self, state: State, kind: int) -> Fit | None:
+        """The same on a host that runs: where the order counts, it joins no GPU that a smaller share is on."""
+        family = self.family_of[kind]
+        if family < 0 or not self.families[family].in_order:
+            return self.fit(state, kind)
+        key = (state, kind)
+        if key not in self._later:
+            self._later[key] = self._fit(state, kind, self._at_least(family, self.units[kind]))
+        return self._later[key]
+
+    def _at_least(self, family: int, unit: int) -> Collection[int]:
+        """Profiles of a family that are sure to be placed before this one, and itself."""
+        profiles, sizes = self.families[family].profiles, self.families[family].sizes
+        size = dict(zip(profiles, sizes, strict=True)) if sizes else {}
+        here = [size.get(profile, 0) for profile in self.profiles[family]]
+        return [unit, *(other for other, size in enumerate(here) if size > here[unit])]
+
+    def _fit(self, state: State, kind: int, beside: Collection[int]) -> Fit | None:
         free, vcpus, memory, opens = state
         request, family, unit = self.requests[kind], self.family_of[kind], self.units[kind]
         if vcpus >= 0:
@@ -302,7 +324,7 @@ class Rules:
         after = list(opens)
         joins, left = [], request.shares
         for more, used in sorted((self.more(family, used, unit), used) for f, used in opens if f == family):
-            if more > 0 and left:
+            if more > 0 and left and all(other in beside for other, n in enumerate(used) if n):
                 shares = min(more, left)
                 left -= shares
                 joins.append((used, shares))

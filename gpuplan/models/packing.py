@@ -5,7 +5,6 @@ among given layouts. Both look for a good answer and for a bound, and say which 
 """
 
 import math
-import time
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,8 +13,15 @@ from typing import Any, NamedTuple
 
 MAX_PATTERNS = 20_000
 MAX_SIZES = 200
-SOLVER_SECONDS = 3.0
-GENERATION_SECONDS = 1.0
+SOLVER_NODES = 200_000
+"""Nodes times columns of the search of a solver in whole numbers; no time, so that an answer can be had again."""
+SOLVER_SECONDS = 30.0
+"""The last guard against a search that does not end."""
+FIRST_COLUMNS = 400
+"""Columns of a programme that are tried first, where there are more."""
+GENERATION_STEPS = 1.5e9
+"""Steps of the knapsacks by which patterns are generated."""
+GENERATED_NODES = 20
 PRICE_UNIT = 2**32
 """Prices of the relaxed programme are rounded down to whole multiples of 1 / PRICE_UNIT."""
 
@@ -43,7 +49,7 @@ class Packing(NamedTuple):
     """What proves the bound: ``volume``, ``large``, ``programme``; ``heuristic`` if there is a gap."""
 
 
-def pack(sizes: Mapping[int, int], *, capacity: int) -> Packing:
+def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Packing:
     """The fewest equal bins that hold all sizes, with proof.
 
     Parameters
@@ -52,6 +58,8 @@ def pack(sizes: Mapping[int, int], *, capacity: int) -> Packing:
         How many there are of each size. [-]
     capacity : int
         Capacity of each bin, in the unit of the sizes. [-]
+    search : bool
+        Whether to go on where first-fit decreasing leaves a gap to the bound. [-]
 
     Returns
     -------
@@ -63,10 +71,10 @@ def pack(sizes: Mapping[int, int], *, capacity: int) -> Packing:
     -----
     First-fit decreasing; if it meets the volume bound ceil(sum / capacity) or the Martello-Toth
     bound L2 it is optimal. Otherwise the programme over all maximal patterns (Gilmore-Gomory) is
-    solved by HiGHS: relaxed and rounded, and if that leaves a gap, in whole numbers (at most 3 s). With
+    solved by HiGHS: relaxed and rounded, and if that leaves a gap, in whole numbers (a limited search). With
     more than 20000 patterns they are generated one by one, each the best for the prices that the
-    relaxed programme puts on the sizes, found by an exact knapsack (at most 1 s, then 1 s for whole
-    numbers of what was generated); the answer is the best of that, first fit and best fit. Prices are
+    relaxed programme puts on the sizes, found by an exact knapsack (until 1.5e9 steps of it, then 20 nodes of the
+    search for whole numbers of what was generated); the answer is the best of that, first fit and best fit. Prices are
     whole numbers, and by duality sum(price * count) / (most that one bin is worth) is a bound
     whichever they are (Farley), so the bound also holds when generation stops early. Where a
     gap is left the answer is labelled ``heuristic``.
@@ -88,7 +96,7 @@ def pack(sizes: Mapping[int, int], *, capacity: int) -> Packing:
     .. [1] martello-toth-1990
     .. [2] gilmore-gomory-1961
     """
-    return _pack(_counts_of(sizes, capacity), capacity)
+    return _pack(_counts_of(sizes, capacity), capacity, search)
 
 
 def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
@@ -129,6 +137,43 @@ def bins_bound(sizes: Mapping[int, int], *, capacity: int) -> int:
     return max(-(-sum(s * n for s, n in counts) // capacity), _martello_toth(counts, capacity))
 
 
+def bins_enough(sizes: Mapping[int, int], *, capacity: int) -> int:
+    """A number of equal bins in which the sizes surely fit, without a search.
+
+    Parameters
+    ----------
+    sizes : mapping of int to int
+        How many there are of each size. [-]
+    capacity : int
+        Capacity of each bin, in the unit of the sizes. [-]
+
+    Returns
+    -------
+    bins_enough : int
+        Bins that first-fit decreasing takes. [-]
+
+    Notes
+    -----
+    Together with ``bins_bound`` it answers most questions of whether sizes fit in so many bins.
+
+    Raises
+    ------
+    ValueError
+        If a size is larger than the capacity or not positive.
+
+    Examples
+    --------
+    >>> bins_enough({3: 8}, capacity=4)
+    8
+
+    References
+    ----------
+    .. [1] martello-toth-1990
+    """
+    counts = _counts_of(sizes, capacity)
+    return _bins(_first_fit_decreasing([s for s, _ in counts], [n for _, n in counts], capacity))
+
+
 def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing:
     """The fewest GPUs on which the needed shares of each profile fit, with proof.
 
@@ -150,7 +195,7 @@ def cover(needed: Sequence[int], *, layouts: Sequence[Sequence[int]]) -> Packing
     One profile: ceil(needed / most on one GPU). Otherwise a greedy choice of layouts; if it meets the
     volume bound (each share counted as 1 / most on one GPU, divided by the most that a layout holds
     of that) it is optimal. Else the programme over the layouts is solved by HiGHS: relaxed and rounded,
-    and if that leaves a gap, in whole numbers (at most 3 s; ``heuristic`` if the gap stays).
+    and if that leaves a gap, in whole numbers (a limited search; ``heuristic`` if the gap stays).
 
     Raises
     ------
@@ -245,8 +290,8 @@ def whole_programme(
     needed: Sequence[int],
     *,
     costs: Sequence[int],
-    seconds: float = SOLVER_SECONDS,
-) -> tuple[tuple[int, ...] | None, int]:
+    nodes: int = 0,
+) -> tuple[tuple[int, ...] | None, int | None]:
     """The cheapest choice of whole numbers of columns that reaches what is needed in every row.
 
     Parameters
@@ -257,18 +302,20 @@ def whole_programme(
         Least sum of each row. [-]
     costs : sequence of int
         Cost of each column, whole numbers. [-]
-    seconds : float
-        Time after which the search stops with the best that it has. [s]
+    nodes : int
+        Nodes after which the search stops with the best that it has; 0: as many as the number of columns allows. [-]
 
     Returns
     -------
     whole_programme : tuple
-        How often each column is taken (None if nothing was found in time), and a cost below which no
-        choice can go. [-]
+        How often each column is taken (None if nothing was found), and a cost below which no choice can go
+        (None if none was proven). [-]
 
     Notes
     -----
-    Mixed-integer linear programme, solved by HiGHS by branch and cut.
+    Mixed-integer linear programme, solved by HiGHS by branch and cut. The limit is a number of nodes, so that the answer
+    does not depend on the speed of the computer (200000 / columns, from 20 to 5000); a clock of 30 s is the last
+    guard.
 
     Examples
     --------
@@ -290,10 +337,13 @@ def whole_programme(
         ),
         integrality=np.ones(len(columns)),
         bounds=Bounds(0, np.inf),
-        options={"time_limit": seconds},
+        options={
+            "node_limit": nodes or min(5000, max(20, SOLVER_NODES // len(columns))),
+            "time_limit": SOLVER_SECONDS,
+        },
     )
     proven = solved.mip_dual_bound
-    bound = math.ceil(proven - 1e-6) if proven is not None and math.isfinite(proven) else 0
+    bound = math.ceil(proven - 1e-6) if proven is not None and math.isfinite(proven) else None
     if solved.x is None:
         return None, bound
     return tuple(int(x) for x in np.rint(solved.x)), bound
@@ -349,14 +399,16 @@ def _counts_of(sizes: Mapping[int, int], capacity: int) -> Counts:
 
 
 @lru_cache(maxsize=256)
-def _pack(counts: Counts, capacity: int) -> Packing:
+def _pack(counts: Counts, capacity: int, search: bool) -> Packing:
     sizes, needed = tuple(s for s, _ in counts), tuple(n for _, n in counts)
     uses = _first_fit_decreasing(sizes, needed, capacity)
     volume = -(-sum(s * n for s, n in counts) // capacity)
     bound, method = volume, "volume"
     if sum(uses.values()) > bound:
         bound, method = max(volume, _martello_toth(counts, capacity)), "large"
-    if sum(uses.values()) > bound:
+    if sum(uses.values()) > bound and not search:
+        method = "heuristic"
+    elif sum(uses.values()) > bound:
         found = maximal_patterns(sizes, counts=needed, capacity=capacity)
         if found is None:
             others, proven = _generated(sizes, needed, capacity, bound, uses)
@@ -484,15 +536,28 @@ def _programme(
 
     times, duals = relaxed_programme(columns, needed, costs=[1] * len(columns))
     prices = _whole(duals)
-    dearest = int((np.array(columns, dtype=np.int64) @ np.array(prices, dtype=np.int64)).max())
+    worth = np.array(columns, dtype=np.int64) @ np.array(prices, dtype=np.int64)
+    dearest = int(worth.max())
     bound = _price_bound(prices, needed, dearest)
     rounded = _filled(columns, needed, [int(t + 1e-6) for t in times], rest)
     if _bins(rounded) == bound:
         return rounded, bound
-    chosen, proven = whole_programme(columns, needed, costs=[1] * len(columns))
-    if chosen is None:
-        return rounded, max(bound, proven)
-    return min(rounded, _filled(columns, needed, chosen, rest), key=_bins), max(bound, proven)
+    # first with the columns of the relaxed programme and those that are worth most, then with all that a choice with fewer bins can have
+    order = np.lexsort((-worth, np.array(times) <= 0))
+    best = rounded
+    if len(columns) > FIRST_COLUMNS:
+        here = [columns[i] for i in order[:FIRST_COLUMNS]]
+        chosen, _ = whole_programme(here, needed, costs=[1] * len(here))
+        if chosen is not None:
+            best = min(best, _filled(here, needed, chosen, rest), key=_bins)
+    if _bins(best) == bound:
+        return best, bound
+    spare = dearest * (_bins(best) - 1) - sum(p * n for p, n in zip(prices, needed, strict=True))
+    here = [columns[i] for i in order if dearest - int(worth[i]) <= spare]
+    chosen, proven = whole_programme(here, needed, costs=[1] * len(here))
+    if chosen is not None:
+        best = min(best, _filled(here, needed, chosen, rest), key=_bins)
+    return best, max(bound, min(proven or 0, _bins(best)))
 
 
 def _whole(prices: Iterable[float]) -> list[int]:
@@ -533,20 +598,22 @@ def _generated(
     best_fit = _best_fit_decreasing(sizes, needed, capacity)
     best = min(first_fit, best_fit, key=_bins)
     columns = list({**first_fit, **best_fit})
-    bound, until = known, time.monotonic() + GENERATION_SECONDS
+    lots = sum(min(n, capacity // s).bit_length() for n, s in zip(needed, sizes, strict=True))
+    most = len(columns) + max(10, int(GENERATION_STEPS / (lots * capacity)))
+    bound = known
     while _bins(best) > bound:
         times, duals = relaxed_programme(columns, needed, costs=[1] * len(columns))
         prices = _whole(duals)
         dearest, column = _dearest(prices, sizes, needed, capacity)
         bound = max(bound, _price_bound(prices, needed, dearest))
         done = column in columns or bound >= math.ceil(sum(times) - 1e-6)
-        if done or time.monotonic() > until:
+        if done or len(columns) >= most:
             rounded = _filled(columns, needed, [int(t + 1e-6) for t in times], rest)
             best = min(best, rounded, key=_bins)
             break
         columns.append(column)
     if _bins(best) > bound:
-        chosen, _ = whole_programme(columns, needed, costs=[1] * len(columns), seconds=GENERATION_SECONDS)
+        chosen, _ = whole_programme(columns, needed, costs=[1] * len(columns), nodes=GENERATED_NODES)
         if chosen is not None:
             best = min(best, _filled(columns, needed, chosen, rest), key=_bins)
     return best, bound

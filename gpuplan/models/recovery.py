@@ -1,8 +1,9 @@
 """Recovery: what is decided when hosts are lost, on counts.
 
-First a restart (``Pool``): each displaced VM goes where it fits, nobody else moves. If some are left over, everything
-is placed again on the hosts that are left (``Cluster.decide``), and the blocks of that are laid where most of the same
-is already (``Cluster.match``).
+First a restart (``Pool``): each displaced VM goes where it fits, nobody else moves. If some are left over, empty hosts
+take over what was on each lost one (``Cluster.taken_over``), if there are enough. If not, everything is placed again on
+the hosts that are left (``Cluster.decide``), and the blocks of that are laid where most of the same is already
+(``Cluster.match``).
 
 Hosts that are filled alike are looked at once (``Cluster.read``). A restart is decided by what is left of the hosts,
 never by their numbers, so that hosts filled alike are struck alike. ``failover`` makes VMs with numbers of it.
@@ -60,7 +61,7 @@ class Pool:
                         best = rank, -1, state, fit
                         break
                 for at, state in enumerate(touched):
-                    more = self.rules.fit(state, kind)
+                    more = self.rules.fit_later(state, kind)
                     if more is not None:
                         rank = _rank(state, more)
                         if best is None or rank < best[0]:
@@ -81,7 +82,7 @@ class Pool:
     def _order(self, kind: int) -> list[tuple[Any, State, Fit]]:
         """States in which a VM of the kind fits, best first."""
         if kind not in self._orders:
-            fits = ((state, self.rules.fit(state, kind)) for state in self.states)
+            fits = ((state, self.rules.fit_later(state, kind)) for state in self.states)
             self._orders[kind] = sorted(
                 (_rank(state, fit), state, fit) for state, fit in fits if fit is not None
             )
@@ -156,12 +157,47 @@ class Cluster:
 
     # ---- decisions
 
+    def taken_over(
+        self, lost: Sequence[tuple[Room, Content]], empty: Mapping[Room, int]
+    ) -> list[Room] | None:
+        """For each lost host what the empty host offers that takes over all that is on it; None if some have none."""
+        if len(lost) > sum(empty.values()):
+            return None
+        takers: dict[Room, list[int]] = {room: [] for room in sorted(empty)}
+        large = [[room for room in takers if self._holds(room, *each)] for each in lost]
+
+        def find(at: int, seen: set[Room]) -> bool:  # augmenting paths, so that no match is missed
+            for room in large[at]:
+                if room in seen:
+                    continue
+                seen.add(room)
+                if len(takers[room]) < empty[room]:
+                    takers[room].append(at)
+                    return True
+                for i, other in enumerate(takers[room]):
+                    if find(other, seen):
+                        takers[room][i] = at
+                        return True
+            return False
+
+        if not all(find(at, set()) for at in range(len(lost))):
+            return None
+        chosen = {at: room for room, every in takers.items() for at in every}
+        return [chosen[at] for at in range(len(lost))]
+
+    def _holds(self, room: Room, before: Room, content: Content) -> bool:
+        """Whether a host can take over what is on another."""
+        if room == before:
+            return True
+        free, vcpus, memory, _ = self.rules.state(room, content)
+        return free >= 0 and (not room.vcpus or vcpus >= 0) and (not room.memory_gib or memory >= 0)
+
     def decide(
         self, running: Kinds, lost: Kinds, restarted: Kinds, rooms: Counter[Room]
     ) -> tuple[Kinds, Blocks] | None:
         """Which VMs are placed when all are placed again, and how; None if a restart alone does as much."""
         total = tuple(a + b for a, b in zip(running, lost, strict=True))
-        if self._possible(total, rooms, thorough=True):
+        if self.possible(total, rooms, thorough=True):
             return total, self._placed(total, rooms, thorough=True)
         # As many as possible beside what a restart placed, largest first: by halving, kind by kind.
         placed = tuple(a + b for a, b in zip(running, restarted, strict=True))
@@ -170,28 +206,30 @@ class Cluster:
             low, high = 0, lost[kind] - restarted[kind]
             while low < high:
                 more = (low + high + 1) // 2
-                if self._possible(_with_more(most, kind, more), rooms, thorough=False):
+                if self.possible(_with_more(most, kind, more), rooms, thorough=False):
                     low = more
                 else:
                     high = more - 1
             most = _with_more(most, kind, low)
         return (most, self._placed(most, rooms, thorough=False)) if most != placed else None
 
-    def _possible(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> bool:
+    def possible(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> bool:
         """Whether all VMs can be placed again on so many hosts of each kind (or a way is found)."""
-        kinds = tuple(room for room, n in rooms.items() if n)
+        rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})  # all take GPUs
+        kinds = tuple(rooms)
         if any(vms[kind] for kind in self._misfits_on(kinds)):
             return False
         if _equal(kinds):
-            return not any(vms) or self.equal.hosts_needed(vms, kinds[0].gpus) <= rooms.total()
-        return self.varied.arrange(vms, +rooms, thorough=thorough) is not None
+            return not any(vms) or self.equal.fit_on(vms, kinds[0].gpus, rooms.total(), thorough=thorough)
+        return self.varied.arrange(vms, rooms, thorough=thorough) is not None
 
     def _placed(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> Blocks:
         """All VMs placed again, where that is possible."""
-        kinds = tuple(room for room, n in rooms.items() if n)
+        rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})
+        kinds = tuple(rooms)
         if _equal(kinds):
-            return self.equal.solve(vms, kinds[0].gpus).blocks
-        return self.varied.arrange(vms, +rooms, thorough=thorough) or ()
+            return self.equal.solve(vms, kinds[0].gpus, thorough=thorough).blocks
+        return self.varied.arrange(vms, rooms, thorough=thorough) or ()
 
     def _misfits_on(self, rooms: tuple[Room, ...]) -> list[int]:
         """Kinds of which no VM fits on any of these hosts when they are empty."""

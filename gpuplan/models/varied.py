@@ -289,7 +289,10 @@ class _Priced:
             most = (min(self.vms[k], rules.most_on(room, k)) for k in kinds)
             limits = [-room.gpus * GPU_UNIT, -room.vcpus, -room.memory_gib, *(-n for n in most)]
             chosen, least = whole_programme(needs, limits, costs=[-whole[k] for k in kinds])
-            dearest.append(-least)
+            # no proof: then the sum of what the most of each kind is worth
+            dearest.append(
+                sum(whole[k] * -limits[3 + i] for i, k in enumerate(kinds)) if least is None else -least
+            )
             if chosen is not None:
                 counts = dict(zip(kinds, chosen, strict=True))
                 self._add(at, rules.filled(room, {k: counts[k] for k in rules.largest_first if k in counts}))

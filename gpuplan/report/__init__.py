@@ -1,9 +1,9 @@
 """Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
 
 from gpuplan.report.explain import Explanation, explain
-from gpuplan.report.numbers import amount, basis_word, hours, number, percent
 from gpuplan.report.tables import group_names, idle_text, plan_dict, plan_frames, plan_tables
 from gpuplan.report.text import catalog_text, plan_text, table_text
+from gpuplan.wording import amount, basis_word, hours, number, percent
 
 __all__ = [
     "Explanation",

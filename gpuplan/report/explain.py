@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuplan.plan import Plan
 from gpuplan.records import Input, Line
-from gpuplan.report.numbers import amount, basis_word, number
+from gpuplan.wording import amount, basis_word, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,10 @@ def explain(plan: Plan, key: str) -> Explanation:
 
 def formula_text(line: Line) -> str:
     """The formula with the numbers in it."""
-    values = {i.name: number(i.value) for i in line.inputs}
-    return line.formula.format(**values, value=number(line.value))
+    given = [(i.name, i.value, i.unit) for i in line.inputs] + [("value", line.value, line.unit)]
+    words = {name: number(value) for name, value, _ in given}
+    words |= {f"{name}_u": amount(value, unit) for name, value, unit in given}
+    return line.formula.format(**words)
 
 
 def _row(plan: Plan, given: Input) -> InputRow:

@@ -11,8 +11,8 @@ from gpuplan.models.failover import Idle
 from gpuplan.plan import Plan
 from gpuplan.records import Pool
 from gpuplan.report.explain import formula_text
-from gpuplan.report.numbers import MODE_NAMES, amount, number
 from gpuplan.scenario import UNASSIGNED
+from gpuplan.wording import MODE_NAMES, amount, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,7 +100,13 @@ def idle_text(plan: Plan, idle: Idle) -> str:
     if idle.kind == "whole":
         each = "" if idle.count == 1 else " each"
         what = f"{amount(idle.room, 'GPU')}{each} idle on {amount(idle.count, 'host')}"
-        why = "no VM in this design asks for so few GPUs at once"
+        pool = next(pool for pool in plan.pools if idle in pool.idle)
+        few = any(request.gpus <= idle.room for request in pool.requests)
+        why = (
+            "what is left of CPU and memory there is too little"
+            if few
+            else "no VM in this design asks for so few GPUs at once"
+        )
     else:
         places = "MB of memory" if idle.family == "bitfusion" else "place" if idle.room == 1 else "places"
         each = "" if idle.count == 1 else " on each"

@@ -12,8 +12,8 @@ from gpuplan.checks import check_plan
 from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
 from gpuplan.records import Pool
-from gpuplan.report.numbers import MODE_NAMES, amount, basis_word, hours, number, percent
 from gpuplan.report.tables import group_names, idle_text, plan_tables
+from gpuplan.wording import MODE_NAMES, amount, basis_word, hours, number, percent
 
 WIDTH = 100
 

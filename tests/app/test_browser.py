@@ -172,6 +172,19 @@ def test_the_worst_failure_and_the_worst_pair(visit: Any) -> None:
     assert page.locator(".gp-fold[open]").count() == 1  # drawing again leaves it open
 
 
+def test_the_worst_failure_beside_a_host_in_maintenance(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Hosts and availability")
+    page.get_by_role("button", name="puts it in maintenance").click()
+    page.locator(".gp-host").nth(5).click()
+    page.get_by_text("Beside host 6:").wait_for()
+    page.get_by_role("button", name="Worst failure beside host 6 in maintenance", exact=True).click()
+    page.get_by_text("Host 6 in maintenance, host 8 lost: 18 VMs without a GPU").wait_for()
+    assert page.locator(".gp-host.maintenance").count() == 1
+    assert "test whether it can be moved while it runs" in verdict_row(page, "Developers")[2]
+
+
 def test_a_sharing_mode_that_does_not_exist_is_refused_with_its_rule(visit: Any) -> None:
     page = visit.page
     enterprise(page)
@@ -239,6 +252,17 @@ def test_ten_thousand_hosts_are_a_picture_of_their_kinds(visit: Any, tmp_path: P
     tiles.first.click()
     page.get_by_text("Hosts 1, 2 lost: 1 VM without a GPU").wait_for()
     assert tiles.first.locator(".gp-host-head span").inner_text() == "2 failed"
+    back = page.get_by_role("button", name="bring one back: host 2")
+    back.focus()
+    page.keyboard.press("Enter")
+    page.locator(":focus").and_(page.get_by_role("button", name="bring one back: host 1")).wait_for()
+    page.keyboard.press("Enter")
+    page.locator(".gp-host:focus").wait_for()  # nobody is left to bring back
+    assert page.locator(".gp-back").count() == 0
+    tiles.last.click()  # the only host of its kind
+    page.locator(".gp-host.failed:disabled").wait_for()
+    page.get_by_role("button", name="bring one back").press("Enter")
+    page.locator(".gp-host:focus").wait_for()
 
 
 def test_posture_changes_the_spare_hosts(visit: Any) -> None:

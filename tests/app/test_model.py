@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import random
 import zlib
@@ -14,9 +15,11 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan import Scenario, load_scenario
+from gpuplan.app.frame import nav_data
 from gpuplan.app.model import HISTORY, STEPS, Workbook, guarded
 from gpuplan.catalog import Catalog
 from gpuplan.fields import FIELDS, GROUP_FIELDS, field_of
+from gpuplan.plan import Plan, fail_hosts, make_plan
 from gpuplan.scenario import MAX_GROUPS, STATED, from_dict
 
 
@@ -72,6 +75,70 @@ def test_what_the_hardware_does_not_allow_is_kept_and_the_plan_too(book: Workboo
     assert not book.stale
     assert book.scenario.hardware.gpus_per_host == 2
     assert book.plan.scenario == book.scenario
+
+
+def broken(monkeypatch: pytest.MonkeyPatch, people: int) -> None:
+    """Let a plan for so many researchers fail as a model does that cannot answer."""
+
+    def plan(scenario: Scenario, catalog: Catalog) -> Plan:
+        if scenario.get("groups.researchers.people") == people:
+            raise ValueError("the pieces do not fit on one GPU together")
+        return make_plan(scenario, catalog)
+
+    monkeypatch.setattr("gpuplan.app.model.make_plan", plan)
+
+
+def test_a_model_that_cannot_answer_leaves_the_last_plan(
+    book: Workbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken(monkeypatch, 9)
+    before = book.plan
+    book.edit("groups.researchers.people", "9")
+    assert book.stale
+    assert book.plan is before
+    assert book.scenario.get("groups.researchers.people") == 9
+    assert [problem.path for problem in book.refused] == [""]
+    assert book.notice[0] == "stop"
+    assert book.notice[1].endswith("the pieces do not fit on one GPU together")
+    assert [step["error"] for step in nav_data(book)["steps"]] == [""] * len(STEPS)  # no field is to blame
+    book.say("", "")
+    book.edit("demand.stated_gpus", "")  # still cannot be planned, and says so again
+    assert book.notice[0] == "stop"
+    book.edit("groups.researchers.people", "4")
+    assert not book.stale
+    assert book.plan.scenario == book.scenario
+    assert book.notice == ("", "")
+    book.undo()
+    assert book.stale
+    book.undo()
+    book.undo()
+    assert (book.stale, book.plan) == (False, before)
+
+
+def test_a_file_or_link_that_a_model_cannot_answer(book: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenario = book.scenario.with_value("groups.researchers.people", 9)
+    link = Workbook(book.catalog, scenario).fragment()
+    broken(monkeypatch, 9)
+    before = book.scenario
+    book.open_file("bad.yaml", scenario.to_yaml().encode())
+    assert book.notice[1].startswith("bad.yaml was not opened. It cannot be planned: the pieces ")
+    assert book.scenario is before
+    plan = book.plan
+    book.restore(link)
+    assert book.stale
+    assert book.plan is plan
+
+
+def test_an_error_that_is_none_of_a_model_is_not_hidden(
+    book: Workbook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plan(*_: Any) -> Plan:
+        raise KeyError("hosts")
+
+    monkeypatch.setattr("gpuplan.app.model.make_plan", plan)
+    with pytest.raises(KeyError):
+        book.edit("groups.researchers.people", "9")
+    assert book.refused == ()
 
 
 def test_nothing_typed_is_lost_when_something_else_changes(book: Workbook) -> None:
@@ -344,27 +411,76 @@ def test_a_host_is_failed_or_in_maintenance_never_both(book: Workbook) -> None:
 
 
 def test_the_worst_failure_and_the_worst_pair_are_found(book: Workbook) -> None:
-    book.set_click("maintain")
     book.toggle_host("vgpu", 1)
     book.fail_worst("vgpu", 1)
     assert book.failed["vgpu"] == (6,)  # the developers' host: most restarts
-    assert book.maintenance["vgpu"] == ()
     book.fail_worst("vgpu", 2)
     outcome = book.outcome("vgpu")
     assert outcome
     assert len(book.failed["vgpu"]) == 2
-    assert len(outcome.unplaced) == book.pairs("vgpu")[0].unplaced > 0
+    assert len(outcome.unplaced) == book.worst("vgpu", 2)[0].unplaced > 0
+    before = book.failed
     book.fail_worst("nowhere", 1)
+    book.fail_worst("vgpu", 0)
+    assert book.failed == before
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_the_worst_failure_beside_maintenance_is_found(book: Workbook, lost: int) -> None:
+    book.set_click("maintain")
+    book.toggle_host("vgpu", 6)  # the developers' host, whose loss is the worst of all
+    book.fail_worst("vgpu", lost)
+    assert book.maintenance["vgpu"] == (6,)
+    failed = book.failed["vgpu"]
+    assert len(failed) == lost
+    assert 6 not in failed
+    groups = {g.id: g.gpus_each for g in book.scenario.groups}
+
+    def short(hosts: tuple[int, ...]) -> float:
+        outcome = fail_hosts(book.plan, "vgpu", hosts, (6,))
+        return round(sum(groups[group] for group, _ in outcome.unplaced), 6)
+
+    others = [n for n in range(1, 9) if n != 6]
+    assert short(failed) == max(map(short, itertools.combinations(others, lost)))
+    assert (len(outcome.unplaced) if (outcome := book.outcome("vgpu")) else 0) == book.worst(
+        "vgpu", lost, (6,)
+    )[0].unplaced
+
+
+def test_the_worst_failure_needs_a_host_that_runs(book: Workbook) -> None:
+    book.set_click("maintain")
+    for host in range(1, 8):
+        book.toggle_host("vgpu", host)
+    book.fail_worst("vgpu", 2)
+    assert book.failed["vgpu"] == ()
+    book.fail_worst("vgpu", 1)
+    assert (book.failed["vgpu"], len(book.maintenance["vgpu"])) == ((8,), 7)
+    book.toggle_host("vgpu", 8)
+    book.fail_worst("vgpu", 1)
+    assert book.failed["vgpu"] == ()
+
+
+def test_one_host_comes_back(book: Workbook) -> None:
+    book.toggle_host("vgpu", 3)
+    book.toggle_host("vgpu", 1)
+    book.set_click("maintain")
+    book.toggle_host("vgpu", 2)
+    book.bring_back("vgpu", 1)
+    assert (book.failed["vgpu"], book.maintenance["vgpu"]) == ((3,), (2,))
+    book.bring_back("vgpu", 2)
+    book.bring_back("vgpu", 5)
+    book.bring_back("nowhere", 5)
+    assert (book.failed["vgpu"], book.maintenance["vgpu"]) == ((3,), ())
 
 
 def test_what_was_worked_out_is_kept_until_the_plan_changes(book: Workbook) -> None:
     book.toggle_host("vgpu", 2)
-    first, pairs = book.outcome("vgpu"), book.pairs("vgpu")
+    first, pairs = book.outcome("vgpu"), book.worst("vgpu", 2)
     book.drawer = "totals.hosts"
     assert book.outcome("vgpu") is first
-    assert book.pairs("vgpu") is pairs
+    assert book.worst("vgpu", 2) is pairs
     book.edit("demand.stated_gpus", "40")
-    assert book.pairs("vgpu") is not pairs
+    assert book.worst("vgpu", 2) is not pairs
     book.restore_hosts()
     assert book.outcome("vgpu") is None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 from brute_force import FAMILIES, check_placement, fewest_hosts, random_requests
 
-from gpuplan.models import packing
+from gpuplan.models import equal, packing
 from gpuplan.models.equal import EqualHosts
 from gpuplan.models.filling import Rules
 from gpuplan.models.placement import Request, Shared, place
@@ -27,6 +28,63 @@ def test_several_shares_of_one_size_are_placed_optimally() -> None:
         methods[placed.method] += 1
     assert methods["heuristic"] == 0
     assert methods["programme"] > 10
+
+
+def test_several_shares_of_mixed_sizes_are_placed_optimally_in_any_order() -> None:
+    rng = random.Random(13)
+    methods: Counter[str] = Counter()
+    for _ in range(1000):
+        gpus = rng.randint(1, 2)
+        requests = random_requests(rng, gpus, most=5, shares=3, kinds="wemmms")
+        placed = place(requests, gpus_per_host=gpus)
+        check_placement(placed, requests, gpus)
+        assert len(placed.hosts) == placed.bound == fewest_hosts(requests, gpus), requests
+        methods[placed.method] += 1
+        rng.shuffle(requests)
+        first = requests[0]
+        vms = rng.randint(0, first.vms)
+        split = [first._replace(vms=vms), *requests[1:], first._replace(group="rest", vms=first.vms - vms)]
+        for others in (requests, split):
+            again = place(others, gpus_per_host=gpus)
+            check_placement(again, others, gpus)
+            assert len(again.hosts) == len(placed.hosts)
+    assert methods["heuristic"] == 0
+    assert methods["programme"] > 10
+
+
+@pytest.mark.parametrize(
+    ("family", "asked", "gpus", "hosts"),
+    [
+        ("mixed", [(2, "8C", 4), (3, "16C", 2)], 2, 2),
+        ("mig", [(2, "1g", 1), (1, "2g", 3), (3, "1g", 4)], 3, 1),
+        ("mixed", [(16, "8C", 4), (17, "16C", 2), (2, "16C", 1)], 8, 4),
+        ("mixed", [(4, "8C", 4), (17, "16C", 2), (2, "16C", 1), (12, "8C", 4)], 8, 4),
+    ],
+)
+def test_mixes_that_a_greedy_order_misses(
+    family: str, asked: list[tuple[int, str, int]], gpus: int, hosts: int
+) -> None:
+    for each in itertools.permutations(asked):
+        requests = [
+            Request(f"g{i}", vms, family=FAMILIES[family], profile=profile, shares=shares)
+            for i, (vms, profile, shares) in enumerate(each)
+        ]
+        placed = place(requests, gpus_per_host=gpus)
+        check_placement(placed, requests, gpus)
+        assert len(placed.hosts) == placed.bound == hosts
+
+
+def test_with_too_many_ways_the_answer_depends_on_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(equal, "MOST_LOOKED", 2)
+    rng = random.Random(14)
+    for _ in range(150):
+        gpus = rng.randint(1, 4)
+        requests = random_requests(rng, gpus, most=12, shares=4, kinds="wemms")
+        placed = place(requests, gpus_per_host=gpus)
+        check_placement(placed, requests, gpus)
+        assert (placed.method == "heuristic") == (len(placed.hosts) > placed.bound)
+        rng.shuffle(requests)
+        assert len(place(requests, gpus_per_host=gpus).hosts) == len(placed.hosts)
 
 
 def test_several_shares_of_mixed_sizes_are_bounded() -> None:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 import pytest
 from brute_force import (
     FAMILIES,
+    MIG,
     check_hosts,
     fewest_hosts,
     fits_on,
@@ -21,9 +22,11 @@ from brute_force import (
     vms_in,
 )
 
-from gpuplan.models.failover import Idle, Loss, Outcome, after_failure, failure_survey, idle_gpus
+from gpuplan.models import failover
+from gpuplan.models.failover import Idle, Loss, Outcome, after_failure, failure_survey, fits, idle_gpus
 from gpuplan.models.filling import Rules
 from gpuplan.models.placement import Family, Host, Load, Request, Room, Slot, place, place_varied
+from gpuplan.models.sharing import gpu_layouts
 
 Layout = tuple[Host, ...]
 
@@ -86,7 +89,7 @@ def check_survey(
         counted[len(found.restarted), len(found.moved), len(found.unplaced), gpus] += 1
     said: Counter[tuple[int, int, int, float]] = Counter()
     for loss in survey:
-        said[loss[2:]] += loss.alike
+        said[loss[2:6]] += loss.alike
         found = after_failure(layout, requests=requests, rooms=rooms, failed=loss.hosts)
         assert loss[2:5] == (len(found.restarted), len(found.moved), len(found.unplaced))
     assert said == counted
@@ -447,6 +450,212 @@ def test_surveys_end_in_time(scale: float, hosts: int, seconds: float) -> None:
     outcome = after_failure(layout, requests=requests, rooms=rooms, failed={17})
     assert not outcome.unplaced
     assert vms_in(outcome.hosts) == vms_in(layout)
+
+
+def test_the_worst_are_the_first_of_all() -> None:
+    rng = random.Random(43)
+    for _ in range(150):
+        gpus = rng.randint(1, 5)
+        requests = random_requests(rng, gpus, most=12, shares=rng.choice([1, 3]), kinds="wweesm")
+        hosts, rooms = placed_with(requests, gpus, rng.randint(0, 1))
+        for lost in (1, 2):
+            survey = failure_survey(hosts, requests=requests, rooms=rooms, lost=lost)
+            worst = failure_survey(hosts, requests=requests, rooms=rooms, lost=lost, most=3)
+            assert worst == survey[:3]
+            assert all(loss.proven for loss in survey)
+
+
+def test_a_survey_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(44)
+    cut = 0
+    for _ in range(40):
+        requests = random_requests(rng, 4, most=14, kinds="wwes")
+        hosts, rooms = placed_with(requests, 4, 0)
+        every = {loss.hosts: loss for loss in failure_survey(hosts, requests=requests, rooms=rooms, lost=2)}
+        monkeypatch.setattr(failover, "SURVEY_STEPS", 8)
+        worst = failure_survey(hosts, requests=requests, rooms=rooms, lost=2, most=4)
+        monkeypatch.undo()
+        assert len(worst) == min(4, len(every))
+        for loss in worst:  # the figures hold in any case
+            assert loss._replace(proven=True) == every[loss.hosts]
+            cut += not loss.proven
+        sure = [loss for loss in worst if loss.proven]
+        assert sure == list(every.values())[: len(sure)]
+    assert cut > 20
+
+
+def test_the_survey_during_maintenance() -> None:
+    rng = random.Random(45)
+    unplaced = 0
+    for _ in range(120):
+        gpus = rng.randint(2, 4)
+        requests = random_requests(rng, gpus, most=9, shares=rng.choice([1, 3]), kinds="wweesm")
+        hosts, rooms = placed_with(requests, gpus, rng.randint(0, 2))
+        if len(hosts) < 3:
+            continue
+        serviced = rng.randrange(len(hosts))
+        survey = failure_survey(hosts, requests=requests, rooms=rooms, lost=1, maintenance={serviced})
+        assert sum(loss.alike for loss in survey) == len(hosts) - 1
+        for loss in survey:
+            assert serviced not in loss.hosts
+            found = after_failure(
+                hosts, requests=requests, rooms=rooms, failed=loss.hosts, maintenance={serviced}
+            )
+            assert loss[2:5] == (len(found.restarted), len(found.moved), len(found.unplaced))
+            unplaced += bool(loss.unplaced)
+    assert unplaced
+
+
+def test_surveys_of_many_different_hosts_end_in_time() -> None:
+    rng = random.Random(46)
+    memory = Family("memory", capacity=32_768)
+    requests = [
+        Request(f"g{i}", rng.randint(1, 50), family=memory, weight=rng.randint(1_600, 31_000))
+        for i in range(60)
+    ]
+    layout, rooms = placed_with(requests, 8, 0)
+    started = time.perf_counter()
+    survey = failure_survey(layout, requests=requests, rooms=rooms, lost=2, most=8)
+    assert time.perf_counter() - started < 10  # some 2 s; it was minutes
+    assert len(survey) == 8
+
+
+# ---- empty hosts, the order of MIG instances
+
+
+def test_empty_hosts_take_over_what_a_restart_cannot_place() -> None:
+    # largest first, the fours come together, and a three is left over
+    requests = [Request("four", 2, gpus=4), Request("three", 4, gpus=3), Request("ten", 1, gpus=10)]
+    four = [Load(4, (Slot("four", vm),)) for vm in (1, 2)]
+    three = [Load(3, (Slot("three", vm),)) for vm in range(1, 5)]
+    hosts = (
+        (four[0], *three[:2]),
+        (four[1], *three[2:]),
+        (Load(10, (Slot("ten", 1),)),),
+        (),
+        (),
+    )
+    rooms = [Room(10)] * 5
+    outcome = after_failure(hosts, requests=requests, rooms=rooms, failed={0, 1})
+    check_outcome(hosts, requests, rooms, {0, 1}, outcome)
+    assert outcome.hosts == ((), (), hosts[2], hosts[0], hosts[1])
+    assert (len(outcome.restarted), outcome.moved, outcome.unplaced) == (6, (), ())
+    check_survey(hosts, requests, rooms, 2)
+
+
+def test_as_many_empty_hosts_as_losses_move_nobody() -> None:
+    rng = random.Random(47)
+    for _ in range(150):
+        gpus, lost = rng.randint(1, 5), rng.randint(1, 2)
+        requests = random_requests(rng, gpus, most=10, shares=3, kinds="wwemm")
+        hosts, rooms = placed_with(requests, gpus, lost)
+        survey = failure_survey(hosts, requests=requests, rooms=rooms, lost=lost)
+        assert not any(
+            loss.moved or loss.unplaced
+            for loss in survey
+            if not set(loss.hosts) & set(range(len(hosts) - lost, len(hosts)))
+        )
+
+
+def test_an_empty_host_takes_over_only_what_it_is_large_enough_for() -> None:
+    requests = [Request("a", 2, gpus=2, memory_gib=100)]
+    pair = [Load(2, (Slot("a", vm),)) for vm in (1, 2)]
+    hosts = ((*pair,), ())
+    for room, unplaced in ((Room(4, 0, 200), 0), (Room(4, 0, 199), 1), (Room(3), 1), (Room(8), 0)):
+        rooms = [Room(4, 0, 256), room]
+        outcome = after_failure(hosts, requests=requests, rooms=rooms, failed={0})
+        assert len(outcome.unplaced) == unplaced
+
+
+def started(running: Sequence[str], more: Sequence[str]) -> bool:
+    """Whether MIG instances can be made one after the other, each at its lowest free start."""
+    pieces = {piece.name: piece for piece in MIG}
+    taken: set[int] = set()
+    for name in (*sorted(running, key=lambda n: -pieces[n].size), *more):
+        spans = (range(at, at + pieces[name].size) for at in pieces[name].starts)
+        span = next((s for s in spans if taken.isdisjoint(s)), None)
+        if span is None:
+            return False
+        taken |= set(span)
+    return True
+
+
+def test_mig_instances_join_a_running_gpu_only_where_they_can_start() -> None:
+    names = tuple(piece.name for piece in MIG)
+    layouts = gpu_layouts(MIG, region=8, compute_slices=7, lowest_start=True)
+    family = Family("MIG", names, layouts, sizes=tuple(piece.size for piece in MIG), in_order=True)
+    rng = random.Random(48)
+    joined = refused = 0
+    for _ in range(300):
+        gpus = rng.randint(1, 2)
+        requests = [
+            Request(f"g{i}", rng.randint(1, 5), family=family, profile=rng.choice(names)) for i in range(3)
+        ]
+        hosts, rooms = placed_with(requests, gpus, rng.randint(0, 1))
+        if len(hosts) < 2:
+            continue
+        for failed in range(len(hosts)):
+            outcome = after_failure(hosts, requests=requests, rooms=rooms, failed={failed})
+            check_outcome(hosts, requests, rooms, {failed}, outcome)
+            any_order = [r._replace(family=family._replace(in_order=False)) for r in requests]
+            loose = tuple(tuple(load._replace(family=any_order[0].family) for load in host) for host in hosts)
+            freely = after_failure(loose, requests=any_order, rooms=rooms, failed={failed})
+            refused += bool(outcome.moved) and not freely.moved
+            if outcome.moved or outcome.unplaced:
+                continue
+            for before, after in zip(hosts, outcome.hosts, strict=True):
+                for old, new in itertools.zip_longest(before if after else (), after):
+                    running = [slot.profile for slot in old.slots] if old else []
+                    more = [slot.profile for slot in new.slots[len(running) :]]
+                    assert started(running, more)
+                    joined += bool(running and more)
+        check_survey(hosts, requests, rooms, 1)
+    assert joined > 20
+    assert refused
+
+
+def test_a_smaller_instance_on_a_running_gpu_keeps_a_larger_one_away() -> None:
+    names = tuple(piece.name for piece in MIG)
+    layouts = gpu_layouts(MIG, region=8, compute_slices=7, lowest_start=True)
+    family = Family("MIG", names, layouts, sizes=tuple(piece.size for piece in MIG), in_order=True)
+    requests = [
+        Request("small", 1, family=family, profile="1g"),
+        Request("middle", 1, family=family, profile="2g"),
+    ]
+    small, middle = (Load(1, (Slot(r.group, 1, r.profile),), family) for r in requests)
+    rooms = [Room(1)] * 3
+    outcome = after_failure(((small,), (middle,), ()), requests=requests, rooms=rooms, failed={1})
+    assert outcome.restarted == (("middle", 1, 2),)  # a free GPU
+    outcome = after_failure(((middle,), (small,), ()), requests=requests, rooms=rooms, failed={1})
+    assert outcome.restarted == (("small", 1, 0),)
+    idle = idle_gpus(((small,),), requests=requests, rooms=[Room(1)])
+    assert idle[0].fits == ("small",)
+
+
+# ---- does everything fit
+
+
+def test_what_fits_is_what_a_brute_force_finds() -> None:
+    rng = random.Random(49)
+    both = Counter[bool]()
+    for _ in range(200):
+        gpus = rng.randint(1, 3)
+        requests = random_requests(rng, gpus, most=6, shares=rng.choice([1, 3]))
+        for hosts in range(4):
+            found = fits(requests, rooms=[Room(gpus)] * hosts)
+            assert found == fits_on(requests, [Room(gpus)] * hosts)
+            both[found] += 1
+    assert min(both.values()) > 50
+
+
+def test_what_fits_on_hosts_that_differ() -> None:
+    request = Request("a", 3, gpus=2, vcpus=8)
+    assert fits([request], rooms=[Room(4, 16), Room(2)])
+    assert fits([request], rooms=[Room(0), Room(4, 16), Room(2)])
+    assert not fits([request], rooms=[Room(4, 15), Room(2)])
+    assert not fits([request], rooms=[Room(0)])
+    assert not fits([request], rooms=[])
+    assert fits([request._replace(vms=0)], rooms=[])
 
 
 # ---- what is idle

@@ -100,13 +100,34 @@ def test_without_all_patterns_they_are_generated(few_patterns: None) -> None:
     assert (found.bins, found.bound, found.method) == (2, 2, "programme")
 
 
-def test_without_time_the_answer_is_called_a_heuristic(
+def test_without_steps_the_answer_is_called_a_heuristic(
     few_patterns: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "GENERATION_SECONDS", 0.0)
+    monkeypatch.setattr(packing, "GENERATION_STEPS", 0.0)
     found = pack({7: 5, 6: 5, 5: 5, 4: 7, 3: 7, 2: 5}, capacity=19)
     assert found.bound <= found.bins
     assert found.method == ("heuristic" if found.bound < found.bins else found.method)
+
+
+def test_the_answer_is_the_same_again() -> None:
+    rng = random.Random(7)
+    sizes = {rng.randint(3_600, 14_700): rng.randint(50, 400) for _ in range(60)}
+    found = []
+    for _ in range(2):
+        packing._pack.cache_clear()
+        found.append(pack(sizes, capacity=32_768))
+    assert found[0] == found[1]
+    assert found[0].bins <= found[0].bound + 2
+
+
+def test_a_programme_without_a_proof_says_so() -> None:
+    assert packing.whole_programme([(1, 0)], (1, 1), costs=(1,)) == (None, None)
+
+
+def test_bins_enough_is_never_too_few() -> None:
+    for sizes, capacity in mixes(5, 60):
+        assert packing.bins_bound(sizes, capacity=capacity) <= pack(sizes, capacity=capacity).bins
+        assert pack(sizes, capacity=capacity).bins <= packing.bins_enough(sizes, capacity=capacity)
 
 
 def mixes(seed: int, cases: int) -> Iterator[tuple[dict[int, int], int]]:

@@ -7,7 +7,7 @@ import pytest
 from gpuplan import Plan
 from gpuplan.facts import BASES
 from gpuplan.report.explain import BASIS_TEXT, explain, formula_text
-from gpuplan.report.numbers import number
+from gpuplan.wording import number
 
 
 def test_every_line_can_be_explained(example: Plan) -> None:

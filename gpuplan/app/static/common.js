@@ -15,11 +15,12 @@ function h(tag, props, ...children) {
   return node;
 }
 
-// Puts new content into an element; what had the focus gets it back by its data-at.
+// Puts new content into an element; what had the focus gets it back by its data-at, or else what its data-else names.
 function redraw(el, content) {
-  const active = el.contains(document.activeElement) ? document.activeElement.dataset.at : undefined;
+  const active = el.contains(document.activeElement) ? document.activeElement.dataset : {};
+  const find = (at) => at && el.querySelector(`[data-at="${CSS.escape(at)}"]`);
   el.replaceChildren(...[content].flat().filter(Boolean));
-  if (active) el.querySelector(`[data-at="${CSS.escape(active)}"]`)?.focus({ preventScroll: true });
+  (find(active.at) ?? find(active.else))?.focus({ preventScroll: true });
 }
 
 // Draws again on every change of the data.

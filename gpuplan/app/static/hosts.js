@@ -11,21 +11,26 @@ function tile(pool, host, send) {
   const kinds = pool.zoom === "kinds";
   const down = host.state === "failed" || host.state === "maintenance";
   const sign = SIGNS[host.state];
-  return h("button", {
+  const made = h("button", {
     type: "button", class: `gp-host ${host.state}${kinds && down && !host.all_down ? " some" : ""}`, title: host.title,
     "aria-pressed": kinds ? undefined : String(down), "aria-label": host.name, disabled: !host.number,
     "data-at": `${pool.id}-${host.at}`, onclick: () => send("fail", { pool: pool.id, host: host.number }),
   }, h("span", { class: "gp-host-head" }, h("b", {}, host.head), h("span", {}, pool.zoom === "compact" ? sign ?? "" : host.word)),
     h("span", { class: "gp-gpus" }, host.gpus.map(gpu)));
+  if (!kinds) return made;
+  const at = `${pool.id}-${host.at}`;
+  return h("div", { class: "gp-kind" }, made, host.back ? h("button", {
+    type: "button", class: "gp-link gp-back", title: `Host ${host.back}`, "aria-label": `bring one back: host ${host.back}`, "data-at": `${at}-back`, "data-else": at,
+    onclick: () => send("bring-back", { pool: pool.id, host: host.back }) }, "bring one back") : null);
 }
 
 function section(pool, data, send, one) {
-  const of = one ? undefined : `: ${pool.name}`;
-  const worst = (lost, text) => h("button", { type: "button", class: "gp-link", "aria-label": of && text + of, "data-at": `${pool.id}-worst-${lost}`,
+  const of = one ? "" : `: ${pool.name}`;
+  const worst = ({ lost, text, name }) => h("button", { type: "button", class: "gp-link", "aria-label": name + of, "data-at": `${pool.id}-worst-${lost}`,
     onclick: () => send("worst", { pool: pool.id, lost }) }, text);
   const v = pool.verdict;
   return h("section", { class: "gp-pool" },
-    h("h2", {}, pool.name, h("small", {}, pool.about), h("span", { class: "gp-worst" }, worst(1, "Worst failure"), pool.pair ? worst(2, "Worst pair") : null)),
+    h("h2", {}, pool.name, h("small", {}, pool.about), h("span", { class: "gp-worst" }, pool.worst.beside && pool.worst.buttons.length ? h("span", {}, `${pool.worst.beside}:`) : null, pool.worst.buttons.map(worst))),
     h("div", { class: `gp-hosts gp-${pool.zoom}${pool.wide ? " gp-wide8" : ""}` }, pool.hosts.map((host) => tile(pool, host, send))),
     pool.more ? h("p", { class: "gp-small" }, `and ${pool.more} more kinds of hosts`) : null,
     pool.zoom === "compact" ? h("p", { class: "gp-small gp-signs" }, Object.entries({ failed: "failed", maintenance: "in maintenance", landing: "gets VMs", spare: "spare" })

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
@@ -13,12 +13,15 @@ from gpuplan.allocation import stun_item
 from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, Chart, theme
 from gpuplan.app.model import Workbook
 from gpuplan.models.failover import Loss, Outcome
-from gpuplan.records import GroupPlan, Pool
+from gpuplan.records import GroupPlan, LossLevel, Pool, Trait
 from gpuplan.report import amount, group_names, number
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
 SHOWN_RUNS = 4
+
+STATES = {True: "everything fits", False: "not everything fits", None: "not known"}
+"""Whether everything has a place again after a loss, as the chart says it."""
 
 Cell = dict[str, Any]
 
@@ -51,10 +54,13 @@ def stun_limit_s(workbook: Workbook) -> float:
 
 
 def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
-    """(words, tone) for how a VM of a group leaves a host in maintenance."""
+    """(words, tone) for how a VM of a group leaves a host while it runs, for maintenance or to make room."""
     if group is None:
         return "", ""
     if group.stun_s is None:
+        vmotion = _trait(group, "vMotion")
+        if vmotion is not None and vmotion.verdict == "unknown":
+            return "test whether it can be moved while it runs", "warn"
         return "shut down and started elsewhere", "warn"
     limit = stun_limit_s(workbook)
     over = group.stun_s > limit
@@ -90,7 +96,7 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
 
 
 def _all_running(pool: Pool) -> dict[str, Any]:
-    worst = max((loss.unplaced for loss in pool.failures), default=0)
+    worst, single = max((loss.unplaced for loss in pool.failures), default=0), _level(pool, 1)
     proof = (
         f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
         if pool.method == "heuristic"
@@ -102,6 +108,12 @@ def _all_running(pool: Pool) -> dict[str, Any]:
     elif worst == 0:
         tone, lead = "good", "No host is spare, and none is needed for one failure."
         text = f"Any one host may fail: what is left free takes everybody. {proof}"
+    elif single is not None and single.fits is None:
+        tone, lead = "warn", "Not known whether every failure is survived."
+        text = (
+            f"After the worst failure of one host no place was found for {amount(worst, 'VM')}, and no bound "
+            f"says that there is none. {proof}"
+        )
     else:
         tone = "warn"
         lead = "Not every failure is survived." if pool.hosts_for_failures else "No host is spare."
@@ -121,6 +133,8 @@ def _outcome_words(pool: Pool, outcome: Outcome) -> str:
         said.append(f"{amount(restarted, 'VM')} {'restarts' if restarted == 1 else 'restart'}")
     if missing:
         said.insert(0, f"{amount(missing, 'VM')} without a GPU")
+        if moved:
+            said.append(f"{amount(moved, 'VM')} must move to make room")
         spare = amount(pool.hosts_for_failures, "host")
         return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
     if not said:
@@ -162,12 +176,11 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> list[list[Cell
             cell(number(request.vms - disturbed[group]), numeric=True),
         ]
         if outcome.evacuated:
-            how, tone = move_words(workbook, groups.get(group)) if evacuated[group] else ("", "")
-            row.append(cell(number(evacuated[group]), numeric=True) | {"note": how, "note_tone": tone})
+            row.append(_moves(workbook, groups.get(group), evacuated[group]))
         row += [
             cell(number(restarted[group]), numeric=True)
-            | ({"title": _restart_words(groups.get(group))} if restarted[group] else {}),
-            cell(number(moved[group]), numeric=True),
+            | ({"title": _trait_text(groups.get(group), "HA restart")} if restarted[group] else {}),
+            _moves(workbook, groups.get(group), moved[group]),
             cell(number(len(missing.get(group, ()))), numeric=True, tone="bad" if group in missing else "")
             | ({"note": f"VM {runs(missing[group])}", "note_tone": "bad"} if group in missing else {}),
         ]
@@ -175,14 +188,35 @@ def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> list[list[Cell
     return rows
 
 
-def _restart_words(group: GroupPlan | None) -> str:
-    """How a VM of a group comes back: what its access mode says about HA."""
-    return next((t.text for t in group.traits if t.feature == "HA restart"), "") if group else ""
+def _moves(workbook: Workbook, group: GroupPlan | None, vms: int) -> Cell:
+    """How many VMs of a group leave the host they run on, and how."""
+    if not vms:
+        return cell(number(vms), numeric=True)
+    how, tone = move_words(workbook, group)
+    said = {"note": how, "note_tone": tone, "title": _trait_text(group, "vMotion")}
+    return cell(number(vms), numeric=True) | said
+
+
+def _trait(group: GroupPlan, feature: str) -> Trait | None:
+    return next((trait for trait in group.traits if trait.feature == feature), None)
+
+
+def _trait_text(group: GroupPlan | None, feature: str) -> str:
+    """What the access mode of a group says about a feature, such as how a VM comes back by HA."""
+    trait = _trait(group, feature) if group else None
+    return trait.text if trait else ""
 
 
 def _others(workbook: Workbook, pool: Pool, rows: int) -> bool:
     """Whether groups of a pool are left to which nothing happens, or pools."""
     return len(pool.requests) > rows or len(workbook.plan.pools) > 1
+
+
+def _other_pairs(pairs: Sequence[Loss]) -> str:
+    """What is known of the pairs that are not shown."""
+    if not all(pair.proven for pair in pairs):
+        return "There are very many different pairs: those that lose most were looked at."
+    return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
 
 
 def failures_data(workbook: Workbook) -> dict[str, Any]:
@@ -202,8 +236,16 @@ def failures_data(workbook: Workbook) -> dict[str, Any]:
 
 def _hint(pools: tuple[Pool, ...]) -> str:
     survived = min((max((x.lost for x in p.losses if x.fits), default=0) for p in pools), default=0)
-    words = {0: "not every loss of one host is survived", 1: "any one host may be lost"}
-    return words.get(survived, f"any {survived} hosts may be lost")
+    if survived:
+        return "any one host may be lost" if survived == 1 else f"any {survived} hosts may be lost"
+    singles = [_level(pool, 1) for pool in pools]
+    known = any(single is None or single.fits is False for single in singles)
+    words = "not every loss of one host is survived"
+    return words if known else "not known whether every loss of one host is survived"
+
+
+def _level(pool: Pool, lost: int) -> LossLevel | None:
+    return next((level for level in pool.losses if level.lost == lost), None)
 
 
 def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
@@ -223,7 +265,11 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
                 [
                     cell(number(level.lost)),
                     cell(number(level.gpus_left), numeric=True),
-                    cell("yes" if level.fits else "no", numeric=True, tone="" if level.fits else "bad"),
+                    cell(
+                        {True: "yes", False: "no", None: "not known"}[level.fits],
+                        numeric=True,
+                        tone="bad" if level.fits is False else "",
+                    ),
                     cell(
                         "not worked out"
                         if level.without_moving is None
@@ -244,14 +290,14 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
             "more": _more(len(pool.failures) - SHOWN_KINDS),
         },
     ]
-    pairs = workbook.pairs(pool.id) if pool.hosts > 1 else ()
+    pairs = workbook.worst(pool.id, 2) if pool.hosts > 1 else ()
     if pairs:
         tables.append(
             {
                 "title": f"{of}the worst pairs",
                 "heads": heads("Lost", "Restart", "Make room", "Not placed", "GPUs short"),
                 "rows": rows(pairs[:SHOWN_PAIRS], False),
-                "more": _more(len(pairs) - SHOWN_PAIRS),
+                "more": _other_pairs(pairs),
             }
         )
     return tables
@@ -287,7 +333,7 @@ def capacity_rows(workbook: Workbook) -> list[dict[str, Any]]:
             "lost": level.lost,
             "left": level.gpus_left,
             "occupied": pool.gpus_occupied,
-            "state": "everything fits" if level.fits else "not everything fits",
+            "state": STATES[level.fits],
         }
         for pool in workbook.plan.pools
         for level in pool.losses
@@ -317,6 +363,10 @@ class CapacityChart:
 
 def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> Any:
     many = len({r["pool"] for r in rows}) > 1
+    shades = DARK if dark else LIGHT
+    colours = dict(zip(STATES.values(), (OKABE_ITO[2], OKABE_ITO[5], shades["ink2"]), strict=True))
+    found = {r["state"] for r in rows}
+    domain = [state for known, state in STATES.items() if known is not None or state in found]
     base = alt.Chart(alt.InlineData(values=rows))
     bars = base.mark_bar(size=22, cornerRadiusEnd=3).encode(
         x=alt.X("left:Q", title="GPUs left", axis=alt.Axis(tickMinStep=1)),
@@ -325,9 +375,7 @@ def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> Any:
             "state:N",
             title=None,
             legend=alt.Legend(orient="bottom"),
-            scale=alt.Scale(
-                domain=["everything fits", "not everything fits"], range=[OKABE_ITO[2], OKABE_ITO[5]]
-            ),
+            scale=alt.Scale(domain=domain, range=[colours[state] for state in domain]),
         ),
         tooltip=[
             alt.Tooltip("lost:O", title="Hosts lost"),
@@ -336,11 +384,10 @@ def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> Any:
             alt.Tooltip("state:N", title="Placement"),
         ],
     )
-    ink = (DARK if dark else LIGHT)["ink"]
-    words = base.mark_text(align="left", dx=5, color=ink).encode(
+    words = base.mark_text(align="left", dx=5, color=shades["ink"]).encode(
         x="left:Q", y="lost:O", text=alt.Text("left:Q")
     )
-    rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=ink).encode(x="max(occupied):Q")
+    rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=shades["ink"]).encode(x="max(occupied):Q")
     layered = alt.layer(bars, words, rule).properties(
         width=560 if not many else 260,
         height=alt.Step(30),

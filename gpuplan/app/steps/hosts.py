@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from gpuplan.allocation import pieces_of
 from gpuplan.app.frame import group_colours
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.failing import runs, verdict
 from gpuplan.models.failover import Outcome
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
+from gpuplan.models.sharing import layout_starts
 from gpuplan.plan import Plan
 from gpuplan.records import Pool
 from gpuplan.report import amount, group_names, number
-from gpuplan.report.numbers import MODE_NAMES
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.units import MIB_PER_GIB
+from gpuplan.wording import MODE_NAMES
 
 LARGE, COMPACT = 16, 64
 """Up to so many hosts are drawn large, and up to so many compact; above, one tile stands for all that are alike."""
@@ -37,8 +39,9 @@ class _Ink:
     profiles: dict[str, str]
     piece_mb: dict[str, int]
     gpu_mb: int
-    room_for: dict[tuple[str, tuple[int, ...]], tuple[int, ...]] = field(default_factory=dict)
-    """How many more of each profile of a family fit beside what is on a GPU, where it was asked before."""
+    plan: Plan
+    known: dict[tuple[str, tuple[int, ...]], tuple[str, str]]
+    """What is said of the shares on a GPU, by family and counts, where it was asked before of this plan."""
 
 
 def picture_data(workbook: Workbook) -> dict[str, Any]:
@@ -79,6 +82,8 @@ def _ink(workbook: Workbook, pool: Pool) -> _Ink:
         profiles={g.id: g.profile for g in plan.groups},
         piece_mb=pieces,
         gpu_mb=int(plan.catalog.gpus[pool.gpu].fact("memory_gib").value * MIB_PER_GIB),
+        plan=plan,
+        known=workbook.once("shares of a GPU in words", dict),
     )
 
 
@@ -90,7 +95,7 @@ def _pool(workbook: Workbook, pool: Pool) -> dict[str, Any]:
         "about": _about(workbook.plan, pool),
         "zoom": zoom,
         "wide": max(room.gpus for room in pool.rooms) > 4,
-        "pair": pool.hosts > 1,
+        "worst": _worst_buttons(workbook, pool),
         "verdict": verdict(workbook, pool),
     }
     ink = _ink(workbook, pool)
@@ -100,7 +105,11 @@ def _pool(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     arrivals = _arrivals(outcome, ink)
     if zoom == "kinds":
         kinds = workbook.once(f"kinds of {pool.id}", lambda: host_kinds(pool))
-        tiles = [_kind(pool, kind, ink, failed, maintenance, arrivals) for kind in kinds[:SHOWN_KINDS]]
+        last = _last_down(workbook, pool)
+        tiles = [
+            _kind(pool, kind, ink, failed, maintenance, arrivals) | {"back": _back(kind, last)}
+            for kind in kinds[:SHOWN_KINDS]
+        ]
         return data | {"hosts": tiles, "more": max(0, len(kinds) - SHOWN_KINDS)}
     tiles = []
     for index in range(pool.hosts):
@@ -108,6 +117,24 @@ def _pool(workbook: Workbook, pool: Pool) -> dict[str, Any]:
         loads = pool.placement[index] if down or outcome is None else outcome.hosts[index]
         tiles.append(_host(pool, index, loads, down, arrivals.get(index, []), ink, zoom, outcome is not None))
     return data | {"hosts": tiles, "more": 0}
+
+
+def _worst_buttons(workbook: Workbook, pool: Pool) -> dict[str, Any]:
+    """What can be failed at once: the worst host and the worst pair, beside those in maintenance."""
+    down = workbook.maintenance.get(pool.id, ())
+    hosts = (
+        amount(len(down), "host")
+        if len(down) > 3
+        else f"{'host' if len(down) == 1 else 'hosts'} {runs(down)}"
+    )
+    return {
+        "beside": f"Beside {hosts}" if down else "",
+        "buttons": [
+            {"lost": lost, "text": words, "name": f"{words} beside {hosts} in maintenance" if down else words}
+            for lost, words in ((1, "Worst failure"), (2, "Worst pair"))
+            if pool.hosts - len(down) >= lost
+        ],
+    }
 
 
 def _about(plan: Plan, pool: Pool) -> str:
@@ -141,6 +168,20 @@ def host_kinds(pool: Pool) -> list[list[int]]:
         loads = [(load.gpus, sorted([(s.group, s.profile, s.weight) for s in load.slots])) for load in host]
         kinds.setdefault((room, repr(loads)), []).append(index)
     return sorted(kinds.values(), key=lambda members: (-len(members), members[0]))
+
+
+def _last_down(workbook: Workbook, pool: Pool) -> list[int]:
+    """Numbers of the hosts that are down, those first that one would bring back first."""
+    down = [workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())]
+    if workbook.click == "maintain":
+        down.reverse()
+    return [n for numbers in down for n in reversed(numbers)]
+
+
+def _back(members: list[int], last: list[int]) -> int:
+    """Number of the host of a kind to bring back; 0 if all of them run."""
+    mine = set(members)
+    return next((n for n in last if n - 1 in mine), 0)
 
 
 def _kind(
@@ -327,12 +368,40 @@ def _shared_words(load: Load, family: Family, left: int, ink: _Ink) -> tuple[str
         free = family.capacity - asked
         return f"Bitfusion, {number(asked)} MB shared out", f"{number(free)} MB free" if free else ""
     counts = tuple(sum(slot.profile == name for slot in load.slots) for name in family.profiles)
-    layout = ", ".join(f"{n} x {name}" for n, name in zip(counts, family.profiles, strict=True) if n)
     key = family.name, counts
-    if key not in ink.room_for:
+    if key not in ink.known:
         around = [
             layout for layout in family.layouts if all(a >= b for a, b in zip(layout, counts, strict=True))
         ]
-        ink.room_for[key] = tuple(max((x[at] for x in around), default=n) - n for at, n in enumerate(counts))
-    fits = [f"{n} more {name}" for n, name in zip(ink.room_for[key], family.profiles, strict=True) if n]
-    return layout, f"{number(left)} MB free: room for {' or '.join(fits)}" if fits else ""
+        more = (max((x[at] for x in around), default=n) - n for at, n in enumerate(counts))
+        fits = [f"{n} more {name}" for n, name in zip(more, family.profiles, strict=True) if n]
+        ink.known[key] = _layout_words(family, counts, ink.plan), " or ".join(fits)
+    layout, fitting = ink.known[key]
+    return layout, f"{number(left)} MB free: room for {fitting}" if fitting else ""
+
+
+def _layout_words(family: Family, counts: Sequence[int], plan: Plan) -> str:
+    """The profiles on a GPU, and where each begins, where a source lists that."""
+    pieces, region, compute_slices = pieces_of(plan.scenario, plan.catalog, family.profiles)
+    if not pieces:
+        return ", ".join(f"{n} x {name}" for n, name in zip(counts, family.profiles, strict=True) if n)
+    on_it = [(piece, n) for piece, n in zip(pieces, counts, strict=True) if n]
+    if compute_slices:  # MIG: the larger come first, each to the lowest start that is free
+        on_it.sort(key=lambda one: (-one[0].size, -one[0].compute))
+    starts = layout_starts(
+        [n for _, n in on_it],
+        pieces=[piece for piece, _ in on_it],
+        region=region,
+        compute_slices=compute_slices,
+    )
+    return ", ".join(
+        f"{piece.name} at {_listed(where)}" for (piece, _), where in zip(on_it, starts, strict=True)
+    )
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Numbers as a list that ends with 'and'; of many the first and the last."""
+    if len(numbers) > SHOWN_PARTS:
+        return f"{number(len(numbers))} places from {numbers[0]} to {numbers[-1]}"
+    *before, last = map(number, numbers)
+    return f"{', '.join(before)} and {last}" if before else last

@@ -12,7 +12,7 @@ from gpuplan.facts import Fact
 from gpuplan.fields import FIELD_BY_PATH
 from gpuplan.records import Posture
 from gpuplan.report import amount, basis_word, hours, number, percent
-from gpuplan.report.numbers import MODE_NAMES
+from gpuplan.wording import MODE_NAMES
 
 POSTURES = (0, 1, 2)
 FAILURES, ACCEPTED = "availability.host_failures", "availability.maintenance_failure_accepted"
@@ -25,7 +25,7 @@ def posture_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "path": FAILURES,
         "value": value,
-        "cards": [_card(n, known.get(n)) for n in sorted({*POSTURES, value})],
+        "cards": [_card(workbook, n, known.get(n)) for n in sorted({*POSTURES, value})],
         "question": FIELD_BY_PATH[FAILURES].question,
         "problem": workbook.problem_of(FAILURES),
         "maintenance": field_data(workbook, ACCEPTED),
@@ -34,7 +34,13 @@ def posture_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def _card(failures: int, posture: Posture | None) -> dict[str, Any]:
+def _short_by_maintenance(workbook: Workbook, posture: Posture) -> bool:
+    """Whether one host in maintenance is too much already: none is spare for a failure, nor for maintenance."""
+    accepted = workbook.plan.scenario.availability.maintenance_failure_accepted
+    return posture.host_failures == 0 and accepted and posture.exposed_h > 0
+
+
+def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[str, Any]:
     at = f"postures.n{failures}"
     figures = []
     if posture is not None:
@@ -44,19 +50,23 @@ def _card(failures: int, posture: Posture | None) -> dict[str, Any]:
                 "about": "Expected hours a year in which failures leave somebody without a GPU",
                 "parts": [[f"{at}.short_h", hours(posture.short_h)]],
             },
-            {
-                "label": "Maintenance bet",
-                "about": "Hours a year in which one failure beside maintenance is too much, and the chance per year "
-                "that it happens",
-                "parts": [
-                    [
-                        f"{at}.exposed_h",
-                        f"{hours(posture.exposed_h)} open" if posture.exposed_h else "closed",
-                    ],
-                    [f"{at}.chance", percent(posture.chance)],
-                ],
-            },
         ]
+        bet = {
+            "label": "Maintenance bet",
+            "about": "Hours a year in which one failure beside maintenance is too much, and the chance per year that "
+            "it happens",
+            "parts": [
+                [f"{at}.exposed_h", f"{hours(posture.exposed_h)} open" if posture.exposed_h else "closed"],
+                [f"{at}.chance", percent(posture.chance)],
+            ],
+        }
+        if _short_by_maintenance(workbook, posture):
+            bet |= {
+                "about": "Hours a year in which maintenance itself leaves somebody without a GPU: nothing is left to "
+                "bet on",
+                "parts": [[f"{at}.exposed_h", f"{hours(posture.exposed_h)} short"]],
+            }
+        figures.append(bet)
     return {
         "value": failures,
         "title": f"N+{failures}",
@@ -77,8 +87,8 @@ def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
     more = known.get(availability.host_failures + 1)
     if now.exposed_h == 0:
         text = f"In maintenance it takes more than one failure to hurt: a chance of {percent(now.chance)} a year."
-    elif now.host_failures == 0 and availability.maintenance_failure_accepted:
-        text = f"Maintenance itself, {hours(now.exposed_h)} a year, leaves somebody without a GPU."
+    elif _short_by_maintenance(workbook, now):
+        text = f"Maintenance itself leaves somebody without a GPU: {hours(now.exposed_h)} short a year."
     else:
         text = (
             f"For {hours(now.exposed_h)} of maintenance a year one failure is too much: "

@@ -9,7 +9,7 @@ from gpuplan.app.model import Workbook
 from gpuplan.fields import GROUP_FIELDS
 from gpuplan.records import GroupPlan, Reason
 from gpuplan.report import amount, number
-from gpuplan.report.numbers import MODE_NAMES
+from gpuplan.wording import MODE_NAMES
 
 COLUMNS = (
     "name",

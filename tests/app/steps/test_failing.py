@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,8 +12,16 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
+from gpuplan.app.chart import LIGHT
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.failing import capacity_rows, failures_data, runs, stun_limit_s, verdict
+from gpuplan.app.steps.failing import (
+    _capacity_chart,
+    capacity_rows,
+    failures_data,
+    runs,
+    stun_limit_s,
+    verdict,
+)
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 
@@ -100,10 +109,49 @@ def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbo
     assert (moved["note"], moved["note_tone"]) == (f"stun {stun:.0f} s, limit 300 s", "")
 
 
-def test_who_cannot_be_moved_is_shut_down(book: Workbook) -> None:
+def test_bitfusion_is_moved_as_its_text_says(book: Workbook) -> None:
     put_down(book, maintenance=(4,))  # Bitfusion's clients
     (row,) = verdict_of(book)["rows"]
-    assert row[2]["note"] == "shut down and started elsewhere"
+    assert (row[2]["note"], row[2]["note_tone"]) == ("test whether it can be moved while it runs", "warn")
+    assert row[2]["title"].endswith("was not found in a source: test it.")
+
+
+def crowded(catalog: Catalog, access: str) -> Workbook:
+    """Hosts on which others make room for one that was lost."""
+    asked = {"threes": (4, 3), "twos": (2, 2), "fives": (3, 5)}
+    groups = [{"id": g, "people": n, "gpus_each": gpus, "access": access} for g, (n, gpus) in asked.items()]
+    hardware = {"gpus_per_host": 8, "existing_hosts": 2, "existing_gpus_per_host": 2}
+    none = {"host_failures": 0}
+    return Workbook(catalog, from_dict({"groups": groups, "hardware": hardware, "availability": none}))
+
+
+@pytest.mark.parametrize("access", ["passthrough", "vgpu"])
+def test_who_makes_room_is_shut_down_or_moved(catalog: Catalog, access: str) -> None:
+    book = crowded(catalog, access)
+    (pool,) = book.plan.pools
+    book.toggle_host(pool.id, 3)
+    data = verdict_of(book)
+    assert data["text"].startswith("1 VM without a GPU; 1 VM restarts; 2 VMs must move to make room. ")
+    moved = [row[3] for row in data["rows"]]
+    assert sum(int(cell["text"]) for cell in moved) == 2
+    for cell in moved:
+        assert bool(cell.get("note")) == (cell["text"] != "0")
+    notes = {cell["note"] for cell in moved if cell["text"] != "0"}
+    if access == "passthrough":
+        assert notes == {"shut down and started elsewhere"}
+        assert any("emptied for maintenance by shutting the VM down" in c.get("title", "") for c in moved)
+    else:
+        assert all(note.startswith("stun ") for note in notes)
+
+
+def test_what_no_source_says_of_a_group_is_not_said(book: Workbook) -> None:
+    group = book.plan.group("researchers")
+    bare = replace(book.plan, groups=tuple(replace(g, traits=(), stun_s=None) for g in book.plan.groups))
+    book.plan = bare
+    assert group.traits
+    put_down(book, maintenance=(1,))
+    moved = verdict_of(book)["rows"][0][2]
+    assert (moved["note"], moved["title"]) == ("shut down and started elsewhere", "")
 
 
 def test_maintenance_and_failure_together(book: Workbook) -> None:
@@ -135,8 +183,41 @@ def test_losses_are_worked_out_when_the_details_are_opened(book: Workbook) -> No
     assert {cell["key"] for row in singles["rows"] for cell in row if cell["key"]} <= set(book.plan.lines)
     assert sum(bool(cell["key"]) for row in singles["rows"] for cell in row) == len(singles["rows"])
     assert len(pairs["rows"]) == 8
-    assert rows_of(pairs)[0][3] == str(book.pairs("vgpu")[0].unplaced)
-    assert pairs["more"].startswith("and ")
+    assert rows_of(pairs)[0][3] == str(book.worst("vgpu", 2)[0].unplaced)
+    assert pairs["more"] == "No other pair is worse."
+
+
+def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> None:
+    (pool,) = book.plan.pools
+    unknown = tuple(replace(level, fits=None if level.lost else True) for level in pool.losses)
+    left = tuple(loss._replace(unplaced=2) for loss in pool.failures)
+    book.plan = replace(book.plan, pools=(replace(pool, losses=unknown, failures=left),))
+    book.fold("failures", True)
+    data = failures_data(book)
+    assert data["hint"] == "not known whether every loss of one host is survived"
+    cells = [row[2] for row in data["tables"][0]["rows"]]
+    assert [(cell["text"], cell["tone"]) for cell in cells] == [
+        ("yes", ""),
+        ("not known", ""),
+        ("not known", ""),
+    ]
+    said = verdict_of(book)
+    assert (said["tone"], said["lead"]) == ("warn", "Not known whether every failure is survived.")
+    assert "no place was found for 2 VMs" in said["text"]
+    rows = capacity_rows(book)
+    assert [row["state"] for row in rows] == ["everything fits", "not known", "not known"]
+    drawn = _capacity_chart(rows, dark=False).to_dict()
+    scale = drawn["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == ["everything fits", "not everything fits", "not known"]
+    assert scale["range"][2] == LIGHT["ink2"]
+
+
+def test_the_chart_names_only_what_it_may_show(book: Workbook) -> None:
+    drawn = _capacity_chart(capacity_rows(book), dark=True).to_dict()
+    assert drawn["layer"][0]["encoding"]["color"]["scale"]["domain"] == [
+        "everything fits",
+        "not everything fits",
+    ]
 
 
 def test_nothing_to_lose(catalog: Catalog) -> None:

@@ -14,6 +14,7 @@ from gpuplan import load_scenario
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.hosts import COMPACT, LARGE, SHOWN_KINDS, host_kinds, picture_data
 from gpuplan.catalog import Catalog
+from gpuplan.models.sharing import layout_starts
 from gpuplan.scenario import Scenario, from_dict
 
 
@@ -89,9 +90,57 @@ def test_pieces_are_as_large_as_their_frame_buffer(catalog: Catalog) -> None:
     assert (first["free"], first["rest"]) == (0, 0)
     assert sorted(part["weight"] for part in second["parts"]) == [12288, 24576]
     assert second["free"] == 12288
-    assert "1 x L40S-24C, 1 x L40S-12C" in second["title"]
+    assert "L40S-24C at 0, L40S-12C at 24. " in second["title"]
     assert "Halves 3, Quarters 1" in second["title"]
     assert second["title"].endswith("12\u202f288 MB free: room for 1 more L40S-12C")
+
+
+def titles(book: Workbook) -> list[str]:
+    return [gpu["title"] for host in pool_of(book)["hosts"] for gpu in host["gpus"]]
+
+
+def people(*asked: tuple[int, float | str], **more: Any) -> list[dict[str, Any]]:
+    return [
+        {"id": f"g{at}", "people": n, "gpus_each": share, "remote_allowed": False, **more}
+        for at, (n, share) in enumerate(asked)
+    ]
+
+
+def test_a_gpu_says_where_each_profile_starts(catalog: Catalog) -> None:
+    sizes = {"vsphere": "8.0u3", "vgpu_sizes": "mixed"}
+    a40 = {"hardware": {"gpu": "a40-48gb"}, "platform": sizes}
+    first, *_ = titles(Workbook(catalog, scenario(groups=people((1, 0.5), (2, 0.25)), **a40)))
+    assert first.startswith("GPU 1: A40-24C at 0, A40-12C at 24 and 36. ")
+    a100 = {"hardware": {"gpu": "a100-pcie-80gb"}, "platform": sizes}
+    (small, *_) = titles(Workbook(catalog, scenario(groups=people((16, "1/20")), **a100)))
+    assert small.startswith("GPU 1: A100D-4C at 16 places from 0 to ")
+    equal = a40 | {"platform": sizes | {"vgpu_sizes": "equal"}}
+    first, *_ = titles(Workbook(catalog, scenario(groups=people((2, 0.25)), **equal)))
+    assert first.startswith("GPU 1: 2 x A40-12C. ")
+
+
+def test_mig_starts_with_the_largest_piece(catalog: Catalog) -> None:
+    for order in (("1/7", "3/7"), ("3/7", "1/7")):
+        groups = people(*((1 if share == "3/7" else 3, share) for share in order), isolation=True)
+        first, *_ = titles(Workbook(catalog, scenario(groups=groups, hardware={"gpu": "a100-pcie-80gb"})))
+        assert first.startswith("GPU 1: A100D-3-40C at 0, A100D-1-10C at 4, 5 and 6. ")
+
+
+def test_starts_are_worked_out_once_for_a_plan(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def counted(counts: Any, **given: Any) -> Any:
+        asked.append(tuple(counts))
+        return layout_starts(counts, **given)
+
+    monkeypatch.setattr("gpuplan.app.steps.hosts.layout_starts", counted)
+    book = Workbook(catalog, mixed())
+    picture_data(book)
+    picture_data(book)
+    assert len(asked) == len(set(asked)) == 2
+    book.edit("groups.a.people", "4")
+    picture_data(book)
+    assert len(asked) > 2
 
 
 def test_what_nobody_can_use_is_not_drawn_as_free(catalog: Catalog) -> None:
@@ -169,6 +218,51 @@ def test_very_many_hosts_are_drawn_by_kind(catalog: Catalog) -> None:
     book.restore_hosts()
     book.toggle_host("vgpu", pool["hosts"][2]["number"])
     assert pool_of(book)["hosts"][2]["number"] == 0  # there is no other one like it
+
+
+def test_one_host_of_a_kind_comes_back_at_a_time(catalog: Catalog) -> None:
+    groups = [{"id": "a", "name": "People", "people": 4 * COMPACT + 2}]
+    book = Workbook(catalog, scenario(groups=groups))
+    assert {host["back"] for host in pool_of(book)["hosts"]} == {0}
+    book.toggle_host("vgpu", 1)
+    book.toggle_host("vgpu", 2)
+    book.set_click("maintain")
+    book.toggle_host("vgpu", 3)
+    assert [host["back"] for host in pool_of(book)["hosts"]] == [
+        3,
+        0,
+        0,
+    ]  # a click would take the next to maintenance
+    book.set_click("fail")
+    assert pool_of(book)["hosts"][0]["back"] == 2  # the last one that failed
+    for left in (1, 3, 0):
+        book.bring_back("vgpu", pool_of(book)["hosts"][0]["back"])
+        assert pool_of(book)["hosts"][0]["back"] == left
+    assert not picture_data(book)["any_down"]
+    book.toggle_host("vgpu", pool_of(book)["hosts"][2]["number"])
+    assert pool_of(book)["hosts"][2]["back"] == COMPACT + 2  # the only one of its kind
+
+
+def test_the_buttons_say_what_they_do(book: Workbook) -> None:
+    def names() -> list[str]:
+        return [button["name"] for button in pool_of(book)["worst"]["buttons"]]
+
+    assert names() == ["Worst failure", "Worst pair"]
+    assert pool_of(book)["worst"]["beside"] == ""
+    book.set_click("maintain")
+    book.toggle_host("vgpu", 1)
+    assert pool_of(book)["worst"]["beside"] == "Beside host 1"
+    assert names() == [
+        "Worst failure beside host 1 in maintenance",
+        "Worst pair beside host 1 in maintenance",
+    ]
+    book.toggle_host("vgpu", 2)
+    assert pool_of(book)["worst"]["beside"] == "Beside hosts 1, 2"
+    for host in range(3, 8):
+        book.toggle_host("vgpu", host)
+    assert names() == ["Worst failure beside 7 hosts in maintenance"]
+    book.toggle_host("vgpu", 8)
+    assert names() == []
 
 
 def test_not_more_kinds_than_can_be_read(catalog: Catalog) -> None:

@@ -36,9 +36,8 @@ def test_postures_stand_side_by_side_and_every_figure_has_its_trail(book: Workbo
     assert data["value"] == 1
     for card in data["cards"]:
         keys = [card["key"], *(key for figure in card["figures"] for key, _ in figure["parts"])]
-        assert keys == [
-            f"postures.n{card['value']}.{name}" for name in ("hosts", "short_h", "exposed_h", "chance")
-        ]
+        shown = ["hosts", "short_h", "exposed_h", *(["chance"] if card["value"] else [])]
+        assert keys == [f"postures.n{card['value']}.{name}" for name in shown]
         assert set(keys) <= set(book.plan.lines)
         assert not any(digit in card["cost"] for digit in "0123456789")
 
@@ -51,6 +50,22 @@ def test_a_higher_posture_has_its_card(book: Workbook) -> None:
     assert data["cards"][-1]["hosts"] == "11 hosts"
 
 
+def test_without_a_spare_host_maintenance_itself_is_short(book: Workbook) -> None:
+    def bet(card: int) -> list[str]:
+        return [text for _, text in posture_data(book)["cards"][card]["figures"][1]["parts"]]
+
+    assert bet(0) == ["112 h short"]
+    assert bet(1)[0] == "128 h open"
+    assert "maintenance itself" in posture_data(book)["cards"][0]["figures"][1]["about"]
+    book.edit("availability.host_failures", "0")
+    assert posture_data(book)["bet"].startswith(
+        "Maintenance itself leaves somebody without a GPU: 112 h short a year. "
+    )
+    book.edit("availability.maintenance_failure_accepted", False)  # one host more, for maintenance
+    assert bet(0)[0].endswith(" h open")
+    assert posture_data(book)["bet"].startswith("For ")
+
+
 def test_the_bet_says_hours_chance_and_what_one_more_host_changes(book: Workbook) -> None:
     known = {p.host_failures: p for p in book.plan.postures}
     bet = posture_data(book)["bet"]
@@ -60,7 +75,7 @@ def test_the_bet_says_hours_chance_and_what_one_more_host_changes(book: Workbook
     assert "With one more host (N+2) it takes two failures: " in bet
     book.edit("availability.host_failures", "0")
     bet = posture_data(book)["bet"]
-    assert bet.startswith("Maintenance itself, ")
+    assert bet.startswith("Maintenance itself leaves somebody without a GPU: ")
     assert "With one more host (N+1) one failure is too much for " in bet
     book.edit("availability.maintenance_failure_accepted", False)
     assert posture_data(book)["bet"].startswith("For ")
@@ -94,5 +109,8 @@ def test_the_stun_of_each_group(book: Workbook) -> None:
     researchers = rows["High-performance researchers"]
     assert researchers[2]["key"] in book.plan.lines
     assert researchers[3]["text"] == "stun over the limit"
-    assert [cell["text"] for cell in rows["Developers"][2:]] == ["none", "shut down and started elsewhere"]
+    assert [cell["text"] for cell in rows["Developers"][2:]] == [
+        "none",
+        "test whether it can be moved while it runs",
+    ]
     assert risk_form(Workbook(book.catalog))["tables"] == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpuplan.facts import BASES
 from gpuplan.models.access import MODES
-from gpuplan.report.numbers import MODE_NAMES, amount, basis_word, number
+from gpuplan.wording import MODE_NAMES, amount, basis_word, hours, number, percent
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,36 @@ def test_whole_numbers_lose_nothing(value: int) -> None:
 def test_words() -> None:
     assert all(basis_word(basis) for basis in BASES)
     assert set(MODE_NAMES) == {*MODES, ""}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "none"),
+        (0.001, "less than 1 min"),
+        (0.5, "30 min"),
+        (2.25, "2.2 h"),
+        (128, "128 h"),
+        (8760, "8760 h"),
+        (12_345.6, "12\u202f346 h"),
+    ],
+)
+def test_hours(value: float, text: str) -> None:
+    assert hours(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 %"),
+        (1, "100 %"),
+        (0.00001, "under 0.01 %"),
+        (0.99999, "over 99.99 %"),
+        (0.0015, "0.15 %"),
+        (0.0542, "5.4 %"),
+        (0.5, "50 %"),
+        (0.996, "99.60 %"),
+    ],
+)
+def test_chances_are_never_certain_unless_they_are(value: float, text: str) -> None:
+    assert percent(value) == text

@@ -1,4 +1,4 @@
-"""How numbers, units and words for them appear to a reader."""
+"""Wording: how numbers, their units and the words for them appear to a reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BASIS_WORDS = {
 }
 
 
-COUNTED = ("GPU", "host", "VM", "input", "error", "note")
+COUNTED = ("GPU", "host", "additional host", "VM", "input", "error", "note")
 """Units that take a plural."""
 
 
