@@ -7,7 +7,6 @@ fit decreasing or best fit decreasing over the same VMs, shares of a GPU added u
 
 from __future__ import annotations
 
-import math
 import statistics
 import subprocess
 import sys
@@ -113,10 +112,12 @@ def compare(scenario: Scenario, catalog: Catalog, repeats: int) -> None:
     for name, script in (("first fit decreasing", first_fit), ("best fit decreasing", best_fit)):
         small = len(sizes) < 20_000
         script_s = median_s(lambda run=script: run(sizes, pool.gpus_per_host), 3 if small else 1)
-        script_mb = peak_mb(lambda run=script: run(sizes, pool.gpus_per_host)) if small else math.nan
+        memory = "not run"
+        if small:
+            memory = f"{peak_mb(lambda run=script: run(sizes, pool.gpus_per_host)):.1f} MB"
         print(
             f"  {name:45}  {script(sizes, pool.gpus_per_host):6} hosts      {1000 * script_s:9.2f} ms"
-            f"  {script_mb:7.1f} MB   ours takes {plan_s / script_s:.2f} x"
+            f"  {memory:>10}   ours takes {plan_s / script_s:.2f} x"
         )
 
 

@@ -100,7 +100,9 @@ def _all_running(pool: Pool) -> dict[str, Any]:
     proof = (
         f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
         if pool.method == "heuristic"
-        else f"Fewer than {number(pool.hosts_for_demand)} hosts cannot hold the demand."
+        else "Fewer new hosts cannot hold the demand."
+        if pool.existing_hosts
+        else f"Fewer than {amount(pool.hosts_for_demand, 'host')} cannot hold the demand."
     )
     if worst == 0 and pool.hosts_for_failures:
         tone, lead = "good", "Every single failure was tried."

@@ -373,7 +373,12 @@ def _shared_words(load: Load, family: Family, left: int, ink: _Ink) -> tuple[str
         around = [
             layout for layout in family.layouts if all(a >= b for a, b in zip(layout, counts, strict=True))
         ]
-        more = (max((x[at] for x in around), default=n) - n for at, n in enumerate(counts))
+        sizes = family.sizes or (0,) * len(counts)
+        least = min((size for size, n in zip(sizes, counts, strict=True) if n), default=0)
+        more = (
+            0 if family.in_order and sizes[at] > least else max((x[at] for x in around), default=n) - n
+            for at, n in enumerate(counts)
+        )  # a GPU with running MIG instances takes no larger one for sure
         fits = [f"{n} more {name}" for n, name in zip(more, family.profiles, strict=True) if n]
         ink.known[key] = _layout_words(family, counts, ink.plan), " or ".join(fits)
     layout, fitting = ink.known[key]

@@ -305,3 +305,11 @@ def test_gpus_of_no_group_and_no_groups(catalog: Catalog) -> None:
     book.toggle_host("gpu", 1)
     pool_of(book)
     assert plain(picture_data(Workbook(catalog)))["pools"] == []
+
+
+def test_a_running_mig_gpu_has_room_for_no_larger_instance(catalog: Catalog) -> None:
+    # a 1g that runs alone is at 0, where 2g and 4g begin first: room for more of its own kind is all that is sure
+    groups = people((4, "3/7"), (5, "2/7"), (12, "1/7"), isolation=True)
+    found = titles(Workbook(catalog, scenario(groups=groups, hardware={"gpu": "a100-pcie-80gb"})))
+    (alone,) = [title for title in found if title.split(": ")[1].startswith("A100D-1-10C at 0. ")]
+    assert alone.endswith("room for 6 more A100D-1-10C")
