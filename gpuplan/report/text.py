@@ -104,8 +104,8 @@ def plan_text(plan: Plan) -> str:
                         number(p.hosts),
                         number(p.gpus),
                         hours(p.short_h),
-                        hours(p.exposed_h),
-                        percent(p.chance),
+                        hours(p.exposed_h) + (" short" if p.chance == 1 else ""),
+                        "" if p.chance == 1 else percent(p.chance),
                     )
                     for p in plan.postures
                 ],

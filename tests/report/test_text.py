@@ -131,3 +131,11 @@ def test_tables_are_aligned() -> None:
 
 def test_wrapping() -> None:
     assert wrapped("word " * 50, "  ").splitlines()[1].startswith("    word")
+
+
+def test_postures_say_where_maintenance_itself_is_too_much(plans: dict[str, Plan]) -> None:
+    rows = plan_text(plans["enterprise"]).partition("Hosts, and hours a year at risk")[2].splitlines()
+    none, one, two = (next(row for row in rows if row.startswith(f"N+{n}")) for n in range(3))
+    assert none.split()[-3:] == ["112", "h", "short"]
+    assert " ".join(one.split()[1:]) == "(chosen) 8 32 2.2 h 128 h 5.4 %"
+    assert two.split()[-3:] == ["none", "0.15", "%"]
