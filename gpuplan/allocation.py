@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from gpuplan.catalog import Catalog, Item, Row
-from gpuplan.facts import Fact
+from gpuplan.facts import Fact, derived
 from gpuplan.models import access, availability, demand, placement, sharing
 from gpuplan.records import GroupPlan, Line, Reason, RuledOut, SharingMode, Trail, Trait, Unplaced
 from gpuplan.scenario import Group, Scenario
@@ -163,16 +163,11 @@ def _profile_line(
 def _stun(trail: Trail, catalog: Catalog, version: str, group: Group, frame_buffer_mb: int) -> float:
     """Stun of one VM of the group when vMotion moves it, all its frame buffer being in use."""
     measured = stun_item(catalog, version)
-    used = Fact(
-        key=f"groups/{group.id}/frame buffer of a VM",
-        value=frame_buffer_mb / MIB_PER_GIB,
-        unit="GB",
-        low=None,
-        high=None,
-        basis="derived",
-        sources=("gpuplan-method",),
-        locator="",
-        note="all vGPUs of the VM, fully used",
+    used = derived(
+        f"groups/{group.id}/frame buffer of a VM",
+        frame_buffer_mb / MIB_PER_GIB,
+        "GB",
+        "all vGPUs of the VM, fully used",
     )
     line = trail.compute(
         f"groups.{group.id}.stun_s",

@@ -13,7 +13,7 @@ from fractions import Fraction
 from gpuplan.allocation import allocate, requests_of, with_pool
 from gpuplan.catalog import Catalog
 from gpuplan.decisions import decide
-from gpuplan.facts import Fact
+from gpuplan.facts import Fact, derived
 from gpuplan.fields import ScenarioError
 from gpuplan.limits import request_problems, scenario_problems
 from gpuplan.models import availability, demand, failover, placement
@@ -545,17 +545,7 @@ def _failure_lines(trail: Trail, at: str, name: str, failures: Sequence[failover
 
 def _placed_fact(key: str, value: int) -> Fact:
     """A count of VMs that the placement itself gives."""
-    return Fact(
-        key=key,
-        value=value,
-        unit="VM",
-        low=None,
-        high=None,
-        basis="derived",
-        sources=("gpuplan-method",),
-        locator="",
-        note="counted in the placement, each host failed in turn",
-    )
+    return derived(key, value, "VM", "counted in the placement, each host failed in turn")
 
 
 def _totals(

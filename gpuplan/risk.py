@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact
+from gpuplan.facts import Fact, derived
 from gpuplan.models import availability, placement, two_kinds
 from gpuplan.records import Line, Pool, Posture, Trail
 from gpuplan.scenario import Scenario
@@ -186,16 +186,11 @@ def _risk_of_two_kinds(
         "mtbf_h": float(facts["mtbf_h"].value),
         "repair_h": float(facts["repair_h"].value),
     }
-    listed = Fact(
-        key=f"pools/{pool.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
-        value=", ".join(str(n) for n in pool.new_needed),
-        unit="",
-        low=None,
-        high=None,
-        basis="derived",
-        sources=("gpuplan-method",),
-        locator="",
-        note="placed again for each; more hosts down count as too many",
+    listed = derived(
+        f"pools/{pool.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
+        ", ".join(str(n) for n in pool.new_needed),
+        "",
+        "placed again for each; more hosts down count as too many",
     )
     inputs: dict[str, Fact | Line] = {"hosts": hosts, "new_needed": listed}
     formula = f"of {{hosts_u}} {pool.existing_hosts} were there already; {{new_needed}} new ones are needed when 0, 1, 2, ... of those are down: {{value}}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpuplan.facts import BASES, Fact, Source, data_root, weakest
+from gpuplan.facts import BASES, Fact, Source, data_root, derived, weakest
 
 
 def fact(**changes: Any) -> Fact:
@@ -97,3 +97,9 @@ def test_weakest_refuses_nothing_and_nonsense() -> None:
 
 def test_data_root_holds_the_catalog() -> None:
     assert (data_root() / "schema.csv").is_file()
+
+
+def test_what_the_plan_works_out_says_so() -> None:
+    fact = derived("plan/x", 3, "VM", "counted")
+    assert (fact.value, fact.unit, fact.basis, fact.note) == (3, "VM", "derived", "counted")
+    assert fact.sources == ("gpuplan-method",)
