@@ -57,6 +57,7 @@ from voila.request_info_handler import RequestInfoSocketHandler
 from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
 from voila.static_file_handler import TemplateStaticFileHandler
 from voila.tornado.handler import TornadoVoilaHandler
+from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
 
 HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE / "templates"
@@ -319,6 +320,43 @@ class ShutdownHandler(VoilaShutdownKernelHandler):  # type: ignore[misc]
         self.finish()
 
 
+class ChannelsHandler(VoilaKernelWebsocketHandler):  # type: ignore[misc]
+    """Connects a page to its kernel; a page may be gone before the kernel has answered."""
+
+    opened = False
+    left = False
+
+    async def pre_get(self) -> None:
+        """Wait for the kernel; end quietly if nobody waits with us any more.
+
+        Raises
+        ------
+        tornado.web.Finish
+            If the page closed meanwhile.
+        """
+        await super().pre_get()
+        if self.left:
+            self.connection._open_sessions.pop(self.connection.session_key, None)
+            raise tornado.web.Finish
+
+    async def open(self, kernel_id: str) -> None:
+        """Connect to the kernel.
+
+        Parameters
+        ----------
+        kernel_id : str
+            Kernel of the page.
+        """
+        self.opened = True
+        await super().open(kernel_id)
+
+    def on_close(self) -> None:
+        """Disconnect from the kernel, if it came to that; jupyter_server would trip over it, or count it twice."""
+        if self.opened:
+            super().on_close()
+        self.left = True
+
+
 def pools(manager: Kernels) -> dict[str, list[Any]]:
     """Voila's warm kernels.
 
@@ -415,7 +453,11 @@ class Server(Voila):  # type: ignore[misc]
         list
             Tornado rules.
         """
-        ours = {TornadoVoilaHandler: PageHandler, VoilaShutdownKernelHandler: ShutdownHandler}
+        ours = {
+            TornadoVoilaHandler: PageHandler,
+            VoilaShutdownKernelHandler: ShutdownHandler,
+            VoilaKernelWebsocketHandler: ChannelsHandler,
+        }
         rules = [rule for rule in super().init_handlers() if rule[1] is not RequestInfoSocketHandler]
         rules = [(rule[0], ours.get(rule[1], rule[1]), *rule[2:]) for rule in rules]
         for index, rule in enumerate(rules):

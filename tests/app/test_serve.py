@@ -252,6 +252,27 @@ def test_closed_and_reloaded_pages_free_their_kernels(shared: Any, page: Callabl
     assert shared.healthy()
 
 
+def test_page_that_leaves_while_it_connects_is_no_error(shared: Any, page: Callable[..., Any]) -> None:
+    visit = page().open(shared.url, "clicked 0")
+    port = int(shared.base.rpartition(":")[2].strip("/"))
+    lines = [
+        f"GET /api/kernels/{kernel_id(visit)}/channels?session_id={{}} HTTP/1.1",
+        f"Host: localhost:{port}",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ]
+    request = "\r\n".join([*lines, "", ""])
+    for number in range(20):
+        with socket.create_connection(("localhost", port)) as leaving:
+            leaving.sendall(request.format(f"leaving-{number}").encode())
+    visit.page.get_by_role("button", name="Click").click()
+    visit.page.get_by_text("clicked 1").wait_for()
+    assert "Traceback" not in shared.text
+    assert shared.healthy()
+
+
 def test_shutdown_needs_the_xsrf_token(shared: Any, page: Callable[..., Any]) -> None:
     visit = page().open(shared.url, "clicked 0")
     kernel = kernel_id(visit)
