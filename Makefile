@@ -28,6 +28,8 @@ check: $(VENV)/.dev ## format, lint, types and tests: what CI runs
 
 bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead
 	$(BIN)/python benchmarks/bench_plan.py
+	$(BIN)/python benchmarks/bench_simulation.py
+	$(BIN)/python benchmarks/bench_import.py
 
 format: $(VENV)/.dev ## format code and notebooks
 	$(BIN)/ruff check --fix .
@@ -48,7 +50,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.app: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[app]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[app,fast]"
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python

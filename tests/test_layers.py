@@ -26,18 +26,25 @@ ALLOWED: dict[str, set[str]] = {
     "decisions": {"units", "wording", "facts", "fields", "catalog", "scenario", "models", "records"},
     "allocation": {"units", "facts", "fields", "catalog", "scenario", "models", "records"},
 }
-ALLOWED["limits"] = {*ALLOWED["allocation"], "allocation"}
+ALLOWED["clock"] = {"catalog"}
+ALLOWED["sizing"] = {"units", "facts", "fields", "catalog", "scenario", "models", "clock"}
+ALLOWED["limits"] = {*ALLOWED["allocation"], "allocation", "clock"}
 ALLOWED["risk"] = ALLOWED["allocation"]
-ALLOWED["plan"] = {*ALLOWED["limits"], *ALLOWED["decisions"], "decisions", "limits", "risk"}
-ALLOWED["checks"] = {*ALLOWED["plan"], "plan"}
-ALLOWED["report"] = {*ALLOWED["checks"], "checks", "report"}
+ALLOWED["busiest"] = {*ALLOWED["limits"], "limits", "sizing"}
+ALLOWED["plan"] = {*ALLOWED["busiest"], *ALLOWED["decisions"], "busiest", "decisions", "risk"}
+ALLOWED["study"] = {*ALLOWED["plan"], "plan"}
+ALLOWED["trial"] = {*ALLOWED["study"], "study"}
+ALLOWED["trace"] = {"units", "wording", "facts", "fields"}
+ALLOWED["audit"] = {*ALLOWED["trace"], "catalog", "scenario", "models", "trace"}
+ALLOWED["checks"] = {*ALLOWED["plan"], "plan", "sizing"}
+ALLOWED["report"] = {*ALLOWED["checks"], "checks", "sizing", "study", "trial", "trace", "audit", "report"}
 ALLOWED["app"] = {*ALLOWED["report"], "app", ""}
 ALLOWED["cli"] = {*ALLOWED["report"], "app", ""}
 ALLOWED[""] = {*ALLOWED["report"]}
 ALLOWED["__main__"] = {"cli"}
 """Room -> rooms it may import; '' is the package itself."""
 
-MODEL_LIBRARIES = {"numpy", "scipy", *sys.stdlib_module_names}
+MODEL_LIBRARIES = {"numpy", "scipy", "numba", *sys.stdlib_module_names}
 UNTESTED = {
     "app/parts": "tests/app/test_browser.py",
     "app/screen": "tests/app/test_browser.py",
@@ -118,12 +125,13 @@ def test_the_core_needs_none_of_the_app() -> None:
             "anywidget",
             "traitlets",
             "scipy",
+            "numba",
         }
 
 
 def test_importing_gpuplan_pulls_in_little() -> None:
     code = (
-        "import sys, gpuplan; heavy = {'ipywidgets', 'altair', 'pandas', 'IPython', 'scipy', 'voila', 'traitlets'}\n"
+        "import sys, gpuplan; heavy = {'ipywidgets', 'altair', 'pandas', 'IPython', 'scipy', 'numba', 'voila', 'traitlets'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,6 +1,7 @@
 """Demand: people and the share of them active at the peak -> VMs and GPUs."""
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from gpuplan.units import exact
@@ -197,3 +198,107 @@ def planned_demand_gpus(groups_gpus: float, *, stated_gpus: float | None) -> flo
     .. [1] vmware-sharing-gpus-2020
     """
     return float(groups_gpus if stated_gpus is None else stated_gpus)
+
+
+def planned_requests(
+    gpus: float,
+    *,
+    loads: Sequence[float],
+    spreads: Sequence[float],
+    sizes_gpus: Sequence[float],
+    most: Sequence[int],
+) -> tuple[int, ...]:
+    """Requests of each group that together want as many GPUs as are planned: a mix that stands for a crowded moment.
+
+    Parameters
+    ----------
+    gpus : float
+        GPUs to plan for. [GPU]
+    loads : sequence of float
+        Mean requests of each group under way at once. [-]
+    spreads : sequence of float
+        Standard deviation of them. [-]
+    sizes_gpus : sequence of float
+        GPUs of one request of each group. [GPU]
+    most : sequence of int
+        Requests that a group can have at once: its people. [-]
+
+    Returns
+    -------
+    planned_requests : tuple of int
+        Requests of each group; their GPUs add up to at least ``gpus``, unless all groups together want fewer, and to less than
+        one request more. [-]
+
+    Notes
+    -----
+    Each group has load + k * spread requests, rounded up, with the least k for which the GPUs suffice; then requests
+    are taken back one by one, those that are furthest above load + k * spread first, as long as the GPUs suffice.
+
+    Examples
+    --------
+    >>> planned_requests(8, loads=[2.0, 4.0], spreads=[1.0, 2.0], sizes_gpus=[2, 0.5], most=[9, 9])
+    (3, 4)
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    each = [exact(size) for size in sizes_gpus]
+    wanted = exact(gpus)
+
+    def requests(k: float) -> list[int]:
+        return [
+            min(limit, max(0, math.ceil(load + k * spread - 1e-9)))
+            for load, spread, limit in zip(loads, spreads, most, strict=True)
+        ]
+
+    def total(counts: Sequence[int]) -> Fraction:
+        return sum((size * count for size, count in zip(each, counts, strict=True)), Fraction(0))
+
+    active = [i for i, spread in enumerate(spreads) if spread > 0]
+    low = min((-loads[i] / spreads[i] for i in active), default=0.0)
+    high = max(((most[i] - loads[i]) / spreads[i] for i in active), default=0.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if total(requests(middle)) >= wanted:
+            high = middle
+        else:
+            low = middle
+    counts = requests(high)
+    above = [count - load - high * spread for count, load, spread in zip(counts, loads, spreads, strict=True)]
+    for i in sorted(range(len(counts)), key=lambda i: (-above[i], i)):
+        if counts[i] and total(counts) - each[i] >= wanted:
+            counts[i] -= 1
+    return tuple(counts)
+
+
+def mean_active(people: Sequence[int], *, shares: Sequence[float]) -> float:
+    """Requests of a closed group under way at once on average: its people, each with the chance to be active.
+
+    Parameters
+    ----------
+    people : sequence of int
+        People at work, by the chance with which they are active. [-]
+    shares : sequence of float
+        These chances, 0 to 1. [-]
+
+    Returns
+    -------
+    mean_active : float
+        Mean of the people active at once. [-]
+
+    Notes
+    -----
+    sum of people * share: the mean of a sum of binomial counts. With so many GPUs, about every second time somebody more is
+    active than there are GPUs.
+
+    Examples
+    --------
+    >>> mean_active([40], shares=[0.25])
+    10.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    return float(sum((n * exact(p) for n, p in zip(people, shares, strict=True)), Fraction(0)))

@@ -1,0 +1,193 @@
+"""Duty: working hours in time zones -> who is active when, in quarters of an hour of a week that begins on Monday, 00:00 UTC."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gpuplan.units import exact
+
+QUARTERS_PER_DAY = 96
+QUARTERS_PER_WEEK = 7 * QUARTERS_PER_DAY
+MINUTES_PER_QUARTER = 15
+
+
+def on_duty(start_min: int, end_min: int, *, days: str, offset_min: int) -> np.ndarray:
+    """The quarters of an hour of the week, UTC, that are within working hours stated in local time.
+
+    Parameters
+    ----------
+    start_min : int
+        Minute of the local day at which the hours begin. [-]
+    end_min : int
+        Minute of the local day at which they end; before the begin, they end on the next day. [-]
+    days : str
+        ``every-day``, ``weekdays`` (Monday to Friday) or ``weekends``: the local days on which the hours begin. [-]
+    offset_min : int
+        Minutes by which local time is ahead of UTC. [-]
+
+    Returns
+    -------
+    on_duty : ndarray of bool
+        One value for each of the 672 quarters of an hour of a week, Monday 00:00 UTC first. [-]
+
+    Notes
+    -----
+    The week repeats. A night shift counts to the day on which it begins: weekdays from 22:00 to 06:00 end on Saturday at 06:00.
+
+    Examples
+    --------
+    >>> int(on_duty(9 * 60, 18 * 60, days="weekdays", offset_min=330).sum()) / 4
+    45.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    if not (0 <= start_min < 1440 and 0 < end_min <= 1440 and start_min != end_min):
+        raise ValueError(f"hours from minute {start_min} to {end_min} are not hours of a day")
+    if start_min % MINUTES_PER_QUARTER or end_min % MINUTES_PER_QUARTER or offset_min % MINUTES_PER_QUARTER:
+        raise ValueError("hours and time zones are multiples of a quarter of an hour")
+    worked = {"every-day": range(7), "weekdays": range(5), "weekends": range(5, 7)}[days]
+    length = (end_min - start_min) % 1440 or 1440
+    local = np.zeros(QUARTERS_PER_WEEK, dtype=bool)
+    for day in worked:
+        first = (day * 1440 + start_min) // MINUTES_PER_QUARTER
+        local[np.arange(first, first + length // MINUTES_PER_QUARTER) % QUARTERS_PER_WEEK] = True
+    return np.roll(local, -offset_min // MINUTES_PER_QUARTER)
+
+
+def people_at_sites(people: int, parts: Sequence[int]) -> tuple[int, ...]:
+    """People at each site: the group divided in proportion, in whole people.
+
+    Parameters
+    ----------
+    people : int
+        People in the group. [-]
+    parts : sequence of int
+        People, or parts of them, at each site. [-]
+
+    Returns
+    -------
+    people_at_sites : tuple of int
+        People at each site, which add up to the group. [-]
+
+    Notes
+    -----
+    Largest remainders: each site gets its share rounded down, and those with the largest remainders one more, the first
+    ones of equal remainders.
+
+    Examples
+    --------
+    >>> people_at_sites(40, [25, 15]), people_at_sites(10, [1, 1, 1])
+    ((25, 15), (4, 3, 3))
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    total = sum(parts)
+    if total <= 0 or min(parts) < 0:
+        raise ValueError(
+            f"parts {tuple(parts)} do not divide a group: at least one must be above 0, none below"
+        )
+    shares = [people * part // total for part in parts]
+    order = sorted(range(len(parts)), key=lambda site: -(people * parts[site] % total))
+    for site in order[: people - sum(shares)]:
+        shares[site] += 1
+    return tuple(shares)
+
+
+def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
+    """Pieces of work that a group begins in an hour of work.
+
+    Parameters
+    ----------
+    jobs_per_day : float
+        Pieces of work that the whole group begins on a working day. [-]
+    hours_per_day : float
+        Hours of work on such a day. [-]
+
+    Returns
+    -------
+    work_rate : float
+        Pieces of work begun in an hour. [-]
+
+    Notes
+    -----
+    jobs_per_day / hours_per_day: spread evenly over the hours of work.
+
+    Examples
+    --------
+    >>> work_rate(90, hours_per_day=9)
+    10.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    if hours_per_day <= 0:
+        raise ValueError(f"{hours_per_day} hours of work on a day: must be above 0")
+    return jobs_per_day / hours_per_day
+
+
+def offered_load(work_rate: float, *, duration_h: float) -> float:
+    """Pieces of work under way at once if none ever waits (Little's law), in erlang.
+
+    Parameters
+    ----------
+    work_rate : float
+        Pieces of work begun in an hour. [-]
+    duration_h : float
+        Mean time for which one holds its GPUs. [h]
+
+    Returns
+    -------
+    offered_load : float
+        Mean number under way at once. [-]
+
+    Notes
+    -----
+    work_rate * duration_h. Holds for a rate that has lasted longer than a piece of work; after the hours begin, the load
+    takes about that long to build up, so a short busy period is overstated.
+
+    Examples
+    --------
+    >>> offered_load(10.0, duration_h=2.0)
+    20.0
+
+    References
+    ----------
+    .. [1] little-1961
+    """
+    return work_rate * duration_h
+
+
+def growth_factor(year: int, *, growth: float) -> float:
+    """How many times as large a group is after some years of steady growth.
+
+    Parameters
+    ----------
+    year : int
+        Years from now; 0 is today. [-]
+    growth : float
+        Growth a year: 0.3 is 30 %. [-]
+
+    Returns
+    -------
+    growth_factor : float
+        Size then over size now. [-]
+
+    Notes
+    -----
+    (1 + growth) ** year.
+
+    Examples
+    --------
+    >>> growth_factor(2, growth=0.5)
+    2.25
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    return float((1 + exact(growth)) ** year)
