@@ -305,6 +305,28 @@ def requests_of(
     return found
 
 
+def room_of(scenario: Scenario, gpus: int) -> placement.Room:
+    """What a host with so many GPUs offers; what no group or no host states is not counted."""
+    hardware = scenario.hardware
+    return placement.Room(
+        gpus,
+        (hardware.vcpus_per_host or 0) if any(g.vcpus_each for g in scenario.groups) else 0,
+        (hardware.memory_gib_per_host or 0) if any(g.memory_gib_each for g in scenario.groups) else 0,
+    )
+
+
+def existing_rooms(
+    scenario: Scenario, by_pool: Mapping[str, list[str]], groups: Sequence[GroupPlan]
+) -> dict[str, tuple[placement.Room, ...]]:
+    """Hosts already there join the pool with the largest demand."""
+    hardware = scenario.hardware
+    if not by_pool or not hardware.existing_hosts:
+        return {}
+    home = max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p))
+    room = room_of(scenario, hardware.existing_gpus_per_host or hardware.gpus_per_host)
+    return {home: (room,) * hardware.existing_hosts}
+
+
 def _families(
     scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
 ) -> dict[str, placement.Family]:

@@ -13,8 +13,9 @@ from gpuplan.limits import server_gpu_limit
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.records import Message
+from gpuplan.sizing import Odds, Target, burst_fact, peakedness_range
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import amount, hours, percent
+from gpuplan.wording import METHOD_NAMES, amount, hours, number, percent, week_hours
 
 LEVELS = ("stop", "warn", "note")
 
@@ -73,6 +74,61 @@ def _stated_total(plan: Plan) -> Iterator[Message]:
             "Describe who needs them, or lower the stated total.",
             "demand.stated_gpus",
         )
+
+
+def _busiest_hours(plan: Plan) -> Iterator[Message]:
+    names = {pool.id: pool.name for pool in plan.pools}
+    for demand in plan.hours:
+        if len(demand.needed) > 1 and demand.pool in names:
+            chosen = demand.needed[demand.chosen]
+            others = max(n for at, n in enumerate(demand.hosts) if at != demand.chosen)
+            yield Message(
+                "sized-for-busiest-hours",
+                "note",
+                f"{names[demand.pool]}: sized for who is active {week_hours(chosen.mix.quarters)} UTC, which takes the most hosts; "
+                f"the other hours need at most {amount(others, 'host')} without spare ones. The pictures show that mix.",
+                "Check the hours with each group: who works longer takes GPUs that others count on.",
+                f"groups.{chosen.mix.asks[0].group}.hours",
+                ("gpuplan-method",),
+            )
+
+
+def _waiting(plan: Plan) -> Iterator[Message]:
+    asked, waiting = plan.scenario.demand, plan.lines.get("totals.waiting")
+    if asked.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD:
+        yield Message(
+            "waiting-likely",
+            "note",
+            f"If each person is active at random with the share that is stated, {percent(waiting.value)} of the requests of the "
+            "unluckiest group find too few GPUs free in the busiest hours. A share that is already the highest ever seen "
+            "leaves no such risk.",
+            "Ask what the share is, the usual one or the highest, and choose how often somebody may wait.",
+            "demand.rule",
+            waiting.sources,
+        )
+    for demand in plan.hours:
+        want = demand.needed[demand.chosen]
+        if want.method in ("", "bursty"):
+            continue
+        odds = Odds(want.mix, Target.of(plan.scenario))
+        if not odds.asks:
+            continue
+        low, _, high = peakedness_range(plan.scenario, plan.catalog, odds)
+        least, most = odds.least("bursty", low), odds.least("bursty", high)
+        if least > want.gpus:
+            yield Message(
+                "bursts-need-more",
+                "warn",
+                f"The {number(want.gpus)} GPUs rest on {METHOD_NAMES[want.method].lower()}. If work comes in bursts, as in traces of "
+                f"real clusters, the same target takes {number(least)} to {number(most)}.",
+                "Audit the jobs that run today: it gives the customer's own peakedness.",
+                "demand.method",
+                burst_fact(plan.catalog).sources,
+            )
+
+
+WORTH_A_WORD = 0.1
+"""A chance of waiting from which it is pointed out."""
 
 
 def _count_and_placement(plan: Plan) -> Iterator[Message]:
@@ -542,8 +598,17 @@ def _assumed(plan: Plan) -> Iterator[Message]:
             "note",
             f"{len(assumed)} inputs are assumed, not yet stated by the customer.",
             "Ask for them; a changed input counts as stated.",
-            assumed[0].replace("assumptions/host-reliability/", "availability."),
+            _path_of(plan, assumed[0]),
         )
+
+
+def _path_of(plan: Plan, key: str) -> str:
+    """The input that a planning value stands for, or the key itself if it is an input."""
+    if key == "assumptions/duration-of-work/work_h":
+        return f"groups.{next(g.id for g in plan.scenario.groups if g.work_h is None)}.work_h"
+    if key.startswith("assumptions/bursts/"):
+        return "demand.peakedness"
+    return key.replace("assumptions/host-reliability/", "availability.")
 
 
 def _scenario_notes(plan: Plan) -> Iterator[Message]:
@@ -555,6 +620,8 @@ _CHECKS = (
     _nothing_asked,
     _unplaced,
     _after_failure,
+    _busiest_hours,
+    _waiting,
     _count_and_placement,
     _stranded,
     _sharing,

@@ -1,4 +1,4 @@
-"""The command line: ``gpuplan plan``, ``gpuplan catalog``, ``gpuplan app``, ``gpuplan schema``."""
+"""The command line: ``gpuplan plan``, ``demand``, ``audit``, ``catalog``, ``app``, ``schema``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,37 @@ import io
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from gpuplan import __version__
-from gpuplan.catalog import CatalogError, load_catalog
-from gpuplan.fields import ScenarioError
-from gpuplan.plan import make_plan
-from gpuplan.report import catalog_text, plan_dict, plan_text
-from gpuplan.scenario import example_names, json_schema, load_scenario, scenario_path
+from gpuplan.audit import Comparison, audit, compare, suggest_groups, suggested_scenario
+from gpuplan.catalog import Catalog, CatalogError, load_catalog
+from gpuplan.fields import Problem, ScenarioError
+from gpuplan.models.simulation import Progress
+from gpuplan.plan import Plan, make_plan
+from gpuplan.report import (
+    audit_dict,
+    audit_text,
+    catalog_text,
+    demand_dict,
+    demand_text,
+    plan_dict,
+    plan_text,
+)
+from gpuplan.scenario import (
+    Scenario,
+    decode_scenario,
+    example_names,
+    from_dict,
+    json_schema,
+    load_scenario,
+    scenario_path,
+)
+from gpuplan.trace import FORMATS, Jobs, Samples, TraceError, read_trace
+from gpuplan.trial import WHEN, Trial, trial, trial_dict, trial_hosts
+from gpuplan.wording import amount
 
 BAD_INPUT = 2
 
@@ -30,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = int(args.run(args))
         sys.stdout.flush()
         return code
-    except (ScenarioError, CatalogError) as error:
+    except (ScenarioError, CatalogError, TraceError) as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
     except BrokenPipeError:
@@ -51,6 +73,77 @@ def _parser() -> argparse.ArgumentParser:
     plan.add_argument("--json", action="store_true", help="print the whole plan as JSON")
     plan.set_defaults(run=_plan)
 
+    wanted = commands.add_parser(
+        "demand", help="print who wants GPUs when, how many are enough, and silos against a pool"
+    )
+    wanted.add_argument("file", help=f"scenario file (- reads it from the input), or an example: {examples}")
+    wanted.add_argument(
+        "--simulate", action="store_true", help="simulate the groups on the hosts of the plan"
+    )
+    wanted.add_argument(
+        "--when", choices=WHEN, default="busiest", help="simulate the busiest hours or the week"
+    )
+    wanted.add_argument(
+        "--hosts", metavar="N,N", help="simulate with so many hosts (default: those of the plan)"
+    )
+    wanted.add_argument(
+        "--around", type=int, default=0, metavar="N", help="simulate with up to N hosts fewer and more, too"
+    )
+    wanted.add_argument("--down", type=int, default=0, help="hosts that are down all the time")
+    wanted.add_argument("--seed", type=int, default=1, help="where the random numbers start (default 1)")
+    wanted.add_argument("--json", action="store_true", help="print everything as JSON")
+    wanted.add_argument("--progress", action="store_true", help="print one line of JSON for each step done")
+    wanted.set_defaults(run=_demand)
+
+    audited = commands.add_parser(
+        "audit", help="print how GPUs are used today, from a file of jobs or of samples"
+    )
+    audited.add_argument("file", type=Path, help="CSV or JSON file, packed with gzip or not")
+    audited.add_argument(
+        "--format", choices=FORMATS, default="auto", help="what the file is (default: by its header)"
+    )
+    audited.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="WHAT=NAME",
+        help="column that holds submit, start, end, duration, gpus, group, user, time, gpu or percent",
+    )
+    audited.add_argument(
+        "--time-zone", default="UTC", help="of times without offset, and of the hours shown (default UTC)"
+    )
+    audited.add_argument("--installed", type=int, help="GPUs there are today")
+    audited.add_argument("--largest", type=float, metavar="GPUS", help="leave out jobs with more GPUs")
+    audited.add_argument(
+        "--skip",
+        type=float,
+        default=0.0,
+        metavar="SHARE",
+        help="first share of the period to leave out of curves and hours",
+    )
+    audited.add_argument(
+        "--scenario", type=Path, metavar="OUT", help="write the suggested groups as a scenario file"
+    )
+    audited.add_argument(
+        "--on",
+        metavar="FILE",
+        help=f"replay the jobs on the hosts of this scenario (- reads it from the input), or of {examples}",
+    )
+    audited.add_argument(
+        "--base",
+        metavar="FILE",
+        help="scenario whose hardware and platform the groups get (- reads it from the input)",
+    )
+    audited.add_argument(
+        "--wait-min", type=float, default=10.0, help="wait that is too long, in minutes (default 10)"
+    )
+    audited.add_argument(
+        "--share", type=float, default=0.05, help="share of the jobs that may wait longer (default 0.05)"
+    )
+    audited.add_argument("--json", action="store_true", help="print everything as JSON")
+    audited.add_argument("--progress", action="store_true", help="print one line of JSON for each step done")
+    audited.set_defaults(run=_audit)
+
     catalog = commands.add_parser("catalog", help="list GPUs, servers, software and rules with their sources")
     catalog.add_argument("query", nargs="?", default="", help="a table, an id, or a word to search for")
     catalog.set_defaults(run=_catalog)
@@ -67,7 +160,7 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("--verbose", action="store_true", help="print the server's log")
     app.set_defaults(run=_app)
 
-    for command in (plan, catalog, app):
+    for command in (plan, wanted, audited, catalog, app):
         command.add_argument(
             "--catalog",
             type=Path,
@@ -86,6 +179,137 @@ def _plan(args: argparse.Namespace) -> int:
     else:
         print(plan_text(plan), end="")
     return 0
+
+
+def _demand(args: argparse.Namespace) -> int:
+    catalog = load_catalog(*_folders(args))
+    plan = make_plan(_scenario(args.file), catalog)
+    trials = list(_trials(plan, args)) if args.simulate else []
+    if args.progress:
+        return 0
+    if args.json:
+        print(json.dumps(demand_dict(plan, trials), allow_nan=False, indent=2))
+    else:
+        print(demand_text(plan, trials), end="")
+    return 0
+
+
+def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[Trial]:
+    """Simulations, one for each pool and number of hosts; with ``--progress`` told as they go."""
+    try:
+        asked = [int(n) for n in args.hosts.split(",")] if args.hosts else []
+    except ValueError:
+        raise ScenarioError([Problem("--hosts", args.hosts, "whole numbers, such as 7,8,9")]) from None
+    runs: list[tuple[str, int | None]] = []
+    for pool in plan.pools:
+        around = trial_hosts(plan, pool.id, args.around) if args.around else (None,)
+        runs += [(pool.id, count) for count in asked or around]
+    for at, (pool_id, count) in enumerate(runs):
+
+        def tell(progress: Progress, at: int = at) -> bool:
+            done = (at + min(1.0, progress.requests / progress.most_requests)) / len(runs)
+            return _tell(args, done=done, requests=progress.requests)
+
+        try:
+            found = trial(
+                plan, pool_id, hosts=count, down=args.down, when=args.when, seed=args.seed, progress=tell
+            )
+        except ValueError as error:
+            if args.around:
+                continue  # too few for the largest request: the curve begins later
+            raise ScenarioError([Problem("", "", f"cannot simulate {pool_id}: {error}")]) from None
+        if args.progress:
+            _tell(args, done=(at + 1) / len(runs), trial=trial_dict(found))
+        yield found
+
+
+def _tell(args: argparse.Namespace, **line: Any) -> bool:
+    """Print a line of progress, if it is asked for."""
+    if args.progress:
+        print(json.dumps(line, allow_nan=False), flush=True)
+    return True
+
+
+def _audit(args: argparse.Namespace) -> int:
+    catalog = load_catalog(*_folders(args))
+    target = _scenario(args.on) if args.on else None
+    base = _scenario(args.base) if args.base else target or from_dict({})
+    _tell(args, step=f"Reading {args.file.name}")
+    trace = _trace(args)
+    _tell(args, step="Counting hours and groups")
+    found = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
+    suggestions = suggest_groups(found, gpus_per_host=base.hardware.gpus_per_host)
+    made = suggested_scenario(base, found, suggestions, args.file.name) if suggestions else None
+    comparison, left_out = None, 0
+    if target:
+        if not isinstance(trace, Jobs):
+            raise ScenarioError(
+                [Problem("--on", args.on, "only jobs can be replayed, and this file holds samples")]
+            )
+        comparison, left_out = _replayed(trace, target, catalog, args)
+    if args.scenario:
+        if made is None:
+            raise ScenarioError(
+                [Problem("--scenario", str(args.scenario), "samples name no jobs, so they give no groups")]
+            )
+        args.scenario.write_text(made.to_yaml(), encoding="utf-8")
+    data = audit_dict(found, suggestions, comparison, left_out) if args.progress or args.json else {}
+    if args.progress:
+        _tell(args, audit=data, scenario=made.to_dict() if made else None)
+    elif args.json:
+        print(json.dumps(data, allow_nan=False, indent=2))
+    else:
+        print(audit_text(found, suggestions, comparison, left_out), end="")
+    return 0
+
+
+def _trace(args: argparse.Namespace) -> Jobs | Samples:
+    """The jobs or samples of the file; where nobody names groups each user is one."""
+    wrong = [text for text in args.column if "=" not in text]
+    if wrong:
+        raise ScenarioError(
+            [Problem("--column", wrong[0], "what it holds and its name, such as gpus=num_gpus")]
+        )
+    columns = dict(text.split("=", 1) for text in args.column)
+    trace = read_trace(args.file, format=args.format, columns=columns or None, time_zone=args.time_zone)
+    if isinstance(trace, Jobs) and trace.users and "group" not in trace.reading.columns:
+        columns |= {"group": trace.reading.columns["user"]}
+        trace = read_trace(args.file, format=args.format, columns=columns, time_zone=args.time_zone)
+    if args.largest and isinstance(trace, Jobs):
+        trace = trace.where(trace.gpus <= args.largest)
+        if not len(trace.gpus):
+            raise ScenarioError(
+                [Problem("--largest", str(args.largest), "a size that some job of the file has")]
+            )
+    return trace
+
+
+def _replayed(
+    jobs: Jobs, target: Scenario, catalog: Catalog, args: argparse.Namespace
+) -> tuple[Comparison, int]:
+    """(the jobs replayed on the hosts of a scenario, jobs left out because they ask for more than all of them have)."""
+    rooms = [room.gpus for pool in make_plan(target, catalog).pools for room in pool.rooms]
+    fits = jobs.gpus <= sum(rooms)
+    if not fits.any():
+        there = f"{amount(sum(rooms), 'GPU')} in all, and the smallest job asks for {jobs.gpus.min():g}"
+        raise ScenarioError([Problem("--on", args.on, f"hosts on which a job fits; these have {there}")])
+    try:
+        found = compare(
+            jobs.where(fits),
+            hosts=rooms,
+            policy=target.platform.assignment,
+            wait_limit_h=args.wait_min / 60,
+            share=args.share,
+            progress=lambda what: _tell(args, step=what),
+        )
+    except ValueError as error:
+        raise ScenarioError([Problem("", "", f"cannot replay these jobs: {error}")]) from None
+    return found, int((~fits).sum())
+
+
+def _scenario(file: str) -> Scenario:
+    """The scenario in a file, of an example, or from the input."""
+    return decode_scenario(sys.stdin.buffer.read()) if file == "-" else load_scenario(file)
 
 
 def _catalog(args: argparse.Namespace) -> int:

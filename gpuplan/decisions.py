@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from gpuplan.catalog import Catalog
 from gpuplan.records import Decision, GroupPlan, Line, Pool, Posture, Totals
 from gpuplan.scenario import Scenario
-from gpuplan.wording import amount, hours, percent
+from gpuplan.wording import amount, hours, percent, target_words
 
 SEED = "vmware-sharing-gpus-2020"
 
@@ -25,6 +25,8 @@ def decide(
     if not pools:
         return ()
     found: list[tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]]] = []
+    if scenario.demand.rule != "sum":
+        found.append(_enough(scenario, pools, lines))
     found.append(_gpus_per_host(scenario, catalog, groups))
     for pool in pools:
         found.append(_hosts_for_demand(pool, pools))
@@ -55,6 +57,33 @@ def decide(
 
 
 Found = tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]]
+
+
+def _enough(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Line]) -> Found:
+    """How many GPUs are enough, where the groups are not simply added up at their peaks."""
+    asked = scenario.demand
+    peaks = lines["demand.sum_of_peaks_gpus"].value
+    by_groups = lines["demand.groups_gpus"].value
+    keys = ["demand.groups_gpus", "demand.sum_of_peaks_gpus"]
+    if asked.rule == "hours":
+        decision = f"{amount(by_groups, 'GPU')} carry everybody in the busiest hours of the week."
+        why = f"The groups work at different hours; their own peaks add up to {amount(peaks, 'GPU')}."
+        so = "Who works longer than stated takes GPUs that others count on, and the chance that more are active is not counted."
+    else:
+        promise = target_words(asked.rule, asked.chance, asked.wait_min, asked.for_whom == "each")
+        keys += [key for pool in pools if (key := f"pools.{pool.id}.gpus_for_target") in lines]
+        methods = {lines[key].function.rpartition(".")[2] for key in keys[2:]}
+        decision = f"{amount(by_groups, 'GPU')}, so that {promise}."
+        why = f"The peaks of all groups add up to {amount(peaks, 'GPU')}; a stated risk says what fewer cost, or what more are for."
+        so = "The promise rests on how requests arrive: " + (
+            "people who are active independently of each other, one place each."
+            if all(name.startswith("closed") for name in methods)
+            else "independent arrivals, or bursts as peaked as assumed; an audit of the jobs that run today gives the "
+            "customer's own."
+        )
+    if asked.stated_gpus is not None:
+        so += f" The customer's stated total of {amount(asked.stated_gpus, 'GPU')} wins all the same."
+    return "GPUs that are enough", decision, why, so, tuple(keys), ("gpuplan-method",)
 
 
 def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> Found:

@@ -18,15 +18,22 @@ from typing import Any
 from gpuplan.units import exact
 
 MAX_GPUS = 100_000
+MAX_SITES = 8
 MODES = ("passthrough", "vgpu", "mig", "bitfusion")
+DAYS = ("every-day", "weekdays", "weekends")
+RULES = ("sum", "hours", "wait", "wait-time", "turned-away")
+"""How many GPUs are enough: for the sum of the peaks, for the busiest hour, or so that few have to wait, wait long, or are
+turned away."""
+METHODS = ("auto", "closed", "poisson", "bursty")
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
     """One input of a scenario: where it is stored, what it may be, and how it is asked for.
 
-    ``kind`` is text, int, share (0 to 1), gpus (a fraction of one GPU or a whole number),
-    choice, bool or id (of a row in the catalog table ``table``). ``optional`` inputs may be empty.
+    ``kind`` is text, int, number, share (1 is 100 %), gpus (a fraction of one GPU or a whole number),
+    hours (of a day), sites (places with their people), choice, bool or id (of a row in the catalog table
+    ``table``). ``optional`` inputs may be empty.
     """
 
     path: str
@@ -48,15 +55,25 @@ class Field:
             return f"text of {self.low:g} to {self.high:g} characters on one line"
         if self.kind == "int":
             return f"a whole number from {self.low:g} to {self.high:g}{empty}"
+        if self.kind == "number":
+            return f"a number from {self.low:g} to {self.high:g}{empty}"
         if self.kind == "share":
-            return "a share from 0 to 1 (or 0 % to 100 %)"
+            percent = f"{100 * self.low:g} % to {100 * self.high:g} %"
+            return f"a share from {self.low:g} to {self.high:g} (or {percent}){empty}"
+        if self.kind == "hours":
+            return f"hours of a day in quarters of an hour, such as 09:00-18:00 or 22:00-06:00{empty}"
+        if self.kind == "sites":
+            return (
+                f"places or time zones, such as 'Bangalore 25, Austin 15' or 'UTC+5:30', at most {MAX_SITES}, with the people "
+                f"of each or of none{empty}"
+            )
         if self.kind == "gpus":
             return f"a fraction of one GPU from {self.low:g} (such as 1/8), or a whole number up to {self.high:g}"
         if self.kind == "bool":
             return "true or false"
         if self.kind == "id":
             return f"the id of a row in the catalog table {self.table}{empty}"
-        return "one of " + ", ".join(str(c) for c in self.choices)
+        return "one of " + ", ".join(str(c) for c in self.choices) + empty
 
 
 FIELDS: tuple[Field, ...] = (
@@ -73,6 +90,92 @@ FIELDS: tuple[Field, ...] = (
         optional=True,
         question="Has a capacity analysis already given a number of GPUs? It wins over the sum of the "
         "groups; leave it empty to size from the groups.",
+    ),
+    Field(
+        "demand.rule",
+        "GPUs are enough for",
+        "choice",
+        "sum",
+        choices=RULES,
+        question="Must there be a GPU for everybody at any time, or may somebody wait once in a while?",
+    ),
+    Field(
+        "demand.chance",
+        "How often at most",
+        "share",
+        0.05,
+        0.0001,
+        0.5,
+        unit="%",
+        question="One time in how many may somebody wait, wait longer than stated, or be turned away?",
+    ),
+    Field(
+        "demand.wait_min",
+        "Wait that is too long",
+        "number",
+        10,
+        0,
+        10_080,
+        unit="min",
+        question="How long may a piece of work wait before anybody minds?",
+    ),
+    Field(
+        "demand.for_whom",
+        "Held for",
+        "choice",
+        "each",
+        choices=("each", "all"),
+        question="Does every group get this promise, or all requests together? Those who want many GPUs at once wait more "
+        "often than the others.",
+    ),
+    Field(
+        "demand.method",
+        "Assumption about arrivals",
+        "choice",
+        "auto",
+        choices=METHODS,
+        question="A known number of people, independent arrivals at random, or bursts as traces of real clusters show them?",
+    ),
+    Field(
+        "demand.peakedness",
+        "Peakedness of the demand",
+        "number",
+        None,
+        0.1,
+        10_000,
+        optional=True,
+        question="Variance over mean of the GPUs wanted at once. An audit of the existing use gives it. Empty: that of "
+        "independent arrivals times the planning value for bursts.",
+    ),
+    Field(
+        "demand.peakedness_low",
+        "Peakedness, low",
+        "number",
+        None,
+        0.1,
+        10_000,
+        optional=True,
+        question="The least peakedness that is likely. Empty: independent arrivals, or what is stated.",
+    ),
+    Field(
+        "demand.peakedness_high",
+        "Peakedness, high",
+        "number",
+        None,
+        0.1,
+        10_000,
+        optional=True,
+        question="The largest peakedness that is likely. Empty: the highest planning value, or what is stated.",
+    ),
+    Field(
+        "demand.years",
+        "Years to plan for",
+        "int",
+        3,
+        1,
+        7,
+        unit="year",
+        question="For how many years must the purchase plan reach?",
     ),
     Field(
         "hardware.gpu",
@@ -245,6 +348,15 @@ FIELDS: tuple[Field, ...] = (
         "passthrough on hosts of their own, as the vendor's FAQ asks?",
     ),
     Field(
+        "platform.assignment",
+        "VMs are put on hosts",
+        "choice",
+        "pack",
+        choices=("pack", "spread"),
+        question="Together, on the fullest host that has room, as the consolidation policy does, or apart, as vSphere does "
+        "unless told otherwise? The simulation of waiting follows it.",
+    ),
+    Field(
         "network.link_gbit_s",
         "Link per GPU host",
         "choice",
@@ -371,6 +483,74 @@ GROUP_FIELDS: tuple[Field, ...] = (
         choices=("auto", *MODES),
         question="Leave it to the rules, unless the customer has decided.",
     ),
+    Field(
+        "sites",
+        "Where they are",
+        "sites",
+        None,
+        optional=True,
+        question="In which cities or time zones are they, and how many in each? Empty: the hours are UTC.",
+    ),
+    Field(
+        "hours",
+        "Hours",
+        "hours",
+        None,
+        optional=True,
+        question="From when to when, local time, do they use GPUs? Training at night is 20:00-06:00. Empty: around the clock.",
+    ),
+    Field(
+        "days",
+        "Days",
+        "choice",
+        None,
+        choices=DAYS,
+        optional=True,
+        question="On which days? A night counts to the day on which it begins. Empty: every day.",
+    ),
+    Field(
+        "off_hours_share",
+        "Active outside them",
+        "share",
+        None,
+        0,
+        1,
+        unit="%",
+        optional=True,
+        question="How many of them use a GPU outside these hours? Empty: nobody.",
+    ),
+    Field(
+        "work_h",
+        "A piece of work",
+        "number",
+        None,
+        0.01,
+        2_000,
+        unit="h",
+        optional=True,
+        question="How long does one hold its GPUs before giving them back? Empty: the planning value of the catalog.",
+    ),
+    Field(
+        "jobs_per_day",
+        "Pieces of work a day",
+        "number",
+        None,
+        0.01,
+        1_000_000,
+        optional=True,
+        question="How many does the whole group begin on a working day? Empty: as many as keep the active people busy.",
+    ),
+    Field(
+        "growth",
+        "Growth a year",
+        "share",
+        None,
+        -0.5,
+        5,
+        unit="%",
+        optional=True,
+        question="By how much does the group grow each year? Empty: not at all.",
+    ),
 )
 
 FIELD_BY_PATH: Mapping[str, Field] = {f.path: f for f in FIELDS}
@@ -442,6 +622,12 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
         if isinstance(given, bool):
             return given
         raise problem
+    if spec.kind in ("hours", "sites"):
+        text = str(given).strip() if isinstance(given, str) else ""
+        read = _hours_text(text) if spec.kind == "hours" else _sites_text(text)
+        if read is None:
+            raise problem
+        return read
     if spec.kind in ("text", "choice", "id"):
         if isinstance(given, bool) or not isinstance(given, str | int | float):
             raise problem
@@ -457,7 +643,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
         if printable and (spec.kind == "id" or spec.low <= len(text) <= spec.high):
             return text
         raise problem
-    number = _number(given, percent=spec.kind != "int")
+    number = _number(given, percent=spec.kind in ("share", "gpus"))
     if number is None or not exact(spec.low) <= number <= exact(spec.high):
         raise problem
     if spec.kind == "int":
@@ -466,7 +652,63 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
         return int(number)
     if spec.kind == "gpus" and number > 1 and number.denominator != 1:
         raise problem
-    return int(number) if spec.kind == "gpus" and number.denominator == 1 else float(number)
+    return int(number) if spec.kind in ("gpus", "number") and number.denominator == 1 else float(number)
+
+
+def _hours_text(given: str) -> str | None:
+    """Hours as ``09:00-18:00``, from what people type."""
+    clock = r"(\d{1,2})(?:[:.](\d{2}))?"
+    found = re.fullmatch(clock + r"\s*[-\u2013]\s*" + clock, given)
+    if not found:
+        return None
+    hour, minute, until, until_minute = (int(part or 0) for part in found.groups())
+    if until == until_minute == 0:
+        until = 24
+    start, end = 60 * hour + minute, 60 * until + until_minute
+    if (
+        max(minute, until_minute) > 59
+        or start % 15
+        or end % 15
+        or start >= 1440
+        or end > 1440
+        or start == end
+    ):
+        return None
+    return f"{hour:02}:{minute:02}-{until:02}:{until_minute:02}"
+
+
+def hours_min(text: str | None) -> tuple[int, int]:
+    """(first, last) minute of the day of an hours input; around the clock if it is empty."""
+    if text is None:
+        return 0, 1440
+    start, end = (int(clock[:2]) * 60 + int(clock[3:]) for clock in text.split("-"))
+    return start, end
+
+
+def _sites_text(given: str) -> str | None:
+    """Sites as ``Bangalore 25, Austin 15``, from what people type."""
+    found = []
+    for part in given.split(","):
+        site = re.fullmatch(r"([A-Za-z][\w/.:+' -]{0,48}?)(?:\s+(\d{1,6}))?", part.strip())
+        if not site:
+            return None
+        found.append((" ".join(site[1].split()), site[2]))
+    counted = [number for _, number in found if number is not None]
+    if (
+        len(found) > MAX_SITES
+        or len(counted) not in (0, len(found))
+        or (counted and not any(map(int, counted)))
+    ):
+        return None
+    return ", ".join(f"{name} {int(number)}" if number else name for name, number in found)
+
+
+def sites_people(text: str | None) -> tuple[tuple[str, int], ...]:
+    """(name, people or parts of them) of each site of a sites input; UTC if it is empty."""
+    if text is None:
+        return (("UTC", 1),)
+    found = [re.fullmatch(r"(.*?)(?: (\d+))?", part.strip()) for part in text.split(",")]
+    return tuple((site[1], int(site[2] or 1)) for site in found if site)
 
 
 def _number(given: Any, percent: bool) -> Fraction | None:
@@ -498,6 +740,13 @@ def field_schema(spec: Field) -> dict[str, Any]:
         body = {"type": "string", "minLength": int(spec.low), "maxLength": int(spec.high)}
     elif spec.kind == "id":
         body = {"type": "string"}
+    elif spec.kind == "hours":
+        body = {
+            "type": "string",
+            "pattern": "^[0-9]{1,2}([:.][0-9]{2})? *[-\u2013] *[0-9]{1,2}([:.][0-9]{2})?$",
+        }
+    elif spec.kind == "sites":
+        body = {"type": "string", "minLength": 1}
     elif spec.kind == "gpus":
         body = {
             "anyOf": [

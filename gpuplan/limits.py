@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
 from gpuplan.allocation import mixed_sizes_refused
 from gpuplan.catalog import Catalog
-from gpuplan.fields import MAX_GPUS, Problem, show
+from gpuplan.clock import zone_of
+from gpuplan.fields import MAX_GPUS, Problem, show, sites_people
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
 from gpuplan.scenario import MAX_VMS, Group, Scenario, wrong_values
@@ -74,6 +76,16 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
         )
     for group in scenario.groups:
         problems += _group_problems(scenario, group)
+        problems += [
+            Problem(
+                f"groups.{group.id}.sites",
+                show(name),
+                "a city, a time zone such as Asia/Kolkata, or UTC+5:30; a larger city with the same clock will do",
+            )
+            for name, _ in sites_people(group.sites)
+            if not zone_of(name, catalog)
+        ]
+    problems += _demand_problems(scenario)
     vms = {
         g.id: demand.group_vms(
             demand.active_people(g.people, active_share=g.active_share), vms_each=g.vms_each
@@ -94,6 +106,26 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
         problems.append(
             Problem("groups", f"{float(gpus):,.0f} GPUs in all", f"at most {MAX_GPUS:,} GPUs in one design")
         )
+    return problems
+
+
+def _demand_problems(scenario: Scenario) -> list[Problem]:
+    """What the assumption about arrivals cannot answer, and a range that is none."""
+    asked = scenario.demand
+    problems = []
+    if asked.method == "closed" and asked.rule not in ("sum", "hours"):
+        jobs = next((g for g in scenario.groups if g.jobs_per_day is not None), None)
+        if jobs:
+            allowed = f"{jobs.name} states pieces of work a day, which are no closed group; choose another assumption"
+            problems.append(Problem("demand.method", "closed", allowed))
+    stated = [("peakedness_low", asked.peakedness_low), ("peakedness", asked.peakedness)]
+    stated.append(("peakedness_high", asked.peakedness_high))
+    known = [(name, value) for name, value in stated if value is not None]
+    for (low_name, low), (_, high) in itertools.pairwise(known):
+        if low > high:
+            problems.append(
+                Problem(f"demand.{low_name}", show(low), f"at most the {show(high)} stated above it")
+            )
     return problems
 
 

@@ -1,7 +1,7 @@
 """The plan: a pure function of a scenario and a catalog, and the place where models are chained.
 
 Read ``make_plan`` from top to bottom: demand, access mode, sharing, placement and hosts,
-availability, totals, decisions.
+availability, the chance of waiting, totals, decisions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from gpuplan.allocation import allocate, requests_of, with_pool
+from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool
+from gpuplan.busiest import PoolDemand, busiest, demand_lines, waiting_lines
 from gpuplan.catalog import Catalog
 from gpuplan.decisions import decide
 from gpuplan.facts import Fact, derived
@@ -58,6 +59,8 @@ class Plan:
     postures: tuple[Posture, ...]
     decisions: tuple[Decision, ...]
     lines: Mapping[str, Line]
+    hours: tuple[PoolDemand, ...] = ()
+    """The mixes of each pool, where the groups are not simply added up at their peaks."""
 
     def group(self, group_id: str) -> GroupPlan:
         """The group with this id."""
@@ -88,8 +91,13 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
         raise ScenarioError(problems)
     trail = Trail()
 
-    # Demand: people -> VMs -> GPUs at the peak
-    wanted = {group.id: _group_demand(trail, scenario, group) for group in scenario.groups}
+    # Demand: people -> VMs -> GPUs at the peak, or in the busiest hours and at the stated risk
+    added_up = scenario.demand.rule == "sum"
+    wanted = {group.id: _group_demand(trail, scenario, group, added_up) for group in scenario.groups}
+    hours: tuple[PoolDemand, ...] = ()
+    if not added_up:
+        hours = busiest(scenario, catalog, trail, wanted)
+        wanted = demand_lines(trail, scenario, catalog, hours, wanted)
     by_groups = trail.add_up(
         "demand.groups_gpus",
         "Sum of the groups",
@@ -132,23 +140,27 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
         home = max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p), default="gpu")
         by_pool.setdefault(home, []).append(UNASSIGNED)
         requests[UNASSIGNED] = placement.Request(UNASSIGNED, unassigned, gpus=1)
-    host_homes = _existing_rooms(scenario, by_pool, groups)
+    host_homes = existing_rooms(scenario, by_pool, groups)
     pools = tuple(
         _pool(trail, scenario, pool_id, members, requests, groups, host_homes.get(pool_id, ()))
         for pool_id, members in by_pool.items()
     )
 
+    waiting_lines(trail, scenario, catalog, pools, groups)
     totals = _totals(trail, scenario, asked, pools, groups)
     postures = risk_postures(trail, scenario, catalog, pools)
     decisions = decide(scenario, catalog, totals, tuple(groups), pools, postures, trail.lines)
-    return Plan(scenario, catalog, totals, tuple(groups), pools, postures, decisions, dict(trail.lines))
+    return Plan(
+        scenario, catalog, totals, tuple(groups), pools, postures, decisions, dict(trail.lines), hours
+    )
 
 
-def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line, Line]:
-    """(VMs, GPUs) of a group at the peak."""
+def _group_demand(trail: Trail, scenario: Scenario, group: Group, planned: bool) -> tuple[Line, Line]:
+    """(VMs, GPUs) of a group at its own peak, which is what is planned for where the peaks are added up."""
     at, name = f"groups.{group.id}", group.name
+    keys = ("active", "vms", "demand_gpus") if planned else ("peak_active", "peak_vms", "peak_gpus")
     active = trail.compute(
-        f"{at}.active",
+        f"{at}.{keys[0]}",
         f"{name}: active at the peak",
         "1",
         demand.active_people,
@@ -157,8 +169,8 @@ def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line,
         active_share=scenario.fact(f"{at}.active_share"),
     )
     vms = trail.compute(
-        f"{at}.vms",
-        f"{name}: VMs",
+        f"{at}.{keys[1]}",
+        f"{name}: VMs" + " at its own peak" * (not planned),
         "VM",
         demand.group_vms,
         "{active} active x {vms_each} each = {value}",
@@ -166,8 +178,8 @@ def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line,
         vms_each=scenario.fact(f"{at}.vms_each"),
     )
     gpus = trail.compute(
-        f"{at}.demand_gpus",
-        f"{name}: GPUs",
+        f"{at}.{keys[2]}",
+        f"{name}: GPUs" + " at its own peak" * (not planned),
         "GPU",
         demand.group_demand_gpus,
         "{vms_u} x {gpus_each_u} each = {value}",
@@ -175,28 +187,6 @@ def _group_demand(trail: Trail, scenario: Scenario, group: Group) -> tuple[Line,
         gpus_each=scenario.fact(f"{at}.gpus_each"),
     )
     return vms, gpus
-
-
-def _room(scenario: Scenario, gpus: int) -> placement.Room:
-    """What a host with so many GPUs offers; what no group or no host states is not counted."""
-    hardware = scenario.hardware
-    return placement.Room(
-        gpus,
-        (hardware.vcpus_per_host or 0) if any(g.vcpus_each for g in scenario.groups) else 0,
-        (hardware.memory_gib_per_host or 0) if any(g.memory_gib_each for g in scenario.groups) else 0,
-    )
-
-
-def _existing_rooms(
-    scenario: Scenario, by_pool: Mapping[str, list[str]], groups: Sequence[GroupPlan]
-) -> dict[str, tuple[placement.Room, ...]]:
-    """Hosts already there join the pool with the largest demand."""
-    hardware = scenario.hardware
-    if not by_pool or not hardware.existing_hosts:
-        return {}
-    home = max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p))
-    room = _room(scenario, hardware.existing_gpus_per_host or hardware.gpus_per_host)
-    return {home: (room,) * hardware.existing_hosts}
 
 
 def _pool(
@@ -212,7 +202,7 @@ def _pool(
     at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
     asked = tuple(requests[member] for member in members)
     gpus_per_host = scenario.hardware.gpus_per_host
-    room = _room(scenario, gpus_per_host)
+    room = room_of(scenario, gpus_per_host)
     lost = availability.spare_hosts(
         scenario.availability.host_failures,
         maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,

@@ -72,13 +72,29 @@ class Group:
     low_latency: bool = False
     isolation: bool = False
     access: str = "auto"
+    sites: str | None = None
+    hours: str | None = None
+    days: str | None = None
+    off_hours_share: float | None = None
+    work_h: float | None = None
+    jobs_per_day: float | None = None
+    growth: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The customer's stated total, where there is one."""
+    """The customer's stated total, where there is one, and how many GPUs are enough where there is none."""
 
     stated_gpus: int | None = None
+    rule: str = "sum"
+    chance: float = 0.05
+    wait_min: float = 10
+    for_whom: str = "each"
+    method: str = "auto"
+    peakedness: float | None = None
+    peakedness_low: float | None = None
+    peakedness_high: float | None = None
+    years: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +130,7 @@ class Platform:
     vgpu_sizes: str = "equal"
     bitfusion: bool = False
     bitfusion_servers: str = "auto"
+    assignment: str = "pack"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +164,9 @@ class Scenario:
         """The input at ``path`` as a value with its origin: stated by the customer unless recorded otherwise."""
         origin = self.origin(path)
         spec = field_of(path)
-        unit = {"share": "1"}.get(spec.kind, spec.unit or ("1" if spec.kind in ("int", "gpus") else ""))
+        unit = {"share": "1"}.get(
+            spec.kind, spec.unit or ("1" if spec.kind in ("int", "gpus", "number") else "")
+        )
         return Fact(
             key=path,
             value=self.get(path),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from gpuplan.units import exact
@@ -14,6 +15,33 @@ MODE_NAMES = {
     "": "none possible",
 }
 
+RULE_NAMES = {
+    "sum": "Sum of the peaks",
+    "hours": "Busiest hours",
+    "wait": "Few have to wait",
+    "wait-time": "Few wait long",
+    "turned-away": "Few are turned away",
+}
+
+METHOD_NAMES = {
+    "closed": "Known people",
+    "poisson": "Independent arrivals",
+    "bursty": "Bursts",
+}
+
+FORMULA_NAMES = {
+    ("closed", "wait"): "binomial",
+    ("closed", "wait-time"): "binomial, M/M/c wait",
+    ("closed", "turned-away"): "Engset, several sizes",
+    ("poisson", "wait"): "Erlang C, scaled for sizes",
+    ("poisson", "wait-time"): "M/M/c wait, scaled for sizes",
+    ("poisson", "turned-away"): "Kaufman-Roberts",
+    ("bursty", "wait"): "Erlang C, Hayward",
+    ("bursty", "wait-time"): "M/M/c wait, Hayward",
+    ("bursty", "turned-away"): "Erlang B, Hayward",
+}
+"""(method, rule) -> the formula by its name in the field."""
+
 BASIS_WORDS = {
     "measured": "measured",
     "published": "published",
@@ -23,7 +51,7 @@ BASIS_WORDS = {
 }
 
 
-COUNTED = ("GPU", "host", "additional host", "VM", "input", "error", "note")
+COUNTED = ("GPU", "host", "additional host", "VM", "input", "error", "note", "job")
 """Units that take a plural."""
 
 
@@ -70,6 +98,16 @@ def hours(value: float) -> str:
     return f"{value:.1f} h" if value < 10 else f"{number(round(value))} h"
 
 
+def wait_words(hours: float) -> str:
+    """A wait as it is shown: minutes, hours from two hours on, days from two days on."""
+    minutes = 60 * hours
+    if minutes < 1:
+        return "none" if minutes < 0.05 else "under 1 min"
+    if minutes < 120:
+        return f"{minutes:.0f} min"
+    return f"{hours:.1f} h" if hours < 48 else f"{number(round(hours / 24))} days"
+
+
 def percent(value: float) -> str:
     """A chance in per cent, two digits of it; never 0 or 100 for what is not certain."""
     if value in (0, 1):
@@ -80,3 +118,71 @@ def percent(value: float) -> str:
         return "over 99.99 %"
     digits = 0 if 0.1 <= value <= 0.99 else 1 if 0.01 <= value < 0.1 else 2
     return f"{100 * value:.{digits}f} %"
+
+
+def stated_percent(value: float) -> str:
+    """A share in per cent as somebody stated it, without rounding it to two digits: ``0.2 %``."""
+    return f"{100 * value:.6g} %"
+
+
+DAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+def week_hours(quarters: Iterable[int], most: int = 3) -> str:
+    """Quarters of an hour of a week (0 is Monday, 00:00) as days and hours: ``Mon-Fri 09:00-18:00``."""
+    marked = set(quarters)
+    if len(marked) == 7 * 96:
+        return "always"
+    by_day: dict[tuple[tuple[int, int], ...], list[int]] = {}
+    for day in range(7):
+        edges = [
+            q
+            for q in range(97)
+            if (q < 96 and 96 * day + q in marked) != (q > 0 and 96 * day + q - 1 in marked)
+        ]
+        spans = tuple(zip(edges[::2], edges[1::2], strict=True))
+        if spans:
+            by_day.setdefault(spans, []).append(day)
+    parts = []
+    for spans, days in by_day.items():
+        clock = ", ".join(f"{a // 4:02}:{a % 4 * 15:02}-{b // 4:02}:{b % 4 * 15:02}" for a, b in spans)
+        parts.append(f"{_days(days)} {clock}")
+    more = f"; and {len(parts) - most} more" if len(parts) > most else ""
+    return "; ".join(parts[:most]) + more
+
+
+def moment(quarter: int) -> str:
+    """A quarter of an hour of a week (0 is Monday, 00:00): ``Wed 15:00``."""
+    day, at = divmod(quarter, 96)
+    return f"{DAY_NAMES[day]} {at // 4:02}:{at % 4 * 15:02}"
+
+
+def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
+    """What a target promises: ``at most 5 % of the requests of each group have to wait``."""
+    whom = "of the requests of each group" if each else "of all requests"
+    what = {
+        "wait": "have to wait",
+        "wait-time": f"wait longer than {number(wait_min)} min",
+        "turned-away": "are turned away",
+    }[rule]
+    return f"at most {stated_percent(chance)} {whom} {what}"
+
+
+def believe_words(method: str, low: float, high: float) -> str:
+    """Why a method is the one to believe; ``low`` and ``high`` are the planning values for bursts."""
+    calm = "as peaked" if round(low) == 1 else f"{number(round(low))} times as peaked"
+    traces = (
+        f"of two public traces one is {calm} as independent arrivals, the other {number(round(high))} times"
+    )
+    return {
+        "closed": "The people are known and each holds one place at a time, so no more can come than there are: believe "
+        "Known people. If they also start jobs that run without them, believe Bursts.",
+        "bursty": f"Work comes as jobs, and jobs on real clusters may come in bursts: {traces}. Believe Bursts: plan within the "
+        "range, and audit the customer's own jobs to narrow it.",
+    }[method]
+
+
+def _days(days: list[int]) -> str:
+    if len(days) > 2 and days == list(range(days[0], days[-1] + 1)):
+        return f"{DAY_NAMES[days[0]]}-{DAY_NAMES[days[-1]]}"
+    return ", ".join(DAY_NAMES[day] for day in days)

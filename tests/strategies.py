@@ -27,6 +27,11 @@ FRACTIONS = st.one_of(
 )
 
 
+def clock_text(quarters: tuple[int, int]) -> str:
+    """Hours as a file holds them."""
+    return "-".join(f"{q // 4:02}:{q % 4 * 15:02}" for q in quarters)
+
+
 def values(spec: Field) -> st.SearchStrategy[Any]:
     """Values that a field allows."""
     found: st.SearchStrategy[Any]
@@ -39,7 +44,18 @@ def values(spec: Field) -> st.SearchStrategy[Any]:
     elif spec.kind == "id":
         found = st.sampled_from(IDS[spec.table])
     elif spec.kind == "share":
-        found = st.one_of(st.sampled_from([0, 0.1, 1 / 3, 0.5, 1]), st.floats(0, 1))
+        usual = [x for x in (0, 0.05, 0.1, 1 / 3, 0.5, 1) if spec.low <= x <= spec.high]
+        found = st.one_of(st.sampled_from(usual), st.floats(spec.low, spec.high))
+    elif spec.kind == "number":
+        most = {"jobs_per_day": 60, "work_h": 12, "demand.peakedness_low": 0.2}.get(spec.path, spec.high)
+        least = {"demand.peakedness": 1, "demand.peakedness_high": 10_000}.get(spec.path, spec.low)
+        found = st.one_of(st.just(least), st.floats(least, min(most, 100)) if most > least else st.just(most))
+    elif spec.kind == "hours":
+        quarter = st.integers(0, 95)
+        found = st.tuples(quarter, quarter).filter(lambda q: q[0] != q[1]).map(clock_text)
+    elif spec.kind == "sites":
+        name = st.sampled_from(["Bangalore", "Austin", "UTC", "Asia/Tokyo", "UTC-3:30", "new york"])
+        found = st.lists(name, min_size=1, max_size=3).map(", ".join)
     elif spec.kind == "gpus":
         found = FRACTIONS
     else:

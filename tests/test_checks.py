@@ -31,6 +31,24 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "no-access-mode": ("stop", {"groups": one(gpus_each=0.5, access="passthrough")}),
     "beyond-stated-total": ("stop", {"groups": one(people=5), "demand": {"stated_gpus": 4}}),
     "stated-above-groups": ("note", {"groups": one(people=3), "demand": {"stated_gpus": 4}}),
+    "waiting-likely": (
+        "note",
+        {"groups": one(people=40, active_share=0.4), "availability": {"host_failures": 0}},
+    ),
+    "bursts-need-more": (
+        "warn",
+        {"groups": one(people=40, active_share=0.2), "demand": {"rule": "wait"}},
+    ),
+    "sized-for-busiest-hours": (
+        "note",
+        {
+            "groups": [
+                *one(people=4, hours="09:00-18:00"),
+                {"id": "night", "name": "Training", "people": 3, "hours": "20:00-06:00"},
+            ],
+            "demand": {"rule": "hours"},
+        },
+    ),
     "count-and-placement-part": ("warn", {"groups": one(people=8, gpus_each=3), **L40S}),
     "failure-leaves-unplaced": (
         "warn",

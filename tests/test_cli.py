@@ -256,3 +256,127 @@ def test_a_reader_that_goes_away() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "(0, b'')"
+
+
+# ---- demand and audit
+
+JOBS = "submit,duration,gpus,group\n" + "".join(
+    f"2024-05-{6 + hour // 24:02} {hour % 24:02}:00:00,{3600 * (1 + hour % 3)},{1 + hour % 2},{'ab'[hour % 2]}\n"
+    for hour in range(240)
+)
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Path:
+    path = tmp_path / "jobs.csv"
+    path.write_text(JOBS, encoding="utf-8")
+    return path
+
+
+def test_demand_prints_rules_methods_silos_and_growth(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "demand", "enterprise")
+    assert (code, err) == (0, "")
+    for heading in (
+        "What is enough",
+        "Silos against the pool",
+        "Growth",
+        "binomial",
+    ):
+        assert heading in out
+    code, out, _ = run(capsys, "demand", "enterprise", "--json")
+    assert json.loads(out)["silos"]["pool"]["hosts"] == 8
+
+
+def test_demand_simulates_other_hosts_and_failures(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "demand", "starter", "--simulate", "--hosts", "8,9", "--down", "1", "--json")
+    assert code == 0
+    assert [(t["hosts"], t["down"]) for t in json.loads(out)["simulated"]] == [(7, 1), (8, 1)]
+    code, out, _ = run(capsys, "demand", "starter", "--simulate", "--when", "week")
+    assert "Simulated on 8 hosts with 16 GPUs (whole week)" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--hosts", "seven"], "whole numbers"),
+        (["--hosts", "1", "--down", "1"], "cannot simulate"),
+        (["--hosts", "0"], "cannot simulate"),
+    ],
+)
+def test_what_cannot_be_simulated_is_said(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    code, out, err = run(capsys, "demand", "starter", "--simulate", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_audit_prints_and_writes_a_scenario(
+    capsys: pytest.CaptureFixture[str], jobs: Path, tmp_path: Path
+) -> None:
+    made = tmp_path / "made.yaml"
+    code, out, err = run(
+        capsys, "audit", str(jobs), "--on", "enterprise", "--scenario", str(made), "--installed", "10"
+    )
+    assert (code, err) == (0, "")
+    assert "240 of 240 rows used" in out
+    assert "480 h" not in out
+    assert "The same jobs on 8 hosts with 32 GPUs" in out
+    assert "0 % wait longer than 10 min" in out
+    code, out, _ = run(capsys, "demand", str(made))
+    assert code == 0
+    assert "Few wait long (chosen)" in out
+
+
+def test_audit_json_is_finite(capsys: pytest.CaptureFixture[str], jobs: Path) -> None:
+    code, out, _ = run(capsys, "audit", str(jobs), "--on", "starter", "--json", "--largest", "1")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert code == 0
+    assert data["allocation"]["jobs"] == 120
+    assert data["comparison"]["jobs"] == 120
+    assert data["comparison"]["left_out_jobs"] == 0
+    assert len(data["allocation"]["week_gpus"]) == 168
+    code, out, _ = run(capsys, "audit", str(jobs), "--on", "starter", "--progress")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert lines[0] == {"step": "Reading jobs.csv"}
+    assert set(lines[-1]) == {"audit", "scenario"}
+
+
+def test_users_are_the_groups_where_none_are_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "users.csv"
+    path.write_text(JOBS.replace("group", "user", 1), encoding="utf-8")
+    _, out, _ = run(capsys, "audit", str(path), "--json")
+    assert [g["name"] for g in json.loads(out)["allocation"]["groups"]] == ["b", "a"]
+
+
+def test_jobs_too_large_for_the_hosts_are_left_out_and_counted(
+    capsys: pytest.CaptureFixture[str], jobs: Path
+) -> None:
+    jobs.write_text(JOBS + "2024-05-16 00:00:00,60,64,a\n", encoding="utf-8")
+    code, out, _ = run(capsys, "audit", str(jobs), "--on", "enterprise")
+    assert code == 0
+    assert "1 job left out: they ask for more GPUs than all hosts have." in out
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "words"),
+    [
+        ("", [], "empty"),
+        ("a,b\n1,2\n", [], "gpus"),
+        (JOBS, ["--column", "gpus"], "gpus=num_gpus"),
+        (JOBS, ["--time-zone", "Mars/Olympus"], "IANA"),
+        (JOBS, ["--largest", "0.5"], "some job"),
+        ("time,gpu,percent\n2024-05-06 00:00:00,0,50\n", ["--on", "starter"], "only jobs can be replayed"),
+        ("time,gpu,percent\n2024-05-06 00:00:00,0,50\n", ["--scenario", "out.yaml"], "no groups"),
+    ],
+)
+def test_what_cannot_be_audited_is_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, arguments: list[str], words: str
+) -> None:
+    path = tmp_path / "file.csv"
+    path.write_text(text, encoding="utf-8")
+    code, out, err = run(capsys, "audit", str(path), *arguments)
+    assert (code, out) == (2, "")
+    assert words in err

@@ -88,3 +88,20 @@ def test_passthrough(catalog: Catalog) -> None:
 
 def test_nothing_asked_nothing_decided(catalog: Catalog) -> None:
     assert planned(catalog).decisions == ()
+
+
+def test_a_promise_is_a_decision(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("demand.stated_gpus", None)
+    assert make_plan(scenario, catalog).decisions[0].title == "GPUs per host"
+    for rule, words in {
+        "hours": "28 GPUs carry everybody in the busiest hours of the week.",
+        "wait": "31 GPUs, so that at most 5 % of the requests of each group have to wait.",
+        "wait-time": "so that at most 5 % of the requests of each group wait longer than 10 min.",
+    }.items():
+        first = make_plan(scenario.with_value("demand.rule", rule), catalog).decisions[0]
+        assert first.title == "GPUs that are enough"
+        assert words in first.decision
+        assert "28 GPUs" in first.justification + first.decision
+        assert set(first.lines) > {"demand.groups_gpus"}
+    stated = make_plan(load_scenario("enterprise").with_value("demand.rule", "wait"), catalog).decisions[0]
+    assert "stated total of 28 GPUs wins" in stated.implication

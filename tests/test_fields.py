@@ -13,8 +13,10 @@ from gpuplan.fields import (
     GROUP_FIELDS,
     ScenarioError,
     field_of,
+    hours_min,
     parse_value,
     show,
+    sites_people,
 )
 from gpuplan.scenario import Group
 
@@ -54,6 +56,20 @@ def test_every_default_is_allowed() -> None:
         ("network.link_gbit_s", "100", 100),
         ("platform.vsphere", 7.0, "7.0"),  # what YAML makes of 7.0 without quotes
         ("platform.bitfusion", True, True),
+        ("demand.wait_min", "7.5", 7.5),
+        ("demand.wait_min", "10", 10),
+        ("demand.chance", "5 %", 0.05),
+        ("groups.a.growth", "-10 %", -0.1),
+        ("groups.a.growth", "300 %", 3.0),
+        ("groups.a.hours", "9-18", "09:00-18:00"),
+        ("groups.a.hours", "22:30 - 6.15", "22:30-06:15"),
+        ("groups.a.hours", "0-24", "00:00-24:00"),
+        ("groups.a.hours", "18-0", "18:00-24:00"),
+        ("groups.a.hours", "", None),
+        ("groups.a.days", "weekdays", "weekdays"),
+        ("groups.a.sites", " Bangalore  25,Austin 15 ", "Bangalore 25, Austin 15"),
+        ("groups.a.sites", "UTC+5:30", "UTC+5:30"),
+        ("groups.a.sites", "San Francisco, America/Sao_Paulo", "San Francisco, America/Sao_Paulo"),
     ],
 )
 def test_forms_and_files_give_text(path: str, given: Any, value: Any) -> None:
@@ -77,10 +93,12 @@ def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowe
             assert str(error).isprintable()
             continue
         # what is accepted is in the bounds of the field
-        if spec.kind == "int" and value is not None:
+        if value is None:
+            assert spec.optional
+        elif spec.kind == "int":
             assert type(value) is int
             assert spec.low <= value <= spec.high
-        elif spec.kind in ("share", "gpus"):
+        elif spec.kind in ("share", "gpus", "number"):
             assert spec.low <= value <= spec.high
         elif spec.kind == "text":
             assert spec.low <= len(value) <= spec.high
@@ -115,8 +133,31 @@ def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowe
         ("network.link_gbit_s", 26),
         ("network.transport", ["tcp"]),
         ("name", ""),
+        ("demand.wait_min", "10 %"),
+        ("demand.chance", 0),
+        ("groups.a.growth", "-60 %"),
+        ("groups.a.hours", "9"),
+        ("groups.a.hours", "09:00-09:00"),
+        ("groups.a.hours", "09:10-18:00"),
+        ("groups.a.hours", "24-6"),
+        ("groups.a.hours", "9-25"),
+        ("groups.a.days", "Mondays"),
+        ("groups.a.sites", "Bangalore 25, Austin"),
+        ("groups.a.sites", "Bangalore 0, Austin 0"),
+        ("groups.a.sites", "Bangalore,,Austin"),
+        ("groups.a.sites", "25"),
+        ("groups.a.sites", ", ".join(["Austin"] * 9)),
+        ("groups.a.sites", 7),
     ],
 )
 def test_values_that_are_not_allowed(path: str, given: Any) -> None:
     with pytest.raises(ScenarioError):
         parse_value(field_of(path), given, path)
+
+
+def test_hours_and_sites_are_read_back() -> None:
+    assert hours_min("22:30-06:15") == (1350, 375)
+    assert hours_min(None) == (0, 1440)
+    assert sites_people("Bangalore 25, San Francisco 15") == (("Bangalore", 25), ("San Francisco", 15))
+    assert sites_people("UTC+5:30, Austin") == (("UTC+5:30", 1), ("Austin", 1))
+    assert sites_people(None) == (("UTC", 1),)

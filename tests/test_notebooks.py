@@ -26,6 +26,7 @@ def test_there_are_a_workbook_and_a_chapter_for_each_topic() -> None:
     assert [p.name for p in NOTEBOOKS] == [
         "01_two_worked_designs.ipynb",
         "02_sharing_and_placement.ipynb",
+        "03_demand_and_waiting.ipynb",
         "workbook.ipynb",
     ]
 

@@ -7,11 +7,19 @@ from typing import Any
 from gpuplan.app.model import STEPS, Workbook
 from gpuplan.fields import field_of, parse_value
 from gpuplan.records import Message
-from gpuplan.report import amount, explain, number
+from gpuplan.report import amount, explain, number, percent
 from gpuplan.units import exact
+from gpuplan.wording import stated_percent
 
 ON_HOSTS = ("platform.vsphere", "platform.vgpu_sizes")
 """Inputs of the platform that decide how a GPU is shared; they stand beside the hardware."""
+
+ON_DEMAND = ("sites", "hours", "days", "off_hours_share", "work_h", "jobs_per_day", "growth", "assignment")
+"""Inputs, of groups and of the platform, that decide when GPUs are wanted and how long."""
+
+NOTES = {"sum": "from the groups", "hours": "busiest hours"}
+CHANCES = ("totals.waiting", "totals.waiting_after_failure")
+"""Lines that are chances: they are shown in per cent."""
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
@@ -39,13 +47,14 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     after = "after a failure" if failures == 1 else f"after {failures} failures"
     worst = totals.unplaced_vms_after_failure
     stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
-    stated = plan.scenario.demand.stated_gpus is not None
+    asked = plan.scenario.demand
+    waiting, waiting_after = (plan.lines.get(key) for key in CHANCES)
     figures = [
         _figure(
             "demand.gpus",
             "GPUs demanded",
             number(totals.gpus_demanded),
-            "stated total" if stated else "from the groups",
+            "stated total" if asked.stated_gpus is not None else NOTES.get(asked.rule, "at the target"),
         ),
         _figure(
             "totals.hosts",
@@ -75,6 +84,12 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
             "good" if worst == 0 else "bad",
         ),
         _figure(
+            CHANCES[0],
+            "Chance of waiting",
+            _chance(waiting.value) if waiting else "\u2013",
+            f"{_chance(waiting_after.value)} {after}" if waiting_after else "",
+        ),
+        _figure(
             "messages",
             "Messages",
             number(stops + warns) if stops + warns else "0",
@@ -91,6 +106,11 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
             if figure["key"] != "messages":
                 figure |= {"note": "nothing asked yet", "tone": ""}
     return {"figures": figures, "stale": workbook.stale, "shown": workbook.started, "open": workbook.drawer}
+
+
+def _chance(value: float) -> str:
+    """A chance in per cent, as short as a figure must be."""
+    return percent(value).replace("under ", "< ").replace("over ", "> ")
 
 
 def _figure(key: str, label: str, value: str, note: str, tone: str = "") -> dict[str, str]:
@@ -112,7 +132,10 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
 
 def step_of(path: str) -> str:
     """The step in which an input is found."""
-    return "hosts" if path in ON_HOSTS or path.startswith(("hardware.", "availability.")) else "usecases"
+    if path in ON_HOSTS or path.startswith(("hardware.", "availability.")):
+        return "hosts"
+    demand = path.startswith("demand.") and path != "demand.stated_gpus"
+    return "demand" if demand or path.rpartition(".")[2] in ON_DEMAND else "usecases"
 
 
 def drawer_data(workbook: Workbook) -> dict[str, Any]:
@@ -130,7 +153,7 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "kind": "why",
         "key": key,
-        "title": f"Why {why.value}?",
+        "title": f"Why {_chance(plan.lines[key].value) if key in CHANCES else why.value}?",
         "label": why.label,
         "sentence": why.sentence,
         "formula": why.formula,
@@ -177,14 +200,14 @@ def field_data(
     """
     spec = field_of(path)
     value = workbook.text_of(path)
-    if spec.kind == "share" and path not in workbook.drafts:
-        value = f"{number(100 * value)} %"
+    if spec.kind == "share" and value is not None and path not in workbook.drafts:
+        value = stated_percent(value)
     elif spec.kind == "gpus" and path not in workbook.drafts:
         shown = number(value)
         value = shown if parse_value(spec, shown, path) == value else str(exact(value))
     kinds = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number"}
     if options is None and spec.kind == "choice":
-        options = [(str(c), str(c)) for c in spec.choices]
+        options = [*([("", empty)] if spec.optional else []), *((str(c), str(c)) for c in spec.choices)]
     known = workbook.scenario.origin(path)
     return {
         "path": path,
@@ -192,7 +215,7 @@ def field_data(
         "kind": kinds.get(spec.kind, "text"),
         "value": value if isinstance(value, bool) else "" if value is None else str(value),
         "options": [{"value": v, "text": t} for v, t in options or []],
-        "unit": spec.unit if spec.kind == "int" else "",
+        "unit": spec.unit if spec.kind in ("int", "number") else "",
         "empty": empty,
         "low": spec.low,
         "high": spec.high,

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 from traitlets import HasTraits, Int, Unicode
 
+from gpuplan.app.auditing import Auditing
+from gpuplan.app.simulating import Simulating
 from gpuplan.catalog import Catalog, Row
 from gpuplan.checks import check_plan
 from gpuplan.fields import GROUP_FIELD_BY_NAME, Problem, ScenarioError, field_of, parse_value
@@ -35,6 +37,7 @@ from gpuplan.scenario import (
 STEPS = (
     ("start", "Start"),
     ("usecases", "Use cases"),
+    ("demand", "Demand"),
     ("hosts", "Hosts and availability"),
     ("design", "Design"),
 )
@@ -71,6 +74,10 @@ class Workbook(HasTraits):
         """What a click on a host does: ``fail`` or ``maintain``."""
         self.opened: frozenset[str] = frozenset()
         """Details that are open, of those that are worked out only then."""
+        self.looked: dict[str, str] = {}
+        """What is chosen to look at, such as the clock of a chart; it changes no plan."""
+        self.simulating = Simulating(self._changed)
+        self.auditing = Auditing(self._changed)
         self.started = scenario is not None
         self.examples: list[dict[str, str]] | None = None
         """What the start page says about the examples; worked out once."""
@@ -286,6 +293,21 @@ class Workbook(HasTraits):
         """Open or close details."""
         self.opened = self.opened | {key} if opened else self.opened - {key}
         self._changed()
+
+    def look(self, what: str, value: str) -> None:
+        """Choose what to look at, such as the clock of a chart."""
+        self.looked = self.looked | {what: value}
+        self._changed()
+
+    def use_audit(self) -> None:
+        """Put the groups and the burstiness that an audit found in place of those of the design; undo brings them back."""
+        scenario = self.auditing.suggested(self.scenario)
+        if scenario is not None:
+            self.drafts = {}
+            self._take(scenario)
+            self.say(
+                "note", f"The design has the {len(scenario.groups)} groups of {self.auditing.name[:60]}."
+            )
 
     def say(self, level: str, text: str) -> None:
         """Show a message that belongs to no field."""

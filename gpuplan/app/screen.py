@@ -13,7 +13,19 @@ import ipywidgets
 from gpuplan.app import frame
 from gpuplan.app.model import Workbook, guarded
 from gpuplan.app.parts import Part, make_part
-from gpuplan.app.steps import design, failing, hardware, hosts, posture, start, usecases
+from gpuplan.app.steps import (
+    audit_step,
+    demand_chart,
+    demand_step,
+    design,
+    failing,
+    hardware,
+    hosts,
+    posture,
+    simulate_step,
+    start,
+    usecases,
+)
 from gpuplan.catalog import load_catalog
 from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario
 
@@ -38,7 +50,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         self.dark = False
         self._shown: dict[str, list[tuple[Part, Data]]] = {}
         self._pages: dict[str, ipywidgets.Box] = {}
-        self._chart: failing.CapacityChart | None = None
+        self._charts: dict[str, list[failing.CapacityChart | demand_chart.StepChart]] = {}
         self._bar = self._part("bar", styled=True) if whole else None
         strip, drawer = self._part("strip", styled=not whole), self._part("drawer")
         self._page = _box("gp-work")
@@ -70,8 +82,8 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             self._pages[step] = self._build(step)
         for part, data in self._shown[step]:
             part.show(data(workbook))
-        if step == "hosts" and self._chart is not None:
-            self._chart.show(workbook, self.dark)
+        for chart in self._charts.get(step, ()):
+            chart.show(workbook, self.dark)
         if self._page.children != (self._pages[step],):
             self._page.children = (self._pages[step],)
         mark = self._columns.add_class if step == "start" else self._columns.remove_class
@@ -103,9 +115,44 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 part("grid", usecases.per_vm_data),
                 _box("gp-two", part("access", usecases.access_data), part("form", usecases.demand_form)),
             )
+        if step == "demand":
+            day = demand_chart.StepChart(demand_step.day_rows, demand_chart.day_chart)
+            odds = demand_chart.StepChart(demand_step.odds_rows, demand_chart.odds_chart)
+            week = demand_chart.StepChart(audit_step.week_rows, demand_chart.week_chart)
+            self._charts[step] = [day, odds, week]
+            return _box(
+                "gp-page",
+                part("demand", demand_step.rules_data),
+                _box(
+                    "gp-card",
+                    part("panel", demand_step.day_head),
+                    _box("gp-split", day.widget, part("panel", demand_step.day_data)),
+                ),
+                part("grid", demand_step.people_data),
+                _box(
+                    "gp-card",
+                    part("panel", demand_step.odds_head),
+                    _box("gp-split gp-even", odds.widget, part("panel", demand_step.odds_data)),
+                ),
+                part("form", demand_step.assumption_form),
+                _box(
+                    "gp-pair",
+                    _box("gp-card", part("panel", demand_step.silo_data)),
+                    part("form", demand_step.growth_form),
+                ),
+                _box("gp-card", part("panel", demand_step.mixes_data)),
+                _box("gp-card", part("run", simulate_step.simulate_data)),
+                _box(
+                    "gp-card",
+                    part("run", audit_step.audit_data),
+                    week.widget,
+                    part("panel", audit_step.audit_tables),
+                ),
+            )
         if step == "hosts":
-            self._chart = failing.CapacityChart()
-            failures = _box("gp-card", part("tables", failing.failures_data), self._chart.widget)
+            chart = failing.CapacityChart()
+            self._charts[step] = [chart]
+            failures = _box("gp-card", part("tables", failing.failures_data), chart.widget)
             return _box(
                 "gp-page",
                 part("posture", posture.posture_data),
@@ -127,6 +174,12 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 ),
             )
         return _box("gp-page", part("design", design.design_data))
+
+    @property
+    def _folder(self) -> str:
+        """The user's own folder of catalog rows, for commands that run beside the page."""
+        folders = self.workbook.catalog.folders[1:]
+        return str(folders[0]) if folders else ""
 
     def _tell(self, message: dict[str, Any]) -> None:
         if self._bar is not None:
@@ -162,6 +215,31 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             workbook.set_click(str(content["what"]))
         elif kind == "restore-hosts":
             workbook.restore_hosts()
+        elif kind == "look" and str(content["what"]).startswith("audit-"):
+            workbook.auditing.option(str(content["what"]).removeprefix("audit-"), str(content["value"]))
+        elif kind == "look":
+            workbook.look(str(content["what"]), str(content["value"]))
+        elif kind == "simulate":
+            workbook.simulating.start(
+                workbook.plan.scenario, workbook.looked.get("when", "busiest"), self._folder
+            )
+        elif kind == "cancel-simulation":
+            workbook.simulating.runner.cancel()
+        elif kind == "piece":
+            audit = workbook.auditing
+            audit.receive(
+                str(content["name"]), int(content["size"]), int(content["at"]), bytes(content["buffer"])
+            )
+            if audit.complete and int(content["at"]) + len(content["buffer"]) == audit.size:
+                audit.start(workbook.plan.scenario, folder=self._folder)
+        elif kind in ("audit", "replay"):
+            workbook.auditing.start(workbook.plan.scenario, replay=kind == "replay", folder=self._folder)
+        elif kind == "cancel-audit":
+            workbook.auditing.runner.cancel()
+        elif kind == "forget-audit":
+            workbook.auditing.forget()
+        elif kind == "use-audit":
+            workbook.use_audit()
         elif kind == "fold":
             workbook.fold(str(content["key"]), bool(content["open"]))
         elif kind == "add":
@@ -198,7 +276,8 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
 
 def _box(name: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
     box = ipywidgets.Box(children=children)
-    box.add_class(name)
+    for each in name.split():
+        box.add_class(each)
     return box
 
 
@@ -213,7 +292,7 @@ def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
     scenario : str or Scenario
         A scenario, a scenario file, or the name of an example, to open with. [-]
     step : str
-        ``usecases``, ``hosts`` or ``design`` to show only that step. [-]
+        ``usecases``, ``demand``, ``hosts`` or ``design`` to show only that step. [-]
 
     Returns
     -------

@@ -59,6 +59,8 @@ from voila.static_file_handler import TemplateStaticFileHandler
 from voila.tornado.handler import TornadoVoilaHandler
 from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
 
+from gpuplan.app.auditing import SCRATCH
+
 HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE / "templates"
 """Goes to ``JUPYTER_PATH``: Voila finds ``voila/templates/gpuplan`` in it, in a wheel and in a checkout."""
@@ -163,6 +165,8 @@ class Kernels(AsyncMappingKernelManager):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)  # type: ignore[no-untyped-call]
+        self.scratch: dict[str, Path] = {}
+        """Folder of each kernel for what its page sends; it goes with the kernel, however that ends."""
         self.visited: set[str] = set()  # a page has asked for it
         self.unvisited: set[str] = set()  # given to a page that has not asked for it when last looked at
 
@@ -213,7 +217,29 @@ class Kernels(AsyncMappingKernelManager):
         """
         for name in ("VOILA_REQUEST_URL", "QUERY_STRING"):
             kwargs.get("env", {}).pop(name, None)
-        return await super()._async_start_kernel(**kwargs)
+        folder = Path(tempfile.mkdtemp(prefix="session-", dir=Path(self.work_dir).parent))
+        kwargs["env"] = {**(kwargs.get("env") or os.environ), SCRATCH: str(folder)}
+        kernel_id = await super()._async_start_kernel(**kwargs)
+        self.scratch[kernel_id] = folder
+        return kernel_id
+
+    def remove_kernel(self, kernel_id: str) -> Any:
+        """Forget a kernel that has ended, and remove its files.
+
+        Parameters
+        ----------
+        kernel_id : str
+            Kernel that has ended.
+
+        Returns
+        -------
+        KernelManager
+            What managed it.
+        """
+        folder = self.scratch.pop(kernel_id, None)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        return super().remove_kernel(kernel_id)
 
 
 class PageHandler(TornadoVoilaHandler):  # type: ignore[misc]

@@ -1,5 +1,7 @@
 """Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
 
+from gpuplan.report.audit_report import audit_dict, audit_text
+from gpuplan.report.demand_report import demand_dict, demand_text
 from gpuplan.report.explain import Explanation, explain
 from gpuplan.report.tables import group_names, idle_text, plan_dict, plan_frames, plan_tables
 from gpuplan.report.text import catalog_text, plan_text, table_text
@@ -8,8 +10,12 @@ from gpuplan.wording import amount, basis_word, hours, number, percent
 __all__ = [
     "Explanation",
     "amount",
+    "audit_dict",
+    "audit_text",
     "basis_word",
     "catalog_text",
+    "demand_dict",
+    "demand_text",
     "explain",
     "group_names",
     "hours",

@@ -69,6 +69,7 @@ ENTERPRISE = {
     "GPUs after a failure": "28",
     "VMs not placed": "0",
     "After the worst failure": "0",
+    "Chance of waiting": "0.39 %",
     "Messages": "2",
 }
 
@@ -450,7 +451,7 @@ def test_nothing_scrolls_sideways(app: Any, page: Callable[..., Any], width: int
         f"{app.url}?theme={theme}", "Enterprise example"
     )
     enterprise(opened.page)
-    for title in ("Use cases", "Hosts and availability", "Design"):
+    for title in ("Use cases", "Demand", "Hosts and availability", "Design"):
         step(opened.page, title)
         assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (title, width)
     background = opened.page.evaluate("getComputedStyle(document.querySelector('.gp-app')).backgroundColor")
@@ -460,7 +461,7 @@ def test_nothing_scrolls_sideways(app: Any, page: Callable[..., Any], width: int
 def test_every_control_has_a_name(visit: Any) -> None:
     page = visit.page
     enterprise(page)
-    for title in ("Use cases", "Hosts and availability", "Design"):
+    for title in ("Use cases", "Demand", "Hosts and availability", "Design"):
         step(page, title)
         unnamed = page.evaluate("""() => [...document.querySelectorAll('.gp-app :is(button, input, select)')]
             .filter((node) => node.offsetParent && !(node.getAttribute('aria-label') || node.labels?.length || node.innerText?.trim()))
@@ -481,7 +482,7 @@ def test_axe_finds_nothing(app: Any, browser: Any, page: Callable[..., Any], the
 
     assert violations() == []
     enterprise(opened.page)
-    for title in ("Use cases", "Hosts and availability", "Design"):
+    for title in ("Use cases", "Demand", "Hosts and availability", "Design"):
         step(opened.page, title)
         for folded in opened.page.locator(".gp-page:visible summary").all():
             folded.click()
@@ -529,3 +530,132 @@ def test_app_opens_with_a_file_and_a_catalog_folder(
     step(opened.page, "Hosts and availability")
     opened.page.get_by_text("4 x Our own box").wait_for()
     assert opened.errors == []
+
+
+NIGHT = """
+name: Day and night
+groups:
+  - {id: ds, name: Data scientists, people: 40, active_share: 0.5, gpus_each: 0.5, hours: "09:00-18:00", days: weekdays}
+  - {id: night, name: Night training, use_case: high-end-training, people: 3, gpus_each: 4, hours: "20:00-06:00"}
+"""
+
+
+def night(page: Any, folder: Path) -> None:
+    """Open a design with a day shift and a night shift, and enter the demand step."""
+    file = folder / "night.yaml"
+    file.write_text(NIGHT)
+    choose(page, file)
+    wait_figure(page, "GPUs demanded", "22")
+    step(page, "Demand")
+
+
+def rule(page: Any, name: str) -> Any:
+    return page.locator(".gp-rule", has_text=name)
+
+
+def test_a_rule_changes_the_design_and_can_be_asked_why(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Demand")
+    page.get_by_role("radio", name="Few have to wait").click()
+    page.get_by_text("the groups give 31 GPUs by this rule: 3 more.").wait_for()
+    wait_figure(page, "GPUs demanded", "28")
+    page.get_by_role("button", name="Size from the groups instead").click()
+    wait_figure(page, "GPUs demanded", "31")
+    wait_figure(page, "Hosts", "9")
+    page.locator(":focus").and_(page.get_by_role("radio", name="Few have to wait")).wait_for()
+    page.get_by_role("button", name="Why 31 GPUs, Few have to wait?").click()
+    page.locator(".gp-drawer").get_by_text("with one fewer more").wait_for()
+    page.keyboard.press("Escape")
+    page.locator(":focus").and_(page.get_by_role("button", name="Why 31 GPUs, Few have to wait?")).wait_for()
+    page.get_by_role("button", name="Undo").click()
+    wait_figure(page, "GPUs demanded", "28")
+
+
+def test_the_target_moves_with_the_slider_and_with_the_number(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Demand")
+    page.get_by_role("radio", name="Few wait long").click()
+    page.get_by_text("wait longer than", exact=True).wait_for()
+    wait_value(page, "Wait that is too long", "10")
+    page.get_by_role("radio", name="Few have to wait").click()
+    page.get_by_text("find too few GPUs free and have to wait.", exact=True).wait_for()
+    card = rule(page, "Few have to wait")
+    card.get_by_text("31 GPUs").wait_for()
+    slider = page.get_by_label("How often at most, in steps")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    wait_value(page, "How often at most", "10 %")
+    page.keyboard.press("Home")
+    wait_value(page, "How often at most", "0.1 %")
+    assert slider.get_attribute("aria-valuetext") == "0.1 %"
+    card.get_by_text("31 GPUs").wait_for(state="detached")
+    box = page.get_by_label("How often at most", exact=True)
+    box.fill("70 %")
+    box.press("Tab")
+    page.get_by_text('How often at most: "70 %" is not allowed').wait_for()
+    box.fill("5 %")
+    card.get_by_text("31 GPUs").wait_for()
+    assert slider.get_attribute("aria-valuetext") == "5 %"
+    page.get_by_role("radio", name="Busiest hours").click()
+    page.get_by_text("groups with other hours share the same ones").wait_for()
+    assert not slider.is_visible()
+
+
+def test_hours_and_places_lend_each_other_gpus(visit: Any, tmp_path: Path) -> None:
+    page = visit.page
+    night(page, tmp_path)
+    page.get_by_role("radio", name="Busiest hours").click()
+    wait_figure(page, "GPUs demanded", "12")
+    page.get_by_text("lend each other 10 GPUs.").wait_for()
+    page.locator(".gp-tables tr", has_text="Fri 09:00-18:00").wait_for()  # through the week
+    where = page.get_by_label("Where they are, Data scientists")
+    assert where.get_attribute("placeholder") == "UTC"
+    where.fill("Bangalore 25, Austin 15")
+    where.press("Tab")
+    page.get_by_label("Clock").select_option("Austin")
+    page.get_by_text(re.compile(r"The peak of the sum is [\d.]+ GPUs, \w{3} \d\d:\d\d Austin")).wait_for()
+    assert page.locator(".gp-chart svg").first.is_visible()
+    page.get_by_label("Hours, Data scientists").fill("9 to 5")
+    page.get_by_label("Hours, Data scientists").press("Tab")
+    page.get_by_text('Hours: "9 to 5" is not allowed').wait_for()
+
+
+def test_without_hours_a_link_leads_to_the_inputs(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Demand")
+    page.get_by_role("button", name="State hours and places").click()
+    page.locator('[data-at="groups.researchers.sites"]:focus').wait_for()
+
+
+def test_the_charts_of_the_demand_are_as_wide_as_their_place(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Demand")
+    day, odds = (page.locator(".gp-chart-wide").nth(n) for n in (0, 1))
+    for chart, text in ((day, "Saturday"), (odds, "32 installed")):
+        chart.locator("svg text", has_text=text).wait_for()
+        assert chart.bounding_box()["width"] - 4 <= chart.locator("svg").bounding_box()["width"]
+    assert day.locator("svg text", has_text="planned, and everybody at once: 28").count() == 1
+    page.set_viewport_size({"width": 1600, "height": 900})
+    page.wait_for_timeout(300)
+    assert day.bounding_box()["width"] - 4 <= day.locator("svg").bounding_box()["width"]
+
+
+def test_silos_growth_and_methods(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Demand")
+    page.get_by_text("Alone the groups would need 52 GPUs in 13 hosts").wait_for()
+    page.get_by_text("No group grows").wait_for()
+    page.get_by_label("Growth a year, Developers").fill("50 %")
+    years = page.locator(".gp-tables", has_text="To buy").locator("tbody tr")
+    years.nth(3).wait_for()
+    page.get_by_label("Years to plan for", exact=True).fill("2")
+    years.nth(3).wait_for(state="detached")
+    page.locator("summary", has_text="Assumption about arrivals").click()
+    page.get_by_role("radio", name="Few have to wait").click()
+    page.get_by_label("Assumption about arrivals", exact=True).select_option("bursty")
+    page.locator("tr", has_text="Erlang C, Hayward").get_by_text("planned with").wait_for()

@@ -48,6 +48,7 @@ def test_the_strip_follows_every_change(book: Workbook) -> None:
         "totals.gpus_after_failure": "28",
         "totals.unplaced_vms": "0",
         "totals.unplaced_vms_after_failure": "0",
+        "totals.waiting": "0.39 %",
     }
     book.edit("demand.stated_gpus", "40")
     assert values(book)["totals.hosts"] == "11"
@@ -55,6 +56,35 @@ def test_the_strip_follows_every_change(book: Workbook) -> None:
     book.edit("demand.stated_gpus", "x")
     assert values(book)["totals.hosts"] == "11"
     assert strip_data(book)["stale"]
+
+
+def notes(book: Workbook) -> dict[str, str]:
+    return {figure["key"]: figure["note"] for figure in strip_data(book)["figures"]}
+
+
+def test_the_strip_says_how_often_somebody_waits(book: Workbook) -> None:
+    assert notes(book)["totals.waiting"] == "55 % after a failure"
+    for figure, key in (("0.39 %", "totals.waiting"), ("55 %", "totals.waiting_after_failure")):
+        book.drawer = key
+        assert drawer_data(book)["title"] == f"Why {figure}?"
+    book.edit("availability.host_failures", "2")
+    assert notes(book)["totals.waiting"].endswith(" after 2 failures")
+    assert values(book)["totals.waiting"] == "< 0.01 %"  # a figure has no room for more
+
+
+@pytest.mark.parametrize(
+    ("rule", "stated", "note"),
+    [
+        ("sum", "28", "stated total"),
+        ("sum", "", "from the groups"),
+        ("hours", "", "busiest hours"),
+        ("wait", "", "at the target"),
+    ],
+)
+def test_the_strip_says_what_the_demand_is(book: Workbook, rule: str, stated: str, note: str) -> None:
+    book.edit("demand.rule", rule)
+    book.edit("demand.stated_gpus", stated)
+    assert notes(book)["demand.gpus"] == note
 
 
 def test_every_figure_of_the_strip_can_be_asked_why(book: Workbook) -> None:
@@ -127,6 +157,12 @@ def test_how_a_gpu_is_shared_is_asked_beside_the_hardware() -> None:
     assert step_of("platform.bitfusion") == "usecases"
 
 
+def test_when_gpus_are_wanted_is_asked_in_the_demand_step() -> None:
+    asked = ("demand.rule", "demand.years", "groups.a.sites", "groups.a.growth", "platform.assignment")
+    assert {step_of(path) for path in asked} == {"demand"}
+    assert {step_of(path) for path in ("demand.stated_gpus", "groups.a.people")} == {"usecases"}
+
+
 def test_messages_say_where_to_change(book: Workbook) -> None:
     for message in check_plan(book.plan):
         data = message_data(book, message)
@@ -146,6 +182,13 @@ def test_fields(book: Workbook) -> None:
     assert field_data(book, "groups.data-scientists.gpus_each")["value"] == "1/2"
     assert field_data(book, "demand.stated_gpus")["value"] == "28"
     assert not field_data(book, "demand.stated_gpus")["assumed"]
+    data = field_data(book, "groups.hpc.growth", empty="none")
+    assert (data["kind"], data["value"], data["empty"]) == ("text", "", "none")
+    data = field_data(book, "groups.hpc.days", empty="every day")
+    assert data["value"] == ""
+    assert data["options"][0] == {"value": "", "text": "every day"}
+    data = field_data(book, "groups.hpc.work_h")
+    assert (data["kind"], data["unit"]) == ("text", "h")
     book.edit("groups.hpc.active_share", "lots")
     data = field_data(book, "groups.hpc.active_share")
     assert data["value"] == "lots"

@@ -652,6 +652,17 @@ def test_steps(blank: Workbook) -> None:
     assert blank.started
 
 
+def test_what_is_looked_at_changes_no_plan(book: Workbook) -> None:
+    before = (book.scenario, book.plan, book.can_undo)
+    seen: list[int] = []
+    book.observe(lambda change: seen.append(change["new"]), "revision")
+    book.look("clock", "Austin")
+    book.look("pool", "vgpu")
+    assert book.looked == {"clock": "Austin", "pool": "vgpu"}
+    assert len(seen) == 2
+    assert (book.scenario, book.plan, book.can_undo) == before
+
+
 def test_an_error_in_a_callback_is_logged_and_said_without_a_traceback(book: Workbook) -> None:
     logged: list[str] = []
 

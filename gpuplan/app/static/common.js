@@ -19,7 +19,7 @@ function h(tag, props, ...children) {
 function redraw(el, content) {
   const active = el.contains(document.activeElement) ? document.activeElement.dataset : {};
   const find = (at) => at && el.querySelector(`[data-at="${CSS.escape(at)}"]`);
-  el.replaceChildren(...[content].flat().filter(Boolean));
+  el.replaceChildren(...[content].flat(Infinity).filter(Boolean));
   (find(active.at) ?? find(active.else))?.focus({ preventScroll: true });
 }
 
@@ -124,7 +124,9 @@ const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "ar
 // Tables made from plain data; a number with a key opens its trail.
 function tables(all, send) {
   const content = (c, row) => [
+    c.chip ? chip(...c.chip) : null,
     c.key ? h("button", { type: "button", class: "gp-why", "data-at": c.key, "aria-label": `Why ${c.text}, ${row[0].text}?`, onclick: () => send("why", { key: c.key }) }, c.text) : c.text,
+    c.tag ? h("b", { class: "gp-tag gp-derived" }, c.tag) : null,
     c.note ? h("small", { class: c.note_tone ? `gp-note-${c.note_tone}` : "" }, c.note) : null];
   const style = (c) => [c.numeric ? "n" : "", c.tone ? `gp-${c.tone}` : ""].filter(Boolean).join(" ");
   return all.map((t) => h("section", { class: "gp-tables" }, t.title ? h("h3", {}, t.title) : null,

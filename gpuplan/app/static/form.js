@@ -1,4 +1,4 @@
-// A card of inputs, folded or not, with tables below. Fields are kept, so that typing is never interrupted.
+// A card of inputs, folded or not, with a sentence and tables below. Fields are kept, so that typing is never interrupted.
 export default {
   render({ model, el }) {
     const send = (type, rest) => model.send({ type, ...rest });
@@ -9,11 +9,13 @@ export default {
     const body = h("div", { class: "gp-fields" });
     const below = h("div");
     const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, title, hint), body, below) : null;
-    el.append(h("div", { class: "gp-card" }, details ?? [title, body]));
+    el.append(h("div", { class: "gp-card" }, details ?? [title, body, below]));
     function draw() {
       const data = model.get("data");
       if (!data.fields) return;
       title.textContent = data.title;
+      el.hidden = data.shown === false;
+      below.classList.toggle("gp-stale", Boolean(data.stale));
       const alive = new Set(data.fields.map((f) => f.path));
       for (const [path, field] of fields) if (!alive.has(path)) { field.node.remove(); fields.delete(path); }
       data.fields.forEach((field, at) => {
@@ -22,10 +24,11 @@ export default {
         kept.update(field);
         if (body.children[at] !== kept.node) body.insertBefore(kept.node, body.children[at] ?? null);
       });
+      redraw(below, [data.text ? h("p", { class: "gp-said" }, data.text) : null, tables(data.tables ?? [], send),
+        data.button ? h("button", { type: "button", "data-at": data.button.key, onclick: () => send("fold", { key: data.button.key, open: true }) }, data.button.text) : null]);
       if (!details) return;
       hint.textContent = data.hint;
       if (data.fields.some((f) => f.problem)) details.open = true;
-      redraw(below, tables(data.tables ?? [], send));
     }
     model.on("change:data", draw);
     draw();

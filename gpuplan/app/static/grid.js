@@ -1,26 +1,28 @@
 // A grid of real inputs with a row for each workload group: the table of groups with all that can be done to them,
-// or a folded one with more inputs. Rows are kept, so that typing is never interrupted.
+// or one with more inputs, under a title or folded. Rows are kept, so that typing is never interrupted.
 export default {
   render({ model, el }) {
     const send = (type, rest) => model.send({ type, ...rest });
-    const { fold, heads, presets } = model.get("data");
+    const { fold, title, heads, presets } = model.get("data");
+    const plain = Boolean(fold || title);
     const span = heads.length;
     const rows = new Map();
     const head = h("tr");
     const sum = h("b");
+    const sumLabel = h("span");
     const empty = h("div", { class: "gp-empty" },
       h("p", {}, "Nobody asks for a GPU yet."), h("p", {}, "Add the first group below: choose what they do with a GPU, then say how many they are."));
-    const foot = h("tfoot", {}, h("tr", {}, h("td", { colspan: span + 1 }, "Sum of the groups, all at their peak at once"), h("td", { class: "n" }, sum), h("td")));
-    const table = h("table", { class: "gp-grid" }, h("thead", {}, head), fold ? null : foot);
+    const foot = h("tfoot", {}, h("tr", {}, h("td", { colspan: span + 1 }, sumLabel), h("td", { class: "n" }, sum), h("td")));
+    const table = h("table", { class: "gp-grid" }, h("thead", {}, head), plain ? null : foot);
     const hint = h("small");
     const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, fold), hint), table) : null;
     const choice = h("select", { "aria-label": "Use case of the new group" });
     const add = h("div", { class: "gp-add" }, choice,
       h("button", { type: "button", class: "gp-primary", "data-at": "add", onclick: () => send("add", { use_case: choice.value }) }, "Add group"));
-    el.append(h("div", { class: "gp-card gp-wide" }, details ?? [table, empty, add]));
-    head.append(h("th", {}, h("span", { class: "gp-hidden" }, "Letter")), fold ? h("th", {}, "Group") : "",
+    el.append(h("div", { class: "gp-card gp-wide" }, details ?? (title ? [h("h2", {}, title, hint), table] : [table, empty, add])));
+    head.append(h("th", {}, h("span", { class: "gp-hidden" }, "Letter")), plain ? h("th", {}, "Group") : "",
       ...heads.map((c) => h("th", { title: c.question, class: `gp-col-${c.name}` }, h("abbr", { title: `${c.full}. ${c.question}` }, c.text))));
-    if (!fold) {
+    if (!plain) {
       head.append(h("th", { class: "n" }, "GPUs"), h("th", {}, h("span", { class: "gp-hidden" }, "Actions")));
       choice.append(...presets.map((p) => h("option", { value: p.id, title: p.example }, `${p.name} \u2013 ${p.configuration[0].toLowerCase() + p.configuration.slice(1)}`)));
     }
@@ -39,8 +41,8 @@ export default {
       const icons = [icon("\u2191", "Move up", "move", { by: -1 }), icon("\u2193", "Move down", "move", { by: 1 }),
         icon("\u29c9", "Duplicate", "duplicate"), icon("\u00d7", "Delete", "delete")];
       const node = h("tbody", { "data-group": row.id },
-        h("tr", {}, mark, fold ? name : null, cells.map((c) => h("td", {}, c.node)),
-          fold ? null : [h("td", { class: "n" }, gpus), h("td", { class: "gp-icons" }, icons)]),
+        h("tr", {}, mark, plain ? name : null, cells.map((c) => h("td", {}, c.node)),
+          plain ? null : [h("td", { class: "n" }, gpus), h("td", { class: "gp-icons" }, icons)]),
         h("tr", { class: "gp-problems" }, h("td"), h("td", { colspan: span + 2 }, cells.map((c) => c.problem))));
       return { node, update(next) {
         mark.replaceChildren(chip(next.letter, next.colour));
@@ -50,7 +52,7 @@ export default {
           cell.input.title = next.cells[i].question;
         });
         name.textContent = next.name;
-        if (fold) return;
+        if (plain) return;
         gpus.textContent = next.gpus;
         gpus.dataset.key = next.key;
         gpus.setAttribute("aria-label", `Why ${next.gpus} GPUs for ${next.name}?`);
@@ -74,12 +76,13 @@ export default {
         }
         before = node;
       });
-      if (fold) {
+      if (plain) {
         el.hidden = !data.rows.length;
         hint.textContent = data.hint;
-        if (data.rows.some((r) => r.cells.some((c) => c.problem))) details.open = true;
+        if (fold && data.rows.some((r) => r.cells.some((c) => c.problem))) details.open = true;
       }
       sum.textContent = data.sum;
+      sumLabel.textContent = data.sum_label;
       table.hidden = !data.rows.length;
       empty.hidden = Boolean(data.rows.length);
       table.classList.toggle("gp-old", data.stale);

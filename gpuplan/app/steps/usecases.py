@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gpuplan.app.frame import field_data, group_colours
 from gpuplan.app.model import Workbook
-from gpuplan.fields import GROUP_FIELDS
+from gpuplan.fields import GROUP_FIELD_BY_NAME
 from gpuplan.records import GroupPlan, Reason
 from gpuplan.report import amount, number
 from gpuplan.wording import MODE_NAMES
@@ -39,6 +40,7 @@ HEADS = {
     "vcpus_each": "vCPUs / VM",
     "memory_gib_each": "Memory / VM, GiB",
 }
+SUMS = {"sum": "all at their peak at once", "hours": "in the busiest hours"}
 
 
 def table_data(workbook: Workbook) -> dict[str, Any]:
@@ -53,7 +55,7 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
     }
     lines = workbook.plan.lines
     rows = []
-    for row in _rows(workbook, COLUMNS, options):
+    for row in group_rows(workbook, COLUMNS, options, {}):
         demand = lines.get(f"groups.{row['id']}.demand_gpus")
         rows.append(
             {
@@ -63,7 +65,7 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
             }
         )
     return {
-        "heads": _heads(COLUMNS),
+        "heads": group_heads(COLUMNS, HEADS),
         "rows": rows,
         "presets": [
             {
@@ -75,6 +77,7 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
             for row in workbook.catalog.rows("use_cases")
         ],
         "sum": number(lines["demand.groups_gpus"].value),
+        "sum_label": f"Sum of the groups, {SUMS.get(workbook.plan.scenario.demand.rule, 'at the target')}",
         "stale": workbook.stale,
     }
 
@@ -88,23 +91,28 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
         "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
         if stated
         else "one vGPU for each share; CPU and memory not counted",
-        "heads": _heads(PER_VM),
-        "rows": _rows(workbook, PER_VM, {}),
+        "heads": group_heads(PER_VM, HEADS),
+        "rows": group_rows(workbook, PER_VM, {}, dict.fromkeys(PER_VM, "not counted")),
         "stale": workbook.stale,
     }
 
 
-def _heads(columns: tuple[str, ...]) -> list[dict[str, str]]:
-    spec = {f.path: f for f in GROUP_FIELDS}
+def group_heads(columns: tuple[str, ...], words: Mapping[str, str]) -> list[dict[str, str]]:
+    """Heads of the columns of a grid of groups."""
     return [
-        {"name": c, "text": HEADS[c], "question": spec[c].question, "full": spec[c].label} for c in columns
+        {"name": c, "text": words[c], "question": spec.question, "full": spec.label}
+        for c in columns
+        for spec in [GROUP_FIELD_BY_NAME[c]]
     ]
 
 
-def _rows(
-    workbook: Workbook, columns: tuple[str, ...], options: dict[str, list[tuple[str, str]]]
+def group_rows(
+    workbook: Workbook,
+    columns: tuple[str, ...],
+    options: Mapping[str, list[tuple[str, str]]],
+    empties: Mapping[str, str],
 ) -> list[dict[str, Any]]:
-    """A row of inputs for each group."""
+    """A row of inputs for each group; ``empties`` is what counts where nothing is stated."""
     colours, letters = group_colours(workbook), {g.id: g.letter for g in workbook.plan.groups}
     return [
         {
@@ -117,7 +125,7 @@ def _rows(
                     workbook,
                     f"groups.{group.id}.{c}",
                     options.get(c),
-                    empty="" if c in COLUMNS else "not counted",
+                    empty=empties.get(c, ""),
                 )
                 for c in columns
             ],

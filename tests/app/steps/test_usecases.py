@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.app.model import Workbook
+from gpuplan.app.steps import demand_step
 from gpuplan.app.steps.usecases import COLUMNS, PER_VM, access_data, demand_form, per_vm_data, table_data
 from gpuplan.catalog import Catalog
 from gpuplan.fields import GROUP_FIELDS
@@ -28,14 +30,24 @@ def plain(data: Any) -> Any:
 
 def test_the_tables_have_a_cell_for_every_input(book: Workbook) -> None:
     data = plain(table_data(book))
-    assert {*COLUMNS, *PER_VM} == {f.path for f in GROUP_FIELDS}
+    assert {*COLUMNS, *PER_VM, *demand_step.COLUMNS} == {f.path for f in GROUP_FIELDS}
     assert [row["id"] for row in data["rows"]] == [g.id for g in book.scenario.groups]
     for row in data["rows"]:
         assert [cell["path"] for cell in row["cells"]] == [f"groups.{row['id']}.{c}" for c in COLUMNS]
     assert [row["gpus"] for row in data["rows"]] == ["12", "8", "2", "2", "4"]
-    assert data["sum"] == "28"
+    assert (data["sum"], data["sum_label"]) == ("28", "Sum of the groups, all at their peak at once")
     assert len(data["presets"]) == len(book.catalog.rows("use_cases"))
     assert all(head["question"] for head in data["heads"])
+
+
+def test_the_sum_says_what_it_is_for(book: Workbook) -> None:
+    book.edit("demand.rule", "hours")
+    assert table_data(book)["sum_label"] == "Sum of the groups, in the busiest hours"
+    book.edit("demand.rule", "wait")
+    assert (table_data(book)["sum"], table_data(book)["sum_label"]) == (
+        "31",
+        "Sum of the groups, at the target",
+    )
 
 
 def test_what_else_a_vm_needs_is_in_a_second_table(book: Workbook) -> None:

@@ -1,0 +1,84 @@
+// How many GPUs are enough: the rules side by side, the target in one sentence with its inputs, the stated total.
+// The inputs are kept, so that neither typing nor dragging is interrupted.
+export default {
+  render({ model, el }) {
+    const send = (type, rest) => model.send({ type, ...rest });
+    const cards = h("div", { class: "gp-rules", role: "radiogroup", "aria-label": "GPUs are enough for" });
+    const problem = h("p", { class: "gp-problem", role: "alert" });
+    const sentence = h("p");
+    const target = h("div", { class: "gp-target", role: "group", "aria-label": "Target" });
+    const stated = h("div");
+    const body = h("div", { class: "gp-card gp-promise" }, sentence, target, stated);
+    el.append(h("div", { class: "gp-head gp-oneline" }, h("div", {}, h("h1", {}, "Demand"), h("p", {}, "When GPUs are wanted, and how many are enough."))),
+      cards, problem, body);
+
+    let dragged = false;
+    let timer;
+    const path = "demand.chance";
+    const give = (live) => send("set", { path, value: model.get("data").target.steps[slider.value], live });
+    const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "How often at most, in steps", "data-at": "slider",
+      oninput: () => { dragged = true; clearTimeout(timer); timer = setTimeout(() => give(true), 15); },
+      onchange: () => { dragged = false; clearTimeout(timer); give(false); } });
+    const words = h("span");
+    const end = h("span");
+    const inputs = {};
+    const input = (name, field, ...after) => {
+      inputs[name] ??= control(field, send, "target");
+      inputs[name].update(field.problem ? { ...field, problem: `${field.label}: ${field.problem}` } : field);
+      inputs[name].input.setAttribute("aria-label", field.label);
+      inputs[name].input.title = field.question;
+      return [inputs[name].node, ...after];
+    };
+
+    const why = (card) => h("button", { type: "button", class: "gp-why gp-why-big", "data-at": card.key, title: "Why this number?",
+      "aria-label": `Why ${card.gpus}, ${card.title}?`, onclick: (event) => { event.stopPropagation(); send("why", { key: card.key }); } }, card.gpus);
+    const drawCard = (data) => (card) => {
+      const on = card.value === data.value;
+      const choose = () => card.value !== model.get("data").value && send("set", { path: data.path, value: card.value, live: false });
+      return h("div", { class: `gp-card gp-posture gp-rule${on ? " on" : ""}`, onclick: choose },
+        h("label", { class: "gp-posture-name" },
+          h("input", { type: "radio", name: "gp-rule", checked: on, "data-at": `rule-${card.value}`, onchange: choose, onclick: (event) => event.stopPropagation() }), card.title),
+        h("p", {}, card.key ? why(card) : h("b", { class: "gp-why-big" }, card.gpus)),
+        h("p", { class: "gp-small" }, card.about));
+    };
+    let shape;
+    function drawTarget(data) {
+      const t = data.target;
+      target.hidden = !t;
+      sentence.hidden = Boolean(t);
+      sentence.textContent = data.sentence;
+      if (!t) return;
+      const parts = [input("chance", t.chance), input("whom", t.whom), t.wait ? input("wait", t.wait) : []].flat();
+      words.textContent = t.words;
+      end.textContent = t.wait ? "min." : "";
+      if (shape !== Boolean(t.wait)) {
+        shape = Boolean(t.wait);
+        const [chance, whom, wait] = parts;
+        target.replaceChildren(...[h("span", {}, "At most"), slider, chance, h("span", {}, "of the requests of"), whom, words, wait, wait ? end : null,
+          h("div", { class: "gp-target-problems" }, ["chance", "whom", ...(wait ? ["wait"] : [])].map((name) => inputs[name].problem))].filter(Boolean));
+      }
+      words.textContent = t.wait ? t.words : `${t.words}.`;
+      slider.max = t.steps.length - 1;
+      if (!dragged) slider.value = t.at;
+      slider.setAttribute("aria-valuetext", t.steps[slider.value]);
+    }
+    function draw() {
+      const data = model.get("data");
+      if (!data.cards) return;
+      cards.title = data.question;
+      cards.classList.toggle("gp-stale", data.stale);
+      redraw(cards, data.cards.map(drawCard(data)));
+      problem.textContent = data.problem;
+      problem.hidden = !data.problem;
+      drawTarget(data);
+      const focused = stated.contains(document.activeElement);
+      redraw(stated, data.stated ? h("p", { class: data.stated.tone ? "gp-stated" : "" }, data.stated.text, " ",
+        h("button", { type: "button", class: "gp-link", "data-at": "unstate", onclick: () => send("set", { path: data.stated.path, value: "", live: false }) },
+          "Size from the groups instead")) : null);
+      if (focused && !data.stated) cards.querySelector("input:checked")?.focus({ preventScroll: true });
+    }
+    model.on("change:data", draw);
+    draw();
+    return () => { clearTimeout(timer); model.off("change:data", draw); };
+  },
+};

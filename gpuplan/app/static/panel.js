@@ -1,0 +1,23 @@
+// What a card says: heading, what to look at, sentences with numbers that can be asked why, tables, notes.
+// A chart that was drawn before it had a place on the page is as wide as nothing; it listens to the window's resize.
+window.gpuplanWide ??= new MutationObserver(() => {
+  if (document.querySelector(".gp-chart-wide svg[width='0']")) dispatchEvent(new Event("resize"));
+});
+window.gpuplanWide.observe(document.body, { childList: true, subtree: true });
+
+export default drawn((data, send) => {
+  if (!data.shown) return null;
+  const piece = (p) => p.key
+    ? h("button", { type: "button", class: "gp-why", "data-at": p.key, title: "Why this number?", "aria-label": `Why ${p.text}?`, onclick: () => send("why", { key: p.key }) }, p.text)
+    : p.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${p.visit}`, onclick: () => send("visit", { path: p.visit }) }, p.text)
+    : p.strong ? h("b", {}, p.text) : p.text;
+  const said = (paragraphs) => (paragraphs ?? []).map((parts) => h("p", { class: "gp-said" }, parts.map(piece)));
+  const select = (s) => h("label", { class: "gp-look" }, s.label,
+    h("select", { "data-at": `look-${s.what}`, onchange: (event) => send("look", { what: s.what, value: event.target.value }) },
+      s.options.map((o) => h("option", { value: o.value, selected: o.value === s.value }, o.text))));
+  return h("div", { class: data.stale ? "gp-stale" : "" },
+    data.title ? h("h2", {}, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map(select)) : null,
+    said(data.text), tables(data.tables ?? [], send), said(data.after),
+    data.button ? h("button", { type: "button", "data-at": data.button.key, onclick: () => send("fold", { key: data.button.key, open: true }) }, data.button.text) : null,
+    (data.notes ?? []).map((note) => h("p", { class: "gp-small gp-said" }, note.text, h("cite", {}, note.cite))));
+});

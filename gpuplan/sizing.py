@@ -1,0 +1,407 @@
+"""Sizing: when who is active, and how many GPUs are enough for that.
+
+People with working hours in time zones give the *mixes* of a week: who is active together, and when. For each mix a
+*method* says how often a number of GPUs is too few. ``plan`` sizes by the mix that needs the most hosts; ``study`` shows the
+others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuplan.catalog import Catalog
+from gpuplan.clock import SEASONS, offset_min, zone_of
+from gpuplan.facts import Fact
+from gpuplan.fields import hours_min, sites_people
+from gpuplan.models import demand, duty, queueing
+from gpuplan.scenario import MAX_VMS, Group, Scenario
+from gpuplan.units import exact
+
+MOST_PARTS = 64
+"""A GPU is counted in at most so many parts; shares that need finer ones are rounded up."""
+
+
+class Ask(NamedTuple):
+    """What one group wants at one time of the week. A request is all VMs that one person runs at once."""
+
+    group: str
+    gpus: float
+    """GPUs of one request."""
+    people: tuple[int, ...]
+    """A closed group: people with the chances of ``chances`` to be active. Empty for a stated number of pieces of work."""
+    chances: tuple[float, ...]
+    load: float
+    """Mean requests under way at once."""
+    spread: float
+    """Standard deviation of them."""
+    most: int
+    work_h: float
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Who is active together, and the quarters of an hour of the week, UTC, in which it is so."""
+
+    asks: tuple[Ask, ...]
+    season: str
+    quarters: tuple[int, ...]
+
+    @property
+    def gpus(self) -> float:
+        """Mean GPUs wanted at once."""
+        return sum(ask.load * ask.gpus for ask in self.asks)
+
+
+def work_fact(scenario: Scenario, catalog: Catalog, group: Group) -> Fact:
+    """How long a piece of work of a group takes: stated, or the catalog's planning value."""
+    stated = scenario.fact(f"groups.{group.id}.work_h")
+    return stated if stated.value is not None else catalog.assumptions["duration-of-work"].fact("work_h")
+
+
+def burst_fact(catalog: Catalog) -> Fact:
+    """How many times the peakedness of independent arrivals that of real demand is."""
+    return catalog.assumptions["bursts"].fact("burst_factor")
+
+
+@dataclass(frozen=True)
+class Week:
+    """When a group is on duty: its people by site, and for each of them the quarters of an hour in which they are."""
+
+    group: Group
+    people: tuple[int, ...]
+    on: np.ndarray
+    """Sites x 672 quarters of an hour, UTC."""
+    work_h: float
+
+    @cached_property
+    def loads(self) -> np.ndarray:
+        """Mean requests under way at once, for each quarter of an hour."""
+        columns, where = np.unique(self.on, axis=1, return_inverse=True)
+        return np.array([self.ask(column).load for column in columns.T])[where.ravel()]
+
+    def ask(self, on: np.ndarray) -> Ask:
+        """What the group wants while the sites marked in ``on`` are on duty."""
+        group = self.group
+        off_share = group.off_hours_share or 0.0
+        size = float(group.vms_each * exact(group.gpus_each))
+        here = sum(n for n, now in zip(self.people, on, strict=True) if now)
+        away = sum(self.people) - here
+        if group.jobs_per_day is None:
+            counts = [(here, group.active_share), (away, off_share)]
+            known = [(n, p) for n, p in counts if n and p]
+            load = sum(n * p for n, p in known)
+            spread = math.sqrt(sum(n * p * (1 - p) for n, p in known))
+            most = sum(n for n, _ in known)
+            return Ask(
+                group.id,
+                size,
+                tuple(n for n, _ in known),
+                tuple(p for _, p in known),
+                load,
+                spread,
+                most,
+                self.work_h,
+            )
+        start, end = hours_min(group.hours)
+        length_h = ((end - start) % 1440 or 1440) / 60
+        rate = duty.work_rate(group.jobs_per_day, hours_per_day=length_h + off_share * (24 - length_h))
+        parts = sum(self.people) or 1
+        weight = (here + off_share * away) / parts if self.people and sum(self.people) else float(on.any())
+        load = duty.offered_load(rate * weight, duration_h=self.work_h)
+        most = math.ceil(load + 12 * math.sqrt(load) + 12) if load else 0
+        return Ask(group.id, size, (), (), load, math.sqrt(load), most, self.work_h)
+
+
+def weeks(scenario: Scenario, catalog: Catalog) -> dict[str, dict[str, Week]]:
+    """Season -> group -> when it is on duty."""
+    found: dict[str, dict[str, Week]] = {}
+    for season, monday in SEASONS:
+        found[season] = {}
+        for group in scenario.groups:
+            sites = sites_people(group.sites)
+            start, end = hours_min(group.hours)
+            on = [
+                duty.on_duty(
+                    start,
+                    end,
+                    days=group.days or "every-day",
+                    offset_min=offset_min(zone_of(name, catalog), monday),
+                )
+                for name, _ in sites
+            ]
+            people = duty.people_at_sites(group.people, [part for _, part in sites])
+            work_h = float(work_fact(scenario, catalog, group).value)
+            found[season][group.id] = Week(group, people, np.array(on), work_h)
+    return found
+
+
+def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -> tuple[Mix, ...]:
+    """The different mixes of a week, the largest first, without those in which nobody wants more than in another one."""
+    found: dict[tuple[Ask, ...], Mix] = {}
+    seen: list[np.ndarray] = []
+    for season, groups in by_season.items():
+        if not members:
+            continue
+        bits = np.concatenate([groups[member].on for member in members])
+        if any(np.array_equal(bits, other) for other in seen):
+            continue
+        seen.append(bits)
+        if bits.all():  # everybody around the clock
+            columns, where = bits[:, :1], np.zeros(duty.QUARTERS_PER_WEEK, dtype=int)
+        else:
+            columns, where = np.unique(bits, axis=1, return_inverse=True)
+        ends = np.cumsum([len(groups[member].on) for member in members])
+        for number, column in enumerate(columns.T):
+            parts = np.split(column, ends[:-1])
+            asks = tuple(groups[m].ask(part) for m, part in zip(members, parts, strict=True))
+            quarters = tuple(np.flatnonzero(where.ravel() == number).tolist())
+            if asks not in found:
+                found[asks] = Mix(asks, season, quarters)
+    ordered = sorted(found.values(), key=lambda mix: (-mix.gpus, mix.season, mix.quarters))
+    kept: list[Mix] = []
+    for mix in ordered:
+        if not any(_covers(other, mix) for other in kept):
+            kept.append(mix)
+    return tuple(kept)
+
+
+def _covers(more: Mix, less: Mix) -> bool:
+    return all(a.load >= b.load and a.most >= b.most for a, b in zip(more.asks, less.asks, strict=True))
+
+
+@dataclass(frozen=True)
+class Target:
+    """How often somebody may be disappointed: ``rule`` says how, ``chance`` how often, ``wait_h`` after what wait."""
+
+    rule: str
+    chance: float
+    wait_h: float
+    each: bool
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Target:
+        """The target of a scenario."""
+        asked = scenario.demand
+        return cls(asked.rule, asked.chance, asked.wait_min / 60, asked.for_whom == "each")
+
+
+class Odds:
+    """How often a number of GPUs is too few for a mix, by each method."""
+
+    def __init__(self, mix: Mix, target: Target) -> None:
+        self.target = target
+        self.asks = [ask for ask in mix.asks if ask.load > 0]
+        shares = [exact(ask.gpus) for ask in self.asks]
+        parts = math.lcm(*(share.denominator for share in shares)) if shares else 1
+        self.parts = parts if parts <= MOST_PARTS else MOST_PARTS
+        self.sizes = [math.ceil(share * self.parts) for share in shares]
+        self.load_gpus = mix.gpus
+        self._curves: dict[tuple[str, int], np.ndarray] = {}
+
+    @cached_property
+    def poisson_peakedness(self) -> float:
+        """Peakedness of the GPUs wanted if all requests arrive independently of each other."""
+        return queueing.peakedness_of_mix(
+            [ask.load for ask in self.asks], sizes=[ask.gpus for ask in self.asks]
+        )
+
+    @cached_property
+    def work_h(self) -> float:
+        """Mean time for which a GPU is held."""
+        held = [ask.load * ask.gpus for ask in self.asks]
+        return sum(w * ask.work_h for w, ask in zip(held, self.asks, strict=True)) / sum(held)
+
+    @cached_property
+    def least_gpus(self) -> int:
+        """GPUs of the largest request: with fewer it never starts."""
+        return max((math.ceil(exact(ask.gpus)) for ask in self.asks), default=0)
+
+    def known(self, method: str) -> bool:
+        """Whether a method can answer: that for a closed group needs the number of people."""
+        return method != "closed" or all(ask.people for ask in self.asks)
+
+    def chance(self, gpus: int, method: str, peakedness: float = 1.0) -> float:
+        """How often somebody is disappointed with so many GPUs.
+
+        ``peakedness`` counts for the method ``bursty`` alone.
+        """
+        if not self.asks:
+            return 0.0
+        if gpus < self.least_gpus:
+            return 1.0
+        rule, load = self.target.rule, self.load_gpus
+        if self._counted(method):
+            return float(self._curve(method, gpus)[gpus * self.parts])
+        z = self.poisson_peakedness if method == "poisson" else peakedness
+        if rule == "turned-away":
+            return queueing.hayward_b(gpus, load=load, peakedness=z)
+        if rule == "wait":
+            return queueing.hayward_c(gpus, load=load, peakedness=z)
+        return queueing.hayward_wait_longer_chance(
+            gpus, load=load, peakedness=z, duration_h=self.work_h, wait_h=self.target.wait_h
+        )
+
+    def least(self, method: str, peakedness: float = 1.0) -> int:
+        """The fewest GPUs that keep the target, and with which every larger number keeps it too."""
+        if not self.asks:
+            return 0
+        if self._counted(method):
+            return self._least_counted(method)
+        found = queueing.least_servers(
+            lambda gpus: self.chance(gpus, method, peakedness),
+            target=self.target.chance,
+            start=max(self.least_gpus, math.ceil(self.load_gpus)),
+        )
+        return max(found, self.least_gpus)
+
+    def _counted(self, method: str) -> bool:
+        """Whether a method counts states: then the chance may rise a little with one GPU more, where sizes differ."""
+        return method == "closed" or (method == "poisson" and self.target.rule == "turned-away")
+
+    def _least_counted(self, method: str) -> int:
+        reach = max(self.least_gpus, math.ceil(self.load_gpus), 8)
+        while True:
+            above = np.flatnonzero(
+                self._curve(method, reach)[:: self.parts][: reach + 1] > self.target.chance
+            )
+            last = int(above[-1]) if len(above) else -1
+            if last + max(self.sizes) // self.parts + 2 < reach:
+                return max(last + 1, self.least_gpus)
+            reach *= 2
+
+    def _curve(self, method: str, gpus: int) -> np.ndarray:
+        """The chance for every number of parts of a GPU up to that of ``gpus``, and beyond."""
+        known = next(
+            (c for (m, _), c in self._curves.items() if m == method and len(c) > gpus * self.parts), None
+        )
+        if known is None:
+            reach = max(2 * gpus, 16) * self.parts
+            known = self._curves[method, reach] = self._over_groups(
+                self._closed(reach) if method == "closed" else self._lost(reach)
+            )
+        return known
+
+    def _over_groups(self, by_group: np.ndarray) -> np.ndarray:
+        """The chance of the unluckiest group, or of all requests together."""
+        if self.target.each:
+            return np.asarray(by_group.max(axis=1))
+        asked = np.array([ask.load / ask.work_h for ask in self.asks])
+        return np.asarray(by_group @ (asked / asked.sum()))
+
+    def _lost(self, reach: int) -> np.ndarray:
+        return queueing.kaufman_roberts_curve(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
+
+    def _closed(self, reach: int) -> np.ndarray:
+        """For each number of parts and group, the chance that one of its people finds too few free."""
+        people = [n for ask in self.asks for n in ask.people]
+        shares = [p for ask in self.asks for p in ask.chances]
+        sizes = [size for ask, size in zip(self.asks, self.sizes, strict=True) for _ in ask.people]
+        if self.target.rule == "turned-away":
+            each = queueing.closed_blocking_curve(reach, people=people, shares=shares, sizes=sizes)
+        elif self.target.rule == "wait":
+            each = queueing.closed_wait_curve(reach, people=people, shares=shares, sizes=sizes)
+        else:
+            each = queueing.closed_wait_longer_curve(
+                reach,
+                people=people,
+                shares=shares,
+                sizes=sizes,
+                duration_h=self.work_h,
+                wait_h=self.target.wait_h,
+            )
+        at = 0
+        columns = []
+        for ask in self.asks:
+            weights = np.array([n * p for n, p in zip(ask.people, ask.chances, strict=True)])
+            columns.append(each[:, at : at + len(weights)] @ (weights / weights.sum()))
+            at += len(weights)
+        return np.array(columns).T
+
+
+def poisson_peakedness(scenario: Scenario, catalog: Catalog) -> float:
+    """Peakedness of the GPUs that all groups together want, if all requests arrive independently of each other."""
+    season = weeks(scenario, catalog)[SEASONS[0][0]]
+    asks = [week.ask(np.ones(len(week.on), dtype=bool)) for week in season.values()]
+    asks = [ask for ask in asks if ask.load > 0]
+    if not asks:
+        return 1.0
+    return queueing.peakedness_of_mix([ask.load for ask in asks], sizes=[ask.gpus for ask in asks])
+
+
+def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[float, float, float]:
+    """(low, value, high) of the peakedness of a mix: that of independent arrivals, times how bursty demand is.
+
+    How bursty it is follows from the peakedness stated for the whole demand, or is the planning value.
+    """
+    asked, bursts = scenario.demand, burst_fact(catalog)
+    stated = (asked.peakedness_low, asked.peakedness, asked.peakedness_high)
+    whole = 1.0 if stated == (None, None, None) else poisson_peakedness(scenario, catalog)
+    low, value, high = (None if z is None else z / whole for z in stated)
+    if value is None:
+        value = float(bursts.value)
+        least, most = float(bursts.low or bursts.value), float(bursts.high or bursts.value)
+    else:
+        least, most = min(value, float(bursts.low or value)), value
+    low, high = (least if low is None else low), (most if high is None else high)
+    alone = odds.poisson_peakedness
+    return alone * min(low, value), alone * value, alone * max(high, value)
+
+
+def method_of(scenario: Scenario) -> str:
+    """The assumption that the plan rests on: as chosen, else a closed group of people where there are no pieces of work."""
+    asked = scenario.demand
+    if asked.method != "auto":
+        return asked.method
+    if any(group.jobs_per_day is not None for group in scenario.groups):
+        return "bursty"
+    return "closed"
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What a mix needs: GPUs, and the requests of each group that stand for a crowded moment of it."""
+
+    mix: Mix
+    gpus: int | float
+    requests: Mapping[str, int]
+    method: str
+    peakedness: float | None
+
+
+def needed(scenario: Scenario, catalog: Catalog, mix: Mix, rule: str = "") -> Needed:
+    """The GPUs that are enough for a mix, by the rule and the method of the scenario."""
+    target = Target.of(scenario)
+    if rule:
+        target = replace(target, rule=rule)
+    if target.rule in ("sum", "hours"):
+        requests = {ask.group: active_requests(ask) for ask in mix.asks}
+        total = sum((requests[ask.group] * exact(ask.gpus) for ask in mix.asks), Fraction(0))
+        return Needed(mix, float(total), requests, "", None)
+    odds = Odds(mix, target)
+    method = method_of(scenario)
+    z: float | None = None
+    if method == "bursty" and odds.asks:
+        z = peakedness_range(scenario, catalog, odds)[1]
+    gpus = odds.least(method, z or 1.0)
+    counts = demand.planned_requests(
+        gpus,
+        loads=[ask.load for ask in mix.asks],
+        spreads=[ask.spread for ask in mix.asks],
+        sizes_gpus=[ask.gpus for ask in mix.asks],
+        most=[ask.most if method == "closed" else MAX_VMS for ask in mix.asks],
+    )
+    return Needed(mix, gpus, dict(zip((ask.group for ask in mix.asks), counts, strict=True)), method, z)
+
+
+def active_requests(ask: Ask) -> int:
+    """Requests of a group with as many active as are stated for the time."""
+    if not ask.people:
+        return math.ceil(ask.load - 1e-9)
+    return math.ceil(sum((n * exact(p) for n, p in zip(ask.people, ask.chances, strict=True)), Fraction(0)))

@@ -1,0 +1,447 @@
+"""Study: what a plan's demand looks like beside it. Hours of the week, other rules and methods, silos, growth.
+
+Nothing here changes a plan. All of it is worked out again from the plan's scenario and catalog.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from gpuplan.catalog import Catalog
+from gpuplan.clock import SEASONS, offset_min, zone_of
+from gpuplan.fields import FIELD_BY_PATH, MAX_GPUS, RULES, sites_people
+from gpuplan.models import duty
+from gpuplan.plan import Plan, make_plan
+from gpuplan.scenario import Scenario
+from gpuplan.sizing import (
+    Mix,
+    Odds,
+    Target,
+    method_of,
+    mixes,
+    needed,
+    peakedness_range,
+    poisson_peakedness,
+    weeks,
+)
+from gpuplan.units import exact
+
+RISKS = RULES[2:]
+"""The rules that accept a risk."""
+
+
+@dataclass(frozen=True)
+class WeekDemand:
+    """Mean GPUs wanted by each group in each quarter of an hour of a week, UTC, Monday first."""
+
+    season: str
+    gpus: Mapping[str, np.ndarray]
+    offsets_min: Mapping[str, int]
+    """How far each place named by a group is ahead of UTC."""
+    peak_gpus: float
+    """Peak of the sum."""
+    sum_of_peaks_gpus: float
+    peak_quarter: int
+    peaks_gpus: Mapping[str, float]
+    """Peak of each group."""
+    everybody_gpus: float
+    """GPUs wanted on average if all groups worked at the same time, and everywhere."""
+
+    @property
+    def lent_gpus(self) -> float:
+        """GPUs that groups, and places of one group, with different hours lend each other."""
+        return max(0.0, self.everybody_gpus - self.peak_gpus)
+
+    @property
+    def steady(self) -> bool:
+        """Whether every group wants the same around the clock."""
+        return all(float(each.min()) == float(each.max()) for each in self.gpus.values())
+
+
+def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
+    """The week of each season, the one with the higher peak first; one where they are the same."""
+    scenario, found = plan.scenario, []
+    by_season = weeks(scenario, plan.catalog)
+    for season, monday in SEASONS:
+        each = {g.id: float(g.vms_each * exact(g.gpus_each)) for g in scenario.groups}
+        gpus = {g: week.loads * each[g] for g, week in by_season[season].items()}
+        at_once = sum(
+            week.ask(np.ones(len(week.on), bool)).load * each[g] for g, week in by_season[season].items()
+        )
+        total = np.sum(list(gpus.values()), axis=0) if gpus else np.zeros(duty.QUARTERS_PER_WEEK)
+        names = dict.fromkeys(name for g in scenario.groups for name, _ in sites_people(g.sites))
+        found.append(
+            WeekDemand(
+                season,
+                gpus,
+                {name: offset_min(zone_of(name, plan.catalog), monday) for name in names},
+                float(total.max()),
+                float(sum(each.max() for each in gpus.values())),
+                int(total.argmax()),
+                {g: float(each.max()) for g, each in gpus.items()},
+                float(at_once),
+            )
+        )
+    first, second = found
+    same = all(np.array_equal(first.gpus[g], second.gpus[g]) for g in first.gpus)
+    return (first,) if same else tuple(sorted(found, key=lambda week: -week.peak_gpus))
+
+
+@dataclass(frozen=True)
+class HourDemand:
+    """Mean GPUs wanted by one group, or by several small ones, in each hour of some days."""
+
+    group: str
+    """Empty for several small groups together."""
+    gpus: tuple[tuple[float, ...], ...]
+    """For each day 24 hours."""
+
+
+def local_quarters(week: WeekDemand, quarters: Sequence[int], place: str) -> tuple[int, ...]:
+    """Quarters of an hour of the week, UTC, on the clock of a place."""
+    ahead = week.offsets_min.get(place, 0) // duty.MINUTES_PER_QUARTER
+    return tuple(sorted((quarter + ahead) % duty.QUARTERS_PER_WEEK for quarter in quarters))
+
+
+def hour_demand(
+    week: WeekDemand, days: Sequence[int], *, place: str = "UTC", most: int = 8
+) -> tuple[HourDemand, ...]:
+    """Mean GPUs by hour of some days (0 is Monday) on the clock of a place, the groups in the order of the scenario.
+
+    Of more than ``most`` groups, those that want least are put together.
+    """
+    ahead = week.offsets_min.get(place, 0) // duty.MINUTES_PER_QUARTER
+    by_hour = {
+        group: np.roll(gpus, ahead).reshape(7, 24, -1).mean(axis=2)[list(days)]
+        for group, gpus in week.gpus.items()
+    }
+    shown = list(by_hour)
+    if len(shown) > most:
+        large = sorted(shown, key=lambda group: -float(week.gpus[group].sum()))[: most - 1]
+        shown = [group for group in shown if group in large]
+    found = [(group, by_hour[group]) for group in shown]
+    if rest := [gpus for group, gpus in by_hour.items() if group not in shown]:
+        found.append(("", np.sum(rest, axis=0)))
+    return tuple(HourDemand(group, tuple(tuple(day) for day in gpus.tolist())) for group, gpus in found)
+
+
+def stated_gap_gpus(plan: Plan) -> float | None:
+    """GPUs by which the groups, by the rule of the scenario, want more than the stated total; None without one."""
+    stated = plan.scenario.demand.stated_gpus
+    return None if stated is None else float(exact(plan.lines["demand.groups_gpus"].value) - stated)
+
+
+@dataclass(frozen=True)
+class RuleAnswer:
+    """GPUs by one rule for what is enough."""
+
+    rule: str
+    gpus: float | None
+    method: str
+    chosen: bool
+
+
+def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
+    """GPUs by each rule, every other input being the same; None where the chosen method cannot answer."""
+    chosen, found = plan.scenario.demand.rule, []
+    by_pool = pool_mixes(plan)
+    for rule in RULES:
+        if rule == "sum":
+            total = sum(
+                (
+                    active_peak(plan.scenario, g.id) * g.vms_each * exact(g.gpus_each)
+                    for g in plan.scenario.groups
+                ),
+                Fraction(0),
+            )
+            found.append(RuleAnswer(rule, float(total), "", chosen == rule))
+            continue
+        scenario = plan.scenario.with_value("demand.rule", rule)
+        method = method_of(scenario) if rule in RISKS else ""
+        gpus: float | None = None
+        if method != "closed" or not any(g.jobs_per_day is not None for g in scenario.groups):
+            gpus = sum(
+                max((needed(scenario, plan.catalog, mix).gpus for mix in several), default=0)
+                for several in by_pool.values()
+            )
+        found.append(RuleAnswer(rule, gpus, method, chosen == rule))
+    return tuple(found)
+
+
+def active_peak(scenario: Scenario, group_id: str) -> int:
+    """People of a group active at its own peak."""
+    group = next(g for g in scenario.groups if g.id == group_id)
+    return math.ceil(group.people * exact(group.active_share))
+
+
+def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
+    """The mixes of each pool of hosts, the largest first."""
+    by_season = weeks(plan.scenario, plan.catalog)
+    pools = dict.fromkeys(g.pool for g in plan.groups if g.mode)
+    return {
+        pool: mixes(by_season, [g.id for g in plan.groups if g.pool == pool and g.mode]) for pool in pools
+    }
+
+
+@dataclass(frozen=True)
+class MethodAnswer:
+    """GPUs for a mix by one method, and how often so many as are planned are too few."""
+
+    method: str
+    """``closed``, ``poisson``, ``bursty``."""
+    gpus: int | None
+    low_gpus: int | None
+    high_gpus: int | None
+    chance: float | None
+    low_chance: float | None
+    high_chance: float | None
+    peakedness: tuple[float, float, float] | None
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Methods:
+    """All methods for the busiest mix of one pool."""
+
+    pool: str
+    target: Target
+    load_gpus: float
+    gpus: int
+    """GPUs that the methods' chances are given for: those installed."""
+    answers: tuple[MethodAnswer, ...]
+    believe: str
+    """Which method to believe: ``closed`` or ``bursty``."""
+
+
+def risk_target(scenario: Scenario) -> Target:
+    """The target that is studied: that of the scenario, and the chance of waiting where the scenario accepts no risk."""
+    target = Target.of(scenario)
+    return target if target.rule in RISKS else replace(target, rule="wait")
+
+
+def methods(plan: Plan, pool_id: str) -> Methods:
+    """GPUs for the busiest mix of a pool by each method, beside each other."""
+    scenario, catalog = plan.scenario, plan.catalog
+    target = risk_target(scenario)
+    mix = pool_mixes(plan)[pool_id][0]
+    odds = Odds(mix, target)
+    pool = next(p for p in plan.pools if p.id == pool_id)
+    chosen = method_of(replace(scenario, demand=replace(scenario.demand, rule=target.rule)))
+    answers = []
+    for method in ("closed", "poisson", "bursty"):
+        if not odds.asks or not odds.known(method):
+            answers.append(MethodAnswer(method, None, None, None, None, None, None, None, method == chosen))
+            continue
+        if method != "bursty":
+            answers.append(
+                MethodAnswer(
+                    method,
+                    odds.least(method),
+                    None,
+                    None,
+                    odds.chance(pool.gpus, method),
+                    None,
+                    None,
+                    None,
+                    method == chosen,
+                )
+            )
+            continue
+        z = peakedness_range(scenario, catalog, odds)
+        low, value, high = (odds.least(method, each) for each in z)
+        chances = [odds.chance(pool.gpus, method, each) for each in z]
+        answers.append(
+            MethodAnswer(method, value, low, high, chances[1], chances[0], chances[2], z, method == chosen)
+        )
+    jobs = any(not ask.people for ask in odds.asks)
+    believe = "bursty" if jobs else "closed"
+    return Methods(pool_id, target, mix.gpus, pool.gpus, tuple(answers), believe)
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """How often so many GPUs are too few, by one method."""
+
+    method: str
+    gpus: int
+    chance: float
+    low: float
+    high: float
+
+
+def chance_curve(plan: Plan, pool_id: str, most_points: int = 60) -> tuple[CurvePoint, ...]:
+    """The curve of each method around the answers for the busiest mix of a pool."""
+    known = methods(plan, pool_id)
+    odds = Odds(pool_mixes(plan)[pool_id][0], known.target)
+    if not odds.asks:
+        return ()
+    ends = [a.gpus for a in known.answers if a.gpus is not None] + [known.gpus]
+    first = max(odds.least_gpus, math.floor(0.6 * min([*ends, known.load_gpus])))
+    last = min(MAX_GPUS, math.ceil(1.15 * max(ends)) + 2)
+    step = max(1, math.ceil((last - first) / most_points))
+    found = []
+    for answer in known.answers:
+        if answer.gpus is None:
+            continue
+        for gpus in range(first, last + 1, step):
+            if answer.peakedness is None:
+                chance = odds.chance(gpus, answer.method)
+                found.append(CurvePoint(answer.method, gpus, chance, chance, chance))
+            else:
+                low, value, high = (odds.chance(gpus, answer.method, z) for z in answer.peakedness)
+                found.append(CurvePoint(answer.method, gpus, value, min(low, value), max(high, value)))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Silo:
+    """A group with GPUs and hosts of its own, or all groups together."""
+
+    group: str
+    gpus: int
+    busy_gpus: float
+    """GPUs wanted on average, over the whole week."""
+    hosts: int
+    """Hosts with the spare ones that the posture asks for."""
+    installed_gpus: int
+
+    @property
+    def utilisation(self) -> float:
+        """Share of its GPUs that are held, on average over the week."""
+        return self.busy_gpus / self.installed_gpus if self.installed_gpus else 0.0
+
+
+@dataclass(frozen=True)
+class Silos:
+    """Each group alone against all of them together, at the same target."""
+
+    groups: tuple[Silo, ...]
+    pool: Silo
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of all silos."""
+        return sum(silo.installed_gpus for silo in self.groups)
+
+    @property
+    def hosts(self) -> int:
+        """Hosts of all silos."""
+        return sum(silo.hosts for silo in self.groups)
+
+    @property
+    def saved_gpus(self) -> int:
+        """GPUs that the pool needs fewer than the silos; negative if it needs more."""
+        return self.gpus - self.pool.installed_gpus
+
+    @property
+    def saved_hosts(self) -> int:
+        """Hosts that the pool needs fewer than the silos; negative if it needs more."""
+        return self.hosts - self.pool.hosts
+
+    @property
+    def utilisation(self) -> float:
+        """Share of the GPUs of all silos that are held, on average over the week."""
+        return sum(silo.busy_gpus for silo in self.groups) / self.gpus if self.gpus else 0.0
+
+
+def silos(plan: Plan) -> Silos:
+    """Each group planned alone with the same rule, hardware and posture, and the pool; a stated total is left aside."""
+    scenario = replace(plan.scenario, demand=replace(plan.scenario.demand, stated_gpus=None))
+    week = week_demand(plan)[0]
+    alone = []
+    for group in scenario.groups:
+        own = replace(scenario.with_groups([group]), hardware=replace(scenario.hardware, existing_hosts=0))
+        own = _as_bursty(own, scenario, plan.catalog)
+        alone.append(_silo(make_plan(own, plan.catalog), group.id, float(week.gpus[group.id].mean())))
+    together = replace(scenario, hardware=replace(scenario.hardware, existing_hosts=0))
+    whole = plan if together == plan.scenario else make_plan(together, plan.catalog)
+    return Silos(tuple(alone), _silo(whole, "", sum(silo.busy_gpus for silo in alone)))
+
+
+def _as_bursty(own: Scenario, whole: Scenario, catalog: Catalog) -> Scenario:
+    """A part of a scenario with the peakedness that makes it as bursty as the stated one makes the whole."""
+    ratio = poisson_peakedness(own, catalog) / poisson_peakedness(whole, catalog)
+    asked = own.demand
+    scaled = {
+        name: min(max(z * ratio, PEAKEDNESS.low), PEAKEDNESS.high)
+        for name in ("peakedness_low", "peakedness", "peakedness_high")
+        if (z := getattr(asked, name)) is not None
+    }
+    return replace(own, demand=replace(asked, **scaled))
+
+
+PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
+
+
+def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
+    return Silo(
+        group,
+        math.ceil(plan.totals.gpus_demanded - 1e-9),
+        busy_gpus,
+        plan.totals.hosts,
+        plan.totals.gpus,
+    )
+
+
+@dataclass(frozen=True)
+class Year:
+    """What the design needs after some years of growth, and what is bought for that year."""
+
+    year: int
+    people: int
+    gpus_demanded: float
+    hosts: int
+    gpus: int
+    hosts_bought: int
+
+
+def purchase_plan(plan: Plan) -> tuple[Year, ...]:
+    """Hosts to buy at the start and for each year of growth; hosts once bought stay.
+
+    A stated total grows as the GPUs of the groups do together.
+    """
+    found: list[Year] = []
+    for year in range(plan.scenario.demand.years + 1):
+        grown = make_plan(grow(plan.scenario, year), plan.catalog) if year else plan
+        before = found[-1].hosts if found else plan.scenario.hardware.existing_hosts
+        hosts = max(before, grown.totals.hosts)
+        found.append(
+            Year(
+                year,
+                sum(g.people for g in grown.scenario.groups),
+                grown.totals.gpus_demanded,
+                hosts,
+                grown.totals.gpus + (hosts - grown.totals.hosts) * plan.scenario.hardware.gpus_per_host,
+                hosts - before,
+            )
+        )
+    return tuple(found)
+
+
+def grow(scenario: Scenario, year: int) -> Scenario:
+    """The scenario after some years of growth, people and pieces of work rounded up.
+
+    Raises
+    ------
+    ScenarioError
+        If a group grows beyond what a design can hold.
+    """
+    if year == 0:
+        return scenario
+    groups, now, then = [], Fraction(0), Fraction(0)
+    for group in scenario.groups:
+        factor = exact(duty.growth_factor(year, growth=group.growth or 0.0))
+        people = math.ceil(group.people * factor)
+        jobs = None if group.jobs_per_day is None else float(group.jobs_per_day * factor)
+        groups.append(replace(group, people=people, jobs_per_day=jobs))
+        each = group.vms_each * exact(group.gpus_each) * exact(group.active_share)
+        now, then = now + group.people * each, then + group.people * each * factor
+    stated = scenario.demand.stated_gpus
+    if stated is not None and now:
+        stated = math.ceil(stated * then / now)
+    return replace(scenario.with_groups(groups), demand=replace(scenario.demand, stated_gpus=stated))

@@ -1,0 +1,109 @@
+"""The charts of the demand step: Vega-Lite that altair's own schema accepts, and that shows what it was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+import altair as alt
+
+from gpuplan import load_scenario
+from gpuplan.app.chart import DARK, LIGHT
+from gpuplan.app.model import Workbook
+from gpuplan.app.steps.demand_chart import FLOOR, LEAST_CHANCE, LINES, StepChart, day_chart, odds_chart
+from gpuplan.app.steps.demand_step import day_rows, odds_rows
+from gpuplan.catalog import Catalog
+from gpuplan.fields import METHODS
+from gpuplan.wording import METHOD_NAMES
+
+
+@pytest.fixture
+def book(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, load_scenario("current"))
+
+
+def layers(spec: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [layer for layer in spec["layer"] if layer["mark"]["type"] == kind]
+
+
+@pytest.mark.parametrize("rule", ["sum", "wait", "wait-time", "turned-away"])
+def test_both_are_valid_vega_lite(book: Workbook, rule: str) -> None:
+    book.edit("demand.rule", rule)
+    for spec in (day_chart(day_rows(book), False), odds_chart(odds_rows(book), True)):
+        alt.Chart.from_dict(spec, validate=True)
+        assert spec["description"]
+
+
+def test_the_hours_are_bars_under_their_lines(book: Workbook) -> None:
+    data = day_rows(book)
+    spec = day_chart(data, False)
+    (bars,) = layers(spec, "bar")
+    assert bars["data"]["values"] == data["rows"]
+    scale = bars["encoding"]["color"]["scale"]
+    assert list(zip(scale["domain"], scale["range"], strict=True)) == data["groups"]
+    drawn = [rule["data"]["values"][0]["gpus"] for rule in layers(spec, "rule")]
+    assert drawn == [line["gpus"] for line in data["lines"]]
+
+
+def test_each_method_has_a_line_of_its_own_colour_and_dashes(book: Workbook) -> None:
+    assert set(LINES) == set(METHODS) - {"auto"}
+    assert (
+        len({colour for colour, _ in LINES.values()}) == len({str(dash) for _, dash in LINES.values()}) == 3
+    )
+    book.edit("groups.data-scientists.jobs_per_day", "20")
+    (line,) = layers(odds_chart(odds_rows(book), False), "line")
+    assert line["encoding"]["color"]["scale"]["domain"] == [METHOD_NAMES["poisson"], METHOD_NAMES["bursty"]]
+    (area,) = layers(odds_chart(odds_rows(book), False), "area")
+    assert {row["method"] for row in area["data"]["values"]} == {METHOD_NAMES["bursty"]}
+
+
+def test_no_chance_is_zero_on_a_logarithmic_axis(book: Workbook) -> None:
+    data = odds_rows(book)
+    assert min(row["chance"] for row in data["rows"]) < FLOOR < LEAST_CHANCE
+    (line,) = layers(odds_chart(data, False), "line")
+    assert min(row["chance"] for row in line["data"]["values"]) == FLOOR
+    assert line["mark"]["clip"]
+
+
+def test_the_target_and_what_is_installed_are_rules(book: Workbook) -> None:
+    book.edit("demand.chance", "0.1")
+    rules = [rule["data"]["values"][0] for rule in layers(odds_chart(odds_rows(book), False), "rule")]
+    assert [rule["words"] for rule in rules] == ["target 10 %", "40 installed"]
+    assert (rules[0]["chance"], rules[1]["gpus"]) == (0.1, 40)
+
+
+def test_a_dark_theme_has_light_ink(book: Workbook) -> None:
+    for dark, shades in ((False, LIGHT), (True, DARK)):
+        assert layers(day_chart(day_rows(book), dark), "rule")[0]["mark"]["color"] == shades["ink"]
+
+
+def test_a_chart_is_made_once_and_drawn_when_something_changed(book: Workbook) -> None:
+    drawn: list[bool] = []
+
+    def draw(data: dict[str, Any], dark: bool) -> dict[str, Any]:
+        drawn.append(dark)
+        return day_chart(data, dark)
+
+    chart = StepChart(day_rows, draw)
+    chart.show(book, False)
+    (first,) = chart.widget.children
+    chart.show(book, False)
+    assert drawn == [False]
+    chart.show(book, True)
+    book.edit("groups.data-scientists.people", "50")
+    chart.show(book, True)
+    assert drawn == [False, True, True]
+    assert chart.widget.children == (first,)
+    assert first.spec == day_chart(day_rows(book), True)
+    book.edit("hardware.gpus_per_host", "many")
+    chart.show(book, True)
+    assert "gp-stale" in chart.widget._dom_classes
+    assert len(drawn) == 3
+    book.open_example("blank")
+    chart.show(book, True)
+    assert chart.widget.children == ()
+    assert "gp-stale" not in chart.widget._dom_classes

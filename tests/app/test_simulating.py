@@ -1,0 +1,32 @@
+"""A design simulated in the background: what is run, and what is kept of it."""
+
+from __future__ import annotations
+
+import time
+
+from gpuplan import load_scenario
+from gpuplan.app.simulating import Simulating
+
+
+def ended(simulating: Simulating) -> None:
+    for _ in range(1200):
+        if simulating.runner.state != "running":
+            return
+        time.sleep(0.05)
+    raise AssertionError("still running after a minute")
+
+
+def test_a_design_is_simulated_with_a_few_numbers_of_hosts() -> None:
+    changes: list[float] = []
+    simulating = Simulating(lambda: changes.append(simulating.runner.done))
+    scenario = load_scenario("starter")
+    simulating.start(scenario, "week")
+    ended(simulating)
+    assert simulating.runner.error == ""
+    assert (simulating.scenario, simulating.when) == (scenario, "week")
+    assert [t["hosts"] for t in simulating.trials] == [5, 6, 7, 8, 9, 10]
+    assert {t["when"] for t in simulating.trials} == {"week"}
+    assert changes[-1] == 1.0
+    simulating.start(scenario, "busiest")
+    assert simulating.trials == []
+    simulating.runner.cancel()

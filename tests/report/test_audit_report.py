@@ -1,0 +1,84 @@
+"""An audit as text and as data: the figures of the audit, and nothing that JSON cannot hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpuplan.audit import audit, compare, suggest_groups
+from gpuplan.report import audit_dict, audit_text
+from gpuplan.trace import Jobs, read_trace
+from gpuplan.wording import wait_words
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Jobs:
+    rng = np.random.default_rng(2)
+    rows = [
+        f"{at:.0f},{at + 30 * int(rng.integers(0, 60)):.0f},{rng.exponential(7200):.0f},{rng.choice([1, 2, 4])},team{at % 3}"
+        for at in np.sort(rng.uniform(1_714_953_600, 1_717_372_800, 400)).astype(int).tolist()
+    ]
+    trace = read_trace(
+        written(tmp_path, "jobs.csv", "submit,start,duration,gpus,group\n" + "\n".join(rows) + "\n,,-5,1,x\n")
+    )
+    assert isinstance(trace, Jobs)
+    return trace
+
+
+def test_the_figures_of_the_audit_are_shown(jobs: Jobs) -> None:
+    found = audit(jobs, installed_gpus=64)
+    use = found.allocation
+    assert use is not None
+    assert use.waits is not None
+    comparison = compare(jobs, hosts=[4, 4, 4])
+    text = audit_text(found, suggest_groups(found), comparison, left_out=2)
+    assert "400 of 401 rows used" in text
+    assert "Left out: 1 rows" in text
+    assert f"peakedness {use.wanted.peakedness:.1f}" in text
+    assert f"90 % at most {wait_words(use.waits.p90_h)}" in text
+    assert "of 64 GPUs installed" in text
+    assert "The same jobs on 3 hosts with 12 GPUs" in text
+    assert "2 jobs left out" in text
+    assert "kaufman-roberts" in text
+    data = json.loads(json.dumps(audit_dict(found, suggest_groups(found), comparison, 2), allow_nan=False))
+    assert data["allocation"]["wanted"]["peakedness"] == use.wanted.peakedness
+    assert data["allocation"]["held"]["peak_gpus"] == use.held.peak_gpus if use.held else False
+    assert data["activity"] is None
+    assert data["reading"]["skipped"][0]["rows"] == 1
+    assert data["comparison"]["left_out_jobs"] == 2
+    assert data["comparison"]["waiting"]["wait_p90_h"] == comparison.waiting.quantile_wait_h(0.9)
+    assert len(data["suggestions"]) == len(suggest_groups(found))
+    week = np.array(data["allocation"]["week_gpus"])
+    assert week.shape == (168, 3)
+
+
+def test_activity_is_never_called_allocation(tmp_path: Path) -> None:
+    rows = [f"2024-05-06 {h:02}:00:00,{g},{10 * g},team" for h in range(24) for g in range(3)]
+    trace = read_trace(written(tmp_path, "samples.csv", "time,gpu,percent,group\n" + "\n".join(rows) + "\n"))
+    found = audit(trace)
+    text = " ".join(audit_text(found, suggest_groups(found)).split())
+    assert "Activity: how busy the chips were" in text
+    assert "mean 10.0 %" in text
+    assert "This is not how many GPUs were allocated." in text
+    assert "Allocation:" not in text
+    assert "Groups for a scenario" not in text
+    data = json.loads(json.dumps(audit_dict(found), allow_nan=False))
+    assert data["allocation"] is None
+    assert data["activity"]["groups"][0]["gpus_seen"] == 3
+
+
+def test_times_from_an_unknown_moment_have_no_dates(tmp_path: Path) -> None:
+    rows = "\n".join(f"{60 * n},600,1" for n in range(50))
+    trace = read_trace(written(tmp_path, "cut.csv", f"interval,run_time,gpu_num\n{rows}\n"))
+    text = audit_text(audit(trace))
+    assert "1970" not in text
+    assert "busiest hour" not in text

@@ -1,0 +1,47 @@
+"""Time zones of sites by name, and their offsets in winter and summer."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuplan.catalog import Catalog
+from gpuplan.clock import SEASONS, offset_min, zone_of
+
+
+@pytest.mark.parametrize(
+    ("name", "zone", "january", "july"),
+    [
+        ("Bangalore", "Asia/Kolkata", 330, 330),
+        ("austin", "America/Chicago", -360, -300),
+        ("San Francisco", "America/Los_Angeles", -480, -420),
+        ("America/Sao_Paulo", "America/Sao_Paulo", -180, -180),
+        ("new york", "America/New_York", -300, -240),
+        ("Berlin", "Europe/Berlin", 60, 120),
+        ("Sydney", "Australia/Sydney", 660, 600),
+        ("Kathmandu", "Asia/Kathmandu", 345, 345),
+        ("UTC", "UTC", 0, 0),
+        ("Etc/GMT+5", "Etc/GMT+5", -300, -300),
+        ("utc+5:30", "UTC+5:30", 330, 330),
+        ("UTC-3", "UTC-3:00", -180, -180),
+    ],
+)
+def test_a_site_has_the_clock_of_its_place(
+    name: str, zone: str, january: int, july: int, catalog: Catalog
+) -> None:
+    assert zone_of(name, catalog) == zone
+    assert [offset_min(zone, monday) for _, monday in SEASONS] == [january, july]
+
+
+@pytest.mark.parametrize("name", ["Atlantis", "", "UTC+15", "UTC+5:20", "../etc/passwd"])
+def test_what_is_no_place_has_none(name: str, catalog: Catalog) -> None:
+    assert zone_of(name, catalog) == ""
+
+
+def test_the_weeks_begin_on_monday() -> None:
+    assert [monday.weekday() for _, monday in SEASONS] == [0, 0]
+
+
+def test_every_place_of_the_catalog_has_a_zone_that_python_knows(catalog: Catalog) -> None:
+    for row in catalog.rows("places"):
+        assert zone_of(str(row["name"]), catalog) == row["zone"]
+        assert all(offset_min(str(row["zone"]), monday) % 15 == 0 for _, monday in SEASONS)

@@ -1,0 +1,121 @@
+"""Plans simulated on their own hosts: what goes in, and that exact answers come out where there are any."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.models.queueing import closed_blocking, erlang_c
+from gpuplan.models.simulation import Progress
+from gpuplan.scenario import from_dict
+from gpuplan.study import methods
+from gpuplan.trial import trial, trial_dict, trial_hosts, trial_streams
+
+
+def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
+    data = {"groups": [{"id": f"g{n}", **g} for n, g in enumerate(groups, 1)], **sections}
+    return make_plan(from_dict(data), catalog)
+
+
+def test_groups_become_streams(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise"), catalog)
+    streams = {s.name: s for s in trial_streams(plan, "vgpu", "busiest")}
+    assert (streams["researchers"].gpus, streams["researchers"].people) == (4, 3)
+    assert streams["researchers"].rates_per_h == (1.0,)
+    assert streams["data-scientists"].rates_per_h == (0.5,)
+    assert streams["distributed"].vms == 4
+    assert streams["data-scientists"].family == streams["developers"].family == "bitfusion"
+    assert all(s.duration_h == 3 for s in streams.values())  # the planning value
+    current = make_plan(load_scenario("current"), catalog)
+    week = {s.name: s for s in trial_streams(current, "vgpu", "week")}
+    assert len(week["data-scientists"].rates_per_h) == 672
+    assert week["inference"].rates_per_h == (1.0,)
+    assert max(week["data-scientists"].rates_per_h) == pytest.approx((25 * 0.4 + 15 * 0.05) / 40)
+    assert week["developers"].per_gpu == 8
+
+
+def test_jobs_on_whole_gpus_wait_as_erlang_says(catalog: Catalog) -> None:
+    plan = planned(
+        catalog,
+        {"people": 1, "jobs_per_day": 96, "work_h": 2},
+        demand={"rule": "wait", "method": "poisson"},
+        hardware={"gpus_per_host": 4},
+    )
+    found = trial(plan, "vgpu", hosts=3)
+    assert found.gpus == 12
+    assert found.half_width is not None
+    assert abs(found.disappointed - erlang_c(12, load=8)) < 2 * found.half_width
+    assert methods(plan, "vgpu").load_gpus == 8
+
+
+def test_people_turned_away_as_engset_says(catalog: Catalog) -> None:
+    plan = planned(
+        catalog,
+        {"people": 20, "active_share": 0.4},
+        {"people": 6, "active_share": 0.5},
+        demand={"rule": "turned-away"},
+        hardware={"gpus_per_host": 1},
+    )
+    found = trial(plan, "vgpu", hosts=11)
+    exact = closed_blocking(11, people=[20, 6], shares=[0.4, 0.5], sizes=[1, 1])
+    for outcome, chance in zip(found.simulated.streams, exact, strict=True):
+        figure = outcome.turned_away
+        assert figure.half_width is not None
+        assert abs(figure.value - chance) < 2 * figure.half_width
+        assert outcome.waited.value == 0
+    assert found.disappointed == max(o.turned_away.value for o in found.simulated.streams)
+
+
+def test_the_host_boundary_is_seen(catalog: Catalog) -> None:
+    """Two VMs of 3 GPUs need two hosts of 4: the two single GPUs left are no third place."""
+    plan = planned(catalog, {"people": 3, "gpus_each": 3, "active_share": 0.5}, hardware={"gpus_per_host": 4})
+    formula = methods(plan, "vgpu").answers[0]
+    assert formula.gpus is not None
+    assert formula.gpus <= 9
+    found = trial(plan, "vgpu", hosts=2)
+    assert found.disappointed > 0.2  # a third of the time both others are active
+    assert trial(plan, "vgpu", hosts=3).disappointed == 0
+
+
+def test_hosts_that_are_down_and_more_hosts(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise"), catalog)
+    assert trial_hosts(plan, "vgpu") == (5, 6, 7, 8, 9, 10)
+    full, down, more = trial(plan, "vgpu"), trial(plan, "vgpu", down=1), trial(plan, "vgpu", hosts=9)
+    assert (full.hosts, down.hosts, more.hosts) == (8, 7, 9)
+    assert (full.gpus, down.gpus, more.gpus) == (32, 28, 36)
+    assert down.disappointed > full.disappointed > more.disappointed
+
+
+def test_it_is_the_same_again_and_can_be_stopped(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("starter"), catalog)
+    assert trial(plan, "bitfusion") == trial(plan, "bitfusion")
+    assert trial(plan, "bitfusion", seed=2) != trial(plan, "bitfusion")
+    told: list[Progress] = []
+
+    def stop(progress: Progress) -> bool:
+        told.append(progress)
+        return False
+
+    found = trial(plan, "bitfusion", when="week", progress=stop)
+    assert found.simulated.ended == ("cancelled" if told else "tight")
+
+
+def test_as_plain_data(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("current"), catalog)
+    found = trial_dict(trial(plan, "vgpu", when="week", hosts=8))
+    text = json.dumps(found, allow_nan=False)
+    again = json.loads(text)
+    assert again["chance"]["value"] == max(g["waited"]["value"] for g in again["groups"])
+    assert {g["group"] for g in again["groups"]} == {g.id for g in plan.groups}
+    assert again["overall"]["requests"] == sum(g["requests"] for g in again["groups"])
+    assert math.isfinite(again["utilisation"]["value"])
+
+
+def test_what_does_not_fit_is_said(catalog: Catalog) -> None:
+    with pytest.raises(ValueError, match="hosts"):
+        trial(planned(catalog, {"people": 1}), "vgpu", hosts=1, down=1)
