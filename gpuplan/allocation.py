@@ -305,6 +305,18 @@ def requests_of(
     return found
 
 
+def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPlan) -> float:
+    """GPUs that one VM of a group really takes: a share that does not fill a GPU takes what a GPU holds of its like."""
+    share = exact(share_each(group))
+    if share == 1:
+        return float(group.gpus_each)
+    if plan.profile:
+        row = next(r for r in catalog.profiles_of(scenario.hardware.gpu) if r["profile"] == plan.profile)
+        mixed = scenario.platform.vgpu_sizes == "mixed" and plan.backing == "timesliced"
+        return group.vgpus_each / int(row["max_per_gpu_mixed" if mixed else "max_per_gpu"])
+    return group.vgpus_each / (1 / share).__floor__()
+
+
 def room_of(scenario: Scenario, gpus: int) -> placement.Room:
     """What a host with so many GPUs offers; what no group or no host states is not counted."""
     hardware = scenario.hardware

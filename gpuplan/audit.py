@@ -14,11 +14,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 import numpy as np
 
-from gpuplan.fields import one_line
+from gpuplan.fields import GROUP_FIELD_BY_NAME, MAX_GPUS, one_line
 from gpuplan.models.queueing import (
     hayward_b,
     hayward_wait_longer_chance,
@@ -27,7 +27,7 @@ from gpuplan.models.queueing import (
     peakedness_of_mix,
 )
 from gpuplan.models.simulation import Progress, Replayed, replay
-from gpuplan.scenario import Group, Origin, Scenario
+from gpuplan.scenario import MAX_GROUPS, MAX_VMS, Group, Origin, Scenario
 from gpuplan.trace import MAX_NAME, Jobs, Samples
 from gpuplan.units import exact
 from gpuplan.wording import amount, number
@@ -47,9 +47,8 @@ WINDOW_DAYS = 7
 WEEKDAY_DAYS = 14
 WINDOW_JOBS = 30
 """A class of jobs has working hours if so large a share of its GPU-hours is within so few hours, seen in so many days and jobs."""
-WORK_H = (0.01, 2000.0)
-FEWEST_JOBS_PER_DAY = 0.01
-"""What a scenario can hold; GPU-hours are kept where a class is outside."""
+NO_PLACES = {"Factory", "localtime"}
+"""Names that Python knows besides time zones, which no scenario can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +213,8 @@ class Suggestion:
     days_seen: float
     """Such days in the trace: times jobs_per_day, work_h and GPUs gives its GPU-hours."""
     note: str
+    rounded_up: bool
+    """Whether it asks for more GPU-hours than the trace, because a scenario cannot hold as few."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,10 +306,9 @@ def audit(
         raise ValueError(f"installed_gpus is {installed_gpus}: must be at least 1")
     if not 0 <= skip_share <= 0.9:
         raise ValueError(f"skip_share is {skip_share}: must be from 0 to 0.9")
-    try:
-        zone = ZoneInfo(time_zone)
-    except (KeyError, ValueError, OSError):
-        raise ValueError(f"time_zone is {time_zone!r}: must be an IANA name such as Europe/Berlin") from None
+    if time_zone not in available_timezones() - NO_PLACES:
+        raise ValueError(f"time_zone is {time_zone!r}: must be an IANA name such as Europe/Berlin")
+    zone = ZoneInfo(time_zone)
     if isinstance(trace, Samples):
         return Audit(trace, time_zone, None, _activity(trace, zone), _remarks(trace))
     trace = _few_groups(trace)
@@ -329,7 +329,7 @@ def _remarks(trace: Jobs | Samples, found: Allocation | None = None) -> tuple[st
 
 
 def period_s(jobs: Jobs) -> tuple[float, float]:
-    """First and last request; the last end where all requests come within an hour.
+    """First and last request; the last end where all requests come within an hour, a second later at least.
 
     Parameters
     ----------
@@ -342,7 +342,9 @@ def period_s(jobs: Jobs) -> tuple[float, float]:
         Seconds since 1970.
     """
     first, last = float(jobs.submit_s.min()), float(jobs.submit_s.max())
-    return first, last if last - first >= 3600 else float((jobs.submit_s + jobs.duration_s).max())
+    if last - first >= 3600:
+        return first, last
+    return first, max(first + 1, float((jobs.submit_s + jobs.duration_s).max()))
 
 
 def _few_groups(jobs: Jobs) -> Jobs:
@@ -558,7 +560,7 @@ def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> t
     audit : Audit
         Of jobs; samples do not say who asked for how many GPUs, so they give no groups.
     most : int
-        Suggestions at most.
+        Suggestions at most, 1 to 100.
     gpus_per_host : int
         Jobs with more GPUs become several VMs.
 
@@ -566,12 +568,13 @@ def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> t
     -------
     tuple of Suggestion
         One for each group and size, those with most GPU-hours first; the small ones together by size, rounded up to
-        the next power of 2. Where that rounds GPUs up, the length of a piece of work goes down, so GPU-hours stay.
+        the next power of 2. Where that rounds GPUs up, the length of a piece of work goes down, so GPU-hours stay. Only a
+        class too small for any scenario asks for more than the trace, which its note says.
         They have hours and weekdays where nearly all their GPU-hours are within them, else they run around the clock.
     """
-    if most < 1 or not 1 <= gpus_per_host <= 16:
+    if not 1 <= most <= MAX_GROUPS or not 1 <= gpus_per_host <= 16:
         raise ValueError(
-            f"most is {most}, gpus_per_host {gpus_per_host}: must be at least 1, and from 1 to 16"
+            f"most is {most}, gpus_per_host {gpus_per_host}: must be from 1 to {MAX_GROUPS}, and from 1 to 16"
         )
     if audit.allocation is None or not isinstance(audit.trace, Jobs):
         return ()
@@ -621,15 +624,32 @@ def _joined(parts: Sequence[_Class], gpus: float) -> _Class:
     return _Class("", gpus, np.concatenate([c.jobs for c in parts]), sum(c.gpu_h for c in parts))
 
 
-def _shape(gpus: float, per_host: int) -> tuple[float, int]:
-    """GPUs of a VM and VMs of a job: whole VMs that come out even where they can, each within a host."""
+def _shape(gpus: float, per_host: int) -> tuple[float, int, int]:
+    """GPUs of a VM, VMs of a piece of work and such pieces of a job: whole VMs that come out even where they can, each in a host."""
     if gpus <= per_host:
-        return gpus, 1
+        return max(gpus, _range("gpus_each")[0]), 1, 1
     even = max(n for n in range(1, per_host + 1) if gpus % n == 0)
-    if 2 * even >= per_host:
-        return even, int(gpus) // even
-    vms = math.ceil(gpus / per_host)
-    return math.ceil(gpus / vms), vms
+    vms = int(gpus) // even
+    if 2 * even < per_host:
+        vms = math.ceil(gpus / per_host)
+        even = math.ceil(gpus / vms)
+    pieces = math.ceil(vms / _range("vms_each")[1])
+    return even, math.ceil(vms / pieces), pieces
+
+
+def _range(name: str) -> tuple[float, float]:
+    """What a field of a group can hold."""
+    field = GROUP_FIELD_BY_NAME[name]
+    return field.low, field.high
+
+
+def _pieces(vm_h_per_day: float, work_h: float) -> tuple[float, float]:
+    """Pieces of work a day and the length of each that keep the hours a day, as near to the length as a scenario can hold."""
+    shortest, longest = _range("work_h")
+    fewest, most = _range("jobs_per_day")
+    per_day = vm_h_per_day / min(max(work_h, shortest), longest)
+    per_day = min(max(per_day, fewest), most)
+    return per_day, min(max(vm_h_per_day / per_day, shortest), longest)
 
 
 def _suggestion(
@@ -655,14 +675,13 @@ def _suggestion(
     )
     days_seen = float(np.roll(there_h, -start)[:120].sum() / 24 if weekdays else seen_days)
 
-    gpus_each, vms_each = _shape(part.gpus, per_host)
+    gpus_each, vms_each, pieces = _shape(part.gpus, per_host)
     vm_h = part.gpu_h / gpus_each / vms_each
-    work_h = min(max(vm_h / len(begin), WORK_H[0]), WORK_H[1])
-    if vm_h / work_h / days_seen < FEWEST_JOBS_PER_DAY:
-        work_h = vm_h / days_seen / FEWEST_JOBS_PER_DAY
-    size = amount(part.gpus, "GPU")
-    tail = f", {size}"
-    name = (part.group or "other")[: MAX_NAME - len(tail) - 3].strip() + tail
+    jobs_per_day, work_h = _pieces(vm_h / days_seen, vm_h / len(begin) / pieces)
+    rounded_up = jobs_per_day * work_h * days_seen > vm_h * (1 + 1e-9)
+    note = f"{amount(len(begin), 'job')} and {number(round(part.gpu_h, 1))} GPU-hours of the trace"
+    tail = f", {amount(part.gpus, 'GPU')}"
+    name = (one_line(part.group) or "other")[: MAX_NAME - len(tail) - 4].strip() + tail
     n = 1
     while name in names:
         n += 1
@@ -673,15 +692,16 @@ def _suggestion(
         group=part.group,
         gpus_each=gpus_each,
         vms_each=vms_each,
-        people=max(1, math.ceil(at_once.p99_gpus)),
+        people=max(1, math.ceil(at_once.p99_gpus)) * pieces,
         active_share=1.0,
-        jobs_per_day=vm_h / work_h / days_seen,
+        jobs_per_day=jobs_per_day,
         work_h=work_h,
         hours=f"{start:02}:00-{(start + hours - 1) % 24 + 1:02}:00",
         days="weekdays" if weekdays else "every-day",
         time_zone=time_zone,
         days_seen=days_seen,
-        note=f"{number(len(begin))} jobs and {number(round(part.gpu_h, 1))} GPU-hours of the trace",
+        note=note + ("; rounded up to the least that a scenario can hold" if rounded_up else ""),
+        rounded_up=rounded_up,
     )
 
 
@@ -714,12 +734,18 @@ def suggested_scenario(
     Returns
     -------
     Scenario
-        A stated total is dropped; at most 5 % of the requests may wait longer than 10 minutes unless ``base`` accepts another
-        risk.
+        A stated total is dropped; few of the requests wait longer than ``base`` says unless it accepts another risk. Jobs are
+        no closed group, so an assumption of known people is dropped as well.
+
+    Raises
+    ------
+    ValueError
+        If there are no jobs, a VM has more GPUs than a host of ``base``, or no design is as large as the trace.
     """
     use = found.allocation
     if use is None:
         raise ValueError("samples say nothing about jobs, so they give no groups")
+    _refuse(base, suggestions)
     scenario = replace(
         base, groups=(), origins=tuple(o for o in base.origins if not o[0].startswith("groups"))
     )
@@ -744,6 +770,8 @@ def suggested_scenario(
         )
         scenario = scenario.with_groups((*scenario.groups, group))
         scenario = scenario.with_origin(f"groups.{group_id}", measured)
+        for name in ("jobs_per_day", "work_h") if s.rounded_up else ():
+            scenario = scenario.with_origin(f"groups.{group_id}.{name}", replace(guessed, note=s.note))
         for name in ("use_case", "remote_allowed", "low_latency", "isolation", "access"):
             scenario = scenario.with_origin(f"groups.{group_id}.{name}", guessed)
     asked = scenario.demand
@@ -753,12 +781,46 @@ def suggested_scenario(
             asked,
             stated_gpus=None,
             rule="wait-time" if asked.rule in ("sum", "hours") else asked.rule,
+            method="auto" if asked.method == "closed" else asked.method,
             peakedness=float(f"{min(max(use.wanted.peakedness, 0.1), 10_000):.4g}"),
             peakedness_low=None,
             peakedness_high=None,
         ),
     )
+    if scenario.demand.method != asked.method:
+        scenario = scenario.with_origin(
+            "demand.method", replace(guessed, note="jobs are no closed group of people")
+        )
     return scenario.with_origin("demand.peakedness", measured)
+
+
+def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
+    """Stop where no scenario can hold these groups."""
+    per_host = base.hardware.gpus_per_host
+    widest = max((s.gpus_each for s in suggestions), default=0.0)
+    if widest > per_host:
+        raise ValueError(
+            f"a suggestion has {widest:g} GPUs in a VM, a host {per_host}: must be made with gpus_per_host={per_host}"
+        )
+    vms = sum(s.people * s.vms_each for s in suggestions)
+    peak = sum(s.people * s.vms_each * s.gpus_each for s in suggestions)
+    mean = sum(s.jobs_per_day * s.work_h / _window_h(s.hours) * s.vms_each * s.gpus_each for s in suggestions)
+    if max(vms / MAX_VMS, peak / MAX_GPUS, mean / MAX_GPUS) > 1:
+        raise ValueError(
+            f"the jobs hold {number(round(max(peak, mean)))} GPUs at once in {number(vms)} VMs: no scenario is larger than "
+            f"{number(MAX_GPUS)} GPUs and {number(MAX_VMS)} VMs; leave out the largest jobs"
+        )
+    most = max(suggestions, key=lambda s: s.people, default=None)
+    if most and most.people > _range("people")[1]:
+        raise ValueError(
+            f"{most.name} has {number(most.people)} jobs at once: a group has at most {number(_range('people')[1])}"
+        )
+
+
+def _window_h(hours: str) -> int:
+    """Length of the hours of a suggestion."""
+    start, end = (int(clock[:2]) for clock in hours.split("-"))
+    return (end - start - 1) % 24 + 1
 
 
 def _use_case(suggestion: Suggestion) -> str:

@@ -57,7 +57,7 @@ def busiest(
         if plan.vms_placed:
             by_pool.setdefault(plan.pool, []).append(plan.id)
     there = existing_rooms(scenario, by_pool, shapes)
-    by_season = weeks(scenario, catalog)
+    by_season = weeks(scenario, catalog, shapes)
     each = {group.id: group.vms_each for group in scenario.groups}
     found = []
     for pool, members in by_pool.items():
@@ -151,15 +151,15 @@ def _load_line(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group,
         }
         inputs |= {n: scenario.fact(f"{at}.{n}") for n in ("sites", "hours") if getattr(group, n) is not None}
         formula = "{people} x {active_share} of those who are on duty then = {value}"
-        function: Callable[..., float] = demand.mean_active
+        function: Callable[..., Any] = demand.mean_active
     else:
         inputs = {
             "jobs_per_day": scenario.fact(f"{at}.jobs_per_day"),
             "work_h": work_fact(scenario, catalog, group),
         }
         inputs |= {"hours": scenario.fact(f"{at}.hours")} if group.hours is not None else {}
-        formula = "{jobs_per_day} a day, each for {work_h_u} = {value} at once"
-        function = duty.offered_load
+        formula = "{jobs_per_day} a day, each for {work_h_u}: {value} at once"
+        function = duty.jobs_underway
     label = f"{name}: active on average in the busiest hours"
     return trail.record(f"{at}.busy_load", label, "1", function, formula, ask.load, inputs)
 
@@ -182,9 +182,17 @@ def _target_lines(
             f"{groups[ask.group].name}: GPUs wanted on average in the busiest hours",
             "GPU",
             demand.group_demand_gpus,
-            "{load} x {gpus_u} each = {value}",
+            "{load} x {gpus_u} taken by each = {value}",
             ask.load * ask.gpus,
-            {"load": load, "gpus": scenario.fact(f"groups.{ask.group}.gpus_each")},
+            {
+                "load": load,
+                "gpus": derived(
+                    f"groups/{ask.group}/GPUs that one takes",
+                    ask.gpus,
+                    "GPU",
+                    "all its VMs, as profiles fill GPUs",
+                ),
+            },
         )
     busy = trail.record(
         f"{at}.busy_gpus",
@@ -211,7 +219,7 @@ def _target_lines(
         "GPUs at the target",
         "GPU",
         FUNCTIONS[want.method, scenario.demand.rule],
-        "{busy_gpus_u} wanted on average; " + formula,
+        "{busy_gpus_u} wanted on average, in one pool without the bounds of hosts; " + formula,
         want.gpus,
         inputs,
     )
@@ -294,7 +302,7 @@ def waiting_lines(
 
     A closed group of people where all are one, else as bursty as is stated or planned for.
     """
-    by_season = weeks(scenario, catalog)
+    by_season = weeks(scenario, catalog, groups)
     target = replace(Target.of(scenario), rule="wait")
     busy = []
     for pool in pools:

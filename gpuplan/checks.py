@@ -93,15 +93,42 @@ def _busiest_hours(plan: Plan) -> Iterator[Message]:
             )
 
 
+def _lent_between_modes(plan: Plan) -> Iterator[Message]:
+    """MIG and time-sliced vGPUs at different hours on the same GPUs."""
+    backing = {group.id: group.backing for group in plan.groups}
+    for demand in plan.hours:
+        kinds = [
+            frozenset(backing[g] for g, n in want.requests.items() if n and backing.get(g))
+            for want in demand.needed
+        ]
+        if len(set(kinds)) > 1 and {"mig", "timesliced"} <= frozenset().union(*kinds):
+            groups = [g.name for g in plan.groups if g.backing == "mig" and g.pool == demand.pool]
+            yield Message(
+                "mig-switched-through-the-day",
+                "warn",
+                f"{', '.join(groups)} use MIG at other hours than others use the same GPUs time-sliced. A GPU is switched between the "
+                "two only while nothing runs on it, on some boards with a restart of the host.",
+                "Give all groups of these hosts the same kind of vGPU, or add their GPUs up at their peaks.",
+                "demand.rule",
+                plan.catalog.row("rules", "mig-enable-reboot").sources,
+            )
+
+
 def _waiting(plan: Plan) -> Iterator[Message]:
     asked, waiting = plan.scenario.demand, plan.lines.get("totals.waiting")
     if asked.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD:
+        closed = waiting.function.endswith("closed_wait_chance")
+        why = (
+            "If each person is active at random with the share that is stated"
+            if closed
+            else "If work comes in bursts as they are stated or planned for"
+        )
+        more = " A share that is already the highest ever seen leaves no such risk." if closed else ""
         yield Message(
             "waiting-likely",
             "note",
-            f"If each person is active at random with the share that is stated, {percent(waiting.value)} of the requests of the "
-            "unluckiest group find too few GPUs free in the busiest hours. A share that is already the highest ever seen "
-            "leaves no such risk.",
+            f"{why}, {percent(waiting.value)} of the requests{' of the unluckiest group' * closed} find too few GPUs free in the "
+            f"busiest hours.{more}",
             "Ask what the share is, the usual one or the highest, and choose how often somebody may wait.",
             "demand.rule",
             waiting.sources,
@@ -621,6 +648,7 @@ _CHECKS = (
     _unplaced,
     _after_failure,
     _busiest_hours,
+    _lent_between_modes,
     _waiting,
     _count_and_placement,
     _stranded,

@@ -8,13 +8,14 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gpuplan import __version__
 from gpuplan.audit import Comparison, audit, compare, suggest_groups, suggested_scenario
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
-from gpuplan.fields import Problem, ScenarioError
+from gpuplan.fields import MAX_GPUS, Field, Problem, ScenarioError, field_of, one_line, parse_value, show
 from gpuplan.models.simulation import Progress
 from gpuplan.plan import Plan, make_plan
 from gpuplan.report import (
@@ -40,6 +41,19 @@ from gpuplan.trial import WHEN, Trial, trial, trial_dict, trial_hosts
 from gpuplan.wording import amount
 
 BAD_INPUT = 2
+
+OPTIONS = {
+    "hosts": Field("--hosts", "", "int", None, 1, 10_000),
+    "around": Field("--around", "", "int", 0, 0, 1_000),
+    "down": Field("--down", "", "int", 0, 0, 10_000),
+    "seed": Field("--seed", "", "int", 1, 0, 1_000_000_000),
+    "installed": Field("--installed", "", "int", None, 1, MAX_GPUS),
+    "largest": Field("--largest", "", "number", None, 0, MAX_GPUS),
+    "skip": Field("--skip", "", "share", 0, 0, 0.9),
+    "wait_min": replace(field_of("demand.wait_min"), path="--wait-min"),
+    "share": replace(field_of("demand.chance"), path="--share"),
+}
+"""Options that hold a number, and what each may be."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,10 +101,10 @@ def _parser() -> argparse.ArgumentParser:
         "--hosts", metavar="N,N", help="simulate with so many hosts (default: those of the plan)"
     )
     wanted.add_argument(
-        "--around", type=int, default=0, metavar="N", help="simulate with up to N hosts fewer and more, too"
+        "--around", default=0, metavar="N", help="simulate with up to N hosts fewer and more, too"
     )
-    wanted.add_argument("--down", type=int, default=0, help="hosts that are down all the time")
-    wanted.add_argument("--seed", type=int, default=1, help="where the random numbers start (default 1)")
+    wanted.add_argument("--down", default=0, help="hosts that are down all the time")
+    wanted.add_argument("--seed", default=1, help="where the random numbers start (default 1)")
     wanted.add_argument("--json", action="store_true", help="print everything as JSON")
     wanted.add_argument("--progress", action="store_true", help="print one line of JSON for each step done")
     wanted.set_defaults(run=_demand)
@@ -112,12 +126,11 @@ def _parser() -> argparse.ArgumentParser:
     audited.add_argument(
         "--time-zone", default="UTC", help="of times without offset, and of the hours shown (default UTC)"
     )
-    audited.add_argument("--installed", type=int, help="GPUs there are today")
-    audited.add_argument("--largest", type=float, metavar="GPUS", help="leave out jobs with more GPUs")
+    audited.add_argument("--installed", help="GPUs there are today")
+    audited.add_argument("--largest", metavar="GPUS", help="leave out jobs with more GPUs")
     audited.add_argument(
         "--skip",
-        type=float,
-        default=0.0,
+        default=0,
         metavar="SHARE",
         help="first share of the period to leave out of curves and hours",
     )
@@ -135,10 +148,10 @@ def _parser() -> argparse.ArgumentParser:
         help="scenario whose hardware and platform the groups get (- reads it from the input)",
     )
     audited.add_argument(
-        "--wait-min", type=float, default=10.0, help="wait that is too long, in minutes (default 10)"
+        "--wait-min", help="wait that is too long, in minutes (default: that of the scenario of --on)"
     )
     audited.add_argument(
-        "--share", type=float, default=0.05, help="share of the jobs that may wait longer (default 0.05)"
+        "--share", help="share of the jobs that may wait longer (default: that of the scenario of --on)"
     )
     audited.add_argument("--json", action="store_true", help="print everything as JSON")
     audited.add_argument("--progress", action="store_true", help="print one line of JSON for each step done")
@@ -181,7 +194,23 @@ def _plan(args: argparse.Namespace) -> int:
     return 0
 
 
+def _numbers(args: argparse.Namespace, *names: str) -> None:
+    """Read options that hold numbers; all that are wrong are named."""
+    problems: list[Problem] = []
+    for name in names:
+        spec, given = OPTIONS[name], getattr(args, name)
+        try:
+            setattr(args, name, None if given is None else parse_value(spec, given, spec.path))
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+
+
 def _demand(args: argparse.Namespace) -> int:
+    _numbers(args, "around", "down", "seed")
+    counts = args.hosts.split(",") if args.hosts else []
+    args.hosts = [parse_value(OPTIONS["hosts"], text, "--hosts") for text in counts]
     catalog = load_catalog(*_folders(args))
     plan = make_plan(_scenario(args.file), catalog)
     trials = list(_trials(plan, args)) if args.simulate else []
@@ -196,14 +225,10 @@ def _demand(args: argparse.Namespace) -> int:
 
 def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[Trial]:
     """Simulations, one for each pool and number of hosts; with ``--progress`` told as they go."""
-    try:
-        asked = [int(n) for n in args.hosts.split(",")] if args.hosts else []
-    except ValueError:
-        raise ScenarioError([Problem("--hosts", args.hosts, "whole numbers, such as 7,8,9")]) from None
     runs: list[tuple[str, int | None]] = []
     for pool in plan.pools:
         around = trial_hosts(plan, pool.id, args.around) if args.around else (None,)
-        runs += [(pool.id, count) for count in asked or around]
+        runs += [(pool.id, count) for count in args.hosts or around]
     for at, (pool_id, count) in enumerate(runs):
 
         def tell(progress: Progress, at: int = at) -> bool:
@@ -231,28 +256,36 @@ def _tell(args: argparse.Namespace, **line: Any) -> bool:
 
 
 def _audit(args: argparse.Namespace) -> int:
+    _numbers(args, "installed", "largest", "skip", "wait_min", "share")
     catalog = load_catalog(*_folders(args))
     target = _scenario(args.on) if args.on else None
     base = _scenario(args.base) if args.base else target or from_dict({})
     _tell(args, step=f"Reading {args.file.name}")
     trace = _trace(args)
     _tell(args, step="Counting hours and groups")
-    found = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
+    try:
+        found = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
+    except ValueError as error:
+        raise ScenarioError([Problem("", "", f"cannot audit {_name(args.file)}: {error}")]) from None
     suggestions = suggest_groups(found, gpus_per_host=base.hardware.gpus_per_host)
-    made = suggested_scenario(base, found, suggestions, args.file.name) if suggestions else None
-    comparison, left_out = None, 0
-    if target:
-        if not isinstance(trace, Jobs):
-            raise ScenarioError(
-                [Problem("--on", args.on, "only jobs can be replayed, and this file holds samples")]
-            )
-        comparison, left_out = _replayed(trace, target, catalog, args)
+    made, why = None, "samples name no jobs, so they give no groups"
+    if suggestions:
+        try:
+            made = suggested_scenario(base, found, suggestions, args.file.name)
+        except ValueError as error:
+            suggestions, why = (), str(error)
+            found = replace(found, notes=(*found.notes, f"No groups for a scenario: {why}"))
+    if target and not isinstance(trace, Jobs):
+        raise ScenarioError(
+            [Problem("--on", args.on, "only jobs can be replayed, and this file holds samples")]
+        )
     if args.scenario:
         if made is None:
-            raise ScenarioError(
-                [Problem("--scenario", str(args.scenario), "samples name no jobs, so they give no groups")]
-            )
-        args.scenario.write_text(made.to_yaml(), encoding="utf-8")
+            raise ScenarioError([Problem("--scenario", _name(args.scenario), why)])
+        _write(args.scenario, made)
+    comparison, left_out = None, 0
+    if target and isinstance(trace, Jobs):
+        comparison, left_out = _replayed(trace, target, catalog, args)
     data = audit_dict(found, suggestions, comparison, left_out) if args.progress or args.json else {}
     if args.progress:
         _tell(args, audit=data, scenario=made.to_dict() if made else None)
@@ -261,6 +294,19 @@ def _audit(args: argparse.Namespace) -> int:
     else:
         print(audit_text(found, suggestions, comparison, left_out), end="")
     return 0
+
+
+def _name(path: Path) -> str:
+    """A path as a message shows it."""
+    return one_line(str(path))
+
+
+def _write(path: Path, scenario: Scenario) -> None:
+    try:
+        path.write_text(scenario.to_yaml(), encoding="utf-8")
+    except (OSError, ValueError) as error:
+        allowed = f"a file that can be written ({getattr(error, 'strerror', None) or error})"
+        raise ScenarioError([Problem("--scenario", _name(path), allowed)]) from None
 
 
 def _trace(args: argparse.Namespace) -> Jobs | Samples:
@@ -275,11 +321,11 @@ def _trace(args: argparse.Namespace) -> Jobs | Samples:
     if isinstance(trace, Jobs) and trace.users and "group" not in trace.reading.columns:
         columns |= {"group": trace.reading.columns["user"]}
         trace = read_trace(args.file, format=args.format, columns=columns, time_zone=args.time_zone)
-    if args.largest and isinstance(trace, Jobs):
+    if args.largest is not None and isinstance(trace, Jobs):
         trace = trace.where(trace.gpus <= args.largest)
         if not len(trace.gpus):
             raise ScenarioError(
-                [Problem("--largest", str(args.largest), "a size that some job of the file has")]
+                [Problem("--largest", show(args.largest), "a size that some job of the file has")]
             )
     return trace
 
@@ -288,6 +334,7 @@ def _replayed(
     jobs: Jobs, target: Scenario, catalog: Catalog, args: argparse.Namespace
 ) -> tuple[Comparison, int]:
     """(the jobs replayed on the hosts of a scenario, jobs left out because they ask for more than all of them have)."""
+    asked = target.demand
     rooms = [room.gpus for pool in make_plan(target, catalog).pools for room in pool.rooms]
     fits = jobs.gpus <= sum(rooms)
     if not fits.any():
@@ -298,8 +345,8 @@ def _replayed(
             jobs.where(fits),
             hosts=rooms,
             policy=target.platform.assignment,
-            wait_limit_h=args.wait_min / 60,
-            share=args.share,
+            wait_limit_h=(asked.wait_min if args.wait_min is None else args.wait_min) / 60,
+            share=asked.chance if args.share is None else args.share,
             progress=lambda what: _tell(args, step=what),
         )
     except ValueError as error:

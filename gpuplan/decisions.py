@@ -70,12 +70,14 @@ def _enough(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Line]
         why = f"The groups work at different hours; their own peaks add up to {amount(peaks, 'GPU')}."
         so = "Who works longer than stated takes GPUs that others count on, and the chance that more are active is not counted."
     else:
-        promise = target_words(asked.rule, asked.chance, asked.wait_min, asked.for_whom == "each")
         keys += [key for pool in pools if (key := f"pools.{pool.id}.gpus_for_target") in lines]
         methods = {lines[key].function.rpartition(".")[2] for key in keys[2:]}
+        told_apart = all(name.startswith(("closed", "kaufman")) for name in methods)
+        each = asked.for_whom == "each" and told_apart
+        promise = target_words(asked.rule, asked.chance, asked.wait_min, each)
         decision = f"{amount(by_groups, 'GPU')}, so that {promise}."
         why = f"The peaks of all groups add up to {amount(peaks, 'GPU')}; a stated risk says what fewer cost, or what more are for."
-        so = "The promise rests on how requests arrive: " + (
+        so = "The promise is that of one pool of GPUs, and rests on how requests arrive: " + (
             "people who are active independently of each other, one place each."
             if all(name.startswith("closed") for name in methods)
             else "independent arrivals, or bursts as peaked as assumed; an audit of the jobs that run today gives the "

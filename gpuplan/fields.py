@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -689,7 +690,8 @@ def _sites_text(given: str) -> str | None:
     """Sites as ``Bangalore 25, Austin 15``, from what people type."""
     found = []
     for part in given.split(","):
-        site = re.fullmatch(r"([A-Za-z][\w/.:+' -]{0,48}?)(?:\s+(\d{1,6}))?", part.strip())
+        name = unicodedata.normalize("NFC", part).strip()
+        site = re.fullmatch(r"([^\W\d_][\w/.:+' -]{0,48}?)(?:\s+(\d{1,6}))?", name)
         if not site:
             return None
         found.append((" ".join(site[1].split()), site[2]))

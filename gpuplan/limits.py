@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from gpuplan.allocation import mixed_sizes_refused
 from gpuplan.catalog import Catalog
 from gpuplan.clock import zone_of
-from gpuplan.fields import MAX_GPUS, Problem, show, sites_people
+from gpuplan.fields import MAX_GPUS, Problem, hours_min, show, sites_people
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
 from gpuplan.scenario import MAX_VMS, Group, Scenario, wrong_values
@@ -76,6 +77,10 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
         )
     for group in scenario.groups:
         problems += _group_problems(scenario, group)
+        off = group.off_hours_share
+        if group.jobs_per_day is None and off is not None and off > group.active_share:
+            allowed = f"at most the {show(group.active_share)} that are active within the hours; exchange the hours if not"
+            problems.append(Problem(f"groups.{group.id}.off_hours_share", show(off), allowed))
         problems += [
             Problem(
                 f"groups.{group.id}.sites",
@@ -86,12 +91,7 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
             if not zone_of(name, catalog)
         ]
     problems += _demand_problems(scenario)
-    vms = {
-        g.id: demand.group_vms(
-            demand.active_people(g.people, active_share=g.active_share), vms_each=g.vms_each
-        )
-        for g in scenario.groups
-    }
+    vms = {g.id: demand.group_vms(_active(g), vms_each=g.vms_each) for g in scenario.groups}
     if sum(vms.values()) > MAX_VMS:
         largest = max(vms, key=lambda g: vms[g])
         problems.append(
@@ -107,6 +107,15 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
             Problem("groups", f"{float(gpus):,.0f} GPUs in all", f"at most {MAX_GPUS:,} GPUs in one design")
         )
     return problems
+
+
+def _active(group: Group) -> int:
+    """Requests of a group at once at its peak; of pieces of work as many as an hour or a day of them, which is no less."""
+    if group.jobs_per_day is None:
+        return demand.active_people(group.people, active_share=group.active_share)
+    start, end = hours_min(group.hours)
+    length_h = ((end - start) % 1440 or 1440) / 60
+    return math.ceil(group.jobs_per_day / length_h * (group.work_h or 0.0))
 
 
 def _demand_problems(scenario: Scenario) -> list[Problem]:

@@ -17,7 +17,7 @@ from gpuplan.decisions import decide
 from gpuplan.facts import Fact, derived
 from gpuplan.fields import ScenarioError
 from gpuplan.limits import request_problems, scenario_problems
-from gpuplan.models import availability, demand, failover, placement
+from gpuplan.models import availability, demand, duty, failover, placement
 from gpuplan.records import (
     Decision,
     GroupPlan,
@@ -31,6 +31,7 @@ from gpuplan.records import (
 from gpuplan.risk import risk_postures
 from gpuplan.scenario import UNASSIGNED as UNASSIGNED
 from gpuplan.scenario import Group, Scenario
+from gpuplan.sizing import peak_jobs, work_fact
 from gpuplan.units import exact
 
 POOL_NAMES = {
@@ -93,7 +94,7 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
 
     # Demand: people -> VMs -> GPUs at the peak, or in the busiest hours and at the stated risk
     added_up = scenario.demand.rule == "sum"
-    wanted = {group.id: _group_demand(trail, scenario, group, added_up) for group in scenario.groups}
+    wanted = {group.id: _group_demand(trail, scenario, catalog, group, added_up) for group in scenario.groups}
     hours: tuple[PoolDemand, ...] = ()
     if not added_up:
         hours = busiest(scenario, catalog, trail, wanted)
@@ -155,19 +156,35 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     )
 
 
-def _group_demand(trail: Trail, scenario: Scenario, group: Group, planned: bool) -> tuple[Line, Line]:
+def _group_demand(
+    trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, planned: bool
+) -> tuple[Line, Line]:
     """(VMs, GPUs) of a group at its own peak, which is what is planned for where the peaks are added up."""
     at, name = f"groups.{group.id}", group.name
     keys = ("active", "vms", "demand_gpus") if planned else ("peak_active", "peak_vms", "peak_gpus")
-    active = trail.compute(
-        f"{at}.{keys[0]}",
-        f"{name}: active at the peak",
-        "1",
-        demand.active_people,
-        "{people} x {active_share}, rounded up = {value}",
-        people=scenario.fact(f"{at}.people"),
-        active_share=scenario.fact(f"{at}.active_share"),
-    )
+    if group.jobs_per_day is None:
+        active = trail.compute(
+            f"{at}.{keys[0]}",
+            f"{name}: active at the peak",
+            "1",
+            demand.active_people,
+            "{people} x {active_share}, rounded up = {value}",
+            people=scenario.fact(f"{at}.people"),
+            active_share=scenario.fact(f"{at}.active_share"),
+        )
+    else:
+        active = trail.record(
+            f"{at}.{keys[0]}",
+            f"{name}: under way at the peak",
+            "1",
+            duty.jobs_underway,
+            "{jobs_per_day} a day, each for {work_h_u}: at the peak {value} on average, rounded up",
+            peak_jobs(scenario, catalog, group),
+            {
+                "jobs_per_day": scenario.fact(f"{at}.jobs_per_day"),
+                "work_h": work_fact(scenario, catalog, group),
+            },
+        )
     vms = trail.compute(
         f"{at}.{keys[1]}",
         f"{name}: VMs" + " at its own peak" * (not planned),

@@ -7,24 +7,27 @@ others.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from gpuplan.allocation import held_gpus
 from gpuplan.catalog import Catalog
 from gpuplan.clock import SEASONS, offset_min, zone_of
 from gpuplan.facts import Fact
 from gpuplan.fields import hours_min, sites_people
 from gpuplan.models import demand, duty, queueing
+from gpuplan.records import GroupPlan
 from gpuplan.scenario import MAX_VMS, Group, Scenario
 from gpuplan.units import exact
 
-MOST_PARTS = 64
+MOST_PARTS = 128
 """A GPU is counted in at most so many parts; shares that need finer ones are rounded up."""
 
 
@@ -33,7 +36,7 @@ class Ask(NamedTuple):
 
     group: str
     gpus: float
-    """GPUs of one request."""
+    """GPUs that one request takes."""
     people: tuple[int, ...]
     """A closed group: people with the chances of ``chances`` to be active. Empty for a stated number of pieces of work."""
     chances: tuple[float, ...]
@@ -75,71 +78,114 @@ class Week:
     """When a group is on duty: its people by site, and for each of them the quarters of an hour in which they are."""
 
     group: Group
+    gpus: float
+    """GPUs that one request takes."""
     people: tuple[int, ...]
     on: np.ndarray
     """Sites x 672 quarters of an hour, UTC."""
     work_h: float
 
+    @property
+    def closed(self) -> bool:
+        """Whether it is a known number of people, and not a number of pieces of work."""
+        return self.group.jobs_per_day is None
+
+    @cached_property
+    def rates(self) -> np.ndarray:
+        """Pieces of work begun in an hour, for each quarter of an hour; of a group that states how many a day."""
+        off_share = self.group.off_hours_share or 0.0
+        start, end = hours_min(self.group.hours)
+        length_h = ((end - start) % 1440 or 1440) / 60
+        rate = duty.work_rate(
+            self.group.jobs_per_day or 0.0, hours_per_day=length_h + off_share * (24 - length_h)
+        )
+        parts = np.array(self.people if any(self.people) else [1] * len(self.people), dtype=float)
+        return np.asarray(rate * (parts / parts.sum()) @ np.where(self.on, 1.0, off_share))
+
     @cached_property
     def loads(self) -> np.ndarray:
         """Mean requests under way at once, for each quarter of an hour."""
-        columns, where = np.unique(self.on, axis=1, return_inverse=True)
-        return np.array([self.ask(column).load for column in columns.T])[where.ravel()]
+        if not self.closed:
+            return duty.jobs_underway(self.rates.tolist(), duration_h=self.work_h)
+        off_share = self.group.off_hours_share or 0.0
+        return np.asarray(np.array(self.people) @ np.where(self.on, self.group.active_share, off_share))
 
-    def ask(self, on: np.ndarray) -> Ask:
-        """What the group wants while the sites marked in ``on`` are on duty."""
-        group = self.group
-        off_share = group.off_hours_share or 0.0
-        size = float(group.vms_each * exact(group.gpus_each))
+    def ask(self, quarters: Sequence[int]) -> Ask:
+        """What the group wants in some quarters of an hour in which the same sites are on duty: the most of it."""
+        if not self.closed:
+            load = float(self.loads[list(quarters)].max())
+            load = 0.0 if load < LEAST_LEFT * float(self.loads.max()) else load
+            most = math.ceil(load + 12 * math.sqrt(load) + 12) if load else 0
+            return Ask(self.group.id, self.gpus, (), (), load, math.sqrt(load), most, self.work_h)
+        on = self.on[:, quarters[0]]
         here = sum(n for n, now in zip(self.people, on, strict=True) if now)
-        away = sum(self.people) - here
-        if group.jobs_per_day is None:
-            counts = [(here, group.active_share), (away, off_share)]
-            known = [(n, p) for n, p in counts if n and p]
-            load = sum(n * p for n, p in known)
-            spread = math.sqrt(sum(n * p * (1 - p) for n, p in known))
-            most = sum(n for n, _ in known)
-            return Ask(
-                group.id,
-                size,
-                tuple(n for n, _ in known),
-                tuple(p for _, p in known),
-                load,
-                spread,
-                most,
-                self.work_h,
-            )
-        start, end = hours_min(group.hours)
-        length_h = ((end - start) % 1440 or 1440) / 60
-        rate = duty.work_rate(group.jobs_per_day, hours_per_day=length_h + off_share * (24 - length_h))
-        parts = sum(self.people) or 1
-        weight = (here + off_share * away) / parts if self.people and sum(self.people) else float(on.any())
-        load = duty.offered_load(rate * weight, duration_h=self.work_h)
-        most = math.ceil(load + 12 * math.sqrt(load) + 12) if load else 0
-        return Ask(group.id, size, (), (), load, math.sqrt(load), most, self.work_h)
+        counts = [
+            (here, self.group.active_share),
+            (sum(self.people) - here, self.group.off_hours_share or 0.0),
+        ]
+        known = [(n, p) for n, p in counts if n and p]
+        return Ask(
+            self.group.id,
+            self.gpus,
+            tuple(n for n, _ in known),
+            tuple(p for _, p in known),
+            sum(n * p for n, p in known),
+            math.sqrt(sum(n * p * (1 - p) for n, p in known)),
+            sum(n for n, _ in known),
+            self.work_h,
+        )
 
 
-def weeks(scenario: Scenario, catalog: Catalog) -> dict[str, dict[str, Week]]:
-    """Season -> group -> when it is on duty."""
+LEAST_LEFT = 0.01
+"""Work that fades after its hours counts until so small a share of its peak is left."""
+
+
+def weeks(
+    scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan] = ()
+) -> dict[str, dict[str, Week]]:
+    """Season -> group -> when it is on duty; ``groups`` say how many GPUs a VM really takes, else it is what it asks for."""
+    held = {plan.id: plan for plan in groups}
     found: dict[str, dict[str, Week]] = {}
     for season, monday in SEASONS:
         found[season] = {}
         for group in scenario.groups:
             sites = sites_people(group.sites)
-            start, end = hours_min(group.hours)
             on = [
-                duty.on_duty(
-                    start,
-                    end,
-                    days=group.days or "every-day",
-                    offset_min=offset_min(zone_of(name, catalog), monday),
+                _on_duty(
+                    *hours_min(group.hours),
+                    group.days or "every-day",
+                    offset_min(zone_of(name, catalog), monday),
                 )
                 for name, _ in sites
             ]
-            people = duty.people_at_sites(group.people, [part for _, part in sites])
-            work_h = float(work_fact(scenario, catalog, group).value)
-            found[season][group.id] = Week(group, people, np.array(on), work_h)
+            plan = held.get(group.id)
+            each = held_gpus(scenario, catalog, group, plan) if plan else float(group.gpus_each)
+            found[season][group.id] = Week(
+                group,
+                float(group.vms_each * exact(each)),
+                duty.people_at_sites(group.people, [part for _, part in sites]),
+                np.array(on),
+                float(work_fact(scenario, catalog, group).value),
+            )
     return found
+
+
+def peak_jobs(scenario: Scenario, catalog: Catalog, group: Group) -> int:
+    """Pieces of work of a group under way on average when most are, rounded up."""
+    alone = weeks(replace(scenario, groups=(group,)), catalog)
+    peak = max(float(groups[group.id].loads.max()) for groups in alone.values())
+    return math.ceil(peak - 1e-9)
+
+
+@cache
+def _on_duty(start_min: int, end_min: int, days: str, offset: int) -> np.ndarray:
+    return duty.on_duty(start_min, end_min, days=days, offset_min=offset)
+
+
+MOST_MIXES = 40
+"""Of more mixes that matter, those in which most GPUs are wanted."""
+PIECE = 8
+"""Quarters of an hour for which work that builds up or fades is taken at its most."""
 
 
 def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -> tuple[Mix, ...]:
@@ -153,27 +199,39 @@ def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -
         if any(np.array_equal(bits, other) for other in seen):
             continue
         seen.append(bits)
-        if bits.all():  # everybody around the clock
-            columns, where = bits[:, :1], np.zeros(duty.QUARTERS_PER_WEEK, dtype=int)
-        else:
-            columns, where = np.unique(bits, axis=1, return_inverse=True)
-        ends = np.cumsum([len(groups[member].on) for member in members])
-        for number, column in enumerate(columns.T):
-            parts = np.split(column, ends[:-1])
-            asks = tuple(groups[m].ask(part) for m, part in zip(members, parts, strict=True))
-            quarters = tuple(np.flatnonzero(where.ravel() == number).tolist())
+        fading = any(not groups[m].closed and not groups[m].on.all() for m in members)
+        for quarters in _pieces(bits) if fading else _alike(bits):
+            asks = tuple(groups[member].ask(quarters) for member in members)
             if asks not in found:
                 found[asks] = Mix(asks, season, quarters)
     ordered = sorted(found.values(), key=lambda mix: (-mix.gpus, mix.season, mix.quarters))
-    kept: list[Mix] = []
-    for mix in ordered:
-        if not any(_covers(other, mix) for other in kept):
-            kept.append(mix)
-    return tuple(kept)
+    if len(ordered) < 2:
+        return tuple(ordered)
+    wants = np.array([[(ask.load, ask.most) for ask in mix.asks] for mix in ordered])
+    kept: list[int] = []
+    for at in range(len(ordered)):
+        if len(kept) < MOST_MIXES and not (wants[kept] >= wants[at]).all(axis=(1, 2)).any():
+            kept.append(at)
+    return tuple(ordered[at] for at in kept)
 
 
-def _covers(more: Mix, less: Mix) -> bool:
-    return all(a.load >= b.load and a.most >= b.most for a, b in zip(more.asks, less.asks, strict=True))
+def _alike(bits: np.ndarray) -> list[tuple[int, ...]]:
+    """The quarters of an hour in which the same sites are on duty, together."""
+    if bits.all():
+        return [tuple(range(duty.QUARTERS_PER_WEEK))]
+    where = np.unique(bits, axis=1, return_inverse=True)[1].ravel()
+    return [tuple(np.flatnonzero(where == number).tolist()) for number in range(int(where.max()) + 1)]
+
+
+def _pieces(bits: np.ndarray) -> list[tuple[int, ...]]:
+    """Short pieces of the week in which the same sites are on duty."""
+    changes = np.flatnonzero((bits != np.roll(bits, 1, axis=1)).any(axis=0)).tolist()
+    edges = sorted({0, duty.QUARTERS_PER_WEEK, *changes})
+    return [
+        tuple(range(at, min(at + PIECE, end)))
+        for begin, end in itertools.pairwise(edges)
+        for at in range(begin, end, PIECE)
+    ]
 
 
 @dataclass(frozen=True)
@@ -199,8 +257,7 @@ class Odds:
         self.target = target
         self.asks = [ask for ask in mix.asks if ask.load > 0]
         shares = [exact(ask.gpus) for ask in self.asks]
-        parts = math.lcm(*(share.denominator for share in shares)) if shares else 1
-        self.parts = parts if parts <= MOST_PARTS else MOST_PARTS
+        self.parts = _parts(shares, [ask.load for ask in self.asks])
         self.sizes = [math.ceil(share * self.parts) for share in shares]
         self.load_gpus = mix.gpus
         self._curves: dict[tuple[str, int], np.ndarray] = {}
@@ -325,14 +382,29 @@ class Odds:
         return np.array(columns).T
 
 
+def _parts(shares: Sequence[Fraction], loads: Sequence[float]) -> int:
+    """In how many parts a GPU is counted: so that all shares are whole parts, or else that rounding them up costs least."""
+    exactly = math.lcm(*(share.denominator for share in shares)) if shares else 1
+    if exactly <= MOST_PARTS:
+        return exactly
+
+    def lost(parts: int) -> float:
+        return sum(
+            float(math.ceil(share * parts) / parts - share) * load
+            for share, load in zip(shares, loads, strict=True)
+        )
+
+    return min(range(1, MOST_PARTS + 1), key=lost)
+
+
 def poisson_peakedness(scenario: Scenario, catalog: Catalog) -> float:
     """Peakedness of the GPUs that all groups together want, if all requests arrive independently of each other."""
     season = weeks(scenario, catalog)[SEASONS[0][0]]
-    asks = [week.ask(np.ones(len(week.on), dtype=bool)) for week in season.values()]
-    asks = [ask for ask in asks if ask.load > 0]
-    if not asks:
+    loads = {group: float(week.loads.max()) for group, week in season.items()}
+    known = [(load, season[group].gpus) for group, load in loads.items() if load > 0]
+    if not known:
         return 1.0
-    return queueing.peakedness_of_mix([ask.load for ask in asks], sizes=[ask.gpus for ask in asks])
+    return queueing.peakedness_of_mix([load for load, _ in known], sizes=[gpus for _, gpus in known])
 
 
 def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[float, float, float]:

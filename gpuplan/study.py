@@ -5,6 +5,7 @@ Nothing here changes a plan. All of it is worked out again from the plan's scena
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,14 +15,16 @@ import numpy as np
 
 from gpuplan.catalog import Catalog
 from gpuplan.clock import SEASONS, offset_min, zone_of
-from gpuplan.fields import FIELD_BY_PATH, MAX_GPUS, RULES, sites_people
+from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, MAX_GPUS, RULES, ScenarioError, sites_people
 from gpuplan.models import duty
 from gpuplan.plan import Plan, make_plan
+from gpuplan.records import Pool
 from gpuplan.scenario import Scenario
 from gpuplan.sizing import (
     Mix,
     Odds,
     Target,
+    Week,
     method_of,
     mixes,
     needed,
@@ -64,15 +67,14 @@ class WeekDemand:
 
 
 def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
-    """The week of each season, the one with the higher peak first; one where they are the same."""
-    scenario, found = plan.scenario, []
+    """The weeks that stand for the year, the one with the highest peak first; those that are the same once."""
+    scenario = plan.scenario
+    found: list[WeekDemand] = []
     by_season = weeks(scenario, plan.catalog)
     for season, monday in SEASONS:
         each = {g.id: float(g.vms_each * exact(g.gpus_each)) for g in scenario.groups}
         gpus = {g: week.loads * each[g] for g, week in by_season[season].items()}
-        at_once = sum(
-            week.ask(np.ones(len(week.on), bool)).load * each[g] for g, week in by_season[season].items()
-        )
+        at_once = sum(_everybody(week) * each[g] for g, week in by_season[season].items())
         total = np.sum(list(gpus.values()), axis=0) if gpus else np.zeros(duty.QUARTERS_PER_WEEK)
         names = dict.fromkeys(name for g in scenario.groups for name, _ in sites_people(g.sites))
         found.append(
@@ -87,9 +89,18 @@ def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
                 float(at_once),
             )
         )
-    first, second = found
-    same = all(np.array_equal(first.gpus[g], second.gpus[g]) for g in first.gpus)
-    return (first,) if same else tuple(sorted(found, key=lambda week: -week.peak_gpus))
+    ordered = sorted(found, key=lambda week: -week.peak_gpus)
+    kept: list[WeekDemand] = []
+    for week in ordered:
+        if not any(all(np.array_equal(week.gpus[g], other.gpus[g]) for g in week.gpus) for other in kept):
+            kept.append(week)
+    return tuple(kept)
+
+
+def _everybody(week: Week) -> float:
+    """Requests of a group under way at once if it works everywhere at the same time."""
+    shares = (week.group.active_share, week.group.off_hours_share or 0.0)
+    return sum(week.people) * max(shares) if week.closed else float(week.loads.max())
 
 
 @dataclass(frozen=True)
@@ -147,45 +158,42 @@ class RuleAnswer:
 
 
 def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
-    """GPUs by each rule, every other input being the same; None where the chosen method cannot answer."""
-    chosen, found = plan.scenario.demand.rule, []
-    by_pool = pool_mixes(plan)
+    """GPUs that the groups would demand by each rule, every other input being the same; None where no answer is known."""
+    chosen = plan.scenario.demand.rule
+    found = []
     for rule in RULES:
-        if rule == "sum":
-            total = sum(
-                (
-                    active_peak(plan.scenario, g.id) * g.vms_each * exact(g.gpus_each)
-                    for g in plan.scenario.groups
-                ),
-                Fraction(0),
-            )
-            found.append(RuleAnswer(rule, float(total), "", chosen == rule))
-            continue
         scenario = plan.scenario.with_value("demand.rule", rule)
-        method = method_of(scenario) if rule in RISKS else ""
         gpus: float | None = None
-        if method != "closed" or not any(g.jobs_per_day is not None for g in scenario.groups):
-            gpus = sum(
-                max((needed(scenario, plan.catalog, mix).gpus for mix in several), default=0)
-                for several in by_pool.values()
-            )
-        found.append(RuleAnswer(rule, gpus, method, chosen == rule))
+        with contextlib.suppress(ScenarioError):
+            other = plan if rule == chosen else make_plan(scenario, plan.catalog)
+            gpus = float(other.lines["demand.groups_gpus"].value)
+        found.append(RuleAnswer(rule, gpus, method_of(scenario) if rule in RISKS else "", chosen == rule))
     return tuple(found)
-
-
-def active_peak(scenario: Scenario, group_id: str) -> int:
-    """People of a group active at its own peak."""
-    group = next(g for g in scenario.groups if g.id == group_id)
-    return math.ceil(group.people * exact(group.active_share))
 
 
 def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
     """The mixes of each pool of hosts, the largest first."""
-    by_season = weeks(plan.scenario, plan.catalog)
+    by_season = weeks(plan.scenario, plan.catalog, plan.groups)
     pools = dict.fromkeys(g.pool for g in plan.groups if g.mode)
     return {
         pool: mixes(by_season, [g.id for g in plan.groups if g.pool == pool and g.mode]) for pool in pools
     }
+
+
+def busiest_mix(plan: Plan, pool_id: str) -> Mix:
+    """The mix of a pool that is studied: the one that its hosts are sized for, else the one that wants most at the target."""
+    for pool in plan.hours:
+        if pool.pool == pool_id and plan.scenario.demand.rule in RISKS:
+            return pool.needed[pool.chosen].mix
+    target = risk_target(plan.scenario)
+    several = pool_mixes(plan)[pool_id]
+    asked = replace(plan.scenario, demand=replace(plan.scenario.demand, rule=target.rule))
+    return max(several, key=lambda mix: needed(asked, plan.catalog, mix).gpus) if several[1:] else several[0]
+
+
+def gpus_without_spare(pool: Pool) -> int:
+    """GPUs of the hosts for the demand, without those for failure and maintenance."""
+    return sum(sorted(room.gpus for room in pool.rooms)[: pool.hosts_for_demand])
 
 
 @dataclass(frozen=True)
@@ -212,7 +220,7 @@ class Methods:
     target: Target
     load_gpus: float
     gpus: int
-    """GPUs that the methods' chances are given for: those installed."""
+    """GPUs that the methods' chances are given for: those of the hosts for the demand, without spare ones."""
     answers: tuple[MethodAnswer, ...]
     believe: str
     """Which method to believe: ``closed`` or ``bursty``."""
@@ -228,9 +236,9 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     """GPUs for the busiest mix of a pool by each method, beside each other."""
     scenario, catalog = plan.scenario, plan.catalog
     target = risk_target(scenario)
-    mix = pool_mixes(plan)[pool_id][0]
+    mix = busiest_mix(plan, pool_id)
     odds = Odds(mix, target)
-    pool = next(p for p in plan.pools if p.id == pool_id)
+    gpus = gpus_without_spare(next(p for p in plan.pools if p.id == pool_id))
     chosen = method_of(replace(scenario, demand=replace(scenario.demand, rule=target.rule)))
     answers = []
     for method in ("closed", "poisson", "bursty"):
@@ -244,7 +252,7 @@ def methods(plan: Plan, pool_id: str) -> Methods:
                     odds.least(method),
                     None,
                     None,
-                    odds.chance(pool.gpus, method),
+                    odds.chance(gpus, method),
                     None,
                     None,
                     None,
@@ -254,13 +262,13 @@ def methods(plan: Plan, pool_id: str) -> Methods:
             continue
         z = peakedness_range(scenario, catalog, odds)
         low, value, high = (odds.least(method, each) for each in z)
-        chances = [odds.chance(pool.gpus, method, each) for each in z]
+        chances = [odds.chance(gpus, method, each) for each in z]
         answers.append(
             MethodAnswer(method, value, low, high, chances[1], chances[0], chances[2], z, method == chosen)
         )
     jobs = any(not ask.people for ask in odds.asks)
     believe = "bursty" if jobs else "closed"
-    return Methods(pool_id, target, mix.gpus, pool.gpus, tuple(answers), believe)
+    return Methods(pool_id, target, mix.gpus, gpus, tuple(answers), believe)
 
 
 @dataclass(frozen=True)
@@ -277,7 +285,7 @@ class CurvePoint:
 def chance_curve(plan: Plan, pool_id: str, most_points: int = 60) -> tuple[CurvePoint, ...]:
     """The curve of each method around the answers for the busiest mix of a pool."""
     known = methods(plan, pool_id)
-    odds = Odds(pool_mixes(plan)[pool_id][0], known.target)
+    odds = Odds(busiest_mix(plan, pool_id), known.target)
     if not odds.asks:
         return ()
     ends = [a.gpus for a in known.answers if a.gpus is not None] + [known.gpus]
@@ -401,13 +409,17 @@ class Year:
 
 
 def purchase_plan(plan: Plan) -> tuple[Year, ...]:
-    """Hosts to buy at the start and for each year of growth; hosts once bought stay.
+    """Hosts to buy at the start and for each year of growth; hosts once bought stay, and serve whom they are needed for.
 
-    A stated total grows as the GPUs of the groups do together.
+    A stated total grows as the GPUs of the groups do together. Years in which a group has grown beyond what a design can
+    hold are left out.
     """
     found: list[Year] = []
     for year in range(plan.scenario.demand.years + 1):
-        grown = make_plan(grow(plan.scenario, year), plan.catalog) if year else plan
+        try:
+            grown = make_plan(grow(plan, year), plan.catalog) if year else plan
+        except ScenarioError:
+            break
         before = found[-1].hosts if found else plan.scenario.hardware.existing_hosts
         hosts = max(before, grown.totals.hosts)
         found.append(
@@ -423,24 +435,25 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     return tuple(found)
 
 
-def grow(scenario: Scenario, year: int) -> Scenario:
-    """The scenario after some years of growth, people and pieces of work rounded up.
-
-    Raises
-    ------
-    ScenarioError
-        If a group grows beyond what a design can hold.
-    """
+def grow(plan: Plan, year: int) -> Scenario:
+    """The scenario of a plan after some years of growth, people rounded up; it may hold more than a design can."""
+    scenario = plan.scenario
     if year == 0:
         return scenario
+    peaks = week_demand(plan)[0].peaks_gpus
+    least = GROUP_FIELD_BY_NAME["jobs_per_day"].low
     groups, now, then = [], Fraction(0), Fraction(0)
     for group in scenario.groups:
         factor = exact(duty.growth_factor(year, growth=group.growth or 0.0))
-        people = math.ceil(group.people * factor)
-        jobs = None if group.jobs_per_day is None else float(group.jobs_per_day * factor)
-        groups.append(replace(group, people=people, jobs_per_day=jobs))
-        each = group.vms_each * exact(group.gpus_each) * exact(group.active_share)
-        now, then = now + group.people * each, then + group.people * each * factor
+        jobs = group.jobs_per_day
+        groups.append(
+            replace(
+                group,
+                people=math.ceil(group.people * factor),
+                jobs_per_day=None if jobs is None else max(least, float(exact(jobs) * factor)),
+            )
+        )
+        now, then = now + exact(peaks[group.id]), then + exact(peaks[group.id]) * factor
     stated = scenario.demand.stated_gpus
     if stated is not None and now:
         stated = math.ceil(stated * then / now)

@@ -261,15 +261,18 @@ def read_trace(
             Problem("time_zone", show(time_zone), "an IANA name such as Europe/Berlin or UTC")
         ) from None
     given = dict(columns or {})
-    with open(path, "rb") if isinstance(path, str | PathLike) else nullcontext(path) as file:
-        try:
+    try:
+        with open(path, "rb") if isinstance(path, str | PathLike) else nullcontext(path) as file:
             return _read(file, format, given, clock)
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise TraceError(Problem("", "", f"the file cannot be unpacked: {error}")) from error
-        except csv.Error as error:
-            raise TraceError(
-                Problem("", "", f"the file is no CSV: {error}; is a quotation mark left open?")
-            ) from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise TraceError(Problem("", "", f"the file cannot be unpacked: {error}")) from error
+    except csv.Error as error:
+        raise TraceError(
+            Problem("", "", f"the file is no CSV: {error}; is a quotation mark left open?")
+        ) from error
+    except OSError as error:
+        name = one_line(str(path)) if isinstance(path, str | PathLike) else "the file"
+        raise TraceError(Problem("", "", f"cannot read {name}: {error.strerror or error}")) from error
 
 
 def _read(file: BinaryIO, format: str, given: dict[str, str], clock: _Clock) -> Jobs | Samples:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from gpuplan.models.simulation import Outcome, Progress, Simulated, Stream, simulate
+import numpy as np
+
+from gpuplan.models.simulation import Estimate, Outcome, Progress, Simulated, Stream, simulate
 from gpuplan.plan import Plan
 from gpuplan.records import Pool
 from gpuplan.sizing import Ask, Target, Week, weeks
-from gpuplan.study import pool_mixes, risk_target, week_demand
+from gpuplan.study import busiest_mix, risk_target, week_demand
 
 WHEN = ("busiest", "week")
 """Simulated as if the busiest hours never ended, as the formulas have it, or through the hours of the week."""
@@ -35,18 +37,15 @@ class Trial:
 
 
 def trial_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
-    """The groups of a pool as streams of requests."""
+    """The groups of a pool as streams of requests; people with different chances to be active are streams of their own."""
     pool = _pool(plan, pool_id)
-    asks = {ask.group: ask for ask in pool_mixes(plan)[pool_id][0].asks}
-    season = week_demand(plan)[0].season
-    by_group = weeks(plan.scenario, plan.catalog)[season]
+    asks = {ask.group: ask for ask in busiest_mix(plan, pool_id).asks}
+    by_group = weeks(plan.scenario, plan.catalog)[week_demand(plan)[0].season]
     found = []
     for group_id, ask in asks.items():
         group = next(g for g in plan.scenario.groups if g.id == group_id)
-        rates, people = _rates(ask) if when == "busiest" else _week_rates(by_group[group_id])
-        if not any(rates):
-            continue
-        found.append(
+        parts = _parts(ask) if when == "busiest" else _week_parts(by_group[group_id])
+        found += [
             Stream(
                 group_id,
                 gpus=group.gpus_each,
@@ -57,23 +56,33 @@ def trial_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
                 rates_per_h=rates,
                 duration_h=ask.work_h,
             )
-        )
+            for people, rates in parts
+            if any(rates)
+        ]
     return tuple(found)
 
 
-def _rates(ask: Ask) -> tuple[tuple[float, ...], int]:
+def _parts(ask: Ask) -> list[tuple[int, tuple[float, ...]]]:
+    """(people, chances to be active), or (0, arrivals per hour), for a mix that never ends."""
     if ask.people:
-        people = sum(ask.people)
-        return (ask.load / people,), people
-    return (ask.load / ask.work_h,), 0
+        return [(n, (p,)) for n, p in zip(ask.people, ask.chances, strict=True)]
+    return [(0, (ask.load / ask.work_h,))]
 
 
-def _week_rates(week: Week) -> tuple[tuple[float, ...], int]:
-    loads = week.loads
-    people = 0 if week.group.jobs_per_day is not None else sum(week.people)
-    rates = loads / (people or week.work_h)
-    kept = rates.tolist() if (rates != rates[0]).any() else rates[:1].tolist()
-    return tuple(kept), people
+def _week_parts(week: Week) -> list[tuple[int, tuple[float, ...]]]:
+    """The same for each quarter of an hour of the week; once if it never changes."""
+    if not week.closed:
+        return [(0, _once(week.rates.tolist()))]
+    off_share = week.group.off_hours_share or 0.0
+    return [
+        (n, _once(np.where(on, week.group.active_share, off_share).tolist()))
+        for n, on in zip(week.people, week.on, strict=True)
+        if n
+    ]
+
+
+def _once(rates: list[float]) -> tuple[float, ...]:
+    return tuple(rates) if len(set(rates)) > 1 else (rates[0],)
 
 
 def _per_gpu(pool: Pool, group_id: str) -> int:
@@ -134,6 +143,8 @@ def trial(
         If a request does not fit on these hosts at all.
     """
     pool, target = _pool(plan, pool_id), risk_target(plan.scenario)
+    if (hosts is not None and hosts < 1) or down < 0:
+        raise ValueError(f"hosts is {hosts}, down {down}: must be at least 1, and at least 0")
     gpus = [room.gpus for room in pool.rooms]
     if hosts is not None:
         gpus = [*gpus[:hosts], *([pool.new_room.gpus] * (hosts - len(gpus)))]
@@ -164,11 +175,40 @@ def _worst(found: Simulated, target: Target) -> tuple[float, float | None]:
 
     if not target.each:
         return of(found.overall)
-    return max(
-        (of(outcome) for outcome in found.streams if outcome.requests),
-        key=lambda f: f[0],
-        default=(0.0, None),
-    )
+    groups = [of(outcome) for outcome in by_group(found) if outcome.requests]
+    return max(groups, key=lambda figure: figure[0], default=(0.0, None))
+
+
+def by_group(found: Simulated) -> tuple[Outcome, ...]:
+    """What became of the requests of each group, its streams put together; percentiles are those of its slowest stream."""
+    streams: dict[str, list[Outcome]] = {}
+    for outcome in found.streams:
+        streams.setdefault(outcome.name, []).append(outcome)
+    return tuple(parts[0] if len(parts) == 1 else _together(parts) for parts in streams.values())
+
+
+def _together(parts: Sequence[Outcome]) -> Outcome:
+    def over(name: str, weights: str) -> Estimate:
+        counts = [getattr(part, weights) for part in parts]
+        figures = [getattr(part, name) for part in parts]
+        total = sum(counts)
+        if not total:
+            return Estimate(0.0, None)
+        halves = [figure.half_width for figure, n in zip(figures, counts, strict=True) if n]
+        half = None
+        if None not in halves:
+            half = sum(n * (f.half_width or 0.0) for n, f in zip(counts, figures, strict=True)) / total
+        return Estimate(sum(n * f.value for n, f in zip(counts, figures, strict=True)) / total, half)
+
+    merged: dict[str, Any] = {
+        name: sum(getattr(part, name) for part in parts)
+        for name in ("requests", "served", "turned_away_requests", "still_waiting")
+    }
+    merged |= {name: over(name, "requests") for name in ("turned_away", "waited", "waited_longer")}
+    merged["mean_wait_h"] = over("mean_wait_h", "served")
+    for name in ("wait_p50_h", "wait_p90_h", "wait_p95_h", "wait_p99_h"):
+        merged[name] = max(getattr(part, name) for part in parts)
+    return replace(parts[0], **merged)
 
 
 def trial_hosts(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, ...]:
@@ -205,7 +245,7 @@ def trial_dict(result: Trial) -> dict[str, Any]:
         "rule": result.target.rule,
         "for_whom": "each" if result.target.each else "all",
         "chance": {"value": result.disappointed, "half_width": result.half_width},
-        "groups": [outcome(one) for one in found.streams],
+        "groups": [outcome(one) for one in by_group(found)],
         "overall": outcome(found.overall),
         "utilisation": {"value": found.utilisation.value, "half_width": found.utilisation.half_width},
         "peak_gpus": found.peak_gpus,

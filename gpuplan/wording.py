@@ -168,18 +168,38 @@ def target_words(rule: str, chance: float, wait_min: float, each: bool) -> str:
     return f"at most {stated_percent(chance)} {whom} {what}"
 
 
-def believe_words(method: str, low: float, high: float) -> str:
-    """Why a method is the one to believe; ``low`` and ``high`` are the planning values for bursts."""
-    calm = "as peaked" if round(low) == 1 else f"{number(round(low))} times as peaked"
+def believe_words(method: str, low: float, high: float, measured: bool = False) -> str:
+    """Why a method is the one to believe; ``low`` and ``high`` are the planning values for bursts, if none is ``measured``."""
+    least = "as peaked" if round(low) == 1 else f"{number(round(low))} times as peaked"
     traces = (
-        f"of two public traces one is {calm} as independent arrivals, the other {number(round(high))} times"
+        f"of two public traces one is {least} as independent arrivals, the other {number(round(high))} times"
     )
-    return {
-        "closed": "The people are known and each holds one place at a time, so no more can come than there are: believe "
-        "Known people. If they also start jobs that run without them, believe Bursts.",
-        "bursty": f"Work comes as jobs, and jobs on real clusters may come in bursts: {traces}. Believe Bursts: plan within the "
-        "range, and audit the customer's own jobs to narrow it.",
-    }[method]
+    if method == "closed":
+        return (
+            "The people are known and each holds one place at a time, so no more can come than there are: believe Known people. "
+            "If they also start jobs that run without them, believe Bursts."
+        )
+    if measured:
+        return (
+            "Work comes as jobs, and how bursty they are is stated, as an audit measures it: believe Bursts at that peakedness. "
+            "Fewer GPUs are a bet that the bursts stay away."
+        )
+    return (
+        f"Work comes as jobs, and jobs on real clusters come in bursts: {traces}. Believe Bursts: plan within the range, and audit "
+        "the customer's own jobs to narrow it."
+    )
+
+
+def years_left_out(years: int, asked: int) -> str:
+    """What to say where growth is not planned for all the years asked for; nothing if it is."""
+    if years > asked:
+        return ""
+    return f"From year {years} on a group is larger than one design holds." if years else ""
+
+
+def held_for_each(method: str, rule: str) -> bool:
+    """Whether a method tells groups apart; the others answer for all requests together, those of large requests wait more."""
+    return method == "closed" or (method == "poisson" and rule == "turned-away")
 
 
 def _days(days: list[int]) -> str:

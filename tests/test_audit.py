@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,7 +25,7 @@ from gpuplan.audit import (
 )
 from gpuplan.catalog import Catalog
 from gpuplan.models.queueing import erlang_b, erlang_c, wait_longer_chance
-from gpuplan.scenario import from_dict, wrong_values
+from gpuplan.scenario import Scenario, from_dict, parse_scenario, wrong_values
 from gpuplan.sizing import weeks
 from gpuplan.trace import Jobs, Reading, Samples
 
@@ -205,7 +206,14 @@ def test_utilisation_is_of_what_is_installed() -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"installed_gpus": 0}, {"skip_share": 1.0}, {"skip_share": -0.1}, {"time_zone": "Mars"}]
+    "options",
+    [
+        {"installed_gpus": 0},
+        {"skip_share": 1.0},
+        {"skip_share": -0.1},
+        {"time_zone": "Mars"},
+        {"time_zone": "Factory"},
+    ],
 )
 def test_inputs_out_of_range(options: dict[str, Any]) -> None:
     (name,) = options
@@ -219,6 +227,11 @@ def test_the_period_of_jobs_that_all_come_at_once() -> None:
     found = allocation(jobs)
     assert found.offered_gpus == pytest.approx(12 / 8.5)
     assert np.isfinite(found.week_gpus).all()
+
+
+def test_the_period_of_a_job_too_short_to_be_seen() -> None:
+    assert period_s(make([0], 1e-12)) == (MONDAY, MONDAY + 1)
+    assert allocation(make([0], 1e-12)).offered_gpus == pytest.approx(3.6e-9 / 1)
 
 
 def test_many_groups_become_few() -> None:
@@ -437,8 +450,103 @@ def test_suggestions_become_a_scenario_that_asks_for_the_same_gpu_hours(catalog:
 
 def test_suggestions_need_jobs_and_bounds() -> None:
     assert suggest_groups(audit(samples())) == ()
-    with pytest.raises(ValueError, match="most is 0"):
-        suggest_groups(audit(make([0, 9], 1.0)), most=0)
+    for most in (0, 101):
+        with pytest.raises(ValueError, match=f"most is {most}"):
+            suggest_groups(audit(make([0, 9], 1.0)), most=most)
+
+
+def planned(jobs: Jobs, catalog: Catalog, base: str = "current", **options: Any) -> Scenario:
+    """The scenario suggested for a trace, which a file can hold and a plan can be made of."""
+    scenario = load_scenario(base)
+    found = audit(jobs, **options)
+    suggestions = suggest_groups(found, gpus_per_host=scenario.hardware.gpus_per_host)
+    made = suggested_scenario(scenario, found, suggestions, "jobs.csv")
+    assert wrong_values(made) == []
+    assert parse_scenario(made.to_yaml()) == made
+    make_plan(made, catalog)
+    return made
+
+
+def test_a_class_too_small_for_a_scenario_is_rounded_up_and_says_so(catalog: Catalog) -> None:
+    # a job of two hours each day of a year, and one of 30 seconds: 0.000023 h a day, where 0.01 of 0.01 h is the least
+    jobs = make(
+        [*range(0, 365 * 24, 24), 100], [2.0] * 365 + [30 / 3600], [1.0] * 365 + [4.0], [0] * 365 + [1]
+    )
+    made = planned(jobs, catalog)
+    assert [(g.jobs_per_day, g.work_h) for g in made.groups] == [
+        (pytest.approx(365 / 364, rel=1e-3), 2),
+        (0.01, 0.01),
+    ]
+    few, small = suggest_groups(audit(jobs))
+    assert (few.rounded_up, small.rounded_up) == (False, True)
+    origin = made.origin(f"groups.{made.groups[1].id}.work_h")
+    assert (origin.basis, origin.note) == ("assumed", small.note)
+    assert made.origin(f"groups.{made.groups[0].id}.work_h").basis == "measured"
+    assert (
+        small.note == "1 job and 0 GPU-hours of the trace; rounded up to the least that a scenario can hold"
+    )
+
+
+def test_a_sliver_of_a_gpu_gets_the_least_and_keeps_its_gpu_hours(catalog: Catalog) -> None:
+    (group,) = planned(make(range(100), 1.0, 0.003), catalog).groups
+    assert group.gpus_each == 0.01
+    assert group.work_h == pytest.approx(0.3)
+
+
+def test_a_job_of_more_vms_than_a_group_can_hold_becomes_several(catalog: Catalog) -> None:
+    (group,) = planned(make(range(0, 1000, 10), 1.0, 9000.0), catalog).groups
+    assert (group.vms_each, group.gpus_each, group.people) == (750, 4, 3)
+    assert group.work_h == pytest.approx(1)
+    assert group.jobs_per_day == pytest.approx(3 * 100 / (990 / 24), rel=1e-3)
+
+
+def test_known_people_are_no_assumption_for_jobs(catalog: Catalog) -> None:
+    base = load_scenario("current")
+    base = replace(base, demand=replace(base.demand, rule="wait", method="closed", peakedness_low=3.0))
+    found = audit(make(range(100), 1.0))
+    made = suggested_scenario(base, found, suggest_groups(found, gpus_per_host=4))
+    assert (made.demand.rule, made.demand.method) == ("wait", "auto")
+    assert made.origin("demand.method").basis == "assumed"
+    make_plan(made, catalog)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "per_host", "words"),
+    [(100_000.0, 4, "no scenario is larger"), (8.0, 8, "gpus_per_host=4")],
+)
+def test_what_no_design_can_hold_is_refused(gpus: float, per_host: int, words: str) -> None:
+    found = audit(make(range(100), 1.5, gpus))
+    with pytest.raises(ValueError, match=words):
+        suggested_scenario(load_scenario("current"), found, suggest_groups(found, gpus_per_host=per_host))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_whatever_is_suggested_can_be_planned(seed: int, catalog: Catalog) -> None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 120))
+    period_h = float(rng.choice([0.001, 1.2, 30, 1000, 20_000]))
+    submit = rng.uniform(0, period_h, count)
+    if rng.random() < 0.3:
+        submit = np.round(submit / period_h) * period_h
+    sizes = np.concatenate([rng.uniform(0.0001, 1, 3), [1, 1, 2, 3, 7, 8, 17, 40]])
+    jobs = make(
+        submit,
+        10 ** rng.uniform(-6, rng.choice([0, 2, 3.5]), count),
+        rng.choice(sizes[rng.integers(0, len(sizes), 4)], count),
+        rng.integers(0, 15, count),
+        names=[f"{'long ' * 12}{n}\n\u202e" for n in range(15)],
+        begin=float(rng.choice([0.0, MONDAY])),
+    )
+    base, zone = (
+        rng.choice(["current", "starter", "enterprise"]),
+        rng.choice(["UTC", "Asia/Kathmandu", "EST5EDT"]),
+    )
+    try:
+        made = planned(jobs, catalog, str(base), time_zone=str(zone))
+    except ValueError as error:
+        assert str(error).startswith("the jobs hold")
+        return
+    assert made.groups
 
 
 # ---- activity

@@ -128,6 +128,7 @@ def test_a_stated_total_still_wins(catalog: Catalog) -> None:
     [
         ({"jobs_per_day": 4}, {"rule": "wait", "method": "closed"}, "demand.method"),
         ({"sites": "Atlantis"}, {}, "groups.g1.sites"),
+        ({"active_share": 0.2, "off_hours_share": 0.5}, {}, "groups.g1.off_hours_share"),
         ({}, {"peakedness": 4, "peakedness_low": 5}, "demand.peakedness_low"),
         ({}, {"peakedness": 4, "peakedness_high": 3}, "demand.peakedness"),
     ],

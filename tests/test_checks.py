@@ -39,6 +39,17 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(people=40, active_share=0.2), "demand": {"rule": "wait"}},
     ),
+    "mig-switched-through-the-day": (
+        "warn",
+        {
+            "groups": [
+                *one(people=40, gpus_each=0.5, hours="08:00-20:00", remote_allowed=False),
+                {"id": "night", "people": 30, "gpus_each": "1/7", "isolation": True, "hours": "20:00-08:00"},
+            ],
+            "demand": {"rule": "hours"},
+            "hardware": {"gpu": "a100-pcie-80gb"},
+        },
+    ),
     "sized-for-busiest-hours": (
         "note",
         {

@@ -298,9 +298,13 @@ def test_demand_simulates_other_hosts_and_failures(capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--hosts", "seven"], "whole numbers"),
         (["--hosts", "1", "--down", "1"], "cannot simulate"),
-        (["--hosts", "0"], "cannot simulate"),
+        (["--hosts", "seven"], '--hosts: "seven" is not allowed: a whole number from 1'),
+        (["--hosts", "-3"], '--hosts: "-3" is not allowed'),
+        (["--hosts", "7,0"], '--hosts: "0" is not allowed'),
+        (["--around", "-5"], '--around: "-5" is not allowed: a whole number from 0'),
+        (["--down", "-1"], '--down: "-1" is not allowed: a whole number from 0'),
+        (["--seed", "-1"], '--seed: "-1" is not allowed'),
     ],
 )
 def test_what_cannot_be_simulated_is_said(
@@ -309,6 +313,12 @@ def test_what_cannot_be_simulated_is_said(
     code, out, err = run(capsys, "demand", "starter", "--simulate", *arguments)
     assert (code, out) == (2, "")
     assert words in err
+
+
+def test_options_of_a_simulation_are_read_without_one(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "demand", "starter", "--hosts", "0")
+    assert (code, out) == (2, "")
+    assert "--hosts" in err
 
 
 def test_audit_prints_and_writes_a_scenario(
@@ -322,7 +332,7 @@ def test_audit_prints_and_writes_a_scenario(
     assert "240 of 240 rows used" in out
     assert "480 h" not in out
     assert "The same jobs on 8 hosts with 32 GPUs" in out
-    assert "0 % wait longer than 10 min" in out
+    assert "0 % wait longer than 10 min" in " ".join(out.split())
     code, out, _ = run(capsys, "demand", str(made))
     assert code == 0
     assert "Few wait long (chosen)" in out
@@ -340,6 +350,65 @@ def test_audit_json_is_finite(capsys: pytest.CaptureFixture[str], jobs: Path) ->
     lines = [json.loads(line) for line in out.splitlines()]
     assert lines[0] == {"step": "Reading jobs.csv"}
     assert set(lines[-1]) == {"audit", "scenario"}
+
+
+def test_the_wait_of_a_replay_is_that_of_the_scenario_unless_another_is_given(
+    capsys: pytest.CaptureFixture[str], jobs: Path, mine: Path
+) -> None:
+    mine.write_text(SCENARIO + "demand: {rule: wait-time, wait_min: 2.5, chance: 0.01}\n", encoding="utf-8")
+    code, out, _ = run(capsys, "audit", str(jobs), "--on", str(mine))
+    assert code == 0
+    assert "At most 1 % of the jobs wait longer than 2.5 min" in out
+    _, out, _ = run(capsys, "audit", str(jobs), "--on", str(mine), "--wait-min", "0", "--share", "20 %")
+    assert "At most 20 % of the jobs wait longer than 0 min" in out
+
+
+def test_a_trace_too_large_for_a_scenario_is_still_audited(
+    capsys: pytest.CaptureFixture[str], jobs: Path, tmp_path: Path
+) -> None:
+    jobs.write_text(JOBS.replace(":00:00,3600,1,", ":00:00,3600000,99999,"), encoding="utf-8")
+    code, out, _ = run(capsys, "audit", str(jobs))
+    assert code == 0
+    assert "No groups for a scenario: the jobs hold" in out
+    assert "At once" not in out
+    code, _, err = run(capsys, "audit", str(jobs), "--scenario", str(tmp_path / "made.yaml"))
+    assert code == 2
+    assert "no scenario is larger than" in err
+    assert not (tmp_path / "made.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nofile.csv"], "cannot read nofile.csv: No such file or directory"),
+        (["."], "cannot read .: Is a directory"),
+        (
+            ["jobs.csv", "--scenario", "nonexist/x.yaml"],
+            "--scenario: nonexist/x.yaml is not allowed: a file that can",
+        ),
+        (["jobs.csv", "--scenario", "."], "Is a directory"),
+        (["jobs.csv", "--skip", "0.95"], '--skip: "0.95" is not allowed: a share from 0 to 0.9'),
+        (["jobs.csv", "--skip", "2"], '--skip: "2" is not allowed'),
+        (["jobs.csv", "--installed", "0"], '--installed: "0" is not allowed: a whole number from 1'),
+        (["jobs.csv", "--wait-min", "-1"], '--wait-min: "-1" is not allowed: a number from 0'),
+        (["jobs.csv", "--share", "2"], '--share: "2" is not allowed: a share from 0.0001 to 0.5'),
+        (["jobs.csv", "--share", "nan"], '--share: "nan" is not allowed'),
+        (["jobs.csv", "--largest", "0"], "a size that some job of the file has"),
+        (["jobs.csv", "--time-zone", "Factory"], "must be an IANA name"),
+    ],
+)
+def test_a_wrong_option_of_an_audit_is_one_sentence(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    jobs: Path,
+    arguments: list[str],
+    words: str,
+) -> None:
+    monkeypatch.chdir(jobs.parent)
+    code, out, err = run(capsys, "audit", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
 
 
 def test_users_are_the_groups_where_none_are_named(

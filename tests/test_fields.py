@@ -161,3 +161,11 @@ def test_hours_and_sites_are_read_back() -> None:
     assert sites_people("Bangalore 25, San Francisco 15") == (("Bangalore", 25), ("San Francisco", 15))
     assert sites_people("UTC+5:30, Austin") == (("UTC+5:30", 1), ("Austin", 1))
     assert sites_people(None) == (("UTC", 1),)
+
+
+def test_sites_begin_with_any_letter() -> None:
+    path = "groups.a.sites"
+    assert parse_value(field_of(path), "\u00d8rsta 3, Zu\u0308rich 4", path) == "\u00d8rsta 3, Z\u00fcrich 4"
+    for wrong in ("_Berlin", "7 Oaks", "-Berlin"):
+        with pytest.raises(ScenarioError):
+            parse_value(field_of(path), wrong, path)

@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "allocation": {"units", "facts", "fields", "catalog", "scenario", "models", "records"},
 }
 ALLOWED["clock"] = {"catalog"}
-ALLOWED["sizing"] = {"units", "facts", "fields", "catalog", "scenario", "models", "clock"}
+ALLOWED["sizing"] = {*ALLOWED["allocation"], "allocation", "clock"}
 ALLOWED["limits"] = {*ALLOWED["allocation"], "allocation", "clock"}
 ALLOWED["risk"] = ALLOWED["allocation"]
 ALLOWED["busiest"] = {*ALLOWED["limits"], "limits", "sizing"}

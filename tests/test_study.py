@@ -12,6 +12,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 from gpuplan.study import (
     RISKS,
+    busiest_mix,
     chance_curve,
     grow,
     methods,
@@ -164,10 +165,39 @@ def test_hosts_once_bought_stay_and_those_there_are_not_bought(catalog: Catalog)
     assert [y.gpus for y in years] == [36, 36, 36]
 
 
-def test_a_stated_total_grows_with_the_groups() -> None:
+def test_a_stated_total_grows_with_the_groups(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise")
+    plan = make_plan(scenario, catalog)
     for group in scenario.groups:
         scenario = scenario.with_value(f"groups.{group.id}.growth", 0.25)
-    assert grow(scenario, 0) == scenario
-    assert grow(scenario, 1).demand.stated_gpus == 35
-    assert grow(load_scenario("enterprise"), 3).demand.stated_gpus == 28
+    assert grow(plan, 0) == plan.scenario
+    assert grow(make_plan(scenario, catalog), 1).demand.stated_gpus == 35
+    assert grow(plan, 3).demand.stated_gpus == 28
+    jobs = planned(catalog, {"people": 0, "jobs_per_day": 48, "growth": 0.5}, demand={"stated_gpus": 14})
+    assert grow(jobs, 1).demand.stated_gpus == 21
+
+
+def test_years_that_no_design_can_hold_are_left_out(catalog: Catalog) -> None:
+    plan = planned(catalog, {"people": 30_000, "growth": 1}, demand={"years": 3})
+    assert [y.year for y in purchase_plan(plan)] == [0, 1]
+    fading = planned(catalog, {"people": 1, "jobs_per_day": 0.015, "growth": -0.3}, demand={"years": 3})
+    assert len(purchase_plan(fading)) == 4
+
+
+def test_the_studied_mix_is_the_one_that_the_hosts_are_sized_for(catalog: Catalog) -> None:
+    groups = (
+        {"people": 20, "active_share": 0.95, "hours": "09:00-17:00"},
+        {"people": 200, "active_share": 0.09, "hours": "17:00-09:00"},
+    )
+    plan = planned(catalog, *groups, demand={"rule": "wait"})
+    (chosen,) = [a for a in methods(plan, "vgpu").answers if a.chosen]
+    assert chosen.gpus == plan.totals.gpus_demanded > 20
+    added = planned(catalog, *groups)
+    assert {a.method: a.gpus for a in methods(added, "vgpu").answers}["closed"] == chosen.gpus
+    assert busiest_mix(added, "vgpu") == busiest_mix(plan, "vgpu")
+
+
+def test_jobs_are_counted_where_the_peaks_are_added_up(catalog: Catalog) -> None:
+    plan = planned(catalog, {"people": 0, "jobs_per_day": 200, "work_h": 3})
+    assert plan.totals.gpus_demanded == 25
+    assert plan.lines["groups.g1.active"].function == "models.duty.jobs_underway"

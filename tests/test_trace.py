@@ -270,9 +270,7 @@ def test_an_unknown_time_zone() -> None:
 # ---- files that cannot be used
 
 
-def test_no_file_and_no_rows(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        read_trace(tmp_path / "none.csv")
+def test_no_rows() -> None:
     assert "empty" in refused("")
     assert "empty" in refused("\n \n")
     assert "empty" in refused(gzip.compress(b""))
@@ -755,3 +753,10 @@ def test_many_rows_agree_with_what_was_written() -> None:
     assert np.array_equal(jobs.duration_s, duration)
     assert np.array_equal(jobs.gpus, gpus)
     assert [jobs.groups[n] for n in jobs.group] == [f"g{k}" for k in group]
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TraceError, match=r"^cannot read .*none\.csv: No such file or directory$"):
+        read_trace(tmp_path / "none.csv")
+    with pytest.raises(TraceError, match=r"^cannot read .*: Is a directory$"):
+        read_trace(str(tmp_path))

@@ -41,6 +41,7 @@ class Auditing:
         """The design on whose hosts the jobs were replayed."""
         self._on_change = on_change
         self._folder: Path | None = None
+        self._before: list[dict[str, Any]] = []
 
     @property
     def path(self) -> Path:
@@ -56,9 +57,16 @@ class Auditing:
         return bool(self.name) and self.got == self.size
 
     @property
+    def lines(self) -> list[dict[str, Any]]:
+        """What was found; what was found before, until there is something new, or if a replay came to nothing."""
+        found, state = self.runner.found, self.runner.state
+        ended = state in ("idle", "done") or (state == "failed" and self.replayed is None)
+        return found if ended or any("audit" in line for line in found) else self._before
+
+    @property
     def found(self) -> dict[str, Any] | None:
         """The audit as plain data, if there is one."""
-        return next((line["audit"] for line in reversed(self.runner.found) if "audit" in line), None)
+        return next((line["audit"] for line in reversed(self.lines) if "audit" in line), None)
 
     def receive(self, name: str, size: int, at: int, piece: bytes) -> None:
         """Take a piece of a file; the last one starts the audit."""
@@ -92,6 +100,9 @@ class Auditing:
         """Audit the file; with ``replay`` also run its jobs on the hosts of ``base``."""
         if not self.complete:
             return
+        self._before = [
+            line | {"audit": line["audit"] | {"comparison": None}} for line in self.lines if "audit" in line
+        ]
         self.error, self.replayed = "", base if replay else None
         columns = [text.strip() for text in self.columns.split(",") if text.strip()]
         arguments = ["audit", str(self.path), "--progress", f"--format={self.format or 'auto'}"]
@@ -103,7 +114,7 @@ class Auditing:
 
     def suggested(self, current: Scenario) -> Scenario | None:
         """The design with the groups and the peakedness of the audit in place of its own, if jobs were audited."""
-        line = next((line for line in reversed(self.runner.found) if line.get("scenario")), None)
+        line = next((line for line in reversed(self.lines) if line.get("scenario")), None)
         if line is None:
             return None
         made = from_dict(line["scenario"])
@@ -117,4 +128,5 @@ class Auditing:
         if self.name and self._folder is not None:
             self.path.unlink(missing_ok=True)
         self.name, self.size, self.got, self.error, self.replayed = "", 0, 0, "", None
+        self._before = []
         self._on_change()

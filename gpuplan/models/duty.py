@@ -9,6 +9,7 @@ from gpuplan.units import exact
 QUARTERS_PER_DAY = 96
 QUARTERS_PER_WEEK = 7 * QUARTERS_PER_DAY
 MINUTES_PER_QUARTER = 15
+HOURS_PER_WEEK = 168
 
 
 def on_duty(start_min: int, end_min: int, *, days: str, offset_min: int) -> np.ndarray:
@@ -147,8 +148,8 @@ def offered_load(work_rate: float, *, duration_h: float) -> float:
 
     Notes
     -----
-    work_rate * duration_h. Holds for a rate that has lasted longer than a piece of work; after the hours begin, the load
-    takes about that long to build up, so a short busy period is overstated.
+    work_rate * duration_h. Holds for a rate that has lasted longer than a piece of work; ``jobs_underway`` knows how it
+    builds up and fades.
 
     Examples
     --------
@@ -160,6 +161,56 @@ def offered_load(work_rate: float, *, duration_h: float) -> float:
     .. [1] little-1961
     """
     return work_rate * duration_h
+
+
+def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:
+    """Pieces of work under way on average in each part of a week that repeats, if none ever waits.
+
+    Parameters
+    ----------
+    rates : sequence of float
+        Pieces of work begun in an hour, in equal parts of the week. [-]
+    duration_h : float
+        Mean time for which one holds its GPUs. [h]
+
+    Returns
+    -------
+    jobs_underway : ndarray
+        Mean number under way in each part. [-]
+
+    Notes
+    -----
+    M(t)/M/infinity: dL/dt = rate - L / duration, solved exactly for rates that are constant within a part and repeat every
+    week; the mean of L over the part. What was begun within the hours goes on after them, and it takes about a piece of work
+    until the load has built up. Exponential durations; the sum over the week is rate * duration for any.
+
+    Examples
+    --------
+    >>> load = jobs_underway([10.0] * 84 + [0.0] * 84, duration_h=2.0)
+    >>> round(float(load[0]), 2), round(float(load[83]), 2), round(float(load[84]), 2)
+    (4.26, 20.0, 15.74)
+
+    References
+    ----------
+    .. [1] little-1961
+    """
+    if duration_h <= 0 or min(rates) < 0:
+        raise ValueError(
+            f"duration_h is {duration_h}, the least rate {min(rates)}: must be above 0, and not below 0"
+        )
+    step = HOURS_PER_WEEK / len(rates)
+    level = np.asarray(rates, dtype=float) * duration_h
+    kept = float(np.exp(-step / duration_h))
+    part = duration_h / step * -float(np.expm1(-step / duration_h))
+    start = 0.0
+    for target in level:  # what a week leaves of nothing
+        start = target + (start - target) * kept
+    start /= -float(np.expm1(-HOURS_PER_WEEK / duration_h))
+    means = np.empty(len(level))
+    for at, target in enumerate(level):
+        means[at] = target + (start - target) * part
+        start = target + (start - target) * kept
+    return means
 
 
 def growth_factor(year: int, *, growth: float) -> float:

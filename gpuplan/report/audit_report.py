@@ -188,11 +188,12 @@ def _allocation(found: Audit) -> str:
         f"{_day(use.first_s, found.time_zone)} to {_day(use.last_s, found.time_zone)} ({found.time_zone}), "
     )
     text = heading("Allocation: GPUs asked for and held") + wrapped(
-        f"{when if known else ''}{_one(use.days)} days: {number(use.jobs)} jobs, {number(round(use.gpu_h))} GPU-hours, "
-        f"{_one(use.offered_gpus)} GPUs wanted on average."
+        f"{when if known else ''}{_one(use.days)} days: {number(use.jobs)} jobs ask for {number(round(use.gpu_h))} "
+        f"GPU-hours, which are {_one(use.offered_gpus)} GPUs on average over these days; all their work counts, also what is done "
+        "after the last request."
     )
     text += "\n" + wrapped(
-        f"At once: mean {_one(held.mean_gpus)}, 95 % of the time at most {_one(held.p95_gpus)}, peak "
+        f"{'Held' if use.held else 'Wanted'} at once within these days, without work done after them: mean {_one(held.mean_gpus)}, 95 % of the time at most {_one(held.p95_gpus)}, peak "
         f"{_one(held.peak_gpus)}"
         + (f"; busiest hour of the week {_busiest(use.week_gpus)}." if known else ".")
     )
@@ -250,9 +251,12 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> str:
         )
         for s in suggestions
     ]
-    return heading("Groups for a scenario") + table(
-        ("Group", "At once", "GPUs each", "A day", "Hours each", "When"), rows, right=(1, 2, 3, 4)
-    )
+    heads = ("Group", "At once", "GPUs each", "A day", "Hours each", "When")
+    text = heading("Groups for a scenario") + table(heads, rows, right=(1, 2, 3, 4))
+    for s in suggestions:
+        if s.rounded_up:
+            text += "\n" + wrapped(f"{s.name}: {s.note}.")
+    return text
 
 
 def _methods(found: Sequence[Method], gpus: int, what: str) -> str:
@@ -264,11 +268,12 @@ def _methods(found: Sequence[Method], gpus: int, what: str) -> str:
 
 
 def _comparison(found: Comparison, left_out: int) -> str:
-    gpus, limit = sum(found.hosts), f"{60 * found.wait_limit_h:.0f} min"
+    gpus, limit = sum(found.hosts), f"{number(round(60 * found.wait_limit_h, 3))} min"
     replayed = found.waiting
     text = heading(f"The same jobs on {amount(len(found.hosts), 'host')} with {amount(gpus, 'GPU')}")
     text += wrapped(
-        f"{number(found.jobs)} jobs, {_one(found.offered_gpus)} GPUs wanted on average. Replayed, "
+        f"{number(found.jobs)} jobs; all their work over the days of their requests is {_one(found.offered_gpus)} GPUs on average. "
+        f"Replayed, "
         f"{percent(replayed.longer_share(found.wait_limit_h))} wait longer than {limit}, 90 % at most "
         f"{wait_words(replayed.quantile_wait_h(0.9))}, and {percent(replayed.utilisation)} of the GPU-hours are allocated; if nobody "
         f"waited, {percent(found.turned_away_share)} would be turned away."

@@ -17,19 +17,21 @@ from gpuplan.study import (
     silos,
     week_demand,
 )
-from gpuplan.trial import Trial, trial_dict
+from gpuplan.trial import Trial, by_group, trial_dict
 from gpuplan.wording import (
     FORMULA_NAMES,
     METHOD_NAMES,
     RULE_NAMES,
     amount,
     believe_words,
+    held_for_each,
     moment,
     number,
     percent,
     target_words,
     wait_words,
     week_hours,
+    years_left_out,
 )
 
 
@@ -228,6 +230,7 @@ def demand_text(plan: Plan, trials: Sequence[Trial] = ()) -> str:
 
 def _methods_text(plan: Plan, found: Methods, name: str) -> str:
     rule, bursts = found.target.rule, burst_fact(plan.catalog)
+    measured = plan.scenario.demand.peakedness is not None
     rows = []
     for a in found.answers:
         gpus = "cannot say" if a.gpus is None else number(a.gpus)
@@ -237,14 +240,19 @@ def _methods_text(plan: Plan, found: Methods, name: str) -> str:
         if a.low_chance is not None and a.high_chance is not None:
             chance = f"{percent(a.low_chance)} to {percent(a.high_chance)}"
         formula = FORMULA_NAMES.get((a.method, rule), "")
+        if found.target.each and not held_for_each(a.method, rule):
+            formula += ", all requests together"
         rows.append((METHOD_NAMES[a.method] + (" (chosen)" if a.chosen else ""), formula, gpus, chance))
     return (
         heading(
             f"{name}: {target_words(rule, found.target.chance, found.target.wait_h * 60, found.target.each)}"
         )
-        + table(("Assumption", "Formula", "GPUs", f"Chance with the {found.gpus} installed"), rows)
+        + table(("Assumption", "Formula", "GPUs", f"Chance with {found.gpus}, without spare hosts"), rows)
         + "\n"
-        + wrapped(believe_words(found.believe, float(bursts.low or 1), float(bursts.high or 1)))
+        + wrapped(
+            believe_words(found.believe, float(bursts.low or 1), float(bursts.high or 1), measured)
+            + " The formulas see one pool of GPUs without the bounds of hosts, which a simulation sees (--simulate)."
+        )
     )
 
 
@@ -267,7 +275,7 @@ def trial_text(plan: Plan, trial: Trial) -> str:
             share(o.turned_away),
             wait_words(o.wait_p90_h),
         )
-        for o in (*found.streams, found.overall)
+        for o in (*by_group(found), found.overall)
     ]
     about = f"utilisation {percent(found.utilisation.value)}; {number(found.requests)} requests in {number(round(found.hours))} h"
     ended = {
@@ -287,7 +295,10 @@ def trial_text(plan: Plan, trial: Trial) -> str:
             right=(1,),
         )
         + "\n"
-        + wrapped(f"{about}; {ended}; 95 % intervals.{growing}")
+        + wrapped(
+            f"{about}; {ended}; 95 % intervals.{growing} Requests come independently of each other: bursts are not in it. Where jobs "
+            "come in bursts, believe the replay of an audit."
+        )
     )
 
 
@@ -309,10 +320,13 @@ def _silos_text(plan: Plan) -> str:
 
 
 def _years_text(plan: Plan) -> str:
+    years = purchase_plan(plan)
     rows = [
         (y.year or "now", number(y.people), number(y.gpus_demanded), y.hosts, number(y.gpus), y.hosts_bought)
-        for y in purchase_plan(plan)
+        for y in years
     ]
-    return heading("Growth") + table(
+    left_out = years_left_out(len(years), plan.scenario.demand.years)
+    text = heading("Growth") + table(
         ("Year", "People", "GPUs demanded", "Hosts", "GPUs", "Hosts to buy"), rows, right=(1, 2, 3, 4, 5)
     )
+    return text + (f"\n{left_out}" if left_out else "")

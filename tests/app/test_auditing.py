@@ -97,6 +97,27 @@ def test_the_jobs_are_replayed_on_the_hosts_of_a_design(auditing: Auditing) -> N
     assert auditing.replayed == CURRENT
 
 
+def test_the_findings_stay_until_there_are_new_ones(auditing: Auditing) -> None:
+    send(auditing)
+    auditing.start(CURRENT, replay=True)
+    assert auditing.found is None
+    ended(auditing)
+    before = auditing.found
+    assert before is not None
+    auditing.start(CURRENT, replay=True)
+    assert auditing.found == before | {"comparison": None}
+    auditing.runner.cancel()
+    assert auditing.found == before | {"comparison": None}
+    assert auditing.suggested(CURRENT) is not None
+    auditing.option("columns", "gpus=no such column")
+    auditing.start(CURRENT)
+    ended(auditing)
+    assert auditing.found is None
+    auditing.forget()
+    auditing.start(CURRENT)
+    assert auditing.found is None
+
+
 def test_options_are_used_and_what_is_wrong_with_them_is_said(auditing: Auditing) -> None:
     send(auditing, JOBS.replace("gpus", "cards", 1))
     auditing.start(CURRENT)

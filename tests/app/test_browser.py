@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from importlib.resources import files
@@ -470,7 +471,9 @@ def test_every_control_has_a_name(visit: Any) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(app: Any, browser: Any, page: Callable[..., Any], theme: str) -> None:
+def test_axe_finds_nothing(
+    app: Any, browser: Any, page: Callable[..., Any], tmp_path: Path, theme: str
+) -> None:
     script = Path(str(files("axe_playwright_python") / "axe.min.js")).read_text(encoding="utf-8")
     context = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True)  # axe is injected
     opened = page(context).open(f"{app.url}?theme={theme}", "Enterprise example")
@@ -495,6 +498,15 @@ def test_axe_finds_nothing(app: Any, browser: Any, page: Callable[..., Any], the
     opened.page.locator(".gp-host").nth(3).click()
     opened.page.locator(".gp-host.failed").wait_for()
     assert violations() == [], "failed"
+    step(opened.page, "Demand")
+    simulated = card(opened.page, "Simulated on the hosts")
+    simulated.get_by_role("button", name="Simulate").click()
+    simulated.get_by_role("progressbar").wait_for()
+    assert violations() == [], "while it simulates"
+    upload(opened.page, tmp_path, JOBS).get_by_text("240 of 240 rows used").wait_for(timeout=60000)
+    simulated.get_by_role("button", name="Simulate again").wait_for(timeout=60000)
+    opened.page.locator(".gp-chart-wide .mark-symbol.role-mark path").first.wait_for()  # points in the chart
+    assert violations() == [], "simulated and audited"
     opened.page.locator(".gp-figure", has_text="7 + 1 spare").click()
     opened.page.locator(".gp-drawer").wait_for()
     assert violations() == []
@@ -635,13 +647,48 @@ def test_the_charts_of_the_demand_are_as_wide_as_their_place(visit: Any) -> None
     enterprise(page)
     step(page, "Demand")
     day, odds = (page.locator(".gp-chart-wide").nth(n) for n in (0, 1))
-    for chart, text in ((day, "Saturday"), (odds, "32 installed")):
+    for chart, text in ((day, "Saturday"), (odds, "28 without spare hosts")):
         chart.locator("svg text", has_text=text).wait_for()
         assert chart.bounding_box()["width"] - 4 <= chart.locator("svg").bounding_box()["width"]
     assert day.locator("svg text", has_text="planned, and everybody at once: 28").count() == 1
     page.set_viewport_size({"width": 1600, "height": 900})
     page.wait_for_timeout(300)
     assert day.bounding_box()["width"] - 4 <= day.locator("svg").bounding_box()["width"]
+
+
+def test_every_step_begins_at_its_top(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    for title in ("Demand", "Hosts and availability", "Design", "Demand", "Use cases"):
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        page.wait_for_function("scrollY > 100")
+        step(page, title)
+        page.wait_for_function("scrollY === 0")
+        page.wait_for_timeout(500)  # charts have grown
+        assert page.evaluate("scrollY") == 0, title
+    step(page, "Demand")
+    page.evaluate("scrollTo(0, 300)")
+    page.wait_for_function("scrollY === 300")
+    page.get_by_label("People, Developers", exact=True).fill("81")
+    page.locator("button:enabled", has_text="Undo").wait_for()
+    page.wait_for_timeout(300)
+    assert page.evaluate("scrollY") > 0  # drawn again, not entered
+
+
+def test_the_focus_stays_near_a_button_that_goes(visit: Any, tmp_path: Path) -> None:
+    page = visit.page
+    file = tmp_path / "many.yaml"
+    groups = [{"id": f"g{n}", "name": f"Group {n}", "people": 2, "growth": 0.5} for n in range(12)]
+    file.write_text(yaml.safe_dump({"name": "Many", "groups": groups}))
+    choose(page, file)
+    wait_figure(page, "GPUs demanded", "24")
+    step(page, "Demand")
+    page.get_by_role("button", name="Plan each of the 12 groups alone").press("Enter")
+    page.locator("h2:focus", has_text="Silos against the pool").wait_for()
+    page.get_by_text("Alone the groups would need").wait_for()
+    page.get_by_role("button", name="Plan each of these years").press("Enter")
+    page.locator(":focus").and_(page.get_by_label("Years to plan for", exact=True)).wait_for()
+    page.locator(".gp-tables", has_text="To buy").wait_for()
 
 
 def test_silos_growth_and_methods(visit: Any) -> None:
@@ -655,7 +702,121 @@ def test_silos_growth_and_methods(visit: Any) -> None:
     years.nth(3).wait_for()
     page.get_by_label("Years to plan for", exact=True).fill("2")
     years.nth(3).wait_for(state="detached")
-    page.locator("summary", has_text="Assumption about arrivals").click()
+    page.locator("summary", has_text="Assumptions about arrivals").click()
     page.get_by_role("radio", name="Few have to wait").click()
     page.get_by_label("Assumption about arrivals", exact=True).select_option("bursty")
     page.locator("tr", has_text="Erlang C, Hayward").get_by_text("planned with").wait_for()
+
+
+# --- simulation and audit: in the background
+
+JOBS = "submit,duration,gpus,group\n" + "".join(
+    f"2024-05-{6 + hour // 24:02} {hour % 24:02}:00:00,{3600 * (1 + hour % 3)},{1 + hour % 2},{'ab'[hour % 2]}\n"
+    for hour in range(240)
+)
+
+
+def card(page: Any, title: str) -> Any:
+    """A card of the page by its heading."""
+    return page.locator(".gp-card", has=page.get_by_role("heading", name=title))
+
+
+def upload(page: Any, folder: Path, text: str, name: str = "jobs.csv") -> Any:
+    """Choose a file for the audit, and wait until it has been read, or was refused."""
+    file = folder / name
+    file.write_text(text)
+    audit = card(page, "Audit what exists")
+    audit.locator("input[type=file]").set_input_files(file)
+    return audit
+
+
+def test_the_page_goes_on_while_hosts_are_simulated(visit: Any) -> None:
+    page = visit.page
+    page.get_by_text("Starter example").first.click()
+    step(page, "Demand")
+    simulated = card(page, "Simulated on the hosts")
+    simulated.get_by_role("button", name="Simulate").click()
+    page.get_by_label("People, Developers", exact=True).fill("33")
+    wait_figure(page, "GPUs demanded", "14")
+    simulated.get_by_role("button", name="Simulate again").wait_for(timeout=60000)
+    simulated.get_by_text("This was another design: simulate again.").wait_for()
+    simulated.get_by_label("Hours").select_option("week")
+    simulated.get_by_role("button", name="Simulate again").click()
+    simulated.get_by_role("button", name="Stop").and_(page.locator(":focus")).wait_for()
+    simulated.get_by_role("button", name="Simulate again").and_(page.locator(":focus")).wait_for(
+        timeout=60000
+    )
+    assert simulated.get_by_text("This was another design").count() == 0
+    for tag in ("for the demand", "planned"):
+        assert "\u00b1" in simulated.locator("tr", has_text=tag).inner_text()
+    simulated.get_by_text("bursts are not in it").wait_for()
+    assert simulated.locator("tr", has_text="Data scientists").count() == 1
+
+
+def test_a_simulation_can_be_stopped(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Demand")
+    simulated = card(page, "Simulated on the hosts")
+    simulated.get_by_role("button", name="Simulate").click()
+    simulated.get_by_role("progressbar").wait_for()
+    simulated.get_by_role("button", name="Stop").click()
+    simulated.get_by_role("button", name="Simulate").wait_for()
+    assert simulated.get_by_role("progressbar").count() == 0
+
+
+def test_jobs_are_audited_become_the_design_and_are_replayed(visit: Any, tmp_path: Path) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Demand")
+    audit = upload(page, tmp_path, JOBS)
+    audit.get_by_text("240 of 240 rows used").wait_for(timeout=60000)
+    audit.get_by_text("Burstiness: peakedness").wait_for()
+    audit.locator("svg").wait_for()
+    audit.get_by_role("button", name="Replay on the hosts planned").click()
+    audit.get_by_text("Replayed on 8 hosts with 32 GPUs:").wait_for(timeout=60000)
+    audit.locator("tr", has_text="Kaufman-Roberts").wait_for()
+    audit.get_by_role("button", name="Use these 2 groups").click()
+    page.get_by_label("People, b, 2 GPUs", exact=True).wait_for()
+    page.get_by_text("The design has the 2 groups of jobs.csv.").wait_for()
+    chosen = page.locator(".gp-rule.on", has_text="Few wait long")  # as for jobs
+    wait_figure(page, "GPUs demanded", chosen.locator(".gp-why-big").inner_text().removesuffix(" GPUs"))
+    assert figures(page)["GPUs demanded"] != "28"
+    page.get_by_role("button", name="Undo").click()
+    wait_figure(page, "GPUs demanded", "28")
+    audit.get_by_role("button", name="Forget the file").click()
+    audit.get_by_role("button", name="Choose a file").wait_for()
+
+
+def test_a_file_that_cannot_be_audited_is_named_with_its_line(visit: Any, tmp_path: Path) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Demand")
+    audit = upload(page, tmp_path, "submit,duration,gpus\n2024-05-06 00:00:00,-5,1\n", "bad.csv")
+    alert = audit.get_by_role("alert")
+    alert.wait_for(timeout=60000)
+    assert "line 2" in alert.inner_text()
+    assert "Traceback" not in alert.inner_text()
+    upload(page, tmp_path, "", "empty.csv")
+    audit.get_by_text("empty.csv is empty.").wait_for()
+    upload(page, tmp_path, JOBS.replace("gpus", "cards", 1), "odd.csv")
+    audit.get_by_label("Columns").fill("gpus=cards")
+    audit.get_by_role("button", name="Read again").click()
+    audit.get_by_text("240 of 240 rows used").wait_for(timeout=60000)
+    wait_figure(page, "GPUs demanded", "28")
+
+
+def test_what_was_sent_goes_with_the_page(app: Any, page: Callable[..., Any], tmp_path: Path) -> None:
+    opened = page().open(app.url, "Enterprise example")
+    enterprise(opened.page)
+    step(opened.page, "Demand")
+    audit = upload(opened.page, tmp_path, JOBS, "secret-jobs.csv")
+    audit.get_by_text("240 of 240 rows used").wait_for(timeout=60000)
+    there = list(Path(tempfile.gettempdir()).glob("gpuplan-*/session-*/gpuplan-audit-*/secret-jobs.csv"))
+    assert len(there) == 1
+    assert opened.external == []
+    opened.page.close(run_before_unload=True)
+    end = time.monotonic() + 30
+    while there[0].exists() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not there[0].parents[1].exists()

@@ -10,6 +10,7 @@ import pytest
 from gpuplan.models.duty import (
     QUARTERS_PER_WEEK,
     growth_factor,
+    jobs_underway,
     offered_load,
     on_duty,
     people_at_sites,
@@ -84,3 +85,25 @@ def test_load_is_rate_times_duration() -> None:
 def test_growth() -> None:
     assert [growth_factor(year, growth=0.3) for year in range(3)] == pytest.approx([1, 1.3, 1.69])
     assert growth_factor(3, growth=-0.5) == 0.125
+
+
+def test_work_builds_up_and_fades() -> None:
+    steady = jobs_underway([4.0] * 7, duration_h=3.0)
+    assert steady == pytest.approx(12.0)
+    rates = [10.0 if 9 <= hour % 24 < 18 else 0.0 for hour in range(168)]
+    load = jobs_underway(np.repeat(rates, 4).tolist(), duration_h=2.0)
+    assert load.mean() * 168 == pytest.approx(10 * 9 * 7 * 2)  # Little: no piece of work is lost
+    by_steps, level = [], 0.0
+    for _ in range(3):  # Euler in seconds, until a week repeats the one before
+        by_steps = []
+        for hour in range(168):
+            total = 0.0
+            for _ in range(360):
+                level += (rates[hour] - level / 2.0) / 360
+                total += level / 360
+            by_steps.append(total)
+    assert load.reshape(168, 4).mean(axis=1) == pytest.approx(by_steps, abs=0.02)
+    with pytest.raises(ValueError, match="above 0"):
+        jobs_underway([1.0], duration_h=0)
+    with pytest.raises(ValueError, match="not below 0"):
+        jobs_underway([-1.0], duration_h=1)

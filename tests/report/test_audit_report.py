@@ -61,6 +61,27 @@ def test_the_figures_of_the_audit_are_shown(jobs: Jobs) -> None:
     assert week.shape == (168, 3)
 
 
+def test_the_two_means_say_what_they_count(tmp_path: Path) -> None:
+    # a GPU for 1 h every hour of 10, and for 100 h from the last request on: 110 GPU-hours, of which 10 within the period
+    rows = "\n".join(f"{3600 * n},{360_000 if n == 10 else 3600},1" for n in range(11))
+    trace = read_trace(written(tmp_path, "late.csv", f"submit,duration,gpus\n{rows}\n"))
+    text = " ".join(audit_text(audit(trace)).split())
+    assert (
+        "11 jobs ask for 110 GPU-hours, which are 11 GPUs on average over these days; all their work counts, also what is done "
+        "after the last request." in text
+    )
+    assert "Wanted at once within these days, without work done after them: mean 1, " in text
+
+
+def test_groups_that_are_rounded_up_are_named(tmp_path: Path) -> None:
+    rows = "\n".join(f"{86_400 * n},7200,1,a" for n in range(365))
+    trace = read_trace(written(tmp_path, "few.csv", f"submit,duration,gpus,group\n{rows}\n9000,30,4,b\n"))
+    found = audit(trace)
+    text = " ".join(audit_text(found, suggest_groups(found)).split())
+    assert "b, 4 GPUs: 1 job and 0 GPU-hours of the trace; rounded up to the least" in text
+    assert "a, 1 GPU: 365 jobs" not in text
+
+
 def test_activity_is_never_called_allocation(tmp_path: Path) -> None:
     rows = [f"2024-05-06 {h:02}:00:00,{g},{10 * g},team" for h in range(24) for g in range(3)]
     trace = read_trace(written(tmp_path, "samples.csv", "time,gpu,percent,group\n" + "\n".join(rows) + "\n"))

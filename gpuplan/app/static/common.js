@@ -15,12 +15,13 @@ function h(tag, props, ...children) {
   return node;
 }
 
-// Puts new content into an element; what had the focus gets it back by its data-at, or else what its data-else names.
+// Puts new content into an element; what had the focus gets it back by its data-at, or else what its data-else names, or
+// else what is marked data-near.
 function redraw(el, content) {
-  const active = el.contains(document.activeElement) ? document.activeElement.dataset : {};
-  const find = (at) => at && el.querySelector(`[data-at="${CSS.escape(at)}"]`);
+  const active = el.contains(document.activeElement) ? document.activeElement.dataset : undefined;
+  const find = (at) => (at ? el.querySelector(`[data-at="${CSS.escape(at)}"]`) : null);
   el.replaceChildren(...[content].flat(Infinity).filter(Boolean));
-  (find(active.at) ?? find(active.else))?.focus({ preventScroll: true });
+  if (active) (find(active.at) ?? find(active.else) ?? el.querySelector("[data-near]"))?.focus({ preventScroll: true });
 }
 
 // Draws again on every change of the data.

@@ -8,4 +8,8 @@ export default drawn((data, send) => {
     }, h("span", { class: s.error ? "gp-num gp-bad" : "gp-num", "aria-hidden": "true" }, s.error ? "!" : i || "\u2302"), h("span", {}, s.title,
       s.error ? h("em", {}, s.error) : null))))),
     h("p", { class: "gp-hint" }, "Each step can be entered at any time; nothing is lost by going back."));
+}, (el, model) => {
+  const { current } = model.get("data");
+  if (model.step && model.step !== current) el.closest(".gp-app")?.scrollIntoView();
+  model.step = current;
 });

@@ -16,7 +16,7 @@ export default drawn((data, send) => {
     h("select", { "data-at": `look-${s.what}`, onchange: (event) => send("look", { what: s.what, value: event.target.value }) },
       s.options.map((o) => h("option", { value: o.value, selected: o.value === s.value }, o.text))));
   return h("div", { class: data.stale ? "gp-stale" : "" },
-    data.title ? h("h2", {}, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map(select)) : null,
+    data.title ? h("h2", { tabindex: -1, "data-near": true }, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map(select)) : null,
     said(data.text), tables(data.tables ?? [], send), said(data.after),
     data.button ? h("button", { type: "button", "data-at": data.button.key, onclick: () => send("fold", { key: data.button.key, open: true }) }, data.button.text) : null,
     (data.notes ?? []).map((note) => h("p", { class: "gp-small gp-said" }, note.text, h("cite", {}, note.cite))));

@@ -138,8 +138,13 @@ def _said(workbook: Workbook, audit: Auditing) -> list[str]:
         held = use["held"] or use["wanted"]
         peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_busiest(use['week_gpus'])}"
         said.append(
-            f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days want {_one(use['offered_gpus'])} GPUs on average, "
-            f"{_one(held['p95_gpus'])} or fewer for 95 % of the time, {_one(held['peak_gpus'])} at the peak{peak}."
+            f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days ask for {_one(use['offered_gpus'])} GPUs on average, "
+            "counting all their work, also what is done after the last request."
+        )
+        said.append(
+            f"{'Held' if use['held'] else 'Wanted'} at once within these days, without work done after them: mean "
+            f"{_one(held['mean_gpus'])}, {_one(held['p95_gpus'])} or fewer for 95 % of the time, {_one(held['peak_gpus'])} at the "
+            f"peak{peak}."
         )
         said.append(
             f"Burstiness: peakedness {_one(use['wanted']['peakedness'])}, where independent arrivals of the same sizes give "
@@ -163,7 +168,7 @@ def _said(workbook: Workbook, audit: Auditing) -> list[str]:
         other = " (another design than now)" if audit.replayed != workbook.plan.scenario else ""
         said.append(
             f"Replayed on {len(comparison['hosts'])} hosts with {amount(sum(comparison['hosts']), 'GPU')}{other}: "
-            f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {60 * comparison['wait_limit_h']:.0f} min, 90 % at most "
+            f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {_minutes(comparison)}, 90 % at most "
             f"{wait_words(waiting['wait_p90_h'])}, {percent(waiting['utilisation'])} of the GPU-hours are held."
         )
         if comparison["left_out_jobs"]:
@@ -178,6 +183,10 @@ def _said(workbook: Workbook, audit: Auditing) -> list[str]:
 
 def _one(value: float) -> str:
     return f"{value:,.1f}".replace(",", "\u202f").removesuffix(".0")
+
+
+def _minutes(comparison: dict[str, Any]) -> str:
+    return f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
 
 
 def _busiest(week: list[list[float]]) -> str:
@@ -289,7 +298,7 @@ def _comparison(found: dict[str, Any]) -> list[dict[str, Any]]:
         ]
         return _table(title, ("Formulas and replay", f"With {number(gpus)}", "GPUs needed"), rows)
 
-    limit = f"{60 * found['wait_limit_h']:.0f} min"
+    limit = _minutes(found)
     return [
         table(f"At most {share} of the jobs wait longer than {limit}", found["waits_long"]),
         table(f"At most {share} of the jobs turned away", found["turned_away"]),

@@ -229,9 +229,12 @@ def odds_chart(data: Spec, dark: bool) -> Spec:
             "encoding": {"x": at_gpus, "y": at_chance, "text": words},
         },
     ]
+    about = "How often so many GPUs are too few, by each assumption about arrivals"
+    if not data["simulated"]:
+        return _chart([band, lines, *marks], 250, about, dark)
     seen = {
         "data": _inline([row | {"chance": max(row["chance"], LEAST_CHANCE)} for row in data["simulated"]]),
-        "mark": {"type": "point", "filled": True, "size": 60, "color": ink, "clip": True},
+        "mark": {"type": "point", "filled": True, "size": 60, "color": ink, "clip": True, "aria": False},
         "encoding": {
             "x": x,
             "y": _field("chance", **y),
@@ -241,10 +244,7 @@ def odds_chart(data: Spec, dark: bool) -> Spec:
             ],
         },
     }
-    about = (
-        "How often so many GPUs are too few, by each assumption about arrivals, and as simulated on the hosts"
-    )
-    return _chart([band, lines, *marks, seen], 250, about, dark)
+    return _chart([band, lines, *marks, seen], 250, f"{about}, and as simulated on the hosts", dark)
 
 
 def week_chart(data: Spec, dark: bool) -> Spec:

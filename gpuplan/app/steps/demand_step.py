@@ -44,6 +44,7 @@ from gpuplan.wording import (
     stated_percent,
     target_words,
     week_hours,
+    years_left_out,
 )
 
 COLUMNS = (
@@ -459,8 +460,12 @@ def odds_data(workbook: Workbook) -> dict[str, Any]:
             {"text": believed, "strong": "yes"},
             {
                 "text": believe_words(
-                    known.believe, float(bursts.low or 1), float(bursts.high or bursts.value)
+                    known.believe,
+                    float(bursts.low or 1),
+                    float(bursts.high or bursts.value),
+                    workbook.plan.scenario.demand.peakedness is not None,
                 )
+                + " The formulas see one pool of GPUs without the bounds of hosts; the simulation below sees them."
             },
         ]
     ]
@@ -561,7 +566,7 @@ def odds_rows(workbook: Workbook) -> dict[str, Any]:
         "target": known.target.chance,
         "target_words": f"target {stated_percent(known.target.chance)}",
         "installed": known.gpus,
-        "installed_words": f"{number(known.gpus)} installed",
+        "installed_words": f"{number(known.gpus)} without spare hosts",
         "rule": known.target.rule,
         "simulated": _simulated(workbook, pool, known.target.rule),
     }
@@ -714,7 +719,15 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
                 "title": "",
                 "heads": _heads("Year", "People", "GPUs asked", "Hosts", "To buy"),
                 "rows": [_year_row(year) for year in years],
-                "more": "Hosts once bought stay." + _totals_grow(workbook),
+                "more": " ".join(
+                    filter(
+                        None,
+                        [
+                            "Hosts once bought stay." + _totals_grow(workbook),
+                            years_left_out(len(years), workbook.plan.scenario.demand.years),
+                        ],
+                    )
+                ),
             }
         ]
     }

@@ -72,6 +72,8 @@ def test_jobs(book: Workbook, tmp_path: Path) -> None:
     said = " ".join(data["text"])
     assert "240 of 240 rows used" in said
     assert "Burstiness" in said
+    assert "counting all their work, also what is done after the last request." in said
+    assert "Wanted at once within these days, without work done after them: mean 3, " in said
     assert [b["event"] for b in data["buttons"]] == ["audit", "use-audit", "replay", "forget-audit"]
     groups, suggestions = audit_tables(book)["tables"]
     assert len(groups["rows"]) == 9

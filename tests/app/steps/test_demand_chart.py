@@ -72,8 +72,21 @@ def test_no_chance_is_zero_on_a_logarithmic_axis(book: Workbook) -> None:
 def test_the_target_and_what_is_installed_are_rules(book: Workbook) -> None:
     book.edit("demand.chance", "0.1")
     rules = [rule["data"]["values"][0] for rule in layers(odds_chart(odds_rows(book), False), "rule")]
-    assert [rule["words"] for rule in rules] == ["target 10 %", "40 installed"]
-    assert (rules[0]["chance"], rules[1]["gpus"]) == (0.1, 40)
+    assert [rule["words"] for rule in rules] == ["target 10 %", "32 without spare hosts"]
+    assert (rules[0]["chance"], rules[1]["gpus"]) == (0.1, 32)
+
+
+def test_what_was_simulated_is_points_and_without_there_is_no_layer_of_them(book: Workbook) -> None:
+    data = odds_rows(book)
+    assert data["simulated"] == []
+    assert layers(odds_chart(data, False), "point") == []
+    points = [{"gpus": 40, "chance": 0.0, "shown": "0 %"}, {"gpus": 36, "chance": 0.2, "shown": "20 %"}]
+    spec = odds_chart(data | {"simulated": points}, False)
+    alt.Chart.from_dict(spec, validate=True)
+    (seen,) = layers(spec, "point")
+    assert [row["chance"] for row in seen["data"]["values"]] == [LEAST_CHANCE, 0.2]
+    assert seen["mark"]["aria"] is False
+    assert spec["description"].endswith("as simulated on the hosts")
 
 
 def test_a_dark_theme_has_light_ink(book: Workbook) -> None:
