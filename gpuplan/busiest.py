@@ -331,11 +331,11 @@ def waiting_lines(
         trail.record(
             f"totals.{key}",
             label,
-            "1",
+            "%",
             FUNCTIONS[method, "wait"],
             "{load_u} wanted on average, {gpus_u} there"
             + ", peakedness {peakedness}" * (method == "bursty")
-            + ": a share of {value} of the requests finds too few free",
-            chance,
+            + ": {value_u} of the requests find too few free",
+            100 * chance,
             inputs,
         )

@@ -116,7 +116,7 @@ def _lent_between_modes(plan: Plan) -> Iterator[Message]:
 
 def _waiting(plan: Plan) -> Iterator[Message]:
     asked, waiting = plan.scenario.demand, plan.lines.get("totals.waiting")
-    if asked.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD:
+    if asked.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD_PCT:
         closed = waiting.function.endswith("closed_wait_chance")
         why = (
             "If each person is active at random with the share that is stated"
@@ -127,7 +127,7 @@ def _waiting(plan: Plan) -> Iterator[Message]:
         yield Message(
             "waiting-likely",
             "note",
-            f"{why}, {percent(waiting.value)} of the requests{' of the unluckiest group' * closed} find too few GPUs free in the "
+            f"{why}, {percent(waiting.value / 100)} of the requests{' of the unluckiest group' * closed} find too few GPUs free in the "
             f"busiest hours.{more}",
             "Ask what the share is, the usual one or the highest, and choose how often somebody may wait.",
             "demand.rule",
@@ -154,7 +154,7 @@ def _waiting(plan: Plan) -> Iterator[Message]:
             )
 
 
-WORTH_A_WORD = 0.1
+WORTH_A_WORD_PCT = 10
 """A chance of waiting from which it is pointed out."""
 
 

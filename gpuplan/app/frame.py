@@ -108,9 +108,9 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     return {"figures": figures, "stale": workbook.stale, "shown": workbook.started, "open": workbook.drawer}
 
 
-def _chance(value: float) -> str:
+def _chance(percentage: float) -> str:
     """A chance in per cent, as short as a figure must be."""
-    return percent(value).replace("under ", "< ").replace("over ", "> ")
+    return percent(percentage / 100).replace("under ", "< ").replace("over ", "> ")
 
 
 def _figure(key: str, label: str, value: str, note: str, tone: str = "") -> dict[str, str]:

@@ -487,10 +487,10 @@ def _studied(workbook: Workbook, known: Methods) -> list[dict[str, str]]:
     if "totals.waiting" in lines:
         said += [
             {"text": " Chance of waiting with the hosts planned: "},
-            {"text": percent(lines["totals.waiting"].value), "key": "totals.waiting"},
+            {"text": percent(lines["totals.waiting"].value / 100), "key": "totals.waiting"},
             {"text": ", after a failure "},
             {
-                "text": percent(lines["totals.waiting_after_failure"].value),
+                "text": percent(lines["totals.waiting_after_failure"].value / 100),
                 "key": "totals.waiting_after_failure",
             },
             {"text": "."},
