@@ -270,9 +270,18 @@ def _group_lines(
         want.requests[group.id],
         {**inputs, "load": load},
     )
+    return vm_lines(trail, scenario, group, active)
+
+
+def vm_lines(
+    trail: Trail, scenario: Scenario, group: Group, active: Line, *, peak: bool = False
+) -> tuple[Line, Line]:
+    """(VMs, GPUs) of a group with so many active: as planned, or at its own ``peak`` where that is not what is planned for."""
+    at, name = f"groups.{group.id}", group.name
+    keys, tail = (("peak_vms", "peak_gpus"), " at its own peak") if peak else (("vms", "demand_gpus"), "")
     vms = trail.compute(
-        f"{at}.vms",
-        f"{name}: VMs",
+        f"{at}.{keys[0]}",
+        f"{name}: VMs{tail}",
         "VM",
         demand.group_vms,
         "{active} active x {vms_each} each = {value}",
@@ -280,8 +289,8 @@ def _group_lines(
         vms_each=scenario.fact(f"{at}.vms_each"),
     )
     gpus = trail.compute(
-        f"{at}.demand_gpus",
-        f"{name}: GPUs",
+        f"{at}.{keys[1]}",
+        f"{name}: GPUs{tail}",
         "GPU",
         demand.group_demand_gpus,
         "{vms_u} x {gpus_each_u} each = {value}",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool
-from gpuplan.busiest import PoolDemand, busiest, demand_lines, waiting_lines
+from gpuplan.busiest import PoolDemand, busiest, demand_lines, vm_lines, waiting_lines
 from gpuplan.catalog import Catalog
 from gpuplan.decisions import decide
 from gpuplan.facts import Fact, derived
@@ -161,10 +161,10 @@ def _group_demand(
 ) -> tuple[Line, Line]:
     """(VMs, GPUs) of a group at its own peak, which is what is planned for where the peaks are added up."""
     at, name = f"groups.{group.id}", group.name
-    keys = ("active", "vms", "demand_gpus") if planned else ("peak_active", "peak_vms", "peak_gpus")
+    key = f"{at}.active" if planned else f"{at}.peak_active"
     if group.jobs_per_day is None:
         active = trail.compute(
-            f"{at}.{keys[0]}",
+            key,
             f"{name}: active at the peak",
             "1",
             demand.active_people,
@@ -174,7 +174,7 @@ def _group_demand(
         )
     else:
         active = trail.record(
-            f"{at}.{keys[0]}",
+            key,
             f"{name}: under way at the peak",
             "1",
             duty.jobs_underway,
@@ -185,25 +185,7 @@ def _group_demand(
                 "work_h": work_fact(scenario, catalog, group),
             },
         )
-    vms = trail.compute(
-        f"{at}.{keys[1]}",
-        f"{name}: VMs" + " at its own peak" * (not planned),
-        "VM",
-        demand.group_vms,
-        "{active} active x {vms_each} each = {value}",
-        active=active,
-        vms_each=scenario.fact(f"{at}.vms_each"),
-    )
-    gpus = trail.compute(
-        f"{at}.{keys[2]}",
-        f"{name}: GPUs" + " at its own peak" * (not planned),
-        "GPU",
-        demand.group_demand_gpus,
-        "{vms_u} x {gpus_each_u} each = {value}",
-        vms=vms,
-        gpus_each=scenario.fact(f"{at}.gpus_each"),
-    )
-    return vms, gpus
+    return vm_lines(trail, scenario, group, active, peak=not planned)
 
 
 def _pool(

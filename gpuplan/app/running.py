@@ -14,6 +14,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The event loop of this thread, which a kernel has; None in a plain script."""
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 class Runner:
     """One command at a time; ``on_change`` is called in the caller's event loop when there is something to show."""
 
@@ -35,10 +43,7 @@ class Runner:
         """Run ``gpuplan`` with these arguments and this input; one that still runs is ended first."""
         self.clear()
         self.state = "running"
-        try:
-            self._loop = asyncio.get_running_loop()
-        except RuntimeError:  # no event loop: a test, or a plain script
-            self._loop = None
+        self._loop = running_loop()
         process = subprocess.Popen(
             [sys.executable, "-m", "gpuplan.cli", *arguments],
             stdin=subprocess.PIPE,

@@ -39,6 +39,7 @@ def plan_text(plan: Plan) -> str:
                     f"{number(totals.unplaced_vms)}  ({number(totals.unplaced_vms_after_failure)} after the worst "
                     "failure of one host)",
                 ),
+                *_waiting(plan),
             ],
         )
     )
@@ -139,6 +140,19 @@ def plan_text(plan: Plan) -> str:
             )
         )
     return "\n\n".join(parts) + "\n"
+
+
+def _waiting(plan: Plan) -> list[tuple[str, str]]:
+    """The chance of waiting in the busiest hours, if anybody asks for GPUs."""
+    now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
+    if now is None or after is None:
+        return []
+    return [
+        (
+            "Chance to wait",
+            f"{percent(now.value / 100)}  ({percent(after.value / 100)} after failure; in the busiest hours)",
+        )
+    ]
 
 
 def _host(plan: Plan, host: Sequence[Load], gpus_per_host: int) -> str:

@@ -229,3 +229,9 @@ def page(browser: Any) -> Iterator[Callable[..., Visit]]:
     for context in contexts:
         for open_page in context.pages:
             open_page.close()
+
+
+@pytest.fixture
+def plain_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No event loop in this thread, as in a plain script; the browser of other tests leaves one here that stands still."""
+    monkeypatch.setattr("gpuplan.app.running.running_loop", lambda: None)

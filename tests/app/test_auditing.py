@@ -10,6 +10,8 @@ import pytest
 from gpuplan import load_scenario
 from gpuplan.app.auditing import MOST_BYTES, Auditing
 
+pytestmark = pytest.mark.usefixtures("plain_script")
+
 JOBS = "submit,duration,gpus,group\n" + "".join(
     f"2024-05-{6 + hour // 24:02} {hour % 24:02}:00:00,{3600 * (1 + hour % 3)},{1 + hour % 2},{'ab'[hour % 2]}\n"
     for hour in range(240)

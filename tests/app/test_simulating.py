@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from gpuplan import load_scenario
 from gpuplan.app.simulating import Simulating
+
+pytestmark = pytest.mark.usefixtures("plain_script")
 
 
 def ended(simulating: Simulating) -> None:

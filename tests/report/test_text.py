@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpuplan import Plan, make_plan
+from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.report.tables import plan_tables
 from gpuplan.report.text import WIDTH, catalog_text, plan_text, table, table_text, wrapped
@@ -139,3 +139,9 @@ def test_postures_say_where_maintenance_itself_is_too_much(plans: dict[str, Plan
     assert none.split()[-3:] == ["112", "h", "short"]
     assert " ".join(one.split()[1:]) == "(chosen) 8 32 2.2 h 128 h 5.4 %"
     assert two.split()[-3:] == ["none", "0.15", "%"]
+
+
+def test_the_chance_to_wait_is_said_where_somebody_asks(catalog: Catalog) -> None:
+    text = plan_text(make_plan(load_scenario("enterprise"), catalog))
+    assert "Chance to wait  0.39 %  (55 % after failure; in the busiest hours)" in text
+    assert "Chance to wait" not in plan_text(make_plan(from_dict({}), catalog))
