@@ -59,6 +59,7 @@ def test_installed_wheel_plans_the_enterprise_example(wheel: Path, tmp_path: Pat
         "pyyaml",
         "pip",
         "setuptools",
+        "tzdata",
     }
     done = subprocess.run([str(command), "app"], cwd=elsewhere, capture_output=True, text=True)
     assert done.returncode == 2
