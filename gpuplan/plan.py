@@ -93,19 +93,7 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     trail = Trail()
 
     # Demand: people -> VMs -> GPUs at the peak, or in the busiest hours and at the stated risk
-    added_up = scenario.demand.rule == "sum"
-    wanted = {group.id: _group_demand(trail, scenario, catalog, group, added_up) for group in scenario.groups}
-    hours: tuple[PoolDemand, ...] = ()
-    if not added_up:
-        hours = busiest(scenario, catalog, trail, wanted)
-        wanted = demand_lines(trail, scenario, catalog, hours, wanted)
-    by_groups = trail.add_up(
-        "demand.groups_gpus",
-        "Sum of the groups",
-        "GPU",
-        demand.total_demand_gpus,
-        {group_id: lines[1] for group_id, lines in wanted.items()},
-    )
+    wanted, hours, by_groups = _demand(trail, scenario, catalog)
     asked = trail.compute(
         "demand.gpus",
         "GPUs demanded",
@@ -154,6 +142,51 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     return Plan(
         scenario, catalog, totals, tuple(groups), pools, postures, decisions, dict(trail.lines), hours
     )
+
+
+def groups_gpus(scenario: Scenario, catalog: Catalog) -> float:
+    """GPUs that the groups of a scenario demand by its rule, as in its plan.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The customer's question. [-]
+    catalog : Catalog
+        Hardware, software, rules and their sources. [-]
+
+    Returns
+    -------
+    groups_gpus : float
+        GPUs, whatever total is stated. [GPU]
+
+    Raises
+    ------
+    ScenarioError
+        Naming each field that the catalog or the hardware does not allow.
+    """
+    if problems := scenario_problems(scenario, catalog):
+        raise ScenarioError(problems)
+    return float(_demand(Trail(), scenario, catalog)[2].value)
+
+
+def _demand(
+    trail: Trail, scenario: Scenario, catalog: Catalog
+) -> tuple[dict[str, tuple[Line, Line]], tuple[PoolDemand, ...], Line]:
+    """(VMs, GPUs) of each group, the mixes of each pool where peaks are not added up, and the GPUs of all groups."""
+    added_up = scenario.demand.rule == "sum"
+    wanted = {group.id: _group_demand(trail, scenario, catalog, group, added_up) for group in scenario.groups}
+    hours: tuple[PoolDemand, ...] = ()
+    if not added_up:
+        hours = busiest(scenario, catalog, trail, wanted)
+        wanted = demand_lines(trail, scenario, catalog, hours, wanted)
+    by_groups = trail.add_up(
+        "demand.groups_gpus",
+        "Sum of the groups",
+        "GPU",
+        demand.total_demand_gpus,
+        {group_id: lines[1] for group_id, lines in wanted.items()},
+    )
+    return wanted, hours, by_groups
 
 
 def _group_demand(

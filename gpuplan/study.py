@@ -17,7 +17,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.clock import SEASONS, offset_min, zone_of
 from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, MAX_GPUS, RULES, ScenarioError, sites_people
 from gpuplan.models import duty
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan, groups_gpus, make_plan
 from gpuplan.records import Pool
 from gpuplan.scenario import Scenario
 from gpuplan.sizing import (
@@ -27,7 +27,6 @@ from gpuplan.sizing import (
     Week,
     method_of,
     mixes,
-    needed,
     peakedness_range,
     poisson_peakedness,
     weeks,
@@ -165,8 +164,7 @@ def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
         scenario = plan.scenario.with_value("demand.rule", rule)
         gpus: float | None = None
         with contextlib.suppress(ScenarioError):
-            other = plan if rule == chosen else make_plan(scenario, plan.catalog)
-            gpus = float(other.lines["demand.groups_gpus"].value)
+            gpus = groups_gpus(scenario, plan.catalog)
         found.append(RuleAnswer(rule, gpus, method_of(scenario) if rule in RISKS else "", chosen == rule))
     return tuple(found)
 
@@ -187,8 +185,19 @@ def busiest_mix(plan: Plan, pool_id: str) -> Mix:
             return pool.needed[pool.chosen].mix
     target = risk_target(plan.scenario)
     several = pool_mixes(plan)[pool_id]
-    asked = replace(plan.scenario, demand=replace(plan.scenario.demand, rule=target.rule))
-    return max(several, key=lambda mix: needed(asked, plan.catalog, mix).gpus) if several[1:] else several[0]
+    if not several[1:]:
+        return several[0]
+    method = method_of(replace(plan.scenario, demand=replace(plan.scenario.demand, rule=target.rule)))
+
+    def least(mix: Mix) -> int:
+        odds = Odds(mix, target)
+        if not odds.asks or not odds.known(method):
+            return math.ceil(mix.gpus)
+        bursty = method == "bursty"
+        z = peakedness_range(plan.scenario, plan.catalog, odds)[1] if bursty else 1.0
+        return odds.least(method, z)
+
+    return max(several, key=least)
 
 
 def gpus_without_spare(pool: Pool) -> int:

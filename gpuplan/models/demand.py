@@ -243,8 +243,10 @@ def planned_requests(
     ----------
     .. [1] gpuplan-method
     """
-    each = [exact(size) for size in sizes_gpus]
-    wanted = exact(gpus)
+    shares = [exact(size) for size in sizes_gpus]
+    parts = math.lcm(exact(gpus).denominator, *(share.denominator for share in shares))
+    each = [int(share * parts) for share in shares]
+    wanted = int(exact(gpus) * parts)
 
     def requests(k: float) -> list[int]:
         return [
@@ -252,8 +254,8 @@ def planned_requests(
             for load, spread, limit in zip(loads, spreads, most, strict=True)
         ]
 
-    def total(counts: Sequence[int]) -> Fraction:
-        return sum((size * count for size, count in zip(each, counts, strict=True)), Fraction(0))
+    def total(counts: Sequence[int]) -> int:
+        return sum(size * count for size, count in zip(each, counts, strict=True))
 
     active = [i for i, spread in enumerate(spreads) if spread > 0]
     low = min((-loads[i] / spreads[i] for i in active), default=0.0)
