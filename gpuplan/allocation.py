@@ -305,6 +305,12 @@ def requests_of(
     return found
 
 
+def work_fact(scenario: Scenario, catalog: Catalog, group: Group) -> Fact:
+    """How long a piece of work of a group takes: stated, or the catalog's planning value."""
+    stated = scenario.fact(f"groups.{group.id}.work_h")
+    return stated if stated.value is not None else catalog.assumptions["duration-of-work"].fact("work_h")
+
+
 def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPlan) -> float:
     """GPUs that one VM of a group really takes: a share that does not fill a GPU takes what a GPU holds of its like."""
     share = exact(share_each(group))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool
+from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool, work_fact
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.fields import ScenarioError
@@ -27,7 +27,6 @@ from gpuplan.sizing import (
     needed,
     peakedness_range,
     weeks,
-    work_fact,
 )
 from gpuplan.units import exact
 

@@ -686,6 +686,12 @@ def hours_min(text: str | None) -> tuple[int, int]:
     return start, end
 
 
+def hours_length_h(text: str | None) -> float:
+    """Hours of a day that an hours input spans; all of them if it is empty."""
+    start, end = hours_min(text)
+    return ((end - start) % 1440 or 1440) / 60
+
+
 def _sites_text(given: str) -> str | None:
     """Sites as ``Bangalore 25, Austin 15``, from what people type."""
     found = []

@@ -8,10 +8,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from gpuplan.allocation import mixed_sizes_refused
+from gpuplan.allocation import mixed_sizes_refused, work_fact
 from gpuplan.catalog import Catalog
 from gpuplan.clock import zone_of
-from gpuplan.fields import MAX_GPUS, Problem, hours_min, show, sites_people
+from gpuplan.fields import MAX_GPUS, Problem, hours_length_h, show, sites_people
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
 from gpuplan.scenario import MAX_VMS, Group, Scenario, wrong_values
@@ -91,12 +91,15 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
             if not zone_of(name, catalog)
         ]
     problems += _demand_problems(scenario)
-    vms = {g.id: demand.group_vms(_active(g), vms_each=g.vms_each) for g in scenario.groups}
+    vms = {
+        g.id: demand.group_vms(_active(scenario, catalog, g), vms_each=g.vms_each) for g in scenario.groups
+    }
     if sum(vms.values()) > MAX_VMS:
         largest = max(vms, key=lambda g: vms[g])
+        jobs = next(g for g in scenario.groups if g.id == largest).jobs_per_day is not None
         problems.append(
             Problem(
-                f"groups.{largest}.people",
+                f"groups.{largest}.{'jobs_per_day' if jobs else 'people'}",
                 f"{sum(vms.values()):,} VMs in all",
                 f"at most {MAX_VMS:,} VMs in one design",
             )
@@ -109,13 +112,12 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     return problems
 
 
-def _active(group: Group) -> int:
-    """Requests of a group at once at its peak; of pieces of work as many as an hour or a day of them, which is no less."""
+def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:
+    """Requests of a group at once at its peak; of pieces of work no fewer, as if they had no time to build up."""
     if group.jobs_per_day is None:
         return demand.active_people(group.people, active_share=group.active_share)
-    start, end = hours_min(group.hours)
-    length_h = ((end - start) % 1440 or 1440) / 60
-    return math.ceil(group.jobs_per_day / length_h * (group.work_h or 0.0))
+    work_h = float(work_fact(scenario, catalog, group).value)
+    return math.ceil(group.jobs_per_day / hours_length_h(group.hours) * work_h)
 
 
 def _demand_problems(scenario: Scenario) -> list[Problem]:

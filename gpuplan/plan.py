@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool
+from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool, work_fact
 from gpuplan.busiest import PoolDemand, busiest, demand_lines, vm_lines, waiting_lines
 from gpuplan.catalog import Catalog
 from gpuplan.decisions import decide
@@ -31,7 +31,7 @@ from gpuplan.records import (
 from gpuplan.risk import risk_postures
 from gpuplan.scenario import UNASSIGNED as UNASSIGNED
 from gpuplan.scenario import Group, Scenario
-from gpuplan.sizing import peak_jobs, work_fact
+from gpuplan.sizing import peak_jobs
 from gpuplan.units import exact
 
 POOL_NAMES = {

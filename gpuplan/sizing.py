@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gpuplan.allocation import held_gpus
+from gpuplan.allocation import held_gpus, work_fact
 from gpuplan.catalog import Catalog
 from gpuplan.clock import SEASONS, offset_min, zone_of
 from gpuplan.facts import Fact
-from gpuplan.fields import hours_min, sites_people
+from gpuplan.fields import hours_length_h, hours_min, sites_people
 from gpuplan.models import demand, duty, queueing
 from gpuplan.records import GroupPlan
 from gpuplan.scenario import MAX_VMS, Group, Scenario
@@ -62,12 +62,6 @@ class Mix:
         return sum(ask.load * ask.gpus for ask in self.asks)
 
 
-def work_fact(scenario: Scenario, catalog: Catalog, group: Group) -> Fact:
-    """How long a piece of work of a group takes: stated, or the catalog's planning value."""
-    stated = scenario.fact(f"groups.{group.id}.work_h")
-    return stated if stated.value is not None else catalog.assumptions["duration-of-work"].fact("work_h")
-
-
 def burst_fact(catalog: Catalog) -> Fact:
     """How many times the peakedness of independent arrivals that of real demand is."""
     return catalog.assumptions["bursts"].fact("burst_factor")
@@ -94,8 +88,7 @@ class Week:
     def rates(self) -> np.ndarray:
         """Pieces of work begun in an hour, for each quarter of an hour; of a group that states how many a day."""
         off_share = self.group.off_hours_share or 0.0
-        start, end = hours_min(self.group.hours)
-        length_h = ((end - start) % 1440 or 1440) / 60
+        length_h = hours_length_h(self.group.hours)
         rate = duty.work_rate(
             self.group.jobs_per_day or 0.0, hours_per_day=length_h + off_share * (24 - length_h)
         )

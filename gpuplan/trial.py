@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from gpuplan.allocation import requests_of
+from gpuplan.models.placement import Request
 from gpuplan.models.simulation import Estimate, Outcome, Progress, Simulated, Stream, simulate
 from gpuplan.plan import Plan
-from gpuplan.records import Pool
+from gpuplan.records import Pool, Trail
 from gpuplan.sizing import Ask, Target, Week, weeks
 from gpuplan.study import busiest_mix, risk_target, week_demand
 
@@ -38,7 +40,7 @@ class Trial:
 
 def trial_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
     """The groups of a pool as streams of requests; people with different chances to be active are streams of their own."""
-    pool = _pool(plan, pool_id)
+    requests = _requests(plan)
     asks = {ask.group: ask for ask in busiest_mix(plan, pool_id).asks}
     by_group = weeks(plan.scenario, plan.catalog)[week_demand(plan)[0].season]
     found = []
@@ -50,8 +52,8 @@ def trial_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
                 group_id,
                 gpus=group.gpus_each,
                 vms=group.vms_each,
-                per_gpu=_per_gpu(pool, group_id),
-                family=_family(pool, group_id),
+                per_gpu=_per_gpu(requests[group_id]),
+                family=family.name if (family := requests[group_id].family) else "",
                 people=people,
                 rates_per_h=rates,
                 duration_h=ask.work_h,
@@ -85,18 +87,18 @@ def _once(rates: list[float]) -> tuple[float, ...]:
     return tuple(rates) if len(set(rates)) > 1 else (rates[0],)
 
 
-def _per_gpu(pool: Pool, group_id: str) -> int:
-    """How many VMs of a group fit on one GPU by its profile; 0 where the share alone says so."""
-    request = next((r for r in pool.requests if r.group == group_id), None)
-    if request is None or request.family is None or request.family.capacity or request.shares > 1:
+def _requests(plan: Plan) -> dict[str, Request]:
+    """What a VM of each group asks a host for, also of groups that are absent from the mix that the hosts are sized for."""
+    groups = [replace(g, vms_placed=max(1, g.vms_placed)) for g in plan.groups if g.mode]
+    return requests_of(Trail(), plan.scenario, plan.catalog, groups)
+
+
+def _per_gpu(request: Request) -> int:
+    """How many such VMs fit on one GPU by their profile; 0 where the share alone says so."""
+    if request.family is None or request.family.capacity or request.shares > 1:
         return 0
     at = request.family.profiles.index(request.profile)
     return max(layout[at] for layout in request.family.layouts)
-
-
-def _family(pool: Pool, group_id: str) -> str:
-    request = next((r for r in pool.requests if r.group == group_id), None)
-    return request.family.name if request and request.family else ""
 
 
 def _pool(plan: Plan, pool_id: str) -> Pool:

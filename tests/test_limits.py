@@ -98,3 +98,10 @@ def test_a_limit_for_wide_boards_is_not_called_one_for_narrow_boards(catalog: Ca
             catalog, hardware={"gpu": "l4-24gb", "server": "dell-r760xa", "gpus_per_host": per_host}, **data
         )
         assert ("server-limit-unknown" in {m.code for m in check_plan(plan)}) is code
+
+
+def test_more_work_than_a_design_holds_is_refused_before_it_is_placed(catalog: Catalog) -> None:
+    """A million pieces a day within an hour, each for the planning value of 3 h."""
+    work = groups({"people": 0, "jobs_per_day": 1_000_000, "hours": "09:00-10:00"})
+    path, value, _ = problem_of(catalog, groups=[{**work[0], "gpus_each": 0.01}])
+    assert (path, value) == ("groups.g1.jobs_per_day", "3,000,000 VMs in all")

@@ -142,3 +142,17 @@ def test_as_plain_data(catalog: Catalog) -> None:
 def test_what_does_not_fit_is_said(catalog: Catalog) -> None:
     with pytest.raises(ValueError, match="hosts"):
         trial(planned(catalog, {"people": 1}), "vgpu", hosts=1, down=1)
+
+
+def test_groups_of_other_hours_keep_their_profile(catalog: Catalog) -> None:
+    """By night nobody of the day is on the hosts, and still two of them share a GPU, not three and a third."""
+    plan = planned(
+        catalog,
+        {"people": 4, "gpus_each": 0.3, "access": "vgpu", "hours": "08:00-18:00"},
+        {"people": 5, "gpus_each": 4, "hours": "20:00-06:00"},
+        demand={"rule": "hours"},
+        hardware={"gpu": "h100-nvl-94gb", "gpus_per_host": 4},
+    )
+    assert [g.vms for g in plan.groups] == [0, 5]
+    week = {s.name: s for s in trial_streams(plan, "vgpu", "week")}
+    assert (week["g1"].per_gpu, week["g1"].family) == (2, plan.groups[0].profile)
