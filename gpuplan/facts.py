@@ -13,7 +13,7 @@ from pathlib import Path
 Value = str | int | float | bool
 """What a fact can hold. Dates are ISO text, because some are known to the month only."""
 
-BASES = ("measured", "published", "quoted", "derived", "assumed")
+BASES = ("measured", "published", "quoted", "derived", "fitted", "assumed")
 """How well a value is known, strongest first."""
 
 SCENARIO_SOURCE = "scenario"

@@ -1,9 +1,10 @@
-"""Units: the suffix of a name and the unit it stands for, and conversion constants.
+"""Units: the suffix of a name and the unit it stands for, conversion constants, and what a quantity may be.
 
 Every quantity in gpuplan carries its unit in its name. A test reads this table and the
 docstrings and fails where the two disagree. A name without a suffix is a count or a ratio.
 """
 
+import math
 from fractions import Fraction
 
 SUFFIX = {
@@ -58,3 +59,47 @@ def exact(value: float) -> Fraction:
     away = abs(near - given)
     typed = near != 0 and near.denominator <= 100 and away * 2_000_000 < 1
     return near if typed or away * 10**12 < abs(given) else given
+
+
+def above_zero(**given: float) -> None:
+    """Refuse a quantity that is not above 0 and finite, by its name.
+
+    Parameters
+    ----------
+    **given : float
+        Name and value of each quantity. [-]
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is not.
+
+    Examples
+    --------
+    >>> above_zero(link_gbit_s=10)
+    """
+    for name, value in given.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} is {value}; it must be above 0, and finite")
+
+
+def not_negative(**given: float) -> None:
+    """Refuse a quantity that is below 0 or not finite, by its name.
+
+    Parameters
+    ----------
+    **given : float
+        Name and value of each quantity. [-]
+
+    Raises
+    ------
+    ValueError
+        Naming the first that is.
+
+    Examples
+    --------
+    >>> not_negative(sent_mb=0)
+    """
+    for name, value in given.items():
+        if not 0 <= value < math.inf:
+            raise ValueError(f"{name} is {value}; it must be at least 0, and finite")

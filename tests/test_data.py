@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import csv
 import datetime
 import itertools
@@ -415,6 +416,160 @@ def test_the_reliability_of_a_host_is_what_its_notes_work_out(catalog: Catalog) 
     llama = 16384 / 8 * 54 * 24 / 419
     vmware = 48 * 0.999 / 0.001
     assert (between.low, between.value, between.high) == pytest.approx((llama, google, vmware), rel=0.015)
+
+
+def convolutions(*shapes: tuple[int, int, int]) -> list[int]:
+    """Variables of convolutions (channels in, channels out, size of the kernel), each with a batch norm."""
+    return [n for i, o, kernel in shapes for n in (i * o * kernel, o, o)]
+
+
+def dense(*shapes: tuple[int, int]) -> list[int]:
+    return [n for i, o in shapes for n in (i * o, o)]
+
+
+def recurrent(gates: int, i: int, h: int) -> list[int]:
+    return [gates * h * i, gates * h * h, gates * h, gates * h]
+
+
+def resnet(*blocks: int) -> list[int]:
+    sizes, i = convolutions((3, 64, 49)), 64
+    for stage, count in enumerate(blocks):
+        w = 64 * 2**stage
+        for block in range(count):
+            sizes += convolutions((i, w, 1), (w, w, 9), (w, 4 * w, 1), *([] if block else [(i, 4 * w, 1)]))
+            i = 4 * w
+    return sizes + dense((2048, 1000))
+
+
+def vgg_16() -> list[int]:
+    widths = [3, 64, 64, 128, 128, *[256] * 3, *[512] * 6]
+    kernels = [n for i, o in itertools.pairwise(widths) for n in (9 * i * o, o)]
+    return kernels + dense((25088, 4096), (4096, 4096), (4096, 1000))
+
+
+def alexnet() -> list[int]:
+    shapes = ((3, 64, 121), (64, 192, 25), (192, 384, 9), (384, 256, 9), (256, 256, 9))
+    kernels = [n for i, o, kernel in shapes for n in (i * o * kernel, o)]
+    return kernels + dense((9216, 4096), (4096, 4096), (4096, 1000))
+
+
+def inception_v3() -> list[int]:
+    sizes = convolutions((3, 32, 9), (32, 32, 9), (32, 64, 9), (64, 80, 1), (80, 192, 9))
+    for i, pool in ((192, 32), (256, 64), (288, 64)):
+        sizes += convolutions((i, 64, 1), (i, 48, 1), (48, 64, 25), (i, 64, 1), (64, 96, 9), (96, 96, 9))
+        sizes += convolutions((i, pool, 1))
+    sizes += convolutions((288, 384, 9), (288, 64, 1), (64, 96, 9), (96, 96, 9))
+    for c in (128, 160, 160, 192):
+        sizes += convolutions(
+            (768, 192, 1), (768, 192, 1), (768, c, 1), (768, c, 1), (c, 192, 7), (c, 192, 7)
+        )
+        sizes += convolutions(*[(c, c, 7)] * 4)
+    sizes += convolutions((768, 128, 1), (128, 768, 25)) + dense((768, 1000))
+    sizes += convolutions((768, 192, 1), (192, 320, 9), (768, 192, 1), *[(192, 192, 7)] * 2, (192, 192, 9))
+    for i in (1280, 2048):
+        sizes += convolutions((i, 320, 1), (i, 384, 1), (i, 448, 1), (i, 192, 1), (448, 384, 9))
+        sizes += convolutions(*[(384, 384, 3)] * 4)
+    return sizes + dense((2048, 1000))
+
+
+def gnmt_v2() -> list[int]:
+    h, words = 1024, 32320
+    encoder = recurrent(4, h, h) * 4 + recurrent(4, 2 * h, h)
+    decoder = recurrent(4, h, h) + [h * h, h * h, h, h, 1] + recurrent(4, 2 * h, h) * 3
+    return [words * h, *encoder, *decoder, *dense((h, words))]
+
+
+def deepspeech2_small() -> list[int]:
+    sizes = [32 * 9, 32, *[32 * 32 * 9, 32, 64, 64] * 6, *dense((2048, 512))]
+    for i in (512, 1024, 1024, 1024, 1024):
+        sizes += [i, i, *recurrent(3, i, 512) * 2]
+    return sizes + dense((1024, 512), (512, 29))
+
+
+def bert(h: int, layers: int) -> list[int]:
+    sizes = [30522 * h, 512 * h, 2 * h, h, h]
+    for _ in range(layers):
+        sizes += [*dense(*[(h, h)] * 4, (h, 4 * h), (4 * h, h)), h, h, h, h]
+    return sizes + dense((h, h))
+
+
+@pytest.mark.parametrize(
+    ("network", "sizes", "rounded_by"),
+    [
+        ("resnet-50", resnet(3, 4, 6, 3), 0),
+        ("resnet-101", resnet(3, 4, 23, 3), 0),
+        ("resnet-152", resnet(3, 8, 36, 3), 0),
+        ("vgg-16", vgg_16(), 0),
+        ("inception-v3", inception_v3(), 0),
+        ("alexnet", alexnet(), 0),
+        ("bert-base", bert(768, 12), 0.02),
+        ("bert-large", bert(1024, 24), 0.02),
+        ("gnmt-v2", gnmt_v2(), 0),
+        ("deepspeech2-small", deepspeech2_small(), 0),
+    ],
+)
+def test_parameters_of_networks_are_those_of_their_layers(
+    catalog: Catalog, network: str, sizes: list[int], rounded_by: float
+) -> None:
+    row = catalog.row("neural_networks", network)
+    assert row["parameters"] == pytest.approx(sum(sizes), rel=rounded_by, abs=0)
+    assert row["largest_tensor_parameters"] == max(sizes)
+    if rounded_by:
+        assert f"{sum(sizes):,}" in row.note
+
+
+def test_every_published_throughput_is_there_once(catalog: Catalog) -> None:
+    rows = catalog.rows("workloads")
+    assert collections.Counter(row.sources for row in rows) == {
+        ("nvidia-deep-learning-examples",): 71,
+        ("lambda-tensorflow-benchmark",): 96,
+        ("lambda-deeplearning-benchmark",): 112,
+        ("tensorflow-benchmarks-2017",): 8,
+        ("horovod-benchmarks",): 1,
+        ("batchai-horovod-benchmark",): 26,
+        ("elasticflow-throughputs",): 103,
+    }
+    values = {row.id: row["throughput_per_s"] for row in rows}
+    assert values["nvidia-pytorch/resnet-50/a100-sxm4-80gb/8x/amp/train"] == 16621
+    assert values["nvidia-tensorflow/resnet-50/t4-16gb/1x/amp-xla/inference"] == 1167.6
+    assert values["lambda-tf/vgg-16/a100-pcie-40gb/8x/fp16/train-synthetic"] == 10222
+    assert values["lambda-pytorch/bert-large/v100-16gb/8x/fp32/fine-tune-squad"] == 70
+    assert values["tensorflow/resnet-152/p100-sxm2-16gb/1x/fp32/train-synthetic"] == 91.8
+    assert values["horovod/resnet-101/pascal/16x/fp32/train-synthetic"] == 1656.82
+    assert values["batchai/resnet-50/p100-pcie-16gb/32x/fp32-intelmpi/train-synthetic"] == 5819.1
+    assert values["elasticflow/resnet-50/a100/64x/batch-256/train"] == 4824.398
+
+
+def test_workloads_agree_with_their_ids_and_networks(catalog: Catalog) -> None:
+    networks = {row.id for row in catalog.rows("neural_networks")}
+    unit = {"bert-base": "sequences", "bert-large": "sequences", "gnmt-v2": "tokens", None: None}
+    for row in catalog.rows("workloads"):
+        _, network, gpu, gpus, last, phase = row.id.split("/")
+        assert row["neural_network"] == (network if network in networks else None)
+        assert phase == row["phase"] and gpus == f"{row['gpus']}x" and row["gpu"] in (gpu, None)
+        if row["scaling"] == "fixed":
+            assert last == f"batch-{row['batch_per_gpu'] * row['gpus']}" and row["unit"] == "samples"
+            assert row["precision"] is None and row.basis == "derived"
+        else:
+            assert last.split("-")[0] == row["precision"].lower() and row.basis == "measured"
+            if row["neural_network"]:
+                assert row["unit"] == unit.get(network, "images")
+        assert (row["scaling"] is None) == (row["phase"] == "inference")
+
+
+def test_lower_precision_and_more_gpus_get_through_more(catalog: Catalog) -> None:
+    values = {
+        row.id: row["throughput_per_s"] for row in catalog.rows("workloads") if row["scaling"] == "weak"
+    }
+    compared = 0
+    for id, value in values.items():
+        halves = id.replace("/fp32", "/fp16"), id.replace("/fp32", "/amp"), id.replace("/tf32", "/amp")
+        doubled = re.sub(r"/(\d+)x/", lambda found: f"/{2 * int(found[1])}x/", id)
+        for other in {*halves, doubled} - {id}:
+            if other in values:
+                assert values[other] > value, (id, other)
+                compared += 1
+    assert compared > 150
 
 
 def test_sizes_of_the_tables(catalog: Catalog) -> None:

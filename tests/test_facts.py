@@ -45,7 +45,7 @@ def test_values_of_all_kinds(value: Any) -> None:
     [
         (
             {"basis": "guessed"},
-            "basis 'guessed' is unknown; allowed are measured, published, quoted, derived, assumed",
+            "basis 'guessed' is unknown; allowed are measured, published, quoted, derived, fitted, assumed",
         ),
         ({"basis": ""}, "basis '' is unknown"),
         ({"sources": ()}, "needs at least one source"),
@@ -82,7 +82,7 @@ def test_facts_and_sources_are_frozen() -> None:
 
 
 def test_weakest_is_the_last_in_the_order_of_strength() -> None:
-    assert BASES == ("measured", "published", "quoted", "derived", "assumed")
+    assert BASES == ("measured", "published", "quoted", "derived", "fitted", "assumed")
     for index, basis in enumerate(BASES):
         assert weakest(BASES[: index + 1]) == basis
         assert weakest(reversed(BASES[: index + 1])) == basis

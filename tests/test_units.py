@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuplan.units import MIB_PER_GIB, SUFFIX, exact
+from gpuplan.units import MIB_PER_GIB, SUFFIX, above_zero, exact, not_negative
 
 
 @pytest.mark.parametrize(
@@ -56,3 +58,17 @@ def test_suffixes() -> None:
     assert len(set(SUFFIX.values())) == len(SUFFIX)
     assert SUFFIX["gpus"] == "GPU"
     assert MIB_PER_GIB == 1024
+
+
+@pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, -math.inf])
+def test_a_quantity_above_zero(value: float) -> None:
+    above_zero(link_gbit_s=1e-9, step_s=1e9)
+    with pytest.raises(ValueError, match=re.escape(f"step_s is {value}; it must be above 0, and finite")):
+        above_zero(link_gbit_s=1, step_s=value)
+
+
+@pytest.mark.parametrize("value", [-1e-9, math.nan, math.inf])
+def test_a_quantity_that_is_not_negative(value: float) -> None:
+    not_negative(sent_mb=0)
+    with pytest.raises(ValueError, match=re.escape(f"sent_mb is {value}; it must be at least 0, and finite")):
+        not_negative(calls=3, sent_mb=value)

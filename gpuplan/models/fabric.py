@@ -1,0 +1,511 @@
+"""Fabric: network ports of a host, leaf and spine switches with their links, and the bandwidth that failures leave."""
+
+import math
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+MOST_PORTS = 10_000
+"""Ports of one switch; no switch has as many."""
+MOST_HOSTS = 1_000_000
+ROUNDING = 1e-12
+"""A share of a link below which it is the rounding of a decimal."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortSplit:
+    """How a leaf whose ports are all alike divides them.
+
+    ``down`` ports are for hosts, ``up`` ports for uplinks. What is left of the ports stays free.
+    """
+
+    down: int
+    up: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeafSpine:
+    """Switches and links of a fabric of one pair of leaves, or of pairs of leaves under spines.
+
+    ``leaves`` and ``spines`` are switches; ``spines`` is 0 where one pair of leaves holds every host. ``hosts_per_pair``:
+    hosts on the fullest pair, the others have the same or one or more fewer. ``host_links_per_leaf``: links of one
+    host to the first leaf of its pair, an odd one included; this many are lost when that leaf fails.
+    ``down_ports_used``: host ports in use on the busiest leaf. ``uplinks_per_leaf``: links from each leaf to all
+    spines, ``links_per_spine`` those to one spine, ``spine_ports_used`` ports in use on each spine; all 0 without
+    spines. ``oversubscription`` of the busiest leaf as built: host bandwidth over uplink bandwidth, over peer link
+    bandwidth without spines; ``oversubscription_after_spine`` the same with one spine lost, None where no other
+    spine is left. ``host_cables``, ``uplink_cables`` and ``peer_cables`` (between the two leaves of the only pair)
+    are cables in all.
+    """
+
+    leaves: int
+    spines: int
+    hosts_per_pair: int
+    host_links_per_leaf: int
+    down_ports_used: int
+    uplinks_per_leaf: int
+    links_per_spine: int
+    spine_ports_used: int
+    oversubscription: float
+    oversubscription_after_spine: float | None
+    host_cables: int
+    uplink_cables: int
+    peer_cables: int
+
+
+def oversubscription(down_ports: int, down_gbit_s: float, *, up_ports: int, up_gbit_s: float) -> float:
+    """Bandwidth of a leaf towards its hosts over its bandwidth towards the spines.
+
+    Parameters
+    ----------
+    down_ports : int
+        Ports in use for hosts. [-]
+    down_gbit_s : float
+        Speed of each. [Gbit/s]
+    up_ports : int
+        Uplinks in use. [-]
+    up_gbit_s : float
+        Speed of each. [Gbit/s]
+
+    Returns
+    -------
+    oversubscription : float
+        3 stands for 3:1; 1 is non-blocking, below 1 the uplinks have bandwidth to spare. [-]
+
+    Notes
+    -----
+    down_ports * down_gbit_s / (up_ports * up_gbit_s). The worst case, in which all hosts send to other leaves at
+    once; it counts link speeds, not what protocols or uneven spreading of flows over the links leave of them.
+
+    Examples
+    --------
+    >>> oversubscription(48, 25, up_ports=4, up_gbit_s=100)
+    3.0
+    >>> oversubscription(19, 10, up_ports=4, up_gbit_s=40)
+    1.1875
+
+    References
+    ----------
+    .. [1] vmware-vvd-4.0-leaf-spine
+    .. [2] al-fares-2008
+    """
+    down = _count("down_ports", down_ports) * _amount("down_gbit_s", down_gbit_s)
+    return down / (_count("up_ports", up_ports) * _amount("up_gbit_s", up_gbit_s))
+
+
+def uplinks(
+    down_ports: int, down_gbit_s: float, *, up_gbit_s: float, max_oversubscription: float, spines: int
+) -> int:
+    """Fewest uplinks of a leaf within an oversubscription, as many to one spine as to any other.
+
+    Parameters
+    ----------
+    down_ports : int
+        Ports in use for hosts. [-]
+    down_gbit_s : float
+        Speed of each. [Gbit/s]
+    up_gbit_s : float
+        Speed of an uplink. [Gbit/s]
+    max_oversubscription : float
+        Most that host bandwidth may be of uplink bandwidth. [-]
+    spines : int
+        Spines there are; each leaf is linked to each. [-]
+
+    Returns
+    -------
+    uplinks : int
+        Uplinks of the leaf, a multiple of the spines. [-]
+
+    Notes
+    -----
+    ceil(down_ports * down_gbit_s / (max_oversubscription * up_gbit_s)), raised to the next multiple of spines. Equal
+    numbers to every spine keep one spine from becoming a hot spot.
+
+    Examples
+    --------
+    >>> uplinks(48, 25, up_gbit_s=100, max_oversubscription=3, spines=2)
+    4
+    >>> uplinks(48, 25, up_gbit_s=100, max_oversubscription=3, spines=3)
+    6
+
+    References
+    ----------
+    .. [1] vmware-vvd-4.0-leaf-spine
+    """
+    spines = _count("spines", spines)
+    bandwidth = _count("down_ports", down_ports) * _amount("down_gbit_s", down_gbit_s)
+    carried = _amount("up_gbit_s", up_gbit_s) * _amount("max_oversubscription", max_oversubscription)
+    return math.ceil(_whole(bandwidth / carried) / spines) * spines
+
+
+def split_ports(
+    ports: int, *, down_gbit_s: float, up_gbit_s: float, max_oversubscription: float, spines: int
+) -> PortSplit:
+    """How a leaf whose ports are all alike divides them so that the most host ports fit.
+
+    Parameters
+    ----------
+    ports : int
+        Ports of the leaf, each good for a host or an uplink. [-]
+    down_gbit_s : float
+        Speed of a port towards a host. [Gbit/s]
+    up_gbit_s : float
+        Speed of an uplink. [Gbit/s]
+    max_oversubscription : float
+        Most that host bandwidth may be of uplink bandwidth. [-]
+    spines : int
+        Spines there are; each leaf has the same number of links to each. [-]
+
+    Returns
+    -------
+    split_ports : PortSplit
+        Ports for hosts and for uplinks. [-]
+
+    Raises
+    ------
+    ValueError
+        Where not one port for a host fits beside the uplinks it needs.
+
+    Notes
+    -----
+    The largest down with down + uplinks(down) <= ports. Ports beyond both stay free: of 32 ports at 1:1 under
+    3 spines 15 go down and 15 up, as 16 down would ask for 18 up.
+
+    Examples
+    --------
+    >>> split_ports(32, down_gbit_s=100, up_gbit_s=100, max_oversubscription=1, spines=2)
+    PortSplit(down=16, up=16)
+    >>> split_ports(32, down_gbit_s=100, up_gbit_s=100, max_oversubscription=3, spines=2)
+    PortSplit(down=24, up=8)
+
+    References
+    ----------
+    .. [1] vmware-vvd-4.0-leaf-spine
+    .. [2] al-fares-2008
+    """
+    ports = _count("ports", ports, most=MOST_PORTS)
+    for down in range(ports, 0, -1):
+        up = uplinks(
+            down,
+            down_gbit_s,
+            up_gbit_s=up_gbit_s,
+            max_oversubscription=max_oversubscription,
+            spines=spines,
+        )
+        if down + up <= ports:
+            return PortSplit(down, up)
+    raise ValueError(
+        f"ports is {ports}: one port for a host needs {up} uplinks at {max_oversubscription:g}:1 under {spines} spines;"
+        " take a leaf with more ports, faster uplinks, fewer spines or a higher max_oversubscription"
+    )
+
+
+def leaf_spine(
+    hosts: int,
+    *,
+    ports_per_host: int,
+    port_gbit_s: float,
+    up_gbit_s: float,
+    spine_ports: int,
+    max_oversubscription: float,
+    leaf_down_ports: int | None = None,
+    leaf_up_ports: int | None = None,
+    leaf_ports: int | None = None,
+    spines: int = 2,
+) -> LeafSpine:
+    """Fewest leaf and spine switches that connect hosts to pairs of leaves within an oversubscription.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts to connect. [host]
+    ports_per_host : int
+        Ports of each host, at least 2, spread evenly over the two leaves of one pair. [-]
+    port_gbit_s : float
+        Speed of a host port. [Gbit/s]
+    up_gbit_s : float
+        Speed of an uplink, and of a link between the leaves of the only pair. [Gbit/s]
+    spine_ports : int
+        Ports of a spine, at the speed of the uplinks. [-]
+    max_oversubscription : float
+        Most that host bandwidth may be of uplink bandwidth on any leaf. [-]
+    leaf_down_ports : int or None
+        Ports of a leaf for hosts, where it has ports of two kinds. [-]
+    leaf_up_ports : int or None
+        Ports of a leaf for uplinks, where it has ports of two kinds. [-]
+    leaf_ports : int or None
+        Ports of a leaf whose ports are all alike, instead of the other two. [-]
+    spines : int
+        Fewest spines, where there are any. [-]
+
+    Returns
+    -------
+    leaf_spine : LeafSpine
+        Switches, links and oversubscription. [-]
+
+    Raises
+    ------
+    ValueError
+        Where a leaf cannot carry one host, or the leaves are more than a spine has ports; says what to change.
+
+    Notes
+    -----
+    With p pairs a pair has up to h = ceil(hosts / p) hosts, a leaf d = h * ceil(ports_per_host / 2) host ports and
+    n = ceil(d * port_gbit_s / (max_oversubscription * up_gbit_s)) uplinks, raised to a multiple of the s spines;
+    a spine uses 2p * (uplinks / s) ports. Of all p and s that exceed no switch's ports, the fewest switches 2p + s;
+    of equals, the fewest leaves. So a leaf short of uplinks takes fewer hosts, and a spine short of ports gets
+    more spines beside it. More hosts never need fewer switches, but sometimes fewer leaves under more spines. The
+    second leaf of a pair is built like the first, though an odd port leaves it less full.
+
+    Hosts that fit one pair need no spine: its leaves are joined by max(n, spines) peer links at the speed of
+    the uplinks, so that traffic from one leaf to the other has what it would have through spines. Under spines no
+    links within a pair are counted; a pair that shares link aggregation needs some. Links to the world outside,
+    to storage and to management are not counted either. Two tiers end at spine_ports leaves.
+
+    Examples
+    --------
+    >>> pair = leaf_spine(8, ports_per_host=2, port_gbit_s=25, leaf_down_ports=48, leaf_up_ports=6,
+    ...                   up_gbit_s=100, spine_ports=32, max_oversubscription=3)
+    >>> pair.leaves, pair.spines, pair.peer_cables
+    (2, 0, 2)
+    >>> built = leaf_spine(96, ports_per_host=2, port_gbit_s=25, leaf_down_ports=48, leaf_up_ports=6,
+    ...                    up_gbit_s=100, spine_ports=32, max_oversubscription=3)
+    >>> built.leaves, built.spines, built.uplinks_per_leaf, built.oversubscription
+    (4, 2, 4, 3.0)
+
+    References
+    ----------
+    .. [1] vmware-vvd-4.0-leaf-spine
+    .. [2] vmware-vvd-6.0-physical-network
+    .. [3] juniper-layer3-fabrics
+    .. [4] al-fares-2008
+    .. [5] gpuplan-method
+    """
+    hosts = _count("hosts", hosts)
+    ports_per_host = _count("ports_per_host", ports_per_host, least=2, most=MOST_PORTS)
+    spine_ports = _count("spine_ports", spine_ports, most=MOST_PORTS)
+    spines = _count("spines", spines, most=MOST_PORTS)
+    port_gbit_s = _amount("port_gbit_s", port_gbit_s)
+    to_leaf = math.ceil(ports_per_host / 2)
+    if leaf_ports is not None and leaf_down_ports is None and leaf_up_ports is None:
+        shared = down_ports = _count("leaf_ports", leaf_ports, most=MOST_PORTS)
+    elif leaf_ports is None and leaf_down_ports is not None and leaf_up_ports is not None:
+        shared, down_ports = None, _count("leaf_down_ports", leaf_down_ports, most=MOST_PORTS)
+        up_ports = _count("leaf_up_ports", leaf_up_ports, most=MOST_PORTS)
+    else:
+        raise ValueError(
+            f"leaf_down_ports is {leaf_down_ports!r}, leaf_up_ports {leaf_up_ports!r}, leaf_ports {leaf_ports!r}:"
+            " give both of the first, or leaf_ports alone where all ports of a leaf are alike"
+        )
+
+    def needed(on_pair: int) -> int:
+        """Uplinks that so many hosts on a pair need, however many spines there are."""
+        return uplinks(
+            on_pair * to_leaf,
+            port_gbit_s,
+            up_gbit_s=up_gbit_s,
+            max_oversubscription=max_oversubscription,
+            spines=1,
+        )
+
+    def free(on_pair: int) -> int:
+        """Ports of a leaf that are there for uplinks beside so many hosts on a pair."""
+        return up_ports if shared is None else shared - on_pair * to_leaf
+
+    at_one = max(needed(1), spines)
+    most = down_ports // to_leaf
+    fullest = next((n for n in range(most, 0, -1) if max(needed(n), spines) <= free(n)), 0)
+    if not fullest:
+        other = ", faster uplinks, fewer spines or a higher max_oversubscription" if most else ""
+        has = f"{down_ports} and {up_ports}" if shared is None else f"{shared} for both"
+        raise ValueError(
+            f"for one host a leaf needs {to_leaf} down and {at_one} up ports ({needed(1)} up at"
+            f" {max_oversubscription:g}:1, at least one to each of {spines} spines), and it has {has}: take a leaf"
+            f" with more ports{other}"
+        )
+    pairs = math.ceil(hosts / fullest)
+    if pairs > 1 and 2 * pairs > spine_ports:
+        bound = fullest < most and needed(fullest + 1) > free(fullest + 1) >= spines
+        wider = "a higher max_oversubscription" if bound else "a leaf with more ports for hosts"
+        raise ValueError(
+            f"{hosts} hosts need {2 * pairs} leaves, more than spine_ports {spine_ports} in two tiers: take a spine"
+            f" with more ports, {wider} or a third tier"
+        )
+
+    def fewest_spines(pairs: int) -> int:
+        """Fewest spines under which a leaf has ports for its uplinks and a spine for its leaves; 0 for one pair."""
+        if pairs == 1:
+            return 0
+        least = needed(math.ceil(hosts / pairs))
+        links = min(spine_ports // (2 * pairs), math.ceil(least / spines))
+        while True:  # ends: with one link to each spine there are max(least, spines) uplinks, which fit
+            count = max(spines, math.ceil(least / links))
+            if count * links <= free(math.ceil(hosts / pairs)):
+                return count
+            links -= 1
+
+    worth_trying = min(hosts, spine_ports // 2, pairs + max(0, fewest_spines(pairs) - spines) // 2)
+    _, pairs = min((2 * p + fewest_spines(p), p) for p in range(pairs, max(pairs, worth_trying) + 1))
+    on_pair, count = math.ceil(hosts / pairs), fewest_spines(pairs)
+    links = math.ceil(needed(on_pair) / count) if count else max(needed(on_pair), spines)
+    up = links * (count or 1)
+    down = on_pair * to_leaf
+
+    def after(lost: int) -> float:
+        """Oversubscription of the busiest leaf with so many of its uplinks lost."""
+        return oversubscription(down, port_gbit_s, up_ports=up - lost, up_gbit_s=up_gbit_s)
+
+    return LeafSpine(
+        leaves=2 * pairs,
+        spines=count,
+        hosts_per_pair=on_pair,
+        host_links_per_leaf=to_leaf,
+        down_ports_used=down,
+        uplinks_per_leaf=up if count else 0,
+        links_per_spine=links if count else 0,
+        spine_ports_used=2 * pairs * links if count else 0,
+        oversubscription=after(0),
+        oversubscription_after_spine=after(links) if count > 1 else None,
+        host_cables=hosts * ports_per_host,
+        uplink_cables=2 * pairs * up if count else 0,
+        peer_cables=0 if count else up,
+    )
+
+
+def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float, minimum: int = 2) -> int:
+    """Teamed network ports of a host that carry what runs on it at the same time.
+
+    Parameters
+    ----------
+    demand_gbit_s : float
+        Traffic of the host that runs together: GPUs over the network, training, storage, vMotion. [Gbit/s]
+    port_gbit_s : float
+        Speed of a port. [Gbit/s]
+    usable_share : float
+        Share of the speed that traffic may fill, above 0 up to 1. [-]
+    minimum : int
+        Fewest ports; two, one to each leaf of a pair, so that one may fail. [-]
+
+    Returns
+    -------
+    host_ports : int
+        Ports of the host. [-]
+
+    Notes
+    -----
+    max(minimum, ceil(demand_gbit_s / (usable_share * port_gbit_s))). Each direction of a link carries the full
+    speed, so the demand is that of the busier direction. Flows are taken to spread evenly over the ports; one
+    flow never gets more than one port. With a port lost the rest need not carry the demand.
+
+    Examples
+    --------
+    >>> host_ports(45, 25, usable_share=0.8)
+    3
+    >>> host_ports(8, 10, usable_share=0.8)
+    2
+
+    References
+    ----------
+    .. [1] vmware-vvd-6.0-physical-network
+    .. [2] gpuplan-method
+    """
+    minimum = _count("minimum", minimum, most=MOST_PORTS)
+    return max(minimum, _ports("demand_gbit_s", demand_gbit_s, port_gbit_s, usable_share))
+
+
+def pvrdma_ports(rdma_demand_gbit_s: float, port_gbit_s: float, *, usable_share: float) -> int:
+    """Ports of a host for PVRDMA beside its teamed ports, each the only uplink of a distributed switch of its own.
+
+    Parameters
+    ----------
+    rdma_demand_gbit_s : float
+        RDMA traffic of the host that runs together. [Gbit/s]
+    port_gbit_s : float
+        Speed of a port. [Gbit/s]
+    usable_share : float
+        Share of the speed that traffic may fill, above 0 up to 1. [-]
+
+    Returns
+    -------
+    pvrdma_ports : int
+        Ports of the host, and distributed switches for PVRDMA. [-]
+
+    Notes
+    -----
+    max(1, ceil(rdma_demand_gbit_s / (usable_share * port_gbit_s))). PVRDMA knows no teaming: with a port lost, the
+    virtual machines on its distributed switch lose RDMA and fall back to TCP over the teamed ports. A virtual adapter
+    is on one distributed switch, so none gets more than one port.
+
+    Examples
+    --------
+    >>> pvrdma_ports(60, 100, usable_share=0.9)
+    1
+    >>> pvrdma_ports(100, 100, usable_share=0.9)
+    2
+
+    References
+    ----------
+    .. [1] vmware-vsphere-7.0-pvrdma
+    .. [2] gpuplan-method
+    """
+    return max(1, _ports("rdma_demand_gbit_s", rdma_demand_gbit_s, port_gbit_s, usable_share))
+
+
+def bandwidth_left(links: int, lost: int = 1) -> float:
+    """Share of the bandwidth that is left when some of equal links are lost.
+
+    Parameters
+    ----------
+    links : int
+        Links that share the traffic: ports of a host, uplinks of a leaf, spines, peer links. [-]
+    lost : int
+        Those that are lost at once, from 0 to all. [-]
+
+    Returns
+    -------
+    bandwidth_left : float
+        Share from 0 to 1. [-]
+
+    Notes
+    -----
+    (links - lost) / links. Of a host with n ports on a pair of leaves, the loss of the first leaf takes
+    ceil(n / 2), of the second floor(n / 2). Oversubscription rises by the inverse. Exact when what is left shares the
+    traffic evenly, once routing or teaming has moved it.
+
+    Examples
+    --------
+    >>> bandwidth_left(4)
+    0.75
+    >>> bandwidth_left(3, 2)  # the leaf with two of a host's three ports
+    0.3333333333333333
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    links = _count("links", links)
+    return (links - _count("lost", lost, least=0, most=links)) / links
+
+
+def _count(name: str, value: int, *, least: int = 1, most: int = MOST_HOSTS) -> int:
+    """A whole number, refused if it is none or out of range."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}: must be a whole number from {least} to {most:,}")
+    return int(value)
+
+
+def _amount(name: str, value: float, *, least: float = 0.001, most: float = 1e6) -> float:
+    """A speed or a ratio, refused if it is none or out of range."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}: must be a number from {least:g} to {most:,.0f}")
+    return float(value)
+
+
+def _whole(links: float) -> int:
+    """Links, rounded up unless the excess is the rounding of a decimal."""
+    return math.ceil(links * (1 - ROUNDING))
+
+
+def _ports(name: str, demand_gbit_s: float, port_gbit_s: float, usable_share: float) -> int:
+    """Ports that carry a demand, none for no demand."""
+    usable = _amount("usable_share", usable_share, most=1) * _amount("port_gbit_s", port_gbit_s)
+    return _whole(_amount(name, demand_gbit_s, least=0) / usable)
