@@ -1,4 +1,4 @@
-"""The command line: ``gpuplan plan``, ``demand``, ``audit``, ``catalog``, ``app``, ``schema``."""
+"""The command line: ``gpuplan plan``, ``demand``, ``network``, ``audit``, ``calibrate``, ``catalog``, ``app``, ``schema``."""
 
 from __future__ import annotations
 
@@ -21,9 +21,13 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.report import (
     audit_dict,
     audit_text,
+    calibration_dict,
+    calibration_text,
     catalog_text,
     demand_dict,
     demand_text,
+    network_dict,
+    network_text,
     plan_dict,
     plan_text,
 )
@@ -41,6 +45,8 @@ from gpuplan.trial import WHEN, Trial, trial, trial_dict, trial_hosts
 from gpuplan.wording import amount
 
 BAD_INPUT = 2
+MOVED = 1
+"""A fit gives other parameters than the catalog holds."""
 
 OPTIONS = {
     "hosts": Field("--hosts", "", "int", None, 1, 10_000),
@@ -57,7 +63,7 @@ OPTIONS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is 0, or 2 for bad input."""
+    """Run the command line; the exit code is 0, 2 for bad input, or 1 where there is nothing to show or a fit has moved."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not know every character of a name
             stream.reconfigure(errors="replace")
@@ -109,6 +115,13 @@ def _parser() -> argparse.ArgumentParser:
     wanted.add_argument("--progress", action="store_true", help="print one line of JSON for each step done")
     wanted.set_defaults(run=_demand)
 
+    network = commands.add_parser(
+        "network", help="print what the network does to remote GPUs and to training, and the fabric"
+    )
+    network.add_argument("file", help=f"scenario file (- reads it from the input), or an example: {examples}")
+    network.add_argument("--json", action="store_true", help="print everything as JSON")
+    network.set_defaults(run=_network)
+
     audited = commands.add_parser(
         "audit", help="print how GPUs are used today, from a file of jobs or of samples"
     )
@@ -157,6 +170,12 @@ def _parser() -> argparse.ArgumentParser:
     audited.add_argument("--progress", action="store_true", help="print one line of JSON for each step done")
     audited.set_defaults(run=_audit)
 
+    calibrate = commands.add_parser(
+        "calibrate", help="fit the network models to the published measurements again, and print their errors"
+    )
+    calibrate.add_argument("--json", action="store_true", help="print everything as JSON")
+    calibrate.set_defaults(run=_calibrate)
+
     catalog = commands.add_parser("catalog", help="list GPUs, servers, software and rules with their sources")
     catalog.add_argument("query", nargs="?", default="", help="a table, an id, or a word to search for")
     catalog.set_defaults(run=_catalog)
@@ -173,7 +192,7 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("--verbose", action="store_true", help="print the server's log")
     app.set_defaults(run=_app)
 
-    for command in (plan, wanted, audited, catalog, app):
+    for command in (plan, wanted, network, audited, calibrate, catalog, app):
         command.add_argument(
             "--catalog",
             type=Path,
@@ -192,6 +211,25 @@ def _plan(args: argparse.Namespace) -> int:
     else:
         print(plan_text(plan), end="")
     return 0
+
+
+def _network(args: argparse.Namespace) -> int:
+    catalog = load_catalog(*_folders(args))
+    plan = make_plan(_scenario(args.file), catalog)
+    if args.json:
+        print(json.dumps(network_dict(plan), allow_nan=False, indent=2))
+    else:
+        print(network_text(plan), end="")
+    return 0
+
+
+def _calibrate(args: argparse.Namespace) -> int:
+    found = calibration_dict(load_catalog(*_folders(args)))
+    if args.json:
+        print(json.dumps(found, allow_nan=False, indent=2))
+    else:
+        print(calibration_text(found), end="")
+    return MOVED if found["moved"] else 0
 
 
 def _numbers(args: argparse.Namespace, *names: str) -> None:

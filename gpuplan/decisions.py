@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gpuplan.cabling import Cabling
 from gpuplan.catalog import Catalog
 from gpuplan.records import Decision, GroupPlan, Line, Pool, Posture, Totals
 from gpuplan.scenario import Scenario
-from gpuplan.wording import amount, hours, percent, target_words
+from gpuplan.wording import TRANSPORT_NAMES, amount, hours, percent, target_words
 
 SEED = "vmware-sharing-gpus-2020"
 
@@ -20,6 +21,7 @@ def decide(
     pools: Sequence[Pool],
     postures: Sequence[Posture],
     lines: Mapping[str, Line],
+    fabric: Cabling | None,
 ) -> tuple[Decision, ...]:
     """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform."""
     if not pools:
@@ -34,6 +36,8 @@ def decide(
     found.append(_capacity(scenario, totals, pools))
     found += _allocation(scenario, pools, groups)
     found.append(_network(scenario, groups))
+    if fabric is not None:
+        found.append(_fabric(scenario, fabric))
     found.append(_workload_domain(pools))
     return tuple(
         Decision(
@@ -326,10 +330,9 @@ def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
             if remote
             else (SEED,),
         )
-    name = {"pvrdma": "PVRDMA", "roce": "RoCE", "infiniband": "InfiniBand"}[transport]
     return (
         "Network",
-        f"High-speed {link} Gbit/s networking with {name} {purpose}.",
+        f"High-speed {link} Gbit/s networking with {TRANSPORT_NAMES[transport]} {purpose}.",
         "RDMA bypasses the operating system, which keeps latency and CPU load low.",
         "A PVRDMA adapter is the only uplink of its distributed switch and is not teamed: plan extra ports and a second "
         "switch. It falls back to TCP where one side has no RDMA adapter."
@@ -337,6 +340,54 @@ def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
         else "All switches on the path carry the RDMA traffic class, with jumbo frames end to end.",
         (),
         (SEED, "vmware-vsphere-7.0-pvrdma"),
+    )
+
+
+def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
+    ports, link = fabric.ports, scenario.network.link_gbit_s
+    extra = f" and {ports.rdma} for {TRANSPORT_NAMES[scenario.network.transport]} alone" if ports.rdma else ""
+    each = f"Each GPU host has {ports.shared} teamed ports of {link} Gbit/s{extra}"
+    keys = tuple(
+        key
+        for key in (
+            "network.ports.shared",
+            "network.ports.rdma",
+            "network.fabric.leaves",
+            "network.fabric.spines",
+            "network.fabric.oversubscription",
+        )
+        if key != "network.ports.rdma" or ports.rdma
+    )
+    if fabric.switches is None:
+        return (
+            "Fabric",
+            f"{each}; the switches are to be chosen: {fabric.reason}.",
+            "Ports follow what runs at the same time, and at least two for availability.",
+            "Name a leaf and a spine switch, or choose another link.",
+            keys[: 1 + bool(ports.rdma)],
+            ("gpuplan-method",),
+        )
+    shape = fabric.switches.shape
+    joined = (
+        f", joined by {amount(shape.spines, 'spine switch')} {fabric.switches.spine_name}"
+        if shape.spines
+        else f", joined by {amount(shape.peer_cables, 'link')} of {fabric.switches.up_gbit_s:g} Gbit/s"
+    )
+    compute = f" and {amount(fabric.compute_hosts, 'compute host')}" if fabric.compute_hosts else ""
+    return (
+        "Fabric",
+        f"{each}. {amount(fabric.gpu_hosts, 'GPU host')}{compute} connect to {amount(shape.leaves, 'leaf switch')} "
+        f"{fabric.switches.leaf_name}{joined}.",
+        f"Every host is connected to both leaves of a pair, and a leaf has {shape.oversubscription:.1f} times the bandwidth to its "
+        f"hosts that it has beyond them; at most {fabric.max_oversubscription:g}:1 is planned.",
+        "A failed leaf takes part of the bandwidth of its hosts, none of them is cut off."
+        + (
+            ""
+            if fabric.compute_hosts
+            else " Hosts without GPUs are not counted: state those on the same switches."
+        ),
+        keys,
+        ("vmware-vvd-4.0-leaf-spine",),
     )
 
 

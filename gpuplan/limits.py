@@ -28,6 +28,18 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     ]
     if scenario.hardware.server is not None:
         tables.append(("hardware.server", "servers", catalog.servers))
+    works = {row.id: row for row in catalog.rows("network_workloads")}
+    tables.append(("training.workload", "network_workloads", works))
+    tables += [
+        (f"network.{name}", "switches", catalog.switches)
+        for name in ("leaf", "spine")
+        if scenario.get(f"network.{name}") is not None
+    ]
+    tables += [
+        (f"groups.{g.id}.workload", "network_workloads", works)
+        for g in scenario.groups
+        if g.workload is not None
+    ]
     use_cases = {row.id: row for row in catalog.rows("use_cases")}
     tables += [(f"groups.{g.id}.use_case", "use_cases", use_cases) for g in scenario.groups]
     for path, table, known in tables:
@@ -40,6 +52,11 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
             problems.append(
                 Problem(path, show(given), f"{hint}'gpuplan catalog {table}' lists all {len(known)}")
             )
+    if scenario.training.workload in works and works[scenario.training.workload]["phase"] != "training":
+        trains = ", ".join(i for i, r in works.items() if r["phase"] == "training")
+        problems.append(
+            Problem("training.workload", scenario.training.workload, f"work that trains: {trains}")
+        )
     for path, origin in scenario.origins:
         if origin.source != "scenario" and origin.source not in catalog.sources:
             problems.append(

@@ -1,7 +1,7 @@
 """The plan: a pure function of a scenario and a catalog, and the place where models are chained.
 
 Read ``make_plan`` from top to bottom: demand, access mode, sharing, placement and hosts,
-availability, the chance of waiting, totals, decisions.
+availability, the chance of waiting, totals, network, decisions.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from fractions import Fraction
 
 from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool, work_fact
 from gpuplan.busiest import PoolDemand, busiest, demand_lines, vm_lines, waiting_lines
+from gpuplan.cabling import Cabling, cabling
 from gpuplan.catalog import Catalog
 from gpuplan.decisions import decide
 from gpuplan.facts import Fact, derived
 from gpuplan.fields import ScenarioError
 from gpuplan.limits import request_problems, scenario_problems
 from gpuplan.models import availability, demand, duty, failover, placement
+from gpuplan.network import NetworkUse, network_use
 from gpuplan.records import (
     Decision,
     GroupPlan,
@@ -62,6 +64,10 @@ class Plan:
     lines: Mapping[str, Line]
     hours: tuple[PoolDemand, ...] = ()
     """The mixes of each pool, where the groups are not simply added up at their peaks."""
+    network: NetworkUse = field(default_factory=NetworkUse)
+    """What the network does to remote GPUs and to training on several hosts."""
+    cabling: Cabling | None = None
+    """Ports, switches and cables; None without GPU hosts."""
 
     def group(self, group_id: str) -> GroupPlan:
         """The group with this id."""
@@ -138,9 +144,23 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     waiting_lines(trail, scenario, catalog, pools, groups)
     totals = _totals(trail, scenario, asked, pools, groups)
     postures = risk_postures(trail, scenario, catalog, pools)
-    decisions = decide(scenario, catalog, totals, tuple(groups), pools, postures, trail.lines)
+
+    # Network: what it does to the work, and the fabric
+    use = network_use(trail, scenario, catalog, groups, pools)
+    fabric = cabling(trail, scenario, catalog, pools, use)
+    decisions = decide(scenario, catalog, totals, tuple(groups), pools, postures, trail.lines, fabric)
     return Plan(
-        scenario, catalog, totals, tuple(groups), pools, postures, decisions, dict(trail.lines), hours
+        scenario=scenario,
+        catalog=catalog,
+        totals=totals,
+        groups=tuple(groups),
+        pools=pools,
+        postures=postures,
+        decisions=decisions,
+        lines=dict(trail.lines),
+        hours=hours,
+        network=use,
+        cabling=fabric,
     )
 
 

@@ -66,6 +66,7 @@ class Group:
     vms_each: int = 1
     gpus_each: float = 1.0
     vgpus_each: int = 1
+    workload: str | None = None
     vcpus_each: int | None = None
     memory_gib_each: int | None = None
     remote_allowed: bool = True
@@ -139,6 +140,29 @@ class Network:
 
     link_gbit_s: int = 25
     transport: str = "tcp"
+    mtu_bytes: int = 9000
+    latency_us: float | None = None
+    users_per_link: int | None = None
+    tcp_gbit_s: float | None = None
+    other_gbit_s: float = 10
+    compute_hosts: int | None = None
+    oversubscription: float | None = None
+    leaf: str | None = None
+    spine: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """A training job on several hosts, to look at with the network of the design."""
+
+    workload: str = "resnet-50-train-256"
+    hosts: int = 4
+    gpus_per_host: int | None = None
+    batch: int | None = None
+    gpu_samples_per_s: float | None = None
+    samples: int | None = None
+    epochs: float | None = None
+    aggregation: str = "ring"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +177,7 @@ class Scenario:
     availability: Availability = field(default_factory=Availability)
     platform: Platform = field(default_factory=Platform)
     network: Network = field(default_factory=Network)
+    training: Training = field(default_factory=Training)
     notes: tuple[Note, ...] = ()
     origins: tuple[tuple[str, Origin], ...] = ()
 
@@ -260,6 +285,7 @@ _SECTIONS: Mapping[str, type[Any]] = {
     "availability": Availability,
     "platform": Platform,
     "network": Network,
+    "training": Training,
 }
 
 

@@ -47,11 +47,44 @@ BASIS_WORDS = {
     "published": "published",
     "quoted": "stated or quoted",
     "derived": "derived",
+    "fitted": "fitted to measurements",
     "assumed": "assumed",
 }
 
 
-COUNTED = ("GPU", "host", "additional host", "VM", "input", "error", "note", "job")
+TRANSPORT_NAMES = {
+    "tcp": "TCP",
+    "pvrdma": "PVRDMA",
+    "roce": "RoCE v2",
+    "roce-v1": "RoCE v1",
+    "infiniband": "InfiniBand",
+}
+
+VERDICTS = {"good": "carried", "fair": "slowed", "bad": "not carried"}
+"""Whether a network carries work, in words."""
+
+AGGREGATION_NAMES = {
+    "ring": "ring allreduce",
+    "hierarchical": "hierarchical allreduce",
+    "parameter-server": "parameter servers",
+}
+
+
+COUNTED = (
+    "GPU",
+    "host",
+    "additional host",
+    "GPU host",
+    "compute host",
+    "VM",
+    "input",
+    "error",
+    "note",
+    "job",
+    "link",
+    "port",
+    "user",
+)
 """Units that take a plural."""
 
 
@@ -83,8 +116,11 @@ def amount(value: Any, unit: str) -> str:
     text = number(value)
     if unit in ("", "1") or isinstance(value, str | bool) or value is None:
         return text
-    many = unit in COUNTED and not 0 < float(value) <= 1
-    return f"{text} {unit}{'s' if many else ''}"
+    if 0 < float(value) <= 1:
+        return f"{text} {unit}"
+    if unit.endswith("switch"):
+        return f"{text} {unit}es"
+    return f"{text} {unit}{'s' if unit in COUNTED else ''}"
 
 
 def hours(value: float) -> str:
@@ -96,6 +132,11 @@ def hours(value: float) -> str:
     if value < 1:
         return f"{value * 60:.0f} min"
     return f"{value:.1f} h" if value < 10 else f"{number(round(value))} h"
+
+
+def capital(text: str) -> str:
+    """The text with a capital first letter, the rest as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def wait_words(hours: float) -> str:

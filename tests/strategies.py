@@ -15,7 +15,10 @@ IDS = {
     "servers": tuple(CATALOG.servers),
     "vsphere": tuple(CATALOG.vsphere),
     "use_cases": tuple(row.id for row in CATALOG.rows("use_cases")),
+    "network_workloads": tuple(row.id for row in CATALOG.rows("network_workloads")),
+    "switches": tuple(CATALOG.switches),
 }
+TRAINS = tuple(row.id for row in CATALOG.rows("network_workloads") if row["phase"] == "training")
 TEXT = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=30).filter(
     lambda text: text.isprintable() and text.strip() == text
 )
@@ -42,7 +45,7 @@ def values(spec: Field) -> st.SearchStrategy[Any]:
     elif spec.kind == "choice":
         found = st.sampled_from(spec.choices)
     elif spec.kind == "id":
-        found = st.sampled_from(IDS[spec.table])
+        found = st.sampled_from(TRAINS if spec.path == "training.workload" else IDS[spec.table])
     elif spec.kind == "share":
         usual = [x for x in (0, 0.05, 0.1, 1 / 3, 0.5, 1) if spec.low <= x <= spec.high]
         found = st.one_of(st.sampled_from(usual), st.floats(spec.low, spec.high))
@@ -81,7 +84,7 @@ PLAIN_GROUP = st.fixed_dictionaries(
         "access": st.sampled_from(["auto", "auto", "auto", *MODES]),
     }
 )
-HEADS = ("demand", "hardware", "availability", "platform", "network")
+HEADS = ("demand", "hardware", "availability", "platform", "network", "training")
 
 
 @st.composite

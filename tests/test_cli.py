@@ -295,6 +295,48 @@ def test_demand_simulates_other_hosts_and_failures(capsys: pytest.CaptureFixture
     assert "Simulated on 8 hosts with 16 GPUs (whole week)" in out
 
 
+def test_network_prints_what_the_link_carries_and_the_fabric(
+    capsys: pytest.CaptureFixture[str], mine: Path
+) -> None:
+    code, out, err = run(capsys, "network", "starter")
+    assert (code, err) == (0, "")
+    for heading in ("GPUs over the network", "The vendor's rules", "What this link carries", "Fabric"):
+        assert f"\n{heading}\n---" in out
+    code, out, _ = run(capsys, "network", str(mine), "--json")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert code == 0
+    assert data["remote"] == []
+    assert data["cabling"]["gpu_hosts"] == 9
+
+
+def test_network_of_a_bad_file(capsys: pytest.CaptureFixture[str], mine: Path) -> None:
+    mine.write_text(SCENARIO + "network: {link_gbit_s: fast}\n", encoding="utf-8")
+    code, out, err = run(capsys, "network", str(mine))
+    assert (code, out) == (2, "")
+    assert "network.link_gbit_s" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_catalog_holds_what_a_fit_gives(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "calibrate")
+    assert (code, err) == (0, ""), out
+    assert "The catalog holds what the fit gives" in out
+
+
+def test_a_parameter_that_no_fit_gives_is_told_with_exit_code_1(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "assumptions.csv").write_text(
+        "item,parameter,value,low,high,unit,basis,source,locator,note\n"
+        "remoting,ready_s,0.9,0.8,1,s,fitted,gpuless-thesis,,\n",
+        encoding="utf-8",
+    )
+    code, out, _ = run(capsys, "calibrate", "--json", "--catalog", str(tmp_path))
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert code == 1
+    assert [(p["parameter"], p["value"]) for p in data["parameters"] if p["moved"]] == [("ready_s", 0.9)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -105,3 +105,31 @@ def test_a_promise_is_a_decision(catalog: Catalog) -> None:
         assert set(first.lines) > {"demand.groups_gpus"}
     stated = make_plan(load_scenario("enterprise").with_value("demand.rule", "wait"), catalog).decisions[0]
     assert "stated total of 28 GPUs wins" in stated.implication
+
+
+def test_the_fabric_is_a_decision(plans: dict[str, Plan], catalog: Catalog) -> None:
+    found = {name: next(d for d in plan.decisions if d.title == "Fabric") for name, plan in plans.items()}
+    assert found["starter"].decision.startswith(
+        "Each GPU host has 2 teamed ports of 10 Gbit/s. 8 GPU hosts connect"
+    )
+    assert "to 2 leaf switches" in found["starter"].decision
+    assert "2 teamed ports of 100 Gbit/s and 1 for PVRDMA alone" in found["enterprise"].decision
+    assert "at most 1:1" in found["enterprise"].justification
+    assert "Hosts without GPUs are not counted" in found["enterprise"].implication
+    with_compute = make_plan(load_scenario("starter").with_value("network.compute_hosts", 90), catalog)
+    fabric = next(d for d in with_compute.decisions if d.title == "Fabric")
+    assert "8 GPU hosts and 90 compute hosts connect" in fabric.decision
+    assert "spine switches" in fabric.decision
+    assert "not counted" not in fabric.implication
+
+
+def test_a_fabric_without_switches_says_why(catalog: Catalog) -> None:
+    plan = planned(catalog, groups=[{"id": "a", "people": 2}], network={"link_gbit_s": 1})
+    (fabric,) = [d for d in plan.decisions if d.title == "Fabric"]
+    assert (
+        "the switches are to be chosen: no switch of the catalog has ports of 1 Gbit/s for hosts"
+        in fabric.decision
+    )
+    assert fabric.lines == ("network.ports.shared",)
+    assert all(key in plan.lines for key in fabric.lines)
+    assert planned(catalog).cabling is None

@@ -26,18 +26,34 @@ ALLOWED: dict[str, set[str]] = {
     "decisions": {"units", "wording", "facts", "fields", "catalog", "scenario", "models", "records"},
     "allocation": {"units", "facts", "fields", "catalog", "scenario", "models", "records"},
 }
+ALLOWED["speeds"] = {"units", "wording", "facts", "fields", "catalog", "scenario"}
+ALLOWED["remote"] = {*ALLOWED["speeds"], "models", "records", "speeds"}
+ALLOWED["distributed"] = ALLOWED["remote"]
+ALLOWED["network"] = {*ALLOWED["remote"], "remote", "distributed"}
+ALLOWED["cabling"] = {*ALLOWED["network"], "network"}
+ALLOWED["decisions"] |= {"cabling"}
+ALLOWED["calibration"] = {"catalog", "models"}
 ALLOWED["clock"] = {"catalog"}
 ALLOWED["sizing"] = {*ALLOWED["allocation"], "allocation", "clock"}
 ALLOWED["limits"] = {*ALLOWED["allocation"], "allocation", "clock"}
 ALLOWED["risk"] = ALLOWED["allocation"]
 ALLOWED["busiest"] = {*ALLOWED["limits"], "limits", "sizing"}
-ALLOWED["plan"] = {*ALLOWED["busiest"], *ALLOWED["decisions"], "busiest", "decisions", "risk"}
+ALLOWED["plan"] = {
+    *ALLOWED["busiest"],
+    *ALLOWED["decisions"],
+    "busiest",
+    "decisions",
+    "risk",
+    "network",
+    "cabling",
+}
 ALLOWED["study"] = {*ALLOWED["plan"], "plan"}
 ALLOWED["trial"] = {*ALLOWED["study"], "study"}
 ALLOWED["trace"] = {"units", "wording", "facts", "fields"}
 ALLOWED["audit"] = {*ALLOWED["trace"], "catalog", "scenario", "models", "trace"}
 ALLOWED["checks"] = {*ALLOWED["plan"], "plan", "sizing"}
 ALLOWED["report"] = {*ALLOWED["checks"], "checks", "sizing", "study", "trial", "trace", "audit", "report"}
+ALLOWED["report"] |= {"speeds", "remote", "distributed", "calibration"}
 ALLOWED["app"] = {*ALLOWED["report"], "app", ""}
 ALLOWED["cli"] = {*ALLOWED["report"], "app", ""}
 ALLOWED[""] = {*ALLOWED["report"]}

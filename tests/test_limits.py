@@ -42,6 +42,11 @@ def test_an_unknown_gpu(catalog: Catalog) -> None:
         ({"hardware": {"server": "pdp-11"}}, "hardware.server"),
         ({"platform": {"vsphere": "3.5"}}, "platform.vsphere"),
         ({"groups": groups({"use_case": "gaming"})}, "groups.g1.use_case"),
+        ({"groups": groups({"workload": "gpt-5"})}, "groups.g1.workload"),
+        ({"training": {"workload": "gpt-5"}}, "training.workload"),
+        ({"training": {"workload": "resnet-50-infer-256"}}, "training.workload"),
+        ({"network": {"leaf": "sn9999"}}, "network.leaf"),
+        ({"network": {"spine": "sn9999"}}, "network.spine"),
         ({"origins": {"hardware": {"basis": "quoted", "source": "hearsay"}}}, "origins.hardware.source"),
         ({"notes": [{"text": "x", "source": "hearsay"}]}, "notes.1.source"),
         ({"hardware": {"gpus_per_host": 4}, "groups": groups({"gpus_each": 5})}, "groups.g1.gpus_each"),
@@ -105,3 +110,22 @@ def test_more_work_than_a_design_holds_is_refused_before_it_is_placed(catalog: C
     work = groups({"people": 0, "jobs_per_day": 1_000_000, "hours": "09:00-10:00"})
     path, value, _ = problem_of(catalog, groups=[{**work[0], "gpus_each": 0.01}])
     assert (path, value) == ("groups.g1.jobs_per_day", "3,000,000 VMs in all")
+
+
+def test_work_and_switches_that_are_not_in_the_catalog_name_what_is(catalog: Catalog) -> None:
+    _, value, message = problem_of(catalog, network={"leaf": "sn2411"})
+    assert value == '"sn2411"'
+    assert "sn2410" in message and "gpuplan catalog switches" in message
+    _, _, message = problem_of(catalog, groups=groups({"workload": "resnet-50-train"}))
+    assert "resnet-50-train-256" in message and "gpuplan catalog network_workloads" in message
+
+
+def test_work_that_only_serves_cannot_be_trained(catalog: Catalog) -> None:
+    """It is work for a group, not for the training job; the message offers what trains."""
+    serves = {row.id for row in catalog.rows("network_workloads") if row["phase"] != "training"}
+    assert serves == {"resnet-50-infer-1", "resnet-50-infer-256", "unet-3d-infer"}
+    for work in sorted(serves):
+        path, _, message = problem_of(catalog, training={"workload": work})
+        assert path == "training.workload"
+        assert "infer" not in message.partition("nearest are")[2]
+        assert planned(catalog, groups=groups({"workload": work})).groups

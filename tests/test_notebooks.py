@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from gpuplan import load_catalog
+
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 CHAPTERS = [path for path in NOTEBOOKS if path.stem != "workbook"]
@@ -27,6 +29,7 @@ def test_there_are_a_workbook_and_a_chapter_for_each_topic() -> None:
         "01_two_worked_designs.ipynb",
         "02_sharing_and_placement.ipynb",
         "03_demand_and_waiting.ipynb",
+        "04_network.ipynb",
         "workbook.ipynb",
     ]
 
@@ -67,3 +70,23 @@ def test_chapters_have_outputs_that_nbval_compares(path: Path) -> None:
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
 def test_chapters_have_live_widgets(path: Path) -> None:
     assert any(source(c).startswith("workbook(") for c in cells(path))
+
+
+def test_the_network_chapter_shows_every_published_row() -> None:
+    text = "".join(
+        line
+        for cell in cells(ROOT / "notebooks" / "04_network.ipynb")
+        for output in cell["outputs"]
+        for line in output.get("text", [])
+    )
+    catalog = load_catalog()
+    for name in ("training_times", "stun_times"):
+        assert all(f"{row.id} " in text for row in catalog.rows(name))
+    cold, warm = (
+        [row for row in catalog.rows("remote_times") if (row["phase"] == "cold inference") is is_cold]
+        for is_cold in (True, False)
+    )
+    assert all(f"{row.id} " in text for row in cold)
+    listed = re.findall(r"^(?:gpuless|bitfusion) .* %", text, re.M)
+    assert len([line for line in listed if line.endswith(" %") and " ms " in line]) == len(warm)
+    assert "NOT MET" not in text

@@ -2,30 +2,71 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
+import pytest
+
 from gpuplan import load_catalog, load_scenario, make_plan, plan_dict
+from gpuplan.calibration import TRAINING
 from gpuplan.cli import main
+from gpuplan.report import calibration_dict
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_python_example_gives_what_its_comments_say() -> None:
-    code = re.search(r"```python\n(.*?)```", README, re.S).group(1)
-    names: dict = {}
+def test_python_examples_give_what_their_comments_say() -> None:
     checked = 0
-    for line in code.splitlines():
-        statement, _, comment = line.partition("#")
-        if statement.strip().startswith(("from", "plan =")):
-            exec(statement, names)
-        elif statement.strip():
-            value = eval(statement, names)
-            if re.match(r"\s*[(']", comment):
-                assert value == eval(comment)
-                checked += 1
-    assert checked == 3
+    for code in re.findall(r"```python\n(.*?)```", README, re.S):
+        names: dict = {}
+        for line in code.splitlines():
+            statement, _, comment = line.partition("#")
+            if re.match(r"from |\w+ = ", statement):
+                exec(statement, names)
+            elif statement.strip():
+                value = eval(statement, names)
+                said = re.match(r"\s*(\(.*?\)|'.*?')", comment)
+                if said:
+                    assert value == eval(said[1])
+                    checked += 1
+    assert checked == 5
+
+
+def test_calls_of_the_network_models_give_what_is_said() -> None:
+    names: dict = {}
+    exec(re.search(r"`(from gpuplan\.models import [\w, ]+)`", README)[1], names)
+    section = README.partition("| question | call | gives |")[2].partition("\n\n")[0]
+    calls = re.findall(r"\| `(.+?)` \| ([\d.]+)(?: [\w/]+)*? \|$", section, re.M)
+    assert len(calls) == len(section.strip().splitlines()) - 1  # but the line under the header
+    for call, gives in calls:
+        assert eval(call, names) == pytest.approx(float(gives), rel=0.03), call
+    public = {
+        f"{module.__name__.rsplit('.', 1)[1]}.{name}"
+        for module in (names[n] for n in ("fabric", "remoting", "training"))
+        for name, made in vars(module).items()
+        if inspect.isfunction(made) and made.__module__ == module.__name__ and not name.startswith("_")
+    }
+    assert public <= {call.partition("(")[0] for call, _ in calls}
+
+
+def test_errors_of_the_fit_are_those_of_the_fit() -> None:
+    found = calibration_dict(load_catalog())
+    said = re.search(
+        r"off by (\d+) % on average and by (\d+) % at worst, and by (\d+) % and (\d+) % where",
+        one_line(README),
+    )
+    errors, left_out = (
+        next(e for e in found[key] if e["area"] == TRAINING and not e["series"])
+        for key in ("errors", "left_out")
+    )
+    reached = [errors["mean"], errors["worst"], left_out["mean"], left_out["worst"]]
+    assert [int(n) for n in said.groups()] == [round(100 * share) for share in reached]
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def test_text_example_is_what_the_command_prints(capsys) -> None:
@@ -43,7 +84,13 @@ def test_contract_names_every_key() -> None:
         assert key in named
         if key in ("scenario", "version", "catalog"):
             continue
-        record = value if key == "totals" else value[0]
+        record = value[0] if isinstance(value, list) else value
+        if key == "network":
+            record = record | record["remote"][0] | record["training"][0] | record["rules"][0]
+        if key == "cabling":
+            record = (
+                record | record["ports"] | record["switches"] | record["settings"][0] | record["failures"][0]
+            )
         wanted = set(record) - {"letter", "use_case", "label", "title"} - {"host", "gpu"}
         assert wanted <= named, (key, wanted - named)
 
@@ -54,7 +101,7 @@ def test_paths_and_commands_exist(capsys) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     assert set(re.findall(r"\bmake ([a-z]+)\s{2,}#", README)) | {"help", "lab"} <= targets
     for command in re.findall(r"^gpuplan (\w+)", README, re.M):
-        if command not in ("plan", "app", "demand", "audit"):
+        if command not in ("plan", "app", "demand", "network", "audit"):
             assert main([command]) == 0
 
 
