@@ -3,6 +3,7 @@
 from gpuplan.report.audit_report import audit_dict, audit_text
 from gpuplan.report.demand_report import demand_dict, demand_text
 from gpuplan.report.explain import Explanation, explain
+from gpuplan.report.network_report import calibration_dict, calibration_text, network_dict, network_text
 from gpuplan.report.tables import group_names, idle_text, plan_dict, plan_frames, plan_tables
 from gpuplan.report.text import catalog_text, plan_text, table_text
 from gpuplan.wording import amount, basis_word, hours, number, percent
@@ -13,6 +14,8 @@ __all__ = [
     "audit_dict",
     "audit_text",
     "basis_word",
+    "calibration_dict",
+    "calibration_text",
     "catalog_text",
     "demand_dict",
     "demand_text",
@@ -20,6 +23,8 @@ __all__ = [
     "group_names",
     "hours",
     "idle_text",
+    "network_dict",
+    "network_text",
     "number",
     "percent",
     "plan_dict",

@@ -52,6 +52,7 @@ BASIS_TEXT = {
     "published": "The weakest input is a published figure.",
     "quoted": "The weakest input is what somebody stated or quoted.",
     "derived": "The weakest input is derived from others.",
+    "fitted": "The weakest input is fitted to published measurements.",
     "assumed": "At least one input is assumed: confirm it with the customer.",
 }
 

@@ -32,38 +32,41 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     -------
     plan_dict : dict
         Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``sharing_modes``,
-        ``decisions``, ``messages``, ``lines``. [-]
+        ``network``, ``cabling``, ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
         "version": JSON_VERSION,
         "catalog": plan.catalog.digest,
         "scenario": plan.scenario.to_dict(),
-        "totals": _plain(plan.totals),
-        "postures": _plain(plan.postures),
+        "totals": plain(plan.totals),
+        "postures": plain(plan.postures),
         "pools": [_pool(pool) for pool in plan.pools],
         "groups": [
-            _without(_plain(group), "mode", "traits")
+            _without(plain(group), "mode", "traits")
             | {
                 "access_mode": group.mode,
-                "gives_up": [_plain(t) for t in group.traits if t.verdict != "yes"],
-                "keeps": [_plain(t) for t in group.traits if t.verdict == "yes"],
+                "gives_up": [plain(t) for t in group.traits if t.verdict != "yes"],
+                "keeps": [plain(t) for t in group.traits if t.verdict == "yes"],
             }
             for group in plan.groups
         ],
-        "sharing_modes": _plain(sharing_modes(plan.scenario, plan.catalog)),
-        "decisions": [_plain(d) for d in plan.decisions],
-        "messages": [_plain(m) for m in check_plan(plan)],
-        "lines": [_plain(line) | {"formula": formula_text(line)} for line in plan.lines.values()],
+        "sharing_modes": plain(sharing_modes(plan.scenario, plan.catalog)),
+        "network": plain(plan.network),
+        "cabling": plain(plan.cabling),
+        "decisions": [plain(d) for d in plan.decisions],
+        "messages": [plain(m) for m in check_plan(plan)],
+        "lines": [plain(line) | {"formula": formula_text(line)} for line in plan.lines.values()],
     }
 
 
-def _plain(record: Any) -> Any:
+def plain(record: Any) -> Any:
+    """A record as plain JSON values: dataclasses and named tuples become dicts, tuples lists."""
     if is_dataclass(record):
-        return {f.name: _plain(getattr(record, f.name)) for f in fields(record)}
+        return {f.name: plain(getattr(record, f.name)) for f in fields(record)}
     if hasattr(record, "_asdict"):
-        return {name: _plain(value) for name, value in record._asdict().items()}
+        return {name: plain(value) for name, value in record._asdict().items()}
     if isinstance(record, tuple | list):
-        return [_plain(item) for item in record]
+        return [plain(item) for item in record]
     return record
 
 
@@ -73,17 +76,17 @@ def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:
 
 def _pool(pool: Pool) -> dict[str, Any]:
     named = ("placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures")
-    data = {f.name: _plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
+    data = {f.name: plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
     data["access_modes"] = list(pool.access)
     data["proof"] = {"method": pool.method, "at_least_hosts": pool.bound}
     data["shared_gpus"] = [
         {"share": s.family, "gpus": s.gpus, "at_least_gpus": s.bound, "method": s.method} for s in pool.shared
     ]
     data["failures"] = [
-        {"host": loss.hosts[0] + 1} | _without(_plain(loss), "hosts") for loss in pool.failures
+        {"host": loss.hosts[0] + 1} | _without(plain(loss), "hosts") for loss in pool.failures
     ]
     data["placement"] = [
-        {"host": number, "offers": _plain(room), "gpus": gpu_rows(pool, number)}
+        {"host": number, "offers": plain(room), "gpus": gpu_rows(pool, number)}
         for number, room in enumerate(pool.rooms, 1)
     ]
     return data
@@ -241,6 +244,52 @@ def plan_tables(plan: Plan) -> dict[str, tuple[tuple[str, ...], list[tuple[Any, 
                     p.chance,
                 )
                 for p in plan.postures
+            ],
+        ),
+        "remote_gpus": (
+            ("group", "work", "users", "gbit_s_each", "kept_low", "kept", "kept_high", "verdict", "basis"),
+            [
+                (
+                    r.name,
+                    r.workload_name,
+                    r.users,
+                    r.needs_gbit_s,
+                    r.kept_low,
+                    r.kept,
+                    r.kept_high,
+                    r.verdict,
+                    r.basis,
+                )
+                for r in plan.network.remote
+            ],
+        ),
+        "training": (
+            (
+                "job",
+                "work",
+                "hosts",
+                "gpus_per_host",
+                "low",
+                "efficiency",
+                "high",
+                "per_s",
+                "knee_hosts",
+                "basis",
+            ),
+            [
+                (
+                    t.name,
+                    t.workload_name,
+                    t.hosts,
+                    t.gpus_per_host,
+                    t.efficiency_low,
+                    t.efficiency,
+                    t.efficiency_high,
+                    t.per_s,
+                    t.knee_hosts,
+                    t.basis,
+                )
+                for t in plan.network.training
             ],
         ),
         "sharing_modes": (

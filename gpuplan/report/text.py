@@ -13,7 +13,7 @@ from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
 from gpuplan.records import Pool
 from gpuplan.report.tables import group_names, idle_text, plan_tables
-from gpuplan.wording import MODE_NAMES, amount, basis_word, hours, number, percent
+from gpuplan.wording import MODE_NAMES, TRANSPORT_NAMES, VERDICTS, amount, basis_word, hours, number, percent
 
 WIDTH = 100
 
@@ -113,6 +113,7 @@ def plan_text(plan: Plan) -> str:
                 right=(1, 2, 3, 4, 5),
             )
         )
+    parts.append(_network(plan))
     if plan.decisions:
         parts.append(
             heading("Design decisions")
@@ -153,6 +154,54 @@ def _waiting(plan: Plan) -> list[tuple[str, str]]:
             f"{percent(now.value / 100)}  ({percent(after.value / 100)} after failure; in the busiest hours)",
         )
     ]
+
+
+def _network(plan: Plan) -> str:
+    """What the network does to the work, and its switches, in a line each; ``gpuplan network`` has the rest."""
+    given = plan.scenario.network
+    rows = [("Link", f"{given.link_gbit_s:g} Gbit/s, {TRANSPORT_NAMES[given.transport]}")]
+    rows += [
+        (
+            r.name,
+            f"{share_range(r.kept_low, r.kept, r.kept_high)} of native speed over the network, {VERDICTS[r.verdict]}: "
+            f"{r.workload_name}, {amount(r.users, 'user')} on a link",
+        )
+        for r in plan.network.remote
+    ]
+    rows += [
+        (
+            t.name,
+            f"{share_range(t.efficiency_low, t.efficiency, t.efficiency_high)} efficiency on {amount(t.hosts, 'host')}, "
+            f"{VERDICTS[t.verdict]}: {t.workload_name}",
+        )
+        for t in plan.network.training
+    ]
+    fabric = plan.cabling
+    if fabric is not None:
+        ports = amount(fabric.ports.total, "port")
+        if fabric.switches is None:
+            rows.append(("Fabric", f"{ports} per host; no switches: {fabric.reason}"))
+        else:
+            shape, name = fabric.switches.shape, fabric.switches.spine_name
+            spines = f" under {shape.spines} x {name}" if shape.spines else ""
+            rows.append(
+                (
+                    "Fabric",
+                    f"{ports} per host, {shape.leaves} x {fabric.switches.leaf_name}{spines}, oversubscription "
+                    f"{shape.oversubscription:.2f}:1",
+                )
+            )
+    return heading("Network") + table(("", ""), rows)
+
+
+def share_words(share: float) -> str:
+    """A share in whole per cent; what is little is not nothing."""
+    return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+def share_range(low: float, typical: float, high: float) -> str:
+    """A share with its range: ``97 % (33 to 99 %)``."""
+    return f"{share_words(typical)} ({share_words(low).removesuffix(' %')} to {share_words(high)})"
 
 
 def _host(plan: Plan, host: Sequence[Load], gpus_per_host: int) -> str:

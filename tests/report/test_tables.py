@@ -91,6 +91,43 @@ CONTRACT: dict[str, Any] = {
             "unplaced": list,
         }
     ],
+    "network": {
+        "remote": [
+            {
+                "id": str,
+                "name": str,
+                "workload": str,
+                "users": int,
+                "needs_gbit_s": NUMBER,
+                "kept_low": NUMBER,
+                "kept": NUMBER,
+                "kept_high": NUMBER,
+                "verdict": str,
+                "basis": str,
+                "changes": [str],
+                "sources": [str],
+            }
+        ],
+        "training": [
+            {
+                "id": str,
+                "workload": str,
+                "hosts": int,
+                "gpus_per_host": int,
+                "step_s": NUMBER,
+                "efficiency_low": NUMBER,
+                "efficiency": NUMBER,
+                "efficiency_high": NUMBER,
+                "per_s": NUMBER,
+                "hours": (int, float, type(None)),
+                "knee_hosts": int,
+                "verdict": str,
+                "basis": str,
+            }
+        ],
+        "rules": [{"code": str, "met": (bool, type(None)), "text": str, "path": str, "sources": [str]}],
+    },
+    "cabling": (dict, type(None)),
     "decisions": [
         {
             "number": int,
