@@ -17,6 +17,9 @@ ON_HOSTS = ("platform.vsphere", "platform.vgpu_sizes")
 ON_DEMAND = ("sites", "hours", "days", "off_hours_share", "work_h", "jobs_per_day", "growth", "assignment")
 """Inputs, of groups and of the platform, that decide when GPUs are wanted and how long."""
 
+ON_NETWORK = ("network.", "training.")
+"""Beginnings of the paths of the inputs of the network step; the work of a group is chosen there too."""
+
 NOTES = {"sum": "from the groups", "hours": "busiest hours"}
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are chances: they are shown in per cent."""
@@ -134,6 +137,8 @@ def step_of(path: str) -> str:
     """The step in which an input is found."""
     if path in ON_HOSTS or path.startswith(("hardware.", "availability.")):
         return "hosts"
+    if path.startswith(ON_NETWORK) or path.endswith(".workload"):
+        return "network"
     demand = path.startswith("demand.") and path != "demand.stated_gpus"
     return "demand" if demand or path.rpartition(".")[2] in ON_DEMAND else "usecases"
 

@@ -39,6 +39,7 @@ STEPS = (
     ("usecases", "Use cases"),
     ("demand", "Demand"),
     ("hosts", "Hosts and availability"),
+    ("network", "Network"),
     ("design", "Design"),
 )
 HISTORY = 200

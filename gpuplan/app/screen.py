@@ -21,6 +21,8 @@ from gpuplan.app.steps import (
     failing,
     hardware,
     hosts,
+    network_chart,
+    network_step,
     posture,
     simulate_step,
     start,
@@ -173,6 +175,49 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     ),
                 ),
             )
+        if step == "network":
+            scaling = demand_chart.StepChart(network_step.scaling_rows, network_chart.scaling_chart)
+            self._charts[step] = [scaling]
+            return _box(
+                "gp-page",
+                part(
+                    "title",
+                    lambda _w: {
+                        "title": "Network",
+                        "text": "What it carries, what it slows down, how it is wired.",
+                    },
+                ),
+                _box("gp-inputs", part("form", network_step.network_form)),
+                _box(
+                    "gp-card gp-wide gp-parted",
+                    part("panel", network_step.remote_data),
+                    part("panel", network_step.rules_data),
+                ),
+                _box("gp-card gp-wide", part("panel", network_step.carries_data)),
+                _box(
+                    "gp-inputs gp-joined",
+                    part("form", network_step.training_form),
+                    _box(
+                        "gp-card gp-wide gp-parted",
+                        part("panel", network_step.training_data),
+                        part("panel", network_step.groups_data),
+                        part("panel", network_step.scaling_head),
+                        scaling.widget,
+                        part("tables", network_step.scaling_table),
+                    ),
+                ),
+                _box("gp-card gp-wide", part("panel", network_step.claims_data)),
+                _box(
+                    "gp-card gp-wide gp-parted",
+                    part("panel", network_step.fabric_data),
+                    part("fabric", network_step.drawing_data),
+                ),
+                _box(
+                    "gp-split gp-even gp-cards-even",
+                    _box("gp-card", part("panel", network_step.settings_data)),
+                    _box("gp-card", part("panel", network_step.failures_data)),
+                ),
+            )
         return _box("gp-page", part("design", design.design_data))
 
     @property
@@ -292,7 +337,7 @@ def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
     scenario : str or Scenario
         A scenario, a scenario file, or the name of an example, to open with. [-]
     step : str
-        ``usecases``, ``demand``, ``hosts`` or ``design`` to show only that step. [-]
+        ``usecases``, ``demand``, ``hosts``, ``network`` or ``design`` to show only that step. [-]
 
     Returns
     -------

@@ -434,9 +434,9 @@ def test_decisions_are_numbered_with_justification_and_implication(visit: Any) -
     step(page, "Design")
     page.get_by_text("Enterprise example for Example <b>AG</b>: the decisions").wait_for()
     cards = page.locator(".gp-decisions > li")
-    assert cards.count() == 8
+    assert cards.count() == 9
     assert [c.locator(".gp-decision-number").inner_text() for c in cards.all()] == [
-        str(n) for n in range(1, 9)
+        str(n) for n in range(1, 10)
     ]
     for card in cards.all():
         assert card.locator("dt").all_inner_texts() == ["Justification", "Implication"]
@@ -452,7 +452,7 @@ def test_nothing_scrolls_sideways(app: Any, page: Callable[..., Any], width: int
         f"{app.url}?theme={theme}", "Enterprise example"
     )
     enterprise(opened.page)
-    for title in ("Use cases", "Demand", "Hosts and availability", "Design"):
+    for title in ("Use cases", "Demand", "Hosts and availability", "Network", "Design"):
         step(opened.page, title)
         assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (title, width)
     background = opened.page.evaluate("getComputedStyle(document.querySelector('.gp-app')).backgroundColor")
@@ -462,7 +462,7 @@ def test_nothing_scrolls_sideways(app: Any, page: Callable[..., Any], width: int
 def test_every_control_has_a_name(visit: Any) -> None:
     page = visit.page
     enterprise(page)
-    for title in ("Use cases", "Demand", "Hosts and availability", "Design"):
+    for title in ("Use cases", "Demand", "Hosts and availability", "Network", "Design"):
         step(page, title)
         unnamed = page.evaluate("""() => [...document.querySelectorAll('.gp-app :is(button, input, select)')]
             .filter((node) => node.offsetParent && !(node.getAttribute('aria-label') || node.labels?.length || node.innerText?.trim()))
@@ -485,7 +485,7 @@ def test_axe_finds_nothing(
 
     assert violations() == []
     enterprise(opened.page)
-    for title in ("Use cases", "Demand", "Hosts and availability", "Design"):
+    for title in ("Use cases", "Demand", "Hosts and availability", "Network", "Design"):
         step(opened.page, title)
         for folded in opened.page.locator(".gp-page:visible summary").all():
             folded.click()
@@ -659,7 +659,7 @@ def test_the_charts_of_the_demand_are_as_wide_as_their_place(visit: Any) -> None
 def test_every_step_begins_at_its_top(visit: Any) -> None:
     page = visit.page
     enterprise(page)
-    for title in ("Demand", "Hosts and availability", "Design", "Demand", "Use cases"):
+    for title in ("Demand", "Hosts and availability", "Network", "Design", "Demand", "Use cases"):
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         page.wait_for_function("scrollY > 100")
         step(page, title)

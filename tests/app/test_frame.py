@@ -163,6 +163,11 @@ def test_when_gpus_are_wanted_is_asked_in_the_demand_step() -> None:
     assert {step_of(path) for path in ("demand.stated_gpus", "groups.a.people")} == {"usecases"}
 
 
+def test_the_network_is_asked_in_its_own_step() -> None:
+    asked = ("network.link_gbit_s", "network.leaf", "training.hosts", "groups.a.workload")
+    assert {step_of(path) for path in asked} == {"network"}
+
+
 def test_messages_say_where_to_change(book: Workbook) -> None:
     for message in check_plan(book.plan):
         data = message_data(book, message)

@@ -122,17 +122,47 @@ function control(field, send, compact) {
 
 const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);
 
+// A sign and a word, whatever the colour.
+const mark = (m) => h("span", { class: `gp-mark-word gp-${m.tone}` }, h("b", { "aria-hidden": "true" }, m.sign), ` ${m.text}`);
+
+// How well a number is known.
+const basisTag = (basis) => h("b", { class: `gp-tag gp-${basis}` }, basis);
+
+// A share from 0 to 1 as a bar from its low to its high end with a line at the typical value.
+function rangeBar(range) {
+  const svg = (tag, props) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(props)) node.setAttribute(name, value);
+    return node;
+  };
+  const at = (share) => `${100 * share}%`;
+  const bar = svg("svg", { class: "gp-range", role: "img", "aria-label": range.words });
+  bar.append(svg("rect", { class: "gp-range-all", x: 0, y: 4, width: "100%", height: 6, rx: 3 }),
+    svg("rect", { class: "gp-range-part", x: at(range.low), y: 4, width: at(range.high - range.low), height: 6, rx: 3 }),
+    ...range.marks.map((share) => svg("line", { class: "gp-range-mark", x1: at(share), x2: at(share), y1: 1, y2: 13 })),
+    svg("line", { class: "gp-range-line", x1: at(range.typical), x2: at(range.typical), y1: 0, y2: 14 }));
+  return bar;
+}
+
+// A choice in a cell of a table.
+const cellSelect = (field, send) => h("span", { class: "gp-cell" }, h("select", { "aria-label": field.label, title: field.question, "data-at": field.path,
+  "aria-invalid": field.problem ? "true" : undefined, onchange: (event) => send("set", { path: field.path, value: event.target.value, live: false }) },
+  field.options.map((o) => h("option", { value: o.value, selected: o.value === field.value }, o.text))));
+
 // Tables made from plain data; a number with a key opens its trail.
 function tables(all, send) {
   const content = (c, row) => [
     c.chip ? chip(...c.chip) : null,
     c.key ? h("button", { type: "button", class: "gp-why", "data-at": c.key, "aria-label": `Why ${c.text}, ${row[0].text}?`, onclick: () => send("why", { key: c.key }) }, c.text) : c.text,
+    c.range ? [" ", h("small", { class: "gp-range-text" }, c.range.text), rangeBar(c.range)] : null,
+    c.mark ? mark(c.mark) : null, c.basis ? basisTag(c.basis) : null, c.field ? cellSelect(c.field, send) : null,
+    c.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${c.visit}-${row[1].text}`, onclick: () => send("visit", { path: c.visit }) }, c.visit_text) : null,
     c.tag ? h("b", { class: "gp-tag gp-derived" }, c.tag) : null,
     c.note ? h("small", { class: c.note_tone ? `gp-note-${c.note_tone}` : "" }, c.note) : null];
-  const style = (c) => [c.numeric ? "n" : "", c.tone ? `gp-${c.tone}` : ""].filter(Boolean).join(" ");
+  const style = (c) => [c.numeric ? "n" : "", c.range ? "gp-ranged" : "", c.tone ? `gp-${c.tone}` : ""].filter(Boolean).join(" ");
   return all.map((t) => h("section", { class: "gp-tables" }, t.title ? h("h3", {}, t.title) : null,
     t.rows.length ? h("table", { class: "gp-table" },
-      t.heads.length ? h("thead", {}, h("tr", {}, t.heads.map((c) => h("th", { scope: "col", class: c.numeric ? "n" : "" }, c.text)))) : null,
+      t.heads.length ? h("thead", {}, h("tr", {}, t.heads.map((c) => c.text ? h("th", { scope: "col", class: c.numeric ? "n" : "" }, c.text) : h("td")))) : null,
       h("tbody", {}, t.rows.map((row) => h("tr", {}, row.map((c) => h("td", { class: style(c), title: c.title }, content(c, row))))))) : null,
     t.more ? h("p", { class: "gp-small" }, t.more) : null));
 }

@@ -1,5 +1,5 @@
 // Why this number: sentence, formula with the numbers in it, inputs, sources, how well known. Or the messages.
-const BASIS = { measured: "measured", published: "published", quoted: "stated or quoted", derived: "derived", assumed: "assumed" };
+const BASIS = { measured: "measured", published: "published", quoted: "stated or quoted", derived: "derived", fitted: "fitted to measurements", assumed: "assumed" };
 
 function why(data, send) {
   return [

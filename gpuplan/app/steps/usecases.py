@@ -135,15 +135,14 @@ def group_rows(
 
 
 def demand_form(workbook: Workbook) -> dict[str, Any]:
-    """The inputs beside the table: customer, stated total, Bitfusion, network."""
+    """The inputs beside the table: customer, stated total, Bitfusion."""
     feeds = [
         ("auto", "by the rules"),
         ("vgpu", "vComputeServer, as the reference design"),
         ("passthrough", "passthrough, as the vendor's FAQ"),
     ]
-    transports = [("tcp", "TCP"), ("pvrdma", "PVRDMA"), ("roce", "RoCE"), ("infiniband", "InfiniBand")]
     return {
-        "title": "Demand and network",
+        "title": "Customer and demand",
         "fields": [
             field_data(workbook, "customer"),
             field_data(workbook, "demand.stated_gpus"),
@@ -153,8 +152,6 @@ def demand_form(workbook: Workbook) -> dict[str, Any]:
                 if workbook.scenario.platform.bitfusion
                 else []
             ),
-            field_data(workbook, "network.link_gbit_s"),
-            field_data(workbook, "network.transport", transports),
         ],
     }
 
