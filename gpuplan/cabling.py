@@ -102,7 +102,7 @@ class Cabling:
     reason: str
     """Why there are no switches."""
     adapters: int
-    """Adapters with two ports in each GPU host."""
+    """Adapters with two ports in each GPU host; at least two, the teamed ports spread over them."""
     settings: tuple[Setting, ...]
     failures: tuple[Failure, ...]
 
@@ -150,7 +150,7 @@ def cabling(
         max_oversubscription=float(bound.value),
         switches=switches,
         reason=reason,
-        adapters=-(-ports.total // 2),
+        adapters=max(2, -(-ports.total // 2)),
         settings=_settings(scenario, catalog, switches),
         failures=_failures(scenario, ports, switches),
     )
@@ -457,6 +457,15 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> tu
             + ("s" if ports.shared > 2 else ""),
         )
     ]
+    lost = -(-ports.shared // max(2, -(-ports.total // 2)))
+    found.append(
+        Failure(
+            "An adapter of a host",
+            f"{100 * bandwidth_left(ports.shared, lost):.0f} % of that host's shared bandwidth",
+            "Nobody stops, the teamed ports being spread over the adapters"
+            + ("; RDMA of the ports on it is lost" if ports.rdma else ""),
+        )
+    )
     if scenario.network.transport == "pvrdma":
         found.append(
             Failure(

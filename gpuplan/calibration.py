@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
+from gpuplan.models.links import tcp_rate_gbit_s
 from gpuplan.models.remoting import remote_time_s
 from gpuplan.models.training import parameter_server_step_s, scaling_efficiency, training_step_s
 
@@ -148,9 +149,8 @@ def fitted_values(catalog: Catalog) -> dict[str, dict[str, float]]:
         facts = catalog.assumptions[item]
         names = (*FREE[area], *UNSTATED[area].values())
         found[item] = {name: float(facts.fact(name).value) for name in names}
-    found[ITEMS[TRAINING]]["usable_share"] = float(
-        catalog.assumptions[ITEMS[TRAINING]].fact("usable_share").value
-    )
+    for held in ("usable_share", "tcp_growth"):
+        found[ITEMS[TRAINING]][held] = float(catalog.assumptions[ITEMS[TRAINING]].fact(held).value)
     return found
 
 
@@ -247,12 +247,17 @@ def fit(catalog: Catalog, area: str, *, without: Sequence[str] = ()) -> dict[str
         return np.concatenate([np.array(off) * weights, (logs - centre) / width])
 
     limit = np.array([0.0 if name in ("exposed_share", "usable_share") else 20.0 for name in names])
-    solved = least_squares(
-        residuals,
-        np.minimum(centre, limit - 1e-6),
-        loss="linear" if area == SERVERS else "soft_l1",
-        bounds=(-20.0, limit + 1e-9),
-    )
+    starts = [np.minimum(centre + shift * width, limit - 1e-6) for shift in (-1.0, 0.0, 1.0)]
+    tried = [
+        least_squares(
+            residuals,
+            start,
+            loss="linear" if area == SERVERS else "soft_l1",
+            bounds=(-20.0, limit + 1e-9),
+        )
+        for start in starts
+    ]
+    solved = min(tried, key=lambda found: float(found.cost))
     return {name: float(value) for name, value in zip(names, np.exp(solved.x), strict=True)}
 
 
@@ -333,11 +338,14 @@ def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
         "transport": row["transport"],
         "usable_share": ring["usable_share"],
         "intra_host_gb_s": ring["intra_host_gb_s"],
-        "tcp_gbit_s": ring["tcp_gbit_s"],
     }
     unstated = {"azure": ring["azure_gbit_s"], "tensorflow-p2-xlarge": servers["p2_xlarge_gbit_s"]}
     common["link_gbit_s"] = row["link_gbit_s"] or unstated[row["series"]] / ring["usable_share"]
     method = row["method"]
+    if method in ("ring", "ring-on-cpu"):
+        common["tcp_gbit_s"] = tcp_rate_gbit_s(
+            common["link_gbit_s"], at_25_gbit_s=ring["tcp_gbit_s"], growth=ring["tcp_growth"]
+        )
     if method in ("parameter-server", "byteps"):
         share: dict[str, Any] = {
             name: servers[name] for name in ("exposed_share", "overlap_share", "straggler_share")

@@ -721,6 +721,26 @@ def _carried(plan: Plan) -> Iterator[Message]:
 
 
 def _training_network(plan: Plan) -> Iterator[Message]:
+    own, hardware = plan.network.training[-1], plan.scenario.hardware
+    if own.verdict == "bad":
+        yield Message(
+            "job-not-carried",
+            "warn",
+            f"The training job: {own.workload_name} on {own.hosts} hosts reaches {percent(own.efficiency)} of what its GPUs do "
+            f"alone ({percent(own.efficiency_low)} to {percent(own.efficiency_high)}).",
+            f"{capital('; '.join(own.changes) or 'take larger batches, or fewer GPUs')}.",
+            "training.workload",
+            own.sources,
+        )
+    if plan.pools and (own.hosts > plan.totals.hosts or own.gpus_per_host > hardware.gpus_per_host):
+        yield Message(
+            "job-larger-than-design",
+            "warn",
+            f"The training job takes {own.hosts} hosts with {own.gpus_per_host} GPUs each; the design has {plan.totals.hosts} with "
+            f"{hardware.gpus_per_host}.",
+            "Make the job smaller, or read its figures as those of another design.",
+            "training.hosts",
+        )
     for use in plan.network.training[:-1]:
         if use.verdict == "good":
             continue

@@ -30,6 +30,7 @@ from gpuplan.speeds import (
     Speed,
     gpu_speed,
     inside_host_gb_s,
+    network_bases,
     row_fact,
     tcp_rate,
     verdict_of,
@@ -44,6 +45,8 @@ JOB = "job"
 """Id of the training job of the scenario; those of the groups have the group's id."""
 
 FP32_BYTES = 4
+CLAIMED_GBIT_S = 100
+"""Link of the vendor's test with PVRDMA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +116,12 @@ class Claim:
     workload_name: str
     efficiency_tcp: float
     efficiency_rdma: float
+    speedup_low: float
+    """RDMA over TCP by the model with the fastest TCP that is likely."""
     speedup: float
-    """RDMA over TCP by the model, TCP at the planned rate."""
+    """The same with TCP at the planned rate."""
+    speedup_high: float
+    """The same with the slowest TCP that is likely."""
     tcp_gbit_s: float
     """TCP rate at which it would be 2."""
 
@@ -166,6 +173,11 @@ def job_of(
     )
 
 
+def _at_least(step_us: float, scenario: Scenario) -> float:
+    """Latency of a step of a ring: as fitted, but never shorter than half the round trip that somebody measured."""
+    return max(step_us, (scenario.network.latency_us or 0.0) / 2)
+
+
 def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int, *, end: str = "typical") -> float:
     """Time of a step on so many hosts with the network of a scenario; ``end`` low or high for the slower and faster end."""
     given, how = scenario.network, scenario.training.aggregation
@@ -184,7 +196,6 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int, *, e
         "link_gbit_s": given.link_gbit_s,
         "transport": given.transport,
         "intra_host_gb_s": job.inside_gb_s,
-        "tcp_gbit_s": at(tcp_rate(scenario, catalog), more_is_slower=False),
         "usable_share": at(ring.fact("usable_share"), more_is_slower=False),
         "mtu_bytes": given.mtu_bytes,
         "exposed_share": at(held.fact("exposed_share"), more_is_slower=True),
@@ -195,12 +206,17 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int, *, e
         return parameter_server_step_s(
             job.compute_s,
             **common,
+            tcp_gbit_s=given.tcp_gbit_s,
             largest_variable_mb=job.largest_mb,
             server_gbit_s=at(held.fact("server_gbit_s"), more_is_slower=False),
         )
     latency = ring.fact("tcp_step_us" if given.transport == "tcp" else "rdma_step_us")
     return training_step_s(
-        job.compute_s, **common, algorithm=how, step_latency_us=at(latency, more_is_slower=True)
+        job.compute_s,
+        **common,
+        tcp_gbit_s=at(tcp_rate(scenario, catalog), more_is_slower=False),
+        algorithm=how,
+        step_latency_us=_at_least(at(latency, more_is_slower=True), scenario),
     )
 
 
@@ -308,7 +324,7 @@ def training_use(
     if samples and given.epochs:
         hours = training_time_h(samples, epochs=given.epochs, gpus=gpus, batch_per_gpu=job.batch, step_s=step)
     held = catalog.assumptions[ITEM[given.aggregation]]
-    bases = [speed.per_s.basis, "fitted"]
+    bases = [speed.per_s.basis, "fitted", hosts.basis, *network_bases(scenario)]
     if scenario.network.transport == "tcp":
         bases.append(tcp_rate(scenario, catalog).basis)
     if job.gpus_per_host > 1:
@@ -435,7 +451,8 @@ def _record_training(
         "intra_host_gb_s": inside_host_gb_s(catalog, scenario.hardware.gpu),
         "usable_share": ring.fact("usable_share"),
     }
-    if scenario.network.transport == "tcp":
+    stated = scenario.network.tcp_gbit_s is not None
+    if scenario.network.transport == "tcp" and (stated or how != "parameter-server"):
         moved["tcp_gbit_s"] = tcp_rate(scenario, catalog)
     shares: dict[str, Fact | Line] = {
         "compute_s": compute,
@@ -462,9 +479,16 @@ def _record_training(
         )
     else:
         moved["algorithm"] = scenario.fact("training.aggregation")
-        moved["step_latency_us"] = ring.fact(
-            "tcp_step_us" if scenario.network.transport == "tcp" else "rdma_step_us"
-        )
+        latency = ring.fact("tcp_step_us" if scenario.network.transport == "tcp" else "rdma_step_us")
+        longer = _at_least(float(latency.value), scenario)
+        moved["step_latency_us"] = latency
+        if longer != latency.value:
+            moved["step_latency_us"] = replace(
+                scenario.fact("network.latency_us"),
+                key=f"{path}/step_latency_us",
+                value=longer,
+                note="half the stated round trip, which is longer than what was fitted",
+            )
         summed = trail.compute(
             f"{path}.allreduce_s",
             f"{name}: time to sum the gradient",
@@ -509,7 +533,8 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
     claims : tuple of Claim
         One for each preset that trains. [-]
     """
-    tcp = float(tcp_rate(scenario, catalog).value)
+    tcp = tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
+    rates = [float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value)]
     found = []
     for preset in catalog.rows("network_workloads"):
         if preset["phase"] != "training" or not preset["neural_network"]:
@@ -520,16 +545,21 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
             "gradient_mb": network["parameters"] * FP32_BYTES / 1e6,
             "hosts": 4,
             "gpus_per_host": 1,
-            "link_gbit_s": 100,
+            "link_gbit_s": CLAIMED_GBIT_S,
         }
-        steps = [training_step_s(compute_s, **values, transport=t, tcp_gbit_s=tcp) for t in ("tcp", "pvrdma")]
+        rdma = training_step_s(compute_s, **values, transport="pvrdma")
+        usual, fast, slow = (
+            training_step_s(compute_s, **values, transport="tcp", tcp_gbit_s=rate) for rate in rates
+        )
         found.append(
             Claim(
                 preset.id,
                 preset["name"],
-                compute_s / steps[0],
-                compute_s / steps[1],
-                steps[0] / steps[1],
+                compute_s / usual,
+                compute_s / rdma,
+                fast / rdma,
+                usual / rdma,
+                slow / rdma,
                 tcp_rate_for_speedup_gbit_s(compute_s, speedup=2.0, **values),
             )
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -12,7 +12,7 @@ from gpuplan.distributed import JOB, TrainingUse, job_of, scenario_job, training
 from gpuplan.facts import derived, weakest
 from gpuplan.fields import FIELD_BY_PATH
 from gpuplan.records import GroupPlan, Pool, Trail
-from gpuplan.remote import RemoteUse, native_time_s, needs_gbit_s, remote_use, users_on_a_link
+from gpuplan.remote import RemoteUse, native_time_s, needs_gbit_s, remote_use
 from gpuplan.scenario import Group, Scenario
 from gpuplan.speeds import Speed, usual_workload
 from gpuplan.wording import number, percent
@@ -198,18 +198,18 @@ def _remote(
     }
     found = []
     for plan in plans:
-        beside = [p for p in plans if p.pool == plan.pool]
-        flows = {p.id: p.vms_placed * max(1, math.ceil(p.gpus_each)) for p in beside}
-        hosts = _hosts_of(beside, pools)
-        moved = sum(needs[p] * n for p, n in flows.items())
-        total = sum(flows.values())
-        users = users_on_a_link(total, hosts)
+        here = _busiest_host(plan, pools, needs)
+        on_host = sum(needs[p] * n for p, n in here.items())
+        users = max(1, sum(here.values()))
+        counts: dict[str, float] = dict(here)
         if stated := scenario.network.users_per_link:
-            users = min(stated, max(1, total))
-        counts = {
-            p: n * (users if stated else total / max(1, hosts)) / max(1, total) for p, n in flows.items()
-        }
-        counts[plan.id] = max(0.0, counts[plan.id] - 1)
+            flows = {
+                p.id: p.vms_placed * max(1, math.ceil(p.gpus_each)) for p in plans if p.pool == plan.pool
+            }
+            total = max(1, sum(flows.values()))
+            users = min(stated, total)
+            counts = {p: n * users / total for p, n in flows.items()}
+        counts[plan.id] = max(0.0, counts.get(plan.id, 0.0) - 1)
         found.append(
             remote_use(
                 scenario,
@@ -221,20 +221,27 @@ def _remote(
                 users=users,
                 gpu_share=min(1.0, plan.gpus_each),
                 others=tuple((count, needs[p]) for p, count in counts.items()),
-                on_host_gbit_s=moved / max(1, min(hosts, total)),
+                on_host_gbit_s=max(on_host, needs[plan.id]),
                 trail=trail,
             )
         )
     return found
 
 
-def _hosts_of(plans: Sequence[GroupPlan], pools: Sequence[Pool]) -> int:
-    """Hosts that hold the GPUs of some groups when they are packed."""
-    pool = next((p for p in pools if p.id == plans[0].pool), None)
-    if pool is None:
-        return 0
-    gpus = sum(p.vms_placed * p.gpus_each for p in plans)
-    return min(pool.hosts_for_demand, max(1, math.ceil(round(gpus / pool.gpus_per_host, 6))))
+def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, float]) -> dict[str, int]:
+    """Of the hosts with GPUs of a group, the one whose remote users move most: group -> GPUs, or shares of one, in use."""
+    pool = next((p for p in pools if p.id == plan.pool), None)
+    found: list[dict[str, int]] = []
+    for host in pool.placement if pool else ():
+        flows: dict[str, int] = {}
+        for load in host:
+            each = load.gpus if len(load.slots) == 1 else 1
+            for slot in load.slots:
+                if slot.group in needs:
+                    flows[slot.group] = flows.get(slot.group, 0) + each
+        if plan.id in flows:
+            found.append(flows)
+    return max(found, key=lambda flows: sum(needs[g] * n for g, n in flows.items()), default={})
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ The model is ``gpuplan.models.remoting``; presets stand in ``data/network_worklo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,7 @@ from gpuplan.models.links import delivered_gbit_s, fair_share_gbit_s
 from gpuplan.models.remoting import remote_slowdown, remote_time_s
 from gpuplan.records import Line, Trail
 from gpuplan.scenario import Scenario
-from gpuplan.speeds import LINKS, RDMA, gpu_speed, round_trip, row_fact, tcp_rate, verdict_of
+from gpuplan.speeds import LINKS, RDMA, gpu_speed, network_bases, round_trip, row_fact, tcp_rate, verdict_of
 
 Others = tuple[tuple[float, float], ...]
 """How many other users a link has of each kind, and what one of them needs in Gbit/s."""
@@ -258,7 +257,15 @@ def remote_use(
         kept=kept,
         kept_high=high,
         verdict=verdict_of(catalog, kept),
-        basis=weakest((preset["basis"], speed.per_s.basis, round_trip(scenario, catalog).basis, "fitted")),
+        basis=weakest(
+            (
+                preset["basis"],
+                speed.per_s.basis,
+                round_trip(scenario, catalog).basis,
+                "fitted" if scenario.network.transport == "tcp" else "assumed",
+                *network_bases(scenario),
+            )
+        ),
         speed=speed.how,
         changes=_remote_changes(scenario, catalog, preset, native_s, users, beside, kept),
         sources=tuple(dict.fromkeys((*preset["source"], *speed.per_s.sources))),
@@ -323,8 +330,3 @@ def _remote_changes(
     else:
         found.append("a GPU in the VM's own host")
     return tuple(found)
-
-
-def users_on_a_link(flows: int, hosts: int) -> int:
-    """Users of remote GPUs whose GPUs are in one host: each GPU of a VM counts, a share of one as a user too."""
-    return max(1, math.ceil(flows / hosts)) if hosts else 1

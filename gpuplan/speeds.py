@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
+from gpuplan.models.links import tcp_rate_gbit_s
 from gpuplan.scenario import Group, Scenario
 
 RDMA = ("roce-v1", "roce", "pvrdma", "infiniband")
@@ -123,10 +124,29 @@ def _measured(catalog: Catalog, network: str, phase: str) -> Mapping[str, Known]
     return found
 
 
-def tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
-    """What a host moves over TCP: measured by the customer, or as fitted."""
+def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = None) -> Fact:
+    """What a host moves over TCP on its link (or another): measured by the customer, or as fitted."""
     stated = scenario.fact("network.tcp_gbit_s")
-    return stated if stated.value is not None else catalog.assumptions[ITEM["ring"]].fact("tcp_gbit_s")
+    if stated.value is not None:
+        return stated
+    ring = catalog.assumptions[ITEM["ring"]]
+    fitted, link = ring.fact("tcp_gbit_s"), link_gbit_s or scenario.network.link_gbit_s
+    rate = tcp_rate_gbit_s(
+        link, at_25_gbit_s=float(fitted.value), growth=float(ring.fact("tcp_growth").value)
+    )
+    return replace(
+        fitted,
+        value=round(rate, 3),
+        low=min(fitted.low or rate, round(rate, 3)),
+        high=max(fitted.high or rate, round(rate, 3)),
+        note=f"{fitted.value:g} Gbit/s on a link of 25 Gbit/s, grown to one of {link:g}",
+    )
+
+
+def network_bases(scenario: Scenario) -> tuple[str, ...]:
+    """How well the link, the transport and the MTU of a design are known."""
+    paths = ("network.link_gbit_s", "network.transport", "network.mtu_bytes")
+    return tuple(scenario.fact(path).basis for path in paths)
 
 
 def round_trip(scenario: Scenario, catalog: Catalog) -> Fact:

@@ -108,7 +108,7 @@ def test_pvrdma_adds_a_port_and_a_distributed_switch(catalog: Catalog) -> None:
     roce = built(catalog, 8, link_gbit_s=100, transport="roce")
     pvrdma = built(catalog, 8, link_gbit_s=100, transport="pvrdma")
     infiniband = built(catalog, 8, link_gbit_s=100, transport="infiniband")
-    assert (roce.ports.total, roce.distributed_switches, roce.adapters) == (2, 1, 1)
+    assert (roce.ports.total, roce.distributed_switches, roce.adapters) == (2, 1, 2)
     assert (pvrdma.ports.shared, pvrdma.ports.rdma, pvrdma.distributed_switches) == (2, 1, 2)
     assert (pvrdma.ports.total, pvrdma.adapters) == (3, 2)
     assert (infiniband.ports.rdma, infiniband.distributed_switches) == (1, 1)

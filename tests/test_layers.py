@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "decisions": {"units", "wording", "facts", "fields", "catalog", "scenario", "models", "records"},
     "allocation": {"units", "facts", "fields", "catalog", "scenario", "models", "records"},
 }
-ALLOWED["speeds"] = {"units", "wording", "facts", "fields", "catalog", "scenario"}
+ALLOWED["speeds"] = {"units", "models", "wording", "facts", "fields", "catalog", "scenario"}
 ALLOWED["remote"] = {*ALLOWED["speeds"], "models", "records", "speeds"}
 ALLOWED["distributed"] = ALLOWED["remote"]
 ALLOWED["network"] = {*ALLOWED["remote"], "remote", "distributed"}

@@ -67,16 +67,15 @@ def test_the_message_on_the_starter_says_so(plans: dict[str, Plan]) -> None:
 
 
 def test_users_of_a_host_share_its_link(plans: dict[str, Plan]) -> None:
-    """Starter: 10 VMs with a GPU and 16 with a quarter on 7 hosts: 26 flows, 4 on a link."""
+    """Starter: 10 VMs with a GPU on hosts of two, and 16 with a quarter on two other hosts: 2 and 8 users on a link."""
     plan = plans["starter"]
     placed = {g.id: g.vms_placed for g in plan.groups}
     assert placed == {"data-scientists": 10, "developers": 16}
     uses = {r.id: r for r in plan.network.remote}
-    assert {r.users for r in uses.values()} == {4}
-    moved = 10 * uses["data-scientists"].needs_gbit_s + 16 * uses["developers"].needs_gbit_s
+    assert {g: r.users for g, r in uses.items()} == {"data-scientists": 2, "developers": 8}
     for use in uses.values():
-        assert use.on_host_gbit_s == pytest.approx(moved / 7)
-    assert plan.network.remote_gbit_s == pytest.approx(moved / 7)
+        assert use.on_host_gbit_s == pytest.approx(use.users * use.needs_gbit_s)
+    assert plan.network.remote_gbit_s == pytest.approx(max(r.on_host_gbit_s for r in uses.values()))
 
 
 def test_users_share_the_hosts_that_hold_their_gpus_and_no_others(catalog: Catalog) -> None:

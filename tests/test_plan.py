@@ -452,7 +452,7 @@ def check_messages(plan: Plan) -> None:
             assert message.change
         if message.path:
             head = message.path.split(".")[0]
-            assert head in ("groups", "demand", "hardware", "availability", "platform", "network")
+            assert head in ("groups", "demand", "hardware", "availability", "platform", "network", "training")
 
 
 @settings(max_examples=400)

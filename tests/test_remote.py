@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gpuplan import load_catalog
 from gpuplan.catalog import Catalog, Row
 from gpuplan.records import Trail
-from gpuplan.remote import RemoteUse, native_time_s, needs_gbit_s, remote_use, users_on_a_link
+from gpuplan.remote import RemoteUse, native_time_s, needs_gbit_s, remote_use
 from gpuplan.scenario import Network, Scenario
 from gpuplan.speeds import LINKS
 
@@ -252,7 +252,3 @@ def test_the_lines_say_what_the_table_says(catalog: Catalog) -> None:
         slowdown = trail.lines["network.remote.x.slowdown"]
         assert slowdown.value == pytest.approx(1 / use.kept), work.id
         assert trail.lines["network.remote.x.time_s"].value == pytest.approx(use.native_s / use.kept)
-
-
-def test_users_on_a_link() -> None:
-    assert [users_on_a_link(f, h) for f, h in ((26, 7), (28, 7), (1, 8), (0, 8), (5, 0))] == [4, 4, 1, 1, 1]

@@ -19,11 +19,54 @@ HEADER_BYTES = 52
 JUMBO_BYTES = 9000
 
 
+def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 15.0, growth: float = 0.4) -> float:
+    """What NCCL and its like move over TCP from one host with an untuned stack.
+
+    Parameters
+    ----------
+    link_gbit_s : float
+        Speed of the link. [Gbit/s]
+    at_25_gbit_s : float
+        The rate on a link of 25 Gbit/s. [Gbit/s]
+    growth : float
+        How the rate grows with the link, 0 to 1. [-]
+
+    Returns
+    -------
+    tcp_rate_gbit_s : float
+        Rate; on a slow link the link itself is less. [Gbit/s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    at_25_gbit_s x (link / 25) ^ growth. Measured on 100 Gbit/s: 10.7 to 48; what a stack moves is best measured.
+
+    Examples
+    --------
+    >>> tcp_rate_gbit_s(25, at_25_gbit_s=15), round(tcp_rate_gbit_s(100, at_25_gbit_s=15), 1)
+    (15.0, 26.1)
+
+    References
+    ----------
+    .. [1] nccl-issue-209
+    .. [2] nccl-issue-450
+    .. [3] hkbu-ddl-benchmarks
+    """
+    above_zero(link_gbit_s=link_gbit_s, at_25_gbit_s=at_25_gbit_s)
+    if not 0 <= growth <= 1:
+        raise ValueError(f"growth is {growth}; it must be 0 to 1")
+    return float(at_25_gbit_s * (link_gbit_s / 25) ** growth)
+
+
 def delivered_gbit_s(
     link_gbit_s: float,
     *,
     transport: str = "tcp",
-    tcp_gbit_s: float = 15.7,
+    tcp_gbit_s: float | None = None,
     usable_share: float = 0.95,
     mtu_bytes: int = JUMBO_BYTES,
     users: float = 1,
@@ -36,8 +79,8 @@ def delivered_gbit_s(
         Speed of the link, all its ports together. [Gbit/s]
     transport : str
         One of ``TRANSPORTS``. [-]
-    tcp_gbit_s : float
-        What the TCP stack of the host moves, however fast the link is. [Gbit/s]
+    tcp_gbit_s : float or None
+        What the TCP stack of the host moves, however fast the link is; None for that of tcp_rate_gbit_s. [Gbit/s]
     usable_share : float
         Share of the link that large transfers get, in (0, 1]. [-]
     mtu_bytes : int
@@ -78,14 +121,15 @@ def delivered_gbit_s(
         raise ValueError(f"transport is {transport!r}; it must be one of {', '.join(TRANSPORTS)}")
     if not 0 < usable_share <= 1:
         raise ValueError(f"usable_share is {usable_share}; it must be above 0 and at most 1")
-    above_zero(link_gbit_s=link_gbit_s, tcp_gbit_s=tcp_gbit_s)
+    tcp = tcp_rate_gbit_s(link_gbit_s) if tcp_gbit_s is None else tcp_gbit_s
+    above_zero(link_gbit_s=link_gbit_s, tcp_gbit_s=tcp)
     if not 576 <= mtu_bytes <= 9216:
         raise ValueError(f"mtu_bytes is {mtu_bytes}; it must be 576 to 9216")
     if not 1 <= users < math.inf:
         raise ValueError(f"users is {users}; it must be at least 1, and finite")
     rate = usable_share * link_gbit_s
     if transport == "tcp":
-        rate = min(rate, tcp_gbit_s)
+        rate = min(rate, tcp)
     if transport != "infiniband":
         rate *= _payload(min(mtu_bytes, JUMBO_BYTES)) / _payload(JUMBO_BYTES)
     return rate / users

@@ -58,7 +58,7 @@ def remote_time_s(
     call_us : float
         Time of the remoting software for each call. [us]
     cold : bool
-        Whether it is a cold start: a new process that makes a context on the GPU and loads its model. [-]
+        Whether it is a cold start: native_s is that of a new process that makes a context on the GPU and loads its model. [-]
     ready_s : float
         Part of native_s that a cold start saves on a server which keeps the GPU ready. [s]
     local_gbit_s : float

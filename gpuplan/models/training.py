@@ -12,7 +12,7 @@ ALGORITHMS = ("ring", "hierarchical")
 FUSION_MB = 67.108864
 """What Horovod collects before it sends: 64 MiB."""
 
-STEP_LATENCY_US = {"tcp": 11.4, "roce-v1": 9.03, "roce": 9.03, "pvrdma": 9.03, "infiniband": 9.03}
+STEP_LATENCY_US = {"tcp": 13.4, "roce-v1": 9.14, "roce": 9.14, "pvrdma": 9.14, "infiniband": 9.14}
 """Latency of one step of a ring by transport; fitted."""
 
 
@@ -73,8 +73,8 @@ def allreduce_time_s(
     link_gbit_s: float,
     transport: str = "tcp",
     algorithm: str = "ring",
-    intra_host_gb_s: float = 6.39,
-    tcp_gbit_s: float = 15.7,
+    intra_host_gb_s: float = 6.41,
+    tcp_gbit_s: float | None = None,
     usable_share: float = 0.95,
     mtu_bytes: int = JUMBO_BYTES,
     messages: int | None = None,
@@ -86,7 +86,8 @@ def allreduce_time_s(
     Parameters
     ----------
     gradient_mb : float
-        Gradient of the model: parameters x 4 bytes in FP32, x 2 in FP16. [MB]
+        Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
+        compressed as FP16. [MB]
     hosts : int
         Hosts that train together. [host]
     gpus_per_host : int
@@ -98,15 +99,17 @@ def allreduce_time_s(
     algorithm : str
         ``ring``: one ring through all GPUs; ``hierarchical``: a sum inside every host, then a ring of the hosts. [-]
     intra_host_gb_s : float
-        Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0. [GB/s]
-    tcp_gbit_s : float
-        What the TCP stack of a host moves, however fast the link is. [Gbit/s]
+        Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0, and no link makes the ring faster. NVLink:
+        120 for V100, 240 for A100. [GB/s]
+    tcp_gbit_s : float or None
+        What the TCP stack of a host moves, as measured; None for that of links.tcp_rate_gbit_s, which grows with the
+        link. [Gbit/s]
     usable_share : float
         Share of the link that large transfers get. [-]
     mtu_bytes : int
         Largest packet on the network. [-]
     messages : int or None
-        Messages into which the gradient is divided; None for messages of 64 MiB. [-]
+        Messages into which the gradient is divided; None for messages of 64 MiB, 1 for a single allreduce. [-]
     step_latency_us : float or None
         Latency of one step between hosts; None for the fitted one of the transport. [us]
     reduce_gb_s : float or None
@@ -126,7 +129,7 @@ def allreduce_time_s(
     -----
     Ring over n GPUs: 2 (n - 1) / n x gradient / min(network, inside the host) + messages x 2 (n - 1) x latency. On one host
     there is neither network nor latency. Hierarchical with g GPUs in each of h hosts: 2 (g - 1) / g x gradient / inside
-    + 2 (h - 1) / h x gradient / network + messages x 2 (h - 1) x latency. Fitted on hosts of 4 GPUs with up to 512 GPUs.
+    + 2 (h - 1) / h x gradient / network + messages x 2 (h - 1) x latency: nearer to NCCL's tree on two hosts. Fitted on hosts of 4 GPUs with up to 512 GPUs.
 
     Examples
     --------
@@ -183,25 +186,27 @@ def training_step_s(
     link_gbit_s: float,
     transport: str = "tcp",
     algorithm: str = "ring",
-    intra_host_gb_s: float = 6.39,
-    tcp_gbit_s: float = 15.7,
+    intra_host_gb_s: float = 6.41,
+    tcp_gbit_s: float | None = None,
     usable_share: float = 0.95,
     mtu_bytes: int = JUMBO_BYTES,
     messages: int | None = None,
     step_latency_us: float | None = None,
     reduce_gb_s: float | None = None,
-    exposed_share: float = 0.122,
-    overlap_share: float = 0.563,
-    straggler_share: float = 0.00919,
+    exposed_share: float = 0.123,
+    overlap_share: float = 0.571,
+    straggler_share: float = 0.00946,
 ) -> float:
     """Time of one step of synchronous training with allreduce.
 
     Parameters
     ----------
     compute_s : float
-        Time of the step on one GPU alone: batch per GPU / samples per second of one GPU. [s]
+        Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
+        gradients are accumulated. [s]
     gradient_mb : float
-        Gradient of the model: parameters x 4 bytes in FP32, x 2 in FP16. [MB]
+        Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
+        compressed as FP16. [MB]
     hosts : int
         Hosts that train together. [host]
     gpus_per_host : int
@@ -213,15 +218,17 @@ def training_step_s(
     algorithm : str
         ``ring`` or ``hierarchical``. [-]
     intra_host_gb_s : float
-        Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0. [GB/s]
-    tcp_gbit_s : float
-        What the TCP stack of a host moves, however fast the link is. [Gbit/s]
+        Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0, and no link makes the ring faster. NVLink:
+        120 for V100, 240 for A100. [GB/s]
+    tcp_gbit_s : float or None
+        What the TCP stack of a host moves, as measured; None for that of links.tcp_rate_gbit_s, which grows with the
+        link. [Gbit/s]
     usable_share : float
         Share of the link that large transfers get. [-]
     mtu_bytes : int
         Largest packet on the network. [-]
     messages : int or None
-        Messages into which the gradient is divided; None for messages of 64 MiB. [-]
+        Messages into which the gradient is divided; None for messages of 64 MiB, 1 for a single allreduce. [-]
     step_latency_us : float or None
         Latency of one step between hosts; None for the fitted one of the transport. [us]
     reduce_gb_s : float or None
@@ -246,7 +253,8 @@ def training_step_s(
     Notes
     -----
     T_c (1 + d log2 GPUs) + max(exposed x T_ar, T_ar - overlap x T_c), T_ar by allreduce_time_s. Fitted on published rows of
-    CNNs in FP32 with a batch of 64 per GPU, 2 to 128 hosts, 10 to 100 Gbit/s; beyond them it extrapolates. On one host only
+    CNNs in FP32 with a batch of 64 per GPU, 2 to 128 hosts, 10 to 100 Gbit/s; beyond them it extrapolates. Sound set-ups were fitted: old libraries, two sockets on the way or a limit on each
+    flow do worse. On one host only
     the sum inside it and the slowest GPU are left, and with one GPU the step takes compute_s.
 
     Examples
@@ -295,14 +303,14 @@ def parameter_server_step_s(
     servers: int | None = None,
     link_gbit_s: float,
     transport: str = "tcp",
-    server_gbit_s: float = 3.12,
-    intra_host_gb_s: float = 6.39,
-    tcp_gbit_s: float = 15.7,
+    server_gbit_s: float = 3.14,
+    intra_host_gb_s: float = 6.41,
+    tcp_gbit_s: float | None = None,
     usable_share: float = 0.95,
     mtu_bytes: int = JUMBO_BYTES,
-    exposed_share: float = 0.127,
-    overlap_share: float = 0.871,
-    straggler_share: float = 0.00832,
+    exposed_share: float = 0.135,
+    overlap_share: float = 0.863,
+    straggler_share: float = 0.00844,
 ) -> float:
     """Time of one step of synchronous training with parameter servers.
 
@@ -319,9 +327,10 @@ def parameter_server_step_s(
     gpus_per_host : int
         GPUs of the job in each. [-]
     workers_per_host : int or None
-        Workers in each host that talk to the servers; None for one per GPU. [-]
+        Workers in each host that talk to the servers; None for one per GPU, 1 where one process drives all GPUs of a host
+        (distributed_replicated of tf_cnn_benchmarks). [-]
     servers : int or None
-        Parameter servers; None for as many as workers. [-]
+        Parameter servers, if known; None for as many as workers. [-]
     link_gbit_s : float
         Network of one host. [Gbit/s]
     transport : str
@@ -331,8 +340,8 @@ def parameter_server_step_s(
         gRPC. [Gbit/s]
     intra_host_gb_s : float
         Rate of a ring inside one host, where a worker has several GPUs. [GB/s]
-    tcp_gbit_s : float
-        What the TCP stack of a host moves, however fast the link is. [Gbit/s]
+    tcp_gbit_s : float or None
+        What the TCP stack of a host moves over its many connections, as measured; None if all of the link. [Gbit/s]
     usable_share : float
         Share of the link that large transfers get. [-]
     mtu_bytes : int
@@ -360,7 +369,8 @@ def parameter_server_step_s(
     T_ps the longer of two: what the busiest server moves, workers x (v + (S - v) / servers) / its rate, S being the gradient and
     v the largest variable; and what reaches one host over its link, 2 x its workers x S (hosts - 1) / hosts, one half for its workers and one for as
     many servers beside them. On one host there is
-    no network term, and what its GPUs exchange is not counted. Fitted on published rows of CNNs on 2 to 128 hosts.
+    no network term, and what its GPUs exchange is not counted. Fitted on published rows of CNNs on 2 to 128 hosts, with GPUs of
+    2016: much faster GPUs on 10 Gbit/s come out too good.
 
     Examples
     --------
@@ -403,7 +413,7 @@ def parameter_server_step_s(
     rate = delivered_gbit_s(
         link_gbit_s,
         transport=transport,
-        tcp_gbit_s=tcp_gbit_s,
+        tcp_gbit_s=link_gbit_s if tcp_gbit_s is None else tcp_gbit_s,
         usable_share=usable_share,
         mtu_bytes=mtu_bytes,
     )

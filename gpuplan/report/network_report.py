@@ -24,7 +24,7 @@ from gpuplan.calibration import (
     points,
 )
 from gpuplan.catalog import Catalog
-from gpuplan.distributed import MAX_HOSTS, TrainingUse, claims, curves
+from gpuplan.distributed import CLAIMED_GBIT_S, MAX_HOSTS, TrainingUse, claims, curves
 from gpuplan.facts import Fact
 from gpuplan.models.availability import stun_time_s, worst_stun_time_s
 from gpuplan.network import carried
@@ -142,7 +142,7 @@ def network_text(plan: Plan) -> str:
         _carried_text(plan),
         _training_text(use.training),
         _scaling_text(plan),
-        _claims_text(plan, tcp),
+        _claims_text(plan, tcp_rate(scenario, catalog, CLAIMED_GBIT_S)),
         _fabric_text(plan.cabling),
     ]
     return "\n\n".join(parts) + "\n"
@@ -281,7 +281,7 @@ def _claims_text(plan: Plan, tcp: Fact) -> str:
             claim.workload_name,
             share_words(claim.efficiency_tcp),
             share_words(claim.efficiency_rdma),
-            f"x {claim.speedup:.2f}",
+            f"x {claim.speedup:.2f} ({claim.speedup_low:.2f} to {claim.speedup_high:.2f})",
             f"{claim.tcp_gbit_s:.2f}",
         )
         for claim in claims(plan.scenario, plan.catalog)

@@ -9,7 +9,8 @@ from gpuplan.app.frame import field_data, group_colours
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.cabling import Cabling, Ports, Switches
-from gpuplan.distributed import JOB, MAX_HOSTS, Claim, Curve, TrainingUse, claims, curves
+from gpuplan.distributed import CLAIMED_GBIT_S, JOB, MAX_HOSTS, Claim, Curve, TrainingUse, claims, curves
+from gpuplan.facts import Fact
 from gpuplan.fields import FIELD_BY_PATH, field_of
 from gpuplan.network import Carried, Verdict, carried
 from gpuplan.remote import RemoteUse
@@ -114,7 +115,7 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
         while_empty.append(f"a round trip of {amount(trip.value, 'us')} is planned with ({trip.basis})")
     if tcp.low is not None and tcp.high is not None:
         ends = f"between {number(tcp.low)} and {number(tcp.high)}"
-        while_empty.append(f"a TCP rate of {number(tcp.value)} Gbit/s, {ends} ({tcp.basis})")
+        while_empty.append(f"a TCP rate of {_rate(float(tcp.value))} Gbit/s, {ends} ({tcp.basis})")
     cabling = workbook.plan.cabling
     bound = f"{number(cabling.max_oversubscription)}:1, by the work" if cabling else "by the work"
     return {
@@ -124,7 +125,7 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "network.transport", list(TRANSPORT_NAMES.items())),
             field_data(workbook, "network.mtu_bytes", frames),
             field_data(workbook, "network.latency_us", empty=f"{number(trip.value)} ({trip.basis})"),
-            field_data(workbook, "network.tcp_gbit_s", empty=f"{number(tcp.value)} ({tcp.basis})"),
+            field_data(workbook, "network.tcp_gbit_s", empty=f"{_rate(float(tcp.value))} ({tcp.basis})"),
             field_data(workbook, "network.users_per_link", empty="by the placement"),
             field_data(workbook, "network.other_gbit_s"),
             field_data(workbook, "network.compute_hosts", empty="none counted"),
@@ -525,8 +526,8 @@ def claims_data(workbook: Workbook) -> dict[str, Any]:
     """What would make the vendor's doubling with PVRDMA true, network by network."""
     plan = workbook.plan
     found = workbook.once("network: claims", lambda: claims(plan.scenario, plan.catalog))
-    tcp = tcp_rate(plan.scenario, plan.catalog)
-    true = [claim.workload_name for claim in found if claim.speedup >= 2]
+    tcp = tcp_rate(plan.scenario, plan.catalog, CLAIMED_GBIT_S)
+    true = [claim.workload_name for claim in found if round(claim.speedup, 2) >= 2]
     rest = "for the others" if true else "for all of these"
     only = f"only for {' and for '.join(true)}" if true else "for none of these"
     basis = "stated" if plan.scenario.network.tcp_gbit_s is not None else tcp.basis
@@ -537,8 +538,8 @@ def claims_data(workbook: Workbook) -> dict[str, Any]:
             [
                 {
                     "text": "A claim without model or batch. With one T4 a node, 100 Gbit/s and TCP at "
-                    f"{number(tcp.value)} Gbit/s ({basis}) it is true {only}; {rest} TCP would have to be as slow as the last "
-                    "column says."
+                    f"{number(round(float(tcp.value), 1))} Gbit/s ({basis}) it is true {only}; {rest} TCP would have to be as slow as the "
+                    f"last column says. {_tcp_range(tcp)}"
                 }
             ]
         ],
@@ -561,12 +562,22 @@ def claims_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
+def _tcp_range(tcp: Fact) -> str:
+    if tcp.low is None or tcp.high is None:
+        return ""
+    return f"TCP may move {tcp.low:g} to {tcp.high:g} Gbit/s: the speed-up is shown with its range."
+
+
 def _claim_row(claim: Claim) -> list[Cell]:
     return [
         cell(claim.workload_name, tone="whole"),
         cell(_share(claim.efficiency_tcp), numeric=True),
         cell(_share(claim.efficiency_rdma), numeric=True),
-        cell(f"\u00d7\u202f{claim.speedup:.2f}", numeric=True, tone="strong" if claim.speedup >= 2 else ""),
+        cell(
+            f"\u00d7\u202f{claim.speedup:.2f} ({claim.speedup_low:.2f}\u2013{claim.speedup_high:.2f})",
+            numeric=True,
+            tone="strong" if round(claim.speedup, 2) >= 2 else "",
+        ),
         cell(_rate(claim.tcp_gbit_s), numeric=True),
     ]
 
