@@ -33,6 +33,9 @@ TAKES = {1: (), 10: (10, 25), 25: (25,), 40: (100,), 50: (100, 200), 100: (100,)
 """Link of a host -> kinds of switch ports that it can be plugged into, one cable to one port."""
 
 
+APART = ("pvrdma", "infiniband")
+"""Transports that have ports of their own, which carry nothing else."""
+
 SPINE_PORTS = 16
 """A switch with fewer ports of the right speed is not taken for a spine."""
 
@@ -138,7 +141,9 @@ def cabling(
     on_fabric = hosts + (given.compute_hosts or 0)
     most = [p.shared if given.transport == "infiniband" else p.total for p in (ports, compute) if p]
     ethernet = max(most)
-    switches, reason = _switches(scenario, catalog, on_fabric, ethernet, float(bound.value))
+    switches, reason = _cheapest(
+        catalog, given.link_gbit_s, given.leaf, given.spine, on_fabric, ethernet, float(bound.value)
+    )
     if switches is not None:
         _record(trail, scenario, switches, on_fabric, ethernet, bound)
     return Cabling(
@@ -170,7 +175,7 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
         "average of what remote GPUs and training across hosts move in one host",
     )
     other = scenario.fact("network.other_gbit_s")
-    apart = given.transport in ("pvrdma", "infiniband")
+    apart = given.transport in APART
     demand = float(other.value) + (0.0 if apart else float(together.value))
     carried = f"{number(round(demand - float(other.value), 2))} Gbit/s of work that has no ports of its own"
     shared = trail.compute(
@@ -211,7 +216,7 @@ def _compute_ports(scenario: Scenario, catalog: Catalog, use: NetworkUse, gpu_ho
         return None
     usable = float(catalog.assumptions[ITEM["ring"]].fact("usable_share").value)
     remote = use.remote_gbit_s * gpu_hosts / given.compute_hosts
-    apart = given.transport in ("pvrdma", "infiniband")
+    apart = given.transport in APART
     demand = given.other_gbit_s + (0.0 if apart else remote)
     return Ports(
         host_ports(demand, given.link_gbit_s, usable_share=usable),
@@ -274,13 +279,6 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
                 found.append(_Kind(id, 0, 0, down, speed, total))
             break
     return found
-
-
-def _switches(
-    scenario: Scenario, catalog: Catalog, hosts: int, ports: int, bound: float
-) -> tuple[Switches | None, str]:
-    given = scenario.network
-    return _cheapest(catalog, given.link_gbit_s, given.leaf, given.spine, hosts, ports, bound)
 
 
 @lru_cache(maxsize=256)

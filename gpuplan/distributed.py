@@ -156,8 +156,7 @@ def job_of(
     if per_s is not None:
         speed = Speed(scenario.fact("training.gpu_samples_per_s"), "as the customer measured it")
     elif batch not in (None, preset["batch"]):
-        how = f"{speed.how}, with another batch"
-        speed = Speed(replace(speed.per_s, basis="assumed", note=how), how)
+        speed = speed.but("with another batch", "assumed")
     size = batch or preset["batch"]
     return (
         Job(

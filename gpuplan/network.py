@@ -14,7 +14,7 @@ from gpuplan.fields import FIELD_BY_PATH
 from gpuplan.records import GroupPlan, Pool, Trail
 from gpuplan.remote import RemoteUse, native_time_s, needs_gbit_s, remote_use
 from gpuplan.scenario import Group, Scenario
-from gpuplan.speeds import Speed, usual_workload
+from gpuplan.speeds import usual_workload
 from gpuplan.wording import number, percent
 
 
@@ -118,11 +118,11 @@ def network_use(
         job, speed = job_of(scenario, catalog, preset, gpus_per_host=max(1, math.ceil(plan.gpus_each)))
         share = min(1.0, plan.gpus_each)
         if share < 1:
-            speed = _with(speed, f"a share of {number(share)} of a GPU", speed.per_s.basis)
+            speed = speed.but(f"a share of {number(share)} of a GPU", speed.per_s.basis)
         over = next((r for r in remote if r.id == plan.id), None)
         if over is not None:
             basis = weakest((speed.per_s.basis, over.basis))
-            speed = _with(speed, f"{percent(over.kept)} of it over the network", basis)
+            speed = speed.but(f"{percent(over.kept)} of it over the network", basis)
         job = replace(
             job,
             native_s=job.native_s / share,
@@ -163,11 +163,6 @@ def network_use(
         vendor_rules(scenario, catalog, groups),
         max((r.on_host_gbit_s for r in remote), default=0.0),
     )
-
-
-def _with(speed: Speed, words: str, basis: str) -> Speed:
-    how = f"{speed.how}, {words}"
-    return Speed(replace(speed.per_s, basis=basis, note=how), how)
 
 
 def _trains_together(catalog: Catalog, group: Group) -> bool:
@@ -265,8 +260,11 @@ def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
     carried : tuple of Carried
         One user alone on a link, and training on as many hosts as the training job of the scenario. [-]
     """
+    sections = ("network", "hardware", "training")
     plain = replace(
-        Scenario(), network=scenario.network, hardware=scenario.hardware, training=scenario.training
+        Scenario(),
+        origins=tuple((path, origin) for path, origin in scenario.origins if path.split(".")[0] in sections),
+        **{section: scenario.get(section) for section in sections},
     )
     return _carried(plain, catalog)
 

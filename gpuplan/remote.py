@@ -68,7 +68,8 @@ def remote_kept(
     """Share of native speed that work on a remote GPU keeps: low, typical, high.
 
     Low: all users transfer at once, nothing is hidden, the most round trips. High: nobody else, all hidden that can be, the
-    fewest. Typical: the link shared fairly with the other users at what they need on average. Parameters of the fit are at their ends for low and high.
+    fewest. Typical: the link shared fairly with the other users at what they need on average. Parameters of the fit are at
+    their ends for low and high.
     A round trip below the one that the measured overhead was read as helps the high end only: nobody measured the gain.
     """
     given = scenario.network
@@ -115,11 +116,10 @@ def remote_kept(
             "usable_share": usable_share,
         }
         time_s = remote_time_s(native_s, **values, calls=0, sync_us=0)
-        found[end] = 1 / remote_slowdown(native_s, remote_s=time_s)
+        found[end] = min(1.0, 1 / remote_slowdown(native_s, remote_s=time_s))
         if trail is not None and end == "typical":
             _record_remote(trail, scenario, catalog, preset, native_s, values, key, name)
-    low, typical, high = sorted(min(1.0, found[end]) for end in ("low", "typical", "high"))
-    return low, min(high, max(low, typical)), high
+    return found["low"], found["typical"], found["high"]
 
 
 def _record_remote(

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
-from gpuplan.models.links import tcp_rate_gbit_s
+from gpuplan.models.links import TRANSPORTS, tcp_rate_gbit_s
 from gpuplan.scenario import Group, Scenario
 
-RDMA = ("roce-v1", "roce", "pvrdma", "infiniband")
+RDMA = tuple(transport for transport in TRANSPORTS if transport != "tcp")
 LINKS = (10, 25, 40, 50, 100, 200, 400)
 
 ITEM = {
@@ -40,6 +40,11 @@ class Speed(NamedTuple):
 
     per_s: Fact
     how: str
+
+    def but(self, words: str, basis: str) -> Speed:
+        """The same speed with something more to say, and known as well as that."""
+        how = f"{self.how}, {words}"
+        return Speed(replace(self.per_s, basis=basis, note=how), how)
 
 
 class Known(NamedTuple):

@@ -15,7 +15,7 @@ from gpuplan.distributed import JOB, TrainingUse
 from gpuplan.network import Carried, carried
 from gpuplan.records import Message
 from gpuplan.report.explain import explain
-from gpuplan.scenario import from_dict
+from gpuplan.scenario import Scenario, from_dict
 
 BITFUSION = {"platform": {"bitfusion": True}}
 
@@ -302,3 +302,15 @@ def test_what_slows_the_gpus_of_a_group_is_said(catalog: Catalog) -> None:
     for slower in (of(access="passthrough", gpus_each=0.5), of(access="bitfusion")):
         assert slower.one_gpu_per_s < whole.one_gpu_per_s
         assert slower.speed != whole.speed
+
+
+def test_what_a_link_carries_is_no_better_known_than_the_link(plans: dict[str, Plan]) -> None:
+    """The starter's MTU is assumed: so is what is said of its link; once it is stated, the fit is the weakest."""
+    scenario, catalog = plans["starter"].scenario, plans["starter"].catalog
+    assert scenario.fact("network.mtu_bytes").basis == "assumed"
+
+    def basis(of: Scenario) -> str:
+        return next(c.remote.basis for c in carried(of, catalog) if c.remote.id == "resnet-50-train-256")
+
+    assert basis(scenario) == "assumed"
+    assert basis(scenario.with_value("network.mtu_bytes", 1500)) == "fitted"
