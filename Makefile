@@ -30,6 +30,7 @@ bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead
 	$(BIN)/python benchmarks/bench_plan.py
 	$(BIN)/python benchmarks/bench_simulation.py
 	$(BIN)/python benchmarks/bench_import.py
+	$(BIN)/python benchmarks/bench_explore.py
 
 format: $(VENV)/.dev ## format code and notebooks
 	$(BIN)/ruff check --fix .

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Fact, derived
@@ -30,9 +31,7 @@ def allocate(
     gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
     share = share_each(group)
     profiles = {backing: profiles_of(catalog, gpu.id, backing, version) for backing in ("timesliced", "mig")}
-    fitting = {
-        backing: sharing.smallest_profile(share, profiles=list(rows)) for backing, rows in profiles.items()
-    }
+    fitting = {backing: _smallest(catalog, gpu.id, backing, version.id, share) for backing in profiles}
     chosen, limits = _access(scenario, catalog, group, fitting)
     texts = {row.id: row for row in catalog.rows("access_reasons")}
     words = {"gpu": gpu.name, "vsphere": version.name, **limits}
@@ -200,8 +199,22 @@ def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile |
     return fit
 
 
-def profiles_of(catalog: Catalog, gpu: str, backing: str, version: Item) -> dict[sharing.Profile, Row]:
+def profiles_of(catalog: Catalog, gpu: str, backing: str, version: Item) -> Mapping[sharing.Profile, Row]:
     """Profiles of a GPU that this vSphere version has, each with its catalog row."""
+    return _profiles_of(catalog, gpu, backing, version.id)
+
+
+@lru_cache(maxsize=1024)
+def _smallest(
+    catalog: Catalog, gpu: str, backing: str, version_id: str, share: float
+) -> sharing.Profile | None:
+    """The smallest profile that gives at least a share of a GPU."""
+    return sharing.smallest_profile(share, profiles=list(_profiles_of(catalog, gpu, backing, version_id)))
+
+
+@lru_cache(maxsize=512)
+def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> Mapping[sharing.Profile, Row]:
+    version = catalog.vsphere[version_id]
     if backing == "mig" and not version.value("mig_backed_vgpu"):
         return {}
     order = _version_order(catalog)

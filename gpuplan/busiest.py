@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool, work_fact
@@ -19,9 +20,11 @@ from gpuplan.records import GroupPlan, Line, Pool, Trail
 from gpuplan.scenario import Group, Scenario
 from gpuplan.sizing import (
     Ask,
+    Mix,
     Needed,
     Odds,
     Target,
+    Week,
     burst_fact,
     mixes,
     needed,
@@ -299,18 +302,28 @@ def vm_lines(
     return vms, gpus
 
 
+@lru_cache(maxsize=1024)
+def _chances(
+    mix: Mix, target: Target, counts: tuple[int, ...], method: str, peakedness: float
+) -> tuple[float, ...]:
+    """How often each number of GPUs is too few for a mix."""
+    odds = Odds(mix, target)
+    return tuple(odds.chance(gpus, method, peakedness) for gpus in counts)
+
+
 def waiting_lines(
     trail: Trail,
     scenario: Scenario,
     catalog: Catalog,
     pools: Sequence[Pool],
     groups: Sequence[GroupPlan],
+    by_season: Mapping[str, Mapping[str, Week]],
 ) -> None:
     """Lines for the chance that somebody finds too few GPUs free in the busiest hours, normally and after a failure.
 
-    A closed group of people where all are one, else as bursty as is stated or planned for.
+    A closed group of people where all are one, else as bursty as is stated or planned for. ``by_season`` are the weeks of the
+    year with what each group holds.
     """
-    by_season = weeks(scenario, catalog, groups)
     target = replace(Target.of(scenario), rule="wait")
     busy = []
     for pool in pools:
@@ -318,15 +331,17 @@ def waiting_lines(
             odds = Odds(mix, target)
             closed = odds.known("closed")
             z = 1.0 if closed or not odds.asks else peakedness_range(scenario, catalog, odds)[1]
-            busy.append((pool, odds, "closed" if closed else "bursty", z))
-    for key, label, about in (
-        ("waiting", "Chance of waiting", "installed"),
-        ("waiting_after_failure", "Chance of waiting after a failure", "left after a failure"),
+            counts, method = (pool.gpus, pool.gpus_after_failure), "closed" if closed else "bursty"
+            busy.append((counts, _chances(mix, target, counts, method, z), method, mix.gpus, z))
+    for at, (key, label, about) in enumerate(
+        (
+            ("waiting", "Chance of waiting", "installed"),
+            ("waiting_after_failure", "Chance of waiting after a failure", "left after a failure"),
+        )
     ):
-        found = []
-        for pool, odds, method, z in busy:
-            gpus = pool.gpus if key == "waiting" else pool.gpus_after_failure
-            found.append((odds.chance(gpus, method, z), method, gpus, odds.load_gpus, z))
+        found = [
+            (chances[at], method, counts[at], load_gpus, z) for counts, chances, method, load_gpus, z in busy
+        ]
         if not found:
             continue
         chance, method, gpus, load, z = max(found)

@@ -161,6 +161,42 @@ def cabling(
     )
 
 
+def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_hosts: int) -> Switches | None:
+    """The same leaves and spines for another number of GPU hosts; None if they cannot hold them.
+
+    Parameters
+    ----------
+    scenario, catalog : Scenario, Catalog
+        The design and the figures. [-]
+    fabric : Cabling
+        The fabric of the design. [-]
+    gpu_hosts : int
+        GPU hosts to hold. [host]
+
+    Returns
+    -------
+    switches_for : Switches or None
+        How many of each. [-]
+    """
+    held = fabric.switches
+    if held is None or gpu_hosts == fabric.gpu_hosts:
+        return held
+    most = [
+        p.shared if scenario.network.transport == "infiniband" else p.total
+        for p in (fabric.ports, fabric.compute_ports)
+        if p
+    ]
+    return _cheapest(
+        catalog,
+        scenario.network.link_gbit_s,
+        held.leaf,
+        held.spine or scenario.network.spine,
+        gpu_hosts + fabric.compute_hosts,
+        max(most),
+        fabric.max_oversubscription,
+    )[0]
+
+
 def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) -> Ports:
     """Ports of a GPU host, by what runs at the same time: remote GPUs, the largest training job, everything else."""
     given = scenario.network

@@ -6,17 +6,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpuplan.allocation import several_vgpus_confirmed, stun_item
+from gpuplan.costing import Costs
+from gpuplan.facts import SCENARIO_SOURCE
+from gpuplan.fields import FIELD_BY_PATH
 from gpuplan.limits import server_gpu_limit
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.network import carried
 from gpuplan.plan import Plan
+from gpuplan.pricing import Price
 from gpuplan.records import Message
 from gpuplan.sizing import Odds, Target, burst_fact, peakedness_range
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import METHOD_NAMES, TRANSPORT_NAMES, amount, capital, hours, number, percent, week_hours
+from gpuplan.wording import (
+    METHOD_NAMES,
+    TRANSPORT_NAMES,
+    amount,
+    capital,
+    counted,
+    hours,
+    number,
+    percent,
+    watts,
+    week_hours,
+)
 
 LEVELS = ("stop", "warn", "note")
 
@@ -620,7 +635,7 @@ def _assumed(plan: Plan) -> Iterator[Message]:
             i.key
             for line in plan.lines.values()
             for i in line.inputs
-            if i.basis == "assumed" and i.key not in plan.lines  # a planning value stands for an empty input
+            if i.basis == "assumed" and _is_input(plan, i.key)
         }
     )
     if assumed and plan.pools:
@@ -633,13 +648,21 @@ def _assumed(plan: Plan) -> Iterator[Message]:
         )
 
 
+def _is_input(plan: Plan, key: str) -> bool:
+    """Whether a key is that of an input or of a planning value that stands for an empty one, not of a figure in between."""
+    return key not in plan.lines and (
+        "/" not in key or key.startswith("prices.") or key.partition("/")[0] in plan.catalog.titles
+    )
+
+
 def _path_of(plan: Plan, key: str) -> str:
     """The input that a planning value stands for, or the key itself if it is an input."""
     if key == "assumptions/duration-of-work/work_h":
         return f"groups.{next(g.id for g in plan.scenario.groups if g.work_h is None)}.work_h"
     if key.startswith("assumptions/bursts/"):
         return "demand.peakedness"
-    return key.replace("assumptions/host-reliability/", "availability.")
+    path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")
+    return path if path in FIELD_BY_PATH or path.startswith(("groups.", "prices.")) else ""
 
 
 def _scenario_notes(plan: Plan) -> Iterator[Message]:
@@ -816,6 +839,92 @@ def _fabric(plan: Plan) -> Iterator[Message]:
         )
 
 
+def _cost_basis(plan: Plan) -> Iterator[Message]:
+    """What the cost leaves out, and prices that are old or assumed."""
+    costs, use = plan.costs, plan.power
+    if costs is None or use is None:
+        return
+    if costs.unknown:
+        yield Message(
+            "cost-excludes",
+            "note",
+            f"The cost excludes {'; '.join(item.name for item in costs.unknown)}: nobody knows the price.",
+            "Ask for a quote, and state the price.",
+            f"prices.{costs.unknown[0].key}",
+        )
+    if costs.not_counted:
+        yield Message(
+            "cost-not-counted",
+            "note",
+            f"The cost excludes what cannot be counted. {'. '.join(costs.not_counted)}.",
+            "Choose another link or other switches, or a rack that may be given more power.",
+            "network.link_gbit_s" if use.racks else "cost.rack_kw",
+        )
+    if old := [price for price in costs.prices if price.old]:
+        yield Message(
+            "prices-old",
+            "note",
+            f"{_of_prices(old, costs)} older than a year on {costs.as_of}: {'; '.join(price.name for price in old)}.",
+            "Ask for new quotes, the dearest parts first.",
+            f"prices.{old[0].key}",
+            _price_sources(old),
+        )
+    if assumed := [price for price in costs.prices if price.fact.basis == "assumed"]:
+        yield Message(
+            "prices-assumed",
+            "note",
+            f"{_of_prices(assumed, costs)} assumed: {'; '.join(price.name for price in assumed)}.",
+            "Ask for a quote: a stated price counts as quoted.",
+            f"prices.{assumed[0].key}",
+            _price_sources(assumed),
+        )
+
+
+def _of_prices(found: Sequence[Price], costs: Costs) -> str:
+    return f"{len(found)} of {counted(len(costs.prices), 'price')} {'is' if len(found) == 1 else 'are'}"
+
+
+def _price_sources(found: Sequence[Price]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(s for price in found for s in price.fact.sources if s != SCENARIO_SOURCE))
+
+
+def _cost(plan: Plan) -> Iterator[Message]:
+    costs, use = plan.costs, plan.power
+    if costs is None or use is None:
+        return
+    if costs.growth_left_out is not None:
+        yield Message(
+            "growth-beyond-horizon",
+            "warn",
+            f"From year {costs.growth_left_out} on the groups grow beyond what one design can hold; the cost counts the hosts of the "
+            "year before.",
+            "Look at fewer years, or divide the groups over several designs.",
+            "cost.years",
+        )
+    if not use.racks:
+        limit = next(i for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
+        yield Message(
+            "host-over-rack-limit",
+            "warn",
+            f"One host draws {watts(use.host_peak_w)} at full load, or is higher than a rack; a rack may be given "
+            f"{number(limit.value)} kW. Space is not counted.",
+            "Take racks with more power, or fewer GPUs per host.",
+            "cost.rack_kw",
+            tuple(s for s in limit.sources if s != SCENARIO_SOURCE),
+        )
+    claimed = plan.catalog.assumptions["silo-gpu-utilisation"].fact("utilisation_pct")
+    if plan.totals.gpus_demanded and costs.utilisation < float(claimed.high or 0) / 100:
+        yield Message(
+            "utilisation-low",
+            "note",
+            f"The GPUs are used {percent(costs.utilisation)} of the time. GPUs bound to single machines are said to reach {claimed.low:g} to "
+            f"{claimed.high:g} %, so sharing gains nothing here.",
+            "Ask for the usual share that is active, its hours, and who else could use the GPUs.",
+            "cost.utilisation",
+            claimed.sources,
+        )
+
+
 def _rule(plan: Plan, rule_id: str) -> tuple[str, ...]:
     """Sources of a rule of the catalog."""
     sources: tuple[str, ...] = plan.catalog.row("rules", rule_id)["source"]
@@ -847,5 +956,7 @@ _CHECKS = (
     _stated_total,
     _scenario_notes,
     _version,
+    _cost,
+    _cost_basis,
     _assumed,
 )

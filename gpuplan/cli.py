@@ -1,4 +1,4 @@
-"""The command line: ``gpuplan plan``, ``demand``, ``network``, ``audit``, ``calibrate``, ``catalog``, ``app``, ``schema``."""
+"""The command line: ``gpuplan plan``, ``demand``, ``network``, ``cost``, ``explore``, ``sensitivity``, ``compare``, ``audit`` and others."""
 
 from __future__ import annotations
 
@@ -15,21 +15,33 @@ from typing import Any
 from gpuplan import __version__
 from gpuplan.audit import Comparison, audit, compare, suggest_groups, suggested_scenario
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
+from gpuplan.compare import FEWEST, MOST, compare_plans
+from gpuplan.explore import SHARING, Space, default_space, explore, to_win
 from gpuplan.fields import MAX_GPUS, Field, Problem, ScenarioError, field_of, one_line, parse_value, show
 from gpuplan.models.simulation import Progress
 from gpuplan.plan import Plan, make_plan
 from gpuplan.report import (
     audit_dict,
     audit_text,
+    beside_winner,
     calibration_dict,
     calibration_text,
     catalog_text,
+    compare_dict,
+    compare_text,
+    cost_dict,
+    cost_text,
     demand_dict,
     demand_text,
+    exploration_csv,
+    exploration_dict,
+    exploration_text,
     network_dict,
     network_text,
     plan_dict,
     plan_text,
+    sensitivity_dict,
+    sensitivity_text,
 )
 from gpuplan.scenario import (
     Scenario,
@@ -40,6 +52,7 @@ from gpuplan.scenario import (
     load_scenario,
     scenario_path,
 )
+from gpuplan.sensitivity import thresholds, tornado
 from gpuplan.trace import FORMATS, Jobs, Samples, TraceError, read_trace
 from gpuplan.trial import WHEN, Trial, trial, trial_dict, trial_hosts
 from gpuplan.wording import amount
@@ -47,6 +60,10 @@ from gpuplan.wording import amount
 BAD_INPUT = 2
 MOVED = 1
 """A fit gives other parameters than the catalog holds."""
+INTERRUPTED = 130
+"""Somebody pressed Ctrl-C."""
+ANY_SERVER = "any"
+"""Stands for a server of any make among those to explore."""
 
 OPTIONS = {
     "hosts": Field("--hosts", "", "int", None, 1, 10_000),
@@ -58,12 +75,16 @@ OPTIONS = {
     "skip": Field("--skip", "", "share", 0, 0, 0.9),
     "wait_min": replace(field_of("demand.wait_min"), path="--wait-min"),
     "share": replace(field_of("demand.chance"), path="--share"),
+    "workers": Field("--workers", "", "int", 0, 0, 1_000),
+    "gpus_per_host": replace(field_of("hardware.gpus_per_host"), path="--gpus-per-host"),
+    "link": replace(field_of("network.link_gbit_s"), path="--link"),
+    "failures": replace(field_of("availability.host_failures"), path="--failures"),
 }
 """Options that hold a number, and what each may be."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code is 0, 2 for bad input, or 1 where there is nothing to show or a fit has moved."""
+    """Run the command line; the exit code is 0, 2 for bad input, 1 where there is nothing to show or a fit has moved, 130 after Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not know every character of a name
             stream.reconfigure(errors="replace")
@@ -75,6 +96,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ScenarioError, CatalogError, TraceError) as error:
         print(error, file=sys.stderr)
         return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -121,6 +144,75 @@ def _parser() -> argparse.ArgumentParser:
     network.add_argument("file", help=f"scenario file (- reads it from the input), or an example: {examples}")
     network.add_argument("--json", action="store_true", help="print everything as JSON")
     network.set_defaults(run=_network)
+
+    costed = commands.add_parser(
+        "cost",
+        help="print what it costs by year, part and group, the bill of materials, prices, and rent or buy",
+    )
+    costed.add_argument("file", help=f"scenario file (- reads it from the input), or an example: {examples}")
+    costed.add_argument("--json", action="store_true", help="print everything as JSON")
+    costed.set_defaults(run=_cost)
+
+    explored = commands.add_parser(
+        "explore", help="plan and rank many designs for the same demand, with the reason for each that loses"
+    )
+    explored.add_argument(
+        "file", help=f"scenario file (- reads it from the input), or an example: {examples}"
+    )
+    for option, words in (
+        (
+            "--gpu",
+            "look at this GPU model only; repeat for more (default: those that replace the one asked for)",
+        ),
+        ("--server", f"look at this server only, or '{ANY_SERVER}'; repeat for more"),
+        ("--gpus-per-host", "look at so many GPUs per host only; repeat for more"),
+        ("--link", "look at links of so many Gbit/s only; repeat for more"),
+        ("--failures", "look at so many host failures to tolerate only; repeat for more"),
+    ):
+        explored.add_argument(
+            option,
+            action="append",
+            default=[],
+            metavar="ID" if option in ("--gpu", "--server") else "N",
+            help=words,
+        )
+    explored.add_argument(
+        "--sharing",
+        action="append",
+        default=[],
+        choices=SHARING,
+        help="how all groups reach their GPUs; repeat for more",
+    )
+    explored.add_argument("--workers", default=0, metavar="N", help="processes (default: one for each core)")
+    explored.add_argument(
+        "--engine",
+        choices=("processes", "dask"),
+        default="processes",
+        help="where to plan (default processes)",
+    )
+    explored.add_argument("--scheduler", default="", metavar="ADDRESS", help="of the dask cluster to use")
+    form = explored.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print everything as JSON")
+    form.add_argument("--csv", action="store_true", help="print every design as a row of CSV")
+    form.add_argument("--progress", action="store_true", help="print one line of JSON for each step done")
+    explored.set_defaults(run=_explore)
+
+    sensed = commands.add_parser(
+        "sensitivity",
+        help="print which inputs move cost and hosts most, and where the number of hosts changes",
+    )
+    sensed.add_argument("file", help=f"scenario file (- reads it from the input), or an example: {examples}")
+    form = sensed.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print everything as JSON")
+    form.add_argument("--progress", action="store_true", help="print one line of JSON for each step done")
+    sensed.set_defaults(run=_sensitivity)
+
+    beside = commands.add_parser("compare", help=f"print {FEWEST} to {MOST} designs in columns")
+    beside.add_argument(
+        "files", nargs="+", metavar="file", help=f"scenario files (- reads one from the input), or {examples}"
+    )
+    beside.add_argument("--json", action="store_true", help="print everything as JSON")
+    beside.set_defaults(run=_compare)
 
     audited = commands.add_parser(
         "audit", help="print how GPUs are used today, from a file of jobs or of samples"
@@ -192,7 +284,19 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("--verbose", action="store_true", help="print the server's log")
     app.set_defaults(run=_app)
 
-    for command in (plan, wanted, network, audited, calibrate, catalog, app):
+    for command in (
+        plan,
+        wanted,
+        network,
+        costed,
+        explored,
+        sensed,
+        beside,
+        audited,
+        calibrate,
+        catalog,
+        app,
+    ):
         command.add_argument(
             "--catalog",
             type=Path,
@@ -220,6 +324,121 @@ def _network(args: argparse.Namespace) -> int:
         print(json.dumps(network_dict(plan), allow_nan=False, indent=2))
     else:
         print(network_text(plan), end="")
+    return 0
+
+
+def _cost(args: argparse.Namespace) -> int:
+    plan = make_plan(_scenario(args.file), load_catalog(*_folders(args)))
+    if args.json:
+        print(json.dumps(cost_dict(plan), allow_nan=False, indent=2))
+    else:
+        print(cost_text(plan), end="")
+    return 0
+
+
+def _explore(args: argparse.Namespace) -> int:
+    _numbers(args, "workers")
+    catalog = load_catalog(*_folders(args))
+    scenario = _scenario(args.file)
+    make_plan(scenario, catalog)  # what is wrong with the design itself is said first
+    space = _space(args, scenario, catalog)
+
+    def tell(done: int, of: int) -> None:
+        _tell(args, done=done / of, step=f"{done} of {of} designs planned")
+
+    try:
+        found = explore(
+            scenario,
+            catalog,
+            space,
+            workers=args.workers,
+            engine=args.engine,
+            scheduler=args.scheduler,
+            progress=tell,
+            folders=_folders(args),
+        )
+    except ValueError as error:
+        raise ScenarioError([Problem("", "", f"cannot explore: {error}")]) from None
+    if args.progress:
+        _tell(args, done=1, exploration=exploration_dict(found, scenario))
+        return 0
+    if args.csv:
+        print(exploration_csv(found, scenario), end="")
+        return 0
+    other = beside_winner(found)
+    conditions = to_win(scenario, catalog, found.winner, other) if found.winner and other else ()
+    if args.json:
+        print(json.dumps(exploration_dict(found, scenario, conditions, other), allow_nan=False, indent=2))
+    else:
+        print(exploration_text(found, scenario, conditions, other), end="")
+    return 0
+
+
+def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Space:
+    """What is explored: the default, with the parts that are given instead."""
+    problems = [
+        Problem(f"--{name}", show(given), f"an id of 'gpuplan catalog {name}s'")
+        for name, known in (("gpu", catalog.gpus), ("server", {**catalog.servers, ANY_SERVER: None}))
+        for given in getattr(args, name)
+        if given not in known
+    ]
+    numbers: dict[str, tuple[int, ...]] = {}
+    for name in ("gpus_per_host", "link", "failures"):
+        spec, read = OPTIONS[name], []
+        for given in getattr(args, name):
+            try:
+                read.append(parse_value(spec, given, spec.path))
+            except ScenarioError as error:
+                problems += error.problems
+        numbers[name] = tuple(dict.fromkeys(read))
+    if problems:
+        raise ScenarioError(problems)
+    usual = default_space(scenario, catalog)
+    return Space(
+        gpus=tuple(dict.fromkeys(args.gpu)) or usual.gpus,
+        servers=tuple(dict.fromkeys("" if s == ANY_SERVER else s for s in args.server)) or usual.servers,
+        gpus_per_host=numbers["gpus_per_host"] or usual.gpus_per_host,
+        sharing=tuple(dict.fromkeys(args.sharing)) or usual.sharing,
+        links=numbers["link"] or usual.links,
+        host_failures=numbers["failures"] or usual.host_failures,
+    )
+
+
+def _sensitivity(args: argparse.Namespace) -> int:
+    plan = make_plan(_scenario(args.file), load_catalog(*_folders(args)))
+
+    def tell(done: int, of: int) -> None:
+        _tell(args, done=0.9 * done / of, step=f"{done} of {of} inputs planned")
+
+    bars = tornado(plan, tell)
+    _tell(args, done=0.9, step="Looking for where the hosts change")
+    limits = thresholds(plan)
+    if args.progress:
+        _tell(args, done=1, sensitivity=sensitivity_dict(plan, bars, limits))
+    elif args.json:
+        print(json.dumps(sensitivity_dict(plan, bars, limits), allow_nan=False, indent=2))
+    else:
+        print(sensitivity_text(plan, bars, limits), end="")
+    return 0
+
+
+def _compare(args: argparse.Namespace) -> int:
+    if not FEWEST <= len(args.files) <= MOST or args.files.count("-") > 1:
+        raise ScenarioError(
+            [
+                Problem(
+                    "file",
+                    show(len(args.files)),
+                    f"{FEWEST} to {MOST} designs, at most one of them from the input",
+                )
+            ]
+        )
+    catalog = load_catalog(*_folders(args))
+    found = compare_plans([make_plan(_scenario(file), catalog) for file in args.files])
+    if args.json:
+        print(json.dumps(compare_dict(found), allow_nan=False, indent=2))
+    else:
+        print(compare_text(found), end="")
     return 0
 
 

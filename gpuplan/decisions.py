@@ -8,7 +8,7 @@ from gpuplan.cabling import Cabling
 from gpuplan.catalog import Catalog
 from gpuplan.records import Decision, GroupPlan, Line, Pool, Posture, Totals
 from gpuplan.scenario import Scenario
-from gpuplan.wording import TRANSPORT_NAMES, amount, hours, percent, target_words
+from gpuplan.wording import TRANSPORT_NAMES, amount, counted, hours, percent, target_words
 
 SEED = "vmware-sharing-gpus-2020"
 
@@ -23,7 +23,7 @@ def decide(
     lines: Mapping[str, Line],
     fabric: Cabling | None,
 ) -> tuple[Decision, ...]:
-    """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform."""
+    """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform, cost."""
     if not pools:
         return ()
     found: list[tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]]] = []
@@ -39,6 +39,8 @@ def decide(
     if fabric is not None:
         found.append(_fabric(scenario, fabric))
     found.append(_workload_domain(pools))
+    if "cost.net_present" in lines:
+        found.append(_cost(scenario, catalog, pools, lines))
     return tuple(
         Decision(
             number,
@@ -401,4 +403,53 @@ def _workload_domain(pools: Sequence[Pool]) -> Found:
         "storage, and rests on a management domain of at least 4 hosts. CPU, memory and storage are sized separately.",
         (),
         (SEED, "vmware-vcf-4.4-design"),
+    )
+
+
+PLATFORM_LICENCES = {
+    "vcf": "VMware Cloud Foundation is licensed by the core and year",
+    "vvf": "VMware vSphere Foundation is licensed by the core and year",
+    "socket": "The platform has perpetual licences by the processor, with yearly support",
+    "owned": "The platform is licensed already",
+}
+GPU_LICENCES = {
+    "year": "by the year",
+    "5-years": "for 5 years",
+    "perpetual": "perpetual",
+    "owned": "paid for already",
+}
+
+
+def _cost(scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], lines: Mapping[str, Line]) -> Found:
+    """Licences, and what the design costs."""
+    given = scenario.cost
+    hosts = lines["totals.hosts"].value
+    decision = f"{PLATFORM_LICENCES[given.platform_licence]}: {amount(hosts, 'host')}"
+    keys = ["cost.net_present", "cost.total"]
+    sources: list[str] = []
+    for key, unit in (("cost.licensed_cores", "core"), ("cost.licensed_sockets", "licence")):
+        if key in lines and given.platform_licence != "owned":
+            decision += f", {counted(lines[key].value, unit)}"
+            keys.append(key)
+    decision += "."
+    shared = sum(pool.gpus for pool in pools if pool.gpu_mode == "vgpu")
+    if shared:
+        licence = catalog.products["nvidia-ai-enterprise"].fact("licence_unit")
+        included = catalog.gpus[scenario.hardware.gpu].value("nvaie_years")
+        decision += f" {amount(shared, 'GPU')} of hosts that share GPUs need NVIDIA AI Enterprise, " + (
+            f"which comes with the board for {included} years."
+            if included
+            else f"one licence each, {GPU_LICENCES[given.gpu_licence]}."
+        )
+        sources += licence.sources
+    total = lines["cost.net_present"]
+    return (
+        "Cost and licences",
+        decision,
+        f"Over {counted(given.years, 'year')} the design costs {amount(total.value, total.unit)} net present, "
+        f"{amount(lines['cost.years.0'].value, total.unit)} of it at the start.",
+        "Spare hosts are licensed and powered like all others. Prices move: ask for quotes before buying, and see what the cost "
+        "excludes.",
+        tuple(keys),
+        tuple(sources),
     )

@@ -7,11 +7,12 @@ of the app all read them.
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -33,8 +34,8 @@ class Field:
     """One input of a scenario: where it is stored, what it may be, and how it is asked for.
 
     ``kind`` is text, int, number, share (1 is 100 %), gpus (a fraction of one GPU or a whole number),
-    hours (of a day), sites (places with their people), choice, bool or id (of a row in the catalog table
-    ``table``). ``optional`` inputs may be empty.
+    hours (of a day), sites (places with their people), date, currency, range (two numbers), choice, bool or id (of a row
+    in the catalog table ``table``). ``optional`` inputs may be empty.
     """
 
     path: str
@@ -68,6 +69,12 @@ class Field:
                 f"places or time zones, such as 'Bangalore 25, Austin 15' or 'UTC+5:30', at most {MAX_SITES}, with the people "
                 f"of each or of none{empty}"
             )
+        if self.kind == "date":
+            return f"a day such as 2026-11-21{empty}"
+        if self.kind == "currency":
+            return "three capital letters such as USD, EUR or INR"
+        if self.kind == "range":
+            return f"two numbers, the lower first, such as '20 to 60' or '20 % to 60 %'{empty}"
         if self.kind == "gpus":
             return f"a fraction of one GPU from {self.low:g} (such as 1/8), or a whole number up to {self.high:g}"
         if self.kind == "bool":
@@ -545,6 +552,226 @@ FIELDS: tuple[Field, ...] = (
         choices=("ring", "hierarchical", "parameter-server"),
         question="One ring through all GPUs, a sum inside every host before a ring of the hosts, or parameter servers?",
     ),
+    Field(
+        "cost.years",
+        "Years to look at",
+        "int",
+        5,
+        1,
+        7,
+        unit="year",
+        question="Over how many years is the money counted? Often the years for which hardware is written off.",
+    ),
+    Field(
+        "cost.as_of",
+        "Day of this calculation",
+        "date",
+        None,
+        optional=True,
+        question="A price is called old if it is more than a year older than this day. Empty: the day of the newest price in "
+        "the catalog.",
+    ),
+    Field(
+        "cost.currency",
+        "Currency",
+        "currency",
+        "USD",
+        question="In which currency is the customer quoted? Prices you enter are in this currency; those of the catalog are "
+        "converted.",
+    ),
+    Field(
+        "cost.usd_rate",
+        "One US dollar is",
+        "number",
+        None,
+        0.0001,
+        100_000,
+        optional=True,
+        question="How much of the currency is one US dollar today? The prices of the catalog are in US dollars.",
+    ),
+    Field(
+        "cost.discount_rate",
+        "Discount rate",
+        "share",
+        None,
+        0,
+        0.5,
+        unit="%",
+        optional=True,
+        question="What does the customer's finance department discount later payments with? Empty: the planning value of the "
+        "catalog; 0 adds plain sums.",
+    ),
+    Field(
+        "cost.hardware_discount",
+        "Discount on hardware",
+        "share",
+        0.0,
+        0,
+        0.9,
+        unit="%",
+        question="What is taken off the price of servers, GPUs, adapters, switches and cables?",
+    ),
+    Field(
+        "cost.licence_discount",
+        "Discount on licences",
+        "share",
+        0.0,
+        0,
+        0.9,
+        unit="%",
+        question="What is taken off the price of VMware and NVIDIA licences?",
+    ),
+    Field(
+        "cost.platform_licence",
+        "Platform licence",
+        "choice",
+        "vcf",
+        choices=("vcf", "vvf", "socket", "owned"),
+        question="VMware Cloud Foundation or vSphere Foundation, both by the core and year, perpetual licences by the processor "
+        "with yearly support, or already paid for?",
+    ),
+    Field(
+        "cost.gpu_licence",
+        "GPU software licence",
+        "choice",
+        "year",
+        choices=("year", "5-years", "perpetual", "owned"),
+        question="NVIDIA AI Enterprise by the year, for 5 years, perpetual with 5 years of support, or already paid for?",
+    ),
+    Field(
+        "cost.sockets",
+        "Processors per host",
+        "int",
+        None,
+        1,
+        16,
+        optional=True,
+        question="How many processors has a GPU host? Empty: those of the server in the catalog.",
+    ),
+    Field(
+        "cost.cores_per_socket",
+        "Cores per processor",
+        "int",
+        None,
+        1,
+        512,
+        optional=True,
+        question="Licences by the core count at least 16 for each processor. Empty: the planning value of the catalog.",
+    ),
+    Field(
+        "cost.support_share",
+        "Hardware support a year",
+        "share",
+        None,
+        0,
+        0.5,
+        unit="%",
+        optional=True,
+        question="What does support of the hardware cost a year, as a share of its price? Empty: the planning value of the "
+        "catalog.",
+    ),
+    Field(
+        "cost.residual_share",
+        "Value left at the end",
+        "share",
+        None,
+        0,
+        1,
+        unit="%",
+        optional=True,
+        question="What is the hardware worth at the end, as a share of its price? Empty: the planning value of the catalog.",
+    ),
+    Field(
+        "cost.pue",
+        "PUE of the data centre",
+        "number",
+        None,
+        1,
+        5,
+        optional=True,
+        question="How much power does the building draw for each watt of the machines? Empty: the planning value of the catalog.",
+    ),
+    Field(
+        "cost.grid_kg_kwh",
+        "CO2 of the grid",
+        "number",
+        None,
+        0,
+        3,
+        unit="kg/kWh",
+        optional=True,
+        question="How much CO2 does a kilowatt-hour stand for where the machines run? Empty: the planning value of the catalog.",
+    ),
+    Field(
+        "cost.host_base_w",
+        "A host without its GPUs",
+        "number",
+        None,
+        50,
+        10_000,
+        unit="W",
+        optional=True,
+        question="What does a host draw at full load, GPUs not counted? Empty: the planning value of the catalog.",
+    ),
+    Field(
+        "cost.rack_kw",
+        "Power limit of a rack",
+        "number",
+        None,
+        1,
+        500,
+        unit="kW",
+        optional=True,
+        question="How many kilowatts can a rack be given and cooled? Empty: the planning value of the catalog.",
+    ),
+    Field(
+        "cost.utilisation",
+        "GPU-hours used",
+        "share",
+        None,
+        0.01,
+        1,
+        unit="%",
+        optional=True,
+        question="What share of the hours of all GPUs is somebody expected to use? Empty: what the groups of the design hold "
+        "on average.",
+    ),
+    Field(
+        "cost.spare_gpus",
+        "Spare GPU boards on the shelf",
+        "int",
+        0,
+        0,
+        1_000,
+        question="How many GPU boards are kept on the shelf, to repair a host without waiting for a part?",
+    ),
+    Field(
+        "cost.storage_tb",
+        "Storage to buy",
+        "number",
+        0,
+        0,
+        100_000,
+        unit="TB",
+        question="How much shared storage is bought for this design? 0: it is there already, or not part of this.",
+    ),
+    Field(
+        "cost.compute_hosts_bought",
+        "Compute hosts are bought too",
+        "bool",
+        False,
+        question="Are the compute hosts whose VMs use remote GPUs part of this purchase?",
+    ),
+    Field(
+        "cost.management_hosts",
+        "Hosts to buy for the management domain",
+        "int",
+        0,
+        0,
+        64,
+        unit="host",
+        question="Is there a management domain already? If not, it takes at least 4 hosts of its own.",
+    ),
 )
 
 GROUP_FIELDS: tuple[Field, ...] = (
@@ -735,12 +962,28 @@ GROUP_FIELDS: tuple[Field, ...] = (
     ),
 )
 
+PRICE = Field(
+    "prices", "Price", "number", None, 0, 1e9, optional=True, question="What has the customer been quoted?"
+)
+RANGE = Field(
+    "ranges",
+    "Low and high",
+    "range",
+    None,
+    0,
+    1e9,
+    optional=True,
+    question="Between which values may this input turn out to be?",
+)
 FIELD_BY_PATH: Mapping[str, Field] = {f.path: f for f in FIELDS}
 GROUP_FIELD_BY_NAME: Mapping[str, Field] = {f.path: f for f in GROUP_FIELDS}
 
 
 def field_of(path: str) -> Field:
-    """The field at a scenario path, those of groups included."""
+    """The field at a scenario path, those of groups, prices and ranges included."""
+    for spec in (PRICE, RANGE):
+        if path.startswith(spec.path + "."):
+            return spec
     return GROUP_FIELD_BY_NAME[path.split(".", 2)[2]] if path.startswith("groups.") else FIELD_BY_PATH[path]
 
 
@@ -804,12 +1047,18 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
         if isinstance(given, bool):
             return given
         raise problem
-    if spec.kind in ("hours", "sites"):
-        text = str(given).strip() if isinstance(given, str) else ""
-        read = _hours_text(text) if spec.kind == "hours" else _sites_text(text)
+    if spec.kind in READERS:
+        if isinstance(given, datetime.date):  # YAML reads a day without quotes as one
+            given = given.isoformat()
+        read = READERS[spec.kind](given.strip() if isinstance(given, str) else "")
         if read is None:
             raise problem
         return read
+    if spec.kind == "range":
+        ends = _range_ends(given)
+        if ends is None or not exact(spec.low) <= ends[0] <= ends[1] <= exact(spec.high):
+            raise problem
+        return tuple(int(end) if end.denominator == 1 else float(end) for end in ends)
     if spec.kind in ("text", "choice", "id"):
         if isinstance(given, bool) or not isinstance(given, str | int | float):
             raise problem
@@ -900,6 +1149,41 @@ def sites_people(text: str | None) -> tuple[tuple[str, int], ...]:
     return tuple((site[1], int(site[2] or 1)) for site in found if site)
 
 
+def _date_text(given: str) -> str | None:
+    """A day as 2026-11-21."""
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", given):
+        return None
+    try:
+        return datetime.date.fromisoformat(given).isoformat()
+    except ValueError:
+        return None
+
+
+def _currency_text(given: str) -> str | None:
+    """A currency code in capitals."""
+    return given.upper() if re.fullmatch(r"[A-Za-z]{3}", given) else None
+
+
+READERS: Mapping[str, Callable[[str], str | None]] = {
+    "hours": _hours_text,
+    "sites": _sites_text,
+    "date": _date_text,
+    "currency": _currency_text,
+}
+"""Kind of field -> what reads the text of a file or a form, None if it cannot."""
+
+
+def _range_ends(given: Any) -> tuple[Fraction, Fraction] | None:
+    """The two ends of a range, from a list of two numbers or a text such as '20 to 60'."""
+    if isinstance(given, str):
+        found = re.fullmatch(r"([^\s%]+?\s*%?)\s*(?:to|\.\.|[\u2013-])\s*([^\s%]+\s*%?)", given)
+        given = [found[1].strip(), found[2]] if found else []
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        return None
+    low, high = (_number(end, percent=isinstance(end, str)) for end in given)
+    return None if low is None or high is None else (low, high)
+
+
 def _number(given: Any, percent: bool) -> Fraction | None:
     if isinstance(given, bool):
         return None
@@ -936,6 +1220,13 @@ def field_schema(spec: Field) -> dict[str, Any]:
         }
     elif spec.kind == "sites":
         body = {"type": "string", "minLength": 1}
+    elif spec.kind == "date":
+        body = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+    elif spec.kind == "currency":
+        body = {"type": "string", "pattern": "^[A-Za-z]{3}$"}
+    elif spec.kind == "range":
+        ends = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+        body = {"anyOf": [ends, {"type": "string"}]}
     elif spec.kind == "gpus":
         body = {
             "anyOf": [

@@ -11,9 +11,21 @@ from typing import Any
 from gpuplan.allocation import mixed_sizes_refused, work_fact
 from gpuplan.catalog import Catalog
 from gpuplan.clock import zone_of
-from gpuplan.fields import MAX_GPUS, Problem, hours_length_h, show, sites_people
+from gpuplan.fields import (
+    FIELD_BY_PATH,
+    GROUP_FIELD_BY_NAME,
+    MAX_GPUS,
+    Problem,
+    ScenarioError,
+    field_of,
+    hours_length_h,
+    parse_value,
+    show,
+    sites_people,
+)
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
+from gpuplan.pricing import price_keys
 from gpuplan.scenario import MAX_VMS, Group, Scenario, wrong_values
 from gpuplan.units import exact
 
@@ -62,6 +74,7 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
             problems.append(
                 Problem(f"origins.{path}.source", show(origin.source), "the id of a row in sources.csv")
             )
+    problems += _money_problems(scenario, catalog)
     for number, note in enumerate(scenario.notes, 1):
         if note.source not in catalog.sources:
             problems.append(
@@ -127,6 +140,65 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
             Problem("groups", f"{float(gpus):,.0f} GPUs in all", f"at most {MAX_GPUS:,} GPUs in one design")
         )
     return problems
+
+
+def _money_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
+    """Prices of nothing, ranges of no input, and a currency without its rate."""
+    problems = []
+    known = price_keys(catalog)
+    for key, price in scenario.prices:
+        if key not in known:
+            near = difflib.get_close_matches(key, known, n=3, cutoff=0.3)
+            problems.append(
+                Problem(
+                    f"prices.{key}",
+                    show(price),
+                    "what is priced is a catalog item such as gpus/a100-pcie-80gb, or one of "
+                    + ", ".join(sorted(k for k in known if "/" not in k))
+                    + (f"; nearest are {', '.join(near)}" if near else ""),
+                )
+            )
+    for path, (low, high) in scenario.ranges:
+        kind = _kind_of(scenario, path)
+        if kind not in ("int", "number", "share", "gpus") and not path.startswith("prices."):
+            problems.append(
+                Problem(f"ranges.{path}", show([low, high]), "the path of an input that is a number")
+            )
+            continue
+        for end in (low, high):
+            try:
+                parse_value(field_of(path), end, f"ranges.{path}")
+            except ScenarioError as error:
+                problems += error.problems
+    given = scenario.cost
+    if given.currency != "USD" and given.usd_rate is None:
+        problems.append(
+            Problem(
+                "cost.usd_rate",
+                "nothing",
+                f"how much {given.currency} is one US dollar? Prices are in US dollars",
+            )
+        )
+    if given.currency == "USD" and given.usd_rate not in (None, 1):
+        problems.append(
+            Problem("cost.usd_rate", show(given.usd_rate), "1 or nothing while the currency is USD")
+        )
+    return problems
+
+
+def _kind_of(scenario: Scenario, path: str) -> str:
+    """Kind of the input at a path of a scenario, or nothing if there is none."""
+    if path.startswith(("prices.", "ranges.")):
+        return ""
+    parts = path.split(".", 2)
+    if parts[0] == "groups":
+        known = (
+            len(parts) == 3
+            and parts[1] in {g.id for g in scenario.groups}
+            and parts[2] in GROUP_FIELD_BY_NAME
+        )
+        return GROUP_FIELD_BY_NAME[parts[2]].kind if known else ""
+    return FIELD_BY_PATH[path].kind if path in FIELD_BY_PATH else ""
 
 
 def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:

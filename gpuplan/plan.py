@@ -1,7 +1,7 @@
 """The plan: a pure function of a scenario and a catalog, and the place where models are chained.
 
 Read ``make_plan`` from top to bottom: demand, access mode, sharing, placement and hosts,
-availability, the chance of waiting, totals, network, decisions.
+availability, the chance of waiting, totals, network, power, cost, decisions.
 """
 
 from __future__ import annotations
@@ -9,16 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
 
 from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool, work_fact
 from gpuplan.busiest import PoolDemand, busiest, demand_lines, vm_lines, waiting_lines
 from gpuplan.cabling import Cabling, cabling
 from gpuplan.catalog import Catalog
+from gpuplan.costing import Costs, Growth, costs
 from gpuplan.decisions import decide
-from gpuplan.facts import Fact, derived
+from gpuplan.energy import PowerUse, power_use
+from gpuplan.facts import Fact, derived, weakest
 from gpuplan.fields import ScenarioError
+from gpuplan.growth import group_peaks, grow
 from gpuplan.limits import request_problems, scenario_problems
-from gpuplan.models import availability, demand, duty, failover, placement
+from gpuplan.models import availability, cost, demand, duty, failover, placement
 from gpuplan.network import NetworkUse, network_use
 from gpuplan.records import (
     Decision,
@@ -33,7 +38,7 @@ from gpuplan.records import (
 from gpuplan.risk import risk_postures
 from gpuplan.scenario import UNASSIGNED as UNASSIGNED
 from gpuplan.scenario import Group, Scenario
-from gpuplan.sizing import peak_jobs
+from gpuplan.sizing import Week, peak_jobs, weeks
 from gpuplan.units import exact
 
 POOL_NAMES = {
@@ -68,6 +73,10 @@ class Plan:
     """What the network does to remote GPUs and to training on several hosts."""
     cabling: Cabling | None = None
     """Ports, switches and cables; None without GPU hosts."""
+    power: PowerUse | None = None
+    """Power, heat and space; None without GPU hosts."""
+    costs: Costs | None = None
+    """What it costs over the years; None without GPU hosts."""
 
     def group(self, group_id: str) -> GroupPlan:
         """The group with this id."""
@@ -98,6 +107,65 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
         raise ScenarioError(problems)
     trail = Trail()
 
+    # Demand, access mode and sharing
+    sized = _size(trail, scenario, catalog)
+    groups = sized.groups
+
+    # Placement, hosts and availability, pool by pool
+    pools = tuple(
+        _pool(trail, scenario, pool_id, members, sized.requests, groups, sized.rooms.get(pool_id, ()))
+        for pool_id, members in sized.members.items()
+    )
+    by_season = weeks(scenario, catalog, groups)
+    waiting_lines(trail, scenario, catalog, pools, groups, by_season)
+    totals = _totals(trail, scenario, sized.asked, pools, groups)
+    postures = risk_postures(trail, scenario, catalog, pools)
+
+    # Network: what it does to the work, and the fabric
+    use = network_use(trail, scenario, catalog, groups, pools)
+    fabric = cabling(trail, scenario, catalog, pools, use)
+
+    # Power and cost, over the years
+    busy = _busy_gpus(trail, scenario, sized, by_season)
+    watts, money = None, None
+    if pools:
+        load = _load(trail, scenario, busy[""], trail.lines["totals.gpus"])
+        watts = power_use(trail, scenario, catalog, pools, fabric, load)
+        growth = _growth(scenario, catalog, pools, busy, by_season)
+        money = costs(trail, scenario, catalog, pools, fabric, watts, growth, _shares(trail, pools))
+    decisions = decide(scenario, catalog, totals, groups, pools, postures, trail.lines, fabric)
+    return Plan(
+        scenario=scenario,
+        catalog=catalog,
+        totals=totals,
+        groups=groups,
+        pools=pools,
+        postures=postures,
+        decisions=decisions,
+        lines=dict(trail.lines),
+        hours=sized.hours,
+        network=use,
+        cabling=fabric,
+        power=watts,
+        costs=money,
+    )
+
+
+class _Sized(NamedTuple):
+    """What is asked for, before it is placed on hosts."""
+
+    asked: Line
+    hours: tuple[PoolDemand, ...]
+    groups: tuple[GroupPlan, ...]
+    requests: dict[str, placement.Request]
+    members: dict[str, list[str]]
+    """Pool -> its groups, and the part of a stated total that no group asks for."""
+    rooms: dict[str, tuple[placement.Room, ...]]
+    """Pool -> hosts already there."""
+
+
+def _size(trail: Trail, scenario: Scenario, catalog: Catalog) -> _Sized:
+    """From people to VMs, their GPUs and how they reach them, group by group."""
     # Demand: people -> VMs -> GPUs at the peak, or in the busiest hours and at the stated risk
     wanted, hours, by_groups = _demand(trail, scenario, catalog)
     asked = trail.compute(
@@ -124,8 +192,6 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     requests = requests_of(trail, scenario, catalog, groups)
     if problems := request_problems(scenario, requests):
         raise ScenarioError(problems)
-
-    # Placement, hosts and availability, pool by pool
     by_pool: dict[str, list[str]] = {}
     for plan in groups:
         if plan.vms_placed:
@@ -135,33 +201,161 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
         home = max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p), default="gpu")
         by_pool.setdefault(home, []).append(UNASSIGNED)
         requests[UNASSIGNED] = placement.Request(UNASSIGNED, unassigned, gpus=1)
-    host_homes = existing_rooms(scenario, by_pool, groups)
-    pools = tuple(
-        _pool(trail, scenario, pool_id, members, requests, groups, host_homes.get(pool_id, ()))
-        for pool_id, members in by_pool.items()
+    return _Sized(asked, hours, tuple(groups), requests, by_pool, existing_rooms(scenario, by_pool, groups))
+
+
+def _busy_gpus(
+    trail: Trail, scenario: Scenario, sized: _Sized, by_season: Mapping[str, Mapping[str, Week]]
+) -> dict[str, Line]:
+    """GPUs that each group holds on average over the year, those of no group like the others, and all together."""
+    parts: dict[str, Fact | Line] = {}
+    for plan in sized.groups:
+        held = [season[plan.id] for season in by_season.values()]
+        share = plan.vms_placed / plan.vms if plan.vms else 0.0
+        requests = share * sum(float(week.loads.mean()) for week in held) / len(held)
+        behind = [scenario.fact(f"groups.{plan.id}.{name}") for name in ("people", "active_share")]
+        parts[plan.id] = trail.compute(
+            f"groups.{plan.id}.held_gpus",
+            f"{plan.name}: GPUs held on average",
+            "GPU",
+            demand.group_demand_gpus,
+            "{vms} requests under way on average x {gpus_each} GPUs = {value}",
+            vms=Fact(
+                f"groups/{plan.id}/requests_under_way",
+                requests,
+                "1",
+                None,
+                None,
+                weakest(fact.basis for fact in behind),
+                tuple(dict.fromkeys(s for fact in behind for s in fact.sources)),
+                "",
+                "over all hours of the year, by the group's people, active share and hours",
+            ),
+            gpus_each=derived(
+                f"groups/{plan.id}/gpus_held", held[0].gpus, "GPU", "GPUs that one of them really takes"
+            ),
+        )
+    if UNASSIGNED in sized.requests:
+        peak = sum(plan.vms_placed * exact(plan.gpus_each) for plan in sized.groups)
+        share = min(1.0, sum(float(part.value) for part in parts.values()) / float(peak)) if peak else 1.0
+        parts[UNASSIGNED] = derived(
+            "demand/unassigned_busy_gpus",
+            sized.requests[UNASSIGNED].vms * share,
+            "GPU",
+            "stated GPUs of no group, held as much of the time as those of the groups",
+        )
+    whole = trail.add_up("demand.busy_gpus", "GPUs held on average", "GPU", demand.total_demand_gpus, parts)
+    return {key: part for key, part in parts.items() if isinstance(part, Line)} | {"": whole}
+
+
+def _load(trail: Trail, scenario: Scenario, busy: Line, gpus: Line) -> Line:
+    """Share of their time in which the GPUs are used: stated, or what the groups hold on average."""
+    stated = scenario.fact("cost.utilisation")
+    named: dict[str, Fact | Line] = {"busy_gpus": busy, "gpus": gpus}
+    if stated.value is not None:
+        named["stated"] = replace(stated, key="cost/stated_utilisation")  # the line has the key of the input
+    return trail.compute(
+        "cost.utilisation",
+        "GPU-hours used",
+        "1",
+        cost.planned_utilisation,
+        "{busy_gpus_u} held on average / {gpus_u} installed = {value}"
+        if stated.value is None
+        else "{stated} of them, as stated",
+        **named,
     )
 
-    waiting_lines(trail, scenario, catalog, pools, groups)
-    totals = _totals(trail, scenario, asked, pools, groups)
-    postures = risk_postures(trail, scenario, catalog, pools)
 
-    # Network: what it does to the work, and the fabric
-    use = network_use(trail, scenario, catalog, groups, pools)
-    fabric = cabling(trail, scenario, catalog, pools, use)
-    decisions = decide(scenario, catalog, totals, tuple(groups), pools, postures, trail.lines, fabric)
-    return Plan(
-        scenario=scenario,
-        catalog=catalog,
-        totals=totals,
-        groups=tuple(groups),
-        pools=pools,
-        postures=postures,
-        decisions=decisions,
-        lines=dict(trail.lines),
-        hours=hours,
-        network=use,
-        cabling=fabric,
+def _shares(trail: Trail, pools: Sequence[Pool]) -> dict[str, Line]:
+    """GPUs that each group demands of the hosts, and the stated ones of no group."""
+    found = {}
+    for pool in pools:
+        for part in trail.lines[f"pools.{pool.id}.gpus_demanded"].inputs:
+            head, _, rest = part.key.partition(".")
+            found[rest.split(".")[0] if head == "groups" else UNASSIGNED] = trail.lines[part.key]
+    return found
+
+
+def _growth(
+    scenario: Scenario,
+    catalog: Catalog,
+    pools: Sequence[Pool],
+    busy: Mapping[str, Line],
+    by_season: Mapping[str, Mapping[str, Week]],
+) -> Growth:
+    """Hosts of each pool and GPUs held, from the start to the last year looked at; hosts once bought stay."""
+    hosts = [{pool.id: pool.hosts for pool in pools}]
+    held = [float(busy[""].value)]
+    grows = any(group.growth for group in scenario.groups)
+    peaks = group_peaks(scenario, by_season) if grows else {}
+    left_out = None
+    now = sum(float(busy[group.id].value) for group in scenario.groups)
+    for year in range(1, scenario.cost.years + 1):
+        counts: Mapping[str, int] | None = hosts[-1]
+        factor = 1.0
+        if grows and left_out is None:
+            try:
+                counts = host_counts(grow(_bare(scenario), year, peaks), catalog)
+            except ScenarioError:
+                left_out, counts = year, None
+        if counts is None or left_out is not None:
+            hosts.append(hosts[-1])
+            held.append(held[-1])
+            continue
+        if now:
+            then = sum(
+                float(busy[g.id].value) * duty.growth_factor(year, growth=g.growth or 0.0)
+                for g in scenario.groups
+            )
+            factor = then / now
+        grown = {pool: counts.get(pool, 0) for pool in hosts[-1]}
+        grown[pools[0].id] += sum(n for pool, n in counts.items() if pool not in grown)
+        hosts.append({pool: max(before, grown[pool]) for pool, before in hosts[-1].items()})
+        held.append(held[0] * factor)
+    return Growth(tuple(hosts), tuple(held), left_out)
+
+
+def _bare(scenario: Scenario) -> Scenario:
+    """A scenario without what changes no host: its network, money, notes and where its inputs are known from."""
+    return Scenario(
+        groups=scenario.groups,
+        demand=scenario.demand,
+        hardware=scenario.hardware,
+        availability=scenario.availability,
+        platform=scenario.platform,
     )
+
+
+@lru_cache(maxsize=512)
+def host_counts(scenario: Scenario, catalog: Catalog) -> Mapping[str, int]:
+    """Hosts of each pool, spare ones included, as in the plan of a scenario but without anything else of it.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The customer's question. [-]
+    catalog : Catalog
+        Hardware, software, rules and their sources. [-]
+
+    Returns
+    -------
+    host_counts : mapping of str to int
+        Hosts by the id of the pool. [host]
+
+    Raises
+    ------
+    ScenarioError
+        Naming each field that the catalog or the hardware does not allow.
+    """
+    if problems := scenario_problems(scenario, catalog):
+        raise ScenarioError(problems)
+    sized = _size(Trail(), scenario, catalog)
+    return {
+        pool: len(
+            _layout(scenario, tuple(sized.requests[m] for m in members), sized.rooms.get(pool, ())).hosts
+        )
+        for pool, members in sized.members.items()
+    }
 
 
 def groups_gpus(scenario: Scenario, catalog: Catalog) -> float:
@@ -241,6 +435,48 @@ def _group_demand(
     return vm_lines(trail, scenario, group, active, peak=not planned)
 
 
+class _Layout(NamedTuple):
+    """What stands on which host."""
+
+    needed: placement.Placement
+    """Without spare hosts."""
+    hosts: tuple[placement.Host, ...]
+    """With them."""
+    rooms: tuple[placement.Room, ...]
+    varied: bool
+
+
+def _layout(
+    scenario: Scenario, asked: tuple[placement.Request, ...], existing: tuple[placement.Room, ...]
+) -> _Layout:
+    """Everything that is asked of one pool, placed on the fewest hosts and on those with the spare ones."""
+    gpus_per_host = scenario.hardware.gpus_per_host
+    lost = availability.spare_hosts(
+        scenario.availability.host_failures,
+        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
+    )
+    return _placed(asked, existing, room_of(scenario, gpus_per_host), gpus_per_host, lost)
+
+
+@lru_cache(maxsize=256)
+def _placed(
+    asked: tuple[placement.Request, ...],
+    existing: tuple[placement.Room, ...],
+    room: placement.Room,
+    gpus_per_host: int,
+    lost: int,
+) -> _Layout:
+    """The same by what it depends on: designs that differ in their network or prices alone share it."""
+    varied = bool(existing or room.vcpus or room.memory_gib)
+    if varied:
+        needed = placement.place_varied(asked, room=room, existing=existing)
+        hosts = placement.place_varied(asked, room=room, existing=existing, spare=lost).hosts
+    else:
+        needed = placement.place(asked, gpus_per_host=gpus_per_host)
+        hosts = (*needed.hosts, *(() for _ in range(lost)))
+    return _Layout(needed, hosts, (*existing, *(room for _ in range(len(hosts) - len(existing)))), varied)
+
+
 def _pool(
     trail: Trail,
     scenario: Scenario,
@@ -254,19 +490,8 @@ def _pool(
     at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
     asked = tuple(requests[member] for member in members)
     gpus_per_host = scenario.hardware.gpus_per_host
+    needed, layout, rooms, varied = _layout(scenario, asked, existing)
     room = room_of(scenario, gpus_per_host)
-    lost = availability.spare_hosts(
-        scenario.availability.host_failures,
-        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
-    )
-    varied = bool(existing or room.vcpus or room.memory_gib)
-    if varied:
-        needed = placement.place_varied(asked, room=room, existing=existing)
-        layout = placement.place_varied(asked, room=room, existing=existing, spare=lost).hosts
-    else:
-        needed = placement.place(asked, gpus_per_host=gpus_per_host)
-        layout = (*needed.hosts, *(() for _ in range(lost)))
-    rooms = (*existing, *(room for _ in range(len(layout) - len(existing))))
     used = sum(bool(host) for host in needed.hosts)
     new_needed = (used,) if set(existing) <= {room} else _new_needed(asked, room, existing, needed)
 
@@ -284,7 +509,7 @@ def _pool(
             {"gpus_demanded": demanded},
         )
     lines = _host_lines(trail, scenario, pool_id, demanded, needed, rooms, len(existing), varied)
-    failures = failover.failure_survey(layout, requests=asked, rooms=rooms, lost=1)
+    failures = _one_lost(layout, asked, rooms)
     _failure_lines(trail, at, name, failures)
     return Pool(
         id=pool_id,
@@ -318,6 +543,16 @@ def _pool(
             _loss_level(n, needed, new_needed, layout, rooms, len(existing), failures) for n in range(3)
         ),
     )
+
+
+@lru_cache(maxsize=256)
+def _one_lost(
+    layout: tuple[placement.Host, ...],
+    asked: tuple[placement.Request, ...],
+    rooms: tuple[placement.Room, ...],
+) -> tuple[failover.Loss, ...]:
+    """What the loss of any host would do."""
+    return failover.failure_survey(layout, requests=asked, rooms=rooms, lost=1)
 
 
 MOST_EXISTING_DOWN = 8

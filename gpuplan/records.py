@@ -336,7 +336,7 @@ def _input(name: str, given: Fact | Line) -> Input:
 
 def _label(key: str) -> str:
     """How an input is called on the screen, from its scenario path or catalog key."""
-    if key in FIELD_BY_PATH or key.startswith("groups."):
+    if key in FIELD_BY_PATH or key.startswith(("groups.", "prices.")):
         return field_of(key).label
     return " ".join(key.split("/")[1:]).replace("_", " ")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from gpuplan.fields import (
     FIELDS,
     GROUP_FIELD_BY_NAME,
     GROUP_FIELDS,
+    PRICE,
+    RANGE,
     Field,
     Problem,
     ScenarioError,
@@ -31,6 +35,7 @@ SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 1_000_000
 MAX_GROUPS = 100
 MAX_VMS = 200_000
+MAX_ENTRIES = 2_000
 UNASSIGNED = "unassigned"
 """Id of the part of a stated total that no group asks for; no group can have it."""
 
@@ -43,6 +48,8 @@ class Origin:
     source: str
     locator: str = ""
     note: str = ""
+    as_of: str = ""
+    """Day from which a price is known, such as that of a quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +173,34 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
+class Cost:
+    """What the money is counted with. What is empty takes the planning value of the catalog."""
+
+    years: int = 5
+    as_of: str | None = None
+    currency: str = "USD"
+    usd_rate: float | None = None
+    discount_rate: float | None = None
+    hardware_discount: float = 0.0
+    licence_discount: float = 0.0
+    platform_licence: str = "vcf"
+    gpu_licence: str = "year"
+    sockets: int | None = None
+    cores_per_socket: int | None = None
+    support_share: float | None = None
+    residual_share: float | None = None
+    pue: float | None = None
+    grid_kg_kwh: float | None = None
+    host_base_w: float | None = None
+    rack_kw: float | None = None
+    utilisation: float | None = None
+    spare_gpus: int = 0
+    storage_tb: float = 0
+    compute_hosts_bought: bool = False
+    management_hosts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """The customer's question. Frozen: a change makes a new scenario."""
 
@@ -178,6 +213,11 @@ class Scenario:
     platform: Platform = field(default_factory=Platform)
     network: Network = field(default_factory=Network)
     training: Training = field(default_factory=Training)
+    cost: Cost = field(default_factory=Cost)
+    prices: tuple[tuple[str, float], ...] = ()
+    """(what is priced, price in the currency of the scenario): these win over the catalog."""
+    ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
+    """(path of an input, its low and high): between what it may turn out to be."""
     notes: tuple[Note, ...] = ()
     origins: tuple[tuple[str, Origin], ...] = ()
 
@@ -219,7 +259,12 @@ class Scenario:
         if any(path.startswith(p + ".") for p in known):
             known[path] = STATED
         parts = path.split(".")
-        if parts[0] == "groups":
+        if parts[0] in _MAPS:
+            held = dict(getattr(self, parts[0]))
+            held[path.partition(".")[2]] = value
+            kept: dict[str, Any] = {parts[0]: tuple((k, v) for k, v in held.items() if v is not None)}
+            changed = replace(self, **kept)
+        elif parts[0] == "groups":
             groups = tuple(replace(g, **{parts[2]: value}) if g.id == parts[1] else g for g in self.groups)
             changed = replace(self, groups=groups)
         elif len(parts) == 1:
@@ -236,11 +281,18 @@ class Scenario:
     def with_groups(self, groups: Iterable[Group]) -> Scenario:
         """A new scenario with these groups; what was recorded about groups no longer there is dropped."""
         groups = tuple(groups)
-        alive = {g.id for g in groups}
-        known = tuple(
-            (p, o) for p, o in self.origins if not p.startswith("groups.") or p.split(".")[1] in alive
+        gone = {g.id for g in self.groups} - {g.id for g in groups}
+
+        def lost(path: str) -> bool:
+            parts = path.removeprefix("ranges.").split(".")
+            return parts[0] == "groups" and len(parts) > 1 and parts[1] in gone
+
+        return replace(
+            self,
+            groups=groups,
+            ranges=tuple((p, ends) for p, ends in self.ranges if not lost(p)),
+            origins=tuple((p, o) for p, o in self.origins if not lost(p)),
         )
-        return replace(self, groups=groups, origins=known)
 
     def new_group_id(self, name: str) -> str:
         """An id for a new group, unique in this scenario, made from its name."""
@@ -267,6 +319,10 @@ class Scenario:
                 data.setdefault(section, {})
                 if (value := self.get(spec.path)) is not None:
                     data[section][key] = value
+        if self.prices:
+            data["prices"] = dict(self.prices)
+        if self.ranges:
+            data["ranges"] = {path: list(ends) for path, ends in self.ranges}
         data["notes"] = [_plain(n) for n in self.notes]
         data["origins"] = {path: _plain(o) for path, o in self.origins}
         return data
@@ -286,7 +342,10 @@ _SECTIONS: Mapping[str, type[Any]] = {
     "platform": Platform,
     "network": Network,
     "training": Training,
+    "cost": Cost,
 }
+_MAPS = ("prices", "ranges")
+"""Parts of a scenario that hold one value for each of any number of keys."""
 
 
 def _plain(record: Origin | Note) -> dict[str, str]:
@@ -303,6 +362,8 @@ def _plain_value(value: Any, spec: Field) -> Any:
 
 def _follow(scenario: Scenario, path: str) -> Any:
     parts = path.split(".")
+    if parts[0] in _MAPS:
+        return dict(getattr(scenario, parts[0])).get(path.partition(".")[2])
     if parts[0] == "groups":
         groups = {g.id: g for g in scenario.groups}
         return getattr(groups[parts[1]], parts[2])
@@ -340,7 +401,7 @@ def from_dict(data: Any) -> Scenario:
         )
     problems: list[Problem] = []
     origins = _origins(data.get("origins", {}), problems)
-    known = {"schema", "name", "customer", "groups", "notes", "origins", *_SECTIONS}
+    known = {"schema", "name", "customer", "groups", "notes", "origins", *_MAPS, *_SECTIONS}
     _unknown(data, known, "", problems)
     values: dict[str, Any] = {}
     for spec in FIELDS:
@@ -363,6 +424,7 @@ def from_dict(data: Any) -> Scenario:
             _unknown(data.get(head, {}), {f.name for f in fields(cls)}, head + ".", problems)
     groups = _groups(data.get("groups", []), origins, problems)
     notes = _notes(data.get("notes", []), problems)
+    prices, ranges = (_map(data.get(name, {}), name, problems) for name in _MAPS)
     if problems:
         raise ScenarioError(problems)
     sections = {
@@ -370,7 +432,33 @@ def from_dict(data: Any) -> Scenario:
         for head, cls in _SECTIONS.items()
     }
     top = {p: v for p, v in values.items() if "." not in p}
-    return Scenario(groups=groups, notes=notes, origins=tuple(origins.items()), **top, **sections)
+    return Scenario(
+        groups=groups,
+        prices=prices,
+        ranges=ranges,
+        notes=notes,
+        origins=tuple(origins.items()),
+        **top,
+        **sections,
+    )
+
+
+def _map(given: Any, name: str, problems: list[Problem]) -> tuple[tuple[str, Any], ...]:
+    """(key, value) of each entry of ``prices`` or ``ranges``."""
+    if not isinstance(given, Mapping):
+        problems.append(Problem(name, show(given), "a mapping of what it is for to the value"))
+        return ()
+    if len(given) > MAX_ENTRIES:
+        problems.append(Problem(name, f"{len(given)} entries", f"at most {MAX_ENTRIES} entries"))
+        return ()
+    found = []
+    for key, value in given.items():
+        path = f"{name}.{_key(key)}"
+        try:
+            found.append((_key(key), parse_value(field_of(path), value, path)))
+        except ScenarioError as error:
+            problems.extend(error.problems)
+    return tuple((key, value) for key, value in found if value is not None)
 
 
 def wrong_values(scenario: Scenario) -> list[Problem]:
@@ -384,16 +472,35 @@ def wrong_values(scenario: Scenario) -> list[Problem]:
     ]
     fields = [(f.path, f) for f in FIELDS]
     fields += [(f"groups.{g.id}.{f.path}", f) for g in scenario.groups for f in GROUP_FIELDS]
+    fields += [
+        (path, field_of(path))
+        for name in _MAPS
+        for key, _ in getattr(scenario, name)
+        for path in [f"{name}.{key}"]
+    ]
     for path, spec in fields:
         given = scenario.get(path)
-        try:
-            read = parse_value(spec, given, path)
-        except ScenarioError as error:
-            problems.extend(error.problems)
-            continue
-        if spec.kind != "text" and (read != given or (spec.kind == "int" and type(read) is not type(given))):
-            problems.append(Problem(path, f"{show(given)} of type {type(given).__name__}", spec.allowed()))
+        if type(given) in (bool, int, float, str, type(None)):
+            problems += _wrong_plain(path, given, type(given).__name__)
+        else:
+            problems += _wrong(path, spec, given)
     return problems
+
+
+@lru_cache(maxsize=8192)
+def _wrong_plain(path: str, given: Any, kind: str) -> tuple[Problem, ...]:
+    """What is wrong with a plain value; remembered by its type too, because 1 and True are the same to a dictionary."""
+    return _wrong(path, field_of(path), given)
+
+
+def _wrong(path: str, spec: Field, given: Any) -> tuple[Problem, ...]:
+    try:
+        read = parse_value(spec, given, path)
+    except ScenarioError as error:
+        return error.problems
+    if spec.kind != "text" and (read != given or (spec.kind == "int" and type(read) is not type(given))):
+        return (Problem(path, f"{show(given)} of type {type(given).__name__}", spec.allowed()),)
+    return ()
 
 
 def _kind(data: Any) -> str:
@@ -473,12 +580,14 @@ def _records(given: Any, name: str, problems: list[Problem]) -> list[tuple[str, 
     else:
         problems.append(Problem(name, show(given), "a mapping" if cls is Origin else "a list"))
         return []
-    if len(items) > 2_000:
-        problems.append(Problem(name, f"{len(items)} entries", "at most 2000 entries"))
+    if len(items) > MAX_ENTRIES:
+        problems.append(Problem(name, f"{len(items)} entries", f"at most {MAX_ENTRIES} entries"))
         return []
     found = []
     for key, item in items:
         path = f"{name}.{_key(key)}"
+        if isinstance(item, Mapping) and isinstance(item.get("as_of"), datetime.date):
+            item = {**item, "as_of": item["as_of"].isoformat()}  # YAML reads a day without quotes as one
         if not isinstance(item, Mapping) or not all(
             k in cls.__slots__ and isinstance(v, str) and len(v) <= 500 and v.isprintable()
             for k, v in item.items()
@@ -496,11 +605,24 @@ def _origins(given: Any, problems: list[Problem]) -> dict[str, Origin]:
             problems.append(
                 Problem(f"origins.{path}.basis", show(item.get("basis")), "one of " + ", ".join(BASES))
             )
+        elif item.get("as_of") and not _is_day(item["as_of"]):
+            problems.append(Problem(f"origins.{path}.as_of", show(item["as_of"]), AS_OF.allowed()))
         elif not item.get("source"):
             problems.append(Problem(f"origins.{path}.source", show(""), "the id of a source, or 'scenario'"))
         else:
             origins[path] = Origin(**item)
     return origins
+
+
+AS_OF = field_of("cost.as_of")
+
+
+def _is_day(text: str) -> bool:
+    """Whether a text is a day such as 2026-11-21."""
+    try:
+        return parse_value(AS_OF, text, "as_of") is not None
+    except ScenarioError:
+        return False
 
 
 def _notes(given: Any, problems: list[Problem]) -> tuple[Note, ...]:
@@ -654,6 +776,8 @@ def json_schema() -> dict[str, Any]:
     }
     group |= {spec.path: field_schema(spec) for spec in GROUP_FIELDS}
     text = {"type": "string", "maxLength": 500}
+    for spec in (PRICE, RANGE):
+        properties[spec.path] = {"type": "object", "additionalProperties": field_schema(spec)}
     properties["groups"] = {
         "type": "array",
         "maxItems": MAX_GROUPS,

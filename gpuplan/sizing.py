@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -67,9 +67,12 @@ def burst_fact(catalog: Catalog) -> Fact:
     return catalog.assumptions["bursts"].fact("burst_factor")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Week:
-    """When a group is on duty: its people by site, and for each of them the quarters of an hour in which they are."""
+    """When a group is on duty: its people by site, and for each of them the quarters of an hour in which they are.
+
+    Equal groups have the same one, see ``weeks``.
+    """
 
     group: Group
     gpus: float
@@ -142,25 +145,24 @@ def weeks(
     for season, monday in SEASONS:
         found[season] = {}
         for group in scenario.groups:
-            sites = sites_people(group.sites)
-            on = [
-                _on_duty(
-                    *hours_min(group.hours),
-                    group.days or "every-day",
-                    offset_min(zone_of(name, catalog), monday),
-                )
-                for name, _ in sites
-            ]
+            offsets = tuple(
+                offset_min(zone_of(name, catalog), monday) for name, _ in sites_people(group.sites)
+            )
             plan = held.get(group.id)
             each = held_gpus(scenario, catalog, group, plan) if plan else float(group.gpus_each)
-            found[season][group.id] = Week(
-                group,
-                float(group.vms_each * exact(each)),
-                duty.people_at_sites(group.people, [part for _, part in sites]),
-                np.array(on),
-                float(work_fact(scenario, catalog, group).value),
-            )
+            work_h = float(work_fact(scenario, catalog, group).value)
+            found[season][group.id] = _week(group, float(group.vms_each * exact(each)), offsets, work_h)
     return found
+
+
+@lru_cache(maxsize=1024)
+def _week(group: Group, gpus: float, offsets: tuple[int, ...], work_h: float) -> Week:
+    """When a group is on duty; the same object for the same group, so that what follows from it is worked out once."""
+    hours, days = hours_min(group.hours), group.days or "every-day"
+    on = np.array([_on_duty(*hours, days, offset) for offset in offsets])
+    on.flags.writeable = False
+    parts = [part for _, part in sites_people(group.sites)]
+    return Week(group, gpus, duty.people_at_sites(group.people, parts), on, work_h)
 
 
 def peak_jobs(scenario: Scenario, catalog: Catalog, group: Group) -> int:
@@ -183,18 +185,23 @@ PIECE = 8
 
 def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -> tuple[Mix, ...]:
     """The different mixes of a week, the largest first, without those in which nobody wants more than in another one."""
+    if not members:
+        return ()
+    return _mixes(tuple((season, tuple(groups[m] for m in members)) for season, groups in by_season.items()))
+
+
+@lru_cache(maxsize=512)
+def _mixes(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> tuple[Mix, ...]:
     found: dict[tuple[Ask, ...], Mix] = {}
     seen: list[np.ndarray] = []
-    for season, groups in by_season.items():
-        if not members:
-            continue
-        bits = np.concatenate([groups[member].on for member in members])
+    for season, groups in by_season:
+        bits = np.concatenate([week.on for week in groups])
         if any(np.array_equal(bits, other) for other in seen):
             continue
         seen.append(bits)
-        fading = any(not groups[m].closed and not groups[m].on.all() for m in members)
+        fading = any(not week.closed and not week.on.all() for week in groups)
         for quarters in _pieces(bits) if fading else _alike(bits):
-            asks = tuple(groups[member].ask(quarters) for member in members)
+            asks = tuple(week.ask(quarters) for week in groups)
             if asks not in found:
                 found[asks] = Mix(asks, season, quarters)
     ordered = sorted(found.values(), key=lambda mix: (-mix.gpus, mix.season, mix.quarters))

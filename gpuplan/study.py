@@ -9,13 +9,13 @@ import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
 from gpuplan.catalog import Catalog
 from gpuplan.clock import SEASONS, offset_min, zone_of
-from gpuplan.fields import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, MAX_GPUS, RULES, ScenarioError, sites_people
+from gpuplan.fields import FIELD_BY_PATH, MAX_GPUS, RULES, ScenarioError, sites_people
+from gpuplan.growth import group_peaks, grow
 from gpuplan.models import duty
 from gpuplan.plan import Plan, groups_gpus, make_plan
 from gpuplan.records import Pool
@@ -368,16 +368,24 @@ class Silos:
 
 def silos(plan: Plan) -> Silos:
     """Each group planned alone with the same rule, hardware and posture, and the pool; a stated total is left aside."""
-    scenario = replace(plan.scenario, demand=replace(plan.scenario.demand, stated_gpus=None))
     week = week_demand(plan)[0]
-    alone = []
-    for group in scenario.groups:
-        own = replace(scenario.with_groups([group]), hardware=replace(scenario.hardware, existing_hosts=0))
-        own = _as_bursty(own, scenario, plan.catalog)
-        alone.append(_silo(make_plan(own, plan.catalog), group.id, float(week.gpus[group.id].mean())))
-    together = replace(scenario, hardware=replace(scenario.hardware, existing_hosts=0))
-    whole = plan if together == plan.scenario else make_plan(together, plan.catalog)
-    return Silos(tuple(alone), _silo(whole, "", sum(silo.busy_gpus for silo in alone)))
+    alone, whole = silo_plans(plan)
+    found = [_silo(own, group, float(week.gpus[group].mean())) for group, own in alone.items()]
+    return Silos(tuple(found), _silo(whole, "", sum(silo.busy_gpus for silo in found)))
+
+
+def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
+    """The plan of each group alone, by its id, and that of all together; without a stated total and hosts already there."""
+    scenario = replace(
+        plan.scenario,
+        demand=replace(plan.scenario.demand, stated_gpus=None),
+        hardware=replace(plan.scenario.hardware, existing_hosts=0),
+    )
+    alone = {
+        group.id: make_plan(_as_bursty(scenario.with_groups([group]), scenario, plan.catalog), plan.catalog)
+        for group in scenario.groups
+    }
+    return alone, plan if scenario == plan.scenario else make_plan(scenario, plan.catalog)
 
 
 def _as_bursty(own: Scenario, whole: Scenario, catalog: Catalog) -> Scenario:
@@ -424,9 +432,10 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     hold are left out.
     """
     found: list[Year] = []
+    peaks = group_peaks(plan.scenario, weeks(plan.scenario, plan.catalog))
     for year in range(plan.scenario.demand.years + 1):
         try:
-            grown = make_plan(grow(plan, year), plan.catalog) if year else plan
+            grown = make_plan(grow(plan.scenario, year, peaks), plan.catalog) if year else plan
         except ScenarioError:
             break
         before = found[-1].hosts if found else plan.scenario.hardware.existing_hosts
@@ -442,28 +451,3 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
             )
         )
     return tuple(found)
-
-
-def grow(plan: Plan, year: int) -> Scenario:
-    """The scenario of a plan after some years of growth, people rounded up; it may hold more than a design can."""
-    scenario = plan.scenario
-    if year == 0:
-        return scenario
-    peaks = week_demand(plan)[0].peaks_gpus
-    least = GROUP_FIELD_BY_NAME["jobs_per_day"].low
-    groups, now, then = [], Fraction(0), Fraction(0)
-    for group in scenario.groups:
-        factor = exact(duty.growth_factor(year, growth=group.growth or 0.0))
-        jobs = group.jobs_per_day
-        groups.append(
-            replace(
-                group,
-                people=math.ceil(group.people * factor),
-                jobs_per_day=None if jobs is None else max(least, float(exact(jobs) * factor)),
-            )
-        )
-        now, then = now + exact(peaks[group.id]), then + exact(peaks[group.id]) * factor
-    stated = scenario.demand.stated_gpus
-    if stated is not None and now:
-        stated = math.ceil(stated * then / now)
-    return replace(scenario.with_groups(groups), demand=replace(scenario.demand, stated_gpus=stated))

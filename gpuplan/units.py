@@ -6,6 +6,7 @@ docstrings and fails where the two disagree. A name without a suffix is a count 
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 SUFFIX = {
     "gib": "GiB",
@@ -26,6 +27,12 @@ SUFFIX = {
     "hosts": "host",
     "vms": "VM",
     "pct": "%",
+    "cost": "currency",
+    "price": "currency",
+    "usd": "USD",
+    "kg": "kg",
+    "kg_kwh": "kg/kWh",
+    "btu_h": "BTU/h",
 }
 """Suffix of a name -> its unit, as written in docstrings, data and on the screen."""
 
@@ -33,6 +40,7 @@ MIB_PER_GIB = 1024
 """Frame buffers are listed in MiB (vendors print MB), GPU memory in GiB."""
 
 
+@lru_cache(maxsize=4096)
 def exact(value: float) -> Fraction:
     """The fraction that a decimal input stands for, so that 0.1 is a tenth and 0.333333 a third.
 

@@ -113,6 +113,8 @@ def number(value: Any) -> str:
 
 def amount(value: Any, unit: str) -> str:
     """A number with its unit; a count has none, and one of a thing is not in the plural."""
+    if is_currency(unit) and value is not None:
+        return money(value, unit)
     text = number(value)
     if unit in ("", "1") or isinstance(value, str | bool) or value is None:
         return text
@@ -121,6 +123,34 @@ def amount(value: Any, unit: str) -> str:
     if unit.endswith("switch"):
         return f"{text} {unit}es"
     return f"{text} {unit}{'s' if unit in COUNTED else ''}"
+
+
+def bare_amount(value: Any, unit: str) -> str:
+    """A number where its unit stands elsewhere; money is rounded as money is."""
+    return money(value, "").strip() if is_currency(unit) and value is not None else number(value)
+
+
+def counted(count: int, word: str) -> str:
+    """A count of things: ``1 price``, ``no prices``, ``3 prices``."""
+    return f"{number(count) if count else 'no'} {word}{'s' * (count != 1)}"
+
+
+def is_currency(unit: str) -> bool:
+    """Whether a unit is the code of a currency."""
+    return len(unit) == 3 and unit.isalpha() and unit.isupper() and unit != "GPU"
+
+
+def money(value: float, currency: str) -> str:
+    """An amount of money: whole units from 100 on, two decimals below, three below 1."""
+    size = abs(value)
+    places = 0 if size >= 100 or size == int(size) else 2 if size >= 1 else 3
+    text = f"{size:,.{places}f}".replace(",", "\u202f")
+    return f"{currency} {'-' * (value < 0 and any(c in '123456789' for c in text))}{text}"
+
+
+def watts(value: float) -> str:
+    """A power as it is shown: kilowatts to one place, watts below one."""
+    return f"{value:.0f} W" if value < 1000 else f"{number(round(value / 1000, 1))} kW"
 
 
 def hours(value: float) -> str:

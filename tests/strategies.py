@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from hypothesis import strategies as st
 
 from gpuplan import load_catalog
 from gpuplan.fields import FIELDS, GROUP_FIELDS, MODES, Field
+from gpuplan.pricing import price_keys
 
 CATALOG = load_catalog()
 IDS = {
@@ -52,7 +54,9 @@ def values(spec: Field) -> st.SearchStrategy[Any]:
     elif spec.kind == "number":
         most = {"jobs_per_day": 60, "work_h": 12, "demand.peakedness_low": 0.2}.get(spec.path, spec.high)
         least = {"demand.peakedness": 1, "demand.peakedness_high": 10_000}.get(spec.path, spec.low)
-        found = st.one_of(st.just(least), st.floats(least, min(most, 100)) if most > least else st.just(most))
+        found = st.one_of(
+            st.just(least), st.floats(max(least, 1e-6), min(most, 100)) if most > least else st.just(most)
+        )
     elif spec.kind == "hours":
         quarter = st.integers(0, 95)
         found = st.tuples(quarter, quarter).filter(lambda q: q[0] != q[1]).map(clock_text)
@@ -61,6 +65,10 @@ def values(spec: Field) -> st.SearchStrategy[Any]:
         found = st.lists(name, min_size=1, max_size=3).map(", ".join)
     elif spec.kind == "gpus":
         found = FRACTIONS
+    elif spec.kind == "date":
+        found = st.dates(min_value=date(2000, 1, 1)).map(str)
+    elif spec.kind == "currency":
+        found = st.sampled_from(["USD", "EUR", "INR"])
     else:
         most = {"people": 60, "vms_each": 6, "demand.stated_gpus": 200}.get(spec.path, int(spec.high))
         found = st.integers(int(spec.low), most)
@@ -84,14 +92,33 @@ PLAIN_GROUP = st.fixed_dictionaries(
         "access": st.sampled_from(["auto", "auto", "auto", *MODES]),
     }
 )
-HEADS = ("demand", "hardware", "availability", "platform", "network", "training")
+HEADS = ("demand", "hardware", "availability", "platform", "network", "training", "cost")
+PRICES = st.dictionaries(
+    st.sampled_from(sorted(price_keys(CATALOG))), st.one_of(st.just(0), st.floats(1e-6, 1e6)), max_size=8
+)
+RANGED = ("cost.pue", "cost.years", "demand.chance", "prices.electricity-kwh", "groups.g0.active_share")
+RANGES = st.sampled_from(RANGED).flatmap(
+    lambda path: st.fixed_dictionaries({path: st.just([0.25, 1] if path.endswith("share") else [1, 1])})
+)
+
+
+@st.composite
+def money_data(draw: st.DrawFn) -> dict[str, Any]:
+    """The cost section: the dollar has no rate to itself, any other currency has one."""
+    given = draw(section("cost"))
+    if given.get("currency", "USD") == "USD":
+        given.pop("usd_rate", None)
+    elif not given.get("usd_rate"):
+        given["usd_rate"] = draw(st.floats(0.01, 100))
+    return given
 
 
 @st.composite
 def scenario_data(draw: st.DrawFn) -> dict[str, Any]:
     """What a scenario file can hold, as plain data; about half of them with hardware that suits the groups."""
     suits = draw(st.booleans())
-    parts = {head: section(head) for head in HEADS}
+    parts = {head: money_data() if head == "cost" else section(head) for head in HEADS}
+    parts |= {"prices": PRICES, "ranges": RANGES}
     data: dict[str, Any] = draw(st.fixed_dictionaries({"platform": parts.pop("platform")}, optional=parts))
     if draw(st.booleans()):
         data |= {"name": draw(TEXT), "customer": draw(TEXT)}

@@ -70,7 +70,7 @@ def test_a_missing_fact_or_table_is_named() -> None:
         catalog.gpus["t4-16gb"].fact("nvlink_gb_s")
     with pytest.raises(CatalogError, match=r"no fact table 'gpu'; did you mean gpus\?"):
         catalog.items("gpu")
-    with pytest.raises(CatalogError, match=r"no relation table 'profile'; did you mean profiles\?"):
+    with pytest.raises(CatalogError, match=r"no relation table 'profile'; did you mean profiles or prices\?"):
         catalog.rows("profile")
     with pytest.raises(
         CatalogError, match=r"no row of rules 'bitfusion-server'; did you mean bitfusion-server"

@@ -232,6 +232,13 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(), "hardware": {"server": "dell-r740xd", "gpu": "v100-pcie-32gb"}},
     ),
+    "cost-excludes": ("note", {"groups": one(), "hardware": {"gpu": "h100-sxm5-64gb"}}),
+    "cost-not-counted": ("note", {"groups": one(), "network": {"link_gbit_s": 1}}),
+    "prices-old": ("note", {"groups": one(), "cost": {"as_of": "2030-01-01"}}),
+    "prices-assumed": ("note", {"groups": one()}),
+    "host-over-rack-limit": ("warn", {"groups": one(), "cost": {"rack_kw": 1}}),
+    "growth-beyond-horizon": ("warn", {"groups": one(people=99_000, active_share=0.001, growth=0.5)}),
+    "utilisation-low": ("note", {"groups": one(people=40), "cost": {"utilisation": 0.29}}),
     "vsphere-support-ends": ("note", {"groups": one(), "platform": {"vsphere": "7.0"}}),
     "inputs-assumed": ("note", {"groups": one()}),
     "source-note": (
@@ -464,3 +471,61 @@ def test_more_than_8_ports_are_asked_about(catalog: Catalog, other: float, ports
     if ports > 8:
         assert f"would need {ports} network ports of 10 Gbit/s" in found["many-ports"].text
         assert found["many-ports"].path == "network.link_gbit_s"
+
+
+ALL_PRICED: dict[str, Any] = {"groups": one(), "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}
+
+
+def test_prices_are_old_by_the_day_of_the_calculation(catalog: Catalog) -> None:
+    """Before the first price of the catalog none is old, years later all are."""
+    data = {**ALL_PRICED, "cost": {"as_of": "2022-01-01"}}
+    assert "prices-old" not in messages(catalog, **data)
+    plan = make_plan(from_dict({**ALL_PRICED, "cost": {"as_of": "2030-01-01"}}), catalog)
+    found = {m.code: m for m in check_plan(plan)}["prices-old"]
+    assert plan.costs is not None
+    known = len(plan.costs.prices)
+    assert found.text.startswith(f"{known} of {known} prices are older than a year on 2030-01-01: ")
+    assert found.path == f"prices.{plan.costs.prices[0].key}"
+
+
+def test_a_stated_price_is_neither_unknown_nor_assumed(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({"groups": one()}), catalog)
+    assert plan.costs is not None
+    keys = [item.key for item in plan.costs.unknown]
+    keys += [price.key for price in plan.costs.prices if price.fact.basis == "assumed"]
+    assert keys
+    stated = {"groups": one(), "prices": dict.fromkeys(keys, 100.0)}
+    assert not {"cost-excludes", "prices-assumed"} & set(messages(catalog, **stated))
+
+
+def test_what_has_no_price_is_named_in_full(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({"groups": one(), "hardware": {"gpu": "h100-sxm5-64gb"}}), catalog)
+    assert plan.costs is not None
+    message = next(m for m in check_plan(plan) if m.code == "cost-excludes")
+    assert all(item.name in message.text for item in plan.costs.unknown)
+    assert message.path == f"prices.{plan.costs.unknown[0].key}"
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.29, True), (0.3, False), (0.9, False)])
+def test_a_pool_that_is_used_no_more_than_silos_is_said(catalog: Catalog, share: float, said: bool) -> None:
+    """The seeds say 25 to 30 % of GPUs bound to single machines."""
+    found = messages(catalog, groups=one(people=40), cost={"utilisation": share})
+    assert ("utilisation-low" in found) is said
+
+
+@pytest.mark.parametrize(("limit_kw", "said"), [(1, True), (8, False)])
+def test_a_rack_that_cannot_carry_one_host(catalog: Catalog, limit_kw: float, said: bool) -> None:
+    data = {**ALL_PRICED, "cost": {"rack_kw": limit_kw}}  # 4 x 350 W and the host are more than 1 kW
+    found = messages(catalog, **data)
+    assert ("host-over-rack-limit" in found) is said
+    if said:
+        assert "a rack may be given 1 kW" in found["host-over-rack-limit"].text
+
+
+def test_figures_in_between_are_no_inputs(catalog: Catalog) -> None:
+    """What is assumed of the cost counts once, not once for each year."""
+    counts = [
+        int(messages(catalog, groups=one(), cost={"years": years})["inputs-assumed"].text.split()[0])
+        for years in (1, 7)
+    ]
+    assert counts[0] == counts[1]

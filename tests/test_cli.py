@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import subprocess
@@ -13,7 +15,7 @@ import pytest
 
 from gpuplan import __version__
 from gpuplan.cli import main
-from gpuplan.scenario import json_schema
+from gpuplan.scenario import json_schema, load_scenario
 
 SCENARIO = "name: Mine\ngroups:\n- {id: a, name: Team, people: 8, gpus_each: 3}\n"
 
@@ -491,3 +493,155 @@ def test_what_cannot_be_audited_is_said(
     code, out, err = run(capsys, "audit", str(path), *arguments)
     assert (code, out) == (2, "")
     assert words in err
+
+
+FEW = (
+    "--gpu",
+    "v100-pcie-32gb",
+    "--server",
+    "any",
+    "--gpus-per-host",
+    "4",
+    "--link",
+    "100",
+    "--workers",
+    "1",
+)
+"""Options that leave few designs to explore."""
+
+
+def test_cost_prints_years_bill_and_alternatives(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "cost", "enterprise")
+    assert (code, err) == (0, "")
+    for heading in ("What is paid when", "Bill of materials", "Rent or buy", "Spare hosts"):
+        assert heading in out
+    code, out, err = run(capsys, "cost", "enterprise", "--json")
+    assert (code, err) == (0, "")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert data["costs"]["total"] == pytest.approx(sum(data["costs"]["cash"]))
+
+
+def test_explore_ranks_designs_as_text_json_and_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "explore", "enterprise", *FEW)
+    assert (code, err) == (0, "")
+    assert "Winner" in out
+    code, out, _ = run(capsys, "explore", "enterprise", *FEW, "--json")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert code == 0
+    assert data["winner"]["why_not"] == []
+    options = [option for name in ("ranked", "unpriced", "rejected") for option in data[name]]
+    own = data["asked"]["candidate"]
+    for option in options:
+        given = option["candidate"]
+        assert given == own or (given["gpu"], given["server"], given["link_gbit_s"]) == (
+            "v100-pcie-32gb",
+            "",
+            100,
+        )
+    code, out, _ = run(capsys, "explore", "enterprise", *FEW, "--csv")
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["label"] for row in rows] == [option["label"] for option in options]
+
+
+def test_each_part_of_what_is_explored_can_be_given(capsys: pytest.CaptureFixture[str]) -> None:
+    parts = (
+        "--sharing",
+        "vgpu",
+        "--sharing",
+        "as asked",
+        "--failures",
+        "1",
+        "--failures",
+        "2",
+        "--failures",
+        "1",
+    )
+    _, out, _ = run(capsys, "explore", "enterprise", *FEW, *parts, "--json")
+    data = json.loads(out)
+    found = {
+        (option["candidate"]["sharing"], option["candidate"]["host_failures"])
+        for name in ("ranked", "unpriced", "rejected")
+        for option in data[name]
+    }
+    assert found == {(sharing, n) for sharing in ("vgpu", "as asked") for n in (1, 2)}
+
+
+def test_progress_is_told_line_by_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The app reads these lines; the last one holds what was found."""
+    given = load_scenario("starter").to_yaml().encode()
+    for command, key, more in (("explore", "exploration", FEW), ("sensitivity", "sensitivity", ())):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+        code, out, err = run(capsys, command, "-", "--progress", *more)
+        assert (code, err) == (0, "")
+        *steps, last = [json.loads(line) for line in out.splitlines()]
+        assert steps
+        shares = [step["done"] for step in steps]
+        assert shares == sorted(shares)
+        assert all(0 < share <= 1 and step["step"] for share, step in zip(shares, steps, strict=True))
+        assert set(last) == {"done", key}
+        assert last["done"] == 1
+    assert {"bars", "thresholds"} <= set(last["sensitivity"])
+
+
+def test_sensitivity_prints_bars_and_thresholds(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "sensitivity", "starter")
+    assert (code, err) == (0, "")
+    assert "Cost, the input that moves it most first" in out
+    assert "Where it is no longer 8 hosts" in out
+    code, out, _ = run(capsys, "sensitivity", "starter", "--json")
+    assert code == 0
+    assert json.loads(out)["hosts"] == 8
+
+
+def test_compare_prints_designs_in_columns(capsys: pytest.CaptureFixture[str], mine: Path) -> None:
+    code, out, err = run(capsys, "compare", "starter", "enterprise", str(mine))
+    assert (code, err) == (0, "")
+    assert "* differs" in out
+    code, out, _ = run(capsys, "compare", "starter", "starter", "--json")
+    assert code == 0
+    data = json.loads(out)
+    assert not any(row["differs"] for row in data["rows"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("explore", "starter", "--gpu", "v1000"), ["--gpu", "v1000", "gpuplan catalog gpus"]),
+        (("explore", "starter", "--server", "abacus"), ["--server", "abacus", "gpuplan catalog servers"]),
+        (("explore", "starter", "--link", "3"), ["--link", "one of"]),
+        (("explore", "starter", "--gpus-per-host", "99"), ["--gpus-per-host", "99"]),
+        (("explore", "starter", "--failures", "x"), ["--failures", "x"]),
+        (("explore", "starter", "--workers", "-1"), ["--workers", "-1"]),
+        (("explore", "starter", "--engine", "dask"), ["cannot explore", "scheduler"]),
+        (("compare", "starter"), ["file", "2 to 4 designs"]),
+        (("compare", "-", "-"), ["at most one of them from the input"]),
+        (("compare", *["starter"] * 5), ["2 to 4 designs"]),
+        (("cost", "no-such-example"), ["cannot read no-such-example"]),
+        (("sensitivity", "no-such-example"), ["cannot read no-such-example"]),
+    ],
+)
+def test_wrong_designs_and_options_are_one_sentence(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], words: list[str]
+) -> None:
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert all(word in err for word in words), err
+
+
+def test_all_wrong_options_of_an_exploration_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    _, _, err = run(
+        capsys, "explore", "starter", "--gpu", "a", "--server", "b", "--link", "3", "--failures", "9"
+    )
+    assert len(err.splitlines()) == 4
+
+
+def test_ctrl_c_ends_quietly(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gpuplan.cli.explore", interrupted)
+    assert run(capsys, "explore", "starter") == (130, "", "")

@@ -583,3 +583,212 @@ def test_double_memory_mig_profiles_need_8_0_u3(catalog: Catalog) -> None:
     needs = {row["profile"] for row in catalog.rows("profiles") if row["min_vsphere"] == "8.0u3"}
     assert {"A100-1-10C", "A100-1-5CME", "H100L-1-24C", "H200-1-35C"} <= needs
     assert len(needs) == 24
+
+
+# ---- prices, rentals and factors
+
+TODAY = "2026-11-21"
+"""The day on which the prices were gathered."""
+
+
+def days(as_of: str) -> str:
+    """The first day that a day, month or year can mean."""
+    return (as_of + "-01-01")[:10]
+
+
+def per_gpu(catalog: Catalog, provider: str, term: str, gpu: str) -> list[float]:
+    return [
+        row["price_usd"] / row["gpus"]
+        for row in catalog.rows("rentals")
+        if (row["provider"], row["term"], row["gpu"]) == (provider, term, gpu) and row["gpus"] >= 1
+    ]
+
+
+def test_every_gathered_price_is_carried_once(catalog: Catalog) -> None:
+    """133 rows were gathered first: 14 boards, 3 servers, 116 rentals; all are carried, and others were found later."""
+    gathered = {
+        "rtx8000-reseller": 6037.5,
+        "v100-16gb-reseller": 9937.5,
+        "a10-reseller": 3125,
+        "a100-pcie-40gb-reseller": 10437.5,
+        "a100-pcie-80gb-reseller": 13287.5,
+        "a100-sxm4-80gb-reseller": 16250,
+        "rtx-a6000-reseller": 4437.5,
+        "rtx6000-ada-reseller": 7680,
+        "h100-pcie-80gb-reseller": 30918,
+        "h100-sxm5-80gb-reseller": 36718.75,
+        "rtx6000-press-2020": 4000,
+        "rtx8000-press-2020": 5500,
+        "rtx6000-launch-2018": 6300,
+        "l40s-list": 8500,
+        "dgx-1-v100-launch": 149000,
+        "dgx-h100-claim": 199000,
+        "dell-r750-quote": 19584.8,
+    }
+    prices = {row.id: row["price_usd"] for row in catalog.rows("prices")}
+    assert gathered.items() <= prices.items() and len(gathered) == 14 + 3
+    counts = collections.Counter(
+        (row["provider"], row["term"])
+        for row in catalog.rows("rentals")
+        if not row.id.endswith("-on-demand-2026")
+    )
+    assert counts == {
+        ("AWS", "on-demand"): 25,
+        ("AWS", "reserved-1-year"): 24,
+        ("AWS", "capacity-block"): 2,
+        ("Azure", "on-demand"): 29,
+        ("Azure", "reserved-1-year"): 25,
+        ("GCP", "on-demand"): 8,
+        ("Qubrid", "hosted-1-year"): 3,
+    }
+    assert counts.total() == 116
+    rented = [
+        (row["provider"], row["instance"], row["term"], row["as_of"]) for row in catalog.rows("rentals")
+    ]
+    assert len(rented) == len(set(rented))
+
+
+def test_prices_lie_within_their_ranges(catalog: Catalog) -> None:
+    for row in catalog.rows("prices"):
+        assert 0 < row["low_usd"] <= row["price_usd"] <= row["high_usd"], row
+        if row["low_usd"] == row["high_usd"]:
+            assert row["use"] == "shown", row
+        if row.basis in ("derived", "assumed"):
+            assert row.note, row
+    for row in catalog.rows("factors"):
+        assert row["low"] <= row["value"] <= row["high"] and row["low"] < row["high"] and row.note, row
+
+
+def test_no_price_is_of_the_future(catalog: Catalog) -> None:
+    for row in [*catalog.rows("prices"), *catalog.rows("rentals"), *catalog.rows("factors")]:
+        assert "2013" <= days(row["as_of"]) <= TODAY, row
+        for id in row.sources:
+            assert days(catalog.sources[id].published or "2013") <= TODAY, row
+
+
+def test_prices_of_third_parties_are_not_published(catalog: Catalog) -> None:
+    for row in [*catalog.rows("prices"), *catalog.rows("rentals"), *catalog.rows("factors")]:
+        kinds = {catalog.sources[id].kind for id in row.sources}
+        if row.basis == "published":
+            assert kinds & {"vendor", "database", "press"}, row
+        assert row.basis not in ("measured", "fitted"), row
+
+
+def test_one_price_at_most_is_the_default(catalog: Catalog) -> None:
+    defaults = [row for row in catalog.rows("prices") if row["use"] == "default"]
+    things = [(row["item"] or row.id, row["unit"]) for row in defaults]
+    assert len(things) == len(set(things))
+    tables = {"gpu": "gpus/", "server": "servers/", "nic": "nics/", "switch": "switches/"}
+    for row in catalog.rows("prices"):
+        if row["item"]:
+            assert row["item"].startswith(tables[row["kind"]]) and row["unit"] == "each", row
+        else:
+            assert row["kind"] not in ("gpu", "switch"), row
+    # The price of a server is without GPUs; a whole system, and what is doubted, is only shown.
+    assert {row.id for row in defaults if row["kind"] == "server"} == {"host-without-gpus"}
+    assert not {"dgx-1-v100-launch", "dgx-h100-claim", "vcf-core-year-dissent"} & {row.id for row in defaults}
+
+
+def test_prices_that_the_code_looks_up(catalog: Catalog) -> None:
+    rows = {row.id: row for row in catalog.rows("prices") if row["use"] == "default"}
+    expected = {
+        "host-without-gpus": (19584.8, "each"),
+        "nvaie-year": (4500, "gpu-year"),
+        "nvaie-5-years": (18000, "gpu"),
+        "nvaie-perpetual": (22500, "gpu"),
+        "vcf-core-year": (350, "core-year"),
+        "vvf-core-year": (135, "core-year"),
+        "electricity-kwh": (0.131, "kwh"),
+        "rack-year": (17670, "rack-year"),
+        "administration-host-year": (3020, "host-year"),
+        "adapter-25g": (750, "each"),
+        "adapter-100g": (2500, "each"),
+        "cable-25g": (40, "each"),
+        "cable-100g": (125, "each"),
+    }
+    assert {id: (rows[id]["price_usd"], rows[id]["unit"]) for id in expected} == expected
+    assert "nvaie-support-year" not in rows and "storage-tb" not in rows
+    # What is derived, worked again from what the sources say.
+    assert rows["administration-host-year"]["price_usd"] == pytest.approx(90520 / 30, rel=2e-3)
+    assert rows["rack-year"]["price_usd"] == pytest.approx(184.06 * 8 * 12, rel=1e-3)
+    assert rows["rack-year"]["high_usd"] == pytest.approx(217.30 * 8 * 12, rel=1e-3)
+    assert rows["nvaie-5-years"]["price_usd"] / 5 == rows["nvaie-year"]["low_usd"]
+    boards = {row["item"]: row["price_usd"] for row in rows.values() if row["kind"] == "gpu"}
+    assert boards["gpus/t4-16gb"] < boards["gpus/a10-24gb"] < boards["gpus/a100-pcie-80gb"]
+    assert boards["gpus/a100-pcie-80gb"] < boards["gpus/h100-nvl-94gb"] < boards["gpus/h200-nvl-141gb"]
+
+
+def test_hosted_prices_are_years_over_hours(catalog: Catalog) -> None:
+    prices = [row for row in catalog.rows("rentals") if row["term"] == "hosted-1-year"]
+    assert [row["price_usd"] for row in prices] == pytest.approx(
+        [210240 / 8760, 297840 / 8760, 389400 / 8760], abs=1e-4
+    )
+    assert all(row.basis == "derived" and "8760" in row.note for row in prices)
+
+
+def test_a_newer_gpu_is_dearer_to_rent(catalog: Catalog) -> None:
+    def cheapest(gpu: str) -> float:
+        return min(per_gpu(catalog, "Azure", "on-demand", gpu))
+
+    assert cheapest("h100-nvl-94gb") > cheapest("a100-pcie-80gb") > cheapest("a10-24gb") > cheapest("t4-16gb")
+    assert min(per_gpu(catalog, "AWS", "on-demand", "h100-sxm5-80gb")) > min(
+        per_gpu(catalog, "AWS", "on-demand", "a100-sxm4-80gb")
+    )
+
+
+def test_a_reservation_is_cheaper_than_on_demand(catalog: Catalog) -> None:
+    prices = {
+        (row["provider"], row["instance"], row["term"], row["as_of"]): row["price_usd"]
+        for row in catalog.rows("rentals")
+    }
+    compared = 0
+    for (provider, instance, term, as_of), price in prices.items():
+        if term == "reserved-1-year":
+            demand = prices.get((provider, instance, "on-demand", as_of))
+            if demand is not None:
+                assert price < demand, (provider, instance)
+                compared += 1
+    assert compared == 49
+
+
+def test_what_cannot_be_compared_is_only_shown(catalog: Catalog) -> None:
+    for row in catalog.rows("rentals"):
+        if row["gpu"] is None or row["gpus"] < 1 or "accelerator" in row["instance"]:
+            assert row["use"] == "shown" and row.note, row
+    values = {row.id: (row["gpu"], row["gpus"], row["price_usd"]) for row in catalog.rows("rentals")}
+    assert values["aws-g4dn.xlarge-on-demand"] == ("t4-16gb", 1, 0.526)
+    assert values["aws-p3.2xlarge-on-demand"] == ("v100-sxm2-16gb", 1, 3.06)
+    assert values["azure-nc40ads-h100-v5-on-demand-2026"] == ("h100-nvl-94gb", 1, 6.98)
+    assert values["azure-nc24ads-a100-v4-on-demand"] == ("a100-pcie-80gb", 1, 3.673)
+
+
+def test_factors_that_the_code_looks_up(catalog: Catalog) -> None:
+    values = {row.id: (row["unit"], row["low"], row["value"], row["high"]) for row in catalog.rows("factors")}
+    assert values == {
+        "pue": ("1", 1.3, 1.54, 2.5),
+        "grid_kg_kwh": ("kg/kWh", 0.03, 0.481, 0.713),
+        "rack_units_u": ("U", 42, 42, 48),
+        "rack_kw": ("kW", 4, 8, 30),
+        "host_base_w": ("W", 312, 430, 974),
+        "host_idle_share": ("1", 0.11, 0.2, 0.35),
+        "gpu_idle_share": ("1", 0.1, 0.15, 0.34),
+        "nic_w": ("W", 9, 13, 30),
+        "psu_efficiency": ("1", 0.91, 0.94, 0.96),
+        "cores_per_socket": ("1", 16, 32, 64),
+        "sockets": ("1", 1, 2, 2),
+        "discount_rate": ("1", 0.0498, 0.0723, 0.0938),
+        "support_share": ("1", 0.02, 0.1, 0.15),
+        "residual_share": ("1", 0, 0, 0.38),
+        "hosts_per_rack_reserved_u": ("U", 2, 4, 8),
+    }
+    known = {"1", *SUFFIX.values()}
+    assert {unit for unit, *_ in values.values()} <= known
+    # 457, 332 and 1036 W at the wall, times the efficiency of the power supplies.
+    assert [round(w * values["psu_efficiency"][2]) for w in (332, 457, 1036)] == [312, 430, 974]
+
+
+def test_boards_that_bring_ai_enterprise_with_them(catalog: Catalog) -> None:
+    years = {
+        id: gpu.facts["nvaie_years"].value for id, gpu in catalog.gpus.items() if "nvaie_years" in gpu.facts
+    }
+    assert years == {"h100-pcie-80gb": 5, "h100-nvl-94gb": 5, "h200-nvl-141gb": 5}

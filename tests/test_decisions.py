@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gpuplan import Plan, load_scenario, make_plan
@@ -133,3 +134,34 @@ def test_a_fabric_without_switches_says_why(catalog: Catalog) -> None:
     assert fabric.lines == ("network.ports.shared",)
     assert all(key in plan.lines for key in fabric.lines)
     assert planned(catalog).cabling is None
+
+
+def test_licences_and_cost_are_a_decision(plans: dict[str, Plan], catalog: Catalog) -> None:
+    found = {
+        name: next(d for d in plan.decisions if d.title == "Cost and licences")
+        for name, plan in plans.items()
+    }
+    # 8 hosts x 2 processors x 32 cores
+    assert found["enterprise"].decision == (
+        "VMware Cloud Foundation is licensed by the core and year: 8 hosts, 512 cores. 32 GPUs of hosts that share GPUs need "
+        "NVIDIA AI Enterprise, one licence each, by the year."
+    )
+    assert "NVIDIA" not in found["starter"].decision  # its GPUs are passed through
+    assert "comes with the board for 5 years" in found["current"].decision
+    for name, decision in found.items():
+        assert {"cost.net_present", "cost.total", "cost.licensed_cores"} == set(decision.lines)
+        assert "USD" in decision.justification, name
+    owned = load_scenario("enterprise").with_value("cost.platform_licence", "owned")
+    text = texts(make_plan(owned, catalog))["Cost and licences"]
+    assert text.startswith("The platform is licensed already: 8 hosts. 32 GPUs")
+    socket = load_scenario("enterprise").with_value("cost.platform_licence", "socket")
+    text = texts(make_plan(socket, catalog))["Cost and licences"]
+    assert "8 hosts, 16 licences." in text  # two processors of 32 cores, one licence each
+
+
+def test_a_cost_in_another_currency_is_told_in_it(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise")
+    scenario = replace(scenario, cost=replace(scenario.cost, currency="EUR", usd_rate=0.9))
+    last = make_plan(scenario, catalog).decisions[-1]
+    assert "EUR" in last.justification
+    assert "USD" not in last.justification

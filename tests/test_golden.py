@@ -17,7 +17,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def headline(plan: Plan) -> dict[str, Any]:
-    """Key -> value of the totals, the pools and the groups."""
+    """Key -> value of the totals, the pools, the groups, and the money and power."""
     totals = {f"totals.{name}": getattr(plan.totals, name) for name in plan.totals.__slots__}
     pools = {
         f"pools.{pool.id}.{name}": getattr(pool, name)
@@ -29,7 +29,18 @@ def headline(plan: Plan) -> dict[str, Any]:
         for group in plan.groups
         for name in ("mode", "profile", "vms", "demand_gpus", "pool")
     }
-    return totals | pools | groups
+    money, power = plan.costs, plan.power
+    assert money is not None and power is not None
+    cost = {
+        f"cost.{name}": getattr(money, name)
+        for name in ("total", "net_present", "gpu_hour_used", "utilisation")
+    }
+    cost["cost.excludes"] = "; ".join(money.excludes)
+    watts = {f"power.{name}": getattr(power, name) for name in ("peak_w", "energy_kwh", "racks")}
+    rounded = {
+        key: round(value, 6) if isinstance(value, float) else value for key, value in (cost | watts).items()
+    }
+    return totals | pools | groups | rounded
 
 
 def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:

@@ -32,10 +32,15 @@ ALLOWED["distributed"] = ALLOWED["remote"]
 ALLOWED["network"] = {*ALLOWED["remote"], "remote", "distributed"}
 ALLOWED["cabling"] = {*ALLOWED["network"], "network"}
 ALLOWED["decisions"] |= {"cabling"}
+ALLOWED["pricing"] = {"facts", "fields", "catalog", "scenario"}
+ALLOWED["energy"] = {*ALLOWED["cabling"], "cabling", "pricing"}
+ALLOWED["materials"] = {*ALLOWED["cabling"], "cabling", "pricing"}
+ALLOWED["costing"] = {*ALLOWED["materials"], "energy", "materials"}
 ALLOWED["calibration"] = {"catalog", "models"}
 ALLOWED["clock"] = {"catalog"}
 ALLOWED["sizing"] = {*ALLOWED["allocation"], "allocation", "clock"}
-ALLOWED["limits"] = {*ALLOWED["allocation"], "allocation", "clock"}
+ALLOWED["growth"] = {*ALLOWED["sizing"], "sizing"}
+ALLOWED["limits"] = {*ALLOWED["allocation"], "allocation", "clock", "pricing"}
 ALLOWED["risk"] = ALLOWED["allocation"]
 ALLOWED["busiest"] = {*ALLOWED["limits"], "limits", "sizing"}
 ALLOWED["plan"] = {
@@ -46,13 +51,23 @@ ALLOWED["plan"] = {
     "risk",
     "network",
     "cabling",
+    "growth",
+    "pricing",
+    "energy",
+    "materials",
+    "costing",
 }
 ALLOWED["study"] = {*ALLOWED["plan"], "plan"}
+ALLOWED["economics"] = {*ALLOWED["study"], "study"}
+ALLOWED["sensitivity"] = {*ALLOWED["study"], "study"}
+ALLOWED["explore"] = {*ALLOWED["economics"], "economics", "checks", "sensitivity"}
+ALLOWED["compare"] = ALLOWED["economics"]
 ALLOWED["trial"] = {*ALLOWED["study"], "study"}
 ALLOWED["trace"] = {"units", "wording", "facts", "fields"}
 ALLOWED["audit"] = {*ALLOWED["trace"], "catalog", "scenario", "models", "trace"}
 ALLOWED["checks"] = {*ALLOWED["plan"], "plan", "sizing"}
 ALLOWED["report"] = {*ALLOWED["checks"], "checks", "sizing", "study", "trial", "trace", "audit", "report"}
+ALLOWED["report"] |= {"growth", "economics", "explore", "sensitivity", "compare"}
 ALLOWED["report"] |= {"speeds", "remote", "distributed", "calibration"}
 ALLOWED["app"] = {*ALLOWED["report"], "app", ""}
 ALLOWED["cli"] = {*ALLOWED["report"], "app", ""}

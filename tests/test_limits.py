@@ -74,6 +74,42 @@ def test_what_is_not_in_the_catalog_or_does_not_fit(
     assert problem_of(catalog, **data)[0] == path
 
 
+@pytest.mark.parametrize(
+    ("data", "path"),
+    [
+        ({"prices": {"gpus/v100": 9000}}, "prices.gpus/v100"),
+        ({"prices": {"coffee": 3}}, "prices.coffee"),
+        ({"cost": {"currency": "EUR"}}, "cost.usd_rate"),
+        ({"cost": {"usd_rate": 0.9}}, "cost.usd_rate"),
+        ({"ranges": {"hardware.gpu": [1, 2]}}, "ranges.hardware.gpu"),
+        ({"ranges": {"groups.nobody.people": [1, 2]}}, "ranges.groups.nobody.people"),
+        ({"ranges": {"cost.coffee": [1, 2]}}, "ranges.cost.coffee"),
+        ({"ranges": {"cost.pue": [0.5, 2]}}, "ranges.cost.pue"),
+        ({"ranges": {"ranges.cost.pue": [1, 2]}}, "ranges.ranges.cost.pue"),
+    ],
+)
+def test_money_that_means_nothing_is_refused(catalog: Catalog, data: dict[str, Any], path: str) -> None:
+    assert problem_of(catalog, **data)[0] == path
+
+
+def test_a_price_of_nothing_names_what_is_near(catalog: Catalog) -> None:
+    _, value, message = problem_of(catalog, prices={"gpus/v100-pcie-32": 9000})
+    assert value == "9000"
+    assert "gpus/v100-pcie-32gb" in message and "rack-year" in message
+
+
+def test_money_that_means_something_is_allowed(catalog: Catalog) -> None:
+    ranges = {
+        "cost.pue": [1, 2],
+        "prices.rack-year": [1, 2],
+        "groups.g1.people": [1, 2],
+        "cost.years": [3, 7],
+    }
+    for cost in ({"currency": "EUR", "usd_rate": 0.9}, {"usd_rate": 1}, {"currency": "usd"}):
+        plan = planned(catalog, groups=groups({"people": 4}), ranges=ranges, cost=cost)
+        assert plan.costs is not None
+
+
 def test_too_many_gpus_in_all(catalog: Catalog) -> None:
     asked = groups(*[{"people": 30_000, "gpus_each": 4}])
     assert problem_of(catalog, groups=asked)[0] == "groups"

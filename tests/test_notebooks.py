@@ -30,6 +30,7 @@ def test_there_are_a_workbook_and_a_chapter_for_each_topic() -> None:
         "02_sharing_and_placement.ipynb",
         "03_demand_and_waiting.ipynb",
         "04_network.ipynb",
+        "05_cost_and_choice.ipynb",
         "workbook.ipynb",
     ]
 

@@ -14,14 +14,16 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from strategies import CATALOG, scenario_data
+from strategies import CATALOG, HEADS, scenario_data
 
 from gpuplan import Plan, Scenario, ScenarioError, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.checks import LEVELS, check_plan
 from gpuplan.facts import BASES
+from gpuplan.fields import FIELD_BY_PATH, field_of
 from gpuplan.models.placement import Request, place
 from gpuplan.plan import fail_hosts
+from gpuplan.records import Trail
 from gpuplan.report import explain, plan_dict, plan_text
 from gpuplan.report.explain import formula_text
 from gpuplan.scenario import UNASSIGNED, Group, from_dict
@@ -317,6 +319,7 @@ def check_trail(plan: Plan) -> None:
     """Every line can say where it comes from."""
     for key, line in plan.lines.items():
         assert line.key == key
+        assert key not in FIELD_BY_PATH or key == "cost.utilisation"  # else an input and its line are one
         assert line.label
         module, _, name = line.function.rpartition(".")
         assert callable(getattr(importlib.import_module(f"gpuplan.{module}"), name))
@@ -344,6 +347,27 @@ def test_every_line_of_the_examples_can_be_explained(example: Plan) -> None:
     assert example.lines["demand.gpus"].value == example.totals.gpus_demanded
 
 
+class _Once(dict[str, Any]):
+    """A mapping in which nothing is written over."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        assert key not in self or self[key] == value, key
+        super().__setitem__(key, value)
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
+@pytest.mark.parametrize("rule", ["sum", "wait", "turned-away"])
+def test_no_line_is_written_over_by_another(
+    monkeypatch: pytest.MonkeyPatch, catalog: Catalog, name: str, rule: str
+) -> None:
+    class OnceTrail(Trail):
+        def __init__(self) -> None:
+            self.lines = _Once()
+
+    monkeypatch.setattr("gpuplan.plan.Trail", OnceTrail)
+    assert make_plan(load_scenario(name).with_value("demand.rule", rule), catalog).lines
+
+
 def test_lines_are_recomputed_from_their_inputs(example: Plan) -> None:
     """Where the inputs are the arguments of the function, calling it again gives the value."""
     again = 0
@@ -360,10 +384,21 @@ def test_lines_are_recomputed_from_their_inputs(example: Plan) -> None:
             "closed_wait_chance",
             "hayward_c",
             "leaf_spine",
+            "rack_units_u",
+            "allocated_cost",
         ):
             continue
-        if name in ("total_demand_gpus", "sum_over_pools", "chance_over_pools"):
-            value = function(*(i.value for i in line.inputs))
+        given = [i.value for i in line.inputs]
+        if name in (
+            "total_demand_gpus",
+            "sum_over_pools",
+            "chance_over_pools",
+            "total_power_w",
+            "total_cost",
+        ):
+            value = function(*given)
+        elif name == "net_present_cost":
+            value = function(given[:-1], rate=given[-1])
         else:
             value = function(**{i.name: i.value for i in line.inputs})
         assert value == line.value, line.key
@@ -452,7 +487,8 @@ def check_messages(plan: Plan) -> None:
             assert message.change
         if message.path:
             head = message.path.split(".")[0]
-            assert head in ("groups", "demand", "hardware", "availability", "platform", "network", "training")
+            assert head in (*HEADS, "groups", "prices")
+            assert "." not in message.path or field_of(message.path).label
 
 
 @settings(max_examples=400)

@@ -99,6 +99,32 @@ def test_any_fraction_of_a_gpu_goes_through_a_file_unchanged(share: float) -> No
     assert parse_scenario(scenario.to_yaml()) == scenario
 
 
+def test_prices_ranges_and_the_day_go_through_a_file_unchanged() -> None:
+    text = """
+cost: {as_of: 2026-11-21, currency: eur, usd_rate: 0.92, hardware_discount: 20 %}
+prices: {gpus/v100-pcie-32gb: 7000, rack-year: 0, electricity-kwh: 0.21}
+ranges: {cost.pue: [1.2, 1.8], prices.rack-year: 5000 to 9000}
+origins:
+  prices.gpus/v100-pcie-32gb: {basis: quoted, source: scenario, as_of: 2026-10-01}
+"""
+    scenario = parse_scenario(text)
+    assert (scenario.cost.as_of, scenario.cost.currency) == ("2026-11-21", "EUR")
+    assert dict(scenario.prices) == {"gpus/v100-pcie-32gb": 7000, "rack-year": 0, "electricity-kwh": 0.21}
+    assert dict(scenario.ranges) == {"cost.pue": (1.2, 1.8), "prices.rack-year": (5000, 9000)}
+    assert scenario.origin("prices.gpus/v100-pcie-32gb").as_of == "2026-10-01"
+    for again in (parse_scenario(scenario.to_yaml()), from_dict(json.loads(json.dumps(scenario.to_dict())))):
+        assert again == scenario
+
+
+def test_prices_and_ranges_are_set_and_removed_by_their_paths() -> None:
+    scenario = Scenario().with_value("prices.gpus/t4-16gb", 1_500).with_value("ranges.cost.pue", (1, 2))
+    assert (scenario.get("prices.gpus/t4-16gb"), scenario.get("ranges.cost.pue")) == (1_500, (1, 2))
+    assert scenario.get("prices.rack-year") is None
+    assert scenario.origin("prices.gpus/t4-16gb") == STATED
+    bare = scenario.with_value("prices.gpus/t4-16gb", None).with_value("ranges.cost.pue", None)
+    assert (bare.prices, bare.ranges) == ((), ())
+
+
 def test_html_in_names_is_text() -> None:
     name = "<script>alert('x')</script> & <b>Co</b>"
     scenario = from_dict({"name": name, "customer": name, "groups": [{"id": "a", "name": "<i>R&D</i>"}]})
@@ -187,6 +213,12 @@ def test_new_group_ids_are_unique_and_valid() -> None:
         ("colour: red", "colour", '"red"'),
         ("hardware: {gpux: 1}", "hardware.gpux", "1"),
         ("groups: [{id: a, peple: 3}]", "groups.a.peple", "3"),
+        ("prices: [1]", "prices", "[1]"),
+        ("prices: {rack-year: -1}", "prices.rack-year", "-1"),
+        ("prices: {rack-year: .inf}", "prices.rack-year", "inf"),
+        ("ranges: {cost.pue: 3}", "ranges.cost.pue", "3"),
+        ("cost: {as_of: soon}", "cost.as_of", '"soon"'),
+        ("cost: {colour: 3}", "cost.colour", "3"),
         ("groups: [{id: a, people: -3}]", "groups.a.people", "-3"),
         ("groups: [{id: a, people: 1000000}]", "groups.a.people", "1000000"),
         ("groups: [{id: a, people: .nan}]", "groups.a.people", "nan"),

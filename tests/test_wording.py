@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 
 from gpuplan.facts import BASES
 from gpuplan.models.access import MODES
-from gpuplan.wording import MODE_NAMES, amount, basis_word, hours, number, percent
+from gpuplan.wording import (
+    MODE_NAMES,
+    amount,
+    basis_word,
+    counted,
+    hours,
+    is_currency,
+    money,
+    number,
+    percent,
+    watts,
+)
 
 
 @pytest.mark.parametrize(
@@ -118,3 +129,47 @@ def test_hours(value: float, text: str) -> None:
 )
 def test_chances_are_never_certain_unless_they_are(value: float, text: str) -> None:
     assert percent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "EUR 0"),
+        (0.131, "EUR 0.131"),
+        (2.405, "EUR 2.40"),
+        (99.5, "EUR 99.50"),
+        (100.4, "EUR 100"),
+        (9937.5, "EUR 9\u202f938"),
+        (2_404_692.6, "EUR 2\u202f404\u202f693"),
+        (-1500.2, "EUR -1\u202f500"),
+        (-0.0001, "EUR 0.000"),
+    ],
+)
+def test_money(value: float, text: str) -> None:
+    assert money(value, "EUR") == text
+
+
+def test_money_is_told_by_its_unit() -> None:
+    assert amount(1234567.8, "INR") == "INR 1\u202f234\u202f568"
+    assert amount(None, "USD") == "none"
+    assert [unit for unit in ("USD", "GPU", "kWh", "VM", "1", "", "KRW") if is_currency(unit)] == [
+        "USD",
+        "KRW",
+    ]
+    assert amount(3, "GPU") == "3 GPUs"
+
+
+def test_power_and_counts() -> None:
+    assert [watts(w) for w in (0, 455.4, 999.4, 1000, 12_391.5)] == [
+        "0 W",
+        "455 W",
+        "999 W",
+        "1 kW",
+        "12.4 kW",
+    ]
+    assert [counted(n, "price") for n in (0, 1, 2, 12_000)] == [
+        "no prices",
+        "1 price",
+        "2 prices",
+        "12\u202f000 prices",
+    ]

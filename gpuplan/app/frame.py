@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpuplan.app.model import STEPS, Workbook
 from gpuplan.fields import field_of, parse_value
+from gpuplan.plan import Plan
 from gpuplan.records import Message
 from gpuplan.report import amount, explain, number, percent
 from gpuplan.units import exact
@@ -23,6 +25,7 @@ ON_NETWORK = ("network.", "training.")
 NOTES = {"sum": "from the groups", "hours": "busiest hours"}
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are chances: they are shown in per cent."""
+POWER, COST = "power.typical", "cost.net_present"
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
@@ -92,6 +95,7 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
             _chance(waiting.value) if waiting else "\u2013",
             f"{_chance(waiting_after.value)} {after}" if waiting_after else "",
         ),
+        *_power_and_cost(plan),
         _figure(
             "messages",
             "Messages",
@@ -111,9 +115,56 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     return {"figures": figures, "stale": workbook.stale, "shown": workbook.started, "open": workbook.drawer}
 
 
+def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
+    """What the design draws and costs; what has no price is counted, never taken as nothing."""
+    if plan.power is None or plan.costs is None:
+        return [_figure(POWER, "Power", "\u2013", ""), _figure(COST, "Cost", "\u2013", "")]
+    years, left_out = plan.costs.years, len(plan.costs.unknown)
+    return [
+        _figure(
+            POWER, "Typical power", kilowatts(plan.power.typical_w), f"peak {kilowatts(plan.power.peak_w)}"
+        ),
+        _figure(
+            COST,
+            f"Cost over {years_words(years)}",
+            short_number(plan.costs.net_present),
+            f"{plan.costs.currency}, excl. {number(left_out)} price{'s' * (left_out > 1)}"
+            if left_out
+            else f"{plan.costs.currency} net present",
+            "warn" if left_out else "",
+        ),
+    ]
+
+
+def years_words(years: int) -> str:
+    """A number of years in words: ``5 years``."""
+    return f"{number(years)} year{'s' * (years > 1)}"
+
+
+def short_number(value: float) -> str:
+    """A large amount as short as a figure must be: ``1.72 M``."""
+    for size, letter in ((1e9, " bn"), (1e6, " M"), (1e3, " k")):
+        if abs(value) >= 0.9995 * size:
+            return f"{float(f'{value / size:.3g}'):g}{letter}"
+    return f"{float(f'{value:.3g}'):g}"
+
+
+def kilowatts(power_w: float) -> str:
+    """A power as short as a figure must be: ``11.2 kW``."""
+    return f"{float(f'{power_w / 1000:.3g}'):g} kW"
+
+
 def _chance(percentage: float) -> str:
     """A chance in per cent, as short as a figure must be."""
     return percent(percentage / 100).replace("under ", "< ").replace("over ", "> ")
+
+
+SHORT: Mapping[str, Callable[[float], str]] = {
+    **dict.fromkeys(CHANCES, _chance),
+    POWER: kilowatts,
+    COST: short_number,
+}
+"""Key of a line -> how the strip shows it."""
 
 
 def _figure(key: str, label: str, value: str, note: str, tone: str = "") -> dict[str, str]:
@@ -135,6 +186,10 @@ def nav_data(workbook: Workbook) -> dict[str, Any]:
 
 def step_of(path: str) -> str:
     """The step in which an input is found."""
+    if path.startswith("ranges."):
+        return "compare"
+    if path.startswith(("cost.", "prices.")):
+        return "cost"
     if path in ON_HOSTS or path.startswith(("hardware.", "availability.")):
         return "hosts"
     if path.startswith(ON_NETWORK) or path.endswith(".workload"):
@@ -158,8 +213,9 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "kind": "why",
         "key": key,
-        "title": f"Why {_chance(plan.lines[key].value) if key in CHANCES else why.value}?",
+        "title": f"Why {SHORT[key](plan.lines[key].value) if key in SHORT else why.value}?",
         "label": why.label,
+        "more": _more(plan, key),
         "sentence": why.sentence,
         "formula": why.formula,
         "basis": why.basis,
@@ -171,6 +227,22 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
         ],
         "sources": [{"title": s.title, "url": s.url, "where": s.where} for s in why.sources],
     }
+
+
+def _more(plan: Plan, key: str) -> list[dict[str, str]]:
+    """What else belongs to a number: the peak to typical power, and what a cost leaves out."""
+    if key == POWER and plan.power is not None:
+        return [
+            {"text": "At peak it is "},
+            {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"},
+            {"text": "."},
+        ]
+    if plan.costs is None or not plan.costs.unknown or key not in (COST, "cost.total"):
+        return []
+    pieces = [{"text": "The cost excludes what nobody knows the price of: ", "strong": "yes"}]
+    for at, item in enumerate(plan.costs.unknown):
+        pieces += [{"text": "; " if at else ""}, {"text": item.name, "visit": f"prices.{item.key}"}]
+    return [*pieces, {"text": "."}]
 
 
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
@@ -193,6 +265,10 @@ def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
 def _where(workbook: Workbook, path: str) -> str:
     if path in ("", "groups"):
         return "Use cases" if path else ""
+    if path.startswith("prices.") and workbook.plan.costs is not None:
+        costs = workbook.plan.costs
+        names = {price.key: price.name for price in costs.prices} | {u.key: u.name for u in costs.unknown}
+        return f"Price of {names.get(path.removeprefix('prices.'), path.removeprefix('prices.'))}"
     return field_of(path).label
 
 
@@ -207,6 +283,8 @@ def field_data(
     value = workbook.text_of(path)
     if spec.kind == "share" and value is not None and path not in workbook.drafts:
         value = stated_percent(value)
+    elif spec.kind == "range" and value is not None and path not in workbook.drafts:
+        value = range_words(path, value)
     elif spec.kind == "gpus" and path not in workbook.drafts:
         shown = number(value)
         value = shown if parse_value(spec, shown, path) == value else str(exact(value))
@@ -229,6 +307,13 @@ def field_data(
         "assumed": known.basis == "assumed",
         "known": known.note if known.basis == "assumed" else "",
     }
+
+
+def range_words(path: str, ends: tuple[float, float]) -> str:
+    """A range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
+    within = path.removeprefix("ranges.")
+    share = not within.startswith("prices.") and field_of(within).kind == "share"
+    return " to ".join(stated_percent(end).replace(" ", "") if share else f"{end:.10g}" for end in ends)
 
 
 def group_colours(workbook: Workbook) -> dict[str, int]:

@@ -10,12 +10,13 @@ import binascii
 import json
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from traitlets import HasTraits, Int, Unicode
 
 from gpuplan.app.auditing import Auditing
+from gpuplan.app.exploring import Exploring
 from gpuplan.app.simulating import Simulating
 from gpuplan.catalog import Catalog, Row
 from gpuplan.checks import check_plan
@@ -40,11 +41,24 @@ STEPS = (
     ("demand", "Demand"),
     ("hosts", "Hosts and availability"),
     ("network", "Network"),
+    ("cost", "Cost"),
+    ("compare", "Compare"),
     ("design", "Design"),
 )
 HISTORY = 200
+MOST_KEPT = 3
+"""Designs that are kept beside the one that is worked on."""
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A design that was put aside to be compared, with its plan."""
+
+    name: str
+    """Its own among those kept."""
+    plan: Plan
 
 
 class Workbook(HasTraits):
@@ -79,6 +93,10 @@ class Workbook(HasTraits):
         """What is chosen to look at, such as the clock of a chart; it changes no plan."""
         self.simulating = Simulating(self._changed)
         self.auditing = Auditing(self._changed)
+        self.exploring = Exploring("explore", "exploration", self._changed)
+        self.swinging = Exploring("sensitivity", "sensitivity", self._changed)
+        self.kept: tuple[Kept, ...] = ()
+        """Designs to compare with; they are no part of the history, so undo leaves them alone."""
         self.started = scenario is not None
         self.examples: list[dict[str, str]] | None = None
         """What the start page says about the examples; worked out once."""
@@ -309,6 +327,34 @@ class Workbook(HasTraits):
             self.say(
                 "note", f"The design has the {len(scenario.groups)} groups of {self.auditing.name[:60]}."
             )
+
+    def use(self, scenario: Scenario, words: str) -> None:
+        """Put another design in place of the one on the screen; undo brings it back."""
+        self.drafts = {}
+        self._take(scenario)
+        self.say("note", words)
+
+    def keep(self) -> None:
+        """Put the design on the screen aside, under a name of its own, to compare others with it."""
+        if self.stale or len(self.kept) >= MOST_KEPT:
+            return
+        name, count = self.plan.scenario.name, 1
+        while name in {kept.name for kept in self.kept}:
+            count += 1
+            name = f"{self.plan.scenario.name} ({count})"
+        self.kept = (*self.kept, Kept(name, self.plan))
+        self._changed()
+
+    def open_kept(self, name: str) -> None:
+        """Work on a design that was kept; undo returns to the one before."""
+        for kept in self.kept:
+            if kept.name == name:
+                self.use(kept.plan.scenario, f"{name} is open.")
+
+    def forget_kept(self, name: str) -> None:
+        """Give up a design that was kept."""
+        self.kept = tuple(kept for kept in self.kept if kept.name != name)
+        self._changed()
 
     def say(self, level: str, text: str) -> None:
         """Show a message that belongs to no field."""

@@ -15,18 +15,25 @@ from gpuplan.app.model import Workbook, guarded
 from gpuplan.app.parts import Part, make_part
 from gpuplan.app.steps import (
     audit_step,
+    compare_step,
+    cost_chart,
+    cost_step,
     demand_chart,
     demand_step,
     design,
+    explore_chart,
+    explore_step,
     failing,
     hardware,
     hosts,
     network_chart,
     network_step,
     posture,
+    sensitivity_step,
     simulate_step,
     start,
     usecases,
+    worth_step,
 )
 from gpuplan.catalog import load_catalog
 from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario
@@ -218,6 +225,72 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     _box("gp-card", part("panel", network_step.failures_data)),
                 ),
             )
+        if step == "cost":
+            years = demand_chart.StepChart(cost_step.years_rows, cost_chart.years_chart)
+            self._charts[step] = [years]
+            return _box(
+                "gp-page",
+                part(
+                    "title",
+                    lambda _w: {
+                        "title": "Cost",
+                        "text": "What is paid when and for what, and what the prices rest on.",
+                    },
+                ),
+                _box("gp-inputs", part("form", cost_step.money_form), part("form", cost_step.factors_form)),
+                _box(
+                    "gp-card gp-wide gp-parted",
+                    part("panel", cost_step.cost_data),
+                    years.widget,
+                    _box(
+                        "gp-split gp-even gp-years",
+                        part("panel", cost_step.parts_data),
+                        part("panel", cost_step.groups_data),
+                    ),
+                    part("tables", cost_step.years_table),
+                ),
+                _box("gp-card gp-wide", part("sheet", cost_step.prices_data)),
+                _box("gp-card gp-wide", part("panel", cost_step.power_data)),
+                _box("gp-card gp-wide", part("panel", cost_step.bill_data)),
+                *(
+                    _box("gp-card gp-wide", part("tables", data))
+                    for data in (worth_step.silos_data, worth_step.rent_data, worth_step.postures_data)
+                ),
+            )
+        if step == "compare":
+            frontier = demand_chart.StepChart(explore_step.frontier_rows, explore_chart.frontier_chart)
+            tornado = demand_chart.StepChart(sensitivity_step.tornado_rows, explore_chart.tornado_chart)
+            self._charts[step] = [frontier, tornado]
+            return _box(
+                "gp-page",
+                part(
+                    "title",
+                    lambda _w: {
+                        "title": "Compare",
+                        "text": "Which design wins and why, what moves the answer, and how designs differ.",
+                    },
+                ),
+                _box(
+                    "gp-card gp-wide gp-parted",
+                    part("run", explore_step.explore_data),
+                    part("panel", explore_step.to_win_data),
+                    part("panel", explore_step.frontier_head),
+                    frontier.widget,
+                    part("tables", explore_step.frontier_table),
+                    part("tables", explore_step.ranked_data),
+                    part("tables", explore_step.unpriced_data),
+                    part("tables", explore_step.rejected_data),
+                ),
+                _box(
+                    "gp-card gp-wide gp-parted",
+                    part("run", sensitivity_step.sensitivity_data),
+                    part("panel", sensitivity_step.tornado_head),
+                    tornado.widget,
+                    part("sheet", sensitivity_step.ranges_data),
+                    part("tables", sensitivity_step.thresholds_data),
+                ),
+                _box("gp-card gp-wide", part("panel", compare_step.compare_data)),
+            )
         return _box("gp-page", part("design", design.design_data))
 
     @property
@@ -264,6 +337,10 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             workbook.auditing.option(str(content["what"]).removeprefix("audit-"), str(content["value"]))
         elif kind == "look":
             workbook.look(str(content["what"]), str(content["value"]))
+            if (
+                content["what"] == "other"
+            ):  # asked in a row of a table: what is said of it stands in a card below
+                self._tell({"type": "focus", "path": "look-other"})
         elif kind == "simulate":
             workbook.simulating.start(
                 workbook.plan.scenario, workbook.looked.get("when", "busiest"), self._folder
@@ -285,6 +362,21 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             workbook.auditing.forget()
         elif kind == "use-audit":
             workbook.use_audit()
+        elif kind in ("explore", "sensitivity"):
+            background = workbook.exploring if kind == "explore" else workbook.swinging
+            background.start(workbook.plan, self._folder)
+        elif kind == "cancel-explore":
+            workbook.exploring.runner.cancel()
+        elif kind == "cancel-sensitivity":
+            workbook.swinging.runner.cancel()
+        elif kind == "use-option":
+            explore_step.use_option(workbook, str(content["option"]))
+        elif kind == "keep":
+            workbook.keep()
+        elif kind == "open-kept":
+            workbook.open_kept(str(content["name"]))
+        elif kind == "forget-kept":
+            workbook.forget_kept(str(content["name"]))
         elif kind == "fold":
             workbook.fold(str(content["key"]), bool(content["open"]))
         elif kind == "add":
@@ -337,7 +429,7 @@ def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
     scenario : str or Scenario
         A scenario, a scenario file, or the name of an example, to open with. [-]
     step : str
-        ``usecases``, ``demand``, ``hosts``, ``network`` or ``design`` to show only that step. [-]
+        ``usecases``, ``demand``, ``hosts``, ``network``, ``cost``, ``compare`` or ``design`` to show only that step. [-]
 
     Returns
     -------

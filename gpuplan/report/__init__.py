@@ -1,12 +1,23 @@
 """Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
 
 from gpuplan.report.audit_report import audit_dict, audit_text
+from gpuplan.report.cost_report import cost_dict, cost_text
 from gpuplan.report.demand_report import demand_dict, demand_text
 from gpuplan.report.explain import Explanation, explain
+from gpuplan.report.explore_report import (
+    beside_winner,
+    compare_dict,
+    compare_text,
+    exploration_csv,
+    exploration_dict,
+    exploration_text,
+    sensitivity_dict,
+    sensitivity_text,
+)
 from gpuplan.report.network_report import calibration_dict, calibration_text, network_dict, network_text
 from gpuplan.report.tables import group_names, idle_text, plan_dict, plan_frames, plan_tables
 from gpuplan.report.text import catalog_text, plan_text, table_text
-from gpuplan.wording import amount, basis_word, hours, number, percent
+from gpuplan.wording import amount, basis_word, hours, money, number, percent
 
 __all__ = [
     "Explanation",
@@ -14,15 +25,24 @@ __all__ = [
     "audit_dict",
     "audit_text",
     "basis_word",
+    "beside_winner",
     "calibration_dict",
     "calibration_text",
     "catalog_text",
+    "compare_dict",
+    "compare_text",
+    "cost_dict",
+    "cost_text",
     "demand_dict",
     "demand_text",
     "explain",
+    "exploration_csv",
+    "exploration_dict",
+    "exploration_text",
     "group_names",
     "hours",
     "idle_text",
+    "money",
     "network_dict",
     "network_text",
     "number",
@@ -31,5 +51,7 @@ __all__ = [
     "plan_frames",
     "plan_tables",
     "plan_text",
+    "sensitivity_dict",
+    "sensitivity_text",
     "table_text",
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuplan.plan import Plan
 from gpuplan.records import Input, Line
-from gpuplan.wording import amount, basis_word, number
+from gpuplan.wording import amount, bare_amount, basis_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def explain(plan: Plan, key: str) -> Explanation:
 def formula_text(line: Line) -> str:
     """The formula with the numbers in it."""
     given = [(i.name, i.value, i.unit) for i in line.inputs] + [("value", line.value, line.unit)]
-    words = {name: number(value) for name, value, _ in given}
+    words = {name: bare_amount(value, unit) for name, value, unit in given}
     words |= {f"{name}_u": amount(value, unit) for name, value, unit in given}
     return line.formula.format(**words)
 

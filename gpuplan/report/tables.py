@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from gpuplan.allocation import sharing_modes
 from gpuplan.checks import check_plan
+from gpuplan.costing import Costs
+from gpuplan.energy import PowerUse
 from gpuplan.models.failover import Idle
 from gpuplan.plan import Plan
+from gpuplan.pricing import Price
 from gpuplan.records import Pool
 from gpuplan.report.explain import formula_text
 from gpuplan.scenario import UNASSIGNED
@@ -18,6 +21,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 JSON_VERSION = 2
+
+Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
+"""Column names, and rows."""
 
 
 def plan_dict(plan: Plan) -> dict[str, Any]:
@@ -32,7 +38,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     -------
     plan_dict : dict
         Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``sharing_modes``,
-        ``network``, ``cabling``, ``decisions``, ``messages``, ``lines``. [-]
+        ``network``, ``cabling``, ``power``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
         "version": JSON_VERSION,
@@ -53,9 +59,66 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "sharing_modes": plain(sharing_modes(plan.scenario, plan.catalog)),
         "network": plain(plan.network),
         "cabling": plain(plan.cabling),
+        "power": power_dict(plan.power),
+        "costs": None if plan.costs is None else costs_dict(plan.costs),
         "decisions": [plain(d) for d in plan.decisions],
         "messages": [plain(m) for m in check_plan(plan)],
         "lines": [plain(line) | {"formula": formula_text(line)} for line in plan.lines.values()],
+    }
+
+
+def power_dict(power: PowerUse | None) -> dict[str, Any] | None:
+    """Power, heat and space as plain JSON values; None without hosts."""
+    return None if power is None else _without(plain(power), "facts")
+
+
+def costs_dict(costs: Costs) -> dict[str, Any]:
+    """The money of a plan as plain JSON values, in one currency and unrounded.
+
+    Parameters
+    ----------
+    costs : Costs
+        The costs of a plan. [-]
+
+    Returns
+    -------
+    costs_dict : dict
+        Totals, cash by year, parts, groups, ``materials``, ``prices``, and what is ``unknown``. [-]
+    """
+    named = ("materials", "parts", "prices")
+    return _without(plain(costs), *named) | {
+        "excludes": list(costs.excludes),
+        "outside": list(costs.outside),
+        "hardware": costs.hardware,
+        "parts": [plain(part) | {"total": part.total} for part in costs.parts],
+        "materials": [
+            plain(material)
+            | {"price": None if material.price is None else price_dict(material.price)}
+            | {"unknown": material.unknown}
+            for material in costs.materials
+        ],
+        "prices": [price_dict(price) for price in costs.prices],
+    }
+
+
+def price_dict(price: Price) -> dict[str, Any]:
+    """A price, how well it is known, and where from."""
+    fact = price.fact
+    return {
+        "key": price.key,
+        "name": price.name,
+        "per": price.per,
+        "value": price.value,
+        "low": fact.low,
+        "high": fact.high,
+        "currency": fact.unit,
+        "basis": fact.basis,
+        "as_of": price.as_of,
+        "stated": price.stated,
+        "old": price.old,
+        "sources": list(fact.sources),
+        "locator": fact.locator,
+        "note": fact.note,
     }
 
 
@@ -135,7 +198,7 @@ def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
     return rows
 
 
-def plan_tables(plan: Plan) -> dict[str, tuple[tuple[str, ...], list[tuple[Any, ...]]]]:
+def plan_tables(plan: Plan) -> dict[str, Table]:
     """The plan's tables: name -> (column names, rows)."""
     names = group_names(plan)
     return {
@@ -292,6 +355,9 @@ def plan_tables(plan: Plan) -> dict[str, tuple[tuple[str, ...], list[tuple[Any, 
                 for t in plan.network.training
             ],
         ),
+        "materials": _materials_table(plan),
+        "cost_by_year": _cost_by_year_table(plan),
+        "prices": _prices_table(plan),
         "sharing_modes": (
             ("mode", "possible", "rule"),
             [(m.name, m.verdict, m.text) for m in sharing_modes(plan.scenario, plan.catalog)],
@@ -322,6 +388,76 @@ def plan_tables(plan: Plan) -> dict[str, tuple[tuple[str, ...], list[tuple[Any, 
     }
 
 
+def _materials_table(plan: Plan) -> Table:
+    return (
+        (
+            "part",
+            "name",
+            "quantity",
+            "rule",
+            "status",
+            "unit_price",
+            "discount",
+            "cost",
+            "currency",
+            "sources",
+        ),
+        [
+            (
+                m.part,
+                m.name,
+                m.quantity,
+                m.rule,
+                m.status,
+                m.price.value if m.price else None,
+                m.discount,
+                m.cost,
+                plan.costs.currency,
+                "; ".join(m.sources),
+            )
+            for m in plan.costs.materials
+        ]
+        if plan.costs
+        else [],
+    )
+
+
+def _cost_by_year_table(plan: Plan) -> Table:
+    years = plan.scenario.cost.years
+    columns = ("part", "at_start", *(f"year_{year}" for year in range(1, years + 1)), "total", "basis")
+    parts = plan.costs.parts if plan.costs else ()
+    return columns, [(part.name, *part.yearly, part.total, part.basis) for part in parts]
+
+
+def _prices_table(plan: Plan) -> Table:
+    shown = ("key", "name", "per", "value", "low", "high", "currency", "basis", "as_of", "stated", "old")
+    columns = (*shown, "sources")
+    if plan.costs is None:
+        return columns, []
+    known = [price_dict(price) for price in plan.costs.prices]
+    rows: list[tuple[Any, ...]] = [
+        (*(price[name] for name in shown), "; ".join(price["sources"])) for price in known
+    ]
+    rows += [
+        (
+            item.key,
+            item.name,
+            item.per,
+            None,
+            None,
+            None,
+            plan.costs.currency,
+            "unknown",
+            "",
+            False,
+            False,
+            "",
+        )
+        for item in plan.costs.unknown
+    ]
+    return columns, rows
+
+
 def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
     """The plan's tables as pandas frames; pandas comes with ``gpuplan[app]``.
 
@@ -333,7 +469,8 @@ def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
     Returns
     -------
     plan_frames : dict of str to DataFrame
-        The tables of ``plan_tables``, among them ``totals``, ``groups``, ``placement``, ``failures`` and ``lines``. [-]
+        The tables of ``plan_tables``, among them ``totals``, ``groups``, ``placement``, ``failures``, ``cost_by_year`` and
+        ``lines``. [-]
     """
     import pandas as pd
 

@@ -13,7 +13,19 @@ from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
 from gpuplan.records import Pool
 from gpuplan.report.tables import group_names, idle_text, plan_tables
-from gpuplan.wording import MODE_NAMES, TRANSPORT_NAMES, VERDICTS, amount, basis_word, hours, number, percent
+from gpuplan.wording import (
+    MODE_NAMES,
+    TRANSPORT_NAMES,
+    VERDICTS,
+    amount,
+    basis_word,
+    counted,
+    hours,
+    money,
+    number,
+    percent,
+    watts,
+)
 
 WIDTH = 100
 
@@ -40,6 +52,7 @@ def plan_text(plan: Plan) -> str:
                     "failure of one host)",
                 ),
                 *_waiting(plan),
+                *_power_and_cost(plan),
             ],
         )
     )
@@ -133,7 +146,7 @@ def plan_text(plan: Plan) -> str:
             + "\n".join(
                 wrapped(f"{m.level.upper():4}  {m.text} {m.change}".rstrip(), "", "      ")
                 + (
-                    f"\n      [{', '.join(m.sources)}{' ' + m.locator if m.locator else ''}]"
+                    "\n" + indented(f"[{', '.join(m.sources)}{' ' + m.locator if m.locator else ''}]", 6)
                     if m.sources
                     else ""
                 )
@@ -154,6 +167,26 @@ def _waiting(plan: Plan) -> list[tuple[str, str]]:
             f"{percent(now.value / 100)}  ({percent(after.value / 100)} after failure; in the busiest hours)",
         )
     ]
+
+
+def _power_and_cost(plan: Plan) -> list[tuple[str, str]]:
+    """What the design draws and what it costs; ``gpuplan cost`` has the rest."""
+    rows = []
+    if plan.power is not None:
+        racks = f", {counted(plan.power.racks, 'rack')}" if plan.power.racks else ""
+        rows.append(("Power", f"{watts(plan.power.typical_w)}  ({watts(plan.power.peak_w)} at peak{racks})"))
+    if plan.costs is not None:
+        left_out = len(plan.costs.excludes)
+        without = f"; excludes {counted(left_out, 'item')}" if left_out else ""
+        over = counted(plan.costs.years, "year")
+        rows.append(
+            (
+                "Cost",
+                f"{money(plan.costs.net_present, plan.costs.currency)}  (net present, over {over}; "
+                f"{money(plan.costs.cash[0], plan.costs.currency)} at the start{without})",
+            )
+        )
+    return rows
 
 
 def _network(plan: Plan) -> str:
@@ -245,12 +278,9 @@ def table_text(plan: Plan, name: str) -> str:
     """
     columns, rows = plan_tables(plan)[name]
     numeric = [
-        i for i in range(len(columns)) if rows and all(isinstance(row[i], int | float) for row in rows)
+        i for i in range(len(columns)) if rows and all(isinstance(row[i], int | float | None) for row in rows)
     ]
-    cells = [
-        [number(cell) if i in numeric or isinstance(cell, float) else str(cell) for i, cell in enumerate(row)]
-        for row in rows
-    ]
+    cells = [["" if cell is None else number(cell) for cell in row] for row in rows]
     return table([c.replace("_", " ") for c in columns], cells, right=numeric)
 
 
@@ -344,6 +374,12 @@ def wrapped(text: str, first: str = "", rest: str | None = None) -> str:
     return textwrap.fill(
         text, WIDTH, initial_indent=first, subsequent_indent=first + "  " if rest is None else rest
     )
+
+
+def indented(text: str, spaces: int) -> str:
+    """Text wrapped to the width of the page with all lines indented, and no id broken at its hyphens."""
+    margin = " " * spaces
+    return textwrap.fill(text, WIDTH, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int] = ()) -> str:

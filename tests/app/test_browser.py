@@ -77,7 +77,9 @@ ENTERPRISE = {
 
 def test_enterprise_example_is_one_click_away(visit: Any) -> None:
     enterprise(visit.page)
-    assert figures(visit.page) == ENTERPRISE
+    shown = figures(visit.page)
+    assert shown == shown | ENTERPRISE
+    assert set(shown) - set(ENTERPRISE) == {"Typical power", "Cost over 5 years"}
 
 
 @pytest.mark.parametrize(
@@ -316,7 +318,8 @@ def test_a_bad_number_is_said_beside_its_field_and_the_last_good_plan_stays(visi
     field.press("Tab")
     page.get_by_text('People: "-3" is not allowed: a whole number from 0 to 100000.').wait_for()
     assert field.get_attribute("aria-invalid") == "true"
-    assert figures(page) == ENTERPRISE
+    shown = figures(page)
+    assert shown == shown | ENTERPRISE
     page.get_by_text("these are the figures of the last good plan").wait_for()
     step(page, "Hosts and availability")
     page.get_by_label("GPUs per host", exact=True).fill("6")
@@ -434,9 +437,9 @@ def test_decisions_are_numbered_with_justification_and_implication(visit: Any) -
     step(page, "Design")
     page.get_by_text("Enterprise example for Example <b>AG</b>: the decisions").wait_for()
     cards = page.locator(".gp-decisions > li")
-    assert cards.count() == 9
+    assert cards.count() == 10
     assert [c.locator(".gp-decision-number").inner_text() for c in cards.all()] == [
-        str(n) for n in range(1, 10)
+        str(n) for n in range(1, 11)
     ]
     for card in cards.all():
         assert card.locator("dt").all_inner_texts() == ["Justification", "Implication"]

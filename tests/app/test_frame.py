@@ -24,6 +24,7 @@ from gpuplan.app.model import STEPS, Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.checks import check_plan
 from gpuplan.fields import FIELDS, GROUP_FIELDS, parse_value
+from gpuplan.records import Message
 
 
 @pytest.fixture
@@ -166,6 +167,31 @@ def test_when_gpus_are_wanted_is_asked_in_the_demand_step() -> None:
 def test_the_network_is_asked_in_its_own_step() -> None:
     asked = ("network.link_gbit_s", "network.leaf", "training.hosts", "groups.a.workload")
     assert {step_of(path) for path in asked} == {"network"}
+
+
+def test_money_is_asked_in_the_cost_step_and_ranges_where_they_are_tried() -> None:
+    assert {step_of(path) for path in ("cost.years", "cost.usd_rate", "prices.gpus/a40-48gb")} == {"cost"}
+    assert {step_of(f"ranges.{path}") for path in ("cost.pue", "groups.a.people", "prices.rack-year")} == {
+        "compare"
+    }
+
+
+def test_a_message_about_a_price_names_what_is_priced(book: Workbook) -> None:
+    message = Message("cost-excludes", "note", "", path="prices.electricity-kwh")
+    assert message_data(book, message)["where"] == "Price of Electricity"
+    message = Message("cost-excludes", "note", "", path="prices.gpus/a40-48gb")
+    assert message_data(book, message)["where"] == "Price of gpus/a40-48gb"
+
+
+def test_a_range_is_shown_as_it_is_typed(book: Workbook) -> None:
+    for path, text in (
+        ("groups.hpc.people", "20 to 60"),
+        ("groups.hpc.active_share", "20% to 60%"),
+        ("prices.rack-year", "11520.5 to 20860"),
+    ):
+        book.edit(f"ranges.{path}", text)
+        assert not book.problem_of(f"ranges.{path}")
+        assert field_data(book, f"ranges.{path}")["value"] == text
 
 
 def test_messages_say_where_to_change(book: Workbook) -> None:

@@ -7,15 +7,15 @@ import pytest
 from gpuplan import Plan
 from gpuplan.facts import BASES
 from gpuplan.report.explain import BASIS_TEXT, explain, formula_text
-from gpuplan.wording import number
+from gpuplan.wording import amount, bare_amount
 
 
 def test_every_line_can_be_explained(example: Plan) -> None:
     for key, line in example.lines.items():
         why = explain(example, key)
         assert (why.key, why.label, why.sentence) == (key, line.label, line.sentence)
-        assert number(line.value) in why.value
-        assert number(line.value) in why.formula
+        assert amount(line.value, line.unit) in why.value
+        assert bare_amount(line.value, line.unit) in why.formula
         assert "{" not in why.formula
         assert why.basis_text == BASIS_TEXT[line.basis]
         assert len(why.inputs) == len(line.inputs)

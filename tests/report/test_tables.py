@@ -128,6 +128,8 @@ CONTRACT: dict[str, Any] = {
         "rules": [{"code": str, "met": (bool, type(None)), "text": str, "path": str, "sources": [str]}],
     },
     "cabling": (dict, type(None)),
+    "power": (dict, type(None)),
+    "costs": (dict, type(None)),
     "decisions": [
         {
             "number": int,
@@ -260,3 +262,88 @@ def test_frames(catalog: Catalog) -> None:
     assert frames["placement"]["host"].max() == 7  # the eighth is empty
     for name, frame in frames.items():
         assert len(frame) == len(plan_tables(plan)[name][1])
+
+
+POWER: dict[str, Any] = {
+    "parts": [{"name": str, "count": int, "peak_w": NUMBER, "typical_w": NUMBER}],
+    "peak_w": NUMBER,
+    "typical_w": NUMBER,
+    "facility_w": NUMBER,
+    "energy_kwh": NUMBER,
+    "heat_btu_h": NUMBER,
+    "emissions_kg": NUMBER,
+    "rack_units_u": NUMBER,
+    "hosts_per_rack": int,
+    "racks": int,
+    "excludes": [str],
+}
+PRICE: dict[str, Any] = {
+    "key": str,
+    "name": str,
+    "per": str,
+    "value": NUMBER,
+    "currency": str,
+    "basis": str,
+    "as_of": str,
+    "stated": bool,
+    "old": bool,
+    "sources": [str],
+}
+COSTS: dict[str, Any] = {
+    "currency": str,
+    "years": int,
+    "as_of": str,
+    "discount_rate": NUMBER,
+    "hosts": [int],
+    "gpus": [int],
+    "cash": [NUMBER],
+    "total": NUMBER,
+    "net_present": NUMBER,
+    "parts": [{"name": str, "yearly": [NUMBER], "total": NUMBER, "basis": str}],
+    "groups": [{"id": str, "share": NUMBER, "total": NUMBER}],
+    "materials": [{"key": str, "part": str, "name": str, "quantity": NUMBER, "rule": str, "sources": [str]}],
+    "prices": [PRICE],
+    "unknown": [{"key": str, "name": str, "per": str}],
+    "excludes": [str],
+    "outside": [str],
+    "gpu_hour_installed": (int, float, type(None)),
+    "gpu_hour_used": (int, float, type(None)),
+    "utilisation": NUMBER,
+}
+
+
+def test_the_contract_of_power_and_cost(example: Plan, catalog: Catalog) -> None:
+    data = plan_dict(example)
+    check(data["power"], POWER, "power")
+    check(data["costs"], COSTS, "costs")
+    costs = data["costs"]
+    assert costs["total"] == pytest.approx(sum(costs["cash"]))
+    assert costs["total"] == pytest.approx(sum(part["total"] for part in costs["parts"]))
+    assert costs["total"] == pytest.approx(sum(group["total"] for group in costs["groups"]))
+    assert len(costs["cash"]) == costs["years"] + 1
+    assert data["power"]["peak_w"] == pytest.approx(sum(part["peak_w"] for part in data["power"]["parts"]))
+    blank = plan_dict(make_plan(from_dict({}), catalog))
+    assert blank["power"] is None
+    assert blank["costs"] is None
+
+
+def test_tables_of_cost_agree_with_the_plan(example: Plan, catalog: Catalog) -> None:
+    costs = example.costs
+    assert costs is not None
+    columns, rows = plan_tables(example)["cost_by_year"]
+    assert columns[:2] == ("part", "at_start")
+    assert columns[-2:] == ("total", "basis")
+    for at in range(costs.years + 1):
+        assert sum(row[1 + at] for row in rows) == pytest.approx(costs.cash[at])
+    assert sum(row[-2] for row in rows) == pytest.approx(costs.total)
+    columns, rows = plan_tables(example)["materials"]
+    bought = [dict(zip(columns, row, strict=True)) for row in rows]
+    for line in bought:
+        if line["cost"] is not None:
+            each = line["unit_price"] * (1 - line["discount"])
+            assert line["cost"] == pytest.approx(line["quantity"] * each)
+    columns, rows = plan_tables(example)["prices"]
+    assert len(rows) == len(costs.prices) + len(costs.unknown)
+    assert [row[0] for row in rows if row[7] == "unknown"] == [item.key for item in costs.unknown]
+    blank = plan_tables(make_plan(from_dict({}), catalog))
+    assert [blank[name][1] for name in ("materials", "cost_by_year", "prices")] == [[], [], []]

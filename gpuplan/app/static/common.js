@@ -149,21 +149,26 @@ const cellSelect = (field, send) => h("span", { class: "gp-cell" }, h("select", 
   "aria-invalid": field.problem ? "true" : undefined, onchange: (event) => send("set", { path: field.path, value: event.target.value, live: false }) },
   field.options.map((o) => h("option", { value: o.value, selected: o.value === field.value }, o.text))));
 
-// Tables made from plain data; a number with a key opens its trail.
+// What a cell of a table holds; a number with a key opens its trail.
+const cellContent = (c, row, send) => [
+  c.chip ? chip(...c.chip) : null,
+  c.key ? h("button", { type: "button", class: "gp-why", "data-at": c.key, "aria-label": `Why ${c.text}, ${row[0].text}?`, onclick: () => send("why", { key: c.key }) }, c.text) : c.text,
+  c.range ? [" ", h("small", { class: "gp-range-text" }, c.range.text), rangeBar(c.range)] : null,
+  c.mark ? mark(c.mark) : null, c.basis ? basisTag(c.basis) : null, c.field ? cellSelect(c.field, send) : null,
+  c.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${c.visit}-${row[1].text}`, onclick: () => send("visit", { path: c.visit }) }, c.visit_text) : null,
+  c.tag ? [" ", h("b", { class: `gp-tag gp-${c.tag_tone ?? "derived"}` }, c.tag)] : null,
+  c.note ? h("small", { class: c.note_tone ? `gp-note-${c.note_tone}` : "" }, c.note) : null,
+  (c.acts ?? []).map((a) => [" ", h("button", { type: "button", class: "gp-link gp-act", "data-at": `${a.event}-${Object.values(a.rest)}`, "aria-label": `${a.text}: ${a.name}`,
+    onclick: () => send(a.event, a.rest) }, a.text)])];
+const cellStyle = (c) => [c.numeric ? "n" : "", c.range ? "gp-ranged" : "", c.tone ? `gp-${c.tone}` : ""].filter(Boolean).join(" ");
+const headCells = (heads) => heads.map((c) => c.text ? h("th", { scope: "col", class: c.numeric ? "n" : "" }, c.text) : h("td"));
+
+// Tables made from plain data.
 function tables(all, send) {
-  const content = (c, row) => [
-    c.chip ? chip(...c.chip) : null,
-    c.key ? h("button", { type: "button", class: "gp-why", "data-at": c.key, "aria-label": `Why ${c.text}, ${row[0].text}?`, onclick: () => send("why", { key: c.key }) }, c.text) : c.text,
-    c.range ? [" ", h("small", { class: "gp-range-text" }, c.range.text), rangeBar(c.range)] : null,
-    c.mark ? mark(c.mark) : null, c.basis ? basisTag(c.basis) : null, c.field ? cellSelect(c.field, send) : null,
-    c.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${c.visit}-${row[1].text}`, onclick: () => send("visit", { path: c.visit }) }, c.visit_text) : null,
-    c.tag ? h("b", { class: "gp-tag gp-derived" }, c.tag) : null,
-    c.note ? h("small", { class: c.note_tone ? `gp-note-${c.note_tone}` : "" }, c.note) : null];
-  const style = (c) => [c.numeric ? "n" : "", c.range ? "gp-ranged" : "", c.tone ? `gp-${c.tone}` : ""].filter(Boolean).join(" ");
   return all.map((t) => h("section", { class: "gp-tables" }, t.title ? h("h3", {}, t.title) : null,
     t.rows.length ? h("table", { class: "gp-table" },
-      t.heads.length ? h("thead", {}, h("tr", {}, t.heads.map((c) => c.text ? h("th", { scope: "col", class: c.numeric ? "n" : "" }, c.text) : h("td")))) : null,
-      h("tbody", {}, t.rows.map((row) => h("tr", {}, row.map((c) => h("td", { class: style(c), title: c.title }, content(c, row))))))) : null,
+      t.heads.length ? h("thead", {}, h("tr", {}, headCells(t.heads))) : null,
+      h("tbody", {}, t.rows.map((row) => h("tr", { class: row[0].row }, row.map((c) => h("td", { class: cellStyle(c), title: c.title }, cellContent(c, row, send))))))) : null,
     t.more ? h("p", { class: "gp-small" }, t.more) : null));
 }
 

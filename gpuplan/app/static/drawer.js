@@ -6,6 +6,8 @@ function why(data, send) {
     h("p", { class: "gp-small" }, data.label),
     h("p", {}, data.sentence),
     h("p", { class: "gp-formula" }, data.formula),
+    data.more.length ? h("p", {}, data.more.map((p) => p.key ? h("button", { type: "button", class: "gp-why", "data-at": p.key, onclick: () => send("why", { key: p.key }) }, p.text)
+      : p.visit ? h("button", { type: "button", class: "gp-link", "data-at": `visit-${p.visit}`, onclick: () => send("visit", { path: p.visit }) }, p.text) : p.strong ? h("b", {}, p.text) : p.text)) : null,
     data.inputs.length ? h("table", { class: "gp-table" },
       h("thead", {}, h("tr", {}, h("th", {}, "Input"), h("th", { class: "n" }, "Value"), h("th", {}, "Known from"))),
       h("tbody", {}, data.inputs.map((i) => h("tr", {},

@@ -15,14 +15,15 @@ export default drawn((data, send) => {
   const select = (s) => h("label", { class: "gp-look" }, s.label,
     h("select", { "data-at": `look-${s.what}`, onchange: (event) => send("look", { what: s.what, value: event.target.value }) },
       s.options.map((o) => h("option", { value: o.value, selected: o.value === s.value }, o.text))));
+  const act = (a) => h("button", { type: "button", class: "gp-head-act", "data-at": a.key, disabled: a.off, onclick: () => send(a.event) }, a.text);
   const figure = (f) => h("div", { class: "gp-fact" }, h("small", {}, f.label),
     f.key ? h("button", { type: "button", class: "gp-why gp-why-big", "data-at": f.key, title: "Why this number?", "aria-label": `Why ${f.value}, ${f.label}?`, onclick: () => send("why", { key: f.key }) }, f.value)
       : h("b", { class: "gp-why-big" }, f.value),
     f.range ? [h("span", {}, f.range.text, " ", basisTag(f.basis)), rangeBar(f.range), h("span", {}, mark(f.mark))] : null,
     f.note ? h("span", {}, f.note) : null);
   return h("div", { class: data.stale ? "gp-stale" : "" },
-    data.title ? h("h2", { tabindex: -1, "data-near": true }, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map(select)) : null,
-    said(data.text), data.figures ? h("div", { class: "gp-facts" }, data.figures.map(figure)) : null, tables(data.tables ?? [], send), said(data.after),
+    data.title ? h("h2", { tabindex: -1, "data-near": true }, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map(select), (data.acts ?? []).map(act)) : null,
+    said(data.text), data.figures ? h("div", { class: "gp-facts" }, data.figures.map(figure)) : null, tables(data.tables ?? [], send), data.list ? h("ul", { class: "gp-list" }, data.list.map((text) => h("li", {}, text))) : null, said(data.after),
     data.button ? h("button", { type: "button", "data-at": data.button.key, onclick: () => send("fold", { key: data.button.key, open: true }) }, data.button.text) : null,
     (data.notes ?? []).map((note) => h("p", { class: "gp-small gp-said" }, note.text, h("cite", {}, note.cite))));
 });

@@ -89,7 +89,7 @@ AT_ONCE = 10
 SHOWN_MIXES = 12
 GROUP_COLOURS = ("#8b94a3", *OKABE_ITO, "#f0e442", "#9b8cd6")
 """Colours of groups by their number, as in the stylesheet; the first one is for what is of no single group."""
-LATER = "with the cost step"
+IN_MONEY = "The cost step has them in money."
 
 T = TypeVar("T")
 
@@ -638,7 +638,7 @@ def _leaves_out(workbook: Workbook) -> str:
         left.append("the hosts already there" if left else "The hosts already there")
     what = " and ".join(left)
     verb = "is" if what == "The stated total" else "are"
-    return f"{what} {verb} left aside. Cost: {LATER}." if left else f"Cost: {LATER}."
+    return f"{what} {verb} left aside. {IN_MONEY}" if left else IN_MONEY
 
 
 def _silo_words(found: Silos) -> str:

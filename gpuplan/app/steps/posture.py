@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from gpuplan.allocation import stun_item
-from gpuplan.app.frame import field_data
+from gpuplan.app.frame import field_data, short_number
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.failing import Cell, cell, move_words, stun_text
+from gpuplan.app.steps.worth_step import postures_of
 from gpuplan.facts import Fact
 from gpuplan.fields import FIELD_BY_PATH
 from gpuplan.records import Posture
@@ -15,6 +16,8 @@ from gpuplan.report import amount, basis_word, hours, number, percent
 from gpuplan.wording import MODE_NAMES
 
 POSTURES = (0, 1, 2)
+COSTED_HOSTS = 64
+"""Up to so many hosts, if no group grows, every posture is planned again for its cost."""
 FAILURES, ACCEPTED = "availability.host_failures", "availability.maintenance_failure_accepted"
 
 
@@ -74,8 +77,22 @@ def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[st
         "hosts": amount(posture.hosts, "host") if posture else "",
         "gpus": amount(posture.gpus, "GPU") if posture else "",
         "figures": figures,
-        "cost": "with the cost step" if posture else "",
+        "cost": _cost(workbook, failures) if posture else "",
     }
+
+
+def _cost(workbook: Workbook, failures: int) -> str:
+    """Net present cost of a posture; of those not chosen only where planning them again keeps the page fast."""
+    plan = workbook.plan
+    if plan.costs is None:
+        return ""
+    found = {plan.scenario.availability.host_failures: plan.costs.net_present}
+    grows = any(group.growth for group in plan.scenario.groups)
+    if plan.totals.hosts <= COSTED_HOSTS and not grows:
+        found |= {each.host_failures: each.net_present for each in postures_of(workbook)}
+    if failures not in found:
+        return "see the cost step"
+    return f"{plan.costs.currency} {short_number(found[failures])}"
 
 
 def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:

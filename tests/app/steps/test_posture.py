@@ -11,9 +11,11 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
+from gpuplan.app.frame import short_number
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.posture import posture_data, risk_form
 from gpuplan.catalog import Catalog
+from gpuplan.economics import posture_costs
 
 
 @pytest.fixture
@@ -39,7 +41,16 @@ def test_postures_stand_side_by_side_and_every_figure_has_its_trail(book: Workbo
         shown = ["hosts", "short_h", "exposed_h", *(["chance"] if card["value"] else [])]
         assert keys == [f"postures.n{card['value']}.{name}" for name in shown]
         assert set(keys) <= set(book.plan.lines)
-        assert not any(digit in card["cost"] for digit in "0123456789")
+    costs = [p.net_present for p in posture_costs(book.plan)]
+    assert [c["cost"] for c in data["cards"]] == [f"USD {short_number(cost)}" for cost in costs]
+    assert costs == sorted(costs)
+
+
+def test_many_hosts_are_not_planned_again_for_the_cost_of_each_posture(book: Workbook) -> None:
+    book.edit("demand.stated_gpus", "400")
+    costs = [card["cost"] for card in posture_data(book)["cards"]]
+    assert costs[0] == costs[2] == "see the cost step"
+    assert costs[1].startswith("USD ")
 
 
 def test_a_higher_posture_has_its_card(book: Workbook) -> None:

@@ -1,0 +1,67 @@
+// A table with an input in some of its cells, folded or not. Rows are kept by their id, so that typing is never interrupted.
+export default {
+  render({ model, el }) {
+    const send = (type, rest) => model.send({ type, ...rest });
+    const rows = new Map();
+    const { fold } = model.get("data");
+    const title = h(fold ? "b" : "h2", { tabindex: -1 });
+    const hint = h("small");
+    const said = h("div");
+    const head = h("tr");
+    const table = h("table", { class: "gp-table gp-sheet" }, h("thead", {}, head));
+    const more = h("p", { class: "gp-small" });
+    const inside = [said, h("section", { class: "gp-tables" }, table, more)];
+    const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, title, hint), inside) : null;
+    const all = h("div", {}, details ?? [title, inside]);
+
+    function makeRow(row) {
+      const cells = row.cells.map((c) => {
+        const field = c.input ? control(c.input, send, row.name) : null;
+        const rest = h("span");
+        return { field, rest, place: h("td", {}, field?.node ?? "", rest) };
+      });
+      const problems = h("td", { colspan: cells.length }, cells.map((c) => c.field?.problem ?? ""));
+      const node = h("tbody", {}, h("tr", {}, cells.map((c) => c.place)), h("tr", { class: "gp-problems" }, problems));
+      return { node, update(next) {
+        next.cells.forEach((c, at) => {
+          const { field, rest, place } = cells[at];
+          field?.update(c.input);
+          place.className = cellStyle(c);
+          place.title = c.title ?? "";
+          redraw(rest, cellContent(c, next.cells, send));
+        });
+      } };
+    }
+    function draw() {
+      const data = model.get("data");
+      if (!data.shown) return el.replaceChildren();
+      if (all.parentNode !== el) el.replaceChildren(all);
+      table.classList.toggle("gp-stale", data.stale);
+      title.textContent = data.title;
+      hint.textContent = data.hint;
+      if (!details) title.append(hint);
+      redraw(said, data.text.map((text) => h("p", { class: "gp-said" }, text)));
+      head.replaceChildren(...headCells(data.heads));
+      table.hidden = !data.rows.length;
+      more.textContent = data.more;
+      const lost = table.contains(document.activeElement) ? document.activeElement : null;
+      const alive = new Set(data.rows.map((row) => row.id));
+      for (const [id, row] of rows) if (!alive.has(id)) { row.node.remove(); rows.delete(id); }
+      let before = head.parentNode;
+      for (const row of data.rows) {
+        if (!rows.has(row.id)) rows.set(row.id, makeRow(row));
+        const { node, update } = rows.get(row.id);
+        update(row);
+        if (before.nextSibling !== node) before.after(node);
+        before = node;
+      }
+      if (details && data.rows.some((row) => row.cells.some((c) => c.input?.problem))) details.open = true;
+      if (lost && document.activeElement !== lost && document.activeElement === document.body) {
+        (lost.isConnected ? lost : title).focus({ preventScroll: true });
+      }
+    }
+    model.on("change:data", draw);
+    draw();
+    return () => model.off("change:data", draw);
+  },
+};

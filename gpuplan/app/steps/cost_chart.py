@@ -1,0 +1,82 @@
+"""The chart of the cost step as Vega-Lite: what is paid at the start and in each year, by part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, theme
+
+Spec = dict[str, Any]
+
+COLOURS = ("#8b94a3", *OKABE_ITO, "#f0e442", "#9b8cd6")
+"""Colours by their number, as in the stylesheet."""
+MONEY = "replace(format(datum.value, '~s'), 'G', ' bn')"
+"""Words at an axis of money."""
+
+
+def years_chart(data: Spec, dark: bool) -> Spec:
+    """Cash by year, stacked by part; every part has its letter, what is worth something at the end is below zero."""
+    shades = DARK if dark else LIGHT
+    rows = {"values": data["rows"]}
+    x: Spec = {
+        "field": "year",
+        "type": "ordinal",
+        "title": None,
+        "sort": data["years"],
+        "axis": {"labelAngle": 0, "ticks": False, "domain": False},
+    }
+    y: Spec = {
+        "field": "cost",
+        "type": "quantitative",
+        "stack": "zero",
+        "title": f"Paid, {data['currency']}",
+        "axis": {"labelExpr": MONEY, "tickCount": 5},
+    }
+    order = {"field": "order", "type": "quantitative"}
+    bars = {
+        "data": rows,
+        "mark": {"type": "bar", "stroke": "#ffffff" if not dark else "#18202b", "strokeWidth": 1},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": {"field": "ink", "type": "nominal", "scale": None, "legend": None},
+            "order": order,
+            "tooltip": [
+                {"field": "part", "type": "nominal", "title": "Part"},
+                {"field": "year", "type": "nominal", "title": "When"},
+                {"field": "words", "type": "nominal", "title": "Paid"},
+            ],
+        },
+    }
+    letters = {
+        "data": rows,
+        "mark": {"type": "text", "fontSize": 11, "fontWeight": 600, "aria": False},
+        "encoding": {
+            "x": x,
+            "y": y | {"bandPosition": 0.5},
+            "detail": {"field": "part"},
+            "order": order,
+            "color": {"field": "pen", "type": "nominal", "scale": None},
+            "text": {"field": "letter"},
+        },
+    }
+    sums = {
+        "data": {"values": data["sums"]},
+        "mark": {"type": "text", "dy": -8, "color": shades["ink"], "fontWeight": 600},
+        "encoding": {
+            "x": x,
+            "y": {"field": "top", "type": "quantitative"},
+            "text": {"field": "words"},
+        },
+    }
+    return {
+        "$schema": alt.SCHEMA_URL,
+        "width": "container",
+        "height": 270,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+        "description": "What is paid at the start and in each year, by part; the same stands in the table below",
+        "layer": [bars, letters, sums],
+        "config": theme(dark),
+    }

@@ -1,0 +1,776 @@
+"""Cost: purchases, licences, yearly cash and its present value, cost per GPU-hour, and rent or buy.
+
+Money is in one currency, whichever the prices are in. Yearly cash is a sequence: index 0 is the start, index k the
+end of year k; paying is positive. What is bought at the start (0) runs in years 1, 2, ...; what is bought
+in year b runs in years b, b + 1, ...
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from numbers import Integral
+
+from gpuplan.models.availability import HOURS_PER_YEAR
+from gpuplan.units import above_zero, not_negative
+
+MINIMUM_CORES = 16
+"""Cores per socket that are licensed at least, in VMware's per-core subscriptions. [-]"""
+
+
+def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) -> float:
+    """Cost of buying some of one thing, less a discount.
+
+    Parameters
+    ----------
+    quantity : float
+        How many, or how much. [-]
+    unit_price : float
+        Price of one. [currency]
+    discount : float
+        Share of the price that is taken off, 0 to 1. [-]
+
+    Returns
+    -------
+    purchase_cost : float
+        Price of all. [currency]
+
+    Raises
+    ------
+    ValueError
+        If one is negative or not finite, or the discount is above 1.
+
+    Notes
+    -----
+    quantity * unit_price * (1 - discount).
+
+    Examples
+    --------
+    >>> purchase_cost(8, unit_price=12000)
+    96000.0
+    >>> purchase_cost(8, unit_price=12000, discount=0.25)
+    72000.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    not_negative(quantity=quantity, unit_price=unit_price)
+    _share(discount=discount)
+    return quantity * unit_price * (1.0 - discount)
+
+
+def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None = None) -> float:
+    """Share of the hours of all GPUs in which they are used: stated, or those held on average over those installed.
+
+    Parameters
+    ----------
+    busy_gpus : float
+        GPUs held on average. [GPU]
+    gpus : float
+        GPUs installed. [GPU]
+    stated : float or None
+        What the customer expects instead, 0 to 1. [-]
+
+    Returns
+    -------
+    planned_utilisation : float
+        Share, at most 1. [-]
+
+    Raises
+    ------
+    ValueError
+        If a number is negative or not finite, no GPU is installed, or the stated share is above 1.
+
+    Notes
+    -----
+    min(1, busy / installed). Spare hosts count as installed. A GPU that is held may still idle: holding, not computing, is
+    what keeps others away from it.
+
+    Examples
+    --------
+    >>> planned_utilisation(14, gpus=16)
+    0.875
+    >>> planned_utilisation(14, gpus=16, stated=0.3)
+    0.3
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    not_negative(busy_gpus=busy_gpus)
+    above_zero(gpus=gpus)
+    if stated is not None:
+        _share(stated=stated)
+        return stated
+    return min(1.0, busy_gpus / gpus)
+
+
+def residual_price(purchase_price: float, *, share: float) -> float:
+    """What the equipment is still worth at the end of the horizon.
+
+    Parameters
+    ----------
+    purchase_price : float
+        What was paid for it. [currency]
+    share : float
+        Share of it that a sale brings back, 0 to 1. [-]
+
+    Returns
+    -------
+    residual_price : float
+        What it brings in, as a positive number. [currency]
+
+    Notes
+    -----
+    purchase_price * share. In yearly cash it counts against cost: subtract it in the last year.
+
+    Examples
+    --------
+    >>> residual_price(200000, share=0.125)
+    25000.0
+
+    References
+    ----------
+    .. [1] brealey-myers-corporate-finance
+    """
+    not_negative(purchase_price=purchase_price)
+    _share(share=share)
+    return purchase_price * share
+
+
+def total_cost(*parts_cost: float) -> float:
+    """Cost of all parts together.
+
+    Parameters
+    ----------
+    *parts_cost : float
+        Cost of each part; negative for what comes in. [currency]
+
+    Returns
+    -------
+    total_cost : float
+        Sum of the parts. [currency]
+
+    Notes
+    -----
+    The sum, rounded once, so that the order of the parts does not matter; 0 without parts. Over several years it
+    is the cost without discounting.
+
+    Examples
+    --------
+    >>> total_cost(1200, 300.5, -100)
+    1400.5
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    _finite("parts_cost", parts_cost)
+    return math.fsum(parts_cost)
+
+
+def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
+    """Cost of all years in money of today.
+
+    Parameters
+    ----------
+    cash : sequence of float
+        Cost at the start and at the end of each year; negative for what comes in. [currency]
+    rate : float
+        Discount rate per year, 0 to 1: 0.08 is 8 per cent. [-]
+
+    Returns
+    -------
+    net_present_cost : float
+        Net present cost. [currency]
+
+    Notes
+    -----
+    cash[0] + sum of cash[k] / (1 + rate) ** k for k = 1, 2, ... A spreadsheet has it as C0 + NPV(rate, C1..Cn): its
+    NPV discounts the first value already. What is paid during a year counts at its end. Prices and rate are either
+    both with inflation or both without.
+
+    Examples
+    --------
+    >>> round(net_present_cost([1000, 500, 1500, 4000, 10000], rate=0.1), 4)
+    12529.6086
+    >>> net_present_cost([1000, 100, 100], rate=0)
+    1200.0
+
+    References
+    ----------
+    .. [1] microsoft-npv-function
+    .. [2] adobe-formcalc-npv
+    .. [3] brealey-myers-corporate-finance
+    """
+    _finite("cash", cash)
+    return _discounted(cash, rate)
+
+
+def licensed_cores(
+    hosts: int, *, sockets: int, cores_per_socket: int, minimum_cores: int = MINIMUM_CORES
+) -> int:
+    """Cores to license where each socket counts at least a minimum.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts with the software. [host]
+    sockets : int
+        Processors in each host. [-]
+    cores_per_socket : int
+        Physical cores of each processor. [-]
+    minimum_cores : int
+        Cores that a processor counts at least. [-]
+
+    Returns
+    -------
+    licensed_cores : int
+        Cores to pay for. [-]
+
+    Notes
+    -----
+    hosts * sockets * max(minimum_cores, cores_per_socket). The minimum holds for each processor, not for the host.
+    Packs of cores that a vendor may sell are not in it.
+
+    Examples
+    --------
+    >>> licensed_cores(8, sockets=2, cores_per_socket=24)
+    384
+    >>> licensed_cores(8, sockets=2, cores_per_socket=12)
+    256
+
+    References
+    ----------
+    .. [1] veeam-community-licensing-2024
+    """
+    _whole(hosts=hosts, sockets=sockets, cores_per_socket=cores_per_socket, minimum_cores=minimum_cores)
+    return hosts * sockets * max(minimum_cores, cores_per_socket)
+
+
+def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_per_licence: int = 32) -> int:
+    """Licences by the socket where one covers so many cores of it.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts. [host]
+    sockets : int
+        Sockets of a host. [-]
+    cores_per_socket : int
+        Cores of a socket. [-]
+    cores_per_licence : int
+        Cores of one socket that a licence covers. [-]
+
+    Returns
+    -------
+    licensed_sockets : int
+        Licences. [-]
+
+    Raises
+    ------
+    ValueError
+        If one is not a whole number, or too small.
+
+    Notes
+    -----
+    hosts * sockets * ceil(cores / cores per licence). VMware counts so since April 2020.
+
+    Examples
+    --------
+    >>> licensed_sockets(8, sockets=2, cores_per_socket=28)
+    16
+    >>> licensed_sockets(8, sockets=2, cores_per_socket=48)
+    32
+
+    References
+    ----------
+    .. [1] vmware-cpu-pricing-2020
+    """
+    _whole(hosts=hosts)
+    _whole(1, sockets=sockets, cores_per_socket=cores_per_socket, cores_per_licence=cores_per_licence)
+    return hosts * sockets * -(-cores_per_socket // cores_per_licence)
+
+
+def licensed_gpus(boards: int, *, gpus_per_board: int) -> int:
+    """GPUs to license where each physical GPU counts.
+
+    Parameters
+    ----------
+    boards : int
+        GPU boards in all hosts with the software. [-]
+    gpus_per_board : int
+        Physical GPUs on each board: four on an A16, one on most. [GPU]
+
+    Returns
+    -------
+    licensed_gpus : int
+        Licences to pay for. [GPU]
+
+    Notes
+    -----
+    boards * gpus_per_board. However many virtual GPUs, MIG instances or users share a GPU, it is one licence.
+
+    Examples
+    --------
+    >>> licensed_gpus(6, gpus_per_board=4)
+    24
+
+    References
+    ----------
+    .. [1] nvidia-licensing-wiki
+    """
+    _whole(boards=boards, gpus_per_board=gpus_per_board)
+    return boards * gpus_per_board
+
+
+def subscription_cost(
+    licences: float, *, yearly_price: float, year: int, bought_year: int = 0, years_included: int = 0
+) -> float:
+    """Cost of a yearly subscription, or of yearly support, in one year.
+
+    Parameters
+    ----------
+    licences : float
+        Licences: GPUs, cores or sockets. [-]
+    yearly_price : float
+        Price of one for a year. [currency]
+    year : int
+        Year asked for, from 1. [-]
+    bought_year : int
+        Year in which what is licensed was bought; 0 is the start. [-]
+    years_included : int
+        First years of operation that the purchase already covers. [-]
+
+    Returns
+    -------
+    subscription_cost : float
+        Cost in that year. [currency]
+
+    Notes
+    -----
+    licences * yearly_price if year >= max(bought_year, 1) + years_included, else 0. The first year of operation is
+    year 1 for what is bought at the start and year b for what is bought in year b; included years count from it.
+
+    Examples
+    --------
+    >>> [subscription_cost(4, yearly_price=100, year=year, years_included=2) for year in (1, 2, 3, 4)]
+    [0, 0, 400, 400]
+    >>> [subscription_cost(4, yearly_price=100, year=year, bought_year=3) for year in (1, 2, 3, 4)]
+    [0, 0, 400, 400]
+
+    References
+    ----------
+    .. [1] nvidia-licensing-wiki
+    .. [2] gpuplan-method
+    """
+    not_negative(licences=licences, yearly_price=yearly_price)
+    _whole(bought_year=bought_year, years_included=years_included)
+    _whole(1, year=year)
+    paid = year >= max(bought_year, 1) + years_included
+    return licences * yearly_price if paid else 0
+
+
+def term_licence_purchases(
+    licences: float,
+    *,
+    price: float,
+    term_years: int,
+    horizon_years: int,
+    bought_year: int = 0,
+    years_included: int = 0,
+) -> tuple[float, ...]:
+    """Yearly cash for licences that are paid in advance for a term, and again when it runs out.
+
+    Parameters
+    ----------
+    licences : float
+        Licences: GPUs, cores or sockets. [-]
+    price : float
+        Price of one for the whole term. [currency]
+    term_years : int
+        Years that one purchase covers, at least 1. [-]
+    horizon_years : int
+        Last year that is planned for. [-]
+    bought_year : int
+        Year in which what is licensed was bought; 0 is the start. [-]
+    years_included : int
+        First years of operation that the purchase already covers. [-]
+
+    Returns
+    -------
+    term_licence_purchases : tuple of float
+        Cost at the start and in each year: index 0 to horizon_years. [currency]
+
+    Notes
+    -----
+    licences * price at bought_year + years_included, and every term_years after it, as long as the first year that
+    the purchase covers, max(bought_year, 1) + years_included + ..., is not beyond horizon_years. The last term is
+    paid in full even if it reaches beyond the horizon. So a term that follows years 1 to 5 is paid at the end
+    of year 5, and one for something bought in year b in the year it begins, as the first was.
+
+    Examples
+    --------
+    >>> term_licence_purchases(4, price=100, term_years=3, horizon_years=7)
+    (400, 0, 0, 400, 0, 0, 400, 0)
+    >>> term_licence_purchases(4, price=100, term_years=3, horizon_years=3)
+    (400, 0, 0, 0)
+    >>> term_licence_purchases(4, price=100, term_years=5, horizon_years=7, years_included=5)
+    (0, 0, 0, 0, 0, 400, 0, 0)
+
+    References
+    ----------
+    .. [1] nvidia-licensing-wiki
+    .. [2] gpuplan-method
+    """
+    not_negative(licences=licences, price=price)
+    _whole(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
+    _whole(1, term_years=term_years)
+    last = horizon_years - max(bought_year, 1) + bought_year
+    paid = range(bought_year + years_included, last + 1, term_years)
+    return tuple(licences * price if year in paid else 0 for year in range(horizon_years + 1))
+
+
+def installed_gpu_hours(gpus: float) -> float:
+    """GPU-hours per year if every GPU worked all the time.
+
+    Parameters
+    ----------
+    gpus : float
+        GPUs there are. [GPU]
+
+    Returns
+    -------
+    installed_gpu_hours : float
+        GPU-hours in a year of 8760 hours. [-]
+
+    Notes
+    -----
+    gpus * 8760. Failures and maintenance are not taken off.
+
+    Examples
+    --------
+    >>> installed_gpu_hours(32)
+    280320
+
+    References
+    ----------
+    .. [1] walker-cpu-hour-2009
+    """
+    not_negative(gpus=gpus)
+    return gpus * HOURS_PER_YEAR
+
+
+def used_gpu_hours(gpus: float, *, utilisation: float) -> float:
+    """GPU-hours per year in which a GPU is in use.
+
+    Parameters
+    ----------
+    gpus : float
+        GPUs there are. [GPU]
+    utilisation : float
+        Share of the installed GPU-hours that are used, 0 to 1. [-]
+
+    Returns
+    -------
+    used_gpu_hours : float
+        GPU-hours in a year of 8760 hours. [-]
+
+    Notes
+    -----
+    gpus * 8760 * utilisation. Used means given to somebody, however busy the GPU is meanwhile.
+
+    Examples
+    --------
+    >>> used_gpu_hours(32, utilisation=0.5)
+    140160.0
+
+    References
+    ----------
+    .. [1] walker-cpu-hour-2009
+    """
+    _share(utilisation=utilisation)
+    return installed_gpu_hours(gpus) * utilisation
+
+
+def gpu_hour_cost(total_cost: float, *, gpu_hours: float) -> float:
+    """Cost of one GPU-hour: a cost over the GPU-hours of the same time, both discounted or neither.
+
+    Parameters
+    ----------
+    total_cost : float
+        Cost over the whole horizon, or its present value. [currency]
+    gpu_hours : float
+        GPU-hours over the same time, installed or used, discounted if the cost is. [-]
+
+    Returns
+    -------
+    gpu_hour_cost : float
+        Cost of one hour of one GPU. [currency]
+
+    Notes
+    -----
+    total_cost / gpu_hours. Per installed GPU-hour it is what an idle GPU costs too; per used GPU-hour the users
+    carry the idle hours.
+
+    Examples
+    --------
+    >>> gpu_hour_cost(560640, gpu_hours=280320)
+    2.0
+
+    References
+    ----------
+    .. [1] walker-cpu-hour-2009
+    """
+    _finite("total_cost", [total_cost])
+    above_zero(gpu_hours=gpu_hours)
+    return total_cost / gpu_hours
+
+
+def level_gpu_hour_cost(net_present_cost: float, *, yearly_gpu_hours: Sequence[float], rate: float) -> float:
+    """The level price per GPU-hour that pays for the design over its years.
+
+    Parameters
+    ----------
+    net_present_cost : float
+        Cost of all years in money of today. [currency]
+    yearly_gpu_hours : sequence of float
+        GPU-hours, installed or used, indexed as yearly cash: 0 at the start, then year 1, year 2, ... [-]
+    rate : float
+        Discount rate per year of the net present cost, 0 to 1. [-]
+
+    Returns
+    -------
+    level_gpu_hour_cost : float
+        Cost of one hour of one GPU, the same in every year. [currency]
+
+    Notes
+    -----
+    net_present_cost / sum of yearly_gpu_hours[k] / (1 + rate) ** k, as the levelised cost of energy. Charged for
+    each GPU-hour at the end of its year it brings in exactly the net present cost. At rate 0 it is cost over hours.
+
+    Examples
+    --------
+    >>> round(level_gpu_hour_cost(1000, yearly_gpu_hours=[0, 550, 605], rate=0.1), 6)
+    1.0
+
+    References
+    ----------
+    .. [1] nrel-economic-manual-1995
+    .. [2] walker-cpu-hour-2009
+    """
+    _finite("net_present_cost", [net_present_cost])
+    for hours in yearly_gpu_hours:
+        not_negative(yearly_gpu_hours=hours)
+    discounted = _discounted(yearly_gpu_hours, rate)
+    if discounted <= 0:
+        raise ValueError(f"yearly_gpu_hours is {list(yearly_gpu_hours)}; one at least must be above 0")
+    return net_present_cost / discounted
+
+
+def rent_cost(used_gpu_hours: float, *, hour_price: float) -> float:
+    """Cost of renting GPUs by the hour for the hours of use.
+
+    Parameters
+    ----------
+    used_gpu_hours : float
+        GPU-hours that are used. [-]
+    hour_price : float
+        Rent of one GPU for one hour. [currency]
+
+    Returns
+    -------
+    rent_cost : float
+        Rent of all. [currency]
+
+    Notes
+    -----
+    used_gpu_hours * hour_price: no rent for idle hours. Data transfer and storage at the provider are not in it.
+
+    Examples
+    --------
+    >>> rent_cost(1000, hour_price=2.5)
+    2500.0
+
+    References
+    ----------
+    .. [1] walker-cpu-hour-2009
+    """
+    not_negative(used_gpu_hours=used_gpu_hours, hour_price=hour_price)
+    return used_gpu_hours * hour_price
+
+
+def breakeven_utilisation(installed_gpu_hour_cost: float, *, rent_hour_price: float) -> float:
+    """Utilisation above which owning costs less than renting by the hour.
+
+    Parameters
+    ----------
+    installed_gpu_hour_cost : float
+        Own cost of one installed GPU-hour. [currency]
+    rent_hour_price : float
+        Rent of one such GPU for one hour. [currency]
+
+    Returns
+    -------
+    breakeven_utilisation : float
+        Share of the installed GPU-hours; above 1 renting costs less at any utilisation. [-]
+
+    Notes
+    -----
+    installed_gpu_hour_cost / rent_hour_price: owning costs the same however much is used, apart from a part of the
+    energy, and rent is paid for used hours. Both must be levelled at the same rate.
+
+    Examples
+    --------
+    >>> breakeven_utilisation(0.75, rent_hour_price=2.5)
+    0.3
+
+    References
+    ----------
+    .. [1] walker-cpu-hour-2009
+    """
+    not_negative(installed_gpu_hour_cost=installed_gpu_hour_cost)
+    above_zero(rent_hour_price=rent_hour_price)
+    return installed_gpu_hour_cost / rent_hour_price
+
+
+def crossover_year(own_cash: Sequence[float], *, rent_cash: Sequence[float]) -> float | None:
+    """When the cost of owning, added up, first is no more than that of renting.
+
+    Parameters
+    ----------
+    own_cash : sequence of float
+        Cost of owning at the start and in each year. [currency]
+    rent_cash : sequence of float
+        Cost of renting at the start and in each year, as many. [currency]
+
+    Returns
+    -------
+    crossover_year : float or None
+        Years from the start, 0 if owning is no dearer at once, None if it never is within these years. [-]
+
+    Notes
+    -----
+    The first zero of the difference of the two running sums, on a straight line within each year. A later purchase
+    may make owning the dearer one again; only the first time counts. Discount both beforehand for the
+    discounted payback.
+
+    Examples
+    --------
+    >>> crossover_year([900, 100, 100], rent_cash=[0, 700, 700])
+    1.5
+    >>> crossover_year([900, 100, 100], rent_cash=[0, 300, 300])
+
+    References
+    ----------
+    .. [1] walker-cpu-hour-2009
+    .. [2] brealey-myers-corporate-finance
+    """
+    if len(own_cash) != len(rent_cash):
+        raise ValueError(f"own_cash has {len(own_cash)} years, rent_cash {len(rent_cash)}; both need as many")
+    _finite("own_cash", own_cash)
+    _finite("rent_cash", rent_cash)
+    before = 0.0
+    dearer = accumulate(own - rent for own, rent in zip(own_cash, rent_cash, strict=True))
+    for year, now in enumerate(dearer):
+        if now <= 0:
+            return year - 1 + before / (before - now) if year else 0.0
+        before = now
+    return None
+
+
+def risk_price(extra_cost: float, *, hours_removed_h: float) -> float:
+    """What one hour less of risk costs.
+
+    Parameters
+    ----------
+    extra_cost : float
+        What the safer design costs more. [currency]
+    hours_removed_h : float
+        Hours at risk that it has fewer, over the same time. [h]
+
+    Returns
+    -------
+    risk_price : float
+        Cost of each hour removed. [currency]
+
+    Notes
+    -----
+    extra_cost / hours_removed_h. Negative if the safer design costs less: then there is nothing to weigh.
+
+    Examples
+    --------
+    >>> risk_price(50000, hours_removed_h=625)
+    80.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    _finite("extra_cost", [extra_cost])
+    above_zero(hours_removed_h=hours_removed_h)
+    return extra_cost / hours_removed_h
+
+
+def allocated_cost(total_cost: float, *, shares: Sequence[float]) -> tuple[float, ...]:
+    """A cost divided among groups by their shares.
+
+    Parameters
+    ----------
+    total_cost : float
+        Cost to divide. [currency]
+    shares : sequence of float
+        What each group counts, for example its used GPU-hours; not below 0, not all 0. [-]
+
+    Returns
+    -------
+    allocated_cost : tuple of float
+        Cost of each group; together the whole cost. [currency]
+
+    Notes
+    -----
+    total_cost * share / sum of shares. Only the ratios of the shares matter.
+
+    Examples
+    --------
+    >>> allocated_cost(900, shares=[2, 1, 0])
+    (600.0, 300.0, 0.0)
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    _finite("total_cost", [total_cost])
+    for share in shares:
+        not_negative(shares=share)
+    whole = math.fsum(shares)
+    if whole <= 0:
+        raise ValueError(f"shares is {list(shares)}; one at least must be above 0")
+    return tuple(total_cost * (share / whole) for share in shares)
+
+
+def _discounted(yearly: Sequence[float], rate: float) -> float:
+    """Sum of what is due at the start and at the end of each year, in values of the start."""
+    _share(rate=rate)
+    return math.fsum(amount / (1 + rate) ** year for year, amount in enumerate(yearly))
+
+
+def _finite(name: str, values: Iterable[float]) -> None:
+    """Refuse what is not a finite number."""
+    for value in values:
+        if not math.isfinite(value):
+            raise ValueError(f"{name} has {value}; it must be finite")
+
+
+def _share(**given: float) -> None:
+    """Refuse what is not from 0 to 1, by its name."""
+    for name, value in given.items():
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} is {value}; it must be from 0 to 1")
+
+
+def _whole(least: int = 0, /, **given: int) -> None:
+    """Refuse what is not a whole number from the least on, by its name."""
+    for name, value in given.items():
+        if not isinstance(value, Integral) or value < least:
+            raise ValueError(f"{name} is {value}; it must be a whole number, at least {least}")

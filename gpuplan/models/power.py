@@ -1,0 +1,394 @@
+"""Power and space: watts at full load and on average, energy, heat, emissions, rack units and racks."""
+
+import math
+
+from gpuplan.models.availability import HOURS_PER_YEAR
+from gpuplan.units import above_zero, exact, not_negative
+
+BTU_H_PER_W = 3600 / 1055.05585262
+"""One watt in British thermal units (International Table) per hour: 3.412141633. [BTU/h]"""
+
+W_PER_KW = 1000
+"""Watts in a kilowatt. [W]"""
+
+
+def host_power_w(
+    boards: int,
+    *,
+    base_w: float,
+    board_w: float,
+    adapters: int = 0,
+    adapter_w: float = 0.0,
+    psu_efficiency: float = 1.0,
+) -> float:
+    """Power that one host draws from the wall at full load.
+
+    Parameters
+    ----------
+    boards : int
+        GPU boards in the host. [-]
+    base_w : float
+        Host at full load without GPU boards and without the adapters named here. [W]
+    board_w : float
+        One GPU board at its power limit, which counts all GPUs on the board. [W]
+    adapters : int
+        Network adapters in the host. [-]
+    adapter_w : float
+        One of them at full load. [W]
+    psu_efficiency : float
+        Power that the power supplies give over the power that they draw, above 0 to 1. [-]
+
+    Returns
+    -------
+    host_power_w : float
+        Power at the wall. [W]
+
+    Notes
+    -----
+    (base_w + boards * board_w + adapters * adapter_w) / psu_efficiency. Every part at its limit at once: what
+    a breaker must carry, and more than a host draws in use. With psu_efficiency 1 the parts are taken as
+    they are, as if measured at the wall.
+
+    Examples
+    --------
+    >>> host_power_w(4, base_w=800, board_w=250)
+    1800.0
+    >>> host_power_w(4, base_w=800, board_w=250, adapters=2, adapter_w=18, psu_efficiency=0.96)
+    1912.5
+
+    References
+    ----------
+    .. [1] barroso-datacenter-2018
+    """
+    not_negative(boards=boards, base_w=base_w, board_w=board_w, adapters=adapters, adapter_w=adapter_w)
+    above_zero(psu_efficiency=psu_efficiency)
+    _share(psu_efficiency=psu_efficiency)
+    return (base_w + boards * board_w + adapters * adapter_w) / psu_efficiency
+
+
+def typical_power_w(peak_w: float, *, idle_share: float, load: float) -> float:
+    """Power drawn on average over time.
+
+    Parameters
+    ----------
+    peak_w : float
+        Power at full load. [W]
+    idle_share : float
+        Power without load over power at full load, 0 to 1. [-]
+    load : float
+        Load on average over time, 0 to 1. [-]
+
+    Returns
+    -------
+    typical_power_w : float
+        Mean power. [W]
+
+    Notes
+    -----
+    peak_w * (idle_share + (1 - idle_share) * load). A straight line between idle and full load: good for the sum
+    of many machines, coarse for one. What is switched on draws the idle share even if nobody uses it.
+
+    Examples
+    --------
+    >>> typical_power_w(2000, idle_share=0.25, load=0.6)
+    1400.0
+
+    References
+    ----------
+    .. [1] fan-power-provisioning-2007
+    """
+    not_negative(peak_w=peak_w)
+    _share(idle_share=idle_share, load=load)
+    return peak_w * (idle_share + (1 - idle_share) * load)
+
+
+def total_power_w(*parts_w: float) -> float:
+    """Power of all parts together.
+
+    Parameters
+    ----------
+    *parts_w : float
+        Power of each part. [W]
+
+    Returns
+    -------
+    total_power_w : float
+        Sum of the parts. [W]
+
+    Notes
+    -----
+    The plain sum, 0 without parts. The sum of peaks is an upper bound: not all parts peak at the same time.
+
+    Examples
+    --------
+    >>> total_power_w(14400, 720)
+    15120.0
+
+    References
+    ----------
+    .. [1] fan-power-provisioning-2007
+    """
+    for part in parts_w:
+        not_negative(parts_w=part)
+    return math.fsum(parts_w)
+
+
+def heat_btu_h(power_w: float) -> float:
+    """Heat that cooling has to carry off, in British thermal units per hour.
+
+    Parameters
+    ----------
+    power_w : float
+        Electrical power drawn. [W]
+
+    Returns
+    -------
+    heat_btu_h : float
+        Heat. [BTU/h]
+
+    Notes
+    -----
+    power_w * 3600 / 1055.05585262, which is 3.412141633 BTU/h for each watt (International Table BTU). All power
+    that computers and switches draw ends as heat in the room.
+
+    Examples
+    --------
+    >>> round(heat_btu_h(1000), 3)
+    3412.142
+
+    References
+    ----------
+    .. [1] nist-sp-811-b8
+    """
+    not_negative(power_w=power_w)
+    return power_w * BTU_H_PER_W
+
+
+def facility_power_w(it_power_w: float, *, pue: float) -> float:
+    """Power of the data centre for this equipment, with cooling and losses.
+
+    Parameters
+    ----------
+    it_power_w : float
+        Power of the computers and switches. [W]
+    pue : float
+        Power usage effectiveness: energy of the data centre over energy of its IT equipment, at least 1. [-]
+
+    Returns
+    -------
+    facility_power_w : float
+        Power that is paid for. [W]
+
+    Notes
+    -----
+    it_power_w * pue. The power usage effectiveness is a ratio of energies over a year; for one moment, and for
+    one rack among others, it is an approximation.
+
+    Examples
+    --------
+    >>> facility_power_w(10000, pue=1.5)
+    15000.0
+
+    References
+    ----------
+    .. [1] iso-iec-30134-2
+    """
+    not_negative(it_power_w=it_power_w)
+    if not 1 <= pue < math.inf:
+        raise ValueError(f"pue is {pue}; it must be at least 1, and finite")
+    return it_power_w * pue
+
+
+def energy_kwh(power_w: float, *, hours_h: float = HOURS_PER_YEAR) -> float:
+    """Energy drawn over some time, a year if nothing else is said.
+
+    Parameters
+    ----------
+    power_w : float
+        Mean power. [W]
+    hours_h : float
+        How long. [h]
+
+    Returns
+    -------
+    energy_kwh : float
+        Energy. [kWh]
+
+    Notes
+    -----
+    power_w * hours_h / 1000; a year has 8760 hours. The power is the mean, not the peak.
+
+    Examples
+    --------
+    >>> energy_kwh(1000)
+    8760.0
+    >>> energy_kwh(250, hours_h=24)
+    6.0
+
+    References
+    ----------
+    .. [1] nist-sp-811-b8
+    """
+    not_negative(power_w=power_w, hours_h=hours_h)
+    return power_w * hours_h / W_PER_KW
+
+
+def emissions_kg(energy_kwh: float, *, grid_kg_kwh: float) -> float:
+    """Carbon dioxide equivalent of electrical energy.
+
+    Parameters
+    ----------
+    energy_kwh : float
+        Energy drawn from the grid. [kWh]
+    grid_kg_kwh : float
+        Carbon dioxide equivalent of each kilowatt-hour from this grid. [kg/kWh]
+
+    Returns
+    -------
+    emissions_kg : float
+        Carbon dioxide equivalent. [kg]
+
+    Notes
+    -----
+    energy_kwh * grid_kg_kwh: the location-based method for purchased electricity. Making and disposing of the
+    equipment is not in it.
+
+    Examples
+    --------
+    >>> emissions_kg(1000, grid_kg_kwh=0.25)
+    250.0
+
+    References
+    ----------
+    .. [1] ghg-protocol-scope-2
+    """
+    not_negative(energy_kwh=energy_kwh, grid_kg_kwh=grid_kg_kwh)
+    return energy_kwh * grid_kg_kwh
+
+
+def hosts_per_rack(
+    host_u: float, *, host_w: float, rack_units_u: float, reserved_u: float, rack_kw: float
+) -> int:
+    """Hosts that one rack holds by height and by power.
+
+    Parameters
+    ----------
+    host_u : float
+        Height of one host. [U]
+    host_w : float
+        Power of one host at full load. [W]
+    rack_units_u : float
+        Height of the rack. [U]
+    reserved_u : float
+        Height kept free for switches, cables and other equipment. [U]
+    rack_kw : float
+        Most power that the hosts of one rack may draw. [kW]
+
+    Returns
+    -------
+    hosts_per_rack : int
+        Whole hosts; 0 if one host alone is too high or draws too much. [-]
+
+    Notes
+    -----
+    min(floor((rack_units_u - reserved_u) / host_u), floor(1000 * rack_kw / host_w)), worked in fractions so that
+    decimals do not lose a host to rounding. All hosts at full load at once; power for what stands in the reserved
+    height is not counted, so take it off rack_kw first.
+
+    Examples
+    --------
+    >>> hosts_per_rack(2, host_w=1800, rack_units_u=42, reserved_u=4, rack_kw=17.3)
+    9
+    >>> hosts_per_rack(2, host_w=600, rack_units_u=42, reserved_u=4, rack_kw=17.3)
+    19
+
+    References
+    ----------
+    .. [1] eia-310-e
+    .. [2] barroso-datacenter-2018
+    """
+    above_zero(host_u=host_u)
+    not_negative(host_w=host_w, rack_units_u=rack_units_u, reserved_u=reserved_u, rack_kw=rack_kw)
+    if reserved_u > rack_units_u:
+        raise ValueError(f"reserved_u is {reserved_u}; it must be at most rack_units_u, {rack_units_u}")
+    by_height = (exact(rack_units_u) - exact(reserved_u)) // exact(host_u)
+    if host_w == 0:
+        return int(by_height)
+    return int(min(by_height, exact(rack_kw) * W_PER_KW // exact(host_w)))
+
+
+def racks(hosts: int, *, hosts_per_rack: int) -> int:
+    """Racks that the hosts need.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts there are. [host]
+    hosts_per_rack : int
+        Hosts that one rack holds. [-]
+
+    Returns
+    -------
+    racks : int
+        Whole racks. [-]
+
+    Notes
+    -----
+    ceil(hosts / hosts_per_rack); 0 for no hosts. For equal hosts, and as few racks as possible: spreading hosts
+    over racks against the loss of a rack needs more.
+
+    Examples
+    --------
+    >>> racks(20, hosts_per_rack=9)
+    3
+
+    References
+    ----------
+    .. [1] eia-310-e
+    """
+    not_negative(hosts=hosts, hosts_per_rack=hosts_per_rack)
+    if hosts == 0:
+        return 0
+    if hosts_per_rack < 1:
+        raise ValueError(
+            f"hosts_per_rack is {hosts_per_rack}: one host is more than a rack may carry, by height or by power"
+        )
+    return math.ceil(hosts / hosts_per_rack)
+
+
+def rack_units_u(*parts_u: float) -> float:
+    """Height of all parts together in a rack.
+
+    Parameters
+    ----------
+    *parts_u : float
+        Height of each part. [U]
+
+    Returns
+    -------
+    rack_units_u : float
+        Sum of the parts. [U]
+
+    Notes
+    -----
+    The plain sum, 0 without parts. A rack unit is 44.45 mm. Space between the parts is not counted.
+
+    Examples
+    --------
+    >>> rack_units_u(16, 2)
+    18.0
+
+    References
+    ----------
+    .. [1] eia-310-e
+    """
+    for part in parts_u:
+        not_negative(parts_u=part)
+    return math.fsum(parts_u)
+
+
+def _share(**given: float) -> None:
+    """Refuse what is not from 0 to 1, by its name."""
+    for name, value in given.items():
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} is {value}; it must be from 0 to 1")

@@ -1,0 +1,222 @@
+"""Prices: what the scenario states wins over the catalog; a price that nobody knows stays unknown.
+
+Catalog prices are in US dollars and are converted to the currency of the scenario; stated ones are in it already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gpuplan.catalog import Catalog, Row
+from gpuplan.facts import Fact
+from gpuplan.scenario import Scenario
+
+ANY_HOST = "host-without-gpus"
+"""What a host of the usual kind costs whose server has no price of its own."""
+LARGE_HOST = "large-host-without-gpus"
+"""What a host with slots for more boards costs; no price was found."""
+
+UNLISTED = (
+    "electricity-kwh",
+    "rack-year",
+    "administration-host-year",
+    "nvaie-support-year",
+    "platform-socket",
+    "platform-support-socket-year",
+    "storage-tb",
+    "compute-host",
+    "management-host",
+)
+"""Prices that can be stated even if the catalog has no row for them."""
+
+PRICED_TABLES = ("gpus", "servers", "nics", "switches")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A price and where it is known from, in the currency of the scenario and before any discount."""
+
+    key: str
+    """What is priced: ``prices.KEY`` in a scenario states it."""
+    name: str
+    per: str
+    """Per what: each, core-year, gpu-year, kwh and so on."""
+    fact: Fact
+    as_of: str
+    """Day, month or year from which it is known."""
+    stated: bool
+    """Whether the scenario states it."""
+    old: bool
+    """Whether it was more than a year old on the day of the calculation."""
+
+    @property
+    def value(self) -> float:
+        """The price."""
+        return float(self.fact.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Something that costs money, whose price nobody knows."""
+
+    key: str
+    name: str
+    per: str
+
+
+class PriceList:
+    """The prices of a scenario with a catalog, each looked up by what it prices; remembers those that were used."""
+
+    def __init__(self, scenario: Scenario, catalog: Catalog) -> None:
+        self._scenario = scenario
+        self._rows = _default_rows(catalog)
+        self._stated = dict(scenario.prices)
+        self.currency = scenario.cost.currency
+        self.rate = scenario.cost.usd_rate or 1.0
+        self.as_of = scenario.cost.as_of or newest_price(catalog)
+        self.found: dict[str, Price] = {}
+        self.unknown: dict[str, Unknown] = {}
+
+    def price(self, key: str, name: str, per: str, *instead: str) -> Price | None:
+        """The price of ``key``, or of the first of ``instead`` that has one: stated, or of its catalog row.
+
+        What has no price is kept in ``unknown``.
+        """
+        known = next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
+        if known is None:
+            self.unknown[key] = Unknown(key, name, per)
+            return None
+        if known in self._stated:
+            fact = self._scenario.fact(f"prices.{known}")
+            origin = self._scenario.origin(f"prices.{known}")
+            as_of = origin.as_of or self.as_of
+            fact = Fact(
+                fact.key,
+                fact.value,
+                self.currency,
+                None,
+                None,
+                fact.basis,
+                fact.sources,
+                fact.locator,
+                fact.note,
+            )
+            found = Price(key, name, per, fact, as_of, True, is_old(as_of, self.as_of))
+        else:
+            row = self._rows[known]
+            found = Price(
+                key, name, per, self._converted(row), row["as_of"], False, is_old(row["as_of"], self.as_of)
+            )
+        self.found[key] = found
+        return found
+
+    def _converted(self, row: Row) -> Fact:
+        note = row.note
+        if self.currency != "USD":
+            note = f"USD {row['price_usd']:,g} x {self.rate:g}. {note}".strip()
+        return Fact(
+            f"prices/{row.id}/price_usd",
+            row["price_usd"] * self.rate,
+            self.currency,
+            row["low_usd"] * self.rate,
+            row["high_usd"] * self.rate,
+            row.basis,
+            row.sources,
+            row.locator,
+            note,
+        )
+
+
+def is_old(as_of: str, today: str) -> bool:
+    """Whether a price of some day, month or year is more than a year old on another day, all of its days taken.
+
+    Parameters
+    ----------
+    as_of : str
+        ISO day, month or year from which the price is known. [-]
+    today : str
+        ISO day on which it is looked at. [-]
+
+    Returns
+    -------
+    is_old : bool
+        Whether the last day that ``as_of`` can mean is more than a year ago. [-]
+
+    Examples
+    --------
+    >>> is_old("2025-11", "2026-11-21"), is_old("2025", "2026-11-21"), is_old("2025-10", "2026-11-21")
+    (False, False, True)
+    """
+    year_ago = f"{int(today[:4]) - 1:04}{today[4:]}"
+    return as_of + "-12-31"[len(as_of) - 4 :] < year_ago
+
+
+@lru_cache(maxsize=8)
+def newest_price(catalog: Catalog) -> str:
+    """The last day that the newest price of the catalog is known from.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        Prices and rentals. [-]
+
+    Returns
+    -------
+    newest_price : str
+        ISO day. [-]
+    """
+    days = [row["as_of"] for table in ("prices", "rentals") for row in catalog.rows(table)]
+    return max((day for day in days if len(day) == 10), default="2026-01-01")
+
+
+@lru_cache(maxsize=8)
+def _default_rows(catalog: Catalog) -> Mapping[str, Row]:
+    """What is priced -> the row to plan with: by the catalog item, else by the id of the row."""
+    rows = [row for row in catalog.rows("prices") if row["use"] == "default"]
+    return {row.id: row for row in rows} | {row["item"]: row for row in rows if row["item"]}
+
+
+def factor(scenario: Scenario, catalog: Catalog, name: str) -> Fact:
+    """A factor of power or cost: what the scenario states in ``cost.NAME``, else the planning value of the catalog."""
+    return stated_or(scenario, f"cost.{name}", catalog_factor(catalog, name))
+
+
+def stated_or(scenario: Scenario, path: str, otherwise: Fact) -> Fact:
+    """What the scenario states at a path, else another fact."""
+    if scenario.get(path) is None:
+        return otherwise
+    stated = scenario.fact(path)
+    return Fact(
+        stated.key,
+        stated.value,
+        otherwise.unit,
+        None,
+        None,
+        stated.basis,
+        stated.sources,
+        stated.locator,
+        stated.note,
+    )
+
+
+def catalog_factor(catalog: Catalog, name: str) -> Fact:
+    """A factor of the catalog with its low and high."""
+    row = catalog.row("factors", name)
+    value, low, high = (int(x) if x == int(x) else x for x in (row["value"], row["low"], row["high"]))
+    return Fact(
+        f"factors/{name}", value, row["unit"], low, high, row.basis, row.sources, row.locator, row.note
+    )
+
+
+@lru_cache(maxsize=8)
+def price_keys(catalog: Catalog) -> frozenset[str]:
+    """Everything that a scenario can state a price of."""
+    items = {f"{table}/{id}" for table in PRICED_TABLES for id in catalog.items(table)}
+    rows = {row.id for row in catalog.rows("prices") if not row["item"]}
+    links = {
+        f"{kind}-{speed}g" for kind in ("adapter", "cable") for speed in (1, 10, 25, 40, 50, 100, 200, 400)
+    }
+    rented = {f"rent/{id}" for id in catalog.gpus}
+    return frozenset(items | rows | links | rented | {*UNLISTED, ANY_HOST, LARGE_HOST})

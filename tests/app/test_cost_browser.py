@@ -1,0 +1,156 @@
+"""The cost step in a real browser: what a person sees and does there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+PRICE = "Price, VMware Cloud Foundation"
+
+
+@pytest.fixture(scope="module")
+def app(server: Callable[..., Any]) -> Any:
+    return server()
+
+
+@pytest.fixture
+def cost(app: Any, page: Callable[..., Any]) -> Iterator[Callable[[str], Any]]:
+    """Opens an example at the cost step; no request may leave the machine and no error may be logged."""
+    opened = page().open(app.url, "Enterprise example")
+
+    def at(example: str) -> Any:
+        enter(opened.page, example)
+        return opened.page
+
+    yield at
+    assert opened.external == []
+    assert opened.errors == []
+
+
+def enter(page: Any, example: str) -> None:
+    page.get_by_text(example).first.click()
+    page.locator("nav").get_by_text("Cost").click()
+    page.get_by_role("heading", name="Cost", level=1).wait_for()
+    page.locator(".gp-chart svg text", has_text="Start").first.wait_for()
+
+
+def figure(page: Any) -> Any:
+    return page.locator(".gp-figure", has_text="Cost over")
+
+
+def wait_value(page: Any, other_than: str) -> str:
+    figure(page).locator("b", has_not_text=re.compile(f"^{re.escape(other_than)}$")).wait_for(timeout=5000)
+    return str(figure(page).locator("b").inner_text())
+
+
+def test_a_price_edited_in_place_changes_the_strip_and_undo_restores_it(cost: Callable[[str], Any]) -> None:
+    page = cost("Enterprise example")
+    before = figure(page).locator("b").inner_text()
+    price = page.get_by_label(PRICE, exact=True)
+    assert price.input_value() == ""
+    price.fill("700")
+    after = wait_value(page, before)
+    assert after != before
+    assert price.evaluate("node => node === document.activeElement")  # typing is never interrupted
+    price.press("Tab")
+    row = page.locator(".gp-sheet tbody", has_text="VMware Cloud Foundation")
+    row.get_by_text("stated in this design").wait_for(timeout=5000)
+    page.get_by_role("button", name="Undo").click()
+    assert wait_value(page, after) == before
+    price.fill("700")
+    price.press("Tab")
+    assert wait_value(page, before) == after
+    row.get_by_role("button", name="back to the catalog").click()
+    assert wait_value(page, after) == before
+
+
+def test_a_price_that_nobody_knows_is_named_and_can_be_stated(cost: Callable[[str], Any]) -> None:
+    page = cost("Enterprise example")
+    page.locator("nav").get_by_text("Network").click()
+    page.get_by_label("Link per GPU host", exact=True).select_option("10")
+    page.locator(".gp-figure", has_text="excl.").wait_for(timeout=5000)
+    figure(page).click()
+    drawer = page.locator(".gp-drawer")
+    drawer.get_by_text("The cost excludes").wait_for()
+    left_out = drawer.locator("[data-at^='visit-prices.']").first
+    name = left_out.inner_text()
+    left_out.click()
+    field = page.get_by_label(f"Price, {name}", exact=True)
+    field.wait_for()
+    page.wait_for_function(
+        "label => document.activeElement.getAttribute('aria-label') === label", arg=f"Price, {name}"
+    )
+    assert field.get_attribute("placeholder") == "unknown"
+    many = int(re.findall(r"excl\. (\d+)", figure(page).inner_text())[0])
+    page.keyboard.type("100")
+    page.keyboard.press("Tab")
+    text = f"excl. {many - 1} price" if many > 1 else "net present"
+    page.locator(".gp-figure", has_text=text).wait_for(timeout=5000)
+
+
+def test_a_wrong_rate_is_said_beside_its_field_and_the_last_plan_stays(cost: Callable[[str], Any]) -> None:
+    page = cost("Starter example")
+    before = figure(page).locator("b").inner_text()
+    currency = page.get_by_label("Currency", exact=True)
+    currency.fill("EUR")
+    currency.press("Tab")
+    page.get_by_text("how much EUR is one US dollar?").first.wait_for(timeout=5000)
+    assert figure(page).locator("b").inner_text() == before
+    page.get_by_text("figures of the last good plan").wait_for()
+    rate = page.get_by_label("One US dollar is", exact=True)
+    rate.fill("many")
+    rate.press("Tab")
+    page.get_by_text("is not allowed: a number").first.wait_for(timeout=5000)
+    rate.fill("2")
+    rate.press("Tab")
+    page.locator(".gp-figure", has_text="EUR").wait_for(timeout=5000)
+    page.locator(".gp-problem:visible").first.wait_for(state="detached", timeout=5000)
+
+
+def test_why_a_gpu_hour_costs_so_much_down_to_a_price(cost: Callable[[str], Any]) -> None:
+    page = cost("Enterprise example")
+    page.locator(".gp-fact", has_text="A GPU-hour used").get_by_role("button").click()
+    drawer = page.locator(".gp-drawer")
+    drawer.get_by_role("button", name="Net present cost").click()
+    drawer.get_by_role("button", name="Paid at the start").click()
+    drawer.get_by_text("How well").or_(drawer.get_by_text("Known from")).first.wait_for()
+    page.keyboard.press("Escape")
+    page.locator(".gp-figure", has_text="Typical power").click()
+    drawer.get_by_text("At peak it is").wait_for()
+
+
+def test_alternatives_are_worked_out_when_they_are_opened(cost: Callable[[str], Any]) -> None:
+    page = cost("Current-generation example")
+    for summary, text in (
+        ("Silos against the pool", "Alone the groups need"),
+        ("Rent or buy", "it is cheaper to"),
+        ("N+1 or N+2", "An hour removed"),
+        ("Year by year", "GPU-hours used"),
+    ):
+        page.locator("summary", has_text=summary).click()
+        page.locator("details[open]", has_text=text).first.wait_for(timeout=10000)
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 820), ("dark", 1280), ("light", 1920)])
+def test_axe_finds_nothing_and_nothing_scrolls_sideways(
+    app: Any, browser: Any, page: Callable[..., Any], theme: str, width: int
+) -> None:
+    script = Path(str(files("axe_playwright_python") / "axe.min.js")).read_text(encoding="utf-8")
+    context = browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=True)
+    opened = page(context).open(f"{app.url}?theme={theme}", "Enterprise example")
+    enter(opened.page, "Current-generation example")
+    for folded in opened.page.locator(".gp-page:visible summary").all():
+        folded.click()
+    for text in ("Alone the groups need", "it is cheaper to", "An hour removed", "GPU-hours used"):
+        opened.page.locator("details[open]", has_text=text).first.wait_for(timeout=10000)
+    opened.page.evaluate(script)
+    found = opened.page.evaluate("axe.run()")["violations"]
+    assert [f"{v['id']}: {n['html'][:120]}" for v in found for n in v["nodes"]] == []
+    assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

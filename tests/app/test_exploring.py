@@ -1,0 +1,58 @@
+"""Many designs planned in the background: what is run, and what is kept of it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from gpuplan import load_scenario, make_plan
+from gpuplan.app.exploring import Exploring
+from gpuplan.catalog import Catalog
+
+pytestmark = pytest.mark.usefixtures("plain_script")
+
+
+def ended(exploring: Exploring) -> None:
+    for _ in range(1200):
+        if exploring.runner.state != "running":
+            return
+        time.sleep(0.05)
+    raise AssertionError("still running after a minute")
+
+
+def test_a_design_is_tried_at_the_ends_of_its_ranges(catalog: Catalog) -> None:
+    changes: list[float] = []
+    swinging = Exploring("sensitivity", "sensitivity", lambda: changes.append(swinging.runner.done))
+    plan = make_plan(load_scenario("starter"), catalog)
+    swinging.start(plan)
+    assert swinging.found is None
+    ended(swinging)
+    assert swinging.runner.error == ""
+    assert swinging.plan is plan
+    assert changes[-1] == 1.0
+    assert len(set(changes)) > 3
+    found = swinging.found
+    assert found is not None
+    assert {"bars", "thresholds"} <= set(found)
+    assert found["bars"]
+
+
+def test_exploring_can_be_stopped_and_leaves_nothing(catalog: Catalog) -> None:
+    exploring = Exploring("explore", "exploration", lambda: None)
+    exploring.start(make_plan(load_scenario("starter"), catalog))
+    exploring.runner.cancel()
+    assert exploring.runner.state == "cancelled"
+    assert exploring.found is None
+
+
+def test_what_is_worked_out_once_is_forgotten_with_the_next_start(catalog: Catalog) -> None:
+    exploring = Exploring("explore", "exploration", lambda: None)
+    asked: list[int] = []
+    for _ in range(2):
+        exploring.once("a", lambda: asked.append(1))
+    assert len(asked) == 1
+    exploring.start(make_plan(load_scenario("starter"), catalog))
+    exploring.runner.cancel()
+    exploring.once("a", lambda: asked.append(1))
+    assert len(asked) == 2

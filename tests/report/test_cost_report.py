@@ -1,0 +1,183 @@
+"""The cost of a plan as plain data and as text: the same numbers as the plan's, all finite, nothing left out in silence."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.economics import posture_costs, rent_or_buy, silo_costs
+from gpuplan.report import cost_dict, cost_text, money, plan_text
+from gpuplan.report.text import WIDTH
+from gpuplan.scenario import Scenario, from_dict
+
+HEADINGS = (
+    "By part",
+    "By group, by the GPUs they ask for",
+    "Bill of materials, on the day it is installed",
+    "Prices",
+    "Power and space",
+    "Silos against the pool, with spare hosts",
+    "Rent or buy",
+    "Spare hosts",
+)
+
+
+def section(text: str, heading: str) -> str:
+    return text.partition(f"\n{heading}\n")[2].partition("\n\n")[0]
+
+
+def one_line(text: str) -> str:
+    return re.sub(r"[ \n]+", " ", text)
+
+
+def in_currency(scenario: Scenario, currency: str, rate: float) -> Scenario:
+    return replace(scenario, cost=replace(scenario.cost, currency=currency, usd_rate=rate))
+
+
+def test_the_examples_as_data(example: Plan) -> None:
+    data = json.loads(json.dumps(cost_dict(example), allow_nan=False))
+    costs = example.costs
+    assert costs is not None
+    assert data["costs"]["net_present"] == costs.net_present
+    assert data["costs"]["excludes"] == list(costs.excludes)
+    assert "materials" not in data["costs"]
+    assert [m["key"] for m in data["bill_of_materials"]] == [m.key for m in costs.materials]
+    assert all(m["rule"] and m["sources"] for m in data["bill_of_materials"])
+    assert [p["host_failures"] for p in data["postures"]] == [p.host_failures for p in posture_costs(example)]
+    against = silo_costs(example)
+    assert against is not None
+    assert data["silos"]["saved"] == against.saved
+    assert bool(data["rent_or_buy"]) is not bool(data["no_rental"])
+
+
+def test_the_examples_as_text(example: Plan) -> None:
+    text = cost_text(example)
+    costs = example.costs
+    assert costs is not None
+    assert text.startswith(f"{example.scenario.name}\n====")
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    for heading in HEADINGS:
+        assert f"\n{heading}\n{'-' * len(heading)}\n" in text
+    assert money(costs.net_present, "USD") in text
+    for part in costs.parts:
+        assert part.name in text
+    for item in costs.unknown:
+        assert item.name in text
+        assert f"\n{item.key} " in section(text, "Prices") or item.key in text
+    assert "None" not in text
+    assert "{" not in text.replace("{KEY: ...}", "")
+    assert max(map(len, text.splitlines())) <= WIDTH + 35
+
+
+def test_the_answer_names_what_the_cost_leaves_out(catalog: Catalog) -> None:
+    scenario = from_dict({"groups": [{"id": "a"}], "hardware": {"gpu": "h100-sxm5-64gb"}})
+    plan = make_plan(scenario, catalog)
+    text = cost_text(plan)
+    name = catalog.gpus["h100-sxm5-64gb"].name
+    assert name in one_line(text.partition("Cost excludes")[2].partition("\n\n")[0])
+    assert "no price known" in section(text, "Bill of materials, on the day it is installed")
+    assert plan.costs is not None
+    left_out = f"excludes {len(plan.costs.excludes)} item"
+    assert left_out in one_line(plan_text(plan).partition("Cost  ")[2].partition("\n\n")[0])
+    whole = scenario
+    for item in plan.costs.unknown:
+        whole = whole.with_value(f"prices.{item.key}", 1.0)
+    assert "Cost excludes" not in cost_text(make_plan(whole, catalog))
+
+
+def test_columns_of_years_add_up_as_shown(plans: dict[str, Plan]) -> None:
+    """Rounded to whole dollars, each column is at most half a dollar a part away from its sum."""
+    text = cost_text(plans["enterprise"]).replace("\u202f", "")
+    rows = section(text, "What is paid when, in USD").splitlines()[2:]
+    found = {row[:17].strip(): [int(n) for n in row[17:].split()] for row in rows}
+    parts = [values for name, values in found.items() if name not in ("All", "Hosts")]
+    assert len(parts) == len(plans["enterprise"].costs.parts)  # type: ignore[union-attr]
+    for at, total in enumerate(found["All"]):
+        assert abs(sum(values[at] for values in parts) - total) <= len(parts)
+    assert found["Hosts"] == [8] * 6
+
+
+@pytest.mark.parametrize(("rate", "word"), [(1.0, ""), (200.0, "thousands of "), (100_000.0, "millions of ")])
+def test_large_amounts_are_told_in_thousands(catalog: Catalog, rate: float, word: str) -> None:
+    scenario = in_currency(load_scenario("enterprise"), "VND", rate)
+    text = cost_text(make_plan(scenario.with_value("cost.years", 7), catalog))
+    assert f"What is paid when, in {word}VND\n" in text
+    assert "USD" not in text.partition("Rent or buy")[0]
+
+
+def test_every_price_says_what_it_is_and_since_when(example: Plan) -> None:
+    costs = example.costs
+    assert costs is not None
+    prices = text = cost_text(example).partition("\nPrices\n")[2].partition("\nPower and space\n")[0]
+    for price in costs.prices:
+        row = next(line for line in prices.splitlines() if line.startswith(f"{price.key} "))
+        assert price.as_of in row
+        assert ("(old)" in row) is price.old
+        assert price.fact.sources[0] in row
+    old = sum(price.old for price in costs.prices)
+    assert f"{old} older than a year on 2026-11-21; {len(costs.unknown)} unknown" in one_line(text)
+
+
+def test_a_stated_price_is_called_stated(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("prices.gpus/v100-pcie-32gb", 5000)
+    prices = cost_text(make_plan(scenario, catalog)).partition("\nPrices\n")[2]
+    row = next(line for line in prices.splitlines() if line.startswith("gpus/v100-pcie-32gb "))
+    assert "USD 5\u202f000 each" in row
+    assert " stated " in row
+
+
+def test_rent_or_buy_is_told_as_it_is_worked_out(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("current").with_value("prices.rent/h100-nvl-94gb", 3), catalog)
+    found = rent_or_buy(plan)
+    assert found is not None
+    text = cost_text(plan).partition("\nRent or buy\n")[2]
+    assert "USD 3 a GPU-hour: as stated" in text
+    assert f"{money(found.own_net_present, 'USD')} bought" in text
+    assert f"{money(found.rent_net_present, 'USD')} rented" in text
+    assert ("to buy" in text) is (found.cheaper == "buy")
+    none = cost_text(make_plan(load_scenario("enterprise"), catalog)).partition("\nRent or buy\n")[2]
+    assert "nobody who rents out the Tesla V100 PCIe 32GB" in one_line(none)
+
+
+def test_a_rack_that_cannot_carry_a_host_is_said(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise").with_value("cost.rack_kw", 1), catalog)
+    assert "than a rack may carry" in section(cost_text(plan), "Power and space")
+    assert "rack" not in plan_text(plan).partition("Power  ")[2].partition("\n")[0]
+
+
+def test_a_switch_of_unknown_power_draws_not_nothing(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise"), catalog)
+    assert plan.power is not None
+    without = [part for part in plan.power.parts if not part.peak_w]
+    text = section(cost_text(plan), "Power and space")
+    assert text.count("power not known") == len(without)
+    assert ": 0 W" not in text
+
+
+def test_growth_beyond_a_design_is_said(catalog: Catalog) -> None:
+    plan = make_plan(
+        from_dict({"groups": [{"id": "a", "people": 99_000, "active_share": 0.001, "growth": 0.5}]}), catalog
+    )
+    assert "more than one design can hold" in one_line(cost_text(plan))
+
+
+def test_nothing_asked_costs_nothing(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({"name": "Blank"}), catalog)
+    data = json.loads(json.dumps(cost_dict(plan), allow_nan=False))
+    assert data["costs"] is data["power"] is data["silos"] is data["rent_or_buy"] is None
+    assert data["bill_of_materials"] == data["postures"] == []
+    assert cost_text(plan) == "Blank\n=====\n\nNobody asks for a GPU yet, so nothing is bought.\n"
+
+
+def test_the_design_names_power_and_cost_in_its_answer(plans: dict[str, Plan]) -> None:
+    head = plan_text(plans["enterprise"]).partition("Groups")[0]
+    plan = plans["enterprise"]
+    assert plan.costs is not None
+    assert "12.4 kW at peak, 2 racks" in head  # 8 x 1,549 W
+    assert f"Cost            {money(plan.costs.net_present, 'USD')}  (net present, over 5 years" in head
