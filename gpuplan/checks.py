@@ -753,7 +753,7 @@ def _training_network(plan: Plan) -> Iterator[Message]:
             f"alone ({percent(own.efficiency_low)} to {percent(own.efficiency_high)}).",
             f"{capital('; '.join(own.changes) or 'take larger batches, or fewer GPUs')}.",
             "training.workload",
-            own.sources,
+            tuple(s for s in own.sources if s != "scenario"),
         )
     if plan.pools and (own.hosts > plan.totals.hosts or own.gpus_per_host > hardware.gpus_per_host):
         yield Message(

@@ -223,7 +223,8 @@ def _beside(first: Any, value: Any, row: CompareRow) -> str:
     """How much more or less than in the first plan; of shares and hours both are said."""
     if first is None or value is None or value == first or row.unit in ("%", "h") or row.key == "kept":
         return ""
-    apart, word = abs(value - first), "more" if value > first else "less"
+    fewer = "fewer" if isinstance(value, int) else "less"
+    apart, word = abs(value - first), "more" if value > first else fewer
     share = (
         f", {100 * apart / first:.0f} %"
         if first and not isinstance(value, int) and apart >= 0.01 * first

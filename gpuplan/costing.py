@@ -235,8 +235,15 @@ class _Flows:
             self.not_counted.append("Switches and their cables: no design of the fabric")
         elif not all(many["leaf"] for many in held):
             self.not_counted.append("Switches and cables for the growth: the fabric cannot grow that far")
+        if counts.existing:
+            self.not_counted.append("Hardware support of the hosts already there")
         if not use.hosts_per_rack:
             self.not_counted.append("Space: one host alone is more than a rack may carry")
+        unknown = [what.removeprefix("power of ") for what in use.excludes if what.startswith("power of ")]
+        if unknown:
+            self.not_counted.append(f"Electricity of {', '.join(unknown)}: their power is not known")
+        if any(m.status == "bought" and m.key in ("management-hosts", "compute-hosts") for m in materials):
+            self.not_counted.append("Licences, power, space and people for management and compute hosts")
         self.facts: dict[str, list[Fact]] = {}
 
     def parts(self) -> tuple[CostPart, ...]:

@@ -54,7 +54,7 @@ class SiloCosts:
 
 
 def silo_costs(plan: Plan) -> SiloCosts | None:
-    """What silos cost beside the pool; None without hosts.
+    """What silos cost beside the pool; None without hosts or groups.
 
     As in ``study.silos`` a stated total and hosts already there are left aside. So is what the design has once, however its
     GPUs are divided: storage, management and compute hosts, boards on the shelf.
@@ -73,7 +73,7 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
     bare = replace(given, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
     if bare != given:
         plan = make_plan(replace(plan.scenario, cost=bare), plan.catalog)
-    if plan.costs is None:
+    if plan.costs is None or not plan.groups:
         return None
     alone, pool = silo_plans(plan)
     groups = tuple(
@@ -285,6 +285,8 @@ class PostureCost:
     first."""
     hour_price: float | None
     """Of each hour removed; None if none is."""
+    excludes: tuple[str, ...] = ()
+    """What its cost leaves out because nobody knows its price."""
 
 
 def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
@@ -328,6 +330,7 @@ def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
                     extra_cost=extra,
                     hours_removed=removed,
                     hour_price=cost.risk_price(extra, hours_removed_h=removed) if removed > 0 else None,
+                    excludes=own.costs.excludes,
                 )
             )
             before = short

@@ -182,11 +182,12 @@ def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     priced = {key for key, _ in scenario.prices} | {
         row["item"] for row in catalog.rows("prices") if row["use"] == "default"
     }
-    year = _year(own, catalog)
+    year, fans = _year(own, catalog), {"passive", catalog.gpus[own].value("cooling") or "passive"}
     found = [
         gpu
         for gpu in catalog.gpus
         if gpu != own
+        and (catalog.gpus[gpu].value("cooling") or "passive") in fans
         and not too_little(gpu, scenario, catalog)
         and any(_most(gpu, server, catalog) for server in catalog.servers)
     ]
@@ -301,6 +302,8 @@ class Option:
     """Why it is out; empty if it is in."""
     unpriced: tuple[str, ...] = ()
     """GPUs and servers without a price: then its cost cannot be compared with others."""
+    modes: tuple[str, ...] = ()
+    """How each group gets its GPUs."""
 
 
 def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
@@ -352,6 +355,7 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
         old_prices=sum(p.old for p in costs.prices) if costs else None,
         reasons=tuple(_reasons(plan)),
         unpriced=_unpriced(costs) if costs else (),
+        modes=tuple(group.mode for group in plan.groups),
     )
 
 
@@ -388,6 +392,12 @@ def _reasons(plan: Plan) -> Iterator[str]:
             yield (
                 f"{use.name}: {plan.scenario.network.link_gbit_s} Gbit/s do not carry the work, of whose native speed "
                 f"{percent(use.kept)} is left"
+            )
+    for job in plan.network.training[:-1]:
+        if job.verdict == "bad":
+            yield (
+                f"{job.name}: {plan.scenario.network.link_gbit_s} Gbit/s do not carry its training across {job.hosts} hosts, which "
+                f"reaches {percent(job.efficiency)} of what its GPUs do alone"
             )
     if plan.power is not None and not plan.power.racks:
         limit = next(i.value for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
@@ -614,6 +624,7 @@ def _on_cluster(
 def _sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option]) -> Exploration:
     """Ranking, frontier and winner of what was planned."""
     own = asked(scenario)
+    options = _distinct(options)
     rejected = [o for o in options if o.reasons or o.net_present is None]
     inside = [o for o in options if not o.reasons and o.net_present is not None]
 
@@ -638,6 +649,16 @@ def _sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option])
         currency=scenario.cost.currency,
         notes=tuple(_notes(scenario, catalog, options, ranked, winner)),
     )
+
+
+def _distinct(options: Sequence[Option]) -> list[Option]:
+    """The options, each design once: a way to share that the rules choose by themselves is not another design."""
+    found: dict[Option, Option] = {}
+    for option in sorted(options, key=lambda o: SHARING.index(o.candidate.sharing)):
+        alike = replace(option, candidate=replace(option.candidate, sharing=""), label="")
+        found.setdefault(alike if option.modes else option, option)
+    kept = set(found.values())
+    return [option for option in options if option in kept]
 
 
 def frontier(options: Sequence[Option]) -> tuple[Option, ...]:
@@ -681,15 +702,23 @@ def _notes(
         yield (
             f"Demand is counted in GPUs of the chosen model, {catalog.gpus[own].name}. A faster or larger one counts as one GPU all "
             f"the same, so what it could do beyond that is not in the ranking; without stated models, boards with less than "
-            f"{percent(LEAST_SHARE)} of its memory or peak speed are not looked at."
+            f"{percent(LEAST_SHARE)} of its memory or peak speed are not looked at, nor boards with a fan, made for workstations."
+        )
+        precise = [group.name for group in scenario.groups if group.use_case == "hpc"]
+        if precise:
+            yield f"Speed in double precision is not compared; ask {', '.join(precise)} before another GPU is taken."
+    if any((o.candidate.gpu, o.candidate.server) != (own, scenario.hardware.server or "") for o in ranked):
+        yield (
+            "A server counts as one for a board by form, width and number of slots; whether its maker offers the board in it, with the "
+            "power and the cooling that it takes, is not known to the catalog."
         )
     if scenario.hardware.existing_hosts and any(o.candidate.gpu != own for o in options):
         yield "Hosts already there hold the chosen GPU model; designs with another one buy all hosts anew."
     left_out = dict.fromkeys(name for option in ranked for name in option.excludes)
     if left_out:
         yield (
-            f"No price is known of {', '.join(left_out)}: designs that contain it look cheaper than they are. Each says what its cost "
-            "leaves out."
+            f"Some costs leave out for want of a price: {'; '.join(left_out)}. Designs that contain it look cheaper than they are; each "
+            "says what its cost leaves out."
         )
     whole = next(
         (
@@ -702,7 +731,7 @@ def _notes(
     if winner and winner.excludes and whole and winner.net_present and whole.net_present:
         apart = money(whole.net_present - winner.net_present, scenario.cost.currency)
         yield (
-            f"The winner's cost leaves out {', '.join(winner.excludes)}. It stays below the cheapest design whose cost leaves out "
+            f"The winner's cost leaves out {'; '.join(winner.excludes)}. It stays below the cheapest design whose cost leaves out "
             f"nothing, {whole.label}, while that costs less than {apart} together."
         )
     speeds = {o.candidate.link_gbit_s for o in ranked}
@@ -770,10 +799,17 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
     ):
         if mine is None or best is None or abs(mine - best) < least:
             continue
+        if unit == "W" and _powerless(option) != _powerless(winner):
+            continue
         apart = float(f"{abs(mine - best):.2g}")
         said = amount(apart, unit) + "s" * (unit == "rack" and apart > 1)
         (against if mine > best else pro).append((worse if mine > best else better).format(said))
     return (*found, *against, *(f"but {text}" for text in pro))
+
+
+def _powerless(option: Option) -> set[str]:
+    """Whose power its own leaves out."""
+    return {name for name in option.excludes if name.endswith("power is not known")}
 
 
 def _share(value: float) -> str:

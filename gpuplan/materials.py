@@ -203,13 +203,13 @@ def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, 
     modules, is another thing: its price stays unknown until somebody states it.
     """
     server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+    per_board = int(catalog.gpus[scenario.hardware.gpu].value("gpus_per_board") or 1)
+    boards = -(-scenario.hardware.gpus_per_host // per_board)
     if server is None:
-        per_board = int(catalog.gpus[scenario.hardware.gpu].value("gpus_per_board") or 1)
-        many = -(-scenario.hardware.gpus_per_host // per_board) > USUAL_BOARDS
-        return (LARGE_HOST if many else ANY_HOST), ()
+        return (LARGE_HOST if boards > USUAL_BOARDS else ANY_HOST), ()
     slots = server.value("max_gpus_double_wide")
     modules = server.value("max_gpus_sxm") is not None and slots is None
-    usual = not modules and int(slots or 0) <= USUAL_BOARDS
+    usual = not modules and int(slots if slots is not None else boards) <= USUAL_BOARDS
     return f"servers/{server.id}", (ANY_HOST,) if usual else ()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from gpuplan.allocation import work_fact
@@ -119,6 +120,8 @@ def _bar(plan: Plan, given: _Range) -> Bar:
             continue
         if other.costs is None:
             notes.append(f"At the {name} end nobody asks for a GPU.")
+        elif plan.costs and (more := [x for x in other.costs.excludes if x not in plan.costs.excludes]):
+            notes.append(f"At the {name} end the cost also leaves out {'; '.join(more)}.")
         ends.append((other.costs.net_present if other.costs else None, other.totals.hosts))
     return Bar(
         *given._replace(note=" ".join(filter(None, notes))), ends[0][0], ends[1][0], ends[0][1], ends[1][1]
@@ -218,6 +221,8 @@ def _demand(plan: Plan) -> Iterator[_Range]:
         ends: tuple[float, float] = (float(bounds[0]), float(bounds[1]))
         if spec.kind == "int":
             ends = (math.floor(bounds[0]), math.ceil(bounds[1]))
+            if (Fraction(ends[0]), Fraction(ends[1])) != bounds:
+                cut = f"Rounded outwards, to whole ones. {cut}".strip()
         yield _Range(
             path,
             _label(scenario, path),

@@ -192,7 +192,10 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "note",
         {"groups": one(), "network": {"link_gbit_s": 100, "spine": "sn2700"}},
     ),
-    "job-not-carried": ("warn", {"groups": one(), "training": {"workload": "bert-large-squad-8"}}),
+    "job-not-carried": (
+        "warn",
+        {"groups": one(), "training": {"workload": "bert-large-squad-8", "gpu_samples_per_s": 200}},
+    ),
     "job-larger-than-design": ("warn", {"groups": one(), "training": {"hosts": 64}}),
     "many-ports": ("warn", {"groups": one(), "network": {"link_gbit_s": 10, "other_gbit_s": 90}}),
     "roce-v1-does-not-route": (

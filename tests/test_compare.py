@@ -59,7 +59,7 @@ def test_each_result_that_differs_is_said_once(three: list[Plan]) -> None:
     a, b, c = (plan.totals.hosts for plan in three)
     assert f"{a} hosts in {found.names[0]}" in hosts
     assert f"{b} hosts in {found.names[1]} ({b - a} host more)" in hosts
-    assert f"{c} hosts in {found.names[2]} ({a - c} host" in hosts and "less)" in hosts
+    assert f"{c} hosts in {found.names[2]} ({a - c} host" in hosts and "fewer)" in hosts
 
 
 def test_money_in_different_currencies_is_not_compared(three: list[Plan], catalog: Catalog) -> None:

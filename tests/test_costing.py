@@ -35,6 +35,9 @@ PRICES = {
 }
 
 
+SN2700_POWER = "Electricity of SN2700 switches: their power is not known"
+
+
 def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
     data = {"groups": [{"id": f"g{n}", **g} for n, g in enumerate(groups, 1)], **sections}
     return make_plan(from_dict(data), catalog)
@@ -134,7 +137,7 @@ def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Sce
     assert costs.gpu_hour_installed == pytest.approx(present / (32 * 8760 * level_years))
     assert costs.gpu_hour_used == pytest.approx(present / (28 * 8760 * level_years))
     assert costs.hardware == pytest.approx(hardware)
-    assert costs.excludes == ()
+    assert costs.excludes == (SN2700_POWER,)
     assert {g.id: g.total for g in costs.groups} == pytest.approx(
         {
             name: costs.total * gpus / 28
@@ -355,16 +358,27 @@ def test_support_after_a_perpetual_licence_without_a_price_is_named(
     scenario = enterprise.with_value("cost.gpu_licence", "perpetual").with_value(
         "prices.nvaie-support-year", None
     )
-    assert costs_of(make_plan(scenario, catalog)).excludes == ()
+    assert costs_of(make_plan(scenario, catalog)).excludes == (SN2700_POWER,)
     longer = costs_of(make_plan(scenario.with_value("cost.years", 6), catalog))
     assert longer.excludes == ("NVIDIA AI Enterprise, support after year 5",)
+
+
+def test_support_of_hosts_already_there_is_named(catalog: Catalog, enterprise: Scenario) -> None:
+    there = costs_of(make_plan(enterprise.with_value("hardware.existing_hosts", 2), catalog))
+    assert "Hardware support of the hosts already there" in there.excludes
+    assert (
+        "Hardware support of the hosts already there" not in costs_of(make_plan(enterprise, catalog)).excludes
+    )
 
 
 def test_space_for_hosts_that_no_rack_can_carry_is_named(catalog: Catalog, enterprise: Scenario) -> None:
     plan = make_plan(enterprise.with_value("cost.rack_kw", 1), catalog)
     assert plan.power is not None and plan.power.racks == 0
     assert "Space" not in {p.name for p in costs_of(plan).parts}
-    assert costs_of(plan).excludes == ("Space: one host alone is more than a rack may carry",)
+    assert costs_of(plan).excludes == (
+        "Space: one host alone is more than a rack may carry",
+        SN2700_POWER,
+    )
     assert costs_of(make_plan(enterprise, catalog)).excludes == ()
 
 
@@ -652,3 +666,14 @@ def test_another_currency_converts_the_catalog_and_leaves_what_is_stated(catalog
     assert costs_of(stated).part("GPUs").yearly[0] == 32 * 5_000
     assert costs_of(stated).part("Servers").yearly == other.part("Servers").yearly
     assert {line.unit for key, line in stated.lines.items() if key.startswith("cost.parts.")} == {"EUR"}
+
+
+def test_what_runs_hosts_that_are_bought_beside_the_design_is_named(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("cost.management_hosts", 4)
+    found = costs_of(make_plan(scenario, catalog))
+    assert found.excludes[-1] == "Licences, power, space and people for management and compute hosts"
+    before = costs_of(make_plan(load_scenario("enterprise"), catalog))
+    more = found.part("Workload domain").total
+    assert more == pytest.approx(4 * 19584.8)
+    support = found.part("Hardware support").total - before.part("Hardware support").total
+    assert found.total - before.total == pytest.approx(more + support)

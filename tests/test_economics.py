@@ -207,6 +207,18 @@ def test_a_posture_beyond_two_is_shown_too(plans: dict[str, Plan], catalog: Cata
     assert [p.host_failures for p in posture_costs(plan)] == [0, 1, 2, 4]
 
 
+def test_what_the_cost_of_each_posture_leaves_out(plans: dict[str, Plan]) -> None:
+    found = posture_costs(plans["enterprise"])
+    assert any("S5448F" in name for name in found[2].excludes)  # one host more takes larger switches
+    assert not any("S5448F" in name for name in found[1].excludes)
+
+
+def test_without_groups_there_are_no_silos(plans: dict[str, Plan], catalog: Catalog) -> None:
+    plan = make_plan(plans["enterprise"].scenario.with_groups([]), catalog)
+    assert plan.costs is not None and plan.totals.hosts == 8
+    assert silo_costs(plan) is None
+
+
 def test_without_hosts_there_is_nothing_to_compare(catalog: Catalog) -> None:
     plan = make_plan(replace(Scenario(), name="Nobody"), catalog)
     assert (silo_costs(plan), rent_or_buy(plan), posture_costs(plan)) == (None, None, ())

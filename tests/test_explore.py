@@ -222,7 +222,11 @@ def test_every_candidate_is_somewhere_once(found: Exploration, starter: Scenario
     seen = [option.candidate for option in options(found)]
     assert len(seen) == len(set(seen))
     fitting = {each for each in candidates(SPACE) if not unfit(starter, catalog, each)}
-    assert fitting | {asked(starter)} <= set(seen)
+    assert asked(starter) in seen
+    for each in fitting - set(seen):  # shares as the rules would, so that one stands for both
+        option = assess(starter, catalog, each)
+        same = next(o for o in options(found) if o.candidate == replace(each, sharing="as asked"))
+        assert replace(option, candidate=same.candidate, label=same.label) == same
     rest = {(c.gpu, c.server, c.gpus_per_host) for c in set(candidates(SPACE)) - fitting}
     assert rest <= {(c.gpu, c.server, c.gpus_per_host) for c in seen}
     assert all(option.reasons for option in found.rejected)
@@ -241,16 +245,57 @@ def test_the_cheapest_that_tolerates_enough_wins(found: Exploration, starter: Sc
     assert found.winner.net_present == min(o.net_present or math.inf for o in enough)
 
 
-def test_of_equal_designs_the_one_asked_for_wins(starter: Scenario, catalog: Catalog) -> None:
-    own = asked(starter)
-    space = Space(
-        (own.gpu,), (own.server,), (own.gpus_per_host,), ("as asked", "bitfusion"), (own.link_gbit_s,), (1,)
+def alone(scenario: Scenario, *sharing: str) -> Space:
+    """The design as it stands, shared in several ways."""
+    own = asked(scenario)
+    return Space(
+        (own.gpu,), (own.server,), (own.gpus_per_host,), sharing, (own.link_gbit_s,), (own.host_failures,)
     )
-    result = explore(starter, catalog, space, workers=1)
+
+
+def test_of_equal_designs_the_one_asked_for_wins(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise")
+    result = explore(scenario, catalog, alone(scenario, "vgpu", "as asked"), workers=1)
     first, second = result.ranked
-    assert first.net_present == second.net_present
+    assert first.net_present == second.net_present and first.modes != second.modes
     assert result.winner == first == result.asked
-    assert why_not(second, result.winner, starter)[0].startswith("costs the same")
+    assert why_not(second, result.winner, scenario)[0].startswith("costs the same")
+
+
+def test_a_way_to_share_that_the_rules_choose_anyway_is_not_another_design(
+    starter: Scenario, catalog: Catalog
+) -> None:
+    result = explore(starter, catalog, alone(starter, "bitfusion", "as asked"), workers=1)
+    assert set(result.asked.modes) == {"bitfusion"}
+    assert options(result) == [result.asked]
+
+
+def test_a_link_that_does_not_carry_the_training_is_out(catalog: Catalog) -> None:
+    scenario = load_scenario("current")
+    slow = reasons(scenario, catalog, link_gbit_s=10)
+    assert slow.startswith("Distributed training: 10 Gbit/s do not carry its training across 6 hosts")
+    assert reasons(scenario, catalog, link_gbit_s=100) == ""
+
+
+def test_workstation_boards_are_not_proposed_for_server_boards(catalog: Catalog) -> None:
+    fans = {gpu for gpu, item in catalog.gpus.items() if item.value("cooling") == "active"}
+    assert "rtx-a6000-48gb" in fans
+    scenario = load_scenario("enterprise")
+    assert not fans & set(default_space(scenario, catalog).gpus)
+    workstation = scenario.with_value("hardware.gpu", "rtx8000-48gb")
+    assert len(fans & set(default_space(workstation, catalog).gpus)) > 1
+
+
+def test_power_is_compared_where_it_is_known_of_both(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise")
+    dark, known = (
+        assess(scenario, catalog, replace(asked(scenario), link_gbit_s=link)) for link in (100, 25)
+    )
+    assert any("power is not known" in name for name in dark.excludes)
+    assert (dark.peak_w or 0) < (known.peak_w or 0) - 100
+    assert not any("at its peak" in text for text in why_not(dark, known, scenario))
+    bright = replace(dark, excludes=())
+    assert any("at its peak" in text for text in why_not(bright, known, scenario))
 
 
 def test_neither_order_nor_processes_matter(found: Exploration, starter: Scenario, catalog: Catalog) -> None:
@@ -351,16 +396,19 @@ def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, c
     there = starter.with_value("hardware.existing_hosts", 1)
     other = replace(alone, gpus=("a40-48gb",))
     assert any("already there" in note for note in explore(there, catalog, other, workers=1).notes)
+    assert any("whether its maker offers the board" in note for note in found.notes)
+    hpc = starter.with_value("groups.developers.use_case", "hpc")
+    assert any("double precision" in note for note in explore(hpc, catalog, other, workers=1).notes)
 
 
 @pytest.fixture(scope="module")
 def duels(found: Exploration) -> list[tuple[Option, Option]]:
-    """The winner against others: another GPU, other hosts, one failure more."""
+    """The winner against others: another GPU, another way to share, one failure more."""
     assert found.winner is not None
     others = [o for o in found.ranked if o != found.winner and o.candidate.host_failures]
     picked = [
         next(o for o in others if o.candidate.gpu != found.winner.candidate.gpu),
-        next(o for o in others if o.candidate.gpus_per_host != found.winner.candidate.gpus_per_host),
+        next(o for o in others if o.candidate.sharing != found.winner.candidate.sharing),
         next(o for o in others if o.candidate.host_failures == 2),
     ]
     return [(found.winner, other) for other in picked]

@@ -65,6 +65,14 @@ def test_a_vcenter_is_as_large_as_its_hosts_ask(catalog: Catalog, gpus: int, siz
     assert bill_of(plan)["vcenter"].name == f"vCenter Server, {size}"
 
 
+def test_the_quoted_host_stands_for_few_boards_even_where_the_server_says_nothing(catalog: Catalog) -> None:
+    starter = load_scenario("starter")
+    assert "max_gpus_double_wide" not in catalog.servers["dell-r740xd"].facts
+    assert bill_of(make_plan(starter, catalog))["servers"].price is not None
+    many = make_plan(starter.with_value("hardware.gpus_per_host", 8), catalog)
+    assert bill_of(many)["servers"].unknown
+
+
 def test_what_only_passes_gpus_through_takes_no_gpu_licence(catalog: Catalog) -> None:
     found = bill_of(make_plan(load_scenario("starter"), catalog))
     assert "gpu-software" not in found

@@ -71,6 +71,7 @@ def test_a_stated_range_wins_over_the_planning_range(bars: dict[str, Bar]) -> No
         12,
     )  # 0.8 x 9 and 1.3 x 9, outwards
     assert bars["groups.a.people"].basis == "assumed"
+    assert "Rounded outwards" in bars["groups.a.people"].note
 
 
 def test_a_range_ends_where_the_input_does(catalog: Catalog) -> None:
@@ -110,6 +111,12 @@ def test_an_end_that_cannot_be_planned_is_said(small: Plan, catalog: Catalog) ->
     assert (bar.cost_high, bar.hosts_high) == (None, None)
     assert bar.cost_low is not None
     assert "The high end cannot be planned: all GPUs of one VM are in one host" in bar.note
+
+
+def test_what_the_cost_at_an_end_leaves_out_is_said(catalog: Catalog) -> None:
+    bars = tornado(make_plan(load_scenario("enterprise"), catalog))
+    note = next(bar.note for bar in bars if bar.path == "demand.stated_gpus")
+    assert "At the high end the cost also leaves out PowerSwitch S5448F-ON" in note
 
 
 def test_bursts_count_where_jobs_may_wait(catalog: Catalog) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpuplan.app.model import STEPS, Workbook
+from gpuplan.costing import Costs
 from gpuplan.fields import field_of, parse_value
 from gpuplan.plan import Plan
 from gpuplan.records import Message
@@ -119,7 +120,8 @@ def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
     """What the design draws and costs; what has no price is counted, never taken as nothing."""
     if plan.power is None or plan.costs is None:
         return [_figure(POWER, "Power", "\u2013", ""), _figure(COST, "Cost", "\u2013", "")]
-    years, left_out = plan.costs.years, len(plan.costs.unknown)
+    years, left_out = plan.costs.years, len(plan.costs.excludes)
+    what = "item" if plan.costs.not_counted else "price"
     return [
         _figure(
             POWER, "Typical power", kilowatts(plan.power.typical_w), f"peak {kilowatts(plan.power.peak_w)}"
@@ -128,7 +130,7 @@ def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
             COST,
             f"Cost over {years_words(years)}",
             short_number(plan.costs.net_present),
-            f"{plan.costs.currency}, excl. {number(left_out)} price{'s' * (left_out > 1)}"
+            f"{plan.costs.currency}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
             if left_out
             else f"{plan.costs.currency} net present",
             "warn" if left_out else "",
@@ -237,12 +239,19 @@ def _more(plan: Plan, key: str) -> list[dict[str, str]]:
             {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"},
             {"text": "."},
         ]
-    if plan.costs is None or not plan.costs.unknown or key not in (COST, "cost.total"):
+    if plan.costs is None or not plan.costs.excludes or key not in (COST, "cost.total"):
         return []
-    pieces = [{"text": "The cost excludes what nobody knows the price of: ", "strong": "yes"}]
-    for at, item in enumerate(plan.costs.unknown):
-        pieces += [{"text": "; " if at else ""}, {"text": item.name, "visit": f"prices.{item.key}"}]
-    return [*pieces, {"text": "."}]
+    return [{"text": "The cost excludes: ", "strong": "yes"}, *excluded(plan.costs), {"text": "."}]
+
+
+def excluded(costs: Costs) -> list[dict[str, str]]:
+    """What a cost leaves out, each with a way to its price if that is what is missing."""
+    pieces: list[dict[str, str]] = []
+    for item in costs.unknown:
+        pieces += [{"text": "; "}, {"text": item.name, "visit": f"prices.{item.key}"}]
+    for name in costs.not_counted:
+        pieces += [{"text": "; "}, {"text": name}]
+    return pieces[1:]
 
 
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -48,6 +49,8 @@ STEPS = (
 HISTORY = 200
 MOST_KEPT = 3
 """Designs that are kept beside the one that is worked on."""
+SPACED = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
+"""A space before thousands, as numbers are shown and so are typed."""
 
 T = TypeVar("T")
 
@@ -143,6 +146,8 @@ class Workbook(HasTraits):
         and one that cannot be read yet is left alone.
         """
         spec = field_of(path)
+        if spec.kind in ("int", "number", "range") and isinstance(given, str):
+            given = SPACED.sub("", given)
         if path.startswith("groups.") and path.split(".")[1] not in {g.id for g in self.scenario.groups}:
             return  # typed into a row that has been deleted since
         try:

@@ -195,9 +195,14 @@ def _bill(costs: Costs) -> str:
         for m in costs.materials
     ]
     head, *lines = table(("", "What", "Each", "Cost"), rows, right=(0, 2, 3)).splitlines()
-    rules = [indented(f"{m.rule} [{', '.join(m.sources)}]", 12) for m in costs.materials]
+    rules = [indented(f"{m.rule}{_less(m)} [{', '.join(m.sources)}]", 12) for m in costs.materials]
     explained = [f"{line}\n{rule}" for line, rule in zip(lines, rules, strict=True)]
     return heading("Bill of materials, on the day it is installed") + "\n".join([head, *explained])
+
+
+def _less(material: Material) -> str:
+    """The discount that its cost holds."""
+    return f"; less {share_words(material.discount)}" if material.cost and material.discount else ""
 
 
 def _paid(material: Material, currency: str) -> str:
@@ -372,6 +377,7 @@ def _rent(plan: Plan) -> str:
 
 
 def _postures(plan: Plan, costs: Costs) -> str:
+    found = posture_costs(plan)
     rows = [
         (
             f"N+{p.host_failures}" + " (chosen)" * p.chosen,
@@ -382,8 +388,10 @@ def _postures(plan: Plan, costs: Costs) -> str:
             hours(p.exposed_h),
             "" if p.hour_price is None else money(p.hour_price, costs.currency),
         )
-        for p in posture_costs(plan)
+        for p in found
     ]
+    others = [f"N+{p.host_failures}: {'; '.join(p.excludes) or 'nothing'}" for p in found]
+    differ = len({p.excludes for p in found}) > 1
     columns = (
         "",
         "Hosts",
@@ -393,4 +401,12 @@ def _postures(plan: Plan, costs: Costs) -> str:
         "Maintenance bet open",
         "Hour of risk removed",
     )
-    return heading("Spare hosts") + table(columns, rows, right=(1, 2, 3, 4, 5, 6))
+    return (
+        heading("Spare hosts")
+        + table(columns, rows, right=(1, 2, 3, 4, 5, 6))
+        + (
+            "\n" + wrapped(f"Not comparable to the cent, as each cost leaves out: {'. '.join(others)}.")
+            if differ
+            else ""
+        )
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
@@ -171,7 +172,11 @@ def exploration_text(
             )
         )
     if found.rejected:
-        reasons = Counter(reason for o in found.rejected for reason in o.reasons).most_common()
+        reasons = Counter(
+            re.sub(r"(under |over )?\d[\d.]* %", "... %", reason)
+            for o in found.rejected
+            for reason in o.reasons
+        ).most_common()
         left = len(reasons) - SHOWN
         more = f"\n{counted(left, 'reason')} more in --csv and --json." if left > 0 else ""
         parts.append(

@@ -132,6 +132,21 @@ def test_a_stated_price_is_called_stated(catalog: Catalog) -> None:
     assert " stated " in row
 
 
+def test_a_discount_is_said_where_it_is_taken_off(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("prices.gpus/v100-pcie-32gb", 5000)
+    text = cost_text(make_plan(scenario.with_value("cost.hardware_discount", 0.4), catalog))
+    bill = one_line(section(text, "Bill of materials, on the day it is installed"))
+    each, paid = money(5000, "USD"), money(0.6 * 32 * 5000, "USD")
+    assert f"{each} {paid} 4 boards in each of 8 new hosts; less 40 %" in bill  # a stated price too
+    assert "less 40 %" not in cost_text(make_plan(scenario, catalog))
+
+
+def test_spare_hosts_that_take_parts_without_a_price_are_said(example: Plan) -> None:
+    found = posture_costs(example)
+    said = "each cost leaves out" in section(cost_text(example), "Spare hosts")
+    assert said == (len({posture.excludes for posture in found}) > 1)
+
+
 def test_rent_or_buy_is_told_as_it_is_worked_out(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("current").with_value("prices.rent/h100-nvl-94gb", 3), catalog)
     found = rent_or_buy(plan)

@@ -84,6 +84,13 @@ def test_an_exploration_as_text(found: Exploration, scenario: Scenario) -> None:
     assert "None" not in text
 
 
+def test_reasons_that_differ_by_a_share_alone_are_one(found: Exploration, scenario: Scenario) -> None:
+    loser = found.ranked[-1]
+    out = tuple(replace(loser, reasons=(f"A: of whose native speed {n} % is left",)) for n in (12, 34, 7.4))
+    text = exploration_text(replace(found, rejected=out), scenario)
+    assert re.search(r"^ *3  A: of whose native speed \.\.\. % is left$", text, re.MULTILINE)
+
+
 def test_what_would_have_to_be_true_is_said(found: Exploration, scenario: Scenario, catalog: Catalog) -> None:
     other = beside_winner(found)
     assert other is not None

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.app.frame import range_words
 from gpuplan.app.model import MOST_KEPT, Workbook
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.compare import CompareRow, Comparison, compare_plans
 from gpuplan.fields import FIELD_BY_PATH, Field, field_of
 from gpuplan.plan import Plan
 from gpuplan.report import number
-from gpuplan.wording import hours, money, percent, stated_percent
+from gpuplan.wording import amount, capital, hours, money, percent, stated_percent
 
 ROW_TABLES = ("use_cases", "network_workloads")
 """Tables that an input is chosen from and that hold rows, not items of facts."""
@@ -43,7 +44,7 @@ def compare_data(workbook: Workbook) -> dict[str, Any]:
     names = "\n".join(each.name for each in kept)
     found = workbook.once(f"compare: {names}", lambda: _compared(workbook))
     rows = [_row(workbook, row) for row in found.rows]
-    heads = [{"text": text, "numeric": False} for text in ("", *found.names)]
+    heads = [{"text": text, "numeric": False} for text in ("", *map(capital, found.names))]
     inputs = sum(_is_input(row) for row in found.rows)
     blank = [cell("", tone="total") for _ in found.names]
     between = [cell("Inputs that differ" if inputs else "No input differs", tone="total"), *blank]
@@ -51,14 +52,14 @@ def compare_data(workbook: Workbook) -> dict[str, Any]:
         "title": "",
         "heads": heads,
         "rows": [_acts(workbook), *rows[inputs:], between, *rows[:inputs]],
-        "more": "",
+        "more": "Kept until this page is closed or loaded again; open one and save it to have it as a file.",
     }
     return data | {"tables": [table], "list": list(found.sentences) or ["Nothing differs."]}
 
 
 def _compared(workbook: Workbook) -> Comparison:
     plans = [_named(each.plan, each.name) for each in workbook.kept]
-    return compare_plans([*plans, _named(workbook.plan, "On the screen")])
+    return compare_plans([*plans, _named(workbook.plan, "the design on the screen")])
 
 
 def _named(plan: Plan, name: str) -> Plan:
@@ -72,13 +73,26 @@ def _is_input(row: CompareRow) -> bool:
 def _row(workbook: Workbook, row: CompareRow) -> list[Cell]:
     """A row; what is not as in the first column stands out and says so."""
     first = row.values[0]
-    cells = [cell(row.label, tone="strong" if row.differs else "")]
+    cells = [cell(_label(workbook, row), tone="strong" if row.differs else "")]
     for value in row.values:
         shown = cell(_shown(workbook, row, value), tone="differs" if value != first else "")
         cells.append(
             shown | ({"mark": {"sign": "\u2260", "text": "", "tone": "differs"}} if value != first else {})
         )
     return cells
+
+
+def _label(workbook: Workbook, row: CompareRow) -> str:
+    """What a row is called; a price by the name of what it is paid for, a range by that of its input."""
+    if row.key.startswith("prices."):
+        key = row.key.removeprefix("prices.")
+        costs = [plan.costs for plan in (workbook.plan, *(each.plan for each in workbook.kept)) if plan.costs]
+        names = {price.key: price.name for found in costs for price in found.prices}
+        names |= {item.key: item.name for found in costs for item in found.unknown}
+        return f"Price: {names.get(key, key)}"
+    if row.key.startswith("ranges.") and not row.key.startswith("ranges.prices."):
+        return f"Range: {field_of(row.key.removeprefix('ranges.')).label}"
+    return row.label
 
 
 def _acts(workbook: Workbook) -> list[Cell]:
@@ -102,13 +116,15 @@ def _acts(workbook: Workbook) -> list[Cell]:
 def _shown(workbook: Workbook, row: CompareRow, value: Any) -> str:
     """A value as a reader sees it."""
     if value is None or value == "":
-        return "\u2013"
+        return "of the catalog" if row.key.startswith("prices.") else "\u2013"
     if isinstance(value, str) and _is_input(row) and field_of(row.key).table:
         return _name(workbook, field_of(row.key).table, value)
     if isinstance(value, bool | str):
         return number(value)
     if isinstance(value, tuple):
-        return " to ".join(number(end) for end in value)
+        return range_words(row.key, value)
+    if row.key.startswith("prices."):
+        return money(value, "").strip()
     if _is_input(row):
         return _input_words(field_of(row.key), value)
     if len(row.unit) == 3 and row.unit.isupper() and row.unit != "GPU":
@@ -121,7 +137,9 @@ def _shown(workbook: Workbook, row: CompareRow, value: Any) -> str:
         return hours(value)
     if row.unit == "1" and isinstance(value, float):
         return percent(value)
-    return f"{number(value if isinstance(value, int) else float(f'{value:.4g}'))}{' W' if row.unit == 'W' else ''}"
+    if row.unit == "W":
+        return amount(round(value), "W")
+    return number(value if isinstance(value, int) else float(f"{value:.4g}"))
 
 
 def _name(workbook: Workbook, table: str, id: str) -> str:

@@ -6,11 +6,12 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.frame import field_data, group_colours, kilowatts, short_number, years_words
+from gpuplan.app.frame import excluded, field_data, group_colours, kilowatts, short_number, years_words
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.cost_chart import COLOURS
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.costing import Costs
+from gpuplan.economics import rentals
 from gpuplan.facts import Fact
 from gpuplan.fields import field_of
 from gpuplan.materials import Material
@@ -241,16 +242,25 @@ def _hour(value: float | None) -> str:
 def _left_out(costs: Costs) -> list[list[dict[str, str]]]:
     """What the cost does not hold, each with a way to its price."""
     said = []
-    if costs.unknown:
-        pieces = [{"text": "Cost excludes: ", "strong": "yes"}]
-        for at, item in enumerate(costs.unknown):
-            pieces += [{"text": "; " if at else ""}, {"text": item.name, "visit": f"prices.{item.key}"}]
-        said.append([*pieces, {"text": ". Nobody knows these prices: enter what the customer is quoted."}])
+    if costs.excludes:
+        pieces = [{"text": "Cost excludes: ", "strong": "yes"}, *excluded(costs)]
+        more = ". Where nobody knows the price, enter what the customer is quoted." if costs.unknown else "."
+        said.append([*pieces, {"text": more}])
+    if costs.outside:
+        said.append(
+            [
+                {"text": "Not part of it: ", "strong": "yes"},
+                {
+                    "text": f"{'; '.join(costs.outside)}. There already, or sized separately: see the bill of materials."
+                },
+            ]
+        )
     if costs.growth_left_out:
         said.append(
             [
                 {
-                    "text": f"From year {costs.growth_left_out} on the groups have grown beyond one design; that is not counted."
+                    "text": f"From year {costs.growth_left_out} on the groups have grown beyond what one design can hold: its hosts are "
+                    "counted as in the year before."
                 }
             ]
         )
@@ -304,11 +314,12 @@ def parts_data(workbook: Workbook) -> dict[str, Any]:
     rows = []
     for part in costs.parts:
         share = part.total / costs.total if costs.total > 0 else 0.0
+        shown = "under 1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
         rows.append(
             [
                 cell(part.name) | {"chip": list(FAMILIES[part.name])},
                 cell(bare(part.total), key=_part_key(part.name), numeric=True),
-                cell(f"{share:.0%}".replace("%", " %"), numeric=True),
+                cell(shown, numeric=True),
                 cell("") | {"basis": part.basis},
             ]
         )
@@ -423,7 +434,8 @@ def prices_data(workbook: Workbook) -> dict[str, Any]:
         ),
         "rows": rows,
         "more": "Before discounts. An empty field takes the price of the catalog, shown in grey; enter what the customer is "
-        "quoted. Prices of the catalog are converted from US dollars.",
+        "quoted. Prices of the catalog are converted from US dollars; what you enter is taken as "
+        f"{costs.currency} and stays as entered.",
         "stale": workbook.stale,
     }
 
@@ -475,7 +487,7 @@ def _other_row(workbook: Workbook, key: str) -> dict[str, Any]:
     if head == "rent" and rest in workbook.catalog.gpus:
         name = f"Rent of {workbook.catalog.gpus[rest].name}"
         row = _row(workbook, path, name, "gpu-hour", None, None, workbook.scenario.get(path) is not None)
-        row["cells"][1]["input"]["empty"] = "of the catalog"
+        row["cells"][1]["input"]["empty"] = "of the catalog" if rentals(workbook.plan) else "unknown"
         row["cells"][6] |= cell("for rent or buy; not part of the cost", tone="small")
     else:
         row = _row(workbook, path, key, "", None, None, workbook.scenario.get(path) is not None)
@@ -575,11 +587,12 @@ def bill_data(workbook: Workbook) -> dict[str, Any]:
         "Item", "Quantity", "Rule", "Price of one", f"Cost, {costs.currency}", "Source", numeric=(1, 3, 4)
     )
     rows = [_material_row(workbook, material) for material in costs.materials]
+    more = "Prices of one are shown rounded; the cost is worked out before rounding."
     return {
         "shown": True,
         "title": "Bill of materials",
         "hint": "on the day it is installed",
-        "tables": [{"title": "", "heads": heads, "rows": rows, "more": ""}],
+        "tables": [{"title": "", "heads": heads, "rows": rows, "more": more}],
         "stale": workbook.stale,
     }
 

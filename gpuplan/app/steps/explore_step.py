@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuplan import explore
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.cost_step import bare, details, heads_of
+from gpuplan.app.steps.cost_step import GPU_LICENCES, LICENCES, bare, details, heads_of
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.explore import Candidate, Condition, to_win
 from gpuplan.report import hours, number, percent
@@ -77,9 +77,15 @@ def use_option(workbook: Workbook, label: str) -> None:
     found, plan = workbook.exploring.found, workbook.exploring.plan
     if found is None or plan is None:
         return
+    if on_screen(workbook) is None:
+        return  # what was changed since would be lost
+    now = workbook.scenario
     for option in (*found["ranked"], *found["unpriced"]):
         if option["label"] == label:
-            workbook.use(_candidate(option).apply(plan.scenario), f"The design is now {label}.")
+            scenario = _candidate(option).apply(plan.scenario)
+            workbook.use(
+                replace(scenario, name=now.name, customer=now.customer), f"The design is now {label}."
+            )
             return
 
 
@@ -131,7 +137,7 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
         return [
             "Every sensible design is planned as carefully as this one; it takes some seconds, and you can go on working."
         ]
-    said = ["The design or its demand has changed since: explore again."] if old else []
+    said = ["An input has changed since: explore again to use one of these designs."] if old else []
     counts = (
         f"{number(len(found['ranked']))} designs are ranked by net present cost, {number(len(found['unpriced']))} have no price, "
         f"{number(len(found['rejected']))} are ruled out."
@@ -139,7 +145,8 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     winner, asked = found["winner"], found["asked"]
     if winner is None:
         return [*said, counts, "No design can be ranked: see below what is missing or ruled out."]
-    text = f"{winner['label']} wins at {money(winner['net_present'], found['currency'])} net present."
+    text = f"{winner['label']} wins at {money(winner['net_present'], found['currency'])} net present"
+    text += f", without {'; '.join(winner['excludes'])}." if winner["excludes"] else "."
     if winner["label"] == asked["label"]:
         text += " It is the design that was asked about."
     elif asked["net_present"] is not None and not asked["reasons"]:
@@ -188,7 +195,8 @@ def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
 def _ranked_row(workbook: Workbook, found: dict[str, Any], option: Option) -> list[Cell]:
     label, winner = option["label"], found["winner"]
     wins = winner is not None and label == winner["label"]
-    now = label == on_screen(workbook)
+    shown = on_screen(workbook)
+    now = label == shown
     name = cell(label, tone="design gp-strong" if wins else "design")
     if wins:
         name |= {"tag": "winner", "tag_tone": "good"}
@@ -202,7 +210,7 @@ def _ranked_row(workbook: Workbook, found: dict[str, Any], option: Option) -> li
     ]
     if notes:
         name["note"] = ", ".join(notes)
-    acts = [] if now else [{"event": "use-option", "rest": {"option": label}, "text": "Use", "name": label}]
+    acts = _use(label) if shown not in (None, label) else []
     if winner is not None and not wins:
         acts.append(
             {
@@ -220,13 +228,20 @@ def _ranked_row(workbook: Workbook, found: dict[str, Any], option: Option) -> li
     ]
 
 
+def _use(label: str) -> list[dict[str, Any]]:
+    return [{"event": "use-option", "rest": {"option": label}, "text": "Use", "name": label}]
+
+
 def _figures(option: Option) -> list[Cell]:
     assumed = [f"{number(option['assumed_prices'])} assumed"] * bool(option["assumed_prices"])
     title = "; ".join([*assumed, *(f"without {name}" for name in option["excludes"])])
+    note = {"note": f"excl. {number(len(option['excludes']))}"} if option["excludes"] else {}
     return [
         cell(_or(option["hosts"], number), numeric=True),
         cell(_or(option["gpus"], number), numeric=True),
-        cell(_or(option["net_present"], bare), numeric=True, tone="nowrap gp-strong") | {"title": title},
+        cell(_or(option["net_present"], bare), numeric=True, tone="nowrap gp-strong")
+        | {"title": title}
+        | note,
         cell(_or(option["gpu_hour_used"], bare), numeric=True, tone="nowrap"),
         cell(_or(option["waiting_pct"], lambda pct: percent(pct / 100)), numeric=True, tone="nowrap"),
         cell(_or(option["short_h"], hours), numeric=True, tone="nowrap"),
@@ -277,11 +292,12 @@ def unpriced_data(workbook: Workbook) -> dict[str, Any]:
         workbook,
         "explore-unpriced",
         "Without a price",
-        f"{number(len(options))} that would do; enter the price to rank them",
+        f"{number(len(options))} that would do; use one, enter its prices at Cost and explore again",
         bool(options),
     )
     if not data["open"]:
         return data
+    shown = on_screen(workbook)
     rows = [
         [
             cell(option["label"]),
@@ -289,16 +305,7 @@ def unpriced_data(workbook: Workbook) -> dict[str, Any]:
             cell(_or(option["gpus"], number), numeric=True),
             cell("; ".join(option["excludes"]), tone="small"),
             cell("", tone="do")
-            | {
-                "acts": [
-                    {
-                        "event": "use-option",
-                        "rest": {"option": option["label"]},
-                        "text": "Use",
-                        "name": option["label"],
-                    }
-                ]
-            },
+            | {"acts": _use(option["label"]) if shown not in (None, option["label"]) else []},
         ]
         for option in options[:SHOWN_ALL]
     ]
@@ -470,11 +477,17 @@ def _condition_row(each: Condition) -> list[Cell]:
     )
     return [
         cell(each.label),
-        cell(_value(each.now, each.unit), numeric=True),
-        cell(_value(each.needed, each.unit), numeric=True),
+        cell(_named(each, each.now), numeric=True),
+        cell(_named(each, each.needed), numeric=True),
         cell("", tone="whole") | {"mark": mark},
         cell(capital(each.text.removeprefix(f"{each.label}: ")), tone="small"),
     ]
+
+
+def _named(each: Condition, value: Any) -> str:
+    """The value of an input, a licence by its name in the form."""
+    names = {"cost.platform_licence": dict(LICENCES), "cost.gpu_licence": dict(GPU_LICENCES)}
+    return names.get(each.path, {}).get(value) or _value(value, each.unit)
 
 
 def _value(value: Any, unit: str) -> str:

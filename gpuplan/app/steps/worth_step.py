@@ -302,9 +302,9 @@ def postures_data(workbook: Workbook) -> dict[str, Any]:
         f"Net present, {currency}",
         "Short a year",
         "Open in maintenance",
-        "More cost",
+        f"More cost, {currency}",
         "Hours removed",
-        "An hour removed",
+        f"An hour removed, {currency}",
         numeric=tuple(range(1, 9)),
     )
     rows = [_posture_row(each, at == 0) for at, each in enumerate(found)]
