@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Fact, Value, derived
 from gpuplan.models.fabric import (
     LeafSpine,
     bandwidth_left,
@@ -321,12 +321,12 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
 def _cheapest(
     catalog: Catalog, link: float, leaf: str | None, spine: str | None, hosts: int, ports: int, bound: float
 ) -> tuple[Switches | None, str]:
-    """The fabric with the fewest switches, of those the fewest ports; else why there is none."""
+    """The fabric with the fewest switches, of those the fewest ports, with spines like its leaves; else why there is none."""
     leaves = _leaf_kinds(catalog, link, leaf)
     if not leaves:
         has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch of the catalog has"
         return None, f"{has} ports of {link:g} Gbit/s for hosts"
-    best: tuple[tuple[int, int, str, str], Switches] | None = None
+    best: tuple[tuple[int, int, str, bool, bool, str], Switches] | None = None
     reason = ""
     for kind in leaves:
         spines = [
@@ -362,6 +362,8 @@ def _cheapest(
                 shape.leaves + shape.spines,
                 shape.leaves * kind.ports + shape.spines * spine_ports,
                 kind.id,
+                spine_id != kind.id,
+                bool(spine_id) and _maker(catalog, spine_id) != _maker(catalog, kind.id),
                 spine_id,
             )
             if best is None or cost < best[0]:
@@ -379,6 +381,10 @@ def _cheapest(
                     ),
                 )
     return (best[1], "") if best else (None, reason)
+
+
+def _maker(catalog: Catalog, switch: str) -> Value | None:
+    return catalog.switches[switch].value("vendor")
 
 
 def _record(

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuplan.fields import FIELDS, GROUP_FIELDS, field_of
 from gpuplan.plan import Plan
-from gpuplan.wording import amount, hours, percent
+from gpuplan.wording import amount, hours, is_currency, percent
 
 FEWEST, MOST = 2, 4
 """Plans that are compared at once."""
@@ -150,7 +150,7 @@ RESULTS: tuple[tuple[str, str, str, Callable[[Plan], Any]], ...] = (
         "cost.excludes",
         "Cost leaves out",
         "",
-        lambda plan: ", ".join(plan.costs.excludes) if plan.costs else None,
+        lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
     ),
 )
 """Key, label, unit and value of each result."""
@@ -178,7 +178,10 @@ def _caveats(plans: Sequence[Plan], names: Sequence[str]) -> tuple[str, ...]:
         ),
         (
             "The cost leaves out different things, so that the money is not comparable",
-            [", ".join(plan.costs.excludes) or "nothing" if plan.costs else "everything" for plan in plans],
+            [
+                " and ".join(plan.costs.excludes) or "nothing" if plan.costs else "everything"
+                for plan in plans
+            ],
         ),
     ):
         if len(set(values)) > 1:
@@ -225,9 +228,12 @@ def _beside(first: Any, value: Any, row: CompareRow) -> str:
         return ""
     fewer = "fewer" if isinstance(value, int) else "less"
     apart, word = abs(value - first), "more" if value > first else fewer
+    shown = _shown(apart, row)
+    if is_currency(row.unit) and max(value, first) < 100:  # of the amounts as they are shown
+        shown = f"{row.unit} {abs(round(value, 2) - round(first, 2)):.2f}"
     share = (
         f", {100 * apart / first:.0f} %"
         if first and not isinstance(value, int) and apart >= 0.01 * first
         else ""
     )
-    return f" ({_shown(apart, row)} {word}{share})"
+    return f" ({shown} {word}{share})"

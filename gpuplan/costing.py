@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gpuplan.cabling import Cabling
 from gpuplan.catalog import Catalog
-from gpuplan.energy import PowerUse
+from gpuplan.energy import PowerUse, usual_power_w
 from gpuplan.facts import Fact, weakest
 from gpuplan.materials import Counts, Material, bill, included_years
 from gpuplan.models import cost, power
@@ -36,8 +36,6 @@ PARTS = (
 )
 HARDWARE = ("Servers", "GPUs", "Network", "Spares", "Workload domain")
 """Parts that are bought, supported, and worth something at the end."""
-SUPPORT_YEARS = 5
-"""Years of support that a perpetual GPU licence comes with, as its price says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +164,7 @@ def costs(
     given = scenario.cost
     prices = PriceList(scenario, catalog)
     counts = Counts(scenario, catalog, pools, fabric)
-    materials = bill(trail, scenario, catalog, prices, counts)
+    materials = bill(trail, scenario, catalog, prices, counts, growth.hosts)
     flows = _Flows(scenario, catalog, prices, counts, use, growth, materials)
     parts = flows.parts()
     cash = _cash_lines(trail, prices, parts, flows)
@@ -239,9 +237,15 @@ class _Flows:
             self.not_counted.append("Hardware support of the hosts already there")
         if not use.hosts_per_rack:
             self.not_counted.append("Space: one host alone is more than a rack may carry")
-        unknown = [what.removeprefix("power of ") for what in use.excludes if what.startswith("power of ")]
+        unknown = list(use.unknown_power)
+        self.spine_w = use.spine_w
+        spine, name = counts.spine(growth.hosts)
+        if spine and not held[0]["spine"]:
+            self.spine_w = usual_power_w(catalog.switches[spine]) or 0.0
+            if not self.spine_w and f"{name} switches" not in unknown:
+                unknown.append(f"{name} switches")
         if unknown:
-            self.not_counted.append(f"Electricity of {', '.join(unknown)}: their power is not known")
+            self.not_counted.append(f"Electricity of {', '.join(unknown)} (power not known)")
         if any(m.status == "bought" and m.key in ("management-hosts", "compute-hosts") for m in materials):
             self.not_counted.append("Licences, power, space and people for management and compute hosts")
         self.facts: dict[str, list[Fact]] = {}
@@ -324,9 +328,10 @@ class _Flows:
         each = cost.purchase_cost(1, unit_price=material.price.value, discount=material.discount)
         self._note("GPU software", material.price.fact)
         support = None
-        if choice == "perpetual" and free + SUPPORT_YEARS < self.years:
+        supported = int(self.catalog.products["nvidia-ai-enterprise"].fact("support_years").value)
+        if choice == "perpetual" and free + supported < self.years:
             support = self.prices.price(
-                "nvaie-support-year", f"{material.name}, support after year {SUPPORT_YEARS}", "gpu-year"
+                "nvaie-support-year", f"{material.name}, support after year {supported}", "gpu-year"
             )
             self._note("GPU software", support.fact if support else None)
         for bought in range(self.years + 1):
@@ -359,7 +364,7 @@ class _Flows:
                         yearly_price=support.value * (1 - material.discount),
                         year=year,
                         bought_year=bought,
-                        years_included=free + SUPPORT_YEARS,
+                        years_included=free + supported,
                     )
                     for year in range(1, self.years + 1)
                 ]
@@ -412,7 +417,7 @@ class _Flows:
             load=self.load(year),
         )
         held = self.held[year]
-        return power.total_power_w(hosts_w, held["leaf"] * self.use.leaf_w, held["spine"] * self.use.spine_w)
+        return power.total_power_w(hosts_w, held["leaf"] * self.use.leaf_w, held["spine"] * self.spine_w)
 
     def _left(self, found: dict[str, list[float]]) -> None:
         share = factor(self.scenario, self.catalog, "residual_share")

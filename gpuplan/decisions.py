@@ -8,7 +8,7 @@ from gpuplan.cabling import Cabling
 from gpuplan.catalog import Catalog
 from gpuplan.records import Decision, GroupPlan, Line, Pool, Posture, Totals
 from gpuplan.scenario import Scenario
-from gpuplan.wording import TRANSPORT_NAMES, amount, counted, hours, percent, target_words
+from gpuplan.wording import LICENCE_NAMES, TRANSPORT_NAMES, amount, counted, hours, percent, target_words
 
 SEED = "vmware-sharing-gpus-2020"
 
@@ -412,12 +412,6 @@ PLATFORM_LICENCES = {
     "socket": "The platform has perpetual licences by the processor, with yearly support",
     "owned": "The platform is licensed already",
 }
-GPU_LICENCES = {
-    "year": "by the year",
-    "5-years": "for 5 years",
-    "perpetual": "perpetual",
-    "owned": "paid for already",
-}
 
 
 def _cost(scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], lines: Mapping[str, Line]) -> Found:
@@ -439,7 +433,7 @@ def _cost(scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], lines: Ma
         decision += f" {amount(shared, 'GPU')} of hosts that share GPUs need NVIDIA AI Enterprise, " + (
             f"which comes with the board for {included} years."
             if included
-            else f"one licence each, {GPU_LICENCES[given.gpu_licence]}."
+            else f"one licence each, {LICENCE_NAMES['cost.gpu_licence'][given.gpu_licence]}."
         )
         sources += licence.sources
     total = lines["cost.net_present"]

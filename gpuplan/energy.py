@@ -9,16 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuplan.cabling import Cabling
-from gpuplan.catalog import Catalog
+from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Fact, derived, weakest
 from gpuplan.models import power
 from gpuplan.pricing import catalog_factor, factor
 from gpuplan.records import Line, Pool, Trail
 from gpuplan.scenario import Scenario
 
-UNKNOWN_HOST_U = 2
-"""Height of a server that the catalog does not know, only to say how many a rack takes."""
 LEAVES, SPINES = "leaf switches", "spine switches"
+
+POWER_OF = "power of "
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,11 @@ class PowerUse:
     """What the power of a host rests on."""
     excludes: tuple[str, ...]
     """What draws power or takes space that nobody knows."""
+
+    @property
+    def unknown_power(self) -> tuple[str, ...]:
+        """Of what nobody knows how much it draws."""
+        return tuple(what.removeprefix(POWER_OF) for what in self.excludes if what.startswith(POWER_OF))
 
 
 def boards(gpus: int, per_board: int) -> int:
@@ -267,7 +272,7 @@ def _hosts_part(
     gpu = catalog.gpus[scenario.hardware.gpu]
     per_board = int(gpu.value("gpus_per_board") or 1)
     if gpu.value("tdp_w") is None:
-        excludes.append(f"power of {gpu.name}")
+        excludes.append(f"{POWER_OF}{gpu.name}")
     board_w = float(_board_w(catalog, scenario).value) / float(
         catalog_factor(catalog, "psu_efficiency").value
     )
@@ -304,22 +309,27 @@ def _switch_parts(catalog: Catalog, fabric: Cabling | None, excludes: list[str])
         if not count:
             continue
         item = catalog.switches[id]
-        most, typical, height = (item.value(p) for p in ("max_power_w", "typical_power_w", "rack_units_u"))
+        most, height = item.value("max_power_w"), item.value("rack_units_u")
         if most is None:
-            excludes.append(f"power of {item.name} switches")
+            excludes.append(f"{POWER_OF}{item.name} switches")
         if height is None:
             excludes.append(f"height of {item.name} switches in the rack")
-        usual = typical if typical is not None else most
         found.append(
             PowerPart(
                 name,
                 count,
                 count * float(most or 0),
-                count * float(usual or 0),
+                count * (usual_power_w(item) or 0.0),
                 None if height is None else count * float(height),
             )
         )
     return found
+
+
+def usual_power_w(switch: Item) -> float | None:
+    """What a switch draws typically, else at most; None if neither is known."""
+    known = (switch.value(name) for name in ("typical_power_w", "max_power_w"))
+    return next((float(value) for value in known if value is not None), None)
 
 
 def _sum(trail: Trail, key: str, label: str, parts: Mapping[str, float], host: Line) -> Line:
@@ -334,17 +344,7 @@ def _sum(trail: Trail, key: str, label: str, parts: Mapping[str, float], host: L
 
 def _racks(trail: Trail, scenario: Scenario, catalog: Catalog, hosts: int, peak: Line) -> tuple[int, int]:
     """Hosts in one rack, and racks; (0, 0) where one host is more than a rack may carry."""
-    height = _host_u(scenario, catalog) or Fact(
-        "power/host_u",
-        UNKNOWN_HOST_U,
-        "U",
-        None,
-        None,
-        "assumed",
-        ("gpuplan-method",),
-        "",
-        "the catalog does not know the height of this server",
-    )
+    height = _host_u(scenario, catalog) or catalog_factor(catalog, "host_u")
     limit = factor(scenario, catalog, "rack_kw")
     each = trail.compute(
         "power.hosts_per_rack",

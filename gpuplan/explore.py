@@ -12,11 +12,12 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, load_catalog
@@ -25,9 +26,9 @@ from gpuplan.fields import FIELD_BY_PATH, ScenarioError, field_of
 from gpuplan.limits import server_gpu_limit
 from gpuplan.materials import server_price
 from gpuplan.plan import Plan, make_plan
-from gpuplan.pricing import ANY_HOST, LARGE_HOST
+from gpuplan.pricing import ANY_HOST, LARGE_HOST, Price, catalog_factor
 from gpuplan.scenario import Scenario
-from gpuplan.wording import MODE_NAMES, amount, capital, money, number, percent
+from gpuplan.wording import LICENCE_NAMES, MODE_NAMES, amount, capital, money, number, percent
 
 Progress = Callable[[int, int], None]
 """Called with how many candidates are done, and how many there are."""
@@ -119,8 +120,6 @@ def candidates(space: Space) -> tuple[Candidate, ...]:
 PER_HOST = (2, 4, 8, 16)
 LINKS_GBIT_S = (10, 25, 100)
 FAILURES = (1, 2)
-LEAST_SHARE = 0.8
-"""A GPU counts as one of those asked for if it has at least so much of their memory and of their peak speed."""
 MOST_GPUS = 8
 MOST_COMBINED = 1_500
 
@@ -166,12 +165,13 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
 def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
     """Why a board does not replace the one that the demand is counted in; empty if it does."""
     mine, other = catalog.gpus[scenario.hardware.gpu], catalog.gpus[gpu]
+    least = float(catalog_factor(catalog, "least_gpu_share").value)
     for parameter, what, unit in (
         ("memory_gib", "memory", "GiB"),
         ("fp16_tensor_tflops", "peak speed", "TFLOP/s"),
     ):
         wanted, has = mine.value(parameter), other.value(parameter)
-        if wanted is not None and has is not None and float(has) < LEAST_SHARE * float(wanted):
+        if wanted is not None and has is not None and float(has) < least * float(wanted):
             return f"{other.name} has {amount(has, unit)} of {what}, {mine.name} {amount(wanted, unit)}"
     return ""
 
@@ -301,7 +301,9 @@ class Option:
     reasons: tuple[str, ...] = ()
     """Why it is out; empty if it is in."""
     unpriced: tuple[str, ...] = ()
-    """GPUs and servers without a price: then its cost cannot be compared with others."""
+    """GPUs, servers and adapters without a price: then its cost cannot be compared with others."""
+    powerless: tuple[str, ...] = ()
+    """What its power leaves out, as nobody knows how much that draws."""
     modes: tuple[str, ...] = ()
     """How each group gets its GPUs."""
 
@@ -353,8 +355,9 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
         excludes=costs.excludes if costs else (),
         assumed_prices=sum(p.fact.basis == "assumed" for p in costs.prices) if costs else None,
         old_prices=sum(p.old for p in costs.prices) if costs else None,
-        reasons=tuple(_reasons(plan)),
+        reasons=tuple(_reasons(plan, _chosen_for(scenario, candidate))),
         unpriced=_unpriced(costs) if costs else (),
+        powerless=plan.power.unknown_power if plan.power else (),
         modes=tuple(group.mode for group in plan.groups),
     )
 
@@ -369,21 +372,31 @@ def _group_label(scenario: Scenario, path: str) -> str:
 
 
 def _unpriced(costs: Costs) -> tuple[str, ...]:
-    """GPUs and servers whose price nobody knows."""
+    """GPUs, servers and their adapters whose price nobody knows: every host has them, so that its cost says little."""
     return tuple(
         item.name
         for item in costs.unknown
-        if item.key.startswith(("gpus/", "servers/")) or item.key in (ANY_HOST, LARGE_HOST)
+        if item.key.startswith(("gpus/", "servers/", "adapter-")) or item.key in (ANY_HOST, LARGE_HOST)
     )
 
 
-def _reasons(plan: Plan) -> Iterator[str]:
-    """Why a design does not do what is asked."""
+def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
+    """Groups for which a candidate chooses the mode, not the customer, and the name of that mode."""
+    if candidate.sharing == SHARING[0]:
+        return {}
+    return {group.id: MODE_NAMES[candidate.sharing] for group in scenario.groups if group.access == "auto"}
+
+
+def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
+    """Why a design does not do what is asked; ``chosen`` has the modes that the customer has not decided on."""
     if not plan.pools and not plan.totals.unplaced_vms:
         yield "Nobody asks for a GPU."
     for group in plan.groups:
         for missing in group.unplaced:
-            yield f"{group.name}: no place for {amount(missing.vms, 'VM')}: {missing.reason}"
+            why = missing.reason
+            if missing.code == "no-mode-possible" and group.id in chosen:
+                why = f"{chosen[group.id]} cannot serve this group"
+            yield f"{group.name}: no place for {amount(missing.vms, 'VM')}: {why}"
     lost = plan.totals.unplaced_vms_after_failure - plan.totals.unplaced_vms
     if lost and plan.scenario.availability.host_failures:
         yield f"After the loss of a host {amount(lost, 'VM')} have no GPU"
@@ -549,7 +562,11 @@ def _run(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin, initargs=(folders,)
     )
     try:
-        parts = [pool.submit(_assess_all, scenario, folders, catalog.digest, chunk) for chunk in chunks]
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # workers begin deaf to Ctrl-C
+        try:
+            parts = [pool.submit(_assess_all, scenario, folders, catalog.digest, chunk) for chunk in chunks]
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for part in as_completed(parts):
             yield part.result()
     finally:
@@ -702,7 +719,7 @@ def _notes(
         yield (
             f"Demand is counted in GPUs of the chosen model, {catalog.gpus[own].name}. A faster or larger one counts as one GPU all "
             f"the same, so what it could do beyond that is not in the ranking; without stated models, boards with less than "
-            f"{percent(LEAST_SHARE)} of its memory or peak speed are not looked at, nor boards with a fan, made for workstations."
+            f"{percent(float(catalog_factor(catalog, 'least_gpu_share').value))} of its memory or peak speed are not looked at, nor boards with a fan, made for workstations."
         )
         precise = [group.name for group in scenario.groups if group.use_case == "hpc"]
         if precise:
@@ -717,23 +734,29 @@ def _notes(
     left_out = dict.fromkeys(name for option in ranked for name in option.excludes)
     if left_out:
         yield (
-            f"Some costs leave out for want of a price: {'; '.join(left_out)}. Designs that contain it look cheaper than they are; each "
+            f"Some costs leave out for want of a price or a figure: {'; '.join(left_out)}. Designs that contain it look cheaper than they are; each "
             "says what its cost leaves out."
         )
     whole = next(
         (
             o
             for o in ranked
-            if not o.excludes and o.candidate.host_failures >= scenario.availability.host_failures
+            if winner
+            and not set(o.excludes) & set(winner.excludes)
+            and o.candidate.host_failures >= scenario.availability.host_failures
         ),
         None,
     )
-    if winner and winner.excludes and whole and winner.net_present and whole.net_present:
-        apart = money(whole.net_present - winner.net_present, scenario.cost.currency)
-        yield (
-            f"The winner's cost leaves out {'; '.join(winner.excludes)}. It stays below the cheapest design whose cost leaves out "
-            f"nothing, {whole.label}, while that costs less than {apart} together."
-        )
+    if winner and winner.excludes and winner.net_present:
+        said = f"The winner's cost leaves out {'; '.join(winner.excludes)}. "
+        if whole and whole.net_present:
+            apart = money(whole.net_present - winner.net_present, scenario.cost.currency)
+            yield (
+                f"{said}It stays below the cheapest design whose cost leaves out none of that, {whole.label}, while that costs less "
+                f"than {apart} together over all years."
+            )
+        else:
+            yield f"{said}So does that of every design that does not tolerate fewer failures."
     speeds = {o.candidate.link_gbit_s for o in ranked}
     costs = {(o.candidate.link_gbit_s, o.net_present) for o in ranked}
     if len(speeds) > 1 and len({c for _, c in costs}) * len(speeds) == len(costs):
@@ -763,9 +786,6 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
     wanted = scenario.availability.host_failures
     if option.candidate.host_failures < wanted:
         found.append(f"tolerates {option.candidate.host_failures} host failures, and {wanted} are asked for")
-    more = [name for name in option.excludes if name not in winner.excludes]
-    if more:
-        found.append(f"its cost leaves out {', '.join(more)}")
     against: list[str] = []
     pro: list[str] = []
     if not option.unpriced and option.net_present is not None and winner.net_present:
@@ -776,6 +796,12 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
             found.append(
                 "costs the same; then the design as it stands comes first, fewer hosts, the chosen link, the name"
             )
+    less = [name for name in winner.excludes if name not in option.excludes]
+    if less:
+        found.append(f"counts what the winner leaves out ({'; '.join(less)})")
+    more = [name for name in option.excludes if name not in winner.excludes]
+    if more:
+        found.append(f"leaves out {'; '.join(more)}")
     for mine, best, worse, better, unit, least in (
         (option.hosts, winner.hosts, "takes {} more", "takes {} fewer", "host", 1),
         (
@@ -791,7 +817,7 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
             winner.waiting_pct,
             "{} more of the requests wait",
             "{} fewer of the requests wait",
-            "%",
+            "percentage point",
             0.1,
         ),
         (option.peak_w, winner.peak_w, "draws {} more at its peak", "draws {} less at its peak", "W", 100),
@@ -799,17 +825,12 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
     ):
         if mine is None or best is None or abs(mine - best) < least:
             continue
-        if unit == "W" and _powerless(option) != _powerless(winner):
+        if unit == "W" and option.powerless != winner.powerless:
             continue
         apart = float(f"{abs(mine - best):.2g}")
         said = amount(apart, unit) + "s" * (unit == "rack" and apart > 1)
         (against if mine > best else pro).append((worse if mine > best else better).format(said))
     return (*found, *against, *(f"but {text}" for text in pro))
-
-
-def _powerless(option: Option) -> set[str]:
-    """Whose power its own leaves out."""
-    return {name for name in option.excludes if name.endswith("power is not known")}
 
 
 def _share(value: float) -> str:
@@ -831,6 +852,8 @@ class Condition:
     is none."""
     possible: bool
     text: str
+    beyond: bool = False
+    """Whether a price would have to be outside what is known of it, its low and high."""
 
 
 class _Pair(NamedTuple):
@@ -925,8 +948,13 @@ def _now(duel: _Duel, now: _Pair, path: str) -> float | None:
         return now.other.discount_rate
     if not path.startswith("prices."):
         return float(duel.scenario.get(path))
-    key = path.removeprefix("prices.")
-    return next((p.value for costs in now for p in costs.prices if p.key == key), None)
+    price = _price(now, path)
+    return price.value if price else None
+
+
+def _price(now: _Pair, path: str) -> Price | None:
+    """The price that one of the two pays, if the path is that of a price."""
+    return next((p for costs in now for p in costs.prices if f"prices.{p.key}" == path), None)
 
 
 def _solved(duel: _Duel, now: _Pair, path: str, label: str, unit: str) -> Condition:
@@ -937,8 +965,8 @@ def _solved(duel: _Duel, now: _Pair, path: str, label: str, unit: str) -> Condit
     shown = "not known" if current is None else _shown(current, unit)
     scale = max(abs(now.other.net_present), abs(now.winner.net_present))
 
-    def condition(needed: float | None, possible: bool, text: str) -> Condition:
-        return Condition(path, label, unit, current, needed, possible, f"{label}: {text}")
+    def condition(needed: float | None, possible: bool, text: str, beyond: bool = False) -> Condition:
+        return Condition(path, label, unit, current, needed, possible, f"{label}: {text}", beyond)
 
     gaps = [_gap(duel, path, value) for value in (start, start + step)]
     if gaps[0] is None or gaps[1] is None:
@@ -956,8 +984,14 @@ def _solved(duel: _Duel, now: _Pair, path: str, label: str, unit: str) -> Condit
     there = _gap(duel, path, needed)
     if there is None or abs(there) > SAME * scale:
         return condition(None, False, "one of the two cannot be planned where they would cost the same.")
-    word = "at most" if change > 0 else "at least"
-    return condition(needed, True, f"{word} {_shown(needed, unit)} instead of {shown}.")
+    said = f"{'at most' if change > 0 else 'at least'} {_shown(needed, unit)} instead of {shown}"
+    price = _price(now, path)
+    low, high = (price.fact.low, price.fact.high) if price else (None, None)
+    if low is not None and high is not None and not low <= needed <= high:
+        return condition(
+            needed, True, f"{said}; what is known of it is {_shown(low, unit)} to {_shown(high, unit)}.", True
+        )
+    return condition(needed, True, f"{said}.")
 
 
 RATE = "cost.discount_rate"
@@ -987,6 +1021,8 @@ def _root(duel: _Duel, path: str, low: float, high: float, scale: float) -> floa
 def _chosen(duel: _Duel, now: _Pair, path: str) -> Condition:
     """The choice, or the number of years nearest to those looked at, at which the other design costs no more."""
     spec, current = FIELD_BY_PATH[path], duel.scenario.get(path)
+    names = LICENCE_NAMES.get(path, {})
+    shown = names.get(current, current)
     choices: list[Any] = [c for c in spec.choices if c != current]
     if spec.kind == "int":
         choices = sorted(
@@ -996,7 +1032,7 @@ def _chosen(duel: _Duel, now: _Pair, path: str) -> Condition:
     for value in choices:
         pair = duel.planned(path, value)
         if pair is not None and pair.gap <= 0 < now.gap:
-            text = f"{spec.label}: {value} instead of {current}."
+            text = f"{spec.label}: {names.get(value, value)} instead of {shown}."
             return Condition(path, spec.label, spec.unit, current, value, True, text)
     return Condition(
         path,
@@ -1005,7 +1041,7 @@ def _chosen(duel: _Duel, now: _Pair, path: str) -> Condition:
         current,
         None,
         False,
-        f"{spec.label}: no other makes it cheaper (now {current}).",
+        f"{spec.label}: no other makes it cheaper (now {shown}).",
     )
 
 

@@ -56,9 +56,9 @@ class Field:
         if self.kind == "text":
             return f"text of {self.low:g} to {self.high:g} characters on one line"
         if self.kind == "int":
-            return f"a whole number from {self.low:g} to {self.high:g}{empty}"
+            return f"a whole number from {self.low:.10g} to {self.high:.10g}{empty}"
         if self.kind == "number":
-            return f"a number from {self.low:g} to {self.high:g}{empty}"
+            return f"a number from {self.low:.10g} to {self.high:.10g}{empty}"
         if self.kind == "share":
             percent = f"{100 * self.low:g} % to {100 * self.high:g} %"
             return f"a share from {self.low:g} to {self.high:g} (or {percent}){empty}"
@@ -970,7 +970,7 @@ RANGE = Field(
     "Low and high",
     "range",
     None,
-    0,
+    -0.5,
     1e9,
     optional=True,
     question="Between which values may this input turn out to be?",
@@ -996,7 +996,11 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.value} is not allowed: {self.message}" if self.path else self.message
+        if not self.path:
+            return self.message
+        if self.value == "nothing":
+            return f"{self.path} is empty: {self.message}"
+        return f"{self.path}: {self.value} is not allowed: {self.message}"
 
 
 class ScenarioError(ValueError):

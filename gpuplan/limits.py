@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from gpuplan.allocation import mixed_sizes_refused, work_fact
@@ -147,18 +147,10 @@ def _money_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     problems = []
     known = price_keys(catalog)
     for key, price in scenario.prices:
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=3, cutoff=0.3)
-            problems.append(
-                Problem(
-                    f"prices.{key}",
-                    show(price),
-                    "what is priced is a catalog item such as gpus/a100-pcie-80gb, or one of "
-                    + ", ".join(sorted(k for k in known if "/" not in k))
-                    + (f"; nearest are {', '.join(near)}" if near else ""),
-                )
-            )
+        problems += _unpriced(key, f"prices.{key}", price, known)
     for path, (low, high) in scenario.ranges:
+        if path.startswith("prices."):
+            problems += _unpriced(path.removeprefix("prices."), f"ranges.{path}", [low, high], known)
         kind = _kind_of(scenario, path)
         if kind not in ("int", "number", "share", "gpus") and not path.startswith("prices."):
             problems.append(
@@ -184,6 +176,22 @@ def _money_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
             Problem("cost.usd_rate", show(given.usd_rate), "1 or nothing while the currency is USD")
         )
     return problems
+
+
+def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> list[Problem]:
+    """What is wrong with a price, or a range of one, that is the price of nothing."""
+    if key in known:
+        return []
+    near = difflib.get_close_matches(key, known, n=3, cutoff=0.3)
+    return [
+        Problem(
+            path,
+            show(given),
+            "what is priced is a catalog item such as gpus/a100-pcie-80gb, or one of "
+            + ", ".join(sorted(k for k in known if "/" not in k))
+            + (f"; nearest are {', '.join(near)}" if near else ""),
+        )
+    ]
 
 
 def _kind_of(scenario: Scenario, path: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gpuplan.cabling import Cabling, switches_for
+from gpuplan.cabling import Cabling, Switches, switches_for
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
 from gpuplan.models import cost
@@ -24,12 +24,6 @@ GPU_LICENCES = {
     "perpetual": ("nvaie-perpetual", "gpu"),
 }
 """Choice of the scenario -> id of the price, and per what it is."""
-MINIMUM_CORES = 16
-"""Cores that are licensed at least for each processor: rule licence-cores."""
-USUAL_BOARDS = 4
-"""Double-wide boards up to which a server is of the kind of the quoted host."""
-CORES_PER_LICENCE = 32
-"""Cores of one processor that a licence by the processor covers: rule licence-sockets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +52,7 @@ class Material:
     @property
     def unknown(self) -> bool:
         """Whether it costs money that nobody knows."""
-        return self.status in ("bought", "yearly") and self.price is None and bool(self.quantity)
+        return self.status in ("bought", "yearly") and self.price is None
 
 
 class Counts:
@@ -75,6 +69,8 @@ class Counts:
         self.existing = sum(pool.existing_hosts for pool in pools)
         self.sockets = _sockets(scenario, catalog)
         self.cores = stated_or(scenario, "cost.cores_per_socket", catalog_factor(catalog, "cores_per_socket"))
+        self.least_cores = catalog.products["vcf"].fact("least_cores")
+        self.cores_per_licence = catalog.products["vsphere"].fact("cores_per_licence")
         self.needs_licence = {pool.id for pool in pools if pool.gpu_mode == "vgpu"}
 
     def at_start(self) -> dict[str, int]:
@@ -107,9 +103,7 @@ class Counts:
             "platform": self._platform(total),
             "gpu-software": self.gpus(hosts, licensed=True),
         }
-        switches = None
-        if self.fabric is not None and self.fabric.switches is not None:
-            switches = switches_for(self.scenario, self.catalog, self.fabric, total)
+        switches = self._switches(total)
         if switches is not None:
             shape = switches.shape
             found |= {
@@ -120,15 +114,29 @@ class Counts:
             }
         return found
 
+    def spine(self, growth: Sequence[Mapping[str, int]]) -> tuple[str, str]:
+        """Spine and its name in the first year that takes some; nothing if none does."""
+        years = (self._switches(sum(hosts.values())) for hosts in growth)
+        return next(((s.spine, s.spine_name) for s in years if s is not None and s.spine), ("", ""))
+
+    def _switches(self, hosts: int) -> Switches | None:
+        """Switches of so many hosts."""
+        if self.fabric is None or self.fabric.switches is None:
+            return None
+        return switches_for(self.scenario, self.catalog, self.fabric, hosts)
+
     def _platform(self, hosts: int) -> int:
         """Cores or processor licences of so many hosts."""
         sockets, cores = int(self.sockets.value), int(self.cores.value)
         if self.scenario.cost.platform_licence == "socket":
             return cost.licensed_sockets(
-                hosts, sockets=sockets, cores_per_socket=cores, cores_per_licence=CORES_PER_LICENCE
+                hosts,
+                sockets=sockets,
+                cores_per_socket=cores,
+                cores_per_licence=int(self.cores_per_licence.value),
             )
         return cost.licensed_cores(
-            hosts, sockets=sockets, cores_per_socket=cores, minimum_cores=MINIMUM_CORES
+            hosts, sockets=sockets, cores_per_socket=cores, minimum_cores=int(self.least_cores.value)
         )
 
 
@@ -140,9 +148,14 @@ def _sockets(scenario: Scenario, catalog: Catalog) -> Fact:
 
 
 def bill(
-    trail: Trail, scenario: Scenario, catalog: Catalog, prices: PriceList, counts: Counts
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    prices: PriceList,
+    counts: Counts,
+    growth: Sequence[Mapping[str, int]],
 ) -> tuple[Material, ...]:
-    """Everything that a design is made of.
+    """Everything that a design is made of; what only its growth takes is in it with none at the start.
 
     Parameters
     ----------
@@ -154,6 +167,8 @@ def bill(
         Looks prices up, and keeps what has none. [-]
     counts : Counts
         How many of everything there are. [-]
+    growth : sequence of mapping of str to int
+        Hosts of each pool at the start and in each year. [-]
 
     Returns
     -------
@@ -163,7 +178,7 @@ def bill(
     hosts = counts.at_start()
     many = counts.of(hosts)
     return (
-        *_hardware(trail, scenario, catalog, prices, counts, many),
+        *_hardware(trail, scenario, catalog, prices, counts, growth),
         *_licences(trail, scenario, catalog, prices, counts, many),
         *_domain(trail, scenario, catalog, prices, counts, sum(hosts.values())),
     )
@@ -205,11 +220,12 @@ def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, 
     server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
     per_board = int(catalog.gpus[scenario.hardware.gpu].value("gpus_per_board") or 1)
     boards = -(-scenario.hardware.gpus_per_host // per_board)
+    usual_boards = float(catalog_factor(catalog, "usual_boards").value)
     if server is None:
-        return (LARGE_HOST if boards > USUAL_BOARDS else ANY_HOST), ()
+        return (LARGE_HOST if boards > usual_boards else ANY_HOST), ()
     slots = server.value("max_gpus_double_wide")
     modules = server.value("max_gpus_sxm") is not None and slots is None
-    usual = not modules and int(slots if slots is not None else boards) <= USUAL_BOARDS
+    usual = not modules and int(slots if slots is not None else boards) <= usual_boards
     return f"servers/{server.id}", (ANY_HOST,) if usual else ()
 
 
@@ -219,8 +235,9 @@ def _hardware(
     catalog: Catalog,
     prices: PriceList,
     counts: Counts,
-    many: Mapping[str, int],
+    growth: Sequence[Mapping[str, int]],
 ) -> list[Material]:
+    many, years = counts.of(counts.at_start()), [counts.of(hosts) for hosts in growth]
     given, fabric = scenario.hardware, counts.fabric
     gpu = catalog.gpus[given.gpu]
     server = catalog.servers[given.server] if given.server else None
@@ -260,6 +277,7 @@ def _hardware(
     ]
     if fabric is not None and fabric.switches is not None:
         held = fabric.switches
+        spine, spine_name = counts.spine(growth)
         rows += [
             (
                 "leaf",
@@ -273,8 +291,8 @@ def _hardware(
             (
                 "spine",
                 "Network",
-                held.spine_name,
-                f"switches/{held.spine}",
+                spine_name,
+                f"switches/{spine}",
                 "each",
                 (),
                 f"spines, at most {number(fabric.max_oversubscription)}:1 oversubscription",
@@ -285,7 +303,7 @@ def _hardware(
                 f"Cable, {link} Gbit/s, host to leaf",
                 f"cable-{link}g",
                 "each",
-                ("cable",),
+                (),
                 "one for each port of a host",
             ),
             (
@@ -294,14 +312,17 @@ def _hardware(
                 f"Cable, {number(held.up_gbit_s)} Gbit/s, between switches",
                 f"cable-{number(held.up_gbit_s)}g",
                 "each",
-                ("cable",),
+                (),
                 "uplinks of the leaves, or links between the two leaves of the only pair",
             ),
         ]
     found = []
     for key, part, name, price_key, unit, instead, rule in rows:
-        if not many[key]:
+        later = max(year[key] for year in years)
+        if not many[key] and not later:
             continue
+        if not many[key]:
+            rule = f"none at the start, {later} for the growth"
         price = prices.price(price_key, name, unit, *instead)
         item = price_key if "/" in price_key else ""
         paid = _line(trail, scenario, key, name, many[key], price, "cost.hardware_discount")
@@ -362,25 +383,28 @@ def _platform(trail: Trail, scenario: Scenario, prices: PriceList, counts: Count
         "sockets": counts.sockets,
         "cores_per_socket": counts.cores,
     }
+    least, covered = int(counts.least_cores.value), int(counts.cores_per_licence.value)
     if choice == "socket":
-        each = f"{sockets} processors of {cores} cores, up to {CORES_PER_LICENCE} of them by one licence"
+        each = f"{sockets} processors of {cores} cores, up to {covered} of them by one licence"
         trail.compute(
             "cost.licensed_sockets",
             "Processor licences",
             "1",
             cost.licensed_sockets,
-            "{hosts} hosts x {sockets} processors x {cores_per_socket} cores / 32, rounded up = {value}",
+            "{hosts} hosts x {sockets} processors x {cores_per_socket} cores / {cores_per_licence}, rounded up = {value}",
             **held,
+            cores_per_licence=counts.cores_per_licence,
         )
     else:
-        each = f"{sockets} processors x {max(MINIMUM_CORES, cores)} cores, at least {MINIMUM_CORES} for each"
+        each = f"{sockets} processors x {max(least, cores)} cores, at least {least} for each"
         trail.compute(
             "cost.licensed_cores",
             "Cores to license",
             "1",
             cost.licensed_cores,
-            "{hosts} hosts x {sockets} processors x {cores_per_socket} cores, at least 16 each = {value}",
+            "{hosts} hosts x {sockets} processors x {cores_per_socket} cores, at least {minimum_cores} each = {value}",
             **held,
+            minimum_cores=counts.least_cores,
         )
     price = prices.price(price_key, name, per) if price_key else None
     return Material(

@@ -31,7 +31,8 @@ UNLISTED = (
 )
 """Prices that can be stated even if the catalog has no row for them."""
 
-PRICED_TABLES = ("gpus", "servers", "nics", "switches")
+PRICED_TABLES = ("gpus", "servers", "switches")
+"""Tables whose items have a price of their own; an adapter is priced by its speed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +83,11 @@ class PriceList:
     def price(self, key: str, name: str, per: str, *instead: str) -> Price | None:
         """The price of ``key``, or of the first of ``instead`` that has one: stated, or of its catalog row.
 
-        What has no price is kept in ``unknown``.
+        What has no price is kept in ``unknown``; what is asked for again keeps the name of the first time.
         """
         known = next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
         if known is None:
-            self.unknown[key] = Unknown(key, name, per)
+            self.unknown.setdefault(key, Unknown(key, name, per))
             return None
         if known in self._stated:
             fact = self._scenario.fact(f"prices.{known}")
@@ -109,7 +110,7 @@ class PriceList:
             found = Price(
                 key, name, per, self._converted(row), row["as_of"], False, is_old(row["as_of"], self.as_of)
             )
-        self.found[key] = found
+        self.found.setdefault(key, found)
         return found
 
     def _converted(self, row: Row) -> Fact:
@@ -214,7 +215,7 @@ def catalog_factor(catalog: Catalog, name: str) -> Fact:
 def price_keys(catalog: Catalog) -> frozenset[str]:
     """Everything that a scenario can state a price of."""
     items = {f"{table}/{id}" for table in PRICED_TABLES for id in catalog.items(table)}
-    rows = {row.id for row in catalog.rows("prices") if not row["item"]}
+    rows = {row.id for row in catalog.rows("prices") if row["use"] == "default" and not row["item"]}
     links = {
         f"{kind}-{speed}g" for kind in ("adapter", "cable") for speed in (1, 10, 25, 40, 50, 100, 200, 400)
     }

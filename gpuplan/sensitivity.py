@@ -123,9 +123,13 @@ def _bar(plan: Plan, given: _Range) -> Bar:
         elif plan.costs and (more := [x for x in other.costs.excludes if x not in plan.costs.excludes]):
             notes.append(f"At the {name} end the cost also leaves out {'; '.join(more)}.")
         ends.append((other.costs.net_present if other.costs else None, other.totals.hosts))
-    return Bar(
-        *given._replace(note=" ".join(filter(None, notes))), ends[0][0], ends[1][0], ends[0][1], ends[1][1]
-    )
+    return Bar(*given._replace(note=_joined(*notes)), ends[0][0], ends[1][0], ends[0][1], ends[1][1])
+
+
+def _joined(*notes: str) -> str:
+    """Notes one after the other, each but the last with its full stop."""
+    *first, last = [note for note in notes if note] or [""]
+    return " ".join([*(f"{note.removesuffix('.')}." for note in first), last])
 
 
 def _ranges(plan: Plan) -> Iterator[_Range]:
@@ -230,7 +234,7 @@ def _demand(plan: Plan) -> Iterator[_Range]:
             now,
             *ends,
             row.basis,
-            " ".join(filter(None, (row.note, cut))),
+            _joined(row.note, cut),
         )
     if scenario.demand.rule in RISKS and method_of(scenario) == "bursty":
         yield _bursts(scenario, catalog)

@@ -63,6 +63,22 @@ TRANSPORT_NAMES = {
 VERDICTS = {"good": "carried", "fair": "slowed", "bad": "not carried"}
 """Whether a network carries work, in words."""
 
+LICENCE_NAMES = {
+    "cost.platform_licence": {
+        "vcf": "VCF, by the core",
+        "vvf": "VVF, by the core",
+        "socket": "perpetual, by the processor",
+        "owned": "paid for already",
+    },
+    "cost.gpu_licence": {
+        "year": "by the year",
+        "5-years": "for 5 years",
+        "perpetual": "perpetual",
+        "owned": "paid for already",
+    },
+}
+"""How software is licensed, by the input that says it."""
+
 AGGREGATION_NAMES = {
     "ring": "ring allreduce",
     "hierarchical": "hierarchical allreduce",
@@ -83,6 +99,8 @@ COUNTED = (
     "job",
     "link",
     "port",
+    "core",
+    "percentage point",
     "user",
 )
 """Units that take a plural."""

@@ -95,6 +95,21 @@ def test_a_thousand_and_ten_thousand_hosts(catalog: Catalog) -> None:
             assert "two tiers" in fabric.reason
 
 
+def test_spines_are_like_the_leaves_where_that_costs_no_switch(catalog: Catalog) -> None:
+    """Of switches that do equally well the leaf's own model comes first, then one of its maker."""
+    found = {}
+    for hosts in range(24, 60):
+        switches = built(catalog, hosts, link_gbit_s=100, leaf="sn2700").switches
+        if switches is not None and switches.spine:
+            found[switches.spine] = hosts, switches.shape
+    most, own = found["sn2700"]
+    assert own.spines == 2
+    for other in ("dell-s5232f-on", "sn3700c"):
+        assert other not in found
+        given = built(catalog, most, link_gbit_s=100, leaf="sn2700", spine=other).switches
+        assert given is not None and given.shape == own
+
+
 def test_ports_by_hand(catalog: Catalog) -> None:
     """Other traffic alone: 10 Gbit/s on ports of which 95 % are usable."""
     for link, shared in ((1, 11), (10, 2), (25, 2)):

@@ -93,3 +93,9 @@ def test_a_design_without_hosts_has_no_money(three: list[Plan], catalog: Catalog
 def test_two_to_four_plans(three: list[Plan], count: int) -> None:
     with pytest.raises(ValueError, match=f"plans has {count}; from 2 to 4"):
         compare_plans(three[:1] * count)
+
+
+def test_money_below_a_hundred_is_apart_by_what_is_shown(catalog: Catalog) -> None:
+    plans = [make_plan(load_scenario(name), catalog) for name in ("starter", "enterprise")]
+    said = next(s for s in compare_plans(plans).sentences if s.startswith("Cost of a GPU-hour used"))
+    assert "USD 2.97 in Starter example; USD 2.41 in Enterprise example (USD 0.56 less, 19 %)" in said

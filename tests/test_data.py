@@ -780,6 +780,9 @@ def test_factors_that_the_code_looks_up(catalog: Catalog) -> None:
         "support_share": ("1", 0.02, 0.1, 0.15),
         "residual_share": ("1", 0, 0, 0.38),
         "hosts_per_rack_reserved_u": ("U", 2, 4, 8),
+        "host_u": ("U", 1, 2, 6),
+        "usual_boards": ("1", 2, 4, 8),
+        "least_gpu_share": ("1", 0.5, 0.8, 1),
     }
     known = {"1", *SUFFIX.values()}
     assert {unit for unit, *_ in values.values()} <= known

@@ -40,6 +40,7 @@ from gpuplan.explore import (
     why_not,
 )
 from gpuplan.scenario import Group, Scenario
+from gpuplan.wording import money
 
 EXAMPLES = ("starter", "enterprise", "current")
 SPACE = Space(
@@ -188,7 +189,11 @@ def reasons(scenario: Scenario, catalog: Catalog, **changes: Any) -> str:
 
 def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
     assert reasons(starter, catalog) == ""
-    assert "no place for" in reasons(starter, catalog, sharing="passthrough")
+    assert "no place for 16 VMs: Passthrough cannot serve this group" in reasons(
+        starter, catalog, sharing="passthrough"
+    )
+    decided = starter.with_value("groups.developers.access", "passthrough")
+    assert "The mode that the customer has decided on cannot" in reasons(decided, catalog)
     assert "1 Gbit/s do not carry the work" in reasons(starter, catalog, link_gbit_s=1)
     assert "a rack may be given 1 kW" in reasons(starter.with_value("cost.rack_kw", 1), catalog)
     crowd = starter.with_value(f"groups.{starter.groups[0].id}.people", 2_000)
@@ -286,15 +291,28 @@ def test_workstation_boards_are_not_proposed_for_server_boards(catalog: Catalog)
     assert len(fans & set(default_space(workstation, catalog).gpus)) > 1
 
 
+def test_a_link_whose_adapters_have_no_price_does_not_win_by_that(
+    starter: Scenario, catalog: Catalog
+) -> None:
+    scenario = starter.with_value("network.link_gbit_s", 40)
+    own = asked(scenario)
+    space = Space((own.gpu,), (own.server,), (own.gpus_per_host,), ("as asked",), (25, 40), (1,))
+    found = explore(scenario, catalog, space, workers=1)
+    assert found.winner is not None and found.winner.candidate.link_gbit_s == 25
+    assert [o.unpriced for o in found.unpriced] == [("Network adapter, two ports of 40 Gbit/s",)]
+    priced = explore(scenario.with_value("prices.adapter-40g", 300), catalog, space, workers=1)
+    assert not priced.unpriced and len(priced.ranked) == 2
+
+
 def test_power_is_compared_where_it_is_known_of_both(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise")
     dark, known = (
         assess(scenario, catalog, replace(asked(scenario), link_gbit_s=link)) for link in (100, 25)
     )
-    assert any("power is not known" in name for name in dark.excludes)
+    assert any("power not known" in name for name in dark.excludes)
     assert (dark.peak_w or 0) < (known.peak_w or 0) - 100
     assert not any("at its peak" in text for text in why_not(dark, known, scenario))
-    bright = replace(dark, excludes=())
+    bright = replace(dark, powerless=())
     assert any("at its peak" in text for text in why_not(bright, known, scenario))
 
 
@@ -390,6 +408,14 @@ def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, c
     assert found.notes[0].startswith("Demand is counted in GPUs of the chosen model")
     left_out = {name for option in found.ranked for name in option.excludes}
     assert left_out and all(any(name in note for note in found.notes) for name in left_out)
+    assert found.winner is not None and found.winner.excludes
+    missing = set(found.winner.excludes)
+    whole = next(o for o in found.ranked if o.candidate.host_failures and not missing & set(o.excludes))
+    assert whole.excludes  # that its own cost leaves something out makes the amount no smaller
+    apart = money((whole.net_present or 0) - (found.winner.net_present or 0), "USD")
+    note = next(note for note in found.notes if note.startswith("The winner's cost leaves out"))
+    assert whole.label in note and apart in note
+    assert "counts what the winner leaves out (" in "; ".join(why_not(whole, found.winner, starter))
     own = asked(starter)
     alone = Space((own.gpu,), (own.server,), (own.gpus_per_host,), ("as asked",), (own.link_gbit_s,), (1,))
     assert not any("counted in GPUs" in note for note in explore(starter, catalog, alone, workers=1).notes)
@@ -435,6 +461,21 @@ def test_what_would_have_to_be_true(
             assert near * far < 0
             assert ("at most" in condition.text) == (far > 0)
     assert possible >= 4
+
+
+def test_a_price_far_from_any_known_is_not_called_likely(starter: Scenario, catalog: Catalog) -> None:
+    """Two designs that differ by one price: that of 10 % more is within what is known of it, that of 10 times is not."""
+    own = asked(starter)
+    winner = assess(starter, catalog, own)
+    other = assess(starter, catalog, replace(own, host_failures=own.host_failures + 1))
+    for condition in to_win(starter, catalog, winner, other):
+        assert not condition.beyond or condition.path.startswith("prices.")
+        if condition.possible and condition.path.startswith("prices."):
+            plan = make_plan(own.apply(starter), catalog)
+            assert plan.costs is not None
+            price = next(p for p in plan.costs.prices if f"prices.{p.key}" == condition.path)
+            assert condition.beyond != (price.fact.low <= condition.needed <= price.fact.high)
+            assert condition.beyond == ("what is known of it" in condition.text)
 
 
 def gap(scenario: Scenario, catalog: Catalog, winner: Option, other: Option, path: str, value: Any) -> float:

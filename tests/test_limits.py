@@ -86,6 +86,12 @@ def test_what_is_not_in_the_catalog_or_does_not_fit(
         ({"ranges": {"cost.coffee": [1, 2]}}, "ranges.cost.coffee"),
         ({"ranges": {"cost.pue": [0.5, 2]}}, "ranges.cost.pue"),
         ({"ranges": {"ranges.cost.pue": [1, 2]}}, "ranges.ranges.cost.pue"),
+        ({"ranges": {"prices.coffee": [1, 2]}}, "ranges.prices.coffee"),
+        ({"ranges": {"prices.rack-year": [-0.1, 2]}}, "ranges.prices.rack-year"),
+        ({"ranges": {"groups.g1.people": [-0.1, 2]}}, "ranges.groups.g1.people"),
+        ({"ranges": {"groups.g1.growth": ["-60 %", "10 %"]}}, "ranges.groups.g1.growth"),
+        ({"prices": {"nics/connectx-7": 1000}}, "prices.nics/connectx-7"),
+        ({"prices": {"vcf-core-year-dissent": 90}}, "prices.vcf-core-year-dissent"),
     ],
 )
 def test_money_that_means_nothing_is_refused(catalog: Catalog, data: dict[str, Any], path: str) -> None:
@@ -96,6 +102,9 @@ def test_a_price_of_nothing_names_what_is_near(catalog: Catalog) -> None:
     _, value, message = problem_of(catalog, prices={"gpus/v100-pcie-32": 9000})
     assert value == "9000"
     assert "gpus/v100-pcie-32gb" in message and "rack-year" in message
+    _, value, message = problem_of(catalog, ranges={"prices.gpus/v100-pcie-32": [1, 2]})
+    assert value == "[1, 2]"
+    assert "gpus/v100-pcie-32gb" in message and "rack-year" in message
 
 
 def test_money_that_means_something_is_allowed(catalog: Catalog) -> None:
@@ -104,6 +113,7 @@ def test_money_that_means_something_is_allowed(catalog: Catalog) -> None:
         "prices.rack-year": [1, 2],
         "groups.g1.people": [1, 2],
         "cost.years": [3, 7],
+        "groups.g1.growth": [-0.1, 0.2],
     }
     for cost in ({"currency": "EUR", "usd_rate": 0.9}, {"usd_rate": 1}, {"currency": "usd"}):
         plan = planned(catalog, groups=groups({"people": 4}), ranges=ranges, cost=cost)

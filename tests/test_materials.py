@@ -73,6 +73,20 @@ def test_the_quoted_host_stands_for_few_boards_even_where_the_server_says_nothin
     assert bill_of(many)["servers"].unknown
 
 
+def test_what_only_the_growth_takes_is_in_the_bill_with_none_at_the_start(catalog: Catalog) -> None:
+    scenario = load_scenario("current").with_value("hardware.existing_hosts", 10)
+    scenario = scenario.with_value("network.spine", "dell-s5232f-on")
+    found = bill_of(make_plan(scenario, catalog))
+    bought = {key: found[key] for key in ("servers", "gpus", "adapters", "spine")}
+    assert {key: (m.quantity, m.rule) for key, m in bought.items()} == {
+        "servers": (0, "none at the start, 13 for the growth"),
+        "gpus": (0, "none at the start, 52 for the growth"),
+        "adapters": (0, "none at the start, 26 for the growth"),
+        "spine": (0, "none at the start, 2 for the growth"),
+    }
+    assert bought["gpus"].cost == 0 and bought["spine"].unknown
+
+
 def test_what_only_passes_gpus_through_takes_no_gpu_licence(catalog: Catalog) -> None:
     found = bill_of(make_plan(load_scenario("starter"), catalog))
     assert "gpu-software" not in found
@@ -135,7 +149,9 @@ def check_bill(plan: Plan) -> None:
     ]
     there = sum(pool.existing_hosts for pool in plan.pools)
     new = plan.totals.hosts - there
-    assert found["servers"].quantity == new if new else "servers" not in found
+    assert plan.costs is not None
+    grows = max(plan.costs.hosts) > plan.totals.hosts
+    assert found["servers"].quantity == new if new or grows else "servers" not in found
     assert ("spare-gpus" in found) == (given.spare_gpus > 0)
     assert found["storage"].quantity == given.storage_tb
     assert found["management-hosts"].status == ("bought" if given.management_hosts else "there")

@@ -78,7 +78,7 @@ def test_a_range_ends_where_the_input_does(catalog: Catalog) -> None:
     scenario = load_scenario("current")
     bar = next(b for b in tornado(make_plan(scenario, catalog)) if b.path == "groups.inference.active_share")
     assert (bar.low, bar.now, bar.high) == (pytest.approx(0.7), 1.0, 1.0)
-    assert "Ends at 1" in bar.note
+    assert ". Ends at 1, the most there can be." in bar.note
 
 
 def test_prices_and_factors_have_the_range_of_the_catalog(

@@ -301,6 +301,8 @@ def field_data(
     if options is None and spec.kind == "choice":
         options = [*([("", empty)] if spec.optional else []), *((str(c), str(c)) for c in spec.choices)]
     known = workbook.scenario.origin(path)
+    grey = bool(empty) and value is None  # what is shown in grey says itself how it is known
+    assumed = known.basis == "assumed" and not grey
     return {
         "path": path,
         "label": spec.label,
@@ -313,8 +315,8 @@ def field_data(
         "high": spec.high,
         "question": spec.question,
         "problem": workbook.problem_of(path),
-        "assumed": known.basis == "assumed",
-        "known": known.note if known.basis == "assumed" else "",
+        "assumed": assumed,
+        "known": known.note if assumed else "",
     }
 
 

@@ -372,7 +372,7 @@ def _rent(plan: Plan) -> str:
         for name, values in (("bought", found.own_cash), ("rented", found.rent_cash))
     ]
     word, text = _money_table(currency, columns, paid)
-    left_out = f"\nBought without {'; '.join(found.excludes)}: no price is known." if found.excludes else ""
+    left_out = f"\nBought without {'; '.join(found.excludes)}." if found.excludes else ""
     return heading("Rent or buy") + table(("", ""), rows) + f"\n\nIn {word}{currency}:\n" + text + left_out
 
 

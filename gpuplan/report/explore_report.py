@@ -122,15 +122,20 @@ def exploration_text(
     parts = [
         f"{name}\n{'=' * len(name)}",
         wrapped(
-            f"{counted(planned, 'design')} planned: {len(found.ranked)} ranked, {len(found.unpriced)} without a price of the GPU or "
-            f"the server, {len(found.rejected)} out."
+            f"{counted(planned, 'design')} planned: {len(found.ranked)} ranked, {len(found.unpriced)} without a price of the GPU, "
+            f"the server or the adapter, {len(found.rejected)} out."
         )
         + "\n"
         + table(
             ("", ""),
             [
-                ("Winner", _in_short(found.winner, found.currency) if found.winner else "none"),
-                ("As it stands", _in_short(found.asked, found.currency)),
+                (
+                    "Winner",
+                    _in_short(found.winner, found.currency) + _without(found.winner)
+                    if found.winner
+                    else "none",
+                ),
+                ("As it stands", _in_short(found.asked, found.currency) + _without(found.asked)),
             ],
         ),
     ]
@@ -197,6 +202,11 @@ def _in_short(option: Option, currency: str) -> str:
     if option.unpriced:
         return f"{option.label}: {hosts}, no price of {', '.join(option.unpriced)}"
     return f"{option.label}: {_money(option.net_present, currency)} net present, {hosts}"
+
+
+def _without(option: Option) -> str:
+    """What its cost leaves out."""
+    return f"; leaves out {'; '.join(option.excludes)}" if option.excludes and not option.unpriced else ""
 
 
 def _ranked(rank: int, option: Option, found: Exploration, scenario: Scenario) -> str:

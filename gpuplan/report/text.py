@@ -177,13 +177,13 @@ def _power_and_cost(plan: Plan) -> list[tuple[str, str]]:
         rows.append(("Power", f"{watts(plan.power.typical_w)}  ({watts(plan.power.peak_w)} at peak{racks})"))
     if plan.costs is not None:
         left_out = len(plan.costs.excludes)
-        without = f"; excludes {counted(left_out, 'item')}" if left_out else ""
+        without = f"; {counted(left_out, 'item')} left out" if left_out else ""
         over = counted(plan.costs.years, "year")
         rows.append(
             (
                 "Cost",
-                f"{money(plan.costs.net_present, plan.costs.currency)}  (net present, over {over}; "
-                f"{money(plan.costs.cash[0], plan.costs.currency)} at the start{without})",
+                f"{money(plan.costs.net_present, plan.costs.currency)}  (net present, {over}; "
+                f"{money(plan.costs.cash[0], plan.costs.currency)} up front{without})",
             )
         )
     return rows

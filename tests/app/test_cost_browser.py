@@ -91,8 +91,37 @@ def test_a_price_that_nobody_knows_is_named_and_can_be_stated(cost: Callable[[st
     many = int(re.findall(r"excl\. (\d+)", figure(page).inner_text())[0])
     page.keyboard.type("100")
     page.keyboard.press("Tab")
-    text = f"excl. {many - 1} price" if many > 1 else "net present"
+    text = f"excl. {many - 1} " if many > 1 else "net present"
     page.locator(".gp-figure", has_text=text).wait_for(timeout=5000)
+
+
+def test_what_the_cost_leaves_out_is_printed_by_name(cost: Callable[[str], Any]) -> None:
+    page = cost("Starter example")
+    said = page.locator(".gp-said", has_text="Cost excludes")
+    names = said.get_by_role("button").all_inner_texts()
+    assert names
+    page.emulate_media(media="print")
+    assert all(name in said.inner_text() for name in names)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_on_paper_no_year_is_cut_off_and_dark_is_light(
+    app: Any, page: Callable[..., Any], theme: str
+) -> None:
+    opened = page().open(f"{app.url}?theme={theme}", "Enterprise example").page
+    enter(opened, "Enterprise example")
+    opened.emulate_media(media="print")
+    narrower = """node => {
+      node.style.width = "600px";  // as paper is narrower than the screen, without a chance to draw again
+      return [node, node.querySelector("svg")].map(each => each.getBoundingClientRect().right);
+    }"""
+    paper, drawn = opened.locator(".gp-chart:visible").first.evaluate(narrower)
+    assert drawn <= paper + 1
+    looks = "(node) => [getComputedStyle(node).color, getComputedStyle(node).backgroundColor]"
+    assert opened.locator(".gp-card:visible").first.evaluate(looks) == [
+        "rgb(26, 34, 48)",
+        "rgb(255, 255, 255)",
+    ]
 
 
 def test_a_wrong_rate_is_said_beside_its_field_and_the_last_plan_stays(cost: Callable[[str], Any]) -> None:

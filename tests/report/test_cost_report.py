@@ -83,8 +83,10 @@ def test_the_answer_names_what_the_cost_leaves_out(catalog: Catalog) -> None:
     assert name in one_line(text.partition("Cost excludes")[2].partition("\n\n")[0])
     assert "no price known" in section(text, "Bill of materials, on the day it is installed")
     assert plan.costs is not None
-    left_out = f"excludes {len(plan.costs.excludes)} item"
-    assert left_out in one_line(plan_text(plan).partition("Cost  ")[2].partition("\n\n")[0])
+    left_out = len(plan.costs.excludes)
+    assert f"{left_out} item{'s' * (left_out > 1)} left out" in one_line(
+        plan_text(plan).partition("Cost  ")[2].partition("\n\n")[0]
+    )
     whole = scenario
     for item in plan.costs.unknown:
         whole = whole.with_value(f"prices.{item.key}", 1.0)
@@ -195,4 +197,4 @@ def test_the_design_names_power_and_cost_in_its_answer(plans: dict[str, Plan]) -
     plan = plans["enterprise"]
     assert plan.costs is not None
     assert "12.4 kW at peak, 2 racks" in head  # 8 x 1,549 W
-    assert f"Cost            {money(plan.costs.net_present, 'USD')}  (net present, over 5 years" in head
+    assert f"Cost            {money(plan.costs.net_present, 'USD')}  (net present, 5 years" in head

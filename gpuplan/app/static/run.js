@@ -86,11 +86,13 @@ export default {
       if (focused && !controls.contains(document.activeElement)) {
         (data.buttons.map(button).find((node) => !node.disabled) ?? controls.querySelector("button"))?.focus({ preventScroll: true });
       }
+      const inside = below.contains(document.activeElement);
       redraw(below, [
         data.problem ? h("p", { class: "gp-problem", role: "alert" }, data.problem) : null,
         data.text.map((text) => h("p", { class: "gp-said" }, text)),
         data.tables.length ? h("div", { class: data.old ? "gp-old" : "" }, tables(data.tables, send)) : null,
         (data.after ?? []).map((text) => h("p", { class: "gp-said gp-small" }, text))]);
+      if (inside && document.activeElement === document.body) controls.querySelector("button:enabled")?.focus({ preventScroll: true });
     }
     model.on("change:data", draw);
     draw();

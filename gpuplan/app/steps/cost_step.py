@@ -20,7 +20,7 @@ from gpuplan.plan import make_plan
 from gpuplan.pricing import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import amount, group_names, number, percent
 from gpuplan.scenario import STATED, UNASSIGNED
-from gpuplan.wording import BASIS_WORDS, money, stated_percent
+from gpuplan.wording import BASIS_WORDS, LICENCE_NAMES, money, stated_percent
 
 FAMILIES = {
     "Servers": ("A", 1),
@@ -38,18 +38,6 @@ FAMILIES = {
     "Value left": ("M", 0),
 }
 """Part of the cost -> its letter, and the number of its colour; parts that belong together share one."""
-LICENCES = [
-    ("vcf", "VCF, by the core"),
-    ("vvf", "VVF, by the core"),
-    ("socket", "perpetual, by the processor"),
-    ("owned", "paid for already"),
-]
-GPU_LICENCES = [
-    ("year", "by the year"),
-    ("5-years", "for 5 years"),
-    ("perpetual", "perpetual"),
-    ("owned", "paid for already"),
-]
 PER = {
     "each": "each",
     "core-year": "core-year",
@@ -145,8 +133,7 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
             _factor(workbook, "discount_rate"),
             field_data(workbook, "cost.hardware_discount"),
             field_data(workbook, "cost.licence_discount"),
-            field_data(workbook, "cost.platform_licence", LICENCES),
-            field_data(workbook, "cost.gpu_licence", GPU_LICENCES),
+            *(field_data(workbook, path, list(names.items())) for path, names in LICENCE_NAMES.items()),
             field_data(
                 workbook,
                 "cost.utilisation",
@@ -211,7 +198,7 @@ def cost_data(workbook: Workbook) -> dict[str, Any]:
         _figure(
             "Net present",
             bare(costs.net_present),
-            f"{over}, at {stated_percent(costs.discount_rate)} a year",
+            f"{over}, at {stated_percent(costs.discount_rate)} a year".replace(" %", "\u00a0%"),
             "cost.net_present",
         ),
         _figure("Paid in all", bare(costs.total), over, "cost.total"),

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan import explore
+from gpuplan.app.frame import years_words
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.cost_step import GPU_LICENCES, LICENCES, bare, details, heads_of
+from gpuplan.app.steps.cost_step import bare, details, heads_of
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.explore import Candidate, Condition, to_win
 from gpuplan.report import hours, number, percent
 from gpuplan.scenario import Scenario
-from gpuplan.wording import capital, money
+from gpuplan.wording import LICENCE_NAMES, capital, money, stated_percent
 
 SHOWN = 12
 """Designs of a ranking that are listed unasked."""
@@ -21,6 +22,9 @@ SHOWN_ALL = 40
 """Designs of a list that is opened."""
 DRAWN = 300
 """Designs in the chart, the cheapest first."""
+WINNER_LEAVES_OUT = "counts what the winner leaves out ("
+NOW = re.compile(r" \(now [^)]*\)")
+"""What a condition says of now, which has a column of its own."""
 KINDS = {
     "winner": "the winner",
     "asked": "as it was asked",
@@ -175,7 +179,7 @@ def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
         "Hosts",
         "GPUs",
         f"Net present, {found['currency']}",
-        "A GPU-hour used",
+        "GPU\u2011hour used",
         "Wait",
         "Short a year",
         "Peak kW",
@@ -223,9 +227,18 @@ def _ranked_row(workbook: Workbook, found: dict[str, Any], option: Option) -> li
     return [
         name | {"row": "gp-row-now" if now else ""},
         *_figures(option),
-        cell("\u2013" if wins else "; ".join(option["why_not"]), tone="small gp-why-not"),
+        cell("\u2013" if wins else _why_not(option), tone="small gp-why-not")
+        | {"title": "; ".join(option["why_not"])},
         cell("", tone="do") | {"acts": acts},
     ]
+
+
+def _why_not(option: Option) -> str:
+    """Why an option does not win; what the winner leaves out is named above the table already."""
+    return "; ".join(
+        "counts what the winner leaves out" if text.startswith(WINNER_LEAVES_OUT) else text
+        for text in option["why_not"]
+    )
 
 
 def _use(label: str) -> list[dict[str, Any]]:
@@ -309,7 +322,7 @@ def unpriced_data(workbook: Workbook) -> dict[str, Any]:
         ]
         for option in options[:SHOWN_ALL]
     ]
-    heads = heads_of("Design", "Hosts", "GPUs", "Nobody knows the price of", "", numeric=(1, 2))
+    heads = heads_of("Design", "Hosts", "GPUs", "Its cost leaves out", "", numeric=(1, 2))
     return data | {"tables": [{"title": "", "heads": heads, "rows": rows, "more": _cut(len(options))}]}
 
 
@@ -460,7 +473,9 @@ def to_win_data(workbook: Workbook) -> dict[str, Any]:
         f"to win: {chosen}",
         lambda: to_win(asked, workbook.catalog, _record(by_label[winner]), _record(by_label[chosen])),
     )
-    rows = [_condition_row(each) for each in sorted(conditions, key=lambda each: not each.possible)]
+    rows = [
+        _condition_row(each) for each in sorted(conditions, key=lambda each: (not each.possible, each.beyond))
+    ]
     heads = heads_of("Input", "Now", "Needed", "Possible", "", numeric=(1, 2))
     more = f"One input at a time; at the value needed it costs as much as {winner}."
     return data | {
@@ -470,24 +485,24 @@ def to_win_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _condition_row(each: Condition) -> list[Cell]:
-    mark = (
-        {"sign": "\u2713", "text": "yes", "tone": "good"}
-        if each.possible
-        else {"sign": "\u2715", "text": "no", "tone": "bad"}
-    )
+    if not each.possible:
+        mark = {"sign": "\u2715", "text": "no", "tone": "bad"}
+    elif each.beyond:
+        mark = {"sign": "!", "text": "unlikely", "tone": "warn"}
+    else:
+        mark = {"sign": "\u2713", "text": "yes", "tone": "good"}
     return [
         cell(each.label),
         cell(_named(each, each.now), numeric=True),
         cell(_named(each, each.needed), numeric=True),
         cell("", tone="whole") | {"mark": mark},
-        cell(capital(each.text.removeprefix(f"{each.label}: ")), tone="small"),
+        cell(capital(NOW.sub("", each.text.removeprefix(f"{each.label}: "))), tone="small"),
     ]
 
 
 def _named(each: Condition, value: Any) -> str:
     """The value of an input, a licence by its name in the form."""
-    names = {"cost.platform_licence": dict(LICENCES), "cost.gpu_licence": dict(GPU_LICENCES)}
-    return names.get(each.path, {}).get(value) or _value(value, each.unit)
+    return LICENCE_NAMES.get(each.path, {}).get(value) or _value(value, each.unit)
 
 
 def _value(value: Any, unit: str) -> str:
@@ -498,5 +513,7 @@ def _value(value: Any, unit: str) -> str:
     if len(unit) == 3 and unit.isupper():
         return bare(value)
     if unit in ("1", "%"):
-        return percent(value) if 0 <= value <= 1 else f"{100 * value:.3g} %"
+        return stated_percent(float(f"{value:.4g}"))
+    if unit == "year":
+        return years_words(value)
     return f"{number(float(f'{value:.4g}'))} {unit}".strip()

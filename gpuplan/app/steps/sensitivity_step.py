@@ -218,7 +218,7 @@ def _bar_row(workbook: Workbook, bar: Bar) -> dict[str, Any]:
         "name": bar["label"],
         "cells": [
             cell(bar["label"]),
-            cell(words(bar["now"], path, unit), numeric=True),
+            cell(words(bar["now"], path, unit), numeric=True, tone="nowrap"),
             cell("") | {"input": _field(workbook, path, range_words(path, (bar["low"], bar["high"])))},
             cell("") | ({"basis": bar["basis"]} if bar["basis"] in BASIS_WORDS else {}),
             cell(_amount(bar["cost_low"]), numeric=True),

@@ -47,7 +47,7 @@ def _once(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None
 
 
 def _excluding(names: tuple[str, ...]) -> list[str]:
-    return [f"Both leave out what nobody knows the price of: {'; '.join(names)}."] if names else []
+    return [f"Not in these costs: {'; '.join(names)}."] if names else []
 
 
 # Silos against the pool
@@ -123,7 +123,12 @@ def _silo_table(workbook: Workbook, found: SiloCosts) -> dict[str, Any]:
     return {
         "title": "",
         "heads": heads_of(
-            "Group alone", "Hosts", "GPUs", f"Cost, {found.currency}", "Net present", numeric=(1, 2, 3, 4)
+            "Group alone",
+            "Hosts",
+            "GPUs",
+            f"Cost, {found.currency}",
+            f"Net present, {found.currency}",
+            numeric=(1, 2, 3, 4),
         ),
         "rows": rows,
         "more": "A stated total and hosts already there are left aside, so the pool here may differ from the design.",
@@ -219,11 +224,7 @@ def _rent_words(found: RentOrBuy) -> str:
 
 
 def _buying_excludes(found: RentOrBuy) -> list[str]:
-    return (
-        [f"Buying leaves out what nobody knows the price of: {'; '.join(found.excludes)}."]
-        if found.excludes
-        else []
-    )
+    return [f"Buying leaves out: {'; '.join(found.excludes)}."] if found.excludes else []
 
 
 def _rent_row(found: RentOrBuy) -> list[Cell]:
@@ -308,8 +309,15 @@ def postures_data(workbook: Workbook) -> dict[str, Any]:
         numeric=tuple(range(1, 9)),
     )
     rows = [_posture_row(each, at == 0) for at, each in enumerate(found)]
-    more = "More cost and hours removed, over all years, are against the line above."
-    return data | {"tables": [{"title": "", "heads": heads, "rows": rows, "more": more}]}
+    more = (
+        "More cost and hours removed, over all years, are against the line above. Hours removed are those short of hosts by "
+        "failures alone and by failures in maintenance."
+    )
+    names = tuple(dict.fromkeys(name for each in found for name in each.excludes))
+    return data | {
+        "text": _excluding(names),
+        "tables": [{"title": "", "heads": heads, "rows": rows, "more": more}],
+    }
 
 
 def _posture_row(found: PostureCost, first: bool) -> list[Cell]:

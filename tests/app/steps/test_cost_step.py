@@ -217,19 +217,34 @@ def test_what_nobody_knows_is_named_with_an_empty_field_and_marked_in_the_strip(
     assert [piece["visit"] for piece in said if "visit" in piece] == [
         f"prices.{u.key}" for u in costs.unknown
     ]
-    count = len(costs.unknown)
+    assert costs.not_counted
+    assert all(any(piece["text"] == name for piece in said) for name in costs.excludes)
     figure = strip(unknown)["cost.net_present"]
-    assert (figure["note"], figure["tone"]) == (f"USD, excl. {count} price{'s' * (count > 1)}", "warn")
+    assert (figure["note"], figure["tone"]) == (f"USD, excl. {len(costs.excludes)} items", "warn")
     unknown.drawer = "cost.net_present"
     more = drawer_data(unknown)["more"]
     assert [piece["text"] for piece in more if "visit" in piece] == [u.name for u in costs.unknown]
+    assert all(any(piece["text"] == name for piece in more) for name in costs.not_counted)
     bill = [row for row in step.bill_data(unknown)["tables"][0]["rows"] if row[3]["text"] == "not known"]
     assert bill
     assert all(row[4]["text"] == "\u2013" for row in bill)
     for each in costs.unknown:
         unknown.edit(f"prices.{each.key}", "100")
-    assert strip(unknown)["cost.net_present"]["note"] == "USD net present"
-    assert step.cost_data(unknown)["after"] == []
+    left = len(costs.not_counted)
+    assert strip(unknown)["cost.net_present"]["note"] == f"USD, excl. {left} item{'s' * (left > 1)}"
+    assert "".join(p["text"] for p in step.cost_data(unknown)["after"][0]) == (
+        f"Cost excludes: {'; '.join(costs.not_counted)}."
+    )
+
+
+def test_a_field_that_the_catalog_fills_says_how_the_catalog_knows_it(enterprise: Workbook) -> None:
+    def rate() -> Data:
+        return next(f for f in step.money_form(enterprise)["fields"] if f["path"] == "cost.discount_rate")
+
+    assert rate()["empty"].endswith("(published)")
+    assert not rate()["assumed"]
+    years = next(f for f in step.money_form(enterprise)["fields"] if f["path"] == "cost.years")
+    assert years["assumed"]
 
 
 def test_prices_that_the_design_does_not_pay_are_listed_apart(enterprise: Workbook) -> None:

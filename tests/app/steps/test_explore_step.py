@@ -140,7 +140,7 @@ def test_a_changed_demand_makes_it_old(book: Workbook) -> None:
     book.edit("demand.stated_gpus", "40")
     data = step.explore_data(book)
     assert data["old"]
-    assert data["text"][0].startswith("The design or its demand has changed")
+    assert data["text"][0].startswith("An input has changed since")
     book.edit("name", "Another name")
     book.undo()
     book.undo()
@@ -159,6 +159,13 @@ def test_designs_without_a_price_name_what_has_none(book: Workbook, found: dict[
     book.fold("explore-unpriced", True)
     rows = step.unpriced_data(book)["tables"][0]["rows"]
     assert all(row[3]["text"] and acts(row) == ["Use"] for row in rows)
+
+
+def test_what_the_winner_leaves_out_is_said_once_not_in_every_row() -> None:
+    said = ("costs 2 % more", "counts what the winner leaves out (a; b)", "leaves out c")
+    assert (
+        step._why_not({"why_not": said}) == "costs 2 % more; counts what the winner leaves out; leaves out c"
+    )
 
 
 def test_the_frontier_is_a_chart_and_a_table(book: Workbook, found: dict[str, Any]) -> None:
@@ -188,7 +195,8 @@ def test_what_would_make_another_design_win_is_asked_in_its_row(
     assert data["selects"][0]["value"] == other
     rows = data["tables"][0]["rows"]
     possible = [row[3]["mark"]["text"] for row in rows]
-    assert possible == sorted(possible, reverse=True)  # yes before no
-    assert all(row[4]["text"] for row in rows)
+    assert possible == sorted(possible, key=["yes", "unlikely", "no"].index)
+    assert all(row[4]["text"] and "(now" not in row[4]["text"] for row in rows)  # no choice by its code
+    assert next(row for row in rows if row[0]["text"] == "Years to look at")[1]["text"] == "5 years"
     book.look("other", "no such design")
     assert step.to_win_data(book)["selects"][0]["value"] == ""

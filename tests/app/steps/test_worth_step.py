@@ -65,6 +65,8 @@ def test_silos_are_compared_with_the_pool(catalog: Catalog) -> None:
     assert list(shown) == [*(g.name for g in book.plan.groups), "All silos", "The pool"]
     assert shown["All silos"][4]["text"] == bare(found.net_present)
     assert shown["The pool"][1]["text"] == str(found.pool_hosts)
+    assert found.excludes
+    assert data["text"][2] == f"Not in these costs: {'; '.join(found.excludes)}."
 
 
 def test_a_gpu_that_is_rented_is_compared_and_a_stated_rent_wins(catalog: Catalog) -> None:
@@ -107,3 +109,5 @@ def test_each_failure_more_has_the_price_of_an_hour_removed(catalog: Catalog) ->
     assert price is not None
     assert shown[2][8]["text"] == bare(price)
     assert step.postures_of(book) == found
+    left_out = list(dict.fromkeys(name for each in found for name in each.excludes))
+    assert step.postures_data(book)["text"] == [f"Not in these costs: {'; '.join(left_out)}."]
