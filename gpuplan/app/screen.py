@@ -345,7 +345,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             workbook.simulating.start(
                 workbook.plan.scenario, workbook.looked.get("when", "busiest"), self._folder
             )
-        elif kind == "cancel-simulation":
+        elif kind == "cancel-simulate":
             workbook.simulating.runner.cancel()
         elif kind == "piece":
             audit = workbook.auditing

@@ -14,6 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from email.message import Message
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -197,6 +198,52 @@ class Visit:
         if text:
             self.page.get_by_text(text).first.wait_for(timeout=30000)
         return self
+
+    def step(self, example: str, name: str) -> Any:
+        """Take an example and go to a step."""
+        self.page.get_by_text(example).first.click()
+        self.page.locator("nav").get_by_text(name).click()
+        self.page.get_by_role("heading", name=name, level=1).wait_for()
+        return self.page
+
+    def unfold(self) -> None:
+        """Open all that is folded on this step."""
+        for folded in self.page.locator(".gp-page:visible summary").all():
+            folded.click()
+
+    def faults(self) -> list[str]:
+        """What axe finds wrong with the page, and whether it scrolls sideways; the context has to bypass the policy."""
+        self.page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+        violations = self.page.evaluate("axe.run()")["violations"]
+        found = [f"{v['id']}: {n['html'][:120]}" for v in violations for n in v["nodes"]]
+        fits = self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        return found if fits else [*found, "scrolls sideways"]
+
+
+@pytest.fixture(scope="module")
+def app(server: Callable[..., Any]) -> Any:
+    """`gpuplan app` without a file."""
+    return server()
+
+
+@pytest.fixture
+def example(app: Any, page: Callable[..., Any]) -> Iterator[Callable[[str, str], Any]]:
+    """Takes an example and goes to a step; no request may leave the machine and no error may be logged."""
+    opened = page().open(app.url, "Enterprise example")
+    yield opened.step
+    assert opened.external == []
+    assert opened.errors == []
+
+
+@pytest.fixture
+def audited(app: Any, browser: Any, page: Callable[..., Any]) -> Callable[[str, int], Any]:
+    """Opens the app in a theme and width for :meth:`Visit.faults`."""
+
+    def opened(theme: str, width: int) -> Any:
+        context = browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=True)
+        return page(context).open(f"{app.url}?theme={theme}", "Enterprise example")
+
+    return opened
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -474,25 +473,14 @@ def test_every_control_has_a_name(visit: Any) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(
-    app: Any, browser: Any, page: Callable[..., Any], tmp_path: Path, theme: str
-) -> None:
-    script = Path(str(files("axe_playwright_python") / "axe.min.js")).read_text(encoding="utf-8")
-    context = browser.new_context(viewport={"width": 1280, "height": 800}, bypass_csp=True)  # axe is injected
-    opened = page(context).open(f"{app.url}?theme={theme}", "Enterprise example")
-
-    def violations() -> list[str]:
-        opened.page.evaluate(script)
-        found = opened.page.evaluate("axe.run()")["violations"]
-        return [f"{v['id']}: {n['html'][:120]}" for v in found for n in v["nodes"]]
-
-    assert violations() == []
+def test_axe_finds_nothing(audited: Callable[[str, int], Any], tmp_path: Path, theme: str) -> None:
+    opened = audited(theme, 1280)
+    assert opened.faults() == []
     enterprise(opened.page)
     for title in ("Use cases", "Demand", "Hosts and availability", "Network", "Design"):
         step(opened.page, title)
-        for folded in opened.page.locator(".gp-page:visible summary").all():
-            folded.click()
-        assert violations() == [], title
+        opened.unfold()
+        assert opened.faults() == [], title
     step(opened.page, "Hosts and availability")
     opened.page.get_by_role("button", name="puts it in maintenance").click()
     opened.page.locator(".gp-host").nth(0).click()
@@ -500,19 +488,19 @@ def test_axe_finds_nothing(
     opened.page.get_by_role("button", name="fails it").click()
     opened.page.locator(".gp-host").nth(3).click()
     opened.page.locator(".gp-host.failed").wait_for()
-    assert violations() == [], "failed"
+    assert opened.faults() == [], "failed"
     step(opened.page, "Demand")
     simulated = card(opened.page, "Simulated on the hosts")
     simulated.get_by_role("button", name="Simulate").click()
     simulated.get_by_role("progressbar").wait_for()
-    assert violations() == [], "while it simulates"
+    assert opened.faults() == [], "while it simulates"
     upload(opened.page, tmp_path, JOBS).get_by_text("240 of 240 rows used").wait_for(timeout=60000)
     simulated.get_by_role("button", name="Simulate again").wait_for(timeout=60000)
     opened.page.locator(".gp-chart-wide .mark-symbol.role-mark path").first.wait_for()  # points in the chart
-    assert violations() == [], "simulated and audited"
+    assert opened.faults() == [], "simulated and audited"
     opened.page.locator(".gp-figure", has_text="7 + 1 spare").click()
     opened.page.locator(".gp-drawer").wait_for()
-    assert violations() == []
+    assert opened.faults() == []
 
 
 def test_ten_closed_tabs_leave_no_kernel(app: Any, page: Callable[..., Any]) -> None:

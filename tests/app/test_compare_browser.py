@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from importlib.resources import files
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,29 +11,14 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server()
-
-
 @pytest.fixture
-def compare(app: Any, page: Callable[..., Any]) -> Iterator[Callable[[str], Any]]:
-    """Opens an example at the compare step; no request may leave the machine and no error may be logged."""
-    opened = page().open(app.url, "Enterprise example")
+def compare(example: Callable[[str, str], Any]) -> Callable[[str], Any]:
+    """Opens an example at this step."""
 
-    def at(example: str) -> Any:
-        enter(opened.page, example)
-        return opened.page
+    def at(name: str) -> Any:
+        return example(name, "Compare")
 
-    yield at
-    assert opened.external == []
-    assert opened.errors == []
-
-
-def enter(page: Any, example: str) -> None:
-    page.get_by_text(example).first.click()
-    page.locator("nav").get_by_text("Compare").click()
-    page.get_by_role("heading", name="Compare", level=1).wait_for()
+    return at
 
 
 def explored(page: Any) -> Any:
@@ -136,23 +119,17 @@ def test_designs_side_by_side(compare: Callable[[str], Any]) -> None:
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 820)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
-    app: Any, browser: Any, page: Callable[..., Any], theme: str, width: int
+    audited: Callable[[str, int], Any], theme: str, width: int
 ) -> None:
-    script = Path(str(files("axe_playwright_python") / "axe.min.js")).read_text(encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=True)
-    opened = page(context).open(f"{app.url}?theme={theme}", "Enterprise example")
-    enter(opened.page, "Current-generation example")
+    opened = audited(theme, width)
+    opened.step("Current-generation example", "Compare")
     explored(opened.page)
     opened.page.get_by_role("button", name="Try the ranges").click()
     opened.page.get_by_role("button", name="Try the ranges again").wait_for(timeout=60000)
     opened.page.get_by_role("button", name="Keep this design").click()
     opened.page.get_by_role("button", name="What would make it win?").first.click()
     opened.page.get_by_role("columnheader", name="Needed").wait_for(timeout=10000)
-    for folded in opened.page.locator(".gp-page:visible summary").all():
-        folded.click()
+    opened.unfold()
     for text in ("Reason", "Above it", "Its cost leaves out", "The design on the screen"):
         opened.page.get_by_role("columnheader", name=text).first.wait_for(timeout=10000)
-    opened.page.evaluate(script)
-    found = opened.page.evaluate("axe.run()")["violations"]
-    assert [f"{v['id']}: {n['html'][:120]}" for v in found for n in v["nodes"]] == []
-    assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert opened.faults() == []

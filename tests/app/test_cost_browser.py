@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from importlib.resources import files
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,30 +13,16 @@ pytestmark = pytest.mark.browser
 PRICE = "Price, VMware Cloud Foundation"
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server()
-
-
 @pytest.fixture
-def cost(app: Any, page: Callable[..., Any]) -> Iterator[Callable[[str], Any]]:
-    """Opens an example at the cost step; no request may leave the machine and no error may be logged."""
-    opened = page().open(app.url, "Enterprise example")
+def cost(example: Callable[[str, str], Any]) -> Callable[[str], Any]:
+    """Opens an example at this step."""
 
-    def at(example: str) -> Any:
-        enter(opened.page, example)
-        return opened.page
+    def at(name: str) -> Any:
+        page = example(name, "Cost")
+        page.locator(".gp-chart svg text", has_text="Start").first.wait_for()
+        return page
 
-    yield at
-    assert opened.external == []
-    assert opened.errors == []
-
-
-def enter(page: Any, example: str) -> None:
-    page.get_by_text(example).first.click()
-    page.locator("nav").get_by_text("Cost").click()
-    page.get_by_role("heading", name="Cost", level=1).wait_for()
-    page.locator(".gp-chart svg text", has_text="Start").first.wait_for()
+    return at
 
 
 def figure(page: Any) -> Any:
@@ -108,8 +92,9 @@ def test_what_the_cost_leaves_out_is_printed_by_name(cost: Callable[[str], Any])
 def test_on_paper_no_year_is_cut_off_and_dark_is_light(
     app: Any, page: Callable[..., Any], theme: str
 ) -> None:
-    opened = page().open(f"{app.url}?theme={theme}", "Enterprise example").page
-    enter(opened, "Enterprise example")
+    visit = page().open(f"{app.url}?theme={theme}", "Enterprise example")
+    opened = visit.step("Enterprise example", "Cost")
+    opened.locator(".gp-chart svg text", has_text="Start").first.wait_for()
     opened.emulate_media(media="print")
     narrower = """node => {
       node.style.width = "600px";  // as paper is narrower than the screen, without a chance to draw again
@@ -169,17 +154,11 @@ def test_alternatives_are_worked_out_when_they_are_opened(cost: Callable[[str], 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 820), ("dark", 1280), ("light", 1920)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
-    app: Any, browser: Any, page: Callable[..., Any], theme: str, width: int
+    audited: Callable[[str, int], Any], theme: str, width: int
 ) -> None:
-    script = Path(str(files("axe_playwright_python") / "axe.min.js")).read_text(encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=True)
-    opened = page(context).open(f"{app.url}?theme={theme}", "Enterprise example")
-    enter(opened.page, "Current-generation example")
-    for folded in opened.page.locator(".gp-page:visible summary").all():
-        folded.click()
+    opened = audited(theme, width)
+    opened.step("Current-generation example", "Cost")
+    opened.unfold()
     for text in ("Alone the groups need", "it is cheaper to", "An hour removed", "GPU-hours used"):
         opened.page.locator("details[open]", has_text=text).first.wait_for(timeout=10000)
-    opened.page.evaluate(script)
-    found = opened.page.evaluate("axe.run()")["violations"]
-    assert [f"{v['id']}: {n['html'][:120]}" for v in found for n in v["nodes"]] == []
-    assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert opened.faults() == []

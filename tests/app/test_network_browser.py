@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from importlib.resources import files
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,30 +10,16 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def app(server: Callable[..., Any]) -> Any:
-    return server()
-
-
 @pytest.fixture
-def network(app: Any, page: Callable[..., Any]) -> Iterator[Callable[[str], Any]]:
-    """Opens an example at the network step; no request may leave the machine and no error may be logged."""
-    opened = page().open(app.url, "Enterprise example")
+def network(example: Callable[[str, str], Any]) -> Callable[[str], Any]:
+    """Opens an example at this step."""
 
-    def at(example: str) -> Any:
-        enter(opened.page, example)
-        return opened.page
+    def at(name: str) -> Any:
+        page = example(name, "Network")
+        page.get_by_role("img", name="leaf switches").wait_for()
+        return page
 
-    yield at
-    assert opened.external == []
-    assert opened.errors == []
-
-
-def enter(page: Any, example: str) -> None:
-    page.get_by_text(example).first.click()
-    page.locator("nav").get_by_text("Network").click()
-    page.get_by_role("heading", name="Network", level=1).wait_for()
-    page.get_by_role("img", name="leaf switches").wait_for()
+    return at
 
 
 def row(page: Any, card: str, name: str) -> Any:
@@ -125,18 +109,12 @@ def test_training_is_a_chart_and_the_same_as_a_table(network: Callable[[str], An
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [820, 1280, 1920])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
-    app: Any, browser: Any, page: Callable[..., Any], theme: str, width: int
+    audited: Callable[[str, int], Any], theme: str, width: int
 ) -> None:
-    script = Path(str(files("axe_playwright_python") / "axe.min.js")).read_text(encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=True)
-    opened = page(context).open(f"{app.url}?theme={theme}", "Enterprise example")
-    enter(opened.page, "Starter example")
-    for folded in opened.page.locator(".gp-page:visible summary").all():
-        folded.click()
+    opened = audited(theme, width)
+    opened.step("Starter example", "Network")
+    opened.unfold()
     opened.page.get_by_role("columnheader", name="10 Gbit/s TCP (this design)").wait_for()
     opened.page.locator(".gp-chart svg text", has_text="this design").first.wait_for()
-    opened.page.evaluate(script)
-    found = opened.page.evaluate("axe.run()")["violations"]
-    assert [f"{v['id']}: {n['html'][:120]}" for v in found for n in v["nodes"]] == []
-    assert opened.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert opened.faults() == []
     assert opened.errors == []

@@ -9,6 +9,7 @@ from typing import Any
 from gpuplan import explore
 from gpuplan.app.frame import years_words
 from gpuplan.app.model import Workbook
+from gpuplan.app.steps.background import background_card
 from gpuplan.app.steps.cost_step import bare, details, heads_of
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.explore import Candidate, Condition, to_win
@@ -98,30 +99,18 @@ def use_option(workbook: Workbook, label: str) -> None:
 
 def explore_data(workbook: Workbook) -> dict[str, Any]:
     """What is explored, how far it is, and which design wins."""
-    exploring = workbook.exploring
-    runner, found = exploring.runner, exploring.found
-    running = runner.state == "running"
+    found = workbook.exploring.found
     old = found is not None and on_screen(workbook) is None
-    return {
-        "shown": True,
+    card = background_card(
+        workbook.exploring.runner,
+        "explore",
+        ("Explore designs", "Explore again"),
+        again=bool(found),
+        off=workbook.stale or not workbook.plan.pools,
+    )
+    return card | {
         "title": "Explore designs",
         "hint": "GPU x server x GPUs per host x sharing x link x failures tolerated, for the same demand",
-        "inputs": [],
-        "buttons": [
-            {"text": "Stop", "event": "cancel-explore", "key": "explore-stop"}
-            if running
-            else {
-                "text": "Explore again" if found else "Explore designs",
-                "event": "explore",
-                "key": "explore-go",
-                "primary": True,
-                "off": workbook.stale or not workbook.plan.pools,
-            }
-        ],
-        "progress": {"done": runner.done, "text": runner.step or f"{round(100 * runner.done)} %"}
-        if running
-        else None,
-        "problem": runner.error,
         "text": _said(workbook, old),
         "tables": [_ranking(workbook, found)] if found and found["ranked"] else [],
         "after": list(found["notes"]) if found else [],

@@ -6,6 +6,7 @@ from typing import Any
 
 from gpuplan.app.frame import field_data, range_words
 from gpuplan.app.model import Workbook
+from gpuplan.app.steps.background import background_card
 from gpuplan.app.steps.cost_step import bare, details, heads_of
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.fields import field_of
@@ -55,33 +56,19 @@ def _now(workbook: Workbook, view: str) -> float:
 
 def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     """What is tried, how far it is, and what moves the answer most."""
-    swinging = workbook.swinging
-    runner, found = swinging.runner, swinging.found
-    running = runner.state == "running"
+    found = workbook.swinging.found
     old = found is not None and _old(workbook)
-    return {
-        "shown": True,
+    card = background_card(
+        workbook.swinging.runner,
+        "sensitivity",
+        ("Try the ranges", "Try the ranges again"),
+        again=bool(found),
+        off=workbook.stale or not workbook.plan.pools,
+    )
+    return card | {
         "title": "What moves the answer most",
         "hint": "the design planned again at the low and the high end of each input, one at a time",
-        "inputs": [],
-        "buttons": [
-            {"text": "Stop", "event": "cancel-sensitivity", "key": "sensitivity-stop"}
-            if running
-            else {
-                "text": "Try the ranges again" if found else "Try the ranges",
-                "event": "sensitivity",
-                "key": "sensitivity-go",
-                "primary": True,
-                "off": workbook.stale or not workbook.plan.pools,
-            }
-        ],
-        "progress": {"done": runner.done, "text": runner.step or f"{round(100 * runner.done)} %"}
-        if running
-        else None,
-        "problem": runner.error,
         "text": _said(workbook, old),
-        "tables": [],
-        "after": [],
         "old": old,
         "stale": workbook.stale,
     }

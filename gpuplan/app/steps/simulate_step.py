@@ -6,6 +6,7 @@ from typing import Any
 
 from gpuplan.app.frame import group_colours
 from gpuplan.app.model import Workbook
+from gpuplan.app.steps.background import background_card
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.report import amount, number, percent
 from gpuplan.wording import stated_percent, wait_words
@@ -20,30 +21,23 @@ BELIEVE = "Requests come independently of each other: bursts are not in it. Wher
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
     """What to simulate, how far it is, and what came out."""
     simulating = workbook.simulating
-    runner, when = simulating.runner, workbook.looked.get("when", "busiest")
-    running = runner.state == "running"
+    when = workbook.looked.get("when", "busiest")
     able = any(g.mode for g in workbook.plan.groups) and not workbook.stale
     old = bool(simulating.trials) and simulating.scenario != workbook.plan.scenario
-    return {
+    card = background_card(
+        simulating.runner,
+        "simulate",
+        ("Simulate", "Simulate again"),
+        again=bool(simulating.trials),
+        off=not able,
+    )
+    return card | {
         "shown": bool(workbook.plan.groups),
         "title": "Simulated on the hosts",
         "hint": "with their profiles and the placement policy; first come, first served; people who wait stay",
         "inputs": [
             {"what": "when", "label": "Hours", "value": when, "options": _options(WHEN)},
         ],
-        "buttons": [
-            {"text": "Stop", "event": "cancel-simulation", "key": "sim-stop"}
-            if running
-            else {
-                "text": "Simulate again" if simulating.trials else "Simulate",
-                "event": "simulate",
-                "key": "sim-go",
-                "primary": True,
-                "off": not able,
-            }
-        ],
-        "progress": {"done": runner.done, "text": f"{round(100 * runner.done)} %"} if running else None,
-        "problem": runner.error,
         "text": _said(workbook, old),
         "tables": _tables(workbook) if simulating.trials else [],
         "after": [BELIEVE] if simulating.trials else [],

@@ -27,7 +27,7 @@ def test_before_during_and_after(catalog: Catalog) -> None:
     assert data["progress"] is None
     book.simulating.runner.state, book.simulating.runner.done = "running", 0.25
     data = simulate_data(book)
-    assert [b["event"] for b in data["buttons"]] == ["cancel-simulation"]
+    assert [b["event"] for b in data["buttons"]] == ["cancel-simulate"]
     assert data["progress"]["text"] == "25 %"
     found(book, 7, 8)
     data = simulate_data(book)

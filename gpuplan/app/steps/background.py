@@ -1,0 +1,31 @@
+"""The card of work that goes on in the background: its button, how far it is, and what went wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.app.running import Runner
+
+
+def background_card(
+    runner: Runner, key: str, texts: tuple[str, str], *, again: bool, off: bool
+) -> dict[str, Any]:
+    """The parts of a card that such work shares.
+
+    ``key`` names its events (``KEY`` and ``cancel-KEY``), ``texts`` are those of its button for the first time and for
+    when there is something found (``again``); ``off`` is whether it cannot be started.
+    """
+    running = runner.state == "running"
+    stop = {"text": "Stop", "event": f"cancel-{key}", "key": f"{key}-stop"}
+    go = {"text": texts[again], "event": key, "key": f"{key}-go", "primary": True, "off": off}
+    return {
+        "shown": True,
+        "inputs": [],
+        "buttons": [stop if running else go],
+        "progress": {"done": runner.done, "text": runner.step or f"{round(100 * runner.done)} %"}
+        if running
+        else None,
+        "problem": runner.error,
+        "tables": [],
+        "after": [],
+    }
