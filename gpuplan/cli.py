@@ -1,4 +1,4 @@
-"""The command line: ``gpuplan plan``, ``demand``, ``network``, ``cost``, ``explore``, ``sensitivity``, ``compare``, ``audit`` and others."""
+"""The command line: ``gpuplan plan``, ``demand``, ``network``, ``cost``, ``explore``, ``sensitivity``, ``compare``, ``report``, ``audit`` and others."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from gpuplan.fields import MAX_GPUS, Field, Problem, ScenarioError, field_of, on
 from gpuplan.models.simulation import Progress
 from gpuplan.plan import Plan, make_plan
 from gpuplan.report import (
+    KINDS,
     audit_dict,
     audit_text,
     beside_winner,
@@ -33,6 +34,7 @@ from gpuplan.report import (
     cost_text,
     demand_dict,
     demand_text,
+    design_files,
     exploration_csv,
     exploration_dict,
     exploration_text,
@@ -214,6 +216,23 @@ def _parser() -> argparse.ArgumentParser:
     beside.add_argument("--json", action="store_true", help="print everything as JSON")
     beside.set_defaults(run=_compare)
 
+    kept = commands.add_parser(
+        "report", help="write what a customer keeps: design document, deck, workbook, scenario, Terraform"
+    )
+    kept.add_argument("file", help=f"scenario file (- reads it from the input), or an example: {examples}")
+    kept.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder to write to")
+    kept.add_argument(
+        "--only", action="append", choices=tuple(KINDS), default=[], help="only this; may be given again"
+    )
+    kept.add_argument(
+        "--docx-template", type=Path, metavar="FILE", help="a document of yours whose styles are taken"
+    )
+    kept.add_argument(
+        "--pptx-template", type=Path, metavar="FILE", help="a deck of yours whose layouts are taken"
+    )
+    kept.add_argument("--progress", action="store_true", help="print one line of JSON for each file made")
+    kept.set_defaults(run=_report)
+
     audited = commands.add_parser(
         "audit", help="print how GPUs are used today, from a file of jobs or of samples"
     )
@@ -292,6 +311,7 @@ def _parser() -> argparse.ArgumentParser:
         explored,
         sensed,
         beside,
+        kept,
         audited,
         calibrate,
         catalog,
@@ -333,6 +353,42 @@ def _cost(args: argparse.Namespace) -> int:
         print(json.dumps(cost_dict(plan), allow_nan=False, indent=2))
     else:
         print(cost_text(plan), end="")
+    return 0
+
+
+def _report(args: argparse.Namespace) -> int:
+    plan = make_plan(_scenario(args.file), load_catalog(*_folders(args)))
+    templates = {}
+    for name in ("docx_template", "pptx_template"):
+        path = getattr(args, name)
+        try:
+            templates[name] = path.read_bytes() if path else None
+        except OSError as error:
+            raise ScenarioError([Problem("", "", f"cannot read {path}: {error.strerror}")]) from None
+    try:
+        files = design_files(
+            plan,
+            args.only or tuple(KINDS),
+            tell=lambda done, step: _tell(args, done=done, step=step),
+            **templates,
+        )
+    except ModuleNotFoundError as error:
+        missing = f'{error.name} is missing: pip install "gpuplan[export]"'
+        raise ScenarioError([Problem("", "", f"cannot make the files: {missing}")]) from None
+    except ValueError as error:
+        raise ScenarioError([Problem("", "", f"cannot make the files: {error}")]) from None
+    try:
+        for name, content in files.items():
+            path = args.to / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    except OSError as error:
+        raise ScenarioError([Problem("", "", f"cannot write {path}: {error.strerror}")]) from None
+    if args.progress:
+        _tell(args, done=1, files=sorted(files))
+    else:
+        for name in files:
+            print(args.to / name)
     return 0
 
 

@@ -645,3 +645,42 @@ def test_ctrl_c_ends_quietly(capsys: pytest.CaptureFixture[str], monkeypatch: py
 
     monkeypatch.setattr("gpuplan.cli.explore", interrupted)
     assert run(capsys, "explore", "starter") == (130, "", "")
+
+
+def test_report_writes_the_files_where_it_is_told(
+    capsys: pytest.CaptureFixture[str], mine: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "made" / "here"
+    code, out, err = run(
+        capsys, "report", str(mine), "--to", str(folder), "--only", "yaml", "--only", "terraform"
+    )
+    assert (code, err) == (0, "")
+    written = {p for p in folder.rglob("*") if p.is_file()}
+    assert {Path(line) for line in out.splitlines()} == written
+    assert load_scenario(str(folder / "mine.yaml")) == load_scenario(str(mine))
+    assert (folder / "terraform" / "README.md") in written
+
+
+def test_report_says_what_it_does_for_a_program(
+    capsys: pytest.CaptureFixture[str], mine: Path, tmp_path: Path
+) -> None:
+    code, out, _ = run(capsys, "report", str(mine), "--to", str(tmp_path), "--only", "yaml", "--progress")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert lines[-1] == {"done": 1, "files": ["mine.yaml"]}
+
+
+def test_report_with_a_template_that_is_none_says_so(
+    capsys: pytest.CaptureFixture[str], mine: Path, tmp_path: Path
+) -> None:
+    for kind in ("docx", "pptx"):
+        arguments = ("report", str(mine), "--to", str(tmp_path), "--only", kind, f"--{kind}-template")
+        code, out, err = run(capsys, *arguments, str(mine))
+        assert (code, out) == (2, "")
+        assert "cannot make the files" in err and "Traceback" not in err
+        code, _, err = run(capsys, *arguments, str(tmp_path / "none"))
+        assert code == 2 and "cannot read" in err
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way", encoding="utf-8")
+    code, _, err = run(capsys, "report", str(mine), "--to", str(blocked), "--only", "yaml")
+    assert code == 2 and "cannot write" in err

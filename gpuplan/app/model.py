@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from traitlets import HasTraits, Int, Unicode
 
 from gpuplan.app.auditing import Auditing
+from gpuplan.app.delivering import Delivering
 from gpuplan.app.exploring import Exploring
 from gpuplan.app.simulating import Simulating
 from gpuplan.catalog import Catalog, Row
@@ -45,6 +46,7 @@ STEPS = (
     ("cost", "Cost"),
     ("compare", "Compare"),
     ("design", "Design"),
+    ("deliver", "Deliver"),
 )
 HISTORY = 200
 MOST_KEPT = 3
@@ -98,6 +100,7 @@ class Workbook(HasTraits):
         self.auditing = Auditing(self._changed)
         self.exploring = Exploring("explore", "exploration", self._changed)
         self.swinging = Exploring("sensitivity", "sensitivity", self._changed)
+        self.delivering = Delivering(self._changed)
         self.kept: tuple[Kept, ...] = ()
         """Designs to compare with; they are no part of the history, so undo leaves them alone."""
         self.started = scenario is not None

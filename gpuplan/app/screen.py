@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +17,7 @@ from gpuplan.app.steps import (
     compare_step,
     cost_chart,
     cost_step,
+    deliver_step,
     demand_chart,
     demand_step,
     design,
@@ -36,6 +36,7 @@ from gpuplan.app.steps import (
     worth_step,
 )
 from gpuplan.catalog import load_catalog
+from gpuplan.report import file_stem
 from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario
 
 log = logging.getLogger("gpuplan.app")
@@ -95,6 +96,8 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             chart.show(workbook, self.dark)
         if self._page.children != (self._pages[step],):
             self._page.children = (self._pages[step],)
+        if ready := workbook.delivering.take():
+            self._tell({"type": "download", "name": ready[0]}, ready[1])
         mark = self._columns.add_class if step == "start" else self._columns.remove_class
         mark("gp-wide-page")
 
@@ -291,6 +294,15 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 ),
                 _box("gp-card gp-wide", part("panel", compare_step.compare_data)),
             )
+        if step == "deliver":
+            return _box(
+                "gp-page",
+                part(
+                    "title",
+                    lambda _w: {"title": "Deliver", "text": "Files for the customer to keep and to check."},
+                ),
+                _box("gp-card gp-wide", part("run", deliver_step.deliver_data)),
+            )
         return _box("gp-page", part("design", design.design_data))
 
     @property
@@ -299,9 +311,9 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         folders = self.workbook.catalog.folders[1:]
         return str(folders[0]) if folders else ""
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _tell(self, message: dict[str, Any], *buffers: bytes) -> None:
         if self._bar is not None:
-            self._bar.send(message)
+            self._bar.send(message, list(buffers))
 
     def _receive(self, kind: str, content: Mapping[str, Any]) -> None:
         guarded(self.workbook, log.exception, self._act, (kind, content))
@@ -400,8 +412,12 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         elif kind == "restore":
             workbook.restore(str(content["fragment"]))
         elif kind == "save":
-            stem = re.sub(r"[^A-Za-z0-9]+", "-", workbook.scenario.name).strip("-").lower() or "design"
-            self._tell({"type": "download", "name": f"{stem}.yaml", "text": workbook.scenario.to_yaml()})
+            name = f"{file_stem(workbook.scenario.name)}.yaml"
+            self._tell({"type": "download", "name": name}, workbook.scenario.to_yaml().encode())
+        elif kind == "deliver":
+            workbook.delivering.start(workbook.plan, str(content.get("kind", "")), self._folder)
+        elif kind == "cancel-deliver":
+            workbook.delivering.cancel()
         elif kind == "theme":
             self.dark = bool(content["dark"])
             self._draw()
@@ -429,7 +445,7 @@ def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
     scenario : str or Scenario
         A scenario, a scenario file, or the name of an example, to open with. [-]
     step : str
-        ``usecases``, ``demand``, ``hosts``, ``network``, ``cost``, ``compare`` or ``design`` to show only that step. [-]
+        ``usecases``, ``demand``, ``hosts``, ``network``, ``cost``, ``compare``, ``design`` or ``deliver`` to show only that step. [-]
 
     Returns
     -------

@@ -1,6 +1,7 @@
 """Reports: a plan as plain data, data frames, text and explanations. The only place that rounds and formats."""
 
 from gpuplan.report.audit_report import audit_dict, audit_text
+from gpuplan.report.bundle import KINDS, design_files, file_stem, zipped
 from gpuplan.report.cost_report import cost_dict, cost_text
 from gpuplan.report.demand_report import demand_dict, demand_text
 from gpuplan.report.explain import Explanation, explain
@@ -20,6 +21,7 @@ from gpuplan.report.text import catalog_text, plan_text, table_text
 from gpuplan.wording import amount, basis_word, hours, money, number, percent
 
 __all__ = [
+    "KINDS",
     "Explanation",
     "amount",
     "audit_dict",
@@ -35,10 +37,12 @@ __all__ = [
     "cost_text",
     "demand_dict",
     "demand_text",
+    "design_files",
     "explain",
     "exploration_csv",
     "exploration_dict",
     "exploration_text",
+    "file_stem",
     "group_names",
     "hours",
     "idle_text",
@@ -54,4 +58,5 @@ __all__ = [
     "sensitivity_dict",
     "sensitivity_text",
     "table_text",
+    "zipped",
 ]

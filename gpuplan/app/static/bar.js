@@ -2,8 +2,8 @@
 
 const inVoila = () => document.body.dataset.voila === "voila";
 
-function download(name, text) {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
+function download(name, content) {
+  const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
   const link = h("a", { href: url, download: name });
   document.body.append(link);
   link.click();
@@ -91,8 +91,8 @@ export default {
       if (location.hash.startsWith("#s=")) arrived();
     }
     model.on("change:data", draw);
-    model.on("msg:custom", (message) => { 
-      if (message.type === "download") download(message.name, message.text);
+    model.on("msg:custom", (message, buffers) => {
+      if (message.type === "download") download(message.name, buffers[0]);
       if (message.type === "focus") focusField(message.path);
     });
     draw();

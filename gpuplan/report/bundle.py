@@ -1,0 +1,99 @@
+"""What a customer keeps of a design: every file of it, by kind."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+
+from gpuplan.plan import Plan
+
+KINDS = {
+    "html": "Design document, for the browser and for print",
+    "docx": "Design document, to edit (DOCX)",
+    "pptx": "Slide deck, to edit (PPTX)",
+    "xlsx": "Bill of materials and calculation, with live formulas (XLSX)",
+    "yaml": "Scenario, to open again",
+    "terraform": "Terraform for the vSphere provider",
+}
+"""What there is, in the order in which it is made."""
+
+
+def file_stem(name: str) -> str:
+    """The beginning of file names for a design of this name."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()[:60].strip("-") or "design"
+
+
+def design_files(
+    plan: Plan,
+    kinds: Sequence[str] = tuple(KINDS),
+    *,
+    docx_template: bytes | None = None,
+    pptx_template: bytes | None = None,
+    tell: Callable[[float, str], object] | None = None,
+) -> dict[str, bytes]:
+    """The files of a design.
+
+    Parameters
+    ----------
+    plan : Plan
+        The design. [-]
+    kinds : sequence of str
+        Keys of ``KINDS``. [-]
+    docx_template, pptx_template : bytes or None
+        A user's own template for the document and the deck. [-]
+    tell : callable or None
+        Called before each kind with the share that is done and what comes next. [-]
+
+    Returns
+    -------
+    design_files : dict of str to bytes
+        Path below the folder of the design -> content. [-]
+
+    Raises
+    ------
+    ValueError
+        If a template cannot be used.
+    ModuleNotFoundError
+        If the extra ``export`` is not installed.
+    """
+    from gpuplan.report.document import design_document
+    from gpuplan.report.docx_file import docx_bytes
+    from gpuplan.report.html_file import html_text
+    from gpuplan.report.pptx_file import pptx_bytes
+    from gpuplan.report.terraform import terraform_files
+    from gpuplan.report.xlsx_file import xlsx_bytes
+
+    stem = file_stem(plan.scenario.name)
+    document = design_document(plan) if {"html", "docx"} & set(kinds) else None
+    found: dict[str, bytes] = {}
+    wanted = [kind for kind in KINDS if kind in kinds]
+    for done, kind in enumerate(wanted):
+        if tell:
+            tell(done / len(wanted), KINDS[kind])
+        if kind == "html" and document:
+            found[f"{stem}.html"] = html_text(document).encode()
+        elif kind == "docx" and document:
+            found[f"{stem}.docx"] = docx_bytes(document, template=docx_template)
+        elif kind == "pptx":
+            found[f"{stem}.pptx"] = pptx_bytes(plan, template=pptx_template)
+        elif kind == "xlsx":
+            found[f"{stem}.xlsx"] = xlsx_bytes(plan)
+        elif kind == "yaml":
+            found[f"{stem}.yaml"] = plan.scenario.to_yaml().encode()
+        elif kind == "terraform":
+            found |= {f"terraform/{name}": text.encode() for name, text in terraform_files(plan).items()}
+    return found
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Files as one ZIP, the same bytes for the same files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            entry = zipfile.ZipInfo(name)  # of 1980-01-01
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, files[name])
+    return buffer.getvalue()

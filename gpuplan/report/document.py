@@ -1,0 +1,133 @@
+"""The design document as blocks of plain text, tables and figures; its renderers add the looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from gpuplan.plan import Plan
+from gpuplan.pricing import newest_price
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Running text."""
+
+    text: str
+    tone: str = ""
+    """Empty, ``lead`` (the sentence that matters) or ``note`` (an aside)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bullets:
+    """Points of a list."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table; all cells are text as it is shown."""
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    right: tuple[int, ...] = ()
+    """Columns whose text ends at the right, as numbers do."""
+    widths: tuple[float, ...] = ()
+    """Share of the width of each column; empty if it follows from the text."""
+    total: bool = False
+    """Whether the last row sums up the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A vector drawing."""
+
+    svg: str
+    caption: str
+    alt: str
+    """What it shows, for who cannot see it."""
+    width: float = 1.0
+    """Share of the width of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFigures:
+    """The answer at a glance: label, value and a note for each."""
+
+    items: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionBlock:
+    """A numbered design decision."""
+
+    number: int
+    title: str
+    decision: str
+    justification: str
+    implication: str
+    sources: tuple[str, ...]
+    """Titles of the sources."""
+
+
+Block = Paragraph | Bullets | Grid | Figure | KeyFigures | DecisionBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Part of a chapter."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter: its own blocks, then its sections."""
+
+    title: str
+    blocks: tuple[Block, ...] = ()
+    sections: tuple[Section, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A design document."""
+
+    title: str
+    customer: str
+    as_of: str
+    """ISO day of the prices and of the calculation."""
+    made_with: str
+    """Program and catalog that it was made with."""
+    chapters: tuple[Chapter, ...]
+
+
+def design_document(plan: Plan, *, safe: bool = False) -> Document:
+    """The design document of a plan: ten chapters, from the summary to the sources.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+    safe : bool
+        Whether it is for the customer: without remarks on sources, and without marks of what is assumed beyond the
+        chapters on assumptions, prices and sources. [-]
+
+    Returns
+    -------
+    design_document : Document
+        Cover data and chapters; the same plan always gives the same document. [-]
+    """
+    from gpuplan.report.document_text import chapters
+
+    as_of = plan.costs.as_of if plan.costs else plan.scenario.cost.as_of or newest_price(plan.catalog)
+    return Document(
+        title=plan.scenario.name,
+        customer=plan.scenario.customer,
+        as_of=as_of,
+        made_with=f"gpuplan {version('gpuplan')}, catalog {plan.catalog.digest}",
+        chapters=chapters(plan, safe),
+    )

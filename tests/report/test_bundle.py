@@ -1,0 +1,62 @@
+"""The bundle: every kind of file, named after the design, the same bytes each time."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.report import KINDS, design_files, file_stem, zipped
+from gpuplan.scenario import decode_scenario
+
+
+@pytest.fixture(scope="module")
+def plan(catalog: Catalog) -> Plan:
+    return make_plan(load_scenario("starter"), catalog)
+
+
+def test_every_kind_of_file_is_made_and_made_the_same_again(plan: Plan) -> None:
+    told: list[float] = []
+    files = design_files(plan, tell=lambda done, _step: told.append(done))
+    assert told == sorted(told) and len(told) == len(KINDS)
+    single = {f"starter-example.{kind}" for kind in KINDS if kind != "terraform"}
+    assert single == {name for name in files if "/" not in name}
+    assert (
+        {name for name in files if "/" in name} == {n for n in files if n.startswith("terraform/")} != set()
+    )
+    assert all(files.values())
+    assert decode_scenario(files["starter-example.yaml"]) == plan.scenario
+    again = design_files(plan)
+    assert [name for name in files if files[name] != again[name]] == []
+
+
+def test_only_what_is_asked_for(plan: Plan) -> None:
+    assert list(design_files(plan, ["yaml"])) == ["starter-example.yaml"]
+    assert list(design_files(plan, [])) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("Enterprise example", "enterprise-example"),
+        ("../../etc/passwd", "etc-passwd"),
+        ('=HYPERLINK("x")', "hyperlink-x"),
+        ("\u8a2d\u8a08", "design"),
+        ("x" * 80, "x" * 60),
+        ("a" * 59 + " b", "a" * 59),
+    ],
+)
+def test_names_of_files_are_harmless(name: str, stem: str) -> None:
+    assert file_stem(name) == stem
+
+
+def test_a_zip_holds_the_files_and_is_the_same_each_time() -> None:
+    files = {"b/c.txt": b"two", "a.txt": b"one"}
+    packed = zipped(files)
+    assert packed == zipped(dict(reversed(files.items())))
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        assert archive.testzip() is None
+        assert {name: archive.read(name) for name in archive.namelist()} == files

@@ -1,0 +1,332 @@
+"""The diagrams: as many boxes as the plan has things, every group in the legend once, texts that do not touch each other."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import struct
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from gpuplan import Plan, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.materials import DOMAIN
+from gpuplan.report.diagrams import (
+    MOST_CLIENTS,
+    MOST_HOSTS,
+    OKABE_ITO,
+    clean_text,
+    domain_svg,
+    fabric_svg,
+    figure_png,
+    group_marks,
+    host_kinds,
+    hosts_svg,
+    shortened,
+    text_width,
+)
+from gpuplan.scenario import from_dict
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+SHAPES = {"svg", "title", "rect", "text", "line", "polygon"}
+CM_16_IN_POINTS = 16 / 2.54 * 72
+V100 = {"hardware": {"gpu": "v100-pcie-32gb"}, "platform": {"vsphere": "7.0", "bitfusion": True}}
+
+
+def group(name: str, people: int, gpus_each: object, **more: object) -> dict[str, object]:
+    return {
+        "id": name.lower(),
+        "name": name,
+        "people": people,
+        "active_share": 1.0,
+        "gpus_each": gpus_each,
+        **more,
+    }
+
+
+OTHERS: dict[str, dict[str, object]] = {
+    "one host": {"groups": [group("Alone", 2, 1)], "availability": {"host_failures": 0}},
+    "many hosts": {
+        "groups": [group("Many", 400, 1), group("Halves", 300, 0.5), group("Pairs", 100, 2)],
+        "network": {"compute_hosts": 40},
+    },
+    "two pools": {
+        "groups": [
+            group("Own", 6, 1, access="passthrough"),
+            group("Quarter", 10, 0.25, access="vgpu"),
+            group("Remote", 12, 0.5, access="bitfusion", remote_allowed=True),
+        ],
+        "network": {"compute_hosts": 6, "transport": "pvrdma", "link_gbit_s": 25},
+        **V100,
+    },
+    "eight GPUs": {
+        "groups": [group("Eight", 6, 8), group("Slice", 30, 0.125), group("Whole", 9, 1)],
+        "hardware": {"gpus_per_host": 8},
+    },
+    "fractions": {
+        "groups": [
+            group(f"F{at}", 5, share, access="bitfusion", remote_allowed=True)
+            for at, share in enumerate((0.1, "1/7", 0.3, 0.05, 0.15, "1/3", 0.2, 0.01, 0.5, 0.7))
+        ],
+        "demand": {"stated_gpus": 30},
+        **V100,
+    },
+    "hosts there": {
+        "groups": [group("Some", 20, 1)],
+        "hardware": {"existing_hosts": 2, "existing_gpus_per_host": 2},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def others(catalog: Catalog) -> dict[str, Plan]:
+    return {name: make_plan(from_dict(data), catalog) for name, data in OTHERS.items()}
+
+
+@pytest.fixture(params=("starter", "enterprise", "current", *OTHERS))
+def plan(request: pytest.FixtureRequest, plans: dict[str, Plan], others: dict[str, Plan]) -> Plan:
+    return {**plans, **others}[request.param]
+
+
+def parsed(svg: str) -> list[ElementTree.Element]:
+    return list(ElementTree.fromstring(svg).iter())
+
+
+def texts(svg: str) -> list[str]:
+    return [node.text or "" for node in parsed(svg) if node.tag == f"{NAMESPACE}text"]
+
+
+def ids(svg: str, head: str) -> list[str]:
+    return [node.get("id", "") for node in parsed(svg) if node.get("id", "").startswith(head)]
+
+
+def figures(plan: Plan) -> list[str]:
+    return [svg for svg in (hosts_svg(plan), fabric_svg(plan), domain_svg(plan)) if svg is not None]
+
+
+def test_only_plain_shapes_inside_the_picture_and_text_of_nine_points(plan: Plan) -> None:
+    for svg in figures(plan):
+        root = ElementTree.fromstring(svg)
+        left, top, width, height = map(float, root.attrib["viewBox"].split())
+        assert (width, height) == (float(root.attrib["width"]), float(root.attrib["height"]))
+        assert root[0].tag == f"{NAMESPACE}title"
+        assert root[0].text
+        for node in root.iter():
+            assert node.tag.removeprefix(NAMESPACE) in SHAPES
+            assert not {"class", "style", "filter", "clip-path"} & set(node.attrib)
+            numbers = [
+                float(v)
+                for k, v in node.attrib.items()
+                if k in ("x", "y", "x1", "x2", "y1", "y2", "width", "height")
+            ]
+            assert all(map(math.isfinite, numbers))
+            if node.tag == f"{NAMESPACE}text":
+                assert float(node.attrib["font-size"]) * CM_16_IN_POINTS / width >= 9
+                assert "DejaVu Sans" in node.attrib["font-family"]
+            if node.tag == f"{NAMESPACE}rect":
+                x, y, wide, tall = (float(node.attrib[name]) for name in ("x", "y", "width", "height"))
+                assert wide > 0 < tall
+                assert x >= left
+                assert y >= top
+                assert x + wide <= left + width + 0.1
+                assert y + tall <= top + height + 0.1
+
+
+def boxes_of_text(svg: str) -> list[tuple[float, float, float, float, str]]:
+    found = []
+    for node in parsed(svg):
+        if node.tag == f"{NAMESPACE}text" and node.text:
+            wide = text_width(node.text, bold=node.get("font-weight") == "bold") * 0.93
+            anchor = {"start": 0.0, "middle": 0.5, "end": 1.0}[node.attrib["text-anchor"]]
+            x, y = float(node.attrib["x"]) - anchor * wide, float(node.attrib["y"])
+            found.append((x, y - 9.5, x + wide, y, node.text))
+    return found
+
+
+def test_no_text_on_another_and_none_over_the_edge(plan: Plan) -> None:
+    for svg in figures(plan):
+        found = boxes_of_text(svg)
+        for a, b in itertools.combinations(found, 2):
+            apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+            assert apart, (a, b)
+        assert all(x1 >= -2 and x2 <= 642 for x1, _, x2, _, _ in found)
+
+
+def test_every_host_and_gpu_is_a_box(plan: Plan) -> None:
+    svg = hosts_svg(plan)
+    hosts, gpus = ids(svg, "host-"), ids(svg, "gpu-")
+    assert len(set(hosts)) == len(hosts)
+    if plan.totals.hosts <= MOST_HOSTS:
+        assert len(hosts) == plan.totals.hosts
+        assert len(gpus) == len(set(gpus)) == plan.totals.gpus
+        spare = sum(not host for pool in plan.pools for host in pool.placement)
+        assert texts(svg).count("spare") == spare
+        return
+    more = [int(t.split(" ")[0]) for t in texts(svg) if t.endswith(" more like this")]
+    assert len(hosts) + sum(more) == plan.totals.hosts
+    assert len(hosts) == sum(len(host_kinds(pool)) for pool in plan.pools)
+
+
+def test_hosts_of_more_kinds_than_are_drawn_are_counted(others: dict[str, Plan]) -> None:
+    plan = others["many hosts"]
+    pool = plan.pools[0]
+    other = next(host for host in pool.placement if host and host[0].gpus == 1)
+    changed = tuple(
+        tuple(load._replace(slots=(load.slots[0]._replace(profile=f"p{at}"),)) for load in other)
+        if at < 40
+        else host
+        for at, host in enumerate(pool.placement)
+    )
+    plan = replace(plan, pools=(replace(pool, placement=changed),))
+    svg = hosts_svg(plan)
+    assert len(ids(svg, "host-")) == MOST_HOSTS
+    (left,) = [
+        re.match(r"and (\d+) hosts filled in (\d+) other ways", t) for t in texts(svg) if t[:4] == "and "
+    ]
+    assert left is not None
+    more = sum(int(t.split(" ")[0]) for t in texts(svg) if t.endswith(" more like this"))
+    assert MOST_HOSTS + more + int(left[1]) == plan.totals.hosts
+    assert MOST_HOSTS + int(left[2]) == len(host_kinds(plan.pools[0]))
+
+
+def test_hosts_that_are_filled_alike_are_one_kind(plans: dict[str, Plan]) -> None:
+    pool = plans["enterprise"].pools[0]
+    kinds = host_kinds(pool)
+    assert sorted(itertools.chain(*kinds)) == list(range(pool.hosts))
+    assert kinds[0] == [0, 1, 2]  # three hosts with four GPUs of a researcher each
+
+
+def test_every_group_is_in_the_legend_once_with_its_letter(plan: Plan) -> None:
+    svg = hosts_svg(plan)
+    shown = texts(svg)
+    marks = group_marks(plan)
+    placed = [g for g in plan.groups if g.vms_placed]
+    for g in placed:
+        assert shown.count(g.name) == sum(other.name == g.name for other in placed)
+        assert shown[shown.index(g.name) - 1] == marks[g.id].letter
+    assert len({marks[g.id].letter for g in plan.groups}) == len(plan.groups)
+
+
+def test_who_is_on_the_hosts_of_the_enterprise_example(plans: dict[str, Plan]) -> None:
+    shown = texts(hosts_svg(plans["enterprise"]))
+    assert [shown.count(f"R{vm}") for vm in (1, 2, 3)] == [4, 4, 4]
+    assert shown.count("S\u00d72") == 8  # 16 halves of a GPU
+    assert shown.count("V\u00d78") == 2  # 16 eighths
+    assert [shown.count(f"T{vm}") for vm in (1, 2, 3, 4)] == [1, 1, 1, 1]
+    assert "8 x PowerEdge C4140, 4 x Tesla V100 PCIe 32GB" in shown
+
+
+def test_more_groups_on_a_gpu_than_letters_are_counted(others: dict[str, Plan]) -> None:
+    assert any(re.fullmatch(r"\+\d", text) for text in texts(hosts_svg(others["fractions"])))
+
+
+def test_vms_without_a_gpu_are_said(catalog: Catalog) -> None:
+    data = {
+        "groups": [group("Remote", 30, "1/3", access="bitfusion", remote_allowed=True), group("On", 2, 1)]
+    }
+    plan = make_plan(from_dict(data), catalog)
+    assert plan.totals.unplaced_vms
+    assert f"Not drawn: {plan.totals.unplaced_vms} VMs without a GPU" in texts(hosts_svg(plan))
+
+
+def test_nobody_asks_for_a_gpu(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({}), catalog)
+    assert "no host" in texts(hosts_svg(plan))[0]
+    assert "no workload domain" in texts(domain_svg(plan))[0]
+    assert fabric_svg(plan) is None
+
+
+def test_the_fabric_has_its_switches_and_speeds(plan: Plan) -> None:
+    found = plan.cabling
+    assert found is not None
+    assert found.switches is not None
+    svg = fabric_svg(plan)
+    assert svg is not None
+    shown, shape = texts(svg), found.switches.shape
+    said = " ".join(shown)
+    assert len([t for t in shown if re.fullmatch(r"Leaf \d*[AB]", t)]) == min(shape.leaves, 6)
+    assert len([t for t in shown if re.fullmatch(r"Spine \d+", t)]) == min(shape.spines, 4)
+    assert found.switches.leaf_name in said
+    assert f"{found.ports.shared} shared ports" in said
+    assert f"x {found.switches.up_gbit_s:g} Gbit/s" in said
+    assert (f"{found.gpu_hosts} GPU hosts" if found.gpu_hosts > 1 else "1 GPU host") in shown
+    if found.compute_hosts:
+        assert f"{found.compute_hosts} compute hosts" in said
+    dashed = [node for node in parsed(svg) if node.tag == f"{NAMESPACE}line" and node.get("stroke-dasharray")]
+    assert bool(dashed) is bool(found.ports.rdma)
+
+
+def test_the_domains_hold_what_the_bill_lists(plan: Plan) -> None:
+    assert plan.costs is not None
+    svg = domain_svg(plan)
+    said = " ".join(texts(svg))
+    for material in plan.costs.materials:
+        if material.part == DOMAIN and material.key != "compute-hosts":
+            assert material.name in said
+            if material.unit != "TB" and material.quantity:
+                assert f"{material.quantity:g} x {material.name}" in said
+    assert len(ids(svg, "cluster-")) == len(plan.pools)
+    for pool in plan.pools:
+        assert f"{pool.hosts} host" in said
+    clients = [g.name for g in plan.groups if g.mode == "bitfusion" and g.vms_placed]
+    assert ("uses the GPUs by Bitfusion" in said) is bool(clients)
+    for name in clients[:MOST_CLIENTS]:
+        assert name in said
+
+
+def test_hostile_names_are_harmless(plans: dict[str, Plan]) -> None:
+    plan = plans["enterprise"]
+    names = (
+        "<b>bold</b> & \"quoted\" 'too'",
+        "a\x0bb\x00\ud800\ufffe\u202ec",
+        "W" * 400,
+        "=1+1",
+        "\u6f22" * 60,
+    )
+    hostile = replace(
+        plan, groups=tuple(replace(g, name=name) for g, name in zip(plan.groups, names, strict=True))
+    )
+    for svg in (hosts_svg(hostile), domain_svg(hostile)):
+        svg.encode()
+        shown = texts(svg)
+        assert not any("\x0b" in t or "\u202e" in t for t in shown)
+        assert all(x2 <= 642 for _, _, x2, _, _ in boxes_of_text(svg))
+    assert names[0] in texts(hosts_svg(hostile))
+    assert "a bc" in texts(hosts_svg(hostile))
+    assert any(re.fullmatch("W+\u2026", t) for t in texts(hosts_svg(hostile)))
+
+
+def test_text_is_cleaned_and_cut() -> None:
+    assert clean_text("a\r\nb\tc\x01\x7f") == "a  b c"
+    assert shortened("short", 100) == "short"
+    cut = shortened("a long name that does not fit", 80)
+    assert cut.endswith("\u2026")
+    assert text_width(cut) <= 80 < text_width(cut[:-1] + "that\u2026")
+    assert text_width("\u6f22") > text_width("m") > text_width("i")
+    assert text_width("e\u0301") == text_width("e")
+
+
+def test_colours_begin_again_but_letters_do_not(catalog: Catalog) -> None:
+    groups = [{"id": f"g{at}", "name": "Same", "people": 1, "gpus_each": 1} for at in range(30)]
+    marks = group_marks(make_plan(from_dict({"groups": groups}), catalog))
+    assert marks["g0"].colour == marks["g8"].colour == OKABE_ITO[0]
+    assert len({mark.letter for mark in marks.values()}) == 31
+    assert marks["g29"].letter == "30"
+
+
+def test_the_picture_is_as_wide_as_asked_for(plans: dict[str, Plan]) -> None:
+    svg = hosts_svg(plans["starter"])
+    png = figure_png(svg, width_px=800)
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    wide, tall = struct.unpack(">II", png[16:24])
+    root = ElementTree.fromstring(svg)
+    assert wide == 800
+    assert tall == pytest.approx(800 * float(root.attrib["height"]) / float(root.attrib["width"]), abs=1.5)
+
+
+def test_the_same_plan_gives_the_same_drawings(plan: Plan, catalog: Catalog) -> None:
+    again = make_plan(plan.scenario, catalog)
+    assert figures(again) == figures(plan)

@@ -1,0 +1,126 @@
+"""The design document: its cover, and that it is made for every plan with bounds on its length."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.pricing import newest_price
+from gpuplan.report.document import DecisionBlock, Document, Figure, Grid, design_document
+from gpuplan.report.document_text import MOST_HOSTS, MOST_SOURCES
+from gpuplan.scenario import Note, from_dict
+
+TITLES = [
+    "Summary",
+    "Requirements, constraints, assumptions and risks",
+    "Use cases and access",
+    "Demand",
+    "Hosts and placement",
+    "Availability",
+    "Network",
+    "Cost, power and space",
+    "Design decisions",
+    "Sources, and how numbers are known",
+]
+
+
+def blocks(document: Document) -> list[object]:
+    return [
+        block
+        for chapter in document.chapters
+        for block in (*chapter.blocks, *(b for section in chapter.sections for b in section.blocks))
+    ]
+
+
+def test_cover_and_chapters(example: Plan) -> None:
+    document = design_document(example)
+    assert document.title == example.scenario.name
+    assert document.customer == example.scenario.customer
+    assert example.costs is not None
+    assert document.as_of == example.costs.as_of == "2026-11-21"
+    assert document.made_with.endswith(f"catalog {example.catalog.digest}")
+    assert [chapter.title for chapter in document.chapters] == TITLES
+    assert design_document(example) == document
+
+
+def test_every_table_is_whole(example: Plan) -> None:
+    for block in blocks(design_document(example)):
+        if isinstance(block, Grid):
+            assert block.rows
+            assert {len(row) for row in block.rows} == {len(block.heads)}
+            assert len(block.widths) in (0, len(block.heads))
+            assert not block.widths or sum(block.widths) == pytest.approx(1)
+            assert all(column < len(block.heads) for column in block.right)
+            assert all(isinstance(cell, str) for row in block.rows for cell in row)
+
+
+def test_no_section_is_empty_and_no_text_is_unfinished(example: Plan) -> None:
+    document = design_document(example)
+    assert all(section.blocks for chapter in document.chapters for section in chapter.sections)
+    shown = repr(document)
+    assert "None" not in {
+        cell for block in blocks(document) if isinstance(block, Grid) for r in block.rows for cell in r
+    }
+    assert "nan" not in shown.lower().split()
+    assert "Line(" not in shown
+    assert "Fact(" not in shown
+
+
+@pytest.mark.parametrize("demand", [{}, {"stated_gpus": 6}])
+def test_without_groups(catalog: Catalog, demand: dict[str, int]) -> None:
+    plan = make_plan(from_dict({"name": "Empty", "demand": demand}), catalog)
+    document = design_document(plan)
+    assert [chapter.title for chapter in document.chapters] == TITLES
+    assert bool(plan.pools) is bool(demand)
+    assert any(isinstance(b, Figure) for b in blocks(document)) is bool(demand)
+    assert any(isinstance(b, DecisionBlock) for b in blocks(document)) is bool(demand)
+    assert document.as_of == newest_price(catalog)
+
+
+def test_two_clusters_are_told_apart(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("platform.bitfusion_servers", "passthrough")
+    plan = make_plan(scenario, catalog)
+    assert len(plan.pools) == 2
+    chapter = design_document(plan).chapters[4]
+    assert [s.title for s in chapter.sections][:2] == [pool.name for pool in plan.pools]
+
+
+def test_ten_thousand_hosts_stay_a_document(catalog: Catalog) -> None:
+    groups = [
+        {"id": "a", "name": "A", "people": 39_000, "gpus_each": 1, "use_case": "ds-workstation"},
+        {"id": "b", "name": "B", "people": 4_000, "gpus_each": 0.25, "use_case": "dev-test"},
+    ]
+    plan = make_plan(from_dict({"groups": groups, "hardware": {"gpus_per_host": 4}}), catalog)
+    assert plan.totals.hosts > 10_000
+    document = design_document(plan)
+    grids = [block for block in blocks(document) if isinstance(block, Grid)]
+    assert max(len(grid.rows) for grid in grids) <= MOST_SOURCES
+    hosts = next(grid for grid in grids if grid.caption == "Hosts by what stands on them")
+    assert len(hosts.rows) <= MOST_HOSTS
+    counted = sum(int(row[0].replace("\u202f", "")) for row in hosts.rows)
+    assert counted == plan.totals.hosts
+
+
+def test_a_customer_sees_no_remarks_on_sources(plans: dict[str, Plan], catalog: Catalog) -> None:
+    scenario = replace(
+        plans["enterprise"].scenario,
+        notes=(Note("The copy at hand lacks a page.", "vmware-sharing-gpus-2020"),),
+    )
+    plan = make_plan(scenario, catalog)
+    remark = "The copy at hand lacks a page."
+    assert remark in repr(design_document(plan))
+    safe = design_document(plan, safe=True)
+    assert remark not in repr(safe)
+    heads = [
+        b.heads
+        for chapter in safe.chapters[6:7]
+        for s in chapter.sections
+        for b in s.blocks
+        if isinstance(b, Grid)
+    ]
+    assert heads
+    assert not any("Known how" in head for head in heads)
+    assert design_document(plan).chapters[0] == safe.chapters[0]

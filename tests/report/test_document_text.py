@@ -1,0 +1,274 @@
+"""What the design document says: the plan's own numbers, every message, decision and source."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.checks import check_plan
+from gpuplan.report import amount, money, number, percent
+from gpuplan.report.document import (
+    Block,
+    Bullets,
+    Chapter,
+    DecisionBlock,
+    Document,
+    Grid,
+    KeyFigures,
+    Paragraph,
+    design_document,
+)
+from gpuplan.report.document_text import Citations
+from gpuplan.scenario import from_dict
+from gpuplan.wording import MODE_NAMES, watts
+
+
+def all_blocks(chapter: Chapter) -> list[Block]:
+    return [*chapter.blocks, *(block for section in chapter.sections for block in section.blocks)]
+
+
+def grid(chapter: Chapter, caption: str) -> Grid:
+    return next(b for b in all_blocks(chapter) if isinstance(b, Grid) and b.caption.startswith(caption))
+
+
+def bullets(chapter: Chapter) -> list[str]:
+    return [item for b in all_blocks(chapter) if isinstance(b, Bullets) for item in b.items]
+
+
+@pytest.fixture(scope="module")
+def documents(plans: dict[str, Plan]) -> dict[str, Document]:
+    return {plan.scenario.name: design_document(plan) for plan in plans.values()}
+
+
+@pytest.fixture
+def chapters(example: Plan, documents: dict[str, Document]) -> tuple[Chapter, ...]:
+    """Chapters of the document of one example after the other."""
+    return documents[example.scenario.name].chapters
+
+
+def test_citations_are_numbered_once_and_shortened(catalog: Catalog) -> None:
+    cite = Citations(catalog)
+    ids = list(catalog.sources)[:6]
+    assert cite(["scenario"]) == ""
+    assert cite(ids[:1]) == " [1]"
+    assert cite([ids[1], ids[0]]) == " [1, 2]"
+    assert cite(ids[2:4]) == " [3, 4]"
+    assert cite([*ids[:3], ids[4]]) == " [1-3, 5]"
+    assert cite.titles([ids[1], "scenario", ids[1]]) == (f"[2] {catalog.sources[ids[1]].title}",)
+
+
+def test_summary_has_the_answer(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    summary = chapters[0]
+    lead = summary.blocks[0]
+    assert isinstance(lead, Paragraph)
+    totals, power, costs = example.totals, example.power, example.costs
+    assert power is not None
+    assert costs is not None
+    assert lead.tone == "lead"
+    assert amount(totals.hosts, "host") in lead.text
+    assert amount(totals.gpus_demanded, "GPU") in lead.text
+    figures = next(b for b in summary.blocks if isinstance(b, KeyFigures))
+    shown = {label: (value, note) for label, value, note in figures.items}
+    assert shown["Hosts"][0] == number(totals.hosts)
+    assert shown["GPUs"][0] == number(totals.gpus)
+    assert shown["GPUs after a failure"][0] == number(totals.gpus_after_failure)
+    assert shown["VMs not placed"][0] == number(totals.unplaced_vms)
+    assert shown["Chance to wait"][0] == percent(example.lines["totals.waiting"].value / 100)
+    assert shown["Power"][0] == watts(power.typical_w)
+    assert shown["Cost"][0] == money(costs.net_present, costs.currency)
+    assert money(costs.cash[0], costs.currency) in shown["Cost"][1]
+    text = " ".join(b.text for b in summary.blocks if isinstance(b, Paragraph))
+    assert all(name in text for name in costs.excludes)
+
+
+def test_summary_names_what_is_to_settle(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    serious = [m for m in check_plan(example) if m.level != "note"]
+    items = bullets(chapters[0])
+    assert items == [f"{m.text} {m.change}".rstrip() for m in serious]
+
+
+def test_enterprise_in_words(plans: dict[str, Plan]) -> None:
+    lead = design_document(plans["enterprise"]).chapters[0].blocks[0]
+    assert isinstance(lead, Paragraph)
+    assert lead.text == (
+        "8 hosts with 32 GPUs (Tesla V100 PCIe 32GB) carry a demand of 28 GPUs. When any one host fails, every VM that had a GPU "
+        "gets one again."
+    )
+
+
+def test_frame_is_numbered_and_complete(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    frame = chapters[1]
+    for letter, caption in (("R", "Requirements"), ("A", "Assumptions"), ("K", "Risks")):
+        rows = grid(frame, caption).rows
+        assert [row[0] for row in rows] == [f"{letter}{n}" for n in range(1, len(rows) + 1)]
+    requirements = " ".join(row[1] for row in grid(frame, "Requirements").rows)
+    assert all(f"{g.name}: {amount(g.vms, 'VM')}" in requirements for g in example.groups)
+    risks = grid(frame, "Risks").rows
+    for row, message in zip(risks, check_plan(example), strict=True):
+        assert row[2].startswith(message.text)
+        assert row[3] == message.change
+
+
+def test_what_is_stated_is_a_constraint_and_what_is_assumed_is_not(catalog: Catalog) -> None:
+    def both(scenario_plan: Plan) -> tuple[str, str]:
+        frame = design_document(scenario_plan).chapters[1]
+        return tuple(
+            " ".join(" ".join(row) for row in grid(frame, caption).rows)
+            for caption in ("Constraints", "Assumptions")
+        )  # type: ignore[return-value]
+
+    scenario = load_scenario("enterprise")
+    constraints, assumptions = both(make_plan(scenario, catalog))
+    assert constraints.startswith("C1 ")
+    assert "GPUs per host: 4 GPUs." in constraints
+    assert "Time between failures of a host: 16\u202f000 h" in assumptions
+    assert "6300 to 48\u202f000" in assumptions
+    assert "PUE" not in constraints
+    stated = make_plan(scenario.with_value("cost.pue", 1.25), catalog)
+    constraints, assumptions = both(stated)
+    assert "PUE of the data centre: 1.25." in constraints
+    assert "PUE" not in assumptions
+    known = make_plan(scenario.with_value("availability.mtbf_h", 20_000), catalog)
+    assert "Time between failures" not in both(known)[1]
+
+
+def test_the_assumed_inputs_are_as_many_as_the_check_counts(
+    example: Plan, chapters: tuple[Chapter, ...]
+) -> None:
+    message = next(m for m in check_plan(example) if m.code == "inputs-assumed")
+    texts = [b.text for b in all_blocks(chapters[1]) if isinstance(b, Paragraph)]
+    assert any(text.startswith(message.text.split(" inputs")[0] + " inputs of") for text in texts)
+
+
+def test_access_has_every_mode_and_its_reasons(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    access = chapters[2]
+    assert [s.title for s in access.sections] == [g.name for g in example.groups]
+    rows = grid(access, "Workload groups").rows
+    assert [(r[0], r[3], r[5]) for r in rows] == [
+        (g.name, number(g.vms), MODE_NAMES[g.mode]) for g in example.groups
+    ]
+    for group, section in zip(example.groups, access.sections, strict=True):
+        first = section.blocks[0]
+        assert isinstance(first, Paragraph)
+        assert all(reason.text in first.text for reason in group.reasons)
+        out = [b for b in section.blocks if isinstance(b, Grid)]
+        listed = [row[0] for b in out for row in b.rows]
+        assert listed == [MODE_NAMES[r.mode] for r in group.ruled_out]
+
+
+def test_hosts_table_holds_every_gpu(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    for pool in example.pools:
+        table = grid(chapters[4], "What stands on each host")
+        assert len(table.rows) == pool.hosts
+        free = sum(int(row[2]) for row in table.rows)
+        assert free == pool.gpus - sum(load.gpus for host in pool.placement for load in host)
+
+
+def test_availability_lists_each_kind_of_failure(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    chapter = chapters[5]
+    rows = grid(chapter, "What the loss of a host does").rows
+    assert sum(int(row[1]) for row in rows) == example.totals.hosts
+    assert max(int(row[4]) for row in rows) == example.totals.unplaced_vms_after_failure
+    postures = grid(chapter, "Host failures to tolerate").rows
+    assert [row[1] for row in postures] == [number(p.hosts) for p in example.postures]
+    assert sum("(chosen)" in row[0] for row in postures) == 1
+
+
+def test_network_has_every_use_and_setting(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    chapter = chapters[6]
+    fabric = example.cabling
+    assert fabric is not None
+    assert [row[0] for row in grid(chapter, "Training on several hosts").rows] == [
+        t.name for t in example.network.training
+    ]
+    assert len(grid(chapter, "To configure").rows) == len(fabric.settings)
+    assert [row[0] for row in grid(chapter, "What a failure leaves").rows] == [
+        f.part for f in fabric.failures
+    ]
+
+
+def test_cost_by_year_adds_up(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    costs = example.costs
+    assert costs is not None
+    table = grid(chapters[7], "What is paid when")
+    assert table.total
+    assert [row[0] for row in table.rows] == [*(p.name for p in costs.parts), "All"]
+    scale = 1_000_000 if "millions" in table.caption else 1_000 if "thousands" in table.caption else 1
+    shown = [[float(cell.replace("\u202f", "")) for cell in row[1:]] for row in table.rows]
+    assert shown[-1] == [round(value / scale) for value in (*costs.cash, costs.total)]
+    for column in range(len(shown[0])):
+        parts = sum(row[column] for row in shown[:-1])
+        assert parts == pytest.approx(shown[-1][column], abs=len(costs.parts) / 2)
+
+
+def test_large_money_is_shown_in_thousands(catalog: Catalog) -> None:
+    group = {"id": "a", "name": "A", "people": 3000, "gpus_each": 1, "use_case": "ds-workstation"}
+    plan = make_plan(from_dict({"groups": [group]}), catalog)
+    table = grid(design_document(plan).chapters[7], "What is paid when")
+    assert "thousands of USD" in table.caption
+    assert max(len(cell) for row in table.rows for cell in row[1:]) <= 9
+
+
+def test_bill_and_prices_are_all_there(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    costs = example.costs
+    assert costs is not None
+    chapter = chapters[7]
+    assert [row[1] for row in grid(chapter, "Bill of materials").rows] == [m.name for m in costs.materials]
+    prices = grid(chapter, "Prices, how well").rows
+    assert [row[0] for row in prices] == [*(p.name for p in costs.prices), *(u.name for u in costs.unknown)]
+    assert [row[4] for row in prices[: len(costs.prices)]] == [
+        p.as_of + " (old)" * p.old for p in costs.prices
+    ]
+
+
+def test_growth_follows_the_cost(catalog: Catalog) -> None:
+    group = {
+        "id": "a",
+        "name": "A",
+        "people": 12,
+        "gpus_each": 1,
+        "use_case": "ds-workstation",
+        "growth": 0.5,
+    }
+    plan = make_plan(from_dict({"groups": [group]}), catalog)
+    assert plan.costs is not None
+    rows = grid(design_document(plan).chapters[3], "Growth").rows
+    assert [row[1] for row in rows] == [number(n) for n in plan.costs.hosts]
+    assert sum(int(row[3]) for row in rows) == plan.costs.hosts[-1]
+
+
+def test_every_decision_in_order(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    found = [b for b in chapters[8].blocks if isinstance(b, DecisionBlock)]
+    assert [(b.number, b.title, b.decision, b.justification, b.implication) for b in found] == [
+        (d.number, d.title, d.decision, d.justification, d.implication) for d in example.decisions
+    ]
+    assert all(b.sources for b in found)
+
+
+def test_every_cited_number_is_a_source_and_every_source_of_a_number_is_listed(
+    example: Plan, chapters: tuple[Chapter, ...]
+) -> None:
+    rows = grid(chapters[9], "Sources").rows
+    assert [row[0] for row in rows] == [str(n) for n in range(1, len(rows) + 1)]
+    titles = Counter((row[1], row[2]) for row in rows)
+    used = {s for line in example.lines.values() for s in line.sources} & set(example.catalog.sources)
+    for source in used:
+        known = example.catalog.sources[source]
+        assert titles[known.title, known.producer]
+    cited = re.findall(r"\[(\d+(?:[-, ]+\d+)*)\]", repr(chapters[:9]))
+    assert cited
+    assert max(int(n) for group in cited for n in re.findall(r"\d+", group)) <= len(rows)
+
+
+def test_nobody_can_reach_a_gpu(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise")
+    scenario = scenario.with_groups(scenario.groups[:1]).with_value("groups.researchers.access", "mig")
+    plan = make_plan(scenario.with_value("demand.stated_gpus", None), catalog)
+    assert not plan.pools
+    lead = design_document(plan).chapters[0].blocks[0]
+    assert isinstance(lead, Paragraph)
+    assert lead.text == "No host is proposed: 3 VMs have no way to reach a GPU."
