@@ -105,7 +105,18 @@ def test_contract_names_every_key() -> None:
         assert wanted <= named, (key, wanted - named)
 
 
-WITH_FILE = ("plan", "app", "demand", "network", "cost", "explore", "sensitivity", "compare", "report", "audit")
+WITH_FILE = (
+    "plan",
+    "app",
+    "demand",
+    "network",
+    "cost",
+    "explore",
+    "sensitivity",
+    "compare",
+    "report",
+    "audit",
+)
 
 
 def test_paths_and_commands_exist(capsys) -> None:
