@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import base64
 import io
 import json
 import os
@@ -220,7 +221,13 @@ def _parser() -> argparse.ArgumentParser:
         "report", help="write what a customer keeps: design document, deck, workbook, scenario, Terraform"
     )
     kept.add_argument("file", help=f"scenario file (- reads it from the input), or an example: {examples}")
-    kept.add_argument("--to", type=Path, required=True, metavar="DIR", help="folder to write to")
+    kept.add_argument(
+        "--to",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder to write to (- with --progress puts the files into the last line, in base64)",
+    )
     kept.add_argument(
         "--only", action="append", choices=tuple(KINDS), default=[], help="only this; may be given again"
     )
@@ -377,6 +384,9 @@ def _report(args: argparse.Namespace) -> int:
         raise ScenarioError([Problem("", "", f"cannot make the files: {missing}")]) from None
     except ValueError as error:
         raise ScenarioError([Problem("", "", f"cannot make the files: {error}")]) from None
+    if args.progress and args.to == Path("-"):
+        _tell(args, done=1, files={name: base64.b64encode(made).decode() for name, made in files.items()})
+        return 0
     try:
         for name, content in files.items():
             path = args.to / name

@@ -232,6 +232,7 @@ def _lost(hosts: int, alike: bool) -> str:
 
 def _capacity(scenario: Scenario, totals: Totals, pools: Sequence[Pool]) -> Found:
     lost = max(1, scenario.availability.host_failures)
+    beyond = max(0, totals.gpus - totals.gpus_demanded)
     clusters = f" in {len(pools)} clusters" if len(pools) > 1 else ""
     alike = {room.gpus for pool in pools for room in pool.rooms} == {pools[0].gpus_per_host}
     size = f" with {amount(pools[0].gpus_per_host, 'GPU')} each" if alike else ""
@@ -244,9 +245,11 @@ def _capacity(scenario: Scenario, totals: Totals, pools: Sequence[Pool]) -> Foun
         if totals.unplaced_vms_after_failure == 0
         else f"After the worst loss of one host {amount(totals.unplaced_vms_after_failure, 'VM')} "
         f"{'has' if totals.unplaced_vms_after_failure == 1 else 'have'} no GPU.",
-        f"{amount(totals.gpus - totals.gpus_after_failure, 'GPU')} of it are idle, or lent to work that may be stopped, while "
-        "nothing has failed.",
-        ("totals.hosts", "totals.gpus", "totals.gpus_after_failure"),
+        f"Beyond the demand there {'is' if beyond == 1 else 'are'} {amount(beyond, 'GPU')}: idle, or lent to "
+        "work that may be stopped, while nothing has failed."
+        if beyond
+        else "No GPU is there beyond the demand.",
+        ("totals.hosts", "totals.gpus", "demand.gpus", "totals.gpus_after_failure"),
         (SEED,),
     )
 

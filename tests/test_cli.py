@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -15,7 +16,7 @@ import pytest
 
 from gpuplan import __version__
 from gpuplan.cli import main
-from gpuplan.scenario import json_schema, load_scenario
+from gpuplan.scenario import decode_scenario, json_schema, load_scenario
 
 SCENARIO = "name: Mine\ngroups:\n- {id: a, name: Team, people: 8, gpus_each: 3}\n"
 
@@ -668,6 +669,10 @@ def test_report_says_what_it_does_for_a_program(
     lines = [json.loads(line) for line in out.splitlines()]
     assert code == 0
     assert lines[-1] == {"done": 1, "files": ["mine.yaml"]}
+    code, out, _ = run(capsys, "report", str(mine), "--to", "-", "--only", "yaml", "--progress")
+    content = base64.b64decode(json.loads(out.splitlines()[-1])["files"]["mine.yaml"])
+    assert code == 0 and decode_scenario(content) == load_scenario(str(mine))
+    assert not Path("-").exists()
 
 
 def test_report_with_a_template_that_is_none_says_so(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
@@ -165,3 +167,12 @@ def test_a_cost_in_another_currency_is_told_in_it(catalog: Catalog) -> None:
     last = make_plan(scenario, catalog).decisions[-1]
     assert "EUR" in last.justification
     assert "USD" not in last.justification
+
+
+@pytest.mark.parametrize(("name", "beyond"), [("starter", 2), ("enterprise", 4), ("current", 9)])
+def test_capacity_beyond_the_demand_is_all_that_stands_idle(catalog: Catalog, name: str, beyond: int) -> None:
+    """GPUs of the spare hosts and what is left over on the others, not only what one failure takes."""
+    plan = make_plan(load_scenario(name), catalog)
+    capacity = next(d for d in plan.decisions if d.title == "Capacity")
+    assert f"there are {beyond} GPUs" in capacity.implication
+    assert plan.totals.gpus - plan.totals.gpus_demanded == beyond

@@ -1,11 +1,12 @@
-"""Delivering: the files of a design made in a process of its own, so that no session carries their libraries."""
+"""Delivering: the files of a design made in a process of its own, so that no session carries their libraries.
+
+They come back through the output of that process, not through a folder: nothing is left when a page closes meanwhile.
+"""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import base64
 from collections.abc import Callable
-from pathlib import Path
 
 from gpuplan.app.running import Runner
 from gpuplan.plan import Plan
@@ -20,23 +21,22 @@ class Delivering:
         self.kind = ""
         """What is being made or was made last; empty for everything."""
         self._on_change = on_change
-        self._stem, self._folder = "", ""
+        self._stem = ""
         self._ready: tuple[str, bytes] | None = None
 
     def start(self, plan: Plan, kind: str = "", folder: str = "") -> None:
         """Make one kind of file of a design, or all; ``folder`` has catalog rows of the user."""
-        self._forget()
+        self.cancel()
         self.kind, self._stem = kind if kind in KINDS else "", file_stem(plan.scenario.name)
-        self._folder = tempfile.mkdtemp(prefix="gpuplan-deliver-")
         only = ["--only", self.kind] if self.kind else []
         catalog = ["--catalog", folder] if folder else []
-        arguments = ["report", "-", "--to", self._folder, "--progress", *only, *catalog]
+        arguments = ["report", "-", "--to", "-", "--progress", *only, *catalog]
         self.runner.start(arguments, plan.scenario.to_yaml().encode())
 
     def cancel(self) -> None:
         """Make nothing of it."""
         self.runner.cancel()
-        self._forget()
+        self._ready = None
 
     def take(self) -> tuple[str, bytes] | None:
         """Name and content of what is ready, once."""
@@ -44,21 +44,12 @@ class Delivering:
         return ready
 
     def _changed(self) -> None:
-        if self.runner.state == "done" and self._folder:
-            root = Path(self._folder)
-            files = {p.relative_to(root).as_posix(): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+        if self.runner.state == "done" and self.runner.found:
+            made = self.runner.found.pop()["files"]
+            files = {name: base64.b64decode(content) for name, content in made.items()}
             if len(files) == 1:
                 self._ready = next(iter(files.items()))
             else:
                 suffix = f"-{self.kind}" if self.kind else ""
                 self._ready = f"{self._stem}{suffix}.zip", zipped(files)
-        if self.runner.state in ("done", "failed"):
-            self._forget(keep=True)
         self._on_change()
-
-    def _forget(self, keep: bool = False) -> None:
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = ""
-        if not keep:
-            self._ready = None

@@ -80,7 +80,8 @@ class Runner:
         except OSError:
             pass  # it ended before it read everything; its exit code says why
         for line in process.stdout:
-            self._tell(process, json.loads(line))
+            if line.endswith(b"\n"):  # else it was killed in the middle of it
+                self._tell(process, json.loads(line))
         code = process.wait()
         errors.join()
         process.stdout.close()

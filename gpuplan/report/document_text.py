@@ -17,7 +17,7 @@ from gpuplan.facts import BASES
 from gpuplan.fields import FIELD_BY_PATH, FIELDS, field_of
 from gpuplan.materials import Material
 from gpuplan.plan import Plan
-from gpuplan.records import GroupPlan, Input, LossLevel, Message, Pool
+from gpuplan.records import GroupPlan, Input, Line, LossLevel, Message, Pool
 from gpuplan.remote import RemoteUse
 from gpuplan.report.cost_report import PER, STATUS, UNITS
 from gpuplan.report.document import (
@@ -81,6 +81,10 @@ CHOICE_NAMES: dict[str, dict[str, str]] = {
     "platform.assignment": {"pack": "together", "spread": "apart"},
 }
 """Inputs whose choices have names of their own."""
+METHOD_MEANS = (
+    "Known people: no more can ask than there are. Independent arrivals: requests come one by one, from anybody. Bursts: many "
+    "requests come together, as in traces of real clusters."
+)
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that say what is required; the others say with what."""
 PROVEN = {
@@ -88,6 +92,38 @@ PROVEN = {
     "large": "proven: the VMs are too large to share fewer hosts",
     "programme": "proven: no way to fill the hosts does with fewer",
 }
+CHANGES = {
+    "maintenance-bet": "Find out how often hosts fail and how long they are in maintenance, or plan one more spare host.",
+    "network-carries": "Compare with the work that is planned; larger batches lose less.",
+    "nothing-demanded": "Name the groups that need GPUs, or how many GPUs they need in all.",
+    "stated-above-groups": "Find out who needs them, or plan fewer.",
+    "waiting-likely": "Find out whether that share is the usual one or the highest, and agree how often somebody may wait.",
+    "bitfusion-end-of-life": "Use it only where it is owned already; otherwise the groups move to vGPU.",
+    "bitfusion-memory-only": "Where a guaranteed share matters, the group needs another access mode.",
+    "inputs-assumed": "Confirm or correct them; the design document lists them.",
+    "many-ports": "Take a faster link, or check how much other traffic there is.",
+    "cost-excludes": "Ask for a quote.",
+    "prices-assumed": "Ask for quotes for them.",
+    "bursts-need-more": "Record the jobs that run today: they show how bursty the work is.",
+    "resource-not-counted": "Find out both: what each VM needs, and what a host has.",
+    "resource-counted-in-part": "Find out what the other groups need.",
+    "beyond-stated-total": "Raise the stated total, size the design from the groups, or ask for less.",
+    "latency-not-measured": "Measure the round trip between a compute host and a GPU host.",
+    "spine-not-needed": "Leave the spine out, or count the compute hosts that are on the same switches.",
+}
+"""What to do about a message where the check says it to the person at the workbook, not to the customer."""
+FACT_NAMES = {
+    "rules/leaf-oversubscription/effect": "Most oversubscription of a leaf switch, to 1",
+    "assumptions/training-allreduce/intra_host_gb_s": "Rate between GPUs of one host in training",
+}
+"""Facts of the catalog whose table and column do not name them well."""
+WORK_NAMES = {
+    "sent_mb": "sent in a step",
+    "received_mb": "received in a step",
+    "waits": "round trips in a step",
+    "hidden": "share of the transfer hidden behind computing",
+}
+"""What is assumed of work over the network, in words."""
 SCALES = ((1, ""), (1_000, "thousands of "), (1_000_000, "millions of "))
 WIDEST_MONEY = 9
 """Characters of an amount in a column of the table by years."""
@@ -141,6 +177,63 @@ def chapters(plan: Plan, safe: bool) -> tuple[Chapter, ...]:
     )
 
 
+def what_to_do(message: Message) -> str:
+    """What to do about a message, said to the customer.
+
+    Parameters
+    ----------
+    message : Message
+        What a check found. [-]
+
+    Returns
+    -------
+    what_to_do : str
+        Sentences; empty if there is nothing to do. [-]
+    """
+    return CHANGES.get(message.code, message.change)
+
+
+def cost_span(costs: Costs) -> str:
+    """Over how long a net present cost is, and what is in it and what is not.
+
+    Parameters
+    ----------
+    costs : Costs
+        Cost of a plan. [-]
+
+    Returns
+    -------
+    cost_span : str
+        Words that follow the amount. [-]
+    """
+    text = f"over {counted(costs.years, 'year')}"
+    if costs.hosts[-1] > costs.hosts[0]:
+        text += f", with growth to {amount(costs.hosts[-1], 'host')}"
+    text += f"; {money(costs.cash[0], costs.currency)} of it at the start"
+    left_out = len(costs.excludes)
+    return (
+        f"{text}; {counted(left_out, 'item')} {'is' if left_out == 1 else 'are'} not in it"
+        if left_out
+        else text
+    )
+
+
+def hosts_lost(plan: Plan) -> int:
+    """Hosts that are lost where figures after a failure are given.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+
+    Returns
+    -------
+    hosts_lost : int
+        Hosts, as many as the design must survive and at least one. [-]
+    """
+    return max(1, plan.scenario.availability.host_failures)
+
+
 def _table(
     caption: str,
     heads: Sequence[str],
@@ -175,16 +268,21 @@ def _summary(plan: Plan) -> Chapter:
     blocks: list[Block] = [Paragraph(_lead(plan), "lead")]
     if why := _why_so_many(plan):
         blocks.append(Paragraph(why))
-    blocks.append(KeyFigures(tuple(_key_figures(plan))))
+    if plan.pools:
+        blocks.append(KeyFigures(tuple(_key_figures(plan))))
     if plan.costs is not None and plan.costs.excludes:
         left_out = "; ".join(plan.costs.excludes)
         blocks.append(Paragraph(f"The cost leaves out what has no known price or count: {left_out}.", "note"))
     settle = [m for m in messages if m.level != "note"]
     if settle:
-        items = tuple(f"{m.text} {m.change}".rstrip() for m in settle[:MOST_ROWS])
+        items = tuple(f"{m.text} {what_to_do(m)}".rstrip() for m in settle[:MOST_ROWS])
         open_points = (Bullets(items), *_more(len(settle) - len(items)))
     else:
-        open_points = (Paragraph("Nothing is left to settle before this design can be bought."),)
+        open_points = (
+            Paragraph(
+                "No check of the design found anything that must be settled. The assumptions in chapter 2 are to be confirmed."
+            ),
+        )
     return Chapter("Summary", tuple(blocks), (Section("To settle", open_points),))
 
 
@@ -225,7 +323,8 @@ def _why_so_many(plan: Plan) -> str:
 
 
 def _key_figures(plan: Plan) -> list[tuple[str, str, str]]:
-    totals, lost = plan.totals, max(1, plan.scenario.availability.host_failures)
+    totals = plan.totals
+    lost = amount(hosts_lost(plan), "host")
     found = [
         (
             "Hosts",
@@ -233,7 +332,7 @@ def _key_figures(plan: Plan) -> list[tuple[str, str, str]]:
             f"{number(totals.hosts_for_demand)} for the demand, {number(totals.hosts_for_failures)} for failure and maintenance",
         ),
         ("GPUs", number(totals.gpus), f"for a demand of {number(totals.gpus_demanded)}"),
-        ("GPUs after a failure", number(totals.gpus_after_failure), f"with {amount(lost, 'host')} lost"),
+        ("GPUs after a failure", number(totals.gpus_after_failure), f"with {lost} lost"),
         (
             "VMs not placed",
             number(totals.unplaced_vms),
@@ -242,7 +341,7 @@ def _key_figures(plan: Plan) -> list[tuple[str, str, str]]:
     ]
     now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
     if now is not None and after is not None:
-        note = f"in the busiest hours; {percent(after.value / 100)} after a failure"
+        note = f"in the busiest hours; {percent(after.value / 100)} with {lost} lost"
         found.append(("Chance to wait", percent(now.value / 100), note))
     if plan.power is not None:
         racks = f", {counted(plan.power.racks, 'rack')}" if plan.power.racks else ""
@@ -250,12 +349,8 @@ def _key_figures(plan: Plan) -> list[tuple[str, str, str]]:
         found.append(("Power", watts(plan.power.typical_w), note))
     if plan.costs is not None:
         costs = plan.costs
-        left_out = f"; {counted(len(costs.excludes), 'item')} left out" if costs.excludes else ""
-        note = (
-            f"net present over {counted(costs.years, 'year')}, {money(costs.cash[0], costs.currency)} at the start"
-            f"{left_out}"
-        )
-        found.append(("Cost", money(costs.net_present, costs.currency), note))
+        cost = money(costs.net_present, costs.currency)
+        found.append(("Cost", cost, f"net present {cost_span(costs)}"))
     return found
 
 
@@ -272,16 +367,30 @@ def _frame(plan: Plan, cite: Citations, safe: bool) -> Chapter:
         (lead,),
         (
             Section("Requirements", tuple(_numbered("R", "Requirement", _requirements(plan, cite)))),
-            Section("Constraints", tuple(_numbered("C", "Constraint", _constraints(plan, cite)))),
+            Section("Constraints", tuple(_given(plan, _constraints(plan, cite)))),
             Section("Assumptions", tuple(_assumptions(plan, cite))),
             Section("Risks", tuple(_risks(plan, cite, safe))),
         ),
     )
 
 
+def _given(plan: Plan, rows: Sequence[tuple[str, str]]) -> list[Block]:
+    """The constraints, and what was chosen for want of one."""
+    paths = ("hardware.gpu", "hardware.server", "platform.vsphere")
+    held = [
+        (path, plan.scenario.get(path)) for path in paths if plan.scenario.origin(path).basis == "assumed"
+    ]
+    chosen = [_value(plan, path, value) for path, value in held if value]
+    text = f"Chosen for this design, not required by anybody: {', '.join(chosen)}."
+    return [
+        *([Paragraph(text)] if chosen else []),
+        *(_numbered("C", "Constraint", rows) if rows or not chosen else []),
+    ]
+
+
 def _numbered(letter: str, head: str, rows: Sequence[tuple[str, str]]) -> list[Block]:
     if not rows:
-        return [Paragraph("None is stated; what the design takes for given stands among the assumptions.")]
+        return [Paragraph("None is stated.")]
     shown = [(f"{letter}{n}", *row) for n, row in enumerate(rows, 1)]
     return _table(f"{head}s", ("No.", head, "Known from"), shown, widths=(0.08, 0.64, 0.28))
 
@@ -304,7 +413,8 @@ def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
     if asked.stated_gpus is not None:
         rows.append(
             (
-                f"{amount(asked.stated_gpus, 'GPU')} in all, as stated; this wins over the sum of the groups.",
+                f"{amount(asked.stated_gpus, 'GPU')} in all, as stated"
+                + ("; this wins over the sum of the groups." if rows else "."),
                 _origin(plan, "demand.stated_gpus", cite),
             )
         )
@@ -334,9 +444,6 @@ def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
                 _origin(plan, "cost.years", cite),
             )
         )
-    if any(group.growth for group in scenario.groups):
-        years = counted(asked.years, "year")
-        rows.append((f"Growth is planned for {years}.", _origin(plan, "demand.years", cite)))
     return rows
 
 
@@ -350,6 +457,7 @@ def _group_asks(plan: Plan, group: Group) -> str:
             ("the least latency", group.low_latency),
             ("a guaranteed share of the compute", group.isolation),
             (f"access by {MODE_NAMES.get(group.access, group.access)}", group.access != "auto"),
+            (f"{stated_percent(group.growth or 0)} more each year", group.growth),
         )
         if wanted
     ]
@@ -413,16 +521,8 @@ def _item_name(catalog: Catalog, table: str, id: str) -> str:
 
 
 def _assumed(plan: Plan) -> dict[str, Input]:
-    """Inputs and facts that are assumed and that numbers of the plan rest on, by key; not figures in between."""
-    tables = plan.catalog.titles
-    return {
-        i.key: i
-        for line in plan.lines.values()
-        for i in line.inputs
-        if i.basis == "assumed"
-        and i.key not in plan.lines
-        and ("/" not in i.key or i.key.startswith("prices.") or i.key.partition("/")[0] in tables)
-    }
+    """Inputs and facts that are assumed and that numbers of the plan rest on, by key."""
+    return {key: i for key, i in _inputs(plan).items() if i.basis == "assumed"}
 
 
 def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
@@ -440,10 +540,24 @@ def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
             )
             rows.append((f"{group.name}: {what}", "", own[0].note, own[0].sources))
     prices = {price.fact.key: price.name for price in plan.costs.prices} if plan.costs else {}
+    work: dict[str, list[Input]] = {}
     for key, i in found.items():
-        if not key.startswith("groups."):
+        if key.startswith("network_workloads/"):
+            work.setdefault(key.split("/")[1], []).append(i)
+    for item, own in work.items():
+        what = ", ".join(f"{_work_name(i.key)} {_assumed_value(plan, i)}" for i in own)
+        name = _item_name(plan.catalog, "network_workloads", item)
+        rows.append((f"{name}: {what}", "", own[0].note, own[0].sources))
+    for key, i in found.items():
+        if not key.startswith(("groups.", "network_workloads/")):
             low, high = _ends(plan, key)
-            span = f"{number(low)} to {number(high)}" if low is not None and high is not None else ""
+            if low is not None and high is not None and not low <= float(i.value) <= high:
+                low = high = None
+            span = ""
+            if low is not None and high is not None:
+                currency = plan.scenario.cost.currency
+                ends = [bare_amount(n, currency) if key in prices else number(n) for n in (low, high)]
+                span = " to ".join(ends)
             rows.append(
                 (f"{_assumed_name(plan, key, prices)}: {_assumed_value(plan, i)}", span, i.note, i.sources)
             )
@@ -463,6 +577,12 @@ def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
             widths=(0.08, 0.36, 0.14, 0.42),
         ),
     ]
+
+
+def _work_name(key: str) -> str:
+    """What a figure of work over the network is called."""
+    column = key.rpartition("/")[2]
+    return WORK_NAMES.get(column, column.replace("_", " "))
 
 
 def _small(label: str) -> str:
@@ -490,6 +610,8 @@ def _ends(plan: Plan, key: str) -> tuple[float | None, float | None]:
 def _assumed_name(plan: Plan, key: str, prices: dict[str, str]) -> str:
     if key in prices:
         return f"Price of {prices[key]}"
+    if key in FACT_NAMES:
+        return FACT_NAMES[key]
     path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")
     if path in FIELD_BY_PATH or path.startswith("prices."):
         return field_of(path).label
@@ -514,7 +636,8 @@ def _risks(plan: Plan, cite: Citations, safe: bool) -> list[Block]:
     if not found:
         return [Paragraph("No check of the design found anything.")]
     rows = [
-        (f"K{n}", LEVEL_WORDS[m.level], m.text + cite(m.sources), m.change) for n, m in enumerate(found, 1)
+        (f"K{n}", LEVEL_WORDS[m.level], m.text + cite(m.sources), what_to_do(m))
+        for n, m in enumerate(found, 1)
     ]
     return _table(
         "Risks and what to do about them",
@@ -645,6 +768,8 @@ def _method(plan: Plan) -> str:
 def _peak(plan: Plan) -> str:
     week, *others = week_demand(plan)
     season = f" (clocks as in {week.season})" if others else ""
+    if round(week.peak_gpus, 1) == round(week.everybody_gpus, 1):
+        return f"In the busiest hours {amount(round(week.peak_gpus, 1), 'GPU')} are wanted on average, as if everybody worked at the same time."
     return (
         f"Busiest on average: {amount(round(week.peak_gpus, 1), 'GPU')}, {moment(week.peak_quarter)} UTC{season}. Everybody at work "
         f"at the same time would be {number(round(week.everybody_gpus, 1))}."
@@ -674,12 +799,13 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
         target = (
             f" The target is {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
             if risk
-            else " No chance of waiting is stated as a target."
+            else f" No chance of waiting is stated as a target; the figure and the table take {stated_percent(asked.chance)}."
         )
         blocks.append(
             Paragraph(
-                f"In the busiest hours {percent(now.value / 100)} of the requests find too few GPUs free, after a failure "
-                f"{percent(after.value / 100)}.{target}{cite(now.sources)}"
+                f"If people and jobs come at random with the activity that is stated, in the busiest hours {percent(now.value / 100)} of "
+                f"the requests find too few GPUs free while all hosts run, and {percent(after.value / 100)} with "
+                f"{amount(hosts_lost(plan), 'host')} lost. The figure below leaves the spare hosts out.{target}{cite(now.sources)}"
             )
         )
     blocks += _figure(
@@ -699,7 +825,10 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
     if plan.pools and any(g.pool == plan.pools[0].id and g.mode for g in plan.groups):
         known = methods(plan, plan.pools[0].id)
         blocks.append(
-            Paragraph(f"The assumption to believe for this work: {METHOD_NAMES[known.believe]}.", "note")
+            Paragraph(
+                f"{METHOD_MEANS} Closest to this work: {METHOD_NAMES[known.believe].lower()}.",
+                "note",
+            )
         )
     return blocks
 
@@ -816,7 +945,7 @@ def _on_host(plan: Plan, pool: Pool, at: int) -> str:
         who = Counter(slot.group for slot in load.slots)
         if load.family:
             sharing = " + ".join(f"{n} x {names[g]}" for g, n in who.items())
-            counts[f"GPU shared by {sharing} ({load.family.name})"] += 1
+            counts[f"GPU shared by {sharing} ({MODE_NAMES.get(load.family.name, load.family.name)})"] += 1
         else:
             counts[
                 f"{names[load.slots[0].group]} with {'a GPU' if load.gpus == 1 else f'{load.gpus} GPUs'}"
@@ -866,6 +995,9 @@ def _availability(plan: Plan, cite: Citations) -> Chapter:
         if lost
         else "Every VM was placed again after the loss of each host in turn; nobody is left without a GPU."
     )
+    chosen = next((p for p in plan.postures if p.chosen), None)
+    if not lost and chosen is not None and chosen.short_h > 0:
+        lead += f" More hosts that fail at once leave somebody without a GPU: {hours(chosen.short_h)} a year are to be expected."
     sections = [
         Section("When a host fails", tuple(_failures(plan))),
         Section("Hours at risk", tuple(_hours(plan, cite))),
@@ -1087,7 +1219,7 @@ def _fabric(plan: Plan) -> list[Block]:
         rows[0] = ("Hosts", f"{rows[0][1]}, {amount(fabric.compute_hosts, 'compute host')}")
     switches = fabric.switches
     if switches is None:
-        rows.append(("Switches", f"none: {fabric.reason}"))
+        rows.append(("Switches", f"none: {fabric.reason.replace('_', ' ')}"))
     else:
         shape = switches.shape
         spines = (
@@ -1126,6 +1258,11 @@ def _cost(plan: Plan, cite: Citations, safe: bool) -> Chapter:
         f"discounted at {stated_percent(costs.discount_rate)} a year. {money(costs.total, currency)} are paid in all, "
         f"{money(costs.cash[0], currency)} of it at the start."
     )
+    if costs.hosts[-1] > costs.hosts[0]:
+        lead += (
+            f" That includes growth from {number(costs.hosts[0])} to {amount(costs.hosts[-1], 'host')}, which the demand chapter "
+            "shows by year."
+        )
     blocks: list[Block] = [Paragraph(lead, "lead")]
     if costs.gpu_hour_installed is not None:
         text = f"A GPU-hour costs {money(costs.gpu_hour_installed, currency)} installed"
@@ -1219,13 +1356,15 @@ def _bill(costs: Costs, cite: Citations) -> list[Block]:
         )
         for m in costs.materials
     ]
-    return _table(
+    table = _table(
         "Bill of materials, on the day it is installed",
         ("Number", "What", "Rule", "Each", "Cost"),
         rows,
         right=(0, 3, 4),
         widths=(0.1, 0.24, 0.34, 0.14, 0.18),
     )
+    note = "Prices are shown rounded; costs are worked out from the exact prices."
+    return [*table, Paragraph(note, "note")] if table else []
 
 
 def _paid(material: Material, currency: str) -> str:
@@ -1267,7 +1406,7 @@ def _prices(costs: Costs, cite: Citations) -> list[Block]:
 def _power(power: PowerUse) -> list[Block]:
     rows = [
         (
-            part.name,
+            capital(part.name),
             number(part.count),
             watts(part.typical_w) if part.peak_w else "not known",
             watts(part.peak_w) if part.peak_w else "not known",
@@ -1335,7 +1474,7 @@ def _sources(plan: Plan, cite: Citations) -> Chapter:
     headline = [
         (
             line.label,
-            amount(line.value, line.unit) if line.unit != "%" else percent(line.value / 100),
+            _result(line),
             basis_word(line.basis),
         )
         for key, line in plan.lines.items()
@@ -1390,6 +1529,13 @@ def _sources(plan: Plan, cite: Citations) -> Chapter:
     )
 
 
+def _result(line: Line) -> str:
+    """A main result, as other chapters show it."""
+    if line.unit == "%":
+        return percent(line.value / 100)
+    return watts(line.value) if line.unit == "W" else amount(line.value, line.unit)
+
+
 BASIS_MEANS = {
     "measured": "Measured on such hardware, by a publication or by the customer.",
     "published": "Written by the producer or in a standard.",
@@ -1401,5 +1547,13 @@ BASIS_MEANS = {
 
 
 def _inputs(plan: Plan) -> dict[str, Input]:
-    """Inputs that the numbers of the plan rest on, by key; not figures in between."""
-    return {i.key: i for line in plan.lines.values() for i in line.inputs if i.key not in plan.lines}
+    """Inputs and facts that the numbers of the plan rest on, by key; not figures in between."""
+    tables = plan.catalog.titles
+    held = [
+        i
+        for line in plan.lines.values()
+        for i in line.inputs
+        if i.key not in plan.lines
+        and ("/" not in i.key or i.key.startswith("prices.") or i.key.partition("/")[0] in tables)
+    ]
+    return {i.key: i for i in held} | {i.key: i for i in held if i.basis == "assumed"}

@@ -13,6 +13,7 @@ from gpuplan.costing import CostPart, Costs
 from gpuplan.economics import silo_costs
 from gpuplan.plan import Plan
 from gpuplan.records import Message
+from gpuplan.report.document_text import cost_span, hosts_lost, what_to_do
 from gpuplan.report.docx_file import add_svg, checked_template, clean, moment_of, one_line, same_bytes
 from gpuplan.report.explain import explain
 from gpuplan.report.text import share_range
@@ -606,7 +607,7 @@ def _design(deck: _Deck) -> None:
             number(totals.hosts),
             f"{number(totals.hosts_for_demand)} for the demand, {number(totals.hosts_for_failures)} for failure and maintenance",
         ),
-        ("GPUs", number(totals.gpus), f"{number(totals.gpus_after_failure)} after a failure"),
+        ("GPUs", number(totals.gpus), f"{number(totals.gpus_after_failure)} with {_lost(plan)}"),
         (
             "VMs not placed",
             number(totals.unplaced_vms),
@@ -615,7 +616,7 @@ def _design(deck: _Deck) -> None:
     ]
     waiting = _waits(plan)
     if waiting is not None:
-        tiles.append(("Chance to wait", waiting[0], f"{waiting[1]} after a failure, in the busiest hours"))
+        tiles.append(("Chance to wait", waiting[0], f"in the busiest hours; {waiting[1]} with {_lost(plan)}"))
     if plan.power is not None:
         racks = f", {counted(plan.power.racks, 'rack')}" if plan.power.racks else ""
         tiles.append(
@@ -623,7 +624,7 @@ def _design(deck: _Deck) -> None:
         )
     if plan.costs is not None:
         tiles.append(
-            ("Net present cost", money(plan.costs.net_present, plan.costs.currency), _over(plan.costs))
+            ("Net present cost", money(plan.costs.net_present, plan.costs.currency), cost_span(plan.costs))
         )
     band = int(0.75 * INCH)
     above = Box(deck.box.left, deck.box.top, deck.box.width, deck.box.height - band)
@@ -644,12 +645,9 @@ def _waits(plan: Plan) -> tuple[str, str] | None:
     return None if now is None or after is None else (percent(now.value / 100), percent(after.value / 100))
 
 
-def _over(costs: Costs) -> str:
-    """Over how long a cost is, and how much it leaves out."""
-    left_out = f"; {counted(len(costs.excludes), 'item')} left out" if costs.excludes else ""
-    return (
-        f"over {counted(costs.years, 'year')}, {money(costs.cash[0], costs.currency)} at the start{left_out}"
-    )
+def _lost(plan: Plan) -> str:
+    """The loss that figures after a failure stand for."""
+    return amount(hosts_lost(plan), "host") + " lost"
 
 
 def _hosts(deck: _Deck) -> None:
@@ -670,7 +668,10 @@ def _failure(deck: _Deck) -> None:
     if lost:
         title = f"When the worst host fails, {counted(lost, 'VM')} {'has' if lost == 1 else 'have'} no GPU"
     else:
-        title = f"When a host fails, {amount(totals.gpus_after_failure, 'GPU')} are left and everybody has a place"
+        gone = hosts_lost(plan)
+        fails = "a host fails" if gone == 1 else f"{_count(gone)} hosts fail"
+        title = f"When {fails}, {amount(totals.gpus_after_failure, 'GPU')} are left"
+        title += " and everybody has a place" if _survived(plan) >= gone else ""
     chosen = next((p for p in plan.postures if p.chosen), None)
     slide = deck.slide(title, ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"))
     if chosen is None:
@@ -724,13 +725,13 @@ def _waiting(deck: _Deck) -> None:
     if {now, after} == {percent(0)}:
         title = "In the busiest hours nobody has to wait, not even after a failure"
     else:
-        title = f"In the busiest hours {now} of the requests find no GPU free, {after} after a failure"
+        title = f"In the busiest hours {now} of the requests find too few GPUs free, {after} with {_lost(deck.plan)}"
     slide = deck.slide(title, ("totals.waiting", "totals.waiting_after_failure"))
     svg = waiting_svg(deck.plan)
     band = int(1.7 * INCH) if svg else min(deck.box.height, int(2.3 * INCH))
     tiles = [
         ("All hosts are up", now, "of the requests wait or are turned away"),
-        ("One host is down", after, "of the requests wait or are turned away"),
+        (capital(_lost(deck.plan)), after, "of the requests wait or are turned away"),
     ]
     deck.tiles(slide, tiles, Box(deck.box.left, deck.box.top, deck.box.width, band), columns=2)
     if svg:
@@ -763,6 +764,8 @@ def _network(deck: _Deck) -> None:
     weak = [row for row in rows if row[3] != VERDICTS["good"]]
     if not rows:
         title = f"No group works over the network; {link} carries data and vMotion"
+    elif not plan.groups:
+        title = f"{link} {'does not carry all' if weak else 'carries the'} work that was looked at"
     elif weak:
         title = f"{link} does not carry all work at full speed: {_are(len(weak), 'use', 'is', 'are')} slowed or worse"
     else:
@@ -792,7 +795,7 @@ def _fabric(plan: Plan) -> list[str]:
         f"{amount(fabric.ports.total, 'port')} for each GPU host, on {amount(fabric.adapters, 'adapter')}{'s' * (fabric.adapters != 1)}."
     ]
     if fabric.switches is None:
-        return [*points, f"The switches are to be chosen: {fabric.reason}."]
+        return [*points, f"The switches are to be chosen: {fabric.reason.replace('_', ' ')}."]
     shape = fabric.switches.shape
     spines = f" under {shape.spines} x {fabric.switches.spine_name}" if shape.spines else ""
     points.append(
@@ -819,7 +822,7 @@ def _cost_years(deck: _Deck, costs: Costs) -> None:
     from pptx.enum.chart import XL_CHART_TYPE
 
     slide = deck.slide(
-        f"The design costs {money(costs.net_present, costs.currency)} net present {_over(costs)}",
+        f"The design costs {money(costs.net_present, costs.currency)} net present {cost_span(costs).partition(';')[0]}",
         ("cost.net_present", "cost.years.0"),
     )
     years = ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
@@ -986,19 +989,19 @@ def _next(deck: _Deck, messages: Sequence[Message]) -> None:
     """What to ask and to do next."""
     asked: dict[str, list[str]] = {}
     for message in messages:
-        if message.change:
-            asked.setdefault(message.change, []).append(message.text.rstrip("."))
+        if change := what_to_do(message):
+            asked.setdefault(change, []).append(message.text.rstrip("."))
     changes = [
         f"{change} ({texts[0]}{f'; and {len(texts) - 1} more like it' if len(texts) > 1 else ''})"
         for change, texts in asked.items()
     ]
     if changes:
-        title = f"{_are(len(changes), 'question', 'settles', 'settle')} what is open"
+        title = f"{_are(len(changes), 'step', 'is', 'are')} next"
     else:
         title = "The next step is a quote"
     slide = deck.slide(
         title,
         sources=[s for m in messages for s in m.sources],
-        why="\n".join(f"{m.text} {m.change}".strip() for m in messages if m.change),
+        why="\n".join(f"{m.text} {what_to_do(m)}".strip() for m in messages if m.change),
     )
     deck.points(slide, changes or ["Ask for quotes, and confirm the design."], deck.box)

@@ -259,14 +259,28 @@ def _spare(pool: Pool) -> tuple[int, ...]:
     return tuple(at for at, host in enumerate(pool.placement) if not host)
 
 
-def _mig_gpus(plan: Plan, pool: Pool) -> list[tuple[int, int]]:
-    """(host from 0, GPUs in MIG mode) of each host with any."""
+def _mig_hosts(plan: Plan, pool: Pool) -> Lines:
+    """Which hosts have how many GPUs in MIG mode."""
     sliced = {group.id for group in plan.groups if group.backing == "mig"}
-    counts = [
-        sum(load.gpus for load in host if load.slots and load.slots[0].group in sliced)
-        for host in pool.placement
-    ]
-    return [(at, gpus) for at, gpus in enumerate(counts) if gpus]
+    runs: dict[int, list[list[int]]] = {}
+    for at, host in enumerate(pool.placement, 1):
+        gpus = sum(load.gpus for load in host if load.slots and load.slots[0].group in sliced)
+        if not gpus:
+            continue
+        known = runs.setdefault(gpus, [])
+        if known and known[-1][-1] == at - 1:
+            known[-1].append(at)
+        else:
+            known.append([at])
+    where, found = f"`{pool.id}_hosts`", []
+    for gpus, parts in runs.items():
+        words = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in parts)
+        gpu = amount(gpus, "GPU")
+        one = len(parts) == len(parts[0]) == 1
+        found.append(
+            f"Host {words} of {where} has {gpu}" if one else f"Hosts {words} of {where} have {gpu} each"
+        )
+    return found
 
 
 # How HCL is written
@@ -847,7 +861,7 @@ def _virtual_machine(design: _Design, vms: _Vms) -> Lines:
                 ),
             ),
             _block("clone", [f"template_uuid = {source}.id"]),
-            _precondition(vms),
+            _lifecycle(vms),
         ),
     ]
 
@@ -915,11 +929,17 @@ def _extra_config(design: _Design, vms: _Vms) -> Lines:
     ]
 
 
-def _precondition(vms: _Vms) -> Lines:
+def _lifecycle(vms: _Vms) -> Lines:
+    """Guards of a VM: the provider would replace it, with its disk, as soon as its template is made anew."""
+    kept = [
+        "# A template that is made anew later neither replaces nor changes this VM.",
+        "ignore_changes = [clone, disk, guest_id, scsi_type]",
+    ]
     if not vms.profile:
-        return []
+        return _block("lifecycle", kept)
     return _block(
         "lifecycle",
+        kept,
         _block(
             "precondition",
             _aligned(
@@ -1125,12 +1145,26 @@ def _steps() -> Sequence[str]:
         "Copy `terraform.tfvars.example` to `terraform.tfvars` and replace every value. Passwords belong in environment variables.",
         "`terraform init`, then `terraform plan`: it stops where numbers of hosts, NICs or GPUs differ from the plan, or where no host "
         "offers a vGPU profile of that name.",
-        "`terraform apply` for the clusters and networks first (`-target`), then VMkernel adapters and host settings, then the VMs.",
+        "`terraform apply` for the clusters and networks first (`-target`), then VMkernel adapters and host settings, then the VMs. VMs are "
+        "powered on as soon as they are made.",
+        "With the files of a changed design read `terraform plan` before anything else: VMs that the design no longer has are destroyed "
+        "with their disks, and VMs that it puts elsewhere are shut down.",
     )
 
 
 def _to_check(design: _Design) -> Iterable[str]:
     plan = design.plan
+    yield (
+        "**NICs.** Name only NICs that carry nothing yet: where a host is managed over one of them, move its management network first, "
+        "or the host is lost to vCenter."
+    )
+    most = plan.catalog.assumptions["vi-cluster"].fact("max_hosts")
+    for pool in plan.pools:
+        if pool.hosts > int(most.value):
+            yield (
+                f"**Size of the {_markdown(pool.name)}.** These files put all {amount(pool.hosts, 'host')} into one cluster, and a cluster "
+                f"has at most {amount(most.value, most.unit)}: divide the groups over several designs, one for each cluster."
+            )
     if design.spelled:
         names = ", ".join(f"{name} as `{said}`" for name, said in design.spelled.items())
         yield (
@@ -1160,9 +1194,9 @@ def _to_check(design: _Design) -> Iterable[str]:
                 "options of the cluster; decide on them with the stun times of the plan at hand."
             )
     for pool in plan.pools:
-        for at, gpus in _mig_gpus(plan, pool):
+        for hosts in _mig_hosts(plan, pool):
             yield (
-                f"**MIG.** Host {at + 1} of `{pool.id}_hosts` has {amount(gpus, 'GPU')} in MIG mode; switch it on with `nvidia-smi` on "
+                f"**MIG.** {hosts} in MIG mode; switch it on with `nvidia-smi` on "
                 "the host (an Ampere board needs a restart of the host). VMs restart after a failure only where the same slices are free, so a "
                 "host kept free needs it too."
             )

@@ -25,6 +25,7 @@ from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.pricing import catalog_factor, factor, newest_price
 from gpuplan.records import Line, Pool
+from gpuplan.report.cost_report import PER
 from gpuplan.report.explain import formula_text
 from gpuplan.report.tables import group_names, idle_text
 from gpuplan.wording import (
@@ -327,14 +328,14 @@ class _Book:
                 self.put(sheet, at, col, value, column.kind, bold=at > head + len(rows))
 
     @staticmethod
-    def limit(sheet: Any, row: int, col: int, high: float | None = None) -> None:
-        """Let a cell take numbers from 0 on only, or from 0 to ``high``."""
+    def limit(sheet: Any, row: int, col: int, high: float | None = None, low: float = 0) -> None:
+        """Let a cell take numbers from ``low`` on only, or up to ``high``."""
         rule = {"validate": "decimal", "ignore_blank": True, "error_title": "Not allowed"}
         if high is None:
-            rule |= {"criteria": ">=", "value": 0, "error_message": "A number of at least 0."}
+            rule |= {"criteria": ">=", "value": low, "error_message": f"A number of at least {low:g}."}
         else:
-            between = {"criteria": "between", "minimum": 0, "maximum": high}
-            rule |= {**between, "error_message": f"A number from 0 to {high:g}."}
+            between = {"criteria": "between", "minimum": low, "maximum": high}
+            rule |= {**between, "error_message": f"A number from {low:g} to {high:g}."}
         sheet.data_validation(row, col, row, col, rule)
 
 
@@ -410,6 +411,12 @@ class _Money:
     def price_at(self, key: str) -> str:
         """Address of a price."""
         return _at(self.price_row[key], 3, "Prices")
+
+    def missing(self, key: str) -> Live:
+        """A word where the price is not known, or was deleted: the formulas then count nothing for it."""
+        known = self.prices[self.price_row[key] - HEAD - 1].fact is not None
+        word = "price not known: left out"
+        return Live(f'IF({self.price_at(key)}="","{word}","")', "" if known else word)
 
     def year_at(self, row: int, year: int) -> str:
         """Address of a year of a row of the sheet of costs."""
@@ -591,7 +598,10 @@ class _Money:
         spine_w = self.power.spine_w
         if spine is not None and not spine.quantity:
             spine_w = usual_power_w(catalog.switches[spine.item.removeprefix("switches/")]) or 0.0
+        drawn = {"leaf": self.power.leaf_w, "spine": spine_w}
+        self.unknown_w = {f"{name}_w" for name, watts in drawn.items() if name in self.keys and not watts}
         reserve = catalog_factor(catalog, "host_u")
+        fill = "not known: what one of them usually draws may be filled in"
         derived: list[tuple[str, str, float, str, str]] = [
             ("hours_per_year", "Hours of a year", HOURS_PER_YEAR, "h", ""),
             ("planned_hosts", "Hosts at the start, as placed", self.costs.hosts[0], "host", ""),
@@ -601,8 +611,8 @@ class _Money:
             ("hosts_peak_w", "All GPU hosts at full load", self.power.hosts_peak_w, "W", "at the start"),
             ("host_peak_w", "A new host at full load", self.power.host_peak_w, "W", ""),
             ("idle_share", "Share of its peak that a host draws idle", self.power.idle_share, "1", ""),
-            ("leaf_w", "A leaf switch", self.power.leaf_w, "W", "0: not known or none"),
-            ("spine_w", "A spine switch", spine_w, "W", "0: not known or none"),
+            ("leaf_w", "A leaf switch", self.power.leaf_w, "W", fill if "leaf_w" in self.unknown_w else ""),
+            ("spine_w", "A spine switch", spine_w, "W", fill if "spine_w" in self.unknown_w else ""),
             (
                 "hosts_per_rack",
                 "Hosts in a rack",
@@ -612,7 +622,9 @@ class _Money:
             ),
         ]
         return found + [
-            _Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, False, "num")
+            _Factor(
+                name, label, value, unit, "derived", ("gpuplan-method",), note, name in self.unknown_w, "num"
+            )
             for name, label, value, unit, note in derived
         ]
 
@@ -714,13 +726,17 @@ def _summary_cost(money: _Money, costs: Costs) -> list[tuple[Any, ...]]:
             (f"A GPU-hour {name}", Live(where, "none" if value is None else value, "price"), currency, "")
         )
     rows.append(("Discount rate a year", Live("discount_rate", costs.discount_rate, "percent"), "", ""))
+    known = f"{_at(HEAD + 1, 4, 'Prices')}:{_at(HEAD + len(money.prices), 4)}"
+    missing = sum(price.fact is None for price in money.prices)
+    unknown = Live(f'COUNTIF({known},"not known")', missing, "int")
+    rows.append(("Prices not known", unknown, "", "counted as nothing until they are filled in on Prices"))
     if costs.excludes:
         rows.append(
             (
                 "Cost excludes",
                 "; ".join(costs.excludes),
                 "",
-                "a price that is filled in on Prices counts at once",
+                "as planned; what is filled in on Prices or Factors counts at once",
             )
         )
     if costs.outside:
@@ -741,7 +757,7 @@ def _groups(book: _Book, plan: Plan, money: _Money | None) -> None:
         Column("GPUs demanded (GPU)", 11, "num"),
         Column("vGPU profile", 16),
         Column("Cluster", 20),
-        Column("Share of the GPUs (1)", 11, "percent"),
+        Column("Share of the GPUs", 11, "percent"),
         Column(f"Share of the cost ({currency})", 14, "money"),
         Column("Why this access mode", 70),
         Column("Sources", 40),
@@ -919,7 +935,7 @@ def _availability(book: _Book, plan: Plan) -> None:
         Column("Short by failures (h a year)", 14, "num"),
         Column("Maintenance in which one failure is too much (h a year)", 18, "num"),
         Column("Short in maintenance (h a year)", 14, "num"),
-        Column("Chance of that in a year (1)", 14, "percent"),
+        Column("Chance of that in a year", 14, "percent"),
     ]
     failures = [
         (pool.name, loss.hosts[0] + 1, loss.alike, loss.restarted, loss.moved, loss.unplaced, loss.unplaced_gpus, loss.proven)
@@ -997,11 +1013,11 @@ def _network(book: _Book, plan: Plan) -> None:
     def ranged(what: str, value: str) -> list[Column]:
         return [
             Column(what, 60),
-            Column(f"{value} (1)", 18, "percent"),
-            Column("Low (1)", 10, "percent"),
+            Column(value, 18, "percent"),
+            Column("Low", 10, "percent"),
             Column("Work", 90),
             Column("Basis", 18),
-            Column("High (1)", 10, "percent"),
+            Column("High", 10, "percent"),
         ]
 
     pairs = [Column("", 60), Column("", 18), Column("", 10), Column("", 90)]
@@ -1041,7 +1057,7 @@ def _bill(book: _Book, plan: Plan, money: _Money | None) -> None:
         Column("Unit", 9),
         Column(f"Price of one ({currency})", 13, "price"),
         Column("Price known", 11),
-        Column("Discount (1)", 10, "percent"),
+        Column("Discount", 10, "percent"),
         Column(f"Cost ({currency})", 14, "money"),
         Column("Paid", 13),
         Column("How many, and why", 60),
@@ -1087,7 +1103,7 @@ def _bill(book: _Book, plan: Plan, money: _Money | None) -> None:
     ]
     note = f"On the day of the installation, in {currency} of {costs.as_of}. Tinted cells may be changed."
     if costs.excludes:
-        note += f" The totals exclude: {'; '.join(costs.excludes)}."
+        note += f" As planned, the totals exclude: {'; '.join(costs.excludes)}."
     sheet = book.table(BILL, note, columns, rows, tail)
     for at, material in enumerate(costs.materials, start=HEAD + 1):
         if material.key in money.keys:
@@ -1108,7 +1124,9 @@ def _cost_by_year(book: _Book, plan: Plan, money: _Money | None) -> None:
     costs, last = money.costs, money.last
     note = f"In {costs.currency} of {costs.as_of}. What is bought in a year is paid in that year."
     if costs.excludes:
-        note += f" Excludes: {'; '.join(costs.excludes)}."
+        note += f" As planned, it excludes: {'; '.join(costs.excludes)}."
+    if costs.growth_left_out:
+        note += f" From year {costs.growth_left_out} on the growth is more than one design can hold: hosts as in the year before."
     sheet = book.sheet(YEARS, note)
     heads = ("Part", "Item", "Start", *(f"Year {y}" for y in range(1, last + 1)), "Total", "Unit", "Note")
     widths = (34, 44, *(13,) * (last + 2), 9, 80)
@@ -1122,7 +1140,7 @@ def _cost_by_year(book: _Book, plan: Plan, money: _Money | None) -> None:
         item: str,
         cells: Sequence[Any],
         unit: str,
-        note: str = "",
+        note: str | Live = "",
         kind: str = "money",
         *,
         summed: bool = True,
@@ -1140,8 +1158,8 @@ def _cost_by_year(book: _Book, plan: Plan, money: _Money | None) -> None:
     for name in money.parts:
         yearly = money.part_cost(name)
         cells = [Live(_part_formula(money, name, year), yearly[year]) for year in years]
-        missing = RUNNING.get(name) in {item.key for item in costs.unknown}
-        row(money.part_row[name], name, "", cells, costs.currency, "price not known: left out" * missing)
+        missing: Any = money.missing(RUNNING[name]) if name in RUNNING else ""
+        row(money.part_row[name], name, "", cells, costs.currency, missing)
     parts = [money.part_row[name] for name in money.parts]
     cash = [Live(_sum(parts, [2 + year]), costs.cash[year]) for year in years]
     row(money.cash_row, "All parts", "", cash, costs.currency, bold=True)
@@ -1164,10 +1182,11 @@ def _cost_by_year(book: _Book, plan: Plan, money: _Money | None) -> None:
             )
             for year, lots in enumerate(item.paid)
         ]
-        note = costs.materials[item.material].rule
-        if item.price in {u.key for u in costs.unknown}:
-            note = f"price not known: left out; {note}"
-        row(at, item.part, item.name, cells, costs.currency, note)
+        missing = money.missing(item.price)
+        rule = _at(HEAD + 1 + item.material, 9, BILL)
+        words = "; ".join(word for word in (missing.value, costs.materials[item.material].rule) if word)
+        why = Live(f'{missing.formula}&IF({money.price_at(item.price)}="","; ","")&{rule}', words)
+        row(at, item.part, item.name, cells, costs.currency, why)
 
     if money.items:
         book.put(sheet, min(money.unit_row.values()) - 1, 0, "Units bought or licensed anew", "section")
@@ -1242,7 +1261,7 @@ def _results(book: _Book, sheet: Any, money: _Money) -> None:
     notes = {
         "net_present": "the start, and each year discounted from its end",
         "hours_used": "hours of later years are discounted like the money",
-        "total": f"excludes: {'; '.join(costs.excludes)}" if costs.excludes else "",
+        "total": f"as planned, excludes: {'; '.join(costs.excludes)}" if costs.excludes else "",
     }
     for name, at in money.results.items():
         label, value, unit, kind = found[name]
@@ -1307,6 +1326,7 @@ def _drivers(book: _Book, sheet: Any, money: _Money, row: Any) -> None:
             )
         )
     left_out = f"without {', '.join(use.unknown_power)}" if use.unknown_power else ""
+    left_out += ", unless filled in on Factors" * bool(left_out and money.unknown_w)
     row(
         money.driver_row["kwh"], "Energy of hosts and switches", "", kwh, "kWh", left_out, "int", summed=False
     )
@@ -1330,9 +1350,10 @@ def _power(book: _Book, plan: Plan) -> None:
     parts = [
         (
             part.name,
-            part.peak_w,
+            part.peak_w or "not known",
             "W",
-            f"{number(part.count)} of them, typically {number(round(part.typical_w))} W",
+            f"{number(part.count)} of them, typically "
+            + (f"{number(round(part.typical_w))} W" if part.typical_w else "not known"),
             "",
         )
         for part in (use.parts if use else ())
@@ -1404,7 +1425,7 @@ def _prices(book: _Book, plan: Plan, money: _Money | None) -> None:
     columns = [
         Column("Key", 28),
         Column("What", 40),
-        Column("Per", 13),
+        Column("Per", 17),
         Column(f"Price ({currency})", 14, "price"),
         Column("Known", 11),
         Column(f"Low ({currency})", 12, "price"),
@@ -1424,7 +1445,7 @@ def _prices(book: _Book, plan: Plan, money: _Money | None) -> None:
         row: tuple[Any, ...] = (
             price.key,
             price.name,
-            price.per,
+            PER.get(price.per, price.per.replace("-", " and ")),
             Editable(float(fact.value) if fact else None),
             Live(f'IF({_at(at, 3)}="","not known","yes")', word),
         )
@@ -1486,7 +1507,8 @@ def _factors(book: _Book, money: _Money | None) -> None:
     for at, f in enumerate(money.factors, start=HEAD + 1):
         book.name(f.name, _at(at, 2, "Factors"))
         if f.editable:
-            book.limit(sheet, at, 2, None if f.name == "power_usage_effectiveness" else 1)
+            pue = f.name == "power_usage_effectiveness"
+            book.limit(sheet, at, 2, None if pue or f.unit == "W" else 1, low=int(pue))
 
 
 def _trail(book: _Book, plan: Plan) -> None:

@@ -361,6 +361,7 @@ def test_groups_are_added_from_table_1_copied_moved_and_deleted(visit: Any) -> N
     page.locator('.gp-wide > .gp-grid thead + tbody + tbody[data-group="development-and-test"]').wait_for()
     page.get_by_role("button", name="Delete: High-end model training", exact=True).click()
     wait_figure(page, "GPUs demanded", "4.125")
+    page.locator(".gp-wide > .gp-grid tbody").nth(2).wait_for(state="detached")  # drawn after the strip
     assert page.locator(".gp-wide > .gp-grid tbody").count() == 2
 
 

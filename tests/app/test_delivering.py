@@ -1,8 +1,11 @@
-"""Files are made in a process of their own and handed over once; nothing is left in a folder."""
+"""Files are made in a process of their own and handed over once; no folder is needed for it."""
 
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 import tempfile
 import time
 import zipfile
@@ -34,6 +37,13 @@ def wait(delivering: Delivering) -> None:
     end = time.monotonic() + 120
     while delivering.runner.state == "running" and time.monotonic() < end:
         time.sleep(0.02)
+
+
+def runs(pid: int) -> bool:
+    try:
+        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
+    except OSError:
+        return False
 
 
 def test_one_file_is_handed_over_once(plan: Plan, made: Path) -> None:
@@ -68,6 +78,41 @@ def test_what_is_stopped_leaves_nothing(plan: Plan, made: Path) -> None:
     delivering.cancel()
     assert delivering.runner.state == "cancelled"
     assert delivering.take() is None
+    assert list(made.iterdir()) == []
+
+
+def test_of_two_clicks_the_last_one_counts(plan: Plan, made: Path) -> None:
+    delivering = Delivering(lambda: None)
+    delivering.start(plan)
+    delivering.start(plan, "yaml")
+    wait(delivering)
+    assert (delivering.take() or ("", b""))[0] == "starter-example.yaml"
+    assert delivering.runner.found == []
+    assert list(made.iterdir()) == []
+
+
+def test_a_page_that_closes_meanwhile_leaves_nothing(made: Path) -> None:
+    """The process of the session is killed while files are made: its child cannot write what nobody reads."""
+    code = (
+        "import time\n"
+        "from gpuplan import load_catalog, load_scenario, make_plan\n"
+        "from gpuplan.app.delivering import Delivering\n"
+        "delivering = Delivering(lambda: None)\n"
+        "delivering.start(make_plan(load_scenario('starter'), load_catalog()), 'terraform')\n"
+        "print(delivering.runner._process.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    session = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=os.environ | {"TMPDIR": str(made)}
+    )
+    assert session.stdout is not None
+    child = int(session.stdout.readline())
+    session.kill()
+    session.wait()
+    session.stdout.close()
+    end = time.monotonic() + 60
+    while runs(child) and time.monotonic() < end:
+        time.sleep(0.05)
     assert list(made.iterdir()) == []
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections import Counter
 
 import pytest
 
-from gpuplan import Plan, load_scenario, make_plan
+from gpuplan import Plan, checks, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.checks import check_plan
 from gpuplan.report import amount, money, number, percent
@@ -22,9 +23,9 @@ from gpuplan.report.document import (
     Paragraph,
     design_document,
 )
-from gpuplan.report.document_text import Citations
+from gpuplan.report.document_text import CHANGES, Citations, hosts_lost, what_to_do
 from gpuplan.scenario import from_dict
-from gpuplan.wording import MODE_NAMES, watts
+from gpuplan.wording import MODE_NAMES, hours, watts
 
 
 def all_blocks(chapter: Chapter) -> list[Block]:
@@ -88,7 +89,7 @@ def test_summary_has_the_answer(example: Plan, chapters: tuple[Chapter, ...]) ->
 def test_summary_names_what_is_to_settle(example: Plan, chapters: tuple[Chapter, ...]) -> None:
     serious = [m for m in check_plan(example) if m.level != "note"]
     items = bullets(chapters[0])
-    assert items == [f"{m.text} {m.change}".rstrip() for m in serious]
+    assert items == [f"{m.text} {what_to_do(m)}".rstrip() for m in serious]
 
 
 def test_enterprise_in_words(plans: dict[str, Plan]) -> None:
@@ -110,7 +111,7 @@ def test_frame_is_numbered_and_complete(example: Plan, chapters: tuple[Chapter, 
     risks = grid(frame, "Risks").rows
     for row, message in zip(risks, check_plan(example), strict=True):
         assert row[2].startswith(message.text)
-        assert row[3] == message.change
+        assert row[3] == what_to_do(message)
 
 
 def test_what_is_stated_is_a_constraint_and_what_is_assumed_is_not(catalog: Catalog) -> None:
@@ -142,6 +143,98 @@ def test_the_assumed_inputs_are_as_many_as_the_check_counts(
     message = next(m for m in check_plan(example) if m.code == "inputs-assumed")
     texts = [b.text for b in all_blocks(chapters[1]) if isinstance(b, Paragraph)]
     assert any(text.startswith(message.text.split(" inputs")[0] + " inputs of") for text in texts)
+
+
+def test_the_customer_is_not_told_to_use_the_workbook(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    codes = inspect.getsource(checks)
+    assert all(f'"{code}"' in codes for code in CHANGES)
+    advice = " ".join(what_to_do(m) for m in check_plan(example))
+    for words in ("tick ", "enter it", "the customer", "counts as", "State ", "switch it off"):
+        assert words not in advice
+    assert "bitfusion" not in " ".join(" ".join(row) for row in grid(chapters[4], "What stands on").rows)
+
+
+def test_assumptions_read_well_and_lie_in_their_ranges(example: Plan, chapters: tuple[Chapter, ...]) -> None:
+    rows = grid(chapters[1], "Assumptions").rows
+    assert not any(re.search(r", (waits|hidden|effect|sent|received|intra host):", row[1]) for row in rows)
+    for _, what, span, _ in rows:
+        if span and (found := re.search(r"([\d\u202f.]+)(?: [A-Za-z/]+)?$", what)):
+            low, value, high = (
+                float(n.replace("\u202f", ""))
+                for n in (span.split(" to ")[0], found[1], span.split(" to ")[1])
+            )
+            assert low <= value <= high
+    known = grid(chapters[9], "Inputs of this design").rows
+    message = next(m for m in check_plan(example) if m.code == "inputs-assumed")
+    assert known[-1][0] == "Assumed"
+    assert message.text.startswith(f"{known[-1][2]} inputs")
+
+
+def test_what_is_chosen_is_named_where_nothing_is_a_constraint(plans: dict[str, Plan]) -> None:
+    frame = design_document(plans["current"]).chapters[1]
+    section = next(s for s in frame.sections if s.title == "Constraints")
+    (block,) = section.blocks
+    assert isinstance(block, Paragraph)
+    assert "PowerEdge R760xa" in block.text
+    assert "vSphere 8.0 Update 3" in block.text
+
+
+def test_figures_after_a_failure_name_how_many_hosts_fail(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise").with_value("availability.host_failures", 2), catalog)
+    assert hosts_lost(plan) == 2
+    summary, _, _, demand, *_ = design_document(plan).chapters
+    figures = next(b for b in summary.blocks if isinstance(b, KeyFigures))
+    shown = {label: note for label, _, note in figures.items}
+    assert shown["GPUs after a failure"] == "with 2 hosts lost"
+    assert shown["Chance to wait"].endswith("with 2 hosts lost")
+    said = " ".join(b.text for b in all_blocks(demand) if isinstance(b, Paragraph))
+    assert "with 2 hosts lost" in said
+
+
+def test_prices_in_another_currency_have_whole_ranges(catalog: Catalog) -> None:
+    scenario = (
+        load_scenario("enterprise").with_value("cost.usd_rate", 0.92).with_value("cost.currency", "EUR")
+    )
+    frame, sources = (design_document(make_plan(scenario, catalog)).chapters[n] for n in (1, 9))
+    price = next(row for row in grid(frame, "Assumptions").rows if "Price of PowerEdge C4140" in row[1])
+    assert price[1].endswith("EUR 18\u202f018")
+    assert price[2] == "10\u202f120 to 35\u202f908"
+    shown = {row[0]: row[1] for row in grid(sources, "The main results").rows}
+    assert shown["Typical power"].endswith(" kW")
+
+
+def test_a_large_design_has_no_raw_names_and_does_not_promise_too_much(catalog: Catalog) -> None:
+    group = {
+        "id": "a",
+        "name": "A",
+        "people": 9500,
+        "gpus_each": 4,
+        "active_share": 1.0,
+        "use_case": "inference",
+    }
+    plan = make_plan(from_dict({"groups": [group]}), catalog)
+    chapters = design_document(plan).chapters
+    lead = chapters[5].blocks[0]
+    assert isinstance(lead, Paragraph)
+    chosen = next(p for p in plan.postures if p.chosen)
+    assert hours(chosen.short_h) in lead.text
+    assert plan.cabling is not None
+    assert "spine_ports" in plan.cabling.reason
+    assert "spine_ports" not in repr(chapters[6])
+
+
+def test_a_cost_with_growth_says_so(plans: dict[str, Plan]) -> None:
+    for name, grows in (("current", True), ("starter", False)):
+        plan = plans[name]
+        assert plan.costs is not None
+        document = design_document(plan)
+        figures = next(b for b in document.chapters[0].blocks if isinstance(b, KeyFigures))
+        note = next(note for label, _, note in figures.items if label == "Cost")
+        growth = f"with growth to {amount(plan.costs.hosts[-1], 'host')}"
+        assert (growth in note) == grows
+        lead = document.chapters[7].blocks[0]
+        assert isinstance(lead, Paragraph)
+        assert ("includes growth" in lead.text) == grows
 
 
 def test_access_has_every_mode_and_its_reasons(example: Plan, chapters: tuple[Chapter, ...]) -> None:

@@ -222,6 +222,20 @@ def test_titles_of_the_enterprise_example(deck: Deck) -> None:
     assert len(found) == 14
 
 
+def test_titles_say_how_many_hosts_fail_and_what_grows(catalog: Catalog, plans: dict[str, Plan]) -> None:
+    plan = planned(catalog, availability={"host_failures": 2})
+    found = titles(opened(pptx_bytes(plan)))
+    assert (
+        f"When two hosts fail, {plan.totals.gpus_after_failure} GPUs are left and everybody has a place"
+        in found
+    )
+    assert any(title.endswith("with 2 hosts lost") for title in found)
+    costs = plans["current"].costs
+    assert costs is not None
+    grown = titles(opened(pptx_bytes(plans["current"])))
+    assert any(title.endswith(f"with growth to {costs.hosts[-1]} hosts") for title in grown)
+
+
 def test_charts_hold_the_costs_of_the_plan(shown: tuple[Plan, Any]) -> None:
     example, show = shown
     costs = example.costs

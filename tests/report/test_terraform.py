@@ -14,7 +14,7 @@ import pytest
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.report.terraform import terraform_files
-from gpuplan.scenario import Group, Scenario
+from gpuplan.scenario import Group, Scenario, from_dict
 
 HOSTILE = '"${var.x}" %{if true} <script>alert(1)</script> `a` | =HYPERLINK("b") \\'
 
@@ -375,6 +375,31 @@ def test_the_readme_says_what_must_be_checked(all_plans: dict[str, Plan]) -> Non
     for plan_name, text in readme.items():
         totals = all_plans[plan_name].totals
         assert f"{totals.hosts} hosts with {totals.gpus} GPUs, {totals.gpus_after_failure} after" in text
+
+
+def test_a_template_made_anew_replaces_no_vm(any_plan: Plan) -> None:
+    for body in parsed(terraform_files(any_plan))["resource"].values():
+        if "clone" in body:
+            lifecycle = body["lifecycle"][0] if isinstance(body["lifecycle"], list) else body["lifecycle"]
+            ignored = {str(name).strip("${}") for name in lifecycle["ignore_changes"]}
+            assert ignored == {"clone", "disk", "guest_id", "scsi_type"}
+
+
+def test_the_readme_warns_of_what_cannot_be_taken_back(all_plans: dict[str, Plan], catalog: Catalog) -> None:
+    readme = terraform_files(all_plans["enterprise"])["README.md"]
+    assert "move its management network first" in readme
+    assert "destroyed with their disks" in readme
+    assert "at most 64 hosts" not in readme
+    sliced = from_dict(
+        {
+            "groups": [{"id": "a", "people": 7 * 4 * 70, "gpus_each": "1/7", "access": "mig"}],
+            "hardware": {"gpu": "h100-pcie-80gb", "gpus_per_host": 4},
+        }
+    )
+    readme = terraform_files(make_plan(sliced, catalog))["README.md"]
+    assert "71 hosts into one cluster, and a cluster has at most 64 hosts" in readme
+    assert readme.count("**MIG.**") == 1
+    assert "Hosts 1 to 70 of `vgpu_hosts` have 4 GPUs each in MIG mode" in readme
 
 
 def test_the_same_plan_gives_the_same_files(any_plan: Plan) -> None:

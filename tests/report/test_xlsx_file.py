@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 import zipfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ class Recalculated:
     """A workbook that a spreadsheet program would have calculated after some cells were changed."""
 
     def __init__(
-        self, folder: Path, plan: Plan, edits: dict[tuple[str, str, str], float] | None = None
+        self, folder: Path, plan: Plan, edits: Mapping[tuple[str, str, str], float | None] | None = None
     ) -> None:
         import formulas
 
@@ -285,6 +286,63 @@ def test_a_price_that_nobody_knew_is_filled_in(
     found.agrees(known)
     row = find(found.file["Prices"], keys[0])
     assert found.value("Prices", row, 5) == "yes"
+
+
+def test_a_price_that_is_deleted_is_said_to_be_left_out(plans: dict[str, Plan], tmp_path: Path) -> None:
+    """Nothing may count as free without a word: not on the summary, not beside the item, not beside the part."""
+    plan = plans["enterprise"]
+    keys = ("gpus/v100-pcie-32gb", "electricity-kwh")
+    before = book(plan)
+    assert before["Summary"].cell(find(before["Summary"], "Prices not known"), 2).value == 0
+    found = Recalculated(tmp_path, plan, {("Prices", key, "Price"): None for key in keys})
+    assert found.value("Summary", find(found.file["Summary"], "Prices not known"), 2) == 2
+    sheet = found.file["Cost by year"]
+    note = next(cell.column for cell in sheet[4] if cell.value == "Note")
+    item = find(sheet, "Tesla V100 PCIe 32GB", 2)
+    assert found.value("Cost by year", item, note).startswith("price not known: left out; 4 boards")
+    for part in ("Power", "Cooling"):
+        assert found.value("Cost by year", find(sheet, part), note) == "price not known: left out"
+    assert before["Cost by year"].cell(item, note).value.startswith("4 boards")
+    assert found.value("Cost by year", find(sheet, "Space"), note) == ""
+
+
+def test_the_power_of_a_switch_that_nobody_knew_is_filled_in(plans: dict[str, Plan], tmp_path: Path) -> None:
+    plan = plans["enterprise"]
+    assert plan.power is not None and plan.power.leaf_w == 0
+    file = book(plan)
+    leaf = find(file["Factors"], "leaf_w")
+    assert file["Factors"].cell(leaf, 3).fill.fgColor.rgb == "FFFFF4CC"
+    assert file["Power"].cell(find(file["Power"], "leaf switches"), 2).value == "not known"
+    label = "Energy of hosts and switches"
+    before = file["Cost by year"].cell(find(file["Cost by year"], label), 4).value
+    found = Recalculated(tmp_path, plan, {("Factors", "leaf_w", "Value"): 100})
+    after = found.value("Cost by year", find(found.file["Cost by year"], label), 4)
+    assert after - before == pytest.approx(2 * 0.1 * 8760)
+
+
+def test_growth_that_is_left_out_is_said_beside_the_cost(plans: dict[str, Plan]) -> None:
+    plan = plans["enterprise"]
+    assert plan.costs is not None and plan.costs.growth_left_out is None
+    assert "growth" not in book(plan)["Cost by year"]["A2"].value
+    cut = replace(plan, costs=replace(plan.costs, growth_left_out=2))
+    assert "From year 2 on the growth is more" in book(cut)["Cost by year"]["A2"].value
+
+
+def test_cells_take_only_what_makes_sense(plans: dict[str, Plan]) -> None:
+    factors = book(plans["enterprise"], values=False)["Factors"]
+    rules = {str(rule.sqref): rule for rule in factors.data_validations.dataValidation}
+    pue = rules[f"C{find(factors, 'power_usage_effectiveness')}"]
+    assert (pue.operator, pue.formula1) == ("greaterThanOrEqual", "1")
+    rate = rules[f"C{find(factors, 'discount_rate')}"]
+    assert (rate.formula1, rate.formula2) == ("0", "1")
+    leaf = rules[f"C{find(factors, 'leaf_w')}"]
+    assert (leaf.operator, leaf.formula1) == ("greaterThanOrEqual", "0")
+
+
+def test_a_price_says_what_it_is_for(plans: dict[str, Plan]) -> None:
+    prices = book(plans["enterprise"])["Prices"]
+    assert prices.cell(find(prices, "electricity-kwh"), 3).value == "a kWh"
+    assert prices.cell(find(prices, "nvaie-year"), 3).value == "a GPU and year"
 
 
 def test_a_quantity_changes_money_and_gpu_hours(plans: dict[str, Plan], tmp_path: Path) -> None:
