@@ -18,7 +18,6 @@ from gpuplan.records import Pool
 from gpuplan.report.diagrams import (
     FONT,
     INK,
-    OKABE_ITO,
     OTHER,
     SIZE,
     SOFT,
@@ -28,6 +27,7 @@ from gpuplan.report.diagrams import (
     pen_on,
     shortened,
 )
+from gpuplan.report.marks import OKABE_ITO, PARTS
 from gpuplan.study import CurvePoint, Methods, chance_curve, hour_demand, methods, week_demand
 from gpuplan.wording import METHOD_NAMES, bare_amount, counted, number, stated_percent
 
@@ -36,22 +36,6 @@ Spec = dict[str, Any]
 WIDTH = 640
 GRID = "#dfe3e9"
 SVG = "http://www.w3.org/2000/svg"
-PARTS = {
-    "Servers": ("A", 0),
-    "GPUs": ("B", 1),
-    "Network": ("C", 2),
-    "Spares": ("D", 2),
-    "Workload domain": ("E", 2),
-    "Platform licences": ("F", 3),
-    "GPU software": ("G", 6),
-    "Hardware support": ("H", 4),
-    "Power": ("I", 5),
-    "Cooling": ("J", 5),
-    "Space": ("K", 7),
-    "Administration": ("L", 7),
-    "Value left": ("M", None),
-}
-"""Part of the cost -> its letter and the number of its colour, as in the workbook; parts that belong together share one."""
 LEAST_CHANCE = 0.001
 """Lower end of the axis of chances."""
 CHANCES = {
@@ -163,8 +147,8 @@ def _part_name(name: str) -> str:
 
 
 def _part_colour(name: str) -> str:
-    at = PARTS[name][1]
-    return OTHER if at is None else OKABE_ITO[at]
+    number_of_colour = PARTS[name][1]
+    return OKABE_ITO[number_of_colour - 1] if number_of_colour else OTHER
 
 
 def parts_svg(plan: Plan) -> str | None:

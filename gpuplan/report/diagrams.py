@@ -19,7 +19,8 @@ from gpuplan.materials import DOMAIN, Material
 from gpuplan.models.placement import Host, Load, Room
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.records import Pool
-from gpuplan.report.tables import group_names
+from gpuplan.report.marks import OKABE_ITO
+from gpuplan.report.tables import group_names, host_kinds
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES, TRANSPORT_NAMES, amount, counted, number
 
@@ -30,8 +31,6 @@ SIZE = 13
 LINE = 17
 """From one line of text to the next."""
 INK, SOFT, EDGE, PALE = "#1a2230", "#4a5566", "#8b94a3", "#f4f6f8"
-OKABE_ITO = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#d55e00", "#f0e442", "#9b8cd6")
-"""Colours of groups in their order; a letter stands beside each, because after eight they begin again."""
 OTHER = "#b9c0ca"
 """Colour of what belongs to no group."""
 MOST_HOSTS = 24
@@ -337,26 +336,6 @@ def hosts_svg(plan: Plan) -> str:
     y = _legend(drawing, plan, marks, y)
     hosts = amount(plan.totals.hosts, "host")
     return drawing.svg(y, f"{hosts} with {amount(plan.totals.gpus, 'GPU')}, and who is on them")
-
-
-def host_kinds(pool: Pool) -> list[list[int]]:
-    """Indices of the hosts that are filled alike, the most frequent kind first.
-
-    Parameters
-    ----------
-    pool : Pool
-        Hosts and who is on them. [-]
-
-    Returns
-    -------
-    host_kinds : list of list of int
-        Each host in one list, counted from 0. [-]
-    """
-    kinds: dict[tuple[Room, str], list[int]] = {}
-    for index, (room, host) in enumerate(zip(pool.rooms, pool.placement, strict=True)):
-        loads = [(load.gpus, sorted((s.group, s.profile, s.weight) for s in load.slots)) for load in host]
-        kinds.setdefault((room, repr(loads)), []).append(index)
-    return sorted(kinds.values(), key=lambda members: (-len(members), members[0]))
 
 
 def _pool_hosts(drawing: _Drawing, plan: Plan, pool: Pool, ink: _Ink, y: float) -> float:

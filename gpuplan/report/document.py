@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from importlib.metadata import version
 
 from gpuplan.plan import Plan
 from gpuplan.pricing import newest_price
+
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+"""Characters that XML or HTML cannot hold."""
+
+
+def clean(text: str) -> str:
+    """The text without the characters that files cannot hold.
+
+    Parameters
+    ----------
+    text : str
+        Any text, such as a name that somebody typed. [-]
+
+    Returns
+    -------
+    clean : str
+        The same with tabs and line ends, but no other control characters. [-]
+    """
+    return FORBIDDEN.sub("", text)
 
 
 @dataclass(frozen=True, slots=True)

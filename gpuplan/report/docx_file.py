@@ -19,10 +19,9 @@ from gpuplan.report.document import (
     Grid,
     KeyFigures,
     Paragraph,
+    clean,
 )
 
-FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML cannot hold."""
 MOST_BYTES = 100_000_000
 """Size of a template's content that is still read."""
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
@@ -83,11 +82,6 @@ def docx_bytes(document: Document, *, template: bytes | None = None) -> bytes:
     stream = BytesIO()
     word.save(stream)
     return same_bytes(stream.getvalue(), day=document.as_of)
-
-
-def clean(text: str) -> str:
-    """The text without the characters that XML cannot hold."""
-    return FORBIDDEN.sub("", text)
 
 
 def checked_template(template: bytes, what: str, as_template: str, as_file: str) -> bytes:

@@ -19,13 +19,13 @@ from gpuplan.report.document import (
     Grid,
     KeyFigures,
     Paragraph,
+    clean,
 )
 
 LONGEST_WORD = 24
 """Characters of a word that stay on one line; a longer one may be broken, so that no table grows beyond the page."""
 SHORT = 12
 """Characters of a cell at the right that are never wrapped."""
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _BREAKS = re.compile(rf"[^\s]{{{LONGEST_WORD + 1},}}")
 _PIECES = re.compile(rf"[^-/_.,;:=&?]{{1,{LONGEST_WORD}}}[-/_.,;:=&?]*|[-/_.,;:=&?]+")
 
@@ -80,20 +80,15 @@ def html_text(document: Document) -> str:
 """
 
 
-def _clean(text: str) -> str:
-    """Text without the characters that HTML and XML forbid."""
-    return _FORBIDDEN.sub("", text)
-
-
 def _plain(text: str) -> str:
     """Text for an attribute or a title."""
-    return escape(_clean(text))
+    return escape(clean(text))
 
 
 def _text(text: str) -> str:
     """Text that is shown, with places where long words may be broken."""
     found, at = [], 0
-    cleaned = _clean(text)
+    cleaned = clean(text)
     for word in _BREAKS.finditer(cleaned):
         found.append(escape(cleaned[at : word.start()]))
         found.append("<wbr>".join(escape(piece) for piece in _PIECES.findall(word.group())))
@@ -103,7 +98,7 @@ def _text(text: str) -> str:
 
 def _page(named: str) -> str:
     """Paper: margins, the name at the foot of each page, and page numbers."""
-    quoted = "".join(c if c.isascii() and c.isalnum() else f"\\{ord(c):x} " for c in _clean(named)[:90])
+    quoted = "".join(c if c.isascii() and c.isalnum() else f"\\{ord(c):x} " for c in clean(named)[:90])
     foot = 'font: 8pt "Segoe UI", system-ui, Arial, sans-serif; color: #525d6e;'
     return f"""@page {{
   margin: 18mm 16mm 20mm;
@@ -192,7 +187,7 @@ def _side(grid: Grid, column: int, cell: str = "") -> str:
 
 def _figure(figure: Figure, n: int) -> str:
     """A drawing as an image: what it defines cannot meet that of another, and nothing in it can run."""
-    data = b64encode(_clean(figure.svg).encode()).decode()
+    data = b64encode(clean(figure.svg).encode()).decode()
     return (
         f'<figure>\n<img src="data:image/svg+xml;base64,{data}" alt="{_plain(figure.alt)}" '
         f'style="width: {100 * figure.width:.0f}%">\n'

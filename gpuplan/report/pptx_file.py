@@ -13,8 +13,9 @@ from gpuplan.costing import CostPart, Costs
 from gpuplan.economics import silo_costs
 from gpuplan.plan import Plan
 from gpuplan.records import Message
+from gpuplan.report.document import clean
 from gpuplan.report.document_text import cost_span, hosts_lost, what_to_do
-from gpuplan.report.docx_file import add_svg, checked_template, clean, moment_of, one_line, same_bytes
+from gpuplan.report.docx_file import add_svg, checked_template, moment_of, one_line, same_bytes
 from gpuplan.report.explain import explain
 from gpuplan.report.text import share_range
 from gpuplan.wording import (

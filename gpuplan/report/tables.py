@@ -10,6 +10,7 @@ from gpuplan.checks import check_plan
 from gpuplan.costing import Costs
 from gpuplan.energy import PowerUse
 from gpuplan.models.failover import Idle
+from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
 from gpuplan.pricing import Price
 from gpuplan.records import Pool
@@ -183,6 +184,26 @@ def idle_text(plan: Plan, idle: Idle) -> str:
     if idle.fits:
         return f"{what}: room for {', '.join(names[g] for g in idle.fits)}."
     return f"{what}, stranded: {why}."
+
+
+def host_kinds(pool: Pool) -> list[list[int]]:
+    """Indices of the hosts that are filled alike, the most frequent kind first.
+
+    Parameters
+    ----------
+    pool : Pool
+        Hosts and who is on them. [-]
+
+    Returns
+    -------
+    host_kinds : list of list of int
+        Each host in one list, counted from 0. [-]
+    """
+    kinds: dict[tuple[Room, str], list[int]] = {}
+    for index, (room, host) in enumerate(zip(pool.rooms, pool.placement, strict=True)):
+        loads = [(load.gpus, sorted((s.group, s.profile, s.weight) for s in load.slots)) for load in host]
+        kinds.setdefault((room, repr(loads)), []).append(index)
+    return sorted(kinds.values(), key=lambda members: (-len(members), members[0]))
 
 
 def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:

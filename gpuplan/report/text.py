@@ -118,7 +118,7 @@ def plan_text(plan: Plan) -> str:
                         number(p.hosts),
                         number(p.gpus),
                         hours(p.short_h),
-                        hours(p.exposed_h) + (" short" if p.chance == 1 else ""),
+                        hours(p.exposed_h) + (" short" if p.chance == 1 and p.exposed_h else ""),
                         "" if p.chance == 1 else percent(p.chance),
                     )
                     for p in plan.postures

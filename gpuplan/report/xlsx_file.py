@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -26,6 +25,7 @@ from gpuplan.plan import Plan
 from gpuplan.pricing import catalog_factor, factor, newest_price
 from gpuplan.records import Line, Pool
 from gpuplan.report.cost_report import PER
+from gpuplan.report.document import clean
 from gpuplan.report.explain import formula_text
 from gpuplan.report.tables import group_names, idle_text
 from gpuplan.wording import (
@@ -45,8 +45,6 @@ MAX_HOST_ROWS = 500
 HEAD = 3
 """Row of the heads, from 0; title and note stand above."""
 BILL, YEARS = "Bill of materials", "Cost by year"
-FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-"""Characters that XML or a cell does not hold."""
 FORMATS: Mapping[str, Mapping[str, Any]] = {
     "text": {"text_wrap": True},
     "line": {},
@@ -147,7 +145,7 @@ def xlsx_bytes(plan: Plan, *, safe: bool = False) -> bytes:
 
 def _clean(text: str) -> str:
     """A text without what a cell cannot hold."""
-    text = FORBIDDEN.sub("", text)
+    text = clean(text).replace("\r", "")
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
 
 

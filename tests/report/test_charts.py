@@ -14,7 +14,6 @@ from gpuplan.catalog import Catalog
 from gpuplan.costing import PARTS as COST_PARTS
 from gpuplan.report.charts import (
     LEAST_CHANCE,
-    PARTS,
     _above_floor,
     _between,
     _short,
@@ -24,7 +23,8 @@ from gpuplan.report.charts import (
     waiting_svg,
     years_svg,
 )
-from gpuplan.report.diagrams import OKABE_ITO, OTHER, figure_png
+from gpuplan.report.diagrams import OTHER, figure_png
+from gpuplan.report.marks import OKABE_ITO, PARTS
 from gpuplan.scenario import from_dict
 from gpuplan.study import methods
 from gpuplan.wording import bare_amount, number

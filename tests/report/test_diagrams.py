@@ -17,17 +17,17 @@ from gpuplan.materials import DOMAIN
 from gpuplan.report.diagrams import (
     MOST_CLIENTS,
     MOST_HOSTS,
-    OKABE_ITO,
     clean_text,
     domain_svg,
     fabric_svg,
     figure_png,
     group_marks,
-    host_kinds,
     hosts_svg,
     shortened,
     text_width,
 )
+from gpuplan.report.marks import OKABE_ITO
+from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import from_dict
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"

@@ -24,9 +24,10 @@ from gpuplan.report.document import (
     KeyFigures,
     Paragraph,
     Section,
+    clean,
     design_document,
 )
-from gpuplan.report.docx_file import clean, docx_bytes, one_line, same_bytes
+from gpuplan.report.docx_file import docx_bytes, one_line, same_bytes
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20" width="40" height="20"><title>Hosts</title>'

@@ -6,12 +6,10 @@ from typing import Any
 
 import altair as alt
 
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, theme
+from gpuplan.app.chart import DARK, LIGHT, theme
 
 Spec = dict[str, Any]
 
-COLOURS = ("#8b94a3", *OKABE_ITO, "#f0e442", "#9b8cd6")
-"""Colours by their number, as in the stylesheet."""
 MONEY = "replace(format(datum.value, '~s'), 'G', ' bn')"
 """Words at an axis of money."""
 

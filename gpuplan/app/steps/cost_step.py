@@ -8,7 +8,6 @@ from typing import Any
 
 from gpuplan.app.frame import excluded, field_data, group_colours, kilowatts, short_number, years_words
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.cost_chart import COLOURS
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.costing import Costs
 from gpuplan.economics import rentals
@@ -19,25 +18,10 @@ from gpuplan.models import cost
 from gpuplan.plan import make_plan
 from gpuplan.pricing import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import amount, group_names, number, percent
+from gpuplan.report.marks import COLOURS, PARTS
 from gpuplan.scenario import STATED, UNASSIGNED
 from gpuplan.wording import BASIS_WORDS, LICENCE_NAMES, money, stated_percent
 
-FAMILIES = {
-    "Servers": ("A", 1),
-    "GPUs": ("B", 2),
-    "Network": ("C", 3),
-    "Spares": ("D", 3),
-    "Workload domain": ("E", 3),
-    "Platform licences": ("F", 4),
-    "GPU software": ("G", 7),
-    "Hardware support": ("H", 5),
-    "Power": ("I", 6),
-    "Cooling": ("J", 6),
-    "Space": ("K", 8),
-    "Administration": ("L", 8),
-    "Value left": ("M", 0),
-}
-"""Part of the cost -> its letter, and the number of its colour; parts that belong together share one."""
 PER = {
     "each": "each",
     "core-year": "core-year",
@@ -266,7 +250,7 @@ def years_rows(workbook: Workbook) -> dict[str, Any]:
     tall = SMALLEST_LETTER * max(tops)
     rows = []
     for order, part in enumerate(costs.parts):
-        letter, colour = FAMILIES[part.name]
+        letter, colour = PARTS[part.name]
         for year, value in zip(years, part.yearly, strict=True):
             if value:
                 rows.append(
@@ -304,7 +288,7 @@ def parts_data(workbook: Workbook) -> dict[str, Any]:
         shown = "under 1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
         rows.append(
             [
-                cell(part.name) | {"chip": list(FAMILIES[part.name])},
+                cell(part.name) | {"chip": list(PARTS[part.name])},
                 cell(bare(part.total), key=_part_key(part.name), numeric=True),
                 cell(shown, numeric=True),
                 cell("") | {"basis": part.basis},

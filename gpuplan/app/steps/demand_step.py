@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from gpuplan.app.chart import OKABE_ITO
 from gpuplan.app.frame import field_data, group_colours
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.app.steps.usecases import HEADS, group_heads, group_rows
 from gpuplan.fields import FIELD_BY_PATH, RULES
 from gpuplan.report import amount, basis_word, number, percent
+from gpuplan.report.marks import COLOURS
 from gpuplan.sizing import burst_fact
 from gpuplan.study import (
     RISKS,
@@ -87,8 +87,6 @@ DAY_LONG = {2: "Wednesday", 5: "Saturday"}
 AT_ONCE = 10
 """Up to so many groups, silos and growth are worked out unasked."""
 SHOWN_MIXES = 12
-GROUP_COLOURS = ("#8b94a3", *OKABE_ITO, "#f0e442", "#9b8cd6")
-"""Colours of groups by their number, as in the stylesheet; the first one is for what is of no single group."""
 IN_MONEY = "The cost step has them in money."
 
 T = TypeVar("T")
@@ -314,7 +312,7 @@ def day_rows(workbook: Workbook) -> dict[str, Any]:
     rows, groups = [], []
     for order, found in enumerate(demand):
         name = f"{letters[found.group]} {names[found.group]}"
-        groups.append((name, GROUP_COLOURS[colours.get(found.group, 0)]))
+        groups.append((name, COLOURS[colours.get(found.group, 0)]))
         for at, day in enumerate(found.gpus):
             highest = [hour for hour in range(24) if day[hour] == max(day)]
             for hour, gpus in enumerate(day):

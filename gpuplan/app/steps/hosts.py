@@ -17,6 +17,7 @@ from gpuplan.models.sharing import layout_starts
 from gpuplan.plan import Plan
 from gpuplan.records import Pool
 from gpuplan.report import amount, group_names, number
+from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES
@@ -159,15 +160,6 @@ def _arrivals(outcome: Outcome | None, ink: _Ink) -> dict[int, list[str]]:
     for (group, vm), host in where.items():
         found.setdefault(host, []).append(f"{ink.letters[group]}{vm}")
     return found
-
-
-def host_kinds(pool: Pool) -> list[list[int]]:
-    """Indices of the hosts that are filled alike, the most frequent kind first."""
-    kinds: dict[Any, list[int]] = {}
-    for index, (room, host) in enumerate(zip(pool.rooms, pool.placement, strict=True)):
-        loads = [(load.gpus, sorted([(s.group, s.profile, s.weight) for s in load.slots])) for load in host]
-        kinds.setdefault((room, repr(loads)), []).append(index)
-    return sorted(kinds.values(), key=lambda members: (-len(members), members[0]))
 
 
 def _last_down(workbook: Workbook, pool: Pool) -> list[int]:

@@ -15,14 +15,15 @@ from gpuplan import load_scenario
 from gpuplan.app.frame import drawer_data, short_number, step_of, strip_data
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps import cost_step as step
-from gpuplan.app.steps.cost_chart import COLOURS, years_chart
+from gpuplan.app.steps.cost_chart import years_chart
 from gpuplan.catalog import Catalog
 from gpuplan.costing import PARTS as COST_PARTS
 from gpuplan.fields import FIELDS
+from gpuplan.report.marks import COLOURS, PARTS
 from gpuplan.scenario import from_dict
 
 Data = dict[str, Any]
-PARTS: tuple[Callable[[Workbook], Data], ...] = (
+DRAWN: tuple[Callable[[Workbook], Data], ...] = (
     step.money_form,
     step.factors_form,
     step.cost_data,
@@ -80,7 +81,7 @@ def test_every_part_is_plain_data_and_every_number_with_a_trail_opens_it(catalog
     book = book_of(catalog, name)
     book.fold("cost-years", True)
     asked = 0
-    for part in PARTS:
+    for part in DRAWN:
         data = part(book)
         assert json.loads(json.dumps(data, allow_nan=False)) == data
         for cell in [*cells(data), *data.get("figures", ())]:
@@ -143,9 +144,9 @@ def test_the_chart_and_its_tables_hold_all_the_money(catalog: Catalog) -> None:
 
 
 def test_every_part_has_a_letter_of_its_own_and_a_colour_of_the_palette() -> None:
-    assert set(step.FAMILIES) == set(COST_PARTS)
-    assert len({letter for letter, _ in step.FAMILIES.values()}) == len(COST_PARTS)
-    assert all(0 <= colour < len(COLOURS) for _, colour in step.FAMILIES.values())
+    assert set(PARTS) == set(COST_PARTS)
+    assert len({letter for letter, _ in PARTS.values()}) == len(COST_PARTS)
+    assert all(0 <= colour < len(COLOURS) for _, colour in PARTS.values())
 
 
 def test_groups_share_all_of_the_cost(enterprise: Workbook) -> None:

@@ -12,9 +12,10 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.hosts import COMPACT, LARGE, SHOWN_KINDS, host_kinds, picture_data
+from gpuplan.app.steps.hosts import COMPACT, LARGE, SHOWN_KINDS, picture_data
 from gpuplan.catalog import Catalog
 from gpuplan.models.sharing import layout_starts
+from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import Scenario, from_dict
 
 
