@@ -10,7 +10,7 @@ from typing import Any
 import ipywidgets
 
 from gpuplan.app import frame
-from gpuplan.app.model import Workbook, guarded
+from gpuplan.app.model import STEPS, Workbook, guarded
 from gpuplan.app.parts import Part, make_part
 from gpuplan.app.steps import (
     audit_step,
@@ -458,3 +458,13 @@ def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
     state.started = bool(asked) or bool(step)
     state.step = step or ("usecases" if asked else "start")
     return WorkbookApp(state, whole=not step)
+
+
+def warm_up() -> None:
+    """Do once what every session would do at first: read the catalog and the files, draw each step of an example."""
+    state = Workbook(load_catalog(), load_scenario("enterprise"))
+    app = WorkbookApp(state)
+    for step, _ in STEPS:
+        state.go(step)
+    app.close()
+    ipywidgets.Widget.close_all()

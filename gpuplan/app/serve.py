@@ -48,7 +48,7 @@ from jupyter_core.utils import ensure_async
 from jupyter_server import DEFAULT_TEMPLATE_PATH_LIST
 from jupyter_server._tz import utcnow
 from jupyter_server.base.handlers import APIHandler
-from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager, ServerKernelManager
+from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from jupyter_server.utils import url_path_join
 from traitlets import Unicode
 from traitlets.config import Config
@@ -60,6 +60,7 @@ from voila.tornado.handler import TornadoVoilaHandler
 from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
 
 from gpuplan.app.auditing import SCRATCH
+from gpuplan.app.forking import FORKING, Kernel, Nursery
 
 HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE / "templates"
@@ -150,12 +151,6 @@ class NativeKernelSpecs(KernelSpecManager):
         return RESOURCES if kernel_name == "python3" else None
 
 
-class Kernel(ServerKernelManager):
-    """One kernel. jupyter_server looks for this here, but defines it on the manager of all kernels."""
-
-    traceback_replacement_message = "An error is in the server's log."
-
-
 class Kernels(AsyncMappingKernelManager):
     """Kernels that know nothing of the folder they were started from, nor of other people's visits."""
 
@@ -184,6 +179,12 @@ class Kernels(AsyncMappingKernelManager):
             await free_kernel(self, kernel_id)
         else:
             self.unvisited.add(kernel_id)
+
+    @property
+    def nursery(self) -> Nursery | None:
+        """Where kernels are forked, if they are."""
+        found: Nursery | None = cast(Server, self.parent).nursery
+        return found
 
     def cwd_for_path(self, path: str, **kwargs: Any) -> str:
         """Folder of a kernel.
@@ -460,6 +461,7 @@ class Server(Voila):  # type: ignore[misc]
     sockets: list[socket.socket]
     url: str
     show_browser: bool
+    nursery: Nursery | None = None
 
     @property
     def data_dir(self) -> str:
@@ -599,7 +601,7 @@ def _config(
     c.Kernels.work_dir = str(home / "work")
     c.Kernels.cull_idle_timeout, c.Kernels.cull_interval = cull
     c.Kernels.cull_connected = False
-    c.Kernels.kernel_manager_class = f"{__name__}.Kernel"
+    c.Kernels.kernel_manager_class = f"{Kernel.__module__}.{Kernel.__name__}"
     c.Kernels.allow_tracebacks = False
     c.Kernels.transport_encryption = "auto"  # other users of the machine cannot listen in
     c.KernelManager.autorestart = False
@@ -694,7 +696,7 @@ def serve(
     base_url : str
         Path in front of every address, if a proxy passes one.
     pool_size : int
-        Kernels kept warm for the next pages, about 100 MB each.
+        Kernels kept warm for the next pages, about 50 MB each.
     cull_idle_s : int
         Time without a message after which a kernel without a page ends. [s]
     cull_interval_s : int
@@ -734,8 +736,11 @@ def serve(
         (home / name).mkdir()
     logging.getLogger("tornado.access").setLevel(logging.INFO if verbose else logging.CRITICAL)
     loop = tornado.ioloop.IOLoop(make_current=True)
+    nursery = None
     try:
         with _set_environment(_environment(home, scenario, catalog)):
+            if FORKING:
+                nursery = Nursery(home / "work")
             config = _config(
                 notebook=notebook,
                 home=home,
@@ -747,15 +752,14 @@ def serve(
                 verbose=verbose,
             )
             server = Server.instance(config=config)
-            server.sockets, server.url, server.show_browser = (
-                sockets,
-                _url(host, port, base_url, token),
-                open_browser,
-            )
+            server.sockets, server.nursery, server.show_browser = sockets, nursery, open_browser
+            server.url = _url(host, port, base_url, token)
             server.initialize(argv=[])
             server.start()
     finally:
         Server.clear_instance()
+        if nursery is not None:
+            nursery.close()
         loop.close(all_fds=True)
         for bound in sockets:
             bound.close()

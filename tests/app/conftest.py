@@ -72,6 +72,17 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Stay)
 
 
+def children_of(parent: int) -> list[int]:
+    """Process ids of the children of a process that run (Linux)."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, whose = status.read_text().rpartition(")")[2].split()[:2]
+            if int(whose) == parent and state != "Z":
+                found.append(int(status.parent.name))
+    return found
+
+
 @dataclass
 class Server:
     """A running `gpuplan app`."""
@@ -108,15 +119,19 @@ class Server:
         """Whether its health check answers."""
         return self.ask(HEALTH)[:2] == (200, "ok\n")
 
+    def nurseries(self) -> list[int]:
+        """Process ids of what forks its kernels (Linux)."""
+        return [
+            pid
+            for pid in children_of(self.process.pid)
+            if b"gpuplan.app.forking" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        ]
+
     def kernels(self) -> list[int]:
-        """Process ids of its kernels (Linux)."""
-        found = []
-        for status in Path("/proc").glob("[0-9]*/stat"):
-            with contextlib.suppress(OSError):
-                state, parent = status.read_text().rpartition(")")[2].split()[:2]
-                if int(parent) == self.process.pid and state != "Z":
-                    found.append(int(status.parent.name))
-        return found
+        """Process ids of its kernels (Linux), forked or not."""
+        forking = self.nurseries()
+        ordinary = [pid for pid in children_of(self.process.pid) if pid not in forking]
+        return [*ordinary, *(kernel for pid in forking for kernel in children_of(pid))]
 
     def wait_kernels(self, number: int, timeout: float = 60) -> list[int]:
         """Wait until it has so many kernels, and still has half a second later."""
@@ -276,6 +291,12 @@ def page(browser: Any) -> Iterator[Callable[..., Visit]]:
     for context in contexts:
         for open_page in context.pages:
             open_page.close()
+
+
+@pytest.fixture
+def children() -> Callable[[int], list[int]]:
+    """Gives the children of a process."""
+    return children_of
 
 
 @pytest.fixture
