@@ -1,4 +1,4 @@
-"""What the tests of the core share: the catalog, the examples' plans, and the option for golden files."""
+"""What the tests of the core share: the catalog, the examples' plans, and the options for golden files and pictures."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ EXAMPLES = ("starter", "enterprise", "current")
 
 def pytest_addoption(parser: Any) -> None:
     parser.addoption("--update-golden", action="store_true", help="write tests/golden/*.json anew")
+    parser.addoption("--update-pictures", action="store_true", help="write notebooks/tour/*.png anew")
 
 
 @pytest.fixture(scope="session")

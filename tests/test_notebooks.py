@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuplan import load_catalog
+from gpuplan.app.model import STEPS
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -26,11 +27,14 @@ def source(cell: dict) -> str:
 
 def test_there_are_a_workbook_and_a_chapter_for_each_topic() -> None:
     assert [p.name for p in NOTEBOOKS] == [
+        "00_user_guide.ipynb",
         "01_two_worked_designs.ipynb",
         "02_sharing_and_placement.ipynb",
         "03_demand_and_waiting.ipynb",
         "04_network.ipynb",
         "05_cost_and_choice.ipynb",
+        "06_availability.ipynb",
+        "07_python_for_analysts.ipynb",
         "workbook.ipynb",
     ]
 
@@ -71,6 +75,21 @@ def test_chapters_have_outputs_that_nbval_compares(path: Path) -> None:
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
 def test_chapters_have_live_widgets(path: Path) -> None:
     assert any(source(c).startswith("workbook(") for c in cells(path))
+
+
+def test_the_guide_leads_to_every_step_and_to_buttons_that_exist() -> None:
+    path = ROOT / "notebooks" / "00_user_guide.ipynb"
+    guide = "\n".join(source(c) for c in cells(path, "markdown"))
+    assert all(title.lower() in guide.lower() for _, title in STEPS)
+    app = ROOT / "gpuplan" / "app"
+    drawn = "".join(
+        file.read_text(encoding="utf-8") for file in (*app.glob("static/[!v]*.js"), *app.glob("steps/*.py"))
+    )
+    named = set(re.findall(r"\*\*([A-Z][\w ]+)\*\*", guide))
+    buttons = named - {"The strip", "The steps", "The bar", "Print"}
+    assert len(buttons) == 7
+    for button in buttons:
+        assert f'"{button}"' in drawn, button
 
 
 def test_the_network_chapter_shows_every_published_row() -> None:

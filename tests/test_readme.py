@@ -1,7 +1,8 @@
-"""What the README promises."""
+"""What the README and the page on architecture promise."""
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -15,6 +16,11 @@ from gpuplan.report import calibration_dict
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+ARCHITECTURE = (ROOT / "gpuplan" / "README.md").read_text(encoding="utf-8")
+PAGES = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", "gpuplan/README.md", "tests/README.md", "CONTRIBUTING.md")
+}
 
 
 def test_python_examples_give_what_their_comments_say() -> None:
@@ -36,8 +42,8 @@ def test_python_examples_give_what_their_comments_say() -> None:
 
 def test_calls_of_the_network_models_give_what_is_said() -> None:
     names: dict = {}
-    exec(re.search(r"`(from gpuplan\.models import [\w, ]+)`", README)[1], names)
-    section = README.partition("| question | call | gives |")[2].partition("\n\n")[0]
+    exec(re.search(r"`(from gpuplan\.models import [\w, ]+)`", ARCHITECTURE)[1], names)
+    section = ARCHITECTURE.partition("| question | call | gives |")[2].partition("\n\n")[0]
     calls = re.findall(r"\| `(.+?)` \| ([\d.]+)(?: [\w/]+)*? \|$", section, re.M)
     assert len(calls) == len(section.strip().splitlines()) - 1  # but the line under the header
     for call, gives in calls:
@@ -78,7 +84,7 @@ def test_text_example_is_what_the_command_prints(capsys) -> None:
 
 def test_contract_names_every_key() -> None:
     data = plan_dict(make_plan(load_scenario("enterprise"), load_catalog()))
-    section = README.partition("## The JSON contract")[2].partition("\n## ")[0]
+    section = ARCHITECTURE.partition("## The JSON contract")[2].partition("\n## ")[0]
     named = set(re.findall(r"`(\w+)`", section))
     for key, value in data.items():
         assert key in named
@@ -119,9 +125,36 @@ WITH_FILE = (
 )
 
 
-def test_paths_and_commands_exist(capsys) -> None:
-    for path in re.findall(r"`((?:data|notebooks|gpuplan|tests|benchmarks)/[\w/.]*)`", README):
+@pytest.mark.parametrize("page", PAGES)
+def test_paths_exist(page: str) -> None:
+    paths = re.findall(r"`((?:data|notebooks|gpuplan|tests|benchmarks)/[\w/.]*)`", PAGES[page])
+    assert paths
+    for path in paths:
         assert (ROOT / path).exists(), path
+
+
+def test_every_module_has_its_place_on_the_page_on_architecture() -> None:
+    named = set(re.findall(r"`(?:[\w/]+/)?(\w+)\.py`", ARCHITECTURE))
+    modules = {path.stem for path in (ROOT / "gpuplan").glob("*.py") if not path.stem.startswith("__")}
+    assert modules - named == {"facts", "records", "units"}, (
+        "what the diagram of imports has, or nobody calls"
+    )
+
+
+def test_functions_on_the_page_on_architecture_exist() -> None:
+    section = ARCHITECTURE.partition("| question | function |")[2].partition("\n\n")[0]
+    module, checked = None, 0
+    for name in re.findall(r"`([\w.]+)`", section):
+        if name.startswith("models."):
+            _, where, *function = name.split(".")
+            module = importlib.import_module(f"gpuplan.models.{where}")
+            name = function[0] if function else ""
+        assert not name or callable(getattr(module, name)), name
+        checked += 1
+    assert checked > 40
+
+
+def test_commands_exist(capsys) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     assert set(re.findall(r"\bmake ([a-z]+)\s{2,}#", README)) | {"help", "lab"} <= targets
     for command in re.findall(r"^gpuplan (\w+)", README, re.M):
@@ -129,6 +162,6 @@ def test_paths_and_commands_exist(capsys) -> None:
             assert main([command]) == 0
 
 
-def test_screenshot_is_there() -> None:
+def test_pictures_are_there() -> None:
     for image in re.findall(r"!\[[^]]+\]\(([^)]+)\)", README):
         assert (ROOT / image).stat().st_size > 10_000
