@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PORT ?= 8866
 
 .DEFAULT_GOAL := help
-.PHONY: help app lab test check bench format golden bundle clean
+.PHONY: help app lab test check bench format golden pictures bundle clean
 
 help: ## list what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,8 @@ bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead
 	$(BIN)/python benchmarks/bench_simulation.py
 	$(BIN)/python benchmarks/bench_import.py
 	$(BIN)/python benchmarks/bench_explore.py
+	$(BIN)/python benchmarks/bench_serve.py
+	$(BIN)/python benchmarks/bench_latency.py
 
 format: $(VENV)/.dev ## format code and notebooks
 	$(BIN)/ruff check --fix .
@@ -39,6 +41,9 @@ format: $(VENV)/.dev ## format code and notebooks
 
 golden: $(VENV)/.dev ## accept the headline numbers of the examples as they are now
 	$(BIN)/python -m pytest tests/test_golden.py --update-golden
+
+pictures: $(VENV)/.dev ## take the pictures of the README again
+	$(BIN)/python -m pytest tests/app/test_tour_browser.py --update-pictures
 
 bundle: $(VENV)/.dev ## make the packaged chart bundle again after an update of altair
 	$(BIN)/python -m gpuplan.app.chart
