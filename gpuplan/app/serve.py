@@ -47,6 +47,7 @@ from jupyter_core.paths import jupyter_path
 from jupyter_core.utils import ensure_async
 from jupyter_server import DEFAULT_TEMPLATE_PATH_LIST
 from jupyter_server._tz import utcnow
+from jupyter_server.auth.logout import LogoutHandler
 from jupyter_server.base.handlers import APIHandler
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
 from jupyter_server.utils import url_path_join
@@ -59,8 +60,8 @@ from voila.static_file_handler import TemplateStaticFileHandler
 from voila.tornado.handler import TornadoVoilaHandler
 from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
 
-from gpuplan.app.auditing import SCRATCH
 from gpuplan.app.forking import FORKING, Kernel, Nursery
+from gpuplan.app.uploading import SCRATCH
 
 HERE = Path(__file__).resolve().parent
 TEMPLATES = HERE / "templates"
@@ -85,6 +86,9 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "frame-ancestors 'self'",
     ]
 )
+
+PING_MS = 30_000
+"""Time between two questions whether a page is still there. [ms]"""
 
 REFERRER_POLICY = "same-origin"
 """Tells other hosts nothing. ``no-referrer`` would make browsers send forms and beacons as ``Origin: null``,
@@ -312,7 +316,7 @@ class SessionHandler(APIHandler):
 
     @tornado.web.authenticated
     async def get(self, kernel_id: str) -> None:
-        """Answer ``{"alive": true}`` or ``{"alive": false}``.
+        """Answer whether the kernel is ``alive``, and whether it is ``busy``.
 
         Parameters
         ----------
@@ -326,8 +330,9 @@ class SessionHandler(APIHandler):
             manager.visited.add(kernel_id)
         else:
             await free_kernel(manager, kernel_id)
+        busy = alive and getattr(manager.get_kernel(kernel_id), "execution_state", "") == "busy"
         self.set_header("Cache-Control", "no-store")
-        self.finish({"alive": alive})
+        self.finish({"alive": alive, "busy": busy})
 
 
 class ShutdownHandler(VoilaShutdownKernelHandler):  # type: ignore[misc]
@@ -473,8 +478,18 @@ class Server(Voila):  # type: ignore[misc]
     def load_config_file(self, *args: Any, **kwargs: Any) -> None:
         """Read no ``voila.json``: neither the folder's nor the user's."""
 
+    def init_settings(self) -> dict[str, Any]:
+        """Voila's settings with ours among them from the beginning: what is compressed is settled then.
+
+        Returns
+        -------
+        dict
+            Settings of the application.
+        """
+        return {**super().init_settings(), **self.tornado_settings}
+
     def init_handlers(self) -> list[Any]:
-        """Voila's handlers with ours in their place, without the one that tells a kernel about the request.
+        """Voila's handlers with ours in their place, without those that tell a kernel about the request or log out.
 
         Returns
         -------
@@ -486,9 +501,12 @@ class Server(Voila):  # type: ignore[misc]
             VoilaShutdownKernelHandler: ShutdownHandler,
             VoilaKernelWebsocketHandler: ChannelsHandler,
         }
-        rules = [rule for rule in super().init_handlers() if rule[1] is not RequestInfoSocketHandler]
+        unused = (RequestInfoSocketHandler, LogoutHandler)  # nothing leads to the latter, and it has no page
+        rules = [rule for rule in super().init_handlers() if rule[1] not in unused]
         rules = [(rule[0], ours.get(rule[1], rule[1]), *rule[2:]) for rule in rules]
         for index, rule in enumerate(rules):
+            if not rule[0].startswith(self.server_url):  # signing in, which Voila leaves before the prefix
+                rules[index] = (url_path_join(self.server_url, rule[0]), *rule[1:])
             if rule[1] is TemplateStaticFileHandler:  # it stumbles over what is not <template>/static/<file>
                 path = url_path_join(self.server_url, r"/voila/templates/([\w-]+/static/(?!.*\.\.).+)")
                 rules[index] = (path, *rule[1:])
@@ -554,8 +572,9 @@ def _settings(*, loopback: bool, token: str) -> dict[str, Any]:
         "allow_remote_access": bool(token),
         "local_hostnames": ["localhost"],
         "compress_response": not loopback,
-        "ws_ping_interval": 30_000,
-        "ws_ping_timeout": 30_000,
+        "ws_ping_interval": PING_MS,
+        # Three times: with one, a connection would be closed before it is first asked.
+        "ws_ping_timeout": 3 * PING_MS,
         "websocket_max_message_size": 32 * 1024 * 1024,
         "jinja2_env": pages,
     }
@@ -610,7 +629,9 @@ def _config(
     return c
 
 
-def _environment(home: Path, scenario: Path | None, catalog: Path | None) -> dict[str, str | None]:
+def _environment(
+    home: Path, scenario: Path | None, catalog: Path | None, customer: bool
+) -> dict[str, str | None]:
     """Variables of this process and of every kernel; None removes one."""
     package_parent = str(HERE.parents[1])
     installed = {*site.getsitepackages(), site.getusersitepackages()}
@@ -618,6 +639,7 @@ def _environment(home: Path, scenario: Path | None, catalog: Path | None) -> dic
     return {
         "GPUPLAN_SCENARIO": str(scenario.resolve()) if scenario else None,
         "GPUPLAN_CATALOG": str(catalog.resolve()) if catalog else None,
+        "GPUPLAN_VIEW": "customer" if customer else None,
         "JUPYTER_PATH": os.pathsep.join([str(TEMPLATES), *filter(None, [os.environ.get("JUPYTER_PATH")])]),
         "JUPYTER_PREFER_ENV_PATH": "1",
         "JUPYTER_CONFIG_PATH": None,
@@ -664,6 +686,7 @@ def serve(
     *,
     scenario: Path | None = None,
     catalog: Path | None = None,
+    customer: bool = False,
     host: str = "localhost",
     port: int = 8866,
     token: str | None = None,
@@ -683,6 +706,8 @@ def serve(
         Scenario that every new page opens with; reaches the kernels as ``GPUPLAN_SCENARIO``.
     catalog : Path, optional
         Folder with the user's own catalog rows; reaches the kernels as ``GPUPLAN_CATALOG``.
+    customer : bool
+        Whether every new page opens in the customer view; reaches the kernels as ``GPUPLAN_VIEW``.
     host : str
         Name or address to listen on. Beyond this machine a token is required.
     port : int
@@ -738,7 +763,7 @@ def serve(
     loop = tornado.ioloop.IOLoop(make_current=True)
     nursery = None
     try:
-        with _set_environment(_environment(home, scenario, catalog)):
+        with _set_environment(_environment(home, scenario, catalog, customer)):
             if FORKING:
                 nursery = Nursery(home / "work")
             config = _config(

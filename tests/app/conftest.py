@@ -44,6 +44,15 @@ def missing(what: str) -> None:
 
 
 @pytest.fixture(scope="session")
+def nginx() -> str:
+    """The program nginx, as Debian has it."""
+    path = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if path is None:
+        missing("nginx")
+    return str(path)
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Chromium, started once; `GPUPLAN_CHROMIUM` names another one than /usr/bin/chromium."""
     try:
@@ -102,12 +111,18 @@ class Server:
         return self.log.read_text(encoding="utf-8")
 
     def ask(
-        self, path: str = "", *, host: str | None = None, data: bytes | None = None, **headers: str
+        self,
+        path: str = "",
+        *,
+        host: str | None = None,
+        data: bytes | None = None,
+        method: str | None = None,
+        **headers: str,
     ) -> tuple[int, str, Message]:
         """Status, body and headers of a GET (with data: a POST) below its address; follows no redirect."""
         url = urlsplit(self.base)
         address = f"{url.scheme}://{host or url.hostname}:{url.port}{url.path}{path}"
-        request = urllib.request.Request(address, data=data, headers=headers)
+        request = urllib.request.Request(address, data=data, headers=headers, method=method)
         try:
             with OPENER.open(request, timeout=30) as answer:
                 return answer.status, answer.read().decode(), answer.headers

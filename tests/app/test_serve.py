@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 import json
+import logging
 import os
 import re
 import signal
@@ -13,11 +15,15 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 pytest.importorskip("voila")
+
+from jupyter_server.base.websocket import WebSocketMixin
+from tornado.ioloop import IOLoop
 
 from gpuplan.app import serve as serving
 
@@ -156,6 +162,24 @@ def test_page_frame(shared: Any, page: Callable[..., Any]) -> None:
     assert evaluate("document.documentElement.scrollWidth") == 800
 
 
+def test_address_keeps_the_last_design_however_fast_they_come(shared: Any, page: Callable[..., Any]) -> None:
+    """Browsers take some 200 changes of the address in 10 s and drop the rest; Playwright's does not, so they are counted."""
+    visit = page().open(shared.url, "clicked 0")
+    written = visit.page.evaluate("""async () => {
+      const replace = history.replaceState;
+      let written = 0;
+      history.replaceState = function (...given) { written += 1; return replace.apply(this, given); };
+      for (let n = 1; n <= 300; n += 1) {
+        gpuplan.keepAddress(`s=${n}`);
+        if (n % 10 === 0) await new Promise((done) => setTimeout(done, 10));
+      }
+      await new Promise((done) => setTimeout(done, 300));
+      return written;
+    }""")
+    assert visit.page.evaluate("location.hash") == "#s=300"
+    assert 1 < written < 30
+
+
 def test_headers(shared: Any, page: Callable[..., Any]) -> None:
     answer = page().page.goto(shared.url)
     headers = answer.headers
@@ -278,7 +302,7 @@ def test_shutdown_needs_the_xsrf_token(shared: Any, page: Callable[..., Any]) ->
     kernel = kernel_id(visit)
     assert shared.ask(f"voila/api/shutdown/{kernel}", data=b"")[0] == 403
     answer = visit.page.evaluate(f"fetch('/gpuplan/session/{kernel}').then((answer) => answer.json())")
-    assert answer == {"alive": True}
+    assert answer["alive"] is True
 
 
 def test_notice_when_the_kernel_dies(shared: Any, page: Callable[..., Any]) -> None:
@@ -310,7 +334,7 @@ def test_a_dead_warm_kernel_is_not_handed_out(shared: Any, page: Callable[..., A
 
 def test_unknown_session_is_not_alive(shared: Any) -> None:
     status, body, headers = shared.ask("gpuplan/session/0-0-0-0-0")
-    assert (status, json.loads(body)) == (200, {"alive": False})
+    assert (status, json.loads(body)) == (200, {"alive": False, "busy": False})
     assert any(cookie.startswith("_xsrf=") for cookie in headers.get_all("Set-Cookie"))
     assert headers["Cache-Control"] == "no-store"
 
@@ -327,7 +351,7 @@ def test_stopping_the_server(server: Callable[..., Any], page: Callable[..., Any
     assert [pid for pid in kernels if Path(f"/proc/{pid}").exists()] == []
     assert not home.exists(), "the temporary folder goes, too"
     assert running.text.splitlines() == [f"gpuplan is running at {running.url} (Ctrl+C to stop)"]
-    visit.page.get_by_role("alertdialog", name="This session has ended.").wait_for(timeout=15000)
+    visit.page.get_by_role("alert").get_by_text("No connection.").wait_for(timeout=15000)
 
 
 def test_forgotten_kernels_are_culled_open_and_warm_ones_never(
@@ -520,6 +544,26 @@ def test_bad_argument(
 def test_loopback_names() -> None:
     assert all(map(serving.is_loopback, ("localhost", "LOCALHOST", "127.0.0.1", "127.1.2.3", "::1")))
     assert not any(map(serving.is_loopback, ("", "0.0.0.0", "::", "10.0.0.1", "example.org")))
+
+
+def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed() -> None:
+    settings = serving._settings(loopback=True, token="")
+
+    async def after(silent: int) -> list[str]:
+        """What the server does when it looks, so many intervals after it last heard of the page."""
+        did: list[str] = []
+        page = WebSocketMixin()
+        page.settings, page.log = settings, logging.getLogger("test")
+        page.ws_connection = SimpleNamespace(client_terminated=False)
+        page.ping, page.close = lambda _data: did.append("asked"), lambda: did.append("closed")
+        interval = page.ping_interval / 1000
+        now = IOLoop.current().time()
+        page.last_ping, page.last_pong = now - interval - 0.1, now - silent * interval - 0.1
+        page.send_ping()
+        return did
+
+    assert asyncio.run(after(1)) == ["asked"], "the first time: it was never asked before"
+    assert asyncio.run(after(4)) == ["closed"]
 
 
 # --- the chart's bundle

@@ -58,33 +58,130 @@
   };
   window.voila_heartbeat = window.voila_process = window.update_loading_text = () => {};
 
+  // --- the design in the address bar: always the last one. Browsers drop changes of the address that come too fast.
+  const PAUSE = 200;
+  let design = "", written = 0;
+  function writeAddress() {
+    clearTimeout(written);
+    written = 0;
+    if (design && location.hash.slice(1) !== design) history.replaceState(history.state, "", `#${design}`);
+  }
+  window.gpuplan.keepAddress = (fragment) => {
+    design = fragment;
+    if (written) return;
+    writeAddress();
+    written = setTimeout(writeAddress, PAUSE);
+  };
+
+  // --- what was done on the page: each event has a number and is kept until the session has said that it has it. The session
+  // takes them in their order and each once, so what is kept can be sent again whenever the connection was lost.
+  let events = [], number = 0, line, send, look;
+  window.gpuplan.post = (event, deliver) => {
+    if (!line) return deliver(event);  // a notebook with parts of the workbook only
+    const numbered = { ...event, number: ++number };
+    events.push(numbered);
+    if (line.connectionStatus === "connected") deliver(numbered);
+  };
+  window.gpuplan.heard = (taken) => { events = events.filter((event) => event.number > taken); };
+
+  // The workbook's connection to its session, and how to send through it. Gives back what the page remembers of this design
+  // from before it was loaded again: the step, the view, and input that the session before did not take.
+  window.gpuplan.join = (connection, deliver, looked) => {
+    [line, send, look] = [connection, deliver, looked];
+    line.connectionStatusChanged.connect((_, status) => {
+      if (status === "connected") {
+        events.forEach(send);
+        if (rejoining) here();
+      } else poll();
+    });
+    const before = remembered;
+    remembered = null;
+    return before?.hash && before.hash === location.hash ? before : null;
+  };
+  const MEMORY = "gpuplan";
+  function recall() {
+    try {
+      return JSON.parse(sessionStorage.getItem(MEMORY));
+    } catch {
+      return null;  // a browser may have no storage
+    }
+  }
+  function remember() {
+    try {
+      const inputs = events.filter(({ type }) => type === "set");
+      sessionStorage.setItem(MEMORY, JSON.stringify({ hash: location.hash, inputs, ...look?.() }));
+    } catch { /* as above: the address bar has the design all the same */ }
+  }
+  let remembered = recall();
+
   // --- session: is this page's own kernel process still alive? The first answer also brings the XSRF cookie.
-  const INTERVAL = 5000, RETRY = 2000;
+  const INTERVAL = 5000, CHECK = 2500, RETRY = 1000, PATIENCE = 6000, REJOIN = 20000;
   let failures = 0, ended = false, leaving = false, timer = 0;
+  let away = false, rejoining = 0, unheard = 0, focused = null;
   let url = "", base = "", kernel = "";
 
-  function end() {
+  function end(title) {
     ended = true;
     clearTimeout(timer);
     document.getElementById("loading")?.remove();
+    document.getElementById("gpuplan-away").hidden = true;
     const dialog = document.getElementById("gpuplan-lost");
+    if (title) document.getElementById("gpuplan-lost-title").textContent = title;
     if (!dialog.open) dialog.showModal();
+  }
+
+  // No answer: the page can be read, but takes no input that it could not carry out.
+  function leave() {
+    if (away) return;
+    away = true;
+    focused = document.activeElement;
+    focused?.blur();  // what is being typed is entered
+    document.getElementById("rendered_cells").inert = true;
+    document.getElementById("gpuplan-away").hidden = false;
+  }
+
+  function here() {
+    away = false;
+    rejoining = 0;
+    document.getElementById("rendered_cells").inert = false;
+    document.getElementById("gpuplan-away").hidden = true;
+    if (focused?.isConnected) focused.focus({ preventScroll: true });
+    focused = null;
+  }
+
+  // The server answers. A new connection to the session, if the one before was cut, or is dead without knowing it: then the
+  // session has nothing to do and yet does not take what was sent.
+  function rejoin(busy) {
+    const first = busy ? 0 : events[0]?.number ?? 0;
+    const stuck = first > 0 && first === unheard;
+    unheard = first;
+    if (line?.status === "dead" || (rejoining && !busy && Date.now() - rejoining > REJOIN)) end("The connection to this session was lost.");
+    else if (away && !line) here();
+    else if (line && !rejoining && (away || stuck)) {
+      rejoining = Date.now();
+      line.reconnect().catch(() => {});  // it is asked again below, and gives up in time
+    }
   }
 
   async function poll() {
     clearTimeout(timer);
-    if (ended || leaving) return;
+    if (ended || leaving || !url) return;
     try {
-      const answer = await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(15000) });
+      const answer = await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+      if (ended || leaving) return;
       if (answer.status === 403 || answer.status === 404) return end();
       if (!answer.ok) throw new Error(String(answer.status));
+      const { alive, busy } = await answer.json();
+      if (!alive) return end();
       failures = 0;
-      if (!(await answer.json()).alive) return end();
+      rejoin(busy);
     } catch {
       failures += 1;
-      if (failures >= 2 && !leaving) return end();
+      rejoining = 0;
+      if (failures >= 2 && !leaving && !ended) leave();
     }
-    if (!leaving) timer = setTimeout(poll, failures ? RETRY : INTERVAL);
+    clearTimeout(timer);
+    if (!leaving && !ended) timer = setTimeout(poll, failures || away ? RETRY : unheard ? CHECK : INTERVAL);
   }
 
   window.gpuplan.watch = () => {
@@ -97,6 +194,8 @@
     dialog.addEventListener("cancel", (event) => event.preventDefault());
     dialog.addEventListener("close", () => { if (ended) dialog.showModal(); });
     document.addEventListener("visibilitychange", () => { if (document.visibilityState === "visible") poll(); });
+    addEventListener("online", poll);
+    addEventListener("offline", poll);
     poll();
   };
 
@@ -104,6 +203,8 @@
   window.addEventListener("pagehide", () => {
     leaving = true;
     clearTimeout(timer);
+    writeAddress();
+    remember();
     if (!kernel) return;
     const form = new FormData();
     form.append("_xsrf", document.cookie.match(/(?:^|;\s*)_xsrf=([^;]*)/)?.[1] ?? "");

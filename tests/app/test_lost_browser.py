@@ -1,0 +1,282 @@
+"""When the kernel, the server or the network goes: the page says so in the right words, and the design is there again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import selectors
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("voila")
+
+from gpuplan import load_catalog, load_scenario
+from gpuplan.app.model import Workbook
+from gpuplan.app.screen import WorkbookApp
+
+pytestmark = pytest.mark.browser
+
+ENDED = "This session has ended."
+PRICE = "Price, VMware Cloud Foundation"
+
+
+class Network:
+    """Between the browser and the server: can be cut, and can swallow what goes over the lines there are."""
+
+    def __init__(self, port: int) -> None:
+        self._to = port
+        self._lines: dict[socket.socket, socket.socket] = {}
+        """Each end of a line and the other one."""
+        self._swallowed: set[socket.socket] = set()
+        self._selector = selectors.DefaultSelector()
+        self._lock = threading.Lock()
+        self.port = 0
+        self._entrance: socket.socket | None = None
+        self.mend()
+        self._running = True
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def cut(self) -> None:
+        """Cut every line, and refuse new ones."""
+        with self._lock:
+            assert self._entrance is not None
+            self._selector.unregister(self._entrance)
+            self._entrance.close()
+            self._entrance = None
+            for end in list(self._lines):
+                self._close(end)
+
+    def mend(self) -> None:
+        """Take new lines."""
+        with self._lock:
+            self._entrance = socket.create_server(("127.0.0.1", self.port))
+            self.port = self._entrance.getsockname()[1]
+            self._selector.register(self._entrance, selectors.EVENT_READ)
+
+    def swallow(self) -> None:
+        """Nothing arrives any more over the lines there are, and neither end learns of it; new ones work."""
+        with self._lock:
+            self._swallowed |= set(self._lines)
+
+    def close(self) -> None:
+        self._running = False
+        self._thread.join()
+        if self._entrance is not None:
+            self.cut()
+        self._selector.close()
+
+    def _run(self) -> None:
+        while self._running:
+            ready = self._selector.select(0.05)
+            with self._lock:
+                for key, _ in ready:
+                    with contextlib.suppress(OSError, KeyError):
+                        self._carry(key.fileobj)
+
+    def _carry(self, end: Any) -> None:
+        if end is self._entrance:
+            near, _ = end.accept()
+            far = socket.create_connection(("127.0.0.1", self._to))
+            self._lines |= {near: far, far: near}
+            for each in (near, far):
+                self._selector.register(each, selectors.EVENT_READ)
+            return
+        try:
+            data = end.recv(1 << 16)
+            if data and end not in self._swallowed:
+                self._lines[end].sendall(data)
+        except OSError:
+            data = b""
+        if not data:
+            self._close(end)
+
+    def _close(self, end: socket.socket) -> None:
+        other = self._lines.pop(end, None)
+        if other is None:
+            return
+        self._lines.pop(other)
+        for each in (end, other):
+            self._swallowed.discard(each)
+            self._selector.unregister(each)
+            each.close()
+
+
+@pytest.fixture
+def network() -> Iterator[Callable[[Any], Network]]:
+    """Factory: a network to a server."""
+    made: list[Network] = []
+
+    def new(server: Any) -> Network:
+        made.append(Network(int(server.base.rpartition(":")[2].strip("/"))))
+        return made[-1]
+
+    yield new
+    for each in made:
+        each.close()
+
+
+def figure(page: Any, label: str) -> str:
+    """A figure of the answer strip."""
+    return str(page.locator(".gp-figure", has_text=label).locator("b").inner_text())
+
+
+def wait_figure(page: Any, label: str, value: str, timeout: float = 5000) -> None:
+    page.locator(".gp-figure", has=page.locator("small", has_text=re.compile(f"^{label}$"))).locator(
+        "b", has_text=re.compile(f"^{value}$")
+    ).wait_for(timeout=timeout)
+
+
+def wait_value(page: Any, label: str, value: str) -> None:
+    field = page.get_by_label(label, exact=True)
+    field.wait_for()
+    end = time.monotonic() + 10
+    while field.input_value() != value and time.monotonic() < end:
+        page.wait_for_timeout(50)
+    assert field.input_value() == value
+
+
+def go(page: Any, name: str) -> None:
+    page.locator("nav").get_by_text(name, exact=True).click()
+    page.get_by_role("heading", name=name, level=1).wait_for()
+
+
+def edited(page: Any) -> None:
+    """The enterprise example with edits on two steps; the second is on the screen."""
+    page.get_by_text("Enterprise example").first.click()
+    page.get_by_label("Stated total", exact=True).fill("")
+    page.get_by_label("Stated total", exact=True).press("Tab")
+    page.get_by_label("People, Data scientists").fill("64")  # 8 GPUs more
+    wait_figure(page, "Hosts", "10")
+    go(page, "Cost")
+    page.get_by_label(PRICE, exact=True).wait_for()
+
+
+def kernel_of(server: Any, before: list[int]) -> int:
+    """The kernel of a page that has opened since."""
+    (kernel,) = set(before) & set(server.kernels())
+    return kernel
+
+
+def test_an_event_sent_again_is_carried_out_once_and_in_its_turn() -> None:
+    workbook = Workbook(load_catalog(), load_scenario("enterprise"))
+    app = WorkbookApp(workbook)
+    path = "demand.stated_gpus"
+
+    def arrives(number: int, value: str) -> None:
+        app._receive("set", {"path": path, "value": value, "number": number})
+
+    arrives(1, "30")
+    arrives(3, "34")  # the one before it was lost
+    assert workbook.scenario.get(path) == 30
+    for number, value in ((1, "30"), (2, "32"), (3, "34")):  # all that the page was not told of
+        arrives(number, value)
+    assert workbook.scenario.get(path) == 34
+    workbook.undo()
+    workbook.undo()
+    assert workbook.scenario.get(path) == 30, "30 was set once"
+    app._receive("set", {"path": path, "value": "36"})  # JupyterLab numbers nothing
+    assert workbook.scenario.get(path) == 36
+
+
+def test_kernel_and_server_can_die_and_the_design_is_there_again(
+    server: Callable[..., Any], page: Callable[..., Any]
+) -> None:
+    running = server()
+    before = running.wait_kernels(1)
+    visit = page().open(running.url, "Enterprise example")
+    shown = visit.page
+    dialog = shown.get_by_role("alertdialog", name=ENDED)
+    edited(shown)
+    kernel = kernel_of(running, before)
+    price = shown.get_by_label(PRICE, exact=True)
+
+    for nursery in running.nurseries():
+        os.kill(nursery, signal.SIGKILL)
+    price.fill("500")
+    price.press("Tab")
+    shown.locator(".gp-sheet tbody", has_text="VMware Cloud Foundation").get_by_text(
+        "stated in this design"
+    ).wait_for(timeout=5000)
+    other = page().open(running.url, "Enterprise example")
+    other.page.get_by_text("Starter example").first.click()
+    wait_figure(other.page, "GPUs", "16")
+    other.page.close()
+
+    os.kill(kernel, signal.SIGKILL)
+    price.fill("700")  # nobody has heard of it
+    dialog.wait_for(timeout=10000)
+    shown.get_by_role("button", name="Reload").click()
+    wait_value(shown, PRICE, "700")  # on the same step
+    wait_figure(shown, "Hosts", "10", timeout=10000)
+    assert dialog.count() == 0
+    cost = figure(shown, "Cost over")
+
+    port = int(running.base.rpartition(":")[2].strip("/"))
+    running.stop(signal.SIGKILL)
+    lost = shown.get_by_role("alert").get_by_text("No connection.")
+    lost.wait_for(timeout=10000)
+    assert dialog.count() == 0, "whether the session has ended is not known"
+    server(port=port)
+    dialog.wait_for(timeout=10000)
+    assert not lost.is_visible()
+    shown.get_by_role("button", name="Reload").click()
+    wait_value(shown, PRICE, "700")
+    wait_figure(shown, "Hosts", "10", timeout=10000)
+    assert figure(shown, "Cost over") == cost
+    go(shown, "Use cases")
+    wait_value(shown, "People, Data scientists", "64")
+    wait_value(shown, "Stated total", "")
+
+
+def test_the_network_can_go_and_come_back(
+    server: Callable[..., Any], page: Callable[..., Any], network: Callable[[Any], Network]
+) -> None:
+    between = network(server())
+    visit = page().open(f"http://127.0.0.1:{between.port}/", "Enterprise example")
+    shown = visit.page
+    lost = shown.get_by_role("alert").get_by_text("No connection.")
+    cost = shown.locator(".gp-figure", has_text="Cost over").locator("b")
+    edited(shown)
+    price = shown.get_by_label(PRICE, exact=True)
+    seen = [cost.inner_text()]
+
+    def wait_changed(timeout: float = 15000) -> None:
+        shown.locator(".gp-figure", has_text="Cost over").locator(
+            "b", has_not_text=re.compile(f"^{re.escape(seen[-1])}$")
+        ).wait_for(timeout=timeout)
+        seen.append(cost.inner_text())
+
+    between.cut()
+    price.fill("600")
+    lost.wait_for(timeout=10000)
+    assert shown.locator("#rendered_cells").evaluate("node => node.inert"), "no input that would be lost"
+    assert cost.inner_text() == seen[0]
+    between.mend()
+    lost.wait_for(state="hidden", timeout=15000)
+    wait_changed()  # what was typed meanwhile has arrived
+    assert price.evaluate("node => node === document.activeElement")
+
+    between.swallow()  # a laptop that slept: the connection is dead, and nobody has noticed
+    price.fill("700")
+    wait_changed(30000)
+    price.fill("800")
+    wait_changed()
+
+    visit.context.set_offline(True)
+    lost.wait_for(timeout=10000)
+    visit.context.set_offline(False)
+    lost.wait_for(state="hidden", timeout=15000)
+    price.fill("900")
+    wait_changed()
+    shown.get_by_role("button", name="Undo").click()
+    wait_changed()
+    assert shown.get_by_role("alertdialog").count() == 0
+    assert visit.external == []

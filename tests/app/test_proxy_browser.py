@@ -1,0 +1,247 @@
+"""Behind a reverse proxy that passes a path, with a token: the whole journey, two users at once, and who is let in."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("voila")
+
+from gpuplan.app import serve as serving
+from gpuplan.app.model import STEPS
+from gpuplan.report import KINDS
+
+pytestmark = pytest.mark.browser
+
+TOKEN = "token-of-the-team"
+PREFIX = "/gpuplan/"
+
+NGINX = """
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{ worker_connections 512; }}
+http {{
+  access_log off;
+  client_body_temp_path {folder}/body;
+  proxy_temp_path {folder}/proxy;
+  fastcgi_temp_path {folder}/fastcgi;
+  uwsgi_temp_path {folder}/uwsgi;
+  scgi_temp_path {folder}/scgi;
+  map $http_upgrade $connection_upgrade {{ default upgrade; "" close; }}
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{ return 404; }}
+    location /gpuplan/ {{
+      proxy_pass http://127.0.0.1:{to};
+      proxy_http_version 1.1;
+      proxy_set_header Host $http_host;
+      proxy_set_header Upgrade $http_upgrade;
+      proxy_set_header Connection $connection_upgrade;
+      proxy_read_timeout 1h;
+      client_max_body_size 32m;
+    }}
+  }}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def site(server: Callable[..., Any], nginx: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """The server, which has the path as its base, as a team reaches it: through nginx."""
+    running = server(token=TOKEN, base_url=PREFIX)
+    folder = tmp_path_factory.mktemp("nginx")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (to,) = re.findall(r":(\d+)/", running.base)
+    config = folder / "nginx.conf"
+    config.write_text(NGINX.format(folder=folder, port=port, to=to))
+    log = folder / "error.log"
+    process = subprocess.Popen([nginx, "-p", str(folder), "-c", str(config), "-e", str(log)])
+    end = time.monotonic() + 20
+    while time.monotonic() < end and process.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            break
+        time.sleep(0.05)
+    yield dataclasses.replace(running, url=f"http://127.0.0.1:{port}{PREFIX}")
+    process.terminate()
+    process.wait(10)
+    assert "[error]" not in log.read_text()
+
+
+def wait_figure(page: Any, label: str, value: str) -> None:
+    page.locator(".gp-figure", has=page.locator("small", has_text=re.compile(f"^{label}$"))).locator(
+        "b", has_text=re.compile(f"^{value}$")
+    ).wait_for(timeout=10000)
+
+
+def test_the_whole_journey_below_the_path(site: Any, page: Callable[..., Any]) -> None:
+    assert len(site.wait_kernels(1)) == 1
+    visit = page(permissions=["clipboard-read", "clipboard-write"])
+    asked: list[str] = []
+    plain: list[str] = []
+
+    def answered(answer: Any) -> None:
+        static = answer.request.resource_type in ("script", "stylesheet") and answer.url.startswith("http")
+        if static and answer.headers.get("content-encoding") != "gzip":
+            plain.append(answer.url)
+
+    visit.context.on("request", lambda request: asked.append(request.url))
+    visit.context.on("response", answered)
+    visit.open(site.url, "This workbook is protected.")
+    shown = visit.page
+    shown.get_by_label("Token").fill(TOKEN)
+    shown.get_by_role("button", name="Continue").click()
+    shown.get_by_text("Enterprise example").first.click(timeout=30000)
+    wait_figure(shown, "Hosts", "8")
+    shown.get_by_label("Stated total", exact=True).fill("30")
+    wait_figure(shown, "Hosts", "9")
+    for _, title in STEPS[1:]:
+        shown.locator("nav").get_by_text(title, exact=True).click()
+        shown.locator(f"nav [aria-current=step]:has-text('{title}')").wait_for()
+        if title in ("Demand", "Network", "Cost"):
+            shown.locator(".gp-chart:visible svg").first.wait_for()
+    with shown.expect_download() as download:
+        shown.get_by_role("button", name=f"Download: {KINDS['yaml']}", exact=True).click()
+    assert "stated_gpus: 30" in Path(download.value.path()).read_text(encoding="utf-8")
+
+    shown.get_by_role("button", name="Share link").click()
+    shown.get_by_text("The link is copied.").wait_for()
+    link = shown.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{site.url}#s=")
+    other = page(context=visit.context)
+    other.open(link)
+    wait_figure(other.page, "Hosts", "9")
+    assert len(site.wait_kernels(3)) == 3
+
+    assert [url for url in asked if not url.startswith((site.url, "blob:", "data:"))] == []
+    assert any(url.endswith("voila.js") for url in asked)
+    assert plain == []
+    assert (visit.external, visit.errors, other.external, other.errors) == ([], [], [], [])
+    other.page.close()
+    shown.close()
+    assert len(site.wait_kernels(1)) == 1
+
+
+def heard_by(visit: Any) -> list[str]:
+    """What a page is sent from now on: whole pages and everything over its connection."""
+    heard: list[str] = []
+
+    def note(data: Any) -> None:
+        heard.append(data.decode("utf-8", "replace") if isinstance(data, bytes) else data)
+
+    visit.page.on("websocket", lambda line: line.on("framereceived", note))
+    visit.page.on("response", lambda r: note(r.body()) if r.request.resource_type == "document" else None)
+    return heard
+
+
+def kernel_id(visit: Any) -> str:
+    return str(json.loads(visit.page.locator("#jupyter-config-data").text_content())["kernelId"])
+
+
+def saved(visit: Any) -> str:
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("button", name="Save", exact=True).click()
+    return Path(download.value.path()).read_text(encoding="utf-8")
+
+
+def test_two_users_and_no_stranger(site: Any, page: Callable[..., Any]) -> None:
+    secrets = ("Project Nightingale", "Project Kingfisher")
+    users = [page(), page()]
+    heard = [heard_by(user) for user in users]
+    for user in users:
+        user.page.goto(f"{site.url}?token={TOKEN}")
+    for user in users:
+        user.page.get_by_text("Enterprise example").first.click(timeout=30000)
+    for user, secret in zip(users, secrets, strict=True):
+        field = user.page.get_by_label("Group, Developers")
+        field.fill(secret)
+        user.page.get_by_label(f"Group, {secret}").press("Tab")
+    files = []
+    for user, secret in zip(users, secrets, strict=True):
+        user.page.locator(".gp-access h2", has_text=secret).wait_for()
+        user.page.locator("nav").get_by_text("Design", exact=True).click()
+        user.page.get_by_role("heading", name="Design", level=1).wait_for()
+        files.append(saved(user))
+    for user, mine, file, own, other in zip(users, heard, files, secrets, secrets[::-1], strict=True):
+        everything = [user.page.content(), file, *mine]
+        assert own in file
+        assert any(own in frame for frame in mine)
+        assert not any(other in each for each in everything)
+    assert kernel_id(users[0]) != kernel_id(users[1])
+
+    refuse_strangers(site, kernel_id(users[0]))
+    for user in users:
+        user.page.locator("nav").get_by_text("Use cases", exact=True).click()
+        user.page.get_by_role("heading", name="Use cases", level=1).wait_for()
+        assert (user.external, user.errors) == ([], [])
+
+
+ROUTES = """
+import json
+from gpuplan.app import serve
+
+def listen(server):
+    groups = [rule.target.rules for rule in server.app.default_router.rules if hasattr(rule.target, "rules")]
+    print(json.dumps([rule.matcher.regex.pattern for group in groups for rule in group]))
+
+serve.FORKING = False
+serve.Server.listen = listen
+serve.serve(port=0, token="any", base_url="/gpuplan/", pool_size=0)
+"""
+
+
+def refuse_strangers(site: Any, kernel: str) -> None:
+    """Ask for every route of the application without a token: no answer may hold anything of a session."""
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    }
+    answers = {
+        "": ("GET", 302),
+        "workbook.ipynb": ("GET", 302),
+        "voila/files/workbook.ipynb": ("GET", 403),
+        f"gpuplan/session/{kernel}": ("GET", 403),
+        f"api/kernels/{kernel}": ("GET", 403),
+        f"api/kernels/{kernel}/channels": ("GET", 403),
+        f"voila/api/shutdown/{kernel}": ("POST", 403),
+        # what the page to sign in needs, and files of the packages, the same in every installation
+        "login": ("GET", 200),
+        serving.HEALTH: ("GET", 200),
+        "voila/templates/gpuplan/static/gpuplan.css": ("GET", 200),
+        "voila/static/voila.js": ("GET", 200),
+        "voila/api/themes/@jupyterlab/theme-light-extension/index.css": ("GET", 200),
+        "voila/labextensions/anywidget/package.json": ("GET", 200),
+    }
+    printed = subprocess.run(
+        [sys.executable, "-c", ROUTES],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": str(Path(serving.__file__).parents[2])},
+    ).stdout
+    for pattern in json.loads(printed):
+        assert any(re.fullmatch(pattern, PREFIX + path) for path in answers), f"nobody asks {pattern}"
+    got = {
+        path: (method, site.ask(path, method=method, **(upgrade if path.endswith("channels") else {}))[0])
+        for path, (method, _) in answers.items()
+    }
+    assert got == answers
+    assert site.ask(f"api/kernels/{kernel}", method="DELETE")[0] == 403
+    assert site.ask(f"?token={TOKEN[:-1]}")[0] == 302
