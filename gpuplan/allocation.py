@@ -256,17 +256,25 @@ def _traits(catalog: Catalog, mode: str, version: Item) -> tuple[Trait, ...]:
 
 
 def _letter(scenario: Scenario, catalog: Catalog, group: Group) -> str:
-    """A letter for the pictures, unique in the scenario while there are letters left."""
+    """A letter for the pictures, unique in the scenario; its place in the list where no letter is left."""
+    return _letters(catalog, tuple((g.id, g.use_case, g.name) for g in scenario.groups))[group.id]
+
+
+@lru_cache(maxsize=64)
+def _letters(catalog: Catalog, groups: tuple[tuple[str, str, str], ...]) -> Mapping[str, str]:
+    """The letter of each group of (id, use case, name)."""
     preset = {row.id: str(row["letter"]) for row in catalog.rows("use_cases")}
-    taken: dict[str, str] = {}
-    for other in scenario.groups:
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for place, (group_id, use_case, name) in enumerate(groups, 1):
         wishes = [
-            preset[other.use_case],
-            *(c.upper() for c in other.name if c.isascii() and c.isalpha()),
+            preset[use_case],
+            *(c.upper() for c in name if c.isascii() and c.isalpha()),
             *"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
         ]
-        taken[other.id] = next((c for c in wishes if c not in taken.values()), "*")
-    return taken[group.id]
+        found[group_id] = next((c for c in wishes if c not in taken), str(place))
+        taken.add(found[group_id])
+    return found
 
 
 def with_pool(plan: GroupPlan, scenario: Scenario, groups: Sequence[GroupPlan]) -> GroupPlan:

@@ -14,6 +14,7 @@ from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Fact, Value, derived
 from gpuplan.models.fabric import (
     LeafSpine,
+    TooManyLeaves,
     bandwidth_left,
     host_ports,
     leaf_spine,
@@ -327,7 +328,8 @@ def _cheapest(
         has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch of the catalog has"
         return None, f"{has} ports of {link:g} Gbit/s for hosts"
     best: tuple[tuple[int, int, str, bool, bool, str], Switches] | None = None
-    reason = ""
+    reason, most = "", 0
+    """Why there is none: of switches that connect too few hosts, those that connect most."""
     for kind in leaves:
         spines = [
             (id, _count(item, int(kind.up_gbit_s)))
@@ -352,11 +354,15 @@ def _cheapest(
                     spine_ports=spine_ports,
                     max_oversubscription=bound,
                 )
+            except TooManyLeaves as error:
+                if error.most_hosts > most and not missing:
+                    most, reason = error.most_hosts, str(error)
+                continue
             except ValueError as error:
-                reason = missing or str(error)
+                reason = reason if most else missing or str(error)
                 continue
             if missing and shape.spines:
-                reason = missing
+                reason = reason if most else missing
                 continue
             cost = (
                 shape.leaves + shape.spines,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpuplan.allocation import several_vgpus_confirmed, stun_item
+from gpuplan.clusters import divided, division_words
 from gpuplan.costing import Costs
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.fields import FIELD_BY_PATH
@@ -29,6 +30,7 @@ from gpuplan.wording import (
     hours,
     number,
     percent,
+    some_of,
     watts,
     week_hours,
 )
@@ -125,7 +127,7 @@ def _lent_between_modes(plan: Plan) -> Iterator[Message]:
             yield Message(
                 "mig-switched-through-the-day",
                 "warn",
-                f"{', '.join(groups)} use MIG at other hours than others use the same GPUs time-sliced. A GPU is switched between the "
+                f"{some_of(groups)} use MIG at other hours than others use the same GPUs time-sliced. A GPU is switched between the "
                 "two only while nothing runs on it, on some boards with a restart of the host.",
                 "Give all groups of these hosts the same kind of vGPU, or add their GPUs up at their peaks.",
                 "demand.rule",
@@ -299,7 +301,7 @@ def _vmotion(plan: Plan) -> Iterator[Message]:
         yield Message(
             "stun-over-limit",
             "warn",
-            f"{', '.join(g.name for g in slow)}: a VM may stand still for {longest.stun_s:.0f} s while it is moved, and the "
+            f"{some_of([g.name for g in slow])}: a VM may stand still for {longest.stun_s:.0f} s while it is moved, and the "
             f"limit is {limit} s.",
             "Raise the limit for these VMs, use less frame buffer, or shut them down for maintenance.",
             "availability.stun_limit_s",
@@ -313,7 +315,7 @@ def _vmotion(plan: Plan) -> Iterator[Message]:
         yield Message(
             "stun-worst-case",
             "note",
-            f"{', '.join(g.name for g in near)}: the vendor's worst case for a VM with {worst['frame_buffer_gb']:g} GB of vGPU and "
+            f"{some_of([g.name for g in near])}: the vendor's worst case for a VM with {worst['frame_buffer_gb']:g} GB of vGPU and "
             f"{worst['vm_memory_gb']:g} GB of memory is {worst['stun_s']:g} s, more than twice what was measured.",
             "Try a migration before promising it.",
             "availability.stun_limit_s",
@@ -324,7 +326,7 @@ def _vmotion(plan: Plan) -> Iterator[Message]:
         yield Message(
             "stun-extrapolated",
             "note",
-            f"{', '.join(g.name for g in beyond)}: the stun is extrapolated; it was measured up to {most_gb:g} GB of frame buffer, on "
+            f"{some_of([g.name for g in beyond])}: the stun is extrapolated; it was measured up to {most_gb:g} GB of frame buffer, on "
             "vSphere 7, a V100 and 10 GbE.",
             "Try a migration before promising it.",
             "availability.stun_limit_s",
@@ -390,7 +392,7 @@ def _sharing(plan: Plan) -> Iterator[Message]:
         yield Message(
             "several-vgpus-unconfirmed",
             "warn",
-            f"{', '.join(several)}: whether a VM can have several fractional vGPUs of {catalog.gpus[scenario.hardware.gpu].name} "
+            f"{some_of(several)}: whether a VM can have several fractional vGPUs of {catalog.gpus[scenario.hardware.gpu].name} "
             "is not confirmed by a source.",
             "Ask the vendor, or give each VM one vGPU.",
             f"groups.{next(g.id for g in plan.groups if g.name in several)}.vgpus_each",
@@ -546,13 +548,16 @@ def _cluster_size(plan: Plan) -> Iterator[Message]:
     cluster = plan.catalog.assumptions["vi-cluster"]
     least, most = cluster.fact("min_hosts"), cluster.fact("max_hosts")
     for pool in plan.pools:
-        if pool.hosts > int(most.value):
+        if found := divided(plan.scenario, plan.catalog, pool):
+            hours = " The hours at risk are worked out as for one cluster." if found.spare else ""
             yield Message(
                 "cluster-too-large",
                 "warn",
-                f"{pool.name}: {pool.hosts} hosts are more than the {most.value} of one cluster. Hosts of one cluster do not "
-                "restart VMs of another, so each cluster needs spare hosts of its own.",
-                "Divide the groups over several designs, one for each cluster.",
+                f"{pool.name}: {number(pool.hosts)} hosts are planned as one cluster, which has at most {found.most}. Hosts of one "
+                f"cluster do not restart VMs of another. {division_words(found)}{hours}",
+                f"Buy {amount(found.more, 'host')} more, or divide the groups over several designs, one for each cluster."
+                if found.more
+                else "Divide the groups over several designs, one for each cluster.",
                 "groups",
                 most.sources,
                 most.locator,
@@ -607,7 +612,7 @@ def _assignment(plan: Plan) -> Iterator[Message]:
         yield Message(
             "mig-needs-reboot",
             "warn",
-            f"{gpu.name} is switched to MIG by a restart of its host, so {', '.join(sliced)} restart on a spare host "
+            f"{gpu.name} is switched to MIG by a restart of its host, so {some_of(sliced)} restart on a spare host "
             "only if GPUs there are in MIG mode already.",
             "Keep GPUs of the spare host in MIG mode, or choose a GPU that is switched without a restart.",
             "hardware.gpu",

@@ -7,6 +7,7 @@ import base64
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from gpuplan import __version__
 from gpuplan.audit import Comparison, audit, compare, suggest_groups, suggested_scenario
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
 from gpuplan.compare import FEWEST, MOST, compare_plans
+from gpuplan.customer import customer_scenario
 from gpuplan.explore import SHARING, Space, default_space, explore, to_win
 from gpuplan.fields import MAX_GPUS, Field, Problem, ScenarioError, field_of, one_line, parse_value, show
 from gpuplan.models.simulation import Progress
@@ -65,6 +67,9 @@ MOVED = 1
 """A fit gives other parameters than the catalog holds."""
 INTERRUPTED = 130
 """Somebody pressed Ctrl-C."""
+TOKEN, BASE_URL = "GPUPLAN_TOKEN", "GPUPLAN_BASE_URL"
+"""Variables that hold what ``gpuplan app`` may be given as ``--token`` and ``--base-url``."""
+CUSTOMER = "what the customer may see: prices as they are sold, no internal notes and no margin"
 ANY_SERVER = "any"
 """Stands for a server of any make among those to explore."""
 
@@ -117,6 +122,7 @@ def _parser() -> argparse.ArgumentParser:
     plan = commands.add_parser("plan", help="print the design for a scenario")
     plan.add_argument("file", help=f"scenario file (YAML or JSON), or an example: {examples}")
     plan.add_argument("--json", action="store_true", help="print the whole plan as JSON")
+    plan.add_argument("--customer", action="store_true", help=CUSTOMER)
     plan.set_defaults(run=_plan)
 
     wanted = commands.add_parser(
@@ -154,6 +160,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     costed.add_argument("file", help=f"scenario file (- reads it from the input), or an example: {examples}")
     costed.add_argument("--json", action="store_true", help="print everything as JSON")
+    costed.add_argument("--customer", action="store_true", help=CUSTOMER)
     costed.set_defaults(run=_cost)
 
     explored = commands.add_parser(
@@ -232,6 +239,11 @@ def _parser() -> argparse.ArgumentParser:
         "--only", action="append", choices=tuple(KINDS), default=[], help="only this; may be given again"
     )
     kept.add_argument(
+        "--internal",
+        action="store_true",
+        help="the files of your own version, with internal notes and margin (default: the version for the customer)",
+    )
+    kept.add_argument(
         "--docx-template", type=Path, metavar="FILE", help="a document of yours whose styles are taken"
     )
     kept.add_argument(
@@ -303,9 +315,19 @@ def _parser() -> argparse.ArgumentParser:
 
     app = commands.add_parser("app", help="serve the workbook as a web app")
     app.add_argument("file", nargs="?", help=f"scenario to open with (a file, or {examples})")
+    app.add_argument("--customer", action="store_true", help="open every page in the customer view")
     app.add_argument("--host", default="localhost", help="address to listen on (default localhost)")
     app.add_argument("--port", type=int, default=8866, help="port to listen on (default 8866)")
-    app.add_argument("--token", help="ask for this token; beyond localhost one is made if none is given")
+    app.add_argument(
+        "--token",
+        help=f"ask for this token; better in the variable {TOKEN}, which no list of processes shows; beyond "
+        "localhost one is made if none is given",
+    )
+    app.add_argument(
+        "--base-url",
+        metavar="PATH",
+        help=f"path in front of every address, if a proxy passes one on (default: the variable {BASE_URL}, or /)",
+    )
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
     app.add_argument("--verbose", action="store_true", help="print the server's log")
     app.set_defaults(run=_app)
@@ -336,7 +358,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _plan(args: argparse.Namespace) -> int:
     catalog = load_catalog(*_folders(args))
-    plan = make_plan(load_scenario(args.file), catalog)
+    plan = make_plan(_seen(load_scenario(args.file), catalog, args), catalog)
     if args.json:
         print(json.dumps(plan_dict(plan), allow_nan=False, indent=2))
     else:
@@ -354,8 +376,17 @@ def _network(args: argparse.Namespace) -> int:
     return 0
 
 
+def _seen(scenario: Scenario, catalog: Catalog, args: argparse.Namespace) -> Scenario:
+    """What of a scenario is shown: all of it, or the customer's version."""
+    if not args.customer:
+        return scenario
+    make_plan(scenario, catalog)  # what is wrong with the scenario is said of it, not of what is made from it
+    return customer_scenario(scenario, catalog)
+
+
 def _cost(args: argparse.Namespace) -> int:
-    plan = make_plan(_scenario(args.file), load_catalog(*_folders(args)))
+    catalog = load_catalog(*_folders(args))
+    plan = make_plan(_seen(_scenario(args.file), catalog, args), catalog)
     if args.json:
         print(json.dumps(cost_dict(plan), allow_nan=False, indent=2))
     else:
@@ -365,7 +396,7 @@ def _cost(args: argparse.Namespace) -> int:
 
 def _report(args: argparse.Namespace) -> int:
     plan = make_plan(_scenario(args.file), load_catalog(*_folders(args)))
-    templates = {}
+    templates: dict[str, bytes | None] = {}
     for name in ("docx_template", "pptx_template"):
         path = getattr(args, name)
         try:
@@ -376,8 +407,10 @@ def _report(args: argparse.Namespace) -> int:
         files = design_files(
             plan,
             args.only or tuple(KINDS),
+            internal=args.internal,
             tell=lambda done, step: _tell(args, done=done, step=step),
-            **templates,
+            docx_template=templates["docx_template"],
+            pptx_template=templates["pptx_template"],
         )
     except ModuleNotFoundError as error:
         missing = f'{error.name} is missing: pip install "gpuplan[export]"'
@@ -698,6 +731,12 @@ def _schema(args: argparse.Namespace) -> int:
 
 def _app(args: argparse.Namespace) -> int:
     catalog = load_catalog(*_folders(args))
+    token = os.environ.pop(TOKEN, None)  # the sessions, which inherit the variables, need not know it
+    base_url = os.environ.get(BASE_URL, "/") if args.base_url is None else args.base_url
+    if not re.fullmatch(r"[\w./~-]*", base_url, re.ASCII):
+        raise ScenarioError(
+            [Problem("--base-url", base_url, "a path of letters, digits, '/', '.', '~', '_' and '-'")]
+        )
     if args.file:
         make_plan(load_scenario(args.file), catalog)  # a bad file is refused here, not in a browser tab
     try:
@@ -710,9 +749,11 @@ def _app(args: argparse.Namespace) -> int:
     return serve(
         scenario=scenario_path(args.file) if args.file else None,
         catalog=args.folder,
+        customer=args.customer,
         host=args.host,
         port=args.port,
-        token=args.token,
+        token=args.token or token,
+        base_url=base_url,
         open_browser=not args.no_browser,
         verbose=args.verbose,
     )

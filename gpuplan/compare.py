@@ -79,7 +79,7 @@ def _inputs(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
     """Inputs that are not the same in all plans."""
     scenarios = [plan.scenario for plan in plans]
     groups = dict.fromkeys(group.id for scenario in scenarios for group in scenario.groups)
-    paths = [spec.path for spec in FIELDS if spec.path not in ("name", "customer")]
+    paths = [spec.path for spec in FIELDS if spec.path not in ("name", "customer", "internal.notes")]
     held = [{group.id for group in scenario.groups} for scenario in scenarios]
     for group in groups:
         names = (

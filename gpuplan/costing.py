@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gpuplan.cabling import Cabling
 from gpuplan.catalog import Catalog
+from gpuplan.clusters import divided, most_hosts
 from gpuplan.energy import PowerUse, usual_power_w
 from gpuplan.facts import Fact, weakest
 from gpuplan.materials import Counts, Material, bill, included_years
@@ -233,6 +234,15 @@ class _Flows:
             self.not_counted.append("Switches and their cables: no design of the fabric")
         elif not all(many["leaf"] for many in held):
             self.not_counted.append("Switches and cables for the growth: the fabric cannot grow that far")
+        most, kept = most_hosts(catalog), scenario.availability
+        short = any(found.more for pool in counts.pools if (found := divided(scenario, catalog, pool)))
+        spare = kept.host_failures or not kept.maintenance_failure_accepted
+        if short or any(
+            spare and hosts[pool.id] > max(most, pool.hosts)
+            for hosts in growth.hosts
+            for pool in counts.pools
+        ):
+            self.not_counted.append(f"Spare hosts of every further cluster: one has at most {most} hosts")
         if counts.existing:
             self.not_counted.append("Hardware support of the hosts already there")
         if not use.hosts_per_rack:

@@ -8,7 +8,16 @@ from gpuplan.cabling import Cabling
 from gpuplan.catalog import Catalog
 from gpuplan.records import Decision, GroupPlan, Line, Pool, Posture, Totals
 from gpuplan.scenario import Scenario
-from gpuplan.wording import LICENCE_NAMES, TRANSPORT_NAMES, amount, counted, hours, percent, target_words
+from gpuplan.wording import (
+    LICENCE_NAMES,
+    TRANSPORT_NAMES,
+    amount,
+    counted,
+    hours,
+    number,
+    percent,
+    target_words,
+)
 
 SEED = "vmware-sharing-gpus-2020"
 
@@ -22,8 +31,12 @@ def decide(
     postures: Sequence[Posture],
     lines: Mapping[str, Line],
     fabric: Cabling | None,
+    last_hosts: int,
 ) -> tuple[Decision, ...]:
-    """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform, cost."""
+    """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform, cost.
+
+    ``last_hosts`` are those that growth has brought at the end of the years looked at.
+    """
     if not pools:
         return ()
     found: list[tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]]] = []
@@ -40,7 +53,7 @@ def decide(
         found.append(_fabric(scenario, fabric))
     found.append(_workload_domain(pools))
     if "cost.net_present" in lines:
-        found.append(_cost(scenario, catalog, pools, lines))
+        found.append(_cost(scenario, catalog, pools, lines, last_hosts))
     return tuple(
         Decision(
             number,
@@ -133,8 +146,7 @@ def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
     proof = {
         "volume": f"A placement on {hosts} exists; fewer have too little of what the VMs need."
         if pool.varied
-        else f"{amount(pool.gpus_occupied, 'GPU')} on hosts of {pool.gpus_per_host} need at least "
-        f"{amount(pool.bound, 'host')}, and a placement on {pool.hosts_for_demand} exists.",
+        else f"{_one_fewer(pool)}Every VM was placed on {hosts}.",
         "large": f"A placement on {hosts} exists; VMs that are too large to share a host rule out fewer.",
         "programme": f"A placement on {hosts} exists; no way to fill the hosts does with fewer.",
         "heuristic": f"A placement on {hosts} was found; the least that any could have is {pool.bound}. The gap is not "
@@ -157,6 +169,17 @@ def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
         "Below this number somebody has no GPU even when nothing has failed.",
         (f"pools.{pool.id}.hosts_for_demand", f"pools.{pool.id}.gpus_demanded"),
         (SEED,),
+    )
+
+
+def _one_fewer(pool: Pool) -> str:
+    """Why one host fewer cannot do, by its GPUs; nothing where no host would be left."""
+    fewer = pool.bound - 1
+    if not fewer:
+        return ""
+    return (
+        f"{amount(fewer, 'host')} {'has' if fewer == 1 else 'have'} {amount(fewer * pool.gpus_per_host, 'GPU')}, and "
+        f"{number(pool.gpus_occupied)} are occupied. "
     )
 
 
@@ -220,7 +243,10 @@ def _bet(postures: Sequence[Posture]) -> str:
         return (
             f"a second failure would have to come on top, with a chance of {percent(chosen.chance)} in a year"
         )
-    return f"open for {hours(chosen.exposed_h)} a year, with a chance of {percent(chosen.chance)} to lose it"
+    return (
+        f"{hours(chosen.exposed_h)} a year are open to that, and the chance that it happens is "
+        f"{percent(chosen.chance)} a year"
+    )
 
 
 def _lost(hosts: int, alike: bool) -> str:
@@ -417,11 +443,14 @@ PLATFORM_LICENCES = {
 }
 
 
-def _cost(scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], lines: Mapping[str, Line]) -> Found:
+def _cost(
+    scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], lines: Mapping[str, Line], last_hosts: int
+) -> Found:
     """Licences, and what the design costs."""
     given = scenario.cost
     hosts = lines["totals.hosts"].value
-    decision = f"{PLATFORM_LICENCES[given.platform_licence]}: {amount(hosts, 'host')}"
+    first = " at the start" if last_hosts > hosts else ""
+    decision = f"{PLATFORM_LICENCES[given.platform_licence]}: {amount(hosts, 'host')}{first}"
     keys = ["cost.net_present", "cost.total"]
     sources: list[str] = []
     for key, unit in (("cost.licensed_cores", "core"), ("cost.licensed_sockets", "licence")):
@@ -440,10 +469,11 @@ def _cost(scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], lines: Ma
         )
         sources += licence.sources
     total = lines["cost.net_present"]
+    growth = f" and growth to {amount(last_hosts, 'host')}" if last_hosts > hosts else ""
     return (
         "Cost and licences",
         decision,
-        f"Over {counted(given.years, 'year')} the design costs {amount(total.value, total.unit)} net present, "
+        f"Over {counted(given.years, 'year')} the design{growth} cost{'' if growth else 's'} {amount(total.value, total.unit)} net present, "
         f"{amount(lines['cost.years.0'].value, total.unit)} of it at the start.",
         "Spare hosts are licensed and powered like all others. Prices move: ask for quotes before buying, and see what the cost "
         "excludes.",

@@ -418,10 +418,6 @@ def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> It
             f"One host draws {number(round(plan.power.host_peak_w / 1000, 1))} kW at its peak, or is higher than a rack; a rack "
             f"may be given {number(limit)} kW"
         )
-    most = plan.catalog.assumptions["vi-cluster"].fact("max_hosts")
-    for pool in plan.pools:
-        if pool.hosts > int(most.value):
-            yield f"{pool.name}: {pool.hosts} hosts, and one cluster has at most {most.value}"
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if gpu.value("vgpu_compute") != "yes" and any(group.mode in ("vgpu", "mig") for group in plan.groups):
         yield f"Whether {gpu.name} can be shared as vGPU on vSphere is not known from a source"
@@ -936,7 +932,11 @@ def _levers(scenario: Scenario, catalog: Catalog, duel: _Duel, now: _Pair) -> It
         ):
             if key not in seen:
                 seen.add(key)
-                yield f"prices.{key}", f"Price of {name}", currency
+                yield (
+                    f"prices.{key}",
+                    f"{'Purchase price' if scenario.internal.margin else 'Price'} of {name}",
+                    currency,
+                )
     yield "prices.electricity-kwh", "Price of electricity", currency
     for path in ("cost.hardware_discount", "cost.licence_discount", RATE):
         yield path, FIELD_BY_PATH[path].label, "1"
@@ -949,7 +949,7 @@ def _now(duel: _Duel, now: _Pair, path: str) -> float | None:
     if not path.startswith("prices."):
         return float(duel.scenario.get(path))
     price = _price(now, path)
-    return price.value if price else None
+    return float(price.given.value) if price else None
 
 
 def _price(now: _Pair, path: str) -> Price | None:
@@ -986,7 +986,7 @@ def _solved(duel: _Duel, now: _Pair, path: str, label: str, unit: str) -> Condit
         return condition(None, False, "one of the two cannot be planned where they would cost the same.")
     said = f"{'at most' if change > 0 else 'at least'} {_shown(needed, unit)} instead of {shown}"
     price = _price(now, path)
-    low, high = (price.fact.low, price.fact.high) if price else (None, None)
+    low, high = (price.given.low, price.given.high) if price else (None, None)
     if low is not None and high is not None and not low <= needed <= high:
         return condition(
             needed, True, f"{said}; what is known of it is {_shown(low, unit)} to {_shown(high, unit)}.", True

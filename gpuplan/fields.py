@@ -19,7 +19,7 @@ from typing import Any
 
 from gpuplan.units import exact
 
-MAX_GPUS = 100_000
+MAX_GPUS = 200_000
 MAX_SITES = 8
 MODES = ("passthrough", "vgpu", "mig", "bitfusion")
 DAYS = ("every-day", "weekdays", "weekends")
@@ -33,7 +33,7 @@ METHODS = ("auto", "closed", "poisson", "bursty")
 class Field:
     """One input of a scenario: where it is stored, what it may be, and how it is asked for.
 
-    ``kind`` is text, int, number, share (1 is 100 %), gpus (a fraction of one GPU or a whole number),
+    ``kind`` is text, area (text of several lines), int, number, share (1 is 100 %), gpus (a fraction of one GPU or a whole number),
     hours (of a day), sites (places with their people), date, currency, range (two numbers), choice, bool or id (of a row
     in the catalog table ``table``). ``optional`` inputs may be empty.
     """
@@ -55,6 +55,8 @@ class Field:
         empty = ", or nothing" if self.optional else ""
         if self.kind == "text":
             return f"text of {self.low:g} to {self.high:g} characters on one line"
+        if self.kind == "area":
+            return f"text of at most {self.high:,g} characters on any number of lines{empty}"
         if self.kind == "int":
             return f"a whole number from {self.low:.10g} to {self.high:.10g}{empty}"
         if self.kind == "number":
@@ -772,6 +774,28 @@ FIELDS: tuple[Field, ...] = (
         unit="host",
         question="Is there a management domain already? If not, it takes at least 4 hosts of its own.",
     ),
+    Field(
+        "internal.notes",
+        "Internal notes",
+        "area",
+        None,
+        0,
+        4_000,
+        optional=True,
+        question="What must the team remember that the customer should not read?",
+    ),
+    Field(
+        "internal.margin",
+        "Margin",
+        "share",
+        None,
+        0,
+        0.9,
+        unit="%",
+        optional=True,
+        question="Which share of the selling price of hardware, licences and their support is ours? Prices are then what we "
+        "pay, and all costs what the customer pays. Energy, space, people and rent carry none.",
+    ),
 )
 
 GROUP_FIELDS: tuple[Field, ...] = (
@@ -1040,7 +1064,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
     """
     problem = ScenarioError([Problem(path, show(given), spec.allowed())])
     if isinstance(given, str) and spec.kind != "text":
-        given = given.strip()
+        given = given.replace("\r\n", "\n").strip()
         if given == "":
             given = None
     if given is None:
@@ -1063,7 +1087,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
         if ends is None or not exact(spec.low) <= ends[0] <= ends[1] <= exact(spec.high):
             raise problem
         return tuple(int(end) if end.denominator == 1 else float(end) for end in ends)
-    if spec.kind in ("text", "choice", "id"):
+    if spec.kind in ("text", "area", "choice", "id"):
         if isinstance(given, bool) or not isinstance(given, str | int | float):
             raise problem
         text = str(given)
@@ -1074,10 +1098,18 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
             raise problem
         if spec.kind == "text":
             text = text.strip()
-        printable = all(c.isprintable() for c in text)
+        printable = all(c.isprintable() or (spec.kind == "area" and c in "\n\t") for c in text)
         if printable and (spec.kind == "id" or spec.low <= len(text) <= spec.high):
             return text
         raise problem
+    if (
+        isinstance(given, str)
+        and re.fullmatch(r"\d{1,3}([.,]\d{3})+", given)
+        and (spec.kind == "int" or "," in given)
+    ):  # 1.000 is one to some and a thousand to others
+        digits = re.sub("[.,]", "", given)
+        allowed = f"{spec.allowed()}; thousands are written without a point or comma: {digits}"
+        raise ScenarioError([Problem(path, show(given), allowed)])
     number = _number(given, percent=spec.kind in ("share", "gpus"))
     if number is None or not exact(spec.low) <= number <= exact(spec.high):
         raise problem
@@ -1199,7 +1231,7 @@ def _number(given: Any, percent: bool) -> Fraction | None:
         percent = percent and given.endswith("%")
         text = given.removesuffix("%").strip() if percent else given
         if re.fullmatch(
-            r"[+-]?\d{1,18}(\.\d{0,18})?(e[+-]?\d\d?)?|[+-]?\.\d{1,18}|\d{1,9}\s*/\s*[1-9]\d{0,8}", text
+            r"[+-]?\d{1,18}(\.\d{0,18})?(e[+-]?\d{1,3})?|[+-]?\.\d{1,18}|\d{1,9}\s*/\s*[1-9]\d{0,8}", text
         ):
             value = Fraction(text.replace(" ", ""))
             return value / 100 if percent else value
@@ -1213,7 +1245,7 @@ def field_schema(spec: Field) -> dict[str, Any]:
         body = {"type": "boolean"}
     elif spec.kind == "choice":
         body = {"enum": list(spec.choices)}
-    elif spec.kind == "text":
+    elif spec.kind in ("text", "area"):
         body = {"type": "string", "minLength": int(spec.low), "maxLength": int(spec.high)}
     elif spec.kind == "id":
         body = {"type": "string"}

@@ -15,6 +15,7 @@ from gpuplan.fields import (
     FIELD_BY_PATH,
     GROUP_FIELD_BY_NAME,
     MAX_GPUS,
+    PRICE,
     Problem,
     ScenarioError,
     field_of,
@@ -25,7 +26,7 @@ from gpuplan.fields import (
 )
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
-from gpuplan.pricing import price_keys
+from gpuplan.pricing import PriceList, price_keys
 from gpuplan.scenario import MAX_VMS, Group, Scenario, wrong_values
 from gpuplan.units import exact
 
@@ -175,7 +176,19 @@ def _money_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
         problems.append(
             Problem("cost.usd_rate", show(given.usd_rate), "1 or nothing while the currency is USD")
         )
-    return problems
+    return problems or _margin_problems(scenario, catalog)
+
+
+def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
+    """A margin with which something costs the customer more than a price may be."""
+    prices = PriceList(scenario, catalog)
+    if not prices.margin:
+        return []
+    dearest = max(prices.sold().values(), key=lambda price: price.value)
+    if dearest.value <= PRICE.high:
+        return []
+    made = f"the customer would pay {dearest.value:,.0f} for {dearest.key}, and a price is at most {PRICE.high:,.0f}"
+    return [Problem("internal.margin", f"{prices.margin:g}", made)]
 
 
 def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> list[Problem]:

@@ -5,6 +5,7 @@ Counts follow from the hosts of each pool, so that the same rules say what is bo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import number
 
 DOMAIN = "Workload domain"
+VCENTER_HOSTS, NSX_HOSTS = 2000, 1024
+"""Hosts that the largest vCenter Server and the largest NSX Manager serve, by the rule ``management-sizes``."""
 GPU_LICENCES = {
     "year": ("nvaie-year", "gpu-year"),
     "5-years": ("nvaie-5-years", "gpu"),
@@ -506,19 +509,24 @@ def _domain(
         )
 
     included = "included" if given.platform_licence == "vcf" else "to be sized"
+    domains, managers = math.ceil(hosts / VCENTER_HOSTS), math.ceil(hosts / NSX_HOSTS)
     add(
         "vcenter",
         f"vCenter Server, {size}",
-        1,
-        f"one for the workload domain; {size} serves {hosts} hosts",
+        domains,
+        f"one for the workload domain; {size} serves {number(hosts)} hosts"
+        if domains == 1
+        else f"one for each of {domains} workload domains: {size} serves {number(VCENTER_HOSTS)} hosts, not {number(hosts)}",
         included,
         (*rules["workload-domain-vcenter"].sources, *rules["management-sizes"].sources),
     )
     add(
         "nsx-manager",
         "NSX Manager, " + ("large" if hosts > 128 else "medium or large"),
-        3,
-        "a cluster of three for the first workload domain; later ones may share it",
+        3 * managers,
+        "a cluster of three for the first workload domain; later ones may share it"
+        if managers == 1
+        else f"a cluster of three for every {number(NSX_HOSTS)} hosts",
         included,
         rules["workload-domain-nsx"].sources,
     )
@@ -533,8 +541,9 @@ def _domain(
     add(
         "distributed-switches",
         "vSphere Distributed Switch",
-        counts.fabric.distributed_switches if counts.fabric else 1,
-        "one for management, storage, vMotion and NSX, and one for each PVRDMA port",
+        domains * (counts.fabric.distributed_switches if counts.fabric else 1),
+        "one for management, storage, vMotion and NSX, and one for each PVRDMA port"
+        + ", in each workload domain" * (domains > 1),
         "included",
         rules["workload-domain-vds"].sources,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool, work_fact
@@ -112,10 +112,7 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     groups = sized.groups
 
     # Placement, hosts and availability, pool by pool
-    pools = tuple(
-        _pool(trail, scenario, pool_id, members, sized.requests, groups, sized.rooms.get(pool_id, ()))
-        for pool_id, members in sized.members.items()
-    )
+    pools = _pools(trail, scenario, sized)
     by_season = weeks(scenario, catalog, groups)
     waiting_lines(trail, scenario, catalog, pools, groups, by_season)
     totals = _totals(trail, scenario, sized.asked, pools, groups)
@@ -133,7 +130,8 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
         watts = power_use(trail, scenario, catalog, pools, fabric, load)
         growth = _growth(scenario, catalog, pools, busy, by_season)
         money = costs(trail, scenario, catalog, pools, fabric, watts, growth, _shares(trail, pools))
-    decisions = decide(scenario, catalog, totals, groups, pools, postures, trail.lines, fabric)
+    last_hosts = money.hosts[-1] if money else 0
+    decisions = decide(scenario, catalog, totals, groups, pools, postures, trail.lines, fabric, last_hosts)
     return Plan(
         scenario=scenario,
         catalog=catalog,
@@ -148,6 +146,41 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
         cabling=fabric,
         power=watts,
         costs=money,
+    )
+
+
+def plan_totals(scenario: Scenario, catalog: Catalog) -> Totals:
+    """The totals of a plan, without what does not enter them: network, power, cost and decisions.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The customer's question. [-]
+    catalog : Catalog
+        Hardware, software, rules and their sources. [-]
+
+    Returns
+    -------
+    plan_totals : Totals
+        Hosts and GPUs, as in the plan. [-]
+
+    Raises
+    ------
+    ScenarioError
+        Naming each field that the catalog or the hardware does not allow.
+    """
+    if problems := scenario_problems(scenario, catalog):
+        raise ScenarioError(problems)
+    trail = Trail()
+    sized = _size(trail, scenario, catalog)
+    return _totals(trail, scenario, sized.asked, _pools(trail, scenario, sized), sized.groups)
+
+
+def _pools(trail: Trail, scenario: Scenario, sized: _Sized) -> tuple[Pool, ...]:
+    """Each pool of hosts, with its placement and what failures do to it."""
+    return tuple(
+        _pool(trail, scenario, pool_id, members, sized.requests, sized.groups, sized.rooms.get(pool_id, ()))
+        for pool_id, members in sized.members.items()
     )
 
 
@@ -435,15 +468,54 @@ def _group_demand(
     return vm_lines(trail, scenario, group, active, peak=not planned)
 
 
-class _Layout(NamedTuple):
-    """What stands on which host."""
+@dataclass(frozen=True)
+class _Layout:
+    """What stands on which host, and what follows from that alone: worked out once, when it is asked for."""
 
+    asked: tuple[placement.Request, ...]
+    existing: tuple[placement.Room, ...]
+    room: placement.Room
     needed: placement.Placement
     """Without spare hosts."""
     hosts: tuple[placement.Host, ...]
     """With them."""
-    rooms: tuple[placement.Room, ...]
     varied: bool
+
+    @cached_property
+    def rooms(self) -> tuple[placement.Room, ...]:
+        """What each host offers."""
+        return (*self.existing, *(self.room for _ in range(len(self.hosts) - len(self.existing))))
+
+    @cached_property
+    def hosts_by_gpus(self) -> placement.Placement:
+        """The placement if only GPUs counted."""
+        return placement.place(self.asked, gpus_per_host=self.room.gpus)
+
+    @cached_property
+    def new_needed(self) -> tuple[int, ...]:
+        """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, never fewer with more down."""
+        if set(self.existing) <= {self.room}:
+            return (sum(bool(host) for host in self.needed.hosts),)
+        counts = [len(self.needed.hosts) - len(self.existing)]
+        for down in range(1, min(len(self.existing), MOST_EXISTING_DOWN) + 1):
+            left = self.existing[down:]
+            placed = placement.place_varied(self.asked, room=self.room, existing=left)
+            counts.append(max(counts[-1], len(placed.hosts) - len(left)))
+        return tuple(counts)
+
+    @cached_property
+    def failures(self) -> tuple[failover.Loss, ...]:
+        """What the loss of any host would do."""
+        return failover.failure_survey(self.hosts, requests=self.asked, rooms=self.rooms, lost=1)
+
+    @cached_property
+    def idle(self) -> tuple[failover.Idle, ...]:
+        """What nobody uses on hosts that somebody is on."""
+        return failover.idle_gpus(self.hosts, requests=self.asked, rooms=self.rooms)
+
+
+MOST_EXISTING_DOWN = 8
+"""Of hosts already there, as many are looked at down at once; more count as too many."""
 
 
 def _layout(
@@ -455,15 +527,15 @@ def _layout(
         scenario.availability.host_failures,
         maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
     )
-    return _placed(asked, existing, room_of(scenario, gpus_per_host), gpus_per_host, lost)
+    vms = sum(request.vms for request in asked)
+    known = _placed_few if vms <= FEW_VMS else _placed_many
+    return known(asked, existing, room_of(scenario, gpus_per_host), lost)
 
 
-@lru_cache(maxsize=256)
 def _placed(
     asked: tuple[placement.Request, ...],
     existing: tuple[placement.Room, ...],
     room: placement.Room,
-    gpus_per_host: int,
     lost: int,
 ) -> _Layout:
     """The same by what it depends on: designs that differ in their network or prices alone share it."""
@@ -472,9 +544,15 @@ def _placed(
         needed = placement.place_varied(asked, room=room, existing=existing)
         hosts = placement.place_varied(asked, room=room, existing=existing, spare=lost).hosts
     else:
-        needed = placement.place(asked, gpus_per_host=gpus_per_host)
+        needed = placement.place(asked, gpus_per_host=room.gpus)
         hosts = (*needed.hosts, *(() for _ in range(lost)))
-    return _Layout(needed, hosts, (*existing, *(room for _ in range(len(hosts) - len(existing)))), varied)
+    return _Layout(asked, existing, room, needed, hosts, varied)
+
+
+FEW_VMS = 2000
+"""Placements of more VMs are large (10 MB for 10,000 hosts), so few of them are remembered."""
+_placed_few = lru_cache(maxsize=256)(_placed)
+_placed_many = lru_cache(maxsize=4)(_placed)
 
 
 def _pool(
@@ -490,14 +568,13 @@ def _pool(
     at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
     asked = tuple(requests[member] for member in members)
     gpus_per_host = scenario.hardware.gpus_per_host
-    needed, layout, rooms, varied = _layout(scenario, asked, existing)
-    room = room_of(scenario, gpus_per_host)
+    laid = _layout(scenario, asked, existing)
+    needed, layout, rooms, varied = laid.needed, laid.hosts, laid.rooms, laid.varied
     used = sum(bool(host) for host in needed.hosts)
-    new_needed = (used,) if set(existing) <= {room} else _new_needed(asked, room, existing, needed)
 
     demanded = _demand_lines(trail, scenario, pool_id, members, requests, groups)
     if varied and not existing:
-        alone = placement.place(asked, gpus_per_host=gpus_per_host)
+        alone = laid.hosts_by_gpus
         trail.record(
             f"{at}.hosts_by_gpus",
             f"{name}: hosts if only GPUs counted",
@@ -509,7 +586,7 @@ def _pool(
             {"gpus_demanded": demanded},
         )
     lines = _host_lines(trail, scenario, pool_id, demanded, needed, rooms, len(existing), varied)
-    failures = _one_lost(layout, asked, rooms)
+    failures = laid.failures
     _failure_lines(trail, at, name, failures)
     return Pool(
         id=pool_id,
@@ -529,49 +606,20 @@ def _pool(
         gpus_occupied=needed.gpus_occupied,
         requests=asked,
         rooms=rooms,
-        new_room=room,
+        new_room=laid.room,
         placement=layout,
         bound=needed.bound,
         hosts_without_spare=len(needed.hosts),
-        new_needed=new_needed,
+        new_needed=laid.new_needed,
         method=needed.method,
         shared=needed.shared,
-        idle=failover.idle_gpus(layout, requests=asked, rooms=rooms),
+        idle=laid.idle,
         unplaced=tuple(u for g in groups if g.id in members for u in g.unplaced),
         failures=failures,
         losses=tuple(
-            _loss_level(n, needed, new_needed, layout, rooms, len(existing), failures) for n in range(3)
+            _loss_level(n, needed, laid.new_needed, layout, rooms, len(existing), failures) for n in range(3)
         ),
     )
-
-
-@lru_cache(maxsize=256)
-def _one_lost(
-    layout: tuple[placement.Host, ...],
-    asked: tuple[placement.Request, ...],
-    rooms: tuple[placement.Room, ...],
-) -> tuple[failover.Loss, ...]:
-    """What the loss of any host would do."""
-    return failover.failure_survey(layout, requests=asked, rooms=rooms, lost=1)
-
-
-MOST_EXISTING_DOWN = 8
-"""Of hosts already there, as many are looked at down at once; more count as too many."""
-
-
-def _new_needed(
-    asked: tuple[placement.Request, ...],
-    room: placement.Room,
-    existing: tuple[placement.Room, ...],
-    needed: placement.Placement,
-) -> tuple[int, ...]:
-    """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, never fewer with more down."""
-    counts = [len(needed.hosts) - len(existing)]
-    for down in range(1, min(len(existing), MOST_EXISTING_DOWN) + 1):
-        left = existing[down:]
-        placed = placement.place_varied(asked, room=room, existing=left)
-        counts.append(max(counts[-1], len(placed.hosts) - len(left)))
-    return tuple(counts)
 
 
 def _demand_lines(

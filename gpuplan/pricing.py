@@ -1,16 +1,18 @@
 """Prices: what the scenario states wins over the catalog; a price that nobody knows stays unknown.
 
-Catalog prices are in US dollars and are converted to the currency of the scenario; stated ones are in it already.
+Catalog prices are in US dollars and are converted to the currency of the scenario; stated ones are in it already. With a margin
+both are what the seller pays, and the price of what is sold is what the customer pays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
+from gpuplan.models.cost import selling_price
 from gpuplan.scenario import Scenario
 
 ANY_HOST = "host-without-gpus"
@@ -31,13 +33,16 @@ UNLISTED = (
 )
 """Prices that can be stated even if the catalog has no row for them."""
 
+NOT_SOLD = ("electricity-kwh", "rack-year", "administration-host-year", "rent/")
+"""Beginnings of the keys of prices that the customer pays to others, so that they carry no margin."""
+
 PRICED_TABLES = ("gpus", "servers", "switches")
 """Tables whose items have a price of their own; an adapter is priced by its speed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A price and where it is known from, in the currency of the scenario and before any discount."""
+    """What the customer pays for one and where it is known from, in the currency of the scenario and before any discount."""
 
     key: str
     """What is priced: ``prices.KEY`` in a scenario states it."""
@@ -51,11 +56,18 @@ class Price:
     """Whether the scenario states it."""
     old: bool
     """Whether it was more than a year old on the day of the calculation."""
+    purchase: Fact | None = None
+    """What the seller pays for one, where that is another price."""
 
     @property
     def value(self) -> float:
         """The price."""
         return float(self.fact.value)
+
+    @property
+    def given(self) -> Fact:
+        """The price that ``prices.KEY`` stands for: before the margin, if it carries one."""
+        return self.purchase or self.fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +83,12 @@ class PriceList:
     """The prices of a scenario with a catalog, each looked up by what it prices; remembers those that were used."""
 
     def __init__(self, scenario: Scenario, catalog: Catalog) -> None:
-        self._scenario = scenario
+        self._scenario, self._catalog = scenario, catalog
         self._rows = _default_rows(catalog)
         self._stated = dict(scenario.prices)
         self.currency = scenario.cost.currency
         self.rate = scenario.cost.usd_rate or 1.0
+        self.margin = scenario.internal.margin or 0.0
         self.as_of = scenario.cost.as_of or newest_price(catalog)
         self.found: dict[str, Price] = {}
         self.unknown: dict[str, Unknown] = {}
@@ -110,8 +123,25 @@ class PriceList:
             found = Price(
                 key, name, per, self._converted(row), row["as_of"], False, is_old(row["as_of"], self.as_of)
             )
+        if self.margin and is_sold(known):
+            found = replace(found, fact=self._sold(found.fact), purchase=found.fact)
         self.found.setdefault(key, found)
         return found
+
+    def sold(self) -> dict[str, Price]:
+        """The price of everything that the seller could sell, of this design or of another one."""
+        keys = dict.fromkeys((*self._stated, *self._rows))
+        wanted = [key for key in keys if is_sold(key) and key in price_keys(self._catalog)]
+        return {key: price for key in wanted if (price := self.price(key, key, "")) is not None}
+
+    def _sold(self, fact: Fact) -> Fact:
+        """What the customer pays for what we buy at this price."""
+        value, low, high = (
+            None if price is None else selling_price(float(price), margin=self.margin)
+            for price in (fact.value, fact.low, fact.high)
+        )
+        made = f"{fact.value:,.10g} / (1 - margin of {self.margin:g})"
+        return replace(fact, value=value or 0.0, low=low, high=high, note=f"{made}. {fact.note}".strip())
 
     def _converted(self, row: Row) -> Fact:
         note = row.note
@@ -128,6 +158,11 @@ class PriceList:
             row.locator,
             note,
         )
+
+
+def is_sold(key: str) -> bool:
+    """Whether the seller sells what this key prices, so that its price carries the margin."""
+    return not key.startswith(NOT_SOLD)
 
 
 def is_old(as_of: str, today: str) -> bool:

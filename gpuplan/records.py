@@ -17,6 +17,7 @@ from gpuplan.facts import Fact, weakest
 from gpuplan.fields import FIELD_BY_PATH, field_of
 from gpuplan.models.failover import Idle, Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
+from gpuplan.units import SUFFIX
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +339,40 @@ def _label(key: str) -> str:
     """How an input is called on the screen, from its scenario path or catalog key."""
     if key in FIELD_BY_PATH or key.startswith(("groups.", "prices.")):
         return field_of(key).label
-    return " ".join(key.split("/")[1:]).replace("_", " ")
+    words = " ".join(_plain_words(part) for part in key.split("/")[1:])
+    return words[:1].upper() + words[1:]
+
+
+PLAIN_NAMES = {
+    "compute_s": "computing time",
+    "grid_kg_kwh": "CO\u2082 of a kWh",
+    "host_base_w": "power of a host without GPUs",
+    "host_u": "height of a host",
+    "maintenance_h_per_host": "hours of maintenance of a host",
+    "mtbf_h": "time between failures",
+    "native_s": "time without the network",
+    "nic_w": "power of an adapter",
+    "psu_efficiency": "efficiency of the power supply",
+    "pue": "power usage effectiveness (PUE)",
+    "rack_kw": "power limit of a rack",
+    "tdp_w": "board power",
+    "up_gbit_s": "speed of an uplink",
+}
+"""Names of the catalog and of intermediate values that are not words -> how they read."""
+SHORT_WORDS = {"gpu": "GPU", "gpus": "GPUs", "rdma": "RDMA", "tcp": "TCP", "vcf": "VCF", "vgpu": "vGPU"}
+UNITS_AT_END = SUFFIX.keys() - {"gpus", "hosts", "vms"}
+
+
+def _plain_words(name: str) -> str:
+    """A name of the catalog or of an intermediate value as words; the unit at its end stands at the value."""
+    if name in PLAIN_NAMES or name != name.lower():
+        return PLAIN_NAMES.get(name, name).replace("_", " ")
+    words = name.replace("-", "_").split("_")
+    for size in (2, 1):
+        if len(words) > size and "_".join(words[-size:]) in UNITS_AT_END:
+            words = words[:-size]
+            break
+    return " ".join(SHORT_WORDS.get(word, word) for word in words)
 
 
 @cache

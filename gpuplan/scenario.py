@@ -201,6 +201,15 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
+class Internal:
+    """What only the seller's own people see; the customer's version of a scenario has nothing of it."""
+
+    notes: str | None = None
+    margin: float | None = None
+    """Share of the selling price of what the seller sells; prices are then what the seller pays."""
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """The customer's question. Frozen: a change makes a new scenario."""
 
@@ -214,6 +223,7 @@ class Scenario:
     network: Network = field(default_factory=Network)
     training: Training = field(default_factory=Training)
     cost: Cost = field(default_factory=Cost)
+    internal: Internal = field(default_factory=Internal)
     prices: tuple[tuple[str, float], ...] = ()
     """(what is priced, price in the currency of the scenario): these win over the catalog."""
     ranges: tuple[tuple[str, tuple[float, float]], ...] = ()
@@ -316,9 +326,8 @@ class Scenario:
         for spec in FIELDS:
             if "." in spec.path:
                 section, key = spec.path.split(".")
-                data.setdefault(section, {})
                 if (value := self.get(spec.path)) is not None:
-                    data[section][key] = value
+                    data.setdefault(section, {})[key] = value
         if self.prices:
             data["prices"] = dict(self.prices)
         if self.ranges:
@@ -343,6 +352,7 @@ _SECTIONS: Mapping[str, type[Any]] = {
     "network": Network,
     "training": Training,
     "cost": Cost,
+    "internal": Internal,
 }
 _MAPS = ("prices", "ranges")
 """Parts of a scenario that hold one value for each of any number of keys."""
@@ -498,7 +508,9 @@ def _wrong(path: str, spec: Field, given: Any) -> tuple[Problem, ...]:
         read = parse_value(spec, given, path)
     except ScenarioError as error:
         return error.problems
-    if spec.kind != "text" and (read != given or (spec.kind == "int" and type(read) is not type(given))):
+    if spec.kind not in ("text", "area") and (
+        read != given or (spec.kind == "int" and type(read) is not type(given))
+    ):
         return (Problem(path, f"{show(given)} of type {type(given).__name__}", spec.allowed()),)
     return ()
 

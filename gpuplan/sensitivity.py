@@ -148,7 +148,7 @@ def _stated(plan: Plan) -> Iterator[_Range]:
         now = scenario.get(path)
         if now is None:
             now = (
-                next((p.value for p in plan.costs.prices if f"prices.{p.key}" == path), None)
+                next((float(p.given.value) for p in plan.costs.prices if f"prices.{p.key}" == path), None)
                 if plan.costs
                 else None
             )
@@ -170,13 +170,13 @@ def _stated(plan: Plan) -> Iterator[_Range]:
 def _prices(plan: Plan) -> Iterator[_Range]:
     """Prices of the catalog that the plan counts with."""
     for price in plan.costs.prices if plan.costs else ():
-        fact = price.fact
+        fact = price.given
         if fact.low is not None and fact.high is not None:
             yield _Range(
                 f"prices.{price.key}",
-                f"Price: {price.name}",
+                f"{'Purchase price' if price.purchase else 'Price'}: {price.name}",
                 fact.unit,
-                price.value,
+                float(fact.value),
                 fact.low,
                 fact.high,
                 fact.basis,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -260,7 +261,7 @@ class Odds:
         self.parts = _parts(shares, [ask.load for ask in self.asks])
         self.sizes = [math.ceil(share * self.parts) for share in shares]
         self.load_gpus = mix.gpus
-        self._curves: dict[tuple[str, int], np.ndarray] = {}
+        self._curves: dict[str, np.ndarray] = {}
 
     @cached_property
     def poisson_peakedness(self) -> float:
@@ -295,7 +296,7 @@ class Odds:
             return 1.0
         rule, load = self.target.rule, self.load_gpus
         if self._counted(method):
-            return float(self._curve(method, gpus)[gpus * self.parts])
+            return float(self._curve(method, gpus)[gpus])
         z = self.poisson_peakedness if method == "poisson" else peakedness
         if rule == "turned-away":
             return queueing.hayward_b(gpus, load=load, peakedness=z)
@@ -325,24 +326,19 @@ class Odds:
     def _least_counted(self, method: str) -> int:
         reach = max(self.least_gpus, math.ceil(self.load_gpus), 8)
         while True:
-            above = np.flatnonzero(
-                self._curve(method, reach)[:: self.parts][: reach + 1] > self.target.chance
-            )
+            above = np.flatnonzero(self._curve(method, reach)[: reach + 1] > self.target.chance)
             last = int(above[-1]) if len(above) else -1
             if last + max(self.sizes) // self.parts + 2 < reach:
                 return max(last + 1, self.least_gpus)
             reach *= 2
 
     def _curve(self, method: str, gpus: int) -> np.ndarray:
-        """The chance for every number of parts of a GPU up to that of ``gpus``, and beyond."""
-        known = next(
-            (c for (m, _), c in self._curves.items() if m == method and len(c) > gpus * self.parts), None
-        )
-        if known is None:
+        """The chance for every number of GPUs up to ``gpus``, and beyond."""
+        known = self._curves.get(method)
+        if known is None or len(known) <= gpus:
             reach = max(2 * gpus, 16) * self.parts
-            known = self._curves[method, reach] = self._over_groups(
-                self._closed(reach) if method == "closed" else self._lost(reach)
-            )
+            by_group = self._closed(reach) if method == "closed" else self._lost(reach)
+            known = self._curves[method] = self._over_groups(by_group)
         return known
 
     def _over_groups(self, by_group: np.ndarray) -> np.ndarray:
@@ -353,13 +349,18 @@ class Odds:
         return np.asarray(by_group @ (asked / asked.sum()))
 
     def _lost(self, reach: int) -> np.ndarray:
-        return queueing.kaufman_roberts_curve(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
+        each = queueing.kaufman_roberts_curve(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
+        return each[:: self.parts]
 
     def _closed(self, reach: int) -> np.ndarray:
-        """For each number of parts and group, the chance that one of its people finds too few free."""
-        people = [n for ask in self.asks for n in ask.people]
-        shares = [p for ask in self.asks for p in ask.chances]
-        sizes = [size for ask, size in zip(self.asks, self.sizes, strict=True) for _ in ask.people]
+        """For each number of GPUs and group, the chance that one of its people finds too few free."""
+        # People alike in what they take and how often see the same others, so they are one class, whatever their group.
+        alike = Counter[tuple[float, int]]()
+        for ask, size in zip(self.asks, self.sizes, strict=True):
+            for n, p in zip(ask.people, ask.chances, strict=True):
+                alike[p, size] += n
+        shares, sizes = [p for p, _ in alike], [size for _, size in alike]
+        people = list(alike.values())
         if self.target.rule == "turned-away":
             each = queueing.closed_blocking_curve(reach, people=people, shares=shares, sizes=sizes)
         elif self.target.rule == "wait":
@@ -373,12 +374,12 @@ class Odds:
                 duration_h=self.work_h,
                 wait_h=self.target.wait_h,
             )
-        at = 0
+        each = each[:: self.parts]
+        column = {kind: at for at, kind in enumerate(alike)}
         columns = []
-        for ask in self.asks:
+        for ask, size in zip(self.asks, self.sizes, strict=True):
             weights = np.array([n * p for n, p in zip(ask.people, ask.chances, strict=True)])
-            columns.append(each[:, at : at + len(weights)] @ (weights / weights.sum()))
-            at += len(weights)
+            columns.append(each[:, [column[p, size] for p in ask.chances]] @ (weights / weights.sum()))
         return np.array(columns).T
 
 

@@ -9,6 +9,7 @@ import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,9 +18,9 @@ from gpuplan.clock import SEASONS, offset_min, zone_of
 from gpuplan.fields import FIELD_BY_PATH, MAX_GPUS, RULES, ScenarioError, sites_people
 from gpuplan.growth import group_peaks, grow
 from gpuplan.models import duty
-from gpuplan.plan import Plan, groups_gpus, make_plan
+from gpuplan.plan import Plan, groups_gpus, make_plan, plan_totals
 from gpuplan.records import Pool
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import Group, Scenario
 from gpuplan.sizing import (
     Mix,
     Odds,
@@ -164,7 +165,8 @@ def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
         scenario = plan.scenario.with_value("demand.rule", rule)
         gpus: float | None = None
         with contextlib.suppress(ScenarioError):
-            gpus = groups_gpus(scenario, plan.catalog)
+            known = plan.lines["demand.groups_gpus"].value if rule == chosen else None
+            gpus = groups_gpus(scenario, plan.catalog) if known is None else float(known)
         found.append(RuleAnswer(rule, gpus, method_of(scenario) if rule in RISKS else "", chosen == rule))
     return tuple(found)
 
@@ -368,49 +370,63 @@ class Silos:
 
 def silos(plan: Plan) -> Silos:
     """Each group planned alone with the same rule, hardware and posture, and the pool; a stated total is left aside."""
-    week = week_demand(plan)[0]
-    alone, whole = silo_plans(plan)
-    found = [_silo(own, group, float(week.gpus[group].mean())) for group, own in alone.items()]
-    return Silos(tuple(found), _silo(whole, "", sum(silo.busy_gpus for silo in found)))
+    week, scenario = week_demand(plan)[0], _unstated(plan.scenario)
+    found = [
+        _silo(
+            _alone(scenario, group, plan.catalog), plan.catalog, group.id, float(week.gpus[group.id].mean())
+        )
+        for group in scenario.groups
+    ]
+    return Silos(tuple(found), _silo(scenario, plan.catalog, "", sum(silo.busy_gpus for silo in found)))
 
 
 def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
     """The plan of each group alone, by its id, and that of all together; without a stated total and hosts already there."""
-    scenario = replace(
-        plan.scenario,
-        demand=replace(plan.scenario.demand, stated_gpus=None),
-        hardware=replace(plan.scenario.hardware, existing_hosts=0),
-    )
+    scenario = _unstated(plan.scenario)
     alone = {
-        group.id: make_plan(_as_bursty(scenario.with_groups([group]), scenario, plan.catalog), plan.catalog)
-        for group in scenario.groups
+        group.id: make_plan(_alone(scenario, group, plan.catalog), plan.catalog) for group in scenario.groups
     }
     return alone, plan if scenario == plan.scenario else make_plan(scenario, plan.catalog)
 
 
+def _unstated(scenario: Scenario) -> Scenario:
+    """A scenario without a stated total and hosts already there."""
+    return replace(
+        scenario,
+        demand=replace(scenario.demand, stated_gpus=None),
+        hardware=replace(scenario.hardware, existing_hosts=0),
+    )
+
+
+def _alone(scenario: Scenario, group: Group, catalog: Catalog) -> Scenario:
+    """The scenario of one of its groups, as bursty as it is in the whole."""
+    return _as_bursty(scenario.with_groups([group]), scenario, catalog)
+
+
 def _as_bursty(own: Scenario, whole: Scenario, catalog: Catalog) -> Scenario:
     """A part of a scenario with the peakedness that makes it as bursty as the stated one makes the whole."""
+    names = ("peakedness_low", "peakedness", "peakedness_high")
+    stated = {name: z for name in names if (z := getattr(own.demand, name)) is not None}
+    if not stated:
+        return own
     ratio = poisson_peakedness(own, catalog) / poisson_peakedness(whole, catalog)
-    asked = own.demand
-    scaled = {
-        name: min(max(z * ratio, PEAKEDNESS.low), PEAKEDNESS.high)
-        for name in ("peakedness_low", "peakedness", "peakedness_high")
-        if (z := getattr(asked, name)) is not None
-    }
-    return replace(own, demand=replace(asked, **scaled))
+    scaled = {name: min(max(z * ratio, PEAKEDNESS.low), PEAKEDNESS.high) for name, z in stated.items()}
+    return replace(own, demand=replace(own.demand, **scaled))
 
 
 PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
 
 
-def _silo(plan: Plan, group: str, busy_gpus: float) -> Silo:
-    return Silo(
-        group,
-        math.ceil(plan.totals.gpus_demanded - 1e-9),
-        busy_gpus,
-        plan.totals.hosts,
-        plan.totals.gpus,
-    )
+def _silo(scenario: Scenario, catalog: Catalog, group: str, busy_gpus: float) -> Silo:
+    gpus, hosts, installed = _sizes(replace(scenario, origins=()), catalog)
+    return Silo(group, gpus, busy_gpus, hosts, installed)
+
+
+@lru_cache(maxsize=256)
+def _sizes(scenario: Scenario, catalog: Catalog) -> tuple[int, int, int]:
+    """GPUs demanded, hosts and GPUs of a plan; kept, since a change of one group leaves the silos of the others alone."""
+    totals = plan_totals(scenario, catalog)
+    return math.ceil(totals.gpus_demanded - 1e-9), totals.hosts, totals.gpus
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gpuplan.units import exact
+
+MOST_NAMES = 6
+"""Names in one sentence; of many more the rest is counted."""
 
 MODE_NAMES = {
     "passthrough": "Passthrough",
@@ -153,6 +156,12 @@ def counted(count: int, word: str) -> str:
     return f"{number(count) if count else 'no'} {word}{'s' * (count != 1)}"
 
 
+def some_of(names: Sequence[str]) -> str:
+    """Names one after the other; of many the first few, and how many more there are."""
+    left = len(names) - MOST_NAMES
+    return ", ".join(names) if left < 2 else f"{', '.join(names[:MOST_NAMES])} and {number(left)} more"
+
+
 def is_currency(unit: str) -> bool:
     """Whether a unit is the code of a currency."""
     return len(unit) == 3 and unit.isalpha() and unit.isupper() and unit != "GPU"
@@ -167,7 +176,9 @@ def money(value: float, currency: str) -> str:
 
 
 def watts(value: float) -> str:
-    """A power as it is shown: kilowatts to one place, watts below one."""
+    """A power as it is shown: kilowatts to one place, watts below one, megawatts from one on."""
+    if value >= 999_950:
+        return f"{number(round(value / 1e6, 2))} MW"
     return f"{value:.0f} W" if value < 1000 else f"{number(round(value / 1000, 1))} kW"
 
 

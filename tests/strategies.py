@@ -40,7 +40,9 @@ def clock_text(quarters: tuple[int, int]) -> str:
 def values(spec: Field) -> st.SearchStrategy[Any]:
     """Values that a field allows."""
     found: st.SearchStrategy[Any]
-    if spec.kind == "text":
+    if spec.kind == "area":
+        found = st.lists(TEXT, min_size=1, max_size=4).map("\n".join)
+    elif spec.kind == "text":
         found = TEXT if spec.low else st.one_of(st.just(""), TEXT)
     elif spec.kind == "bool":
         found = st.booleans()
@@ -92,7 +94,7 @@ PLAIN_GROUP = st.fixed_dictionaries(
         "access": st.sampled_from(["auto", "auto", "auto", *MODES]),
     }
 )
-HEADS = ("demand", "hardware", "availability", "platform", "network", "training", "cost")
+HEADS = ("demand", "hardware", "availability", "platform", "network", "training", "cost", "internal")
 PRICES = st.dictionaries(
     st.sampled_from(sorted(price_keys(CATALOG))), st.one_of(st.just(0), st.floats(1e-6, 1e6)), max_size=8
 )

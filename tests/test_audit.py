@@ -512,7 +512,7 @@ def test_known_people_are_no_assumption_for_jobs(catalog: Catalog) -> None:
 
 @pytest.mark.parametrize(
     ("gpus", "per_host", "words"),
-    [(100_000.0, 4, "no scenario is larger"), (8.0, 8, "gpus_per_host=4")],
+    [(200_000.0, 4, "no scenario is larger"), (8.0, 8, "gpus_per_host=4")],
 )
 def test_what_no_design_can_hold_is_refused(gpus: float, per_host: int, words: str) -> None:
     found = audit(make(range(100), 1.5, gpus))

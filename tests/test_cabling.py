@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -92,7 +93,11 @@ def test_a_thousand_and_ten_thousand_hosts(catalog: Catalog) -> None:
         if fabric.switches is not None:
             holds(catalog, fabric, "tcp")
         else:
-            assert "two tiers" in fabric.reason
+            most = int(re.findall(r"two tiers end at (\d+) hosts", fabric.reason)[0])
+            assert built(catalog, most, link_gbit_s=25).switches is not None, (
+                "the best of the switches is named"
+            )
+            assert built(catalog, most + 1, link_gbit_s=25).switches is None
 
 
 def test_spines_are_like_the_leaves_where_that_costs_no_switch(catalog: Catalog) -> None:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -202,6 +203,31 @@ def test_the_app_refuses_a_bad_file_before_it_starts(
     code, _, err = run(capsys, "app", str(path), "--no-browser")
     assert code == 2
     assert "colour" in err
+
+
+def test_token_and_path_of_the_app_come_from_options_or_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    from gpuplan.app import serve
+
+    asked: list[tuple[object, object]] = []
+    for name in ("GPUPLAN_TOKEN", "GPUPLAN_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(
+        serve, "serve", lambda **given: asked.append((given["token"], given["base_url"])) or 0
+    )
+    main(["app"])
+    monkeypatch.setenv("GPUPLAN_BASE_URL", "/gpu")
+    for arguments in (["app"], ["app", "--token", "other", "--base-url", "/team"]):
+        monkeypatch.setenv("GPUPLAN_TOKEN", "hidden")
+        main(arguments)
+        assert "GPUPLAN_TOKEN" not in os.environ, "a session could read it"
+    assert asked == [(None, "/"), ("hidden", "/gpu"), ("other", "/team")]
+
+
+def test_a_path_that_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "app", "--base-url", "/(gpu)?")
+    assert code == 2
+    assert "--base-url: " in err
+    assert "is not allowed: a path of letters" in err
 
 
 @pytest.mark.parametrize("arguments", [[], ["unknown"], ["plan"], ["plan", "a", "b"]])
@@ -689,3 +715,30 @@ def test_report_with_a_template_that_is_none_says_so(
     blocked.write_text("in the way", encoding="utf-8")
     code, _, err = run(capsys, "report", str(mine), "--to", str(blocked), "--only", "yaml")
     assert code == 2 and "cannot write" in err
+
+
+def test_what_is_internal_is_printed_unless_it_is_for_the_customer(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    scenario = (
+        load_scenario("starter").with_value("internal.notes", "Ask Bob.").with_value("internal.margin", 0.2)
+    )
+    path = tmp_path / "own.yaml"
+    path.write_text(scenario.to_yaml(), encoding="utf-8")
+    _, ours, _ = run(capsys, "cost", str(path))
+    _, theirs, _ = run(capsys, "cost", str(path), "--customer")
+    assert "The customer pays" in ours and "margin of 20 %" in ours
+    assert not re.search("margin|internal", theirs, re.I)
+    assert "We earn" not in run(capsys, "cost", "starter")[1]
+    _, ours, _ = run(capsys, "cost", str(path), "--json")
+    _, theirs, _ = run(capsys, "cost", str(path), "--json", "--customer")
+    found = {each["part"]: each for each in json.loads(ours)["internal"]}
+    assert found["GPUs"]["earned"] == pytest.approx(0.2 * found["GPUs"]["price"], rel=1e-5)
+    assert "internal" not in json.loads(theirs)
+    assert json.loads(ours)["costs"]["total"] == json.loads(theirs)["costs"]["total"]
+    assert "Ask Bob" in run(capsys, "plan", str(path), "--json")[1]
+    assert "Ask Bob" not in run(capsys, "plan", str(path), "--json", "--customer")[1]
+    for option, name in (((), "starter-example.yaml"), (("--internal",), "starter-example-internal.yaml")):
+        code, _, _ = run(capsys, "report", str(path), "--to", str(tmp_path), "--only", "yaml", *option)
+        assert code == 0
+        assert ("Ask Bob" in (tmp_path / name).read_text(encoding="utf-8")) is bool(option)

@@ -89,6 +89,22 @@ def test_passthrough(catalog: Catalog) -> None:
     assert "Allocation of GPUs" not in texts(plan)
 
 
+def test_each_sentence_of_a_decision_says_something_new(plans: dict[str, Plan]) -> None:
+    found = {d.title: d for d in plans["enterprise"].decisions}
+    assert found["Hosts for the demand"].justification == (
+        "6 hosts have 24 GPUs, and 28 are occupied. Every VM was placed on 7 hosts."
+    )
+    assert found["Spare hosts"].implication.endswith(
+        ": 128 h a year are open to that, and the chance that it happens is 5.4 % a year."
+    )
+    assert "growth" not in found["Cost and licences"].justification
+    costs = plans["current"].costs
+    assert costs is not None and costs.hosts[0] == 10
+    growing = next(d for d in plans["current"].decisions if d.title == "Cost and licences")
+    assert ": 10 hosts at the start," in growing.decision
+    assert f"the design and growth to {costs.hosts[-1]} hosts cost USD" in growing.justification
+
+
 def test_nothing_asked_nothing_decided(catalog: Catalog) -> None:
     assert planned(catalog).decisions == ()
 

@@ -42,6 +42,8 @@ def test_an_example_is_small_and_says_where_its_inputs_come_from(name: str, cata
     for path, origin in scenario.origins:
         assert origin.source == "scenario" or origin.source in catalog.sources, path
         assert origin.note != "default of gpuplan, not yet confirmed", path
+    for path in ("demand.rule", "demand.chance", "demand.wait_min", "demand.for_whom"):
+        assert scenario.origin(path).basis == "assumed", path  # nobody has stated a target
 
 
 def test_the_groups_are_those_the_reference_architecture_names() -> None:

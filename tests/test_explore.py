@@ -197,7 +197,8 @@ def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
     assert "1 Gbit/s do not carry the work" in reasons(starter, catalog, link_gbit_s=1)
     assert "a rack may be given 1 kW" in reasons(starter.with_value("cost.rack_kw", 1), catalog)
     crowd = starter.with_value(f"groups.{starter.groups[0].id}.people", 2_000)
-    assert "one cluster has at most 64" in reasons(crowd.with_value("demand.stated_gpus", None), catalog)
+    several = assess(crowd.with_value("demand.stated_gpus", None), catalog, asked(starter))
+    assert not several.reasons and any("every further cluster" in left for left in several.excludes)
     mixed = load_scenario("enterprise").with_value("platform.vgpu_sizes", "mixed")
     assert reasons(mixed, catalog).startswith("Time-sliced vGPUs on one GPU")
     assert reasons(Scenario(), catalog) == "Nobody asks for a GPU."

@@ -85,6 +85,10 @@ def test_every_default_is_allowed() -> None:
         ("groups.a.sites", " Bangalore  25,Austin 15 ", "Bangalore 25, Austin 15"),
         ("groups.a.sites", "UTC+5:30", "UTC+5:30"),
         ("groups.a.sites", "San Francisco, America/Sao_Paulo", "San Francisco, America/Sao_Paulo"),
+        ("internal.notes", " one\r\n\ttwo \n", "one\n\ttwo"),
+        ("internal.notes", " \n ", None),
+        ("internal.margin", "18 %", 0.18),
+        ("internal.margin", "", None),
     ],
 )
 def test_forms_and_files_give_text(path: str, given: Any, value: Any) -> None:
@@ -187,6 +191,13 @@ def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowe
         ("groups.a.sites", "25"),
         ("groups.a.sites", ", ".join(["Austin"] * 9)),
         ("groups.a.sites", 7),
+        ("internal.notes", "x" * 4_001),
+        ("internal.notes", "a\0b"),
+        ("internal.notes", "a\u2028b"),
+        ("internal.notes", ["a"]),
+        ("internal.margin", 0.91),
+        ("internal.margin", -0.1),
+        ("internal.margin", "18"),
     ],
 )
 def test_values_that_are_not_allowed(path: str, given: Any) -> None:
@@ -208,3 +219,13 @@ def test_sites_begin_with_any_letter() -> None:
     for wrong in ("_Berlin", "7 Oaks", "-Berlin"):
         with pytest.raises(ScenarioError):
             parse_value(field_of(path), wrong, path)
+
+
+@pytest.mark.parametrize("given", ["12,500", "12.500", "1.000", "1,000,000"])
+def test_thousands_with_a_point_or_comma_are_refused_with_the_reason(given: str) -> None:
+    """1.000 is one to some and a thousand to others, so it is neither."""
+    with pytest.raises(
+        ScenarioError, match=f"without a point or comma: {given.replace(',', '').replace('.', '')}"
+    ):
+        parse_value(field_of("demand.stated_gpus"), given, "demand.stated_gpus")
+    assert parse_value(field_of("cost.discount_rate"), "0.125", "cost.discount_rate") == 0.125

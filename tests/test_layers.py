@@ -32,10 +32,11 @@ ALLOWED["distributed"] = ALLOWED["remote"]
 ALLOWED["network"] = {*ALLOWED["remote"], "remote", "distributed"}
 ALLOWED["cabling"] = {*ALLOWED["network"], "network"}
 ALLOWED["decisions"] |= {"cabling"}
-ALLOWED["pricing"] = {"facts", "fields", "catalog", "scenario"}
+ALLOWED["pricing"] = {"facts", "fields", "catalog", "scenario", "models"}
 ALLOWED["energy"] = {*ALLOWED["cabling"], "cabling", "pricing"}
 ALLOWED["materials"] = {*ALLOWED["cabling"], "cabling", "pricing"}
-ALLOWED["costing"] = {*ALLOWED["materials"], "energy", "materials"}
+ALLOWED["clusters"] = {"wording", "catalog", "scenario", "models", "records"}
+ALLOWED["costing"] = {*ALLOWED["materials"], "energy", "materials", "clusters"}
 ALLOWED["calibration"] = {"catalog", "models"}
 ALLOWED["clock"] = {"catalog"}
 ALLOWED["sizing"] = {*ALLOWED["allocation"], "allocation", "clock"}
@@ -59,15 +60,16 @@ ALLOWED["plan"] = {
 }
 ALLOWED["study"] = {*ALLOWED["plan"], "plan"}
 ALLOWED["economics"] = {*ALLOWED["study"], "study"}
+ALLOWED["customer"] = {*ALLOWED["plan"], "plan"}
 ALLOWED["sensitivity"] = {*ALLOWED["study"], "study"}
 ALLOWED["explore"] = {*ALLOWED["economics"], "economics", "checks", "sensitivity"}
 ALLOWED["compare"] = ALLOWED["economics"]
 ALLOWED["trial"] = {*ALLOWED["study"], "study"}
 ALLOWED["trace"] = {"units", "wording", "facts", "fields"}
 ALLOWED["audit"] = {*ALLOWED["trace"], "catalog", "scenario", "models", "trace"}
-ALLOWED["checks"] = {*ALLOWED["plan"], "plan", "sizing"}
+ALLOWED["checks"] = {*ALLOWED["plan"], "plan", "sizing", "clusters"}
 ALLOWED["report"] = {*ALLOWED["checks"], "checks", "sizing", "study", "trial", "trace", "audit", "report"}
-ALLOWED["report"] |= {"growth", "economics", "explore", "sensitivity", "compare"}
+ALLOWED["report"] |= {"growth", "economics", "explore", "sensitivity", "compare", "customer"}
 ALLOWED["report"] |= {"speeds", "remote", "distributed", "calibration"}
 ALLOWED["app"] = {*ALLOWED["report"], "app", ""}
 ALLOWED["cli"] = {*ALLOWED["report"], "app", ""}
@@ -167,6 +169,25 @@ def test_importing_gpuplan_pulls_in_little() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_session_that_has_seen_every_step_has_loaded_little() -> None:
+    code = """if True:
+        import sys, ipywidgets
+        from gpuplan.app import workbook
+        from gpuplan.app.chart import Chart
+        from gpuplan.app.model import STEPS
+        app = workbook("enterprise")
+        for step, _ in STEPS:
+            app.workbook.go(step)
+        heavy = {"altair", "pandas", "numba", "docx", "pptx", "xlsxwriter", "vl_convert"}
+        print(sorted(heavy & set(sys.modules)))
+        first = Chart({"mark": "bar"})
+        ipywidgets.Widget.close_all()
+        print(first.vega.comm is None, Chart({"mark": "bar"}).vega.comm is None)
+        """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["[]", "True False"]
 
 
 @pytest.mark.parametrize("path", [p for p in FILES if p.stem not in ("__init__", "__main__")], ids=name_of)

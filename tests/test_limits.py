@@ -121,7 +121,7 @@ def test_money_that_means_something_is_allowed(catalog: Catalog) -> None:
 
 
 def test_too_many_gpus_in_all(catalog: Catalog) -> None:
-    asked = groups(*[{"people": 30_000, "gpus_each": 4}])
+    asked = groups(*[{"people": 60_000, "gpus_each": 4}])
     assert problem_of(catalog, groups=asked)[0] == "groups"
 
 

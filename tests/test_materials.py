@@ -65,6 +65,15 @@ def test_a_vcenter_is_as_large_as_its_hosts_ask(catalog: Catalog, gpus: int, siz
     assert bill_of(plan)["vcenter"].name == f"vCenter Server, {size}"
 
 
+def test_a_vcenter_serves_no_more_hosts_than_it_can(catalog: Catalog) -> None:
+    """5,001 hosts: x-large vCenters of 2,000 hosts each, NSX Managers of 1,024, distributed switches in each domain."""
+    found = bill_of(make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", 20_000), catalog))
+    assert found["servers"].quantity == 5_001
+    assert (found["vcenter"].quantity, found["nsx-manager"].quantity) == (3, 3 * 5)
+    assert found["distributed-switches"].quantity == 3 * 2
+    assert "3 workload domains" in found["vcenter"].rule and "serves 5" not in found["vcenter"].rule
+
+
 def test_the_quoted_host_stands_for_few_boards_even_where_the_server_says_nothing(catalog: Catalog) -> None:
     starter = load_scenario("starter")
     assert "max_gpus_double_wide" not in catalog.servers["dell-r740xd"].facts

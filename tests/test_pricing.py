@@ -210,3 +210,38 @@ def test_adapters_and_cables_of_every_link_can_be_stated(catalog: Catalog, link:
     asked = {p.key for p in costs.prices} | {u.key for u in costs.unknown}
     assert f"adapter-{link}g" in asked and f"cable-{link}g" in asked
     assert asked <= price_keys(catalog)
+
+
+# ---- margin
+
+
+def test_a_margin_stands_on_what_is_sold_and_on_nothing_else(catalog: Catalog) -> None:
+    stated = {"electricity-kwh": 0.2, f"rent/{V100.partition('/')[2]}": 2, "cable-25g": 40}
+    listed = prices(catalog, from_dict({"internal": {"margin": 0.2}, "prices": stated}))
+    gpu, row = listed.price(V100, "V100", "each"), catalog.row("prices", "v100-16gb-reseller")
+    assert gpu is not None
+    assert (gpu.value, gpu.fact.low, gpu.fact.high) == tuple(
+        round(row[name] / 0.8, 2) for name in ("price_usd", "low_usd", "high_usd")
+    )
+    assert gpu.given.value == row["price_usd"]
+    assert gpu.fact.note.startswith("9,937.5 / (1 - margin of 0.2)")
+    cable = listed.price("cable-25g", "Cable", "each")
+    assert cable is not None and (cable.value, cable.given.value) == (50, 40)
+    for key, value in stated.items():
+        if key != "cable-25g":
+            other = listed.price(key, key, "each")
+            assert other is not None and (other.value, other.purchase, other.given) == (
+                value,
+                None,
+                other.fact,
+            )
+    assert set(listed.sold()) >= {V100, "cable-25g", "host-without-gpus", "nvaie-year"}
+    assert not set(listed.sold()) & set(stated) - {"cable-25g"}
+
+
+def test_without_a_margin_a_price_is_what_the_catalog_says(catalog: Catalog) -> None:
+    for data in ({}, {"internal": {"margin": 0}}):
+        gpu = prices(catalog, from_dict(data)).price(V100, "V100", "each")
+        assert gpu is not None and gpu.purchase is None
+        assert gpu.fact == prices(catalog, from_dict({})).found.get(V100, gpu).fact
+        assert gpu.value == 9937.5

@@ -40,6 +40,23 @@ def test_a_line_holds_what_made_it() -> None:
     assert (line.inputs[0].locator, line.inputs[0].note) == ("page 3", "a note")
 
 
+@pytest.mark.parametrize(
+    ("key", "label"),
+    [
+        ("hardware.gpus_per_host", "GPUs per host"),
+        ("assumptions/host-reliability/mtbf_h", "Host reliability time between failures"),
+        ("gpus/v100-pcie-32gb/tdp_w", "V100 pcie 32gb board power"),
+        ("profiles/H100L-47C/max_per_gpu", "H100L-47C max per GPU"),
+        ("assumptions/vmotion-stun-10g/copy_rate_gb_s", "Vmotion stun 10g copy rate"),
+        ("plan/GPUs left after a failure", "GPUs left after a failure"),
+        ("factors/grid_kg_kwh", "CO\u2082 of a kWh"),
+    ],
+)
+def test_an_input_is_called_in_words(key: str, label: str) -> None:
+    line = Trail().record("a", "A", "host", installed_gpus, "", 1, {"x": fact(key, 1, "measured")})
+    assert line.inputs[0].label == label
+
+
 def test_a_line_can_be_an_input() -> None:
     trail = Trail()
     parts = {
@@ -48,7 +65,7 @@ def test_a_line_can_be_an_input() -> None:
         )
         for name, value, basis in [("a", 3, "derived"), ("b", 4, "measured")]
     }
-    assert parts["a"].inputs[0].label == "y some key"
+    assert parts["a"].inputs[0].label == "Y some key"
     total = trail.add_up("total", "Total", "host", sum_over_pools, parts)
     assert (total.value, total.basis, total.formula) == (7, "derived", "{part1} + {part2} = {value}")
     assert [i.key for i in total.inputs] == ["a", "b"]

@@ -514,3 +514,14 @@ def test_the_schema_refuses_what_the_reader_refuses(data: Any) -> None:
         jsonschema.validate(data, json_schema())
     with pytest.raises(ScenarioError):
         from_dict(data)
+
+
+def test_what_is_internal_is_kept_and_leaves_no_trace_where_there_is_none() -> None:
+    scenario = load_scenario("starter")
+    assert "internal" not in scenario.to_dict()
+    held = scenario.with_value("internal.notes", "Ask Bob:\n  - he knows\n\n'why'").with_value(
+        "internal.margin", 0.18
+    )
+    assert parse_scenario(held.to_yaml()) == held
+    assert held.to_dict()["internal"] == {"notes": "Ask Bob:\n  - he knows\n\n'why'", "margin": 0.18}
+    assert json_schema()["properties"]["internal"]["properties"]["notes"]["anyOf"][0]["maxLength"] == 4_000

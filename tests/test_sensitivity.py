@@ -192,3 +192,15 @@ def test_the_stated_total_and_the_accepted_chance_have_thresholds(small: Plan, c
             inside = value + (0.0001 if value < 0.05 else -0.0001)
             near = make_plan(waits.scenario.with_value(given.path, round(inside, 4)), catalog)
             assert near.totals.hosts == waits.totals.hosts
+
+
+def test_with_a_margin_prices_are_tried_as_they_are_bought(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("starter").with_value("internal.margin", 0.3), catalog)
+    assert plan.costs is not None
+    path = f"prices.gpus/{plan.scenario.hardware.gpu}"
+    bar = next(bar for bar in tornado(plan) if bar.path == path)
+    row = next(r for r in catalog.rows("prices") if f"prices.{r['item']}" == path and r["use"] == "default")
+    assert bar.label.startswith("Purchase price")
+    assert (bar.low, bar.now, bar.high) == (row["low_usd"], row["price_usd"], row["high_usd"])
+    again = make_plan(plan.scenario.with_value(path, bar.now), catalog)
+    assert again.costs is not None and again.costs.net_present == plan.costs.net_present

@@ -277,3 +277,19 @@ def test_rare_work_still_counts(catalog: Catalog) -> None:
     (mix,) = all_mixes(scenario({"people": 1, "jobs_per_day": 0.01, "work_h": 0.01, "gpus_each": 4}), catalog)
     assert 0 < mix.asks[0].load < 1e-5
     assert needed(scenario({"people": 1}), catalog, mix, rule="hours").gpus == 4
+
+
+@pytest.mark.parametrize("rule", ["wait", "wait-time", "turned-away"])
+def test_groups_alike_wait_like_one_group_of_them_all(rule: str, catalog: Catalog) -> None:
+    """Who takes the same as often meets the same others, however the people are divided into groups."""
+
+    def chances(*people: int) -> list[float]:
+        groups = [{"id": f"g{n}", "people": n, "active_share": 0.4, "gpus_each": 0.5} for n in people]
+        groups.append({"id": "large", "people": 4, "active_share": 0.4, "gpus_each": 2})
+        plan = make_plan(from_dict({"groups": groups, "demand": {"rule": rule}}), catalog)
+        mix = plan.hours[0].needed[0].mix
+        odds = Odds(mix, Target.of(plan.scenario))
+        return [odds.chance(gpus, "closed") for gpus in (6, 9, 12)]
+
+    assert chances(7, 12, 11) == pytest.approx(chances(30), rel=1e-9)
+    assert chances(30)[0] > chances(30)[1] > chances(30)[2] > 0

@@ -20,6 +20,7 @@ from gpuplan.wording import (
     money,
     number,
     percent,
+    some_of,
     watts,
 )
 
@@ -167,6 +168,12 @@ def test_power_and_counts() -> None:
         "1 kW",
         "12.4 kW",
     ]
+    assert [watts(w) for w in (999_900, 999_960, 19_702_300)] == ["999.9 kW", "1 MW", "19.7 MW"]
+    assert some_of([]) == "" and some_of(["a", "b"]) == "a, b"
+    assert some_of(list("abcdefg")) == "a, b, c, d, e, f, g", (
+        "one name is no longer than saying that one more is there"
+    )
+    assert some_of(list("abcdefgh")) == "a, b, c, d, e, f and 2 more"
     assert [counted(n, "price") for n in (0, 1, 2, 12_000)] == [
         "no prices",
         "1 price",

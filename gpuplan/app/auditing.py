@@ -1,60 +1,34 @@
 """Auditing: a file of jobs or samples that the browser sends, read and replayed in the background.
 
-The file stays in a temporary folder of this session, which is removed with it; nothing leaves the machine.
+The file stays on this machine, and only as long as the session.
 """
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import tempfile
-import weakref
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from gpuplan.app.running import Runner
+from gpuplan.app.uploading import Upload
 from gpuplan.scenario import Scenario, from_dict
 
-SCRATCH = "GPUPLAN_SCRATCH"
-"""Environment variable with the folder for files of this session, which the server removes however the session ends."""
 MOST_BYTES = 500_000_000
-CHUNK_BYTES = 4_000_000
-"""The browser sends a file in pieces of this size, the next one when the last has arrived."""
 
 
-class Auditing:
+class Auditing(Upload):
     """One file at a time: its upload, its audit, and the replay of its jobs on a design."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
+        advice = "'gpuplan audit FILE' in a shell reads larger ones."
+        super().__init__(on_change, most_bytes=MOST_BYTES, advice=advice)
         self.runner = Runner(on_change)
-        self.name = ""
-        self.size = 0
-        self.got = 0
-        self.error = ""
         self.format = "auto"
         self.time_zone = "UTC"
         self.columns = ""
         self.replayed: Scenario | None = None
         """The design on whose hosts the jobs were replayed."""
-        self._on_change = on_change
-        self._folder: Path | None = None
         self._before: list[dict[str, Any]] = []
-
-    @property
-    def path(self) -> Path:
-        """Where the file is kept; the name is the user's, as far as a file may be called so."""
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="gpuplan-audit-", dir=os.environ.get(SCRATCH)))
-            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        return self._folder / (re.sub(r"[^\w.-]+", "_", self.name)[-80:] or "file")
-
-    @property
-    def complete(self) -> bool:
-        """Whether a whole file is there."""
-        return bool(self.name) and self.got == self.size
 
     @property
     def lines(self) -> list[dict[str, Any]]:
@@ -67,28 +41,6 @@ class Auditing:
     def found(self) -> dict[str, Any] | None:
         """The audit as plain data, if there is one."""
         return next((line["audit"] for line in reversed(self.lines) if "audit" in line), None)
-
-    def receive(self, name: str, size: int, at: int, piece: bytes) -> None:
-        """Take a piece of a file; the last one starts the audit."""
-        if at == 0:
-            self.forget()
-            self.name, self.size = name[:200], size
-            if not 0 < size <= MOST_BYTES:
-                self.error = (
-                    f"{self.name[:80]} is empty."
-                    if size == 0
-                    else f"{self.name[:80]} has {size:,} bytes; here a file may have {MOST_BYTES:,}. "
-                    "'gpuplan audit FILE' in a shell reads larger ones."
-                )
-                self.name = ""
-                self._on_change()
-                return
-        if name[:200] != self.name or at != self.got:
-            return  # a piece of a file that was given up
-        with self.path.open("ab" if at else "wb") as file:
-            file.write(piece)
-        self.got += len(piece)
-        self._on_change()
 
     def option(self, what: str, value: str) -> None:
         """Set how the file is read: ``format``, ``time_zone`` or ``columns``."""
@@ -125,8 +77,5 @@ class Auditing:
     def forget(self) -> None:
         """End what runs and remove the file."""
         self.runner.clear()
-        if self.name and self._folder is not None:
-            self.path.unlink(missing_ok=True)
-        self.name, self.size, self.got, self.error, self.replayed = "", 0, 0, "", None
-        self._before = []
-        self._on_change()
+        self.replayed, self._before = None, []
+        super().forget()

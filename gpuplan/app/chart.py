@@ -1,7 +1,7 @@
-"""Charts that work offline: altair's widget with its JavaScript in a packaged file.
+"""Charts that work offline: Vega in a packaged file, one for the page, and a widget that sends rows apart from the rest.
 
-``alt.JupyterChart`` loads Vega from the internet, and ``enable_offline()`` makes the bundle again in every
-session (about 2 s and 100 MB). `Chart` reads a bundle that is part of the package.
+``alt.JupyterChart`` loads Vega from the internet, makes a chart again whenever a number changes, and needs altair in
+every session. `Chart` is drawn by ``static/chart.js``: while only the rows change, Vega keeps what it has made.
 
 After an update of altair, make the bundle again with ``python -m gpuplan.app.chart``; this needs
 ``vl-convert-python``.
@@ -14,14 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import altair as alt
+import anywidget
+import ipywidgets
+import traitlets
 
-BUNDLE = Path(__file__).parent / "static" / "vega.js"
-"""Vega, Vega-Lite, Vega-Embed and altair's own widget code, for the altair named in the first line."""
+STATIC = Path(__file__).parent / "static"
+BUNDLE = STATIC / "vega.js"
+"""Vega, Vega-Lite and Vega-Embed as altair uses them; the altair is named in the first line."""
 
-EMBED_OPTIONS: dict[str, Any] = {"actions": False, "renderer": "svg", "ast": True}
-"""No menu (it is unnamed and offers an editor on the internet), vector output for print, and no ``eval``:
-with ``ast`` Vega interprets its expressions, which the page's Content-Security-Policy demands."""
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.1.0.json"
+"""What a chart is written in; the name is never fetched."""
 
 LIGHT = {"ink": "#1a2230", "ink2": "#5a6576", "line": "#dfe3e9"}
 DARK = {"ink": "#e8edf4", "ink2": "#9aa7b8", "line": "#2b3644"}
@@ -43,35 +45,98 @@ def write_bundle(path: Path = BUNDLE) -> int:
     int
         Characters written.
     """
-    alt.JupyterChart.enable_offline(True)
-    try:
-        source = str(alt.JupyterChart._esm)
-    finally:
-        alt.JupyterChart.enable_offline(False)
-    return path.write_text(f"// Vega for altair {alt.__version__}\n{source}", encoding="utf-8")
+    import altair
+    import vl_convert
+    from altair.utils._importers import vl_version_for_vl_convert
+
+    give = "export default { initialize() { (globalThis.gpuplanVega ??= Promise.withResolvers()).resolve(vegaEmbed); } };"
+    source = vl_convert.javascript_bundle(give, vl_version=vl_version_for_vl_convert())
+    return path.write_text(f"// Vega for altair {altair.__version__}\n{source}", encoding="utf-8")
 
 
-if __name__ == "__main__" and not BUNDLE.exists():
-    write_bundle()  # the class below reads it
+class Vega(anywidget.AnyWidget):
+    """Brings Vega to the page, once for all charts."""
+
+    _esm = BUNDLE if BUNDLE.exists() else ""
 
 
-class Chart(alt.JupyterChart):
+_brought: list[Vega] = []
+
+
+def _vega() -> Vega:
+    """The one of this session; one that was closed belongs to a session that has ended."""
+    if not _brought or _brought[0].comm is None:
+        _brought[:] = [Vega()]
+    return _brought[0]
+
+
+class Chart(anywidget.AnyWidget):
     """A chart that follows its data: make it once, then assign ``.chart``.
 
     Parameters
     ----------
-    chart : altair.TopLevelMixin, optional
-        First chart; None shows nothing until one is assigned.
-    **kwargs
-        Traits of ``alt.JupyterChart``.
+    chart : altair.TopLevelMixin or dict, optional
+        First chart, of altair or as Vega-Lite; None shows nothing until one is assigned.
     """
 
-    _esm = BUNDLE  # type: ignore[assignment]
-    _is_offline = True
+    _esm = STATIC / "chart.js"
+    spec = traitlets.Dict().tag(sync=True)
+    """The chart as Vega-Lite, with names in place of its rows."""
+    rows = traitlets.Dict().tag(sync=True)
+    """Name -> rows."""
+    vega = traitlets.Instance(Vega).tag(sync=True, **ipywidgets.widget_serialization)
 
-    def __init__(self, chart: Any = None, **kwargs: Any) -> None:
-        kwargs.setdefault("embed_options", dict(EMBED_OPTIONS))
-        super().__init__(chart, **kwargs)
+    def __init__(self, chart: Any = None) -> None:
+        self._chart: Any = None
+        super().__init__(vega=_vega())
+        self.chart = chart
+
+    @property
+    def chart(self) -> Any:
+        """What is drawn, as it was assigned."""
+        return self._chart
+
+    @chart.setter
+    def chart(self, chart: Any) -> None:
+        self._chart = chart
+        whole = {} if chart is None else chart if isinstance(chart, dict) else chart.to_dict()
+        with self.hold_sync():
+            self.spec, self.rows = split_rows(whole)
+
+
+def split_rows(whole: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """A chart with names in place of its rows, and the rows by name; the same list gets the same name.
+
+    Parameters
+    ----------
+    whole : dict
+        A chart as Vega-Lite.
+
+    Returns
+    -------
+    tuple
+        The chart without rows, and name -> rows.
+    """
+    rows: list[list[Any]] = []
+
+    def without(part: Any) -> Any:
+        if isinstance(part, list):
+            return [without(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        return {key: named(each) if key == "data" else without(each) for key, each in part.items()}
+
+    def named(data: Any) -> Any:
+        if not isinstance(data, dict) or set(data) != {"values"}:
+            return data
+        values = data["values"]
+        at = next((n for n, known in enumerate(rows) if known is values), len(rows))
+        if at == len(rows):
+            rows.append(values)
+        return {"name": f"rows-{at}"}
+
+    spec = without(whole)
+    return spec, {f"rows-{at}": values for at, values in enumerate(rows)}
 
 
 def theme(dark: bool) -> dict[str, Any]:
@@ -131,4 +196,4 @@ def bundled_altair() -> str:
 
 
 if __name__ == "__main__":
-    print(f"{BUNDLE}: {write_bundle():,} characters for altair {alt.__version__}", file=sys.stderr)
+    print(f"{BUNDLE}: {write_bundle():,} characters for altair {bundled_altair()}", file=sys.stderr)

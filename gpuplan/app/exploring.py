@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from gpuplan.app import running
 from gpuplan.app.running import Runner
 from gpuplan.plan import Plan
 
@@ -29,6 +31,7 @@ class Exploring:
         self.plan: Plan | None = None
         """The design it was asked about."""
         self._command, self._key = command, key
+        self._on_change = on_change
         self._worked: dict[str, Any] = {}
 
     def start(self, plan: Plan, folder: str = "") -> None:
@@ -38,6 +41,12 @@ class Exploring:
         catalog = ["--catalog", folder] if folder else []
         arguments = [self._command, "-", "--progress", *catalog]
         self.runner.start(arguments, plan.scenario.to_yaml().encode())
+
+    def forget(self) -> None:
+        """End what runs, and give up what was found."""
+        self.runner.clear()
+        self.plan = None
+        self._worked = {}
 
     @property
     def found(self) -> dict[str, Any] | None:
@@ -49,4 +58,22 @@ class Exploring:
         if key not in self._worked:
             self._worked[key] = work()
         found: T = self._worked[key]
+        return found
+
+    def later(self, key: str, work: Callable[[], T]) -> T | None:
+        """The same for what takes so long that the page must not wait: worked out beside it, and None until it is there."""
+        loop = running.running_loop()
+        if loop is None:
+            return self.once(key, work)
+        if key not in self._worked:
+            worked = self._worked
+            worked[key] = None
+
+            def keep(done: asyncio.Future[T]) -> None:
+                if worked is self._worked:
+                    worked[key] = done.result()
+                    self._on_change()
+
+            loop.run_in_executor(None, work).add_done_callback(keep)
+        found: T | None = self._worked[key]
         return found

@@ -11,6 +11,7 @@ from gpuplan.fields import field_of, parse_value
 from gpuplan.plan import Plan
 from gpuplan.records import Message
 from gpuplan.report import amount, explain, number, percent
+from gpuplan.scenario import Internal
 from gpuplan.units import exact
 from gpuplan.wording import stated_percent
 
@@ -43,6 +44,9 @@ def bar_data(workbook: Workbook) -> dict[str, Any]:
         "started": workbook.started,
         "notice": {"level": level, "text": text},
         "fragment": workbook.fragment() if workbook.started else "",
+        "customer": workbook.customer,
+        "internal": workbook.scenario.internal != Internal(),
+        "share": workbook.fragment(customer=True) if workbook.started and workbook.customer else "",
     }
 
 
@@ -94,7 +98,7 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
             CHANCES[0],
             "Chance of waiting",
             _chance(waiting.value) if waiting else "\u2013",
-            f"{_chance(waiting_after.value)} {after}" if waiting_after else "",
+            f"{_chance(waiting_after.value)} {after.replace(' a ', ' ')}" if waiting_after else "",
         ),
         *_power_and_cost(plan),
         _figure(
@@ -112,7 +116,8 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     if not plan.pools and not plan.groups:
         for figure in figures:
             if figure["key"] != "messages":
-                figure |= {"note": "nothing asked yet", "tone": ""}
+                asked_first = figure["key"] == "demand.gpus"
+                figure |= {"note": "nothing asked yet" if asked_first else "none yet", "tone": ""}
     return {"figures": figures, "stale": workbook.stale, "shown": workbook.started, "open": workbook.drawer}
 
 
@@ -152,7 +157,9 @@ def short_number(value: float) -> str:
 
 
 def kilowatts(power_w: float) -> str:
-    """A power as short as a figure must be: ``11.2 kW``."""
+    """A power as short as a figure must be: ``11.2 kW``, ``19.7 MW``."""
+    if power_w >= 999_500:
+        return f"{float(f'{power_w / 1e6:.3g}'):g} MW"
     return f"{float(f'{power_w / 1000:.3g}'):g} kW"
 
 
@@ -190,7 +197,7 @@ def step_of(path: str) -> str:
     """The step in which an input is found."""
     if path.startswith("ranges."):
         return "compare"
-    if path.startswith(("cost.", "prices.")):
+    if path.startswith(("cost.", "prices.", "internal.")):
         return "cost"
     if path in ON_HOSTS or path.startswith(("hardware.", "availability.")):
         return "hosts"
@@ -297,10 +304,10 @@ def field_data(
     elif spec.kind == "gpus" and path not in workbook.drafts:
         shown = number(value)
         value = shown if parse_value(spec, shown, path) == value else str(exact(value))
-    kinds = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number"}
+    kinds = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
     if options is None and spec.kind == "choice":
         options = [*([("", empty)] if spec.optional else []), *((str(c), str(c)) for c in spec.choices)]
-    known = workbook.scenario.origin(path)
+    known = workbook.seen.origin(path)
     grey = bool(empty) and value is None  # what is shown in grey says itself how it is known
     assumed = known.basis == "assumed" and not grey
     return {
@@ -315,6 +322,7 @@ def field_data(
         "high": spec.high,
         "question": spec.question,
         "problem": workbook.problem_of(path),
+        "locked": workbook.locked(path),
         "assumed": assumed,
         "known": known.note if assumed else "",
     }

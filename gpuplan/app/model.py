@@ -22,14 +22,17 @@ from gpuplan.app.exploring import Exploring
 from gpuplan.app.simulating import Simulating
 from gpuplan.catalog import Catalog, Row
 from gpuplan.checks import check_plan
+from gpuplan.customer import customer_scenario
 from gpuplan.fields import GROUP_FIELD_BY_NAME, Problem, ScenarioError, field_of, parse_value
 from gpuplan.models.failover import Loss, Outcome
 from gpuplan.plan import Plan, fail_hosts, make_plan, worst_failures
+from gpuplan.pricing import is_sold
 from gpuplan.records import Message
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
     MAX_GROUPS,
     Group,
+    Internal,
     Origin,
     Scenario,
     decode_scenario,
@@ -64,6 +67,9 @@ class Kept:
     name: str
     """Its own among those kept."""
     plan: Plan
+    """As it is seen now."""
+    scenario: Scenario
+    """Our own version of it."""
 
 
 class Workbook(HasTraits):
@@ -74,11 +80,18 @@ class Workbook(HasTraits):
     drawer = Unicode("")
     """Key of the explained number, ``messages``, or empty."""
 
-    def __init__(self, catalog: Catalog, scenario: Scenario | None = None) -> None:
+    def __init__(self, catalog: Catalog, scenario: Scenario | None = None, customer: bool = False) -> None:
         super().__init__()
         self.catalog = catalog
+        self.customer = customer
+        """Whether the customer looks on: then everything on the screen comes from the customer's version."""
         self.scenario = scenario or from_dict({})
-        self.plan: Plan = make_plan(self.scenario, catalog)
+        """Our own version: what is edited, undone, and carried by the address of the page."""
+        self.seen: Scenario = self._seen(self.scenario)
+        """The version that is on the screen."""
+        self.plan: Plan = make_plan(self.seen, catalog)
+        self._planned = self.scenario
+        """Our own version of the design that ``plan`` is of."""
         self.messages: tuple[Message, ...] = check_plan(self.plan)
         self.drafts: dict[str, tuple[str, Problem]] = {}
         """What was typed into a field that does not accept it: path -> (text, problem)."""
@@ -101,8 +114,7 @@ class Workbook(HasTraits):
         self.exploring = Exploring("explore", "exploration", self._changed)
         self.swinging = Exploring("sensitivity", "sensitivity", self._changed)
         self.delivering = Delivering(self._changed)
-        self.kept: tuple[Kept, ...] = ()
-        """Designs to compare with; they are no part of the history, so undo leaves them alone."""
+        self._aside: tuple[Kept, ...] = ()
         self.started = scenario is not None
         self.examples: list[dict[str, str]] | None = None
         """What the start page says about the examples; worked out once."""
@@ -117,6 +129,19 @@ class Workbook(HasTraits):
         return bool(self.drafts or self.refused)
 
     @property
+    def kept(self) -> tuple[Kept, ...]:
+        """Designs to compare with; they are no part of the history, so undo leaves them alone.
+
+        The customer sees those with the margin of the design on the screen: others would show what it is.
+        """
+        return tuple(
+            each
+            for each in self._aside
+            if not self.customer
+            or (each.scenario.internal.margin or 0) == (self.scenario.internal.margin or 0)
+        )
+
+    @property
     def can_undo(self) -> bool:
         """Whether there is a change to take back."""
         return bool(self._past or self.drafts)
@@ -128,13 +153,50 @@ class Workbook(HasTraits):
 
     def text_of(self, path: str) -> Any:
         """What the field at ``path`` shows: what was typed if it was refused, else the value."""
-        return self.drafts[path][0] if path in self.drafts else self.scenario.get(path)
+        return self.drafts[path][0] if path in self.drafts else self.seen.get(path)
 
     def problem_of(self, path: str) -> str:
         """What is wrong with the field at ``path``, in words, or nothing."""
         if path in self.drafts:
             return _words(self.drafts[path][1])
         return next((_words(p) for p in self.refused if p.path == path), "")
+
+    def locked(self, path: str) -> str:
+        """Why the field at ``path`` cannot be changed in the customer view, or nothing."""
+        if not self.customer:
+            return ""
+        if path.startswith("internal."):
+            return "Leave the customer view to change it."
+        price = path.removeprefix("ranges.").removeprefix("prices.")
+        if "prices." in path and self.scenario.internal.margin and is_sold(price):
+            return "This is a price of this offer: leave the customer view to change it."
+        return ""
+
+    def look_as(self, customer: bool) -> None:
+        """Show the customer's version, or our own."""
+        self.customer = customer
+        self.notice = ("", "")
+        if customer:
+            self.delivering.cancel_internal()
+        self.drafts = {path: draft for path, draft in self.drafts.items() if not self.locked(path)}
+        changed = self._seen(self.scenario) != self.seen or any(
+            each.scenario.internal != Internal() for each in self._aside
+        )
+        for background in (self.exploring, self.swinging):
+            # what was found before the margin was taken away still rests on it
+            if changed or (background.plan and background.plan.scenario.internal != Internal()):
+                background.forget()
+        if changed:
+            self._aside = tuple(
+                replace(each, plan=make_plan(self._seen(each.scenario), self.catalog)) for each in self._aside
+            )
+        if self.refused:  # the plan before it stays on the screen, and may not be seen as it is
+            self._show(make_plan(self._seen(self._planned), self.catalog), self._planned)
+        self._plan(self.scenario)
+
+    def for_customer(self) -> Scenario:
+        """What the customer may have of this design, as a file or a link."""
+        return customer_scenario(self.scenario, self.catalog)
 
     def go(self, step: str) -> None:
         """Enter a step; nothing is lost by leaving the one before."""
@@ -148,6 +210,9 @@ class Workbook(HasTraits):
         ``live`` marks a value that is still being typed: a run of them on one field is undone at once,
         and one that cannot be read yet is left alone.
         """
+        if why := self.locked(path):
+            self.say("warn", why)
+            return
         spec = field_of(path)
         if spec.kind in ("int", "number", "range") and isinstance(given, str):
             given = SPACED.sub("", given)
@@ -160,8 +225,11 @@ class Workbook(HasTraits):
                 self.drafts[path] = (str(given), error.problems[0])
                 self._changed()
             return
-        self.drafts.pop(path, None)
+        drafted = self.drafts.pop(path, None)
         scenario = self.scenario.with_value(path, value)
+        if scenario == self.scenario and drafted is None and not live:
+            self._typing = ""
+            return  # a field is left as it was typed
         if path.endswith(".use_case") and value in self._presets():
             scenario = self._apply_preset(scenario, path.split(".")[1], value)
         self._take(scenario, typing=path if live else "")
@@ -218,7 +286,7 @@ class Workbook(HasTraits):
             make_plan(scenario, self.catalog)
         except ScenarioError as error:
             more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
-            self.say("stop", f"{name[:80]} was not opened. {error.problems[0]}{more}")
+            self.say("stop", f"{name[:80]} was not opened. {self._first(error)}{more}")
             return
         except ValueError as error:  # a model that cannot answer
             self.say("stop", f"{name[:80]} was not opened. It cannot be planned: {error}")
@@ -242,13 +310,13 @@ class Workbook(HasTraits):
         if self.drafts:
             self.drafts = {}
             self._plan(self.scenario)
-        elif self._past:
+        elif self._past and not self._held_back(self._past[-1]):
             self._future.append(self.scenario)
             self._plan(self._past.pop())
 
     def redo(self) -> None:
         """Bring back the change that was taken back last."""
-        if self._future:
+        if self._future and not self._held_back(self._future[-1]):
             self._past.append(self.scenario)
             self._plan(self._future.pop())
 
@@ -337,31 +405,35 @@ class Workbook(HasTraits):
             )
 
     def use(self, scenario: Scenario, words: str) -> None:
-        """Put another design in place of the one on the screen; undo brings it back."""
+        """Put another design, made from the one on the screen, in its place; undo brings it back."""
         self.drafts = {}
-        self._take(scenario)
+        self._take(self._own(scenario))
         self.say("note", words)
 
     def keep(self) -> None:
         """Put the design on the screen aside, under a name of its own, to compare others with it."""
-        if self.stale or len(self.kept) >= MOST_KEPT:
+        if self.stale or len(self._aside) >= MOST_KEPT:
+            if len(self.kept) < len(self._aside):
+                self.say("warn", f"{MOST_KEPT} designs are kept, of which this view does not show all.")
             return
         name, count = self.plan.scenario.name, 1
-        while name in {kept.name for kept in self.kept}:
+        while name in {kept.name for kept in self._aside}:
             count += 1
             name = f"{self.plan.scenario.name} ({count})"
-        self.kept = (*self.kept, Kept(name, self.plan))
+        self._aside = (*self._aside, Kept(name, self.plan, self.scenario))
         self._changed()
 
     def open_kept(self, name: str) -> None:
         """Work on a design that was kept; undo returns to the one before."""
         for kept in self.kept:
             if kept.name == name:
-                self.use(kept.plan.scenario, f"{name} is open.")
+                self.drafts = {}
+                self._take(kept.scenario)
+                self.say("note", f"{name} is open.")
 
     def forget_kept(self, name: str) -> None:
         """Give up a design that was kept."""
-        self.kept = tuple(kept for kept in self.kept if kept.name != name)
+        self._aside = tuple(kept for kept in self._aside if kept.name != name)
         self._changed()
 
     def say(self, level: str, text: str) -> None:
@@ -369,18 +441,16 @@ class Workbook(HasTraits):
         self.notice = (level, text)
         self._changed()
 
-    def fragment(self) -> str:
-        """The scenario as text for the fragment of a link."""
-        data = json.dumps(self.scenario.to_dict(), separators=(",", ":"), ensure_ascii=False)
+    def fragment(self, customer: bool = False) -> str:
+        """Our own version, or the customer's, as text for the fragment of a link."""
+        carried = self.for_customer() if customer else self.scenario
+        data = json.dumps(carried.to_dict(), separators=(",", ":"), ensure_ascii=False)
         return "s=" + base64.urlsafe_b64encode(zlib.compress(data.encode(), 9)).decode().rstrip("=")
 
     def restore(self, fragment: str) -> None:
         """Work on the scenario that a link carries; a damaged link leaves everything as it is."""
-        try:
-            scenario = from_dict(json.loads(_unpack(fragment)))
-        except (ScenarioError, ValueError, RecursionError, zlib.error, binascii.Error) as error:
-            why = str(error.problems[0]) if isinstance(error, ScenarioError) else "it is damaged or cut short"
-            self.say("stop", f"The design in this link was not opened: {why}.")
+        scenario = self._carried(fragment)
+        if scenario is None:
             return
         self.started = True
         self.drafts = {}
@@ -389,6 +459,28 @@ class Workbook(HasTraits):
         self._plan(scenario)
         if self.step == "start":
             self.step = "usecases"
+
+    def open_recent(self, fragment: str) -> None:
+        """Start from a design that the browser has kept; undo returns to the one before."""
+        scenario = self._carried(fragment)
+        if scenario is not None:
+            self.start(scenario)
+
+    def _carried(self, fragment: str) -> Scenario | None:
+        """The scenario that a link carries, or None and what is wrong with it on the screen."""
+        try:
+            return from_dict(json.loads(_unpack(fragment)))
+        except (ScenarioError, ValueError, RecursionError, zlib.error, binascii.Error) as error:
+            why = self._first(error) if isinstance(error, ScenarioError) else "it is damaged or cut short"
+            self.say("stop", f"The design in this link was not opened: {why}.")
+            return None
+
+    def _first(self, error: ScenarioError) -> str:
+        """The first thing that is wrong with a file or a link, which the customer does not read if it is internal."""
+        first = error.problems[0]
+        if self.customer and first.path.startswith("internal."):
+            return "Its internal part cannot be used: leave the customer view to see why"
+        return str(first)
 
     def _full(self) -> bool:
         """Whether there is no room for one more group, and say so."""
@@ -421,13 +513,13 @@ class Workbook(HasTraits):
         self._plan(scenario)
 
     def _plan(self, scenario: Scenario) -> None:
-        self.scenario = scenario
+        self.scenario, self.seen = scenario, self._seen(scenario)
         alive = {g.id for g in scenario.groups}
         self.drafts = {
             p: d for p, d in self.drafts.items() if not p.startswith("groups.") or p.split(".")[1] in alive
         }
         try:
-            plan = make_plan(scenario, self.catalog)
+            plan = make_plan(self.seen, self.catalog)
         except ScenarioError as error:
             self.refused = error.problems
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known
@@ -436,10 +528,41 @@ class Workbook(HasTraits):
         else:
             if any(not problem.path for problem in self.refused):
                 self.notice = ("", "")  # it said why there was no plan
-            self.plan, self.messages, self.refused = plan, check_plan(plan), ()
-            self._worked = {}
+            self.refused = ()
+            self._show(plan, scenario)
         self.failed, self.maintenance = self._still_there(self.failed), self._still_there(self.maintenance)
         self._changed()
+
+    def _show(self, plan: Plan, own: Scenario) -> None:
+        """Put a plan on the screen that was made from a scenario, as it is seen."""
+        self.plan, self._planned, self.messages = plan, own, check_plan(plan)
+        self._worked = {}
+
+    def _held_back(self, scenario: Scenario) -> bool:
+        """Whether another design would show the customer prices with another margin, or none; and say so."""
+        margin = self.scenario.internal.margin or 0
+        if not self.customer or (scenario.internal.margin or 0) == margin:
+            return False
+        self.say("warn", "That would change prices of this offer: leave the customer view to do it.")
+        return True
+
+    def _seen(self, scenario: Scenario) -> Scenario:
+        """The version of a scenario that is on the screen."""
+        return customer_scenario(scenario, self.catalog, whole_catalog=True) if self.customer else scenario
+
+    def _own(self, scenario: Scenario) -> Scenario:
+        """Our own version of a scenario made from the one on the screen: what the view held back, put back."""
+        if self.seen == self.scenario:
+            return scenario
+        held = ("internal", "prices", "ranges")
+
+        def is_held(path: str) -> bool:
+            return path.split(".")[0] in held
+
+        kept = [(path, origin) for path, origin in scenario.origins if not is_held(path)]
+        back = [(path, origin) for path, origin in self.scenario.origins if is_held(path)]
+        own = {name: getattr(self.scenario, name) for name in held}
+        return replace(scenario, origins=(*kept, *back), **own)
 
     def _put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
         self.failed = self.failed | {pool: failed}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import ipywidgets
@@ -35,6 +36,7 @@ from gpuplan.app.steps import (
     usecases,
     worth_step,
 )
+from gpuplan.app.uploading import Upload
 from gpuplan.catalog import load_catalog
 from gpuplan.report import file_stem
 from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario
@@ -58,9 +60,11 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     def __init__(self, workbook: Workbook, whole: bool = True) -> None:
         self.workbook = workbook
         self.dark = False
+        self._taken = 0
+        """Number of the last event of the page that was carried out."""
         self._shown: dict[str, list[tuple[Part, Data]]] = {}
         self._pages: dict[str, ipywidgets.Box] = {}
-        self._charts: dict[str, list[failing.CapacityChart | demand_chart.StepChart]] = {}
+        self._charts: dict[str, list[demand_chart.StepChart]] = {}
         self._bar = self._part("bar", styled=True) if whole else None
         strip, drawer = self._part("strip", styled=not whole), self._part("drawer")
         self._page = _box("gp-work")
@@ -85,21 +89,21 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     def _draw(self) -> None:
         """Send what changed: the frame, and the parts of the step on the screen."""
         workbook = self.workbook
+        step = workbook.step
+        mark = self._columns.add_class if step == "start" else self._columns.remove_class
+        mark("gp-wide-page")  # first: the list of steps takes the focus, so it has to be there
         for part, data in self._frame:
             part.show(data(workbook))
-        step = workbook.step
         if step not in self._pages:
             self._pages[step] = self._build(step)
+        for chart in self._charts.get(step, ()):  # first: the browser draws them while the rest is worked out
+            chart.show(workbook, self.dark)
         for part, data in self._shown[step]:
             part.show(data(workbook))
-        for chart in self._charts.get(step, ()):
-            chart.show(workbook, self.dark)
         if self._page.children != (self._pages[step],):
             self._page.children = (self._pages[step],)
-        if ready := workbook.delivering.take():
+        while ready := workbook.delivering.take():
             self._tell({"type": "download", "name": ready[0]}, ready[1])
-        mark = self._columns.add_class if step == "start" else self._columns.remove_class
-        mark("gp-wide-page")
 
     def _build(self, step: str) -> ipywidgets.Box:
         """Make the parts of a step, when it is entered for the first time."""
@@ -162,7 +166,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 ),
             )
         if step == "hosts":
-            chart = failing.CapacityChart()
+            chart = demand_chart.StepChart(failing.capacity_drawn, failing.capacity_chart, wide=False)
             self._charts[step] = [chart]
             failures = _box("gp-card", part("tables", failing.failures_data), chart.widget)
             return _box(
@@ -197,11 +201,25 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                         "text": "What it carries, what it slows down, how it is wired.",
                     },
                 ),
-                _box("gp-inputs", part("form", network_step.network_form)),
+                _box(
+                    "gp-inputs",
+                    part("form", network_step.network_form),
+                    part("form", network_step.more_network_form),
+                ),
                 _box(
                     "gp-card gp-wide gp-parted",
                     part("panel", network_step.remote_data),
                     part("panel", network_step.rules_data),
+                ),
+                _box(
+                    "gp-card gp-wide gp-parted",
+                    part("panel", network_step.fabric_data),
+                    part("fabric", network_step.drawing_data),
+                ),
+                _box(
+                    "gp-split gp-even gp-cards-even",
+                    _box("gp-card", part("panel", network_step.settings_data)),
+                    _box("gp-card", part("panel", network_step.failures_data)),
                 ),
                 _box("gp-card gp-wide", part("panel", network_step.carries_data)),
                 _box(
@@ -217,16 +235,6 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     ),
                 ),
                 _box("gp-card gp-wide", part("panel", network_step.claims_data)),
-                _box(
-                    "gp-card gp-wide gp-parted",
-                    part("panel", network_step.fabric_data),
-                    part("fabric", network_step.drawing_data),
-                ),
-                _box(
-                    "gp-split gp-even gp-cards-even",
-                    _box("gp-card", part("panel", network_step.settings_data)),
-                    _box("gp-card", part("panel", network_step.failures_data)),
-                ),
             )
         if step == "cost":
             years = demand_chart.StepChart(cost_step.years_rows, cost_chart.years_chart)
@@ -240,7 +248,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                         "text": "What is paid when and for what, and what the prices rest on.",
                     },
                 ),
-                _box("gp-inputs", part("form", cost_step.money_form), part("form", cost_step.factors_form)),
+                _box("gp-inputs", part("form", cost_step.money_form)),
                 _box(
                     "gp-card gp-wide gp-parted",
                     part("panel", cost_step.cost_data),
@@ -251,6 +259,11 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                         part("panel", cost_step.groups_data),
                     ),
                     part("tables", cost_step.years_table),
+                ),
+                _box(
+                    "gp-inputs",
+                    part("form", cost_step.factors_form),
+                    part("form", cost_step.internal_form),
                 ),
                 _box("gp-card gp-wide", part("sheet", cost_step.prices_data)),
                 _box("gp-card gp-wide", part("panel", cost_step.power_data)),
@@ -302,6 +315,13 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     lambda _w: {"title": "Deliver", "text": "Files for the customer to keep and to check."},
                 ),
                 _box("gp-card gp-wide", part("run", deliver_step.deliver_data)),
+                _box(
+                    "gp-split gp-even gp-cards-even",
+                    *(
+                        _box("gp-card", part("run", partial(deliver_step.template_data, kind)))
+                        for kind in ("docx", "pptx")
+                    ),
+                ),
             )
         return _box("gp-page", part("design", design.design_data))
 
@@ -316,7 +336,13 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             self._bar.send(message, list(buffers))
 
     def _receive(self, kind: str, content: Mapping[str, Any]) -> None:
-        guarded(self.workbook, log.exception, self._act, (kind, content))
+        """Carry out an event, once and in its turn: a page that lost its connection sends again what it numbered."""
+        number = content.get("number")
+        if number in (None, self._taken + 1):
+            self._taken = number or self._taken
+            guarded(self.workbook, log.exception, self._act, (kind, content))
+        if number is not None:
+            self._tell({"type": "taken", "number": self._taken})
 
     def _act(self, kind: str, content: Mapping[str, Any]) -> None:
         """Carry out what the browser reports."""
@@ -360,12 +386,12 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         elif kind == "cancel-simulate":
             workbook.simulating.runner.cancel()
         elif kind == "piece":
-            audit = workbook.auditing
-            audit.receive(
-                str(content["name"]), int(content["size"]), int(content["at"]), bytes(content["buffer"])
-            )
-            if audit.complete and int(content["at"]) + len(content["buffer"]) == audit.size:
-                audit.start(workbook.plan.scenario, folder=self._folder)
+            if _receive_piece(workbook.auditing, content):
+                workbook.auditing.start(workbook.plan.scenario, folder=self._folder)
+        elif kind in ("docx-template", "pptx-template"):
+            _receive_piece(workbook.delivering.templates[kind.removesuffix("-template")], content)
+        elif kind in ("remove-docx-template", "remove-pptx-template"):
+            workbook.delivering.templates[kind.split("-")[1]].remove()
         elif kind in ("audit", "replay"):
             workbook.auditing.start(workbook.plan.scenario, replay=kind == "replay", folder=self._folder)
         elif kind == "cancel-audit":
@@ -411,13 +437,25 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             )
         elif kind == "restore":
             workbook.restore(str(content["fragment"]))
+        elif kind == "recent":
+            workbook.open_recent(str(content["fragment"]))
         elif kind == "save":
-            name = f"{file_stem(workbook.scenario.name)}.yaml"
-            self._tell({"type": "download", "name": name}, workbook.scenario.to_yaml().encode())
+            saved = workbook.for_customer() if workbook.customer else workbook.scenario
+            name = f"{file_stem(saved.name)}.yaml"
+            self._tell({"type": "download", "name": name}, saved.to_yaml().encode())
+            if saved != workbook.scenario:
+                workbook.say("note", f"{name} is the version for the customer.")
         elif kind == "deliver":
-            workbook.delivering.start(workbook.plan, str(content.get("kind", "")), self._folder)
+            workbook.delivering.start(
+                workbook.scenario,
+                str(content.get("kind", "")),
+                self._folder,
+                internal=deliver_step.is_internal(workbook),
+            )
         elif kind == "cancel-deliver":
             workbook.delivering.cancel()
+        elif kind == "view":
+            workbook.look_as(bool(content["customer"]))
         elif kind == "theme":
             self.dark = bool(content["dark"])
             self._draw()
@@ -425,6 +463,13 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             workbook.say("", "")
         elif kind in ("undo", "redo"):
             getattr(workbook, kind)()
+
+
+def _receive_piece(upload: Upload, content: Mapping[str, Any]) -> bool:
+    """Take a piece of a file that the browser sends; whether it was the last one."""
+    return upload.receive(
+        str(content["name"]), int(content["size"]), int(content["at"]), bytes(content["buffer"])
+    )
 
 
 def _box(name: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
@@ -454,7 +499,8 @@ def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
     """
     folder, given = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
     asked = load_scenario(given) if isinstance(given, str) and given else given or None
-    state = Workbook(load_catalog(*([folder] if folder else [])), asked)
+    customer = os.environ.get("GPUPLAN_VIEW") == "customer"
+    state = Workbook(load_catalog(*([folder] if folder else [])), asked, customer)
     state.started = bool(asked) or bool(step)
     state.step = step or ("usecases" if asked else "start")
     return WorkbookApp(state, whole=not step)

@@ -41,6 +41,46 @@ def spare_hosts(host_failures: int, *, maintenance_failure_accepted: bool) -> in
     return host_failures + (0 if maintenance_failure_accepted else 1)
 
 
+def cluster_count(hosts_for_demand: int, *, spare_hosts: int, most_hosts: int) -> int:
+    """Clusters that the hosts for the demand are divided into when each cluster has spare hosts of its own.
+
+    Parameters
+    ----------
+    hosts_for_demand : int
+        Hosts on which everything fits, in all clusters together. [host]
+    spare_hosts : int
+        Spare hosts of each cluster, fewer than it has hosts. [host]
+    most_hosts : int
+        Hosts that one cluster has at most. [host]
+
+    Returns
+    -------
+    cluster_count : int
+        Clusters, at least one. [-]
+
+    Notes
+    -----
+    ceil(hosts_for_demand / (most_hosts - spare_hosts)). Exact for equal hosts: the VMs of a host stay together when a
+    placement is cut between two hosts, and fewer clusters have too few hosts. Hosts of one cluster do not restart VMs of
+    another.
+
+    Examples
+    --------
+    >>> cluster_count(63, spare_hosts=1, most_hosts=64), cluster_count(64, spare_hosts=1, most_hosts=64)
+    (1, 2)
+
+    References
+    ----------
+    .. [1] vmware-vcf-4.4-design
+    .. [2] gpuplan-method
+    """
+    if spare_hosts >= most_hosts:
+        raise ValueError(
+            f"spare_hosts is {spare_hosts}: must be fewer than the {most_hosts} hosts of a cluster"
+        )
+    return max(1, math.ceil(hosts_for_demand / (most_hosts - spare_hosts)))
+
+
 def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:
     """Hosts of the design: the fewest equal hosts on which everything fits, and still fits after the losses it must survive.
 

@@ -59,6 +59,51 @@ def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) 
     return quantity * unit_price * (1.0 - discount)
 
 
+def selling_price(purchase_price: float, *, margin: float) -> float:
+    """Price that leaves the seller a share of it.
+
+    Parameters
+    ----------
+    purchase_price : float
+        What the seller pays for one. [currency]
+    margin : float
+        Share of the selling price that the seller keeps, below 1. [-]
+
+    Returns
+    -------
+    selling_price : float
+        What the customer pays for one, to the cent. [currency]
+
+    Raises
+    ------
+    ValueError
+        If one is negative or not finite, or the margin is 1 or more.
+
+    Notes
+    -----
+    purchase_price / (1 - margin), rounded to two decimals, so that the price of an offer is one that can be written down.
+    What would round to nothing is not rounded, and without a margin nothing is.
+
+    Examples
+    --------
+    >>> selling_price(8500, margin=0.2)
+    10625.0
+    >>> selling_price(100, margin=0.18)
+    121.95
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    not_negative(purchase_price=purchase_price, margin=margin)
+    if margin >= 1:
+        raise ValueError(f"margin is {margin!r}; it must be below 1")
+    if margin == 0:
+        return purchase_price
+    price = purchase_price / (1.0 - margin)
+    return round(price, 2) or price
+
+
 def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None = None) -> float:
     """Share of the hours of all GPUs in which they are used: stated, or those held on average over those installed.
 

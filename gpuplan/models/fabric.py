@@ -199,6 +199,14 @@ def split_ports(
     )
 
 
+class TooManyLeaves(ValueError):
+    """More leaves than a spine has ports; says how many hosts two tiers of these switches connect."""
+
+    def __init__(self, reason: str, most_hosts: int) -> None:
+        super().__init__(reason)
+        self.most_hosts = most_hosts
+
+
 def leaf_spine(
     hosts: int,
     *,
@@ -326,9 +334,10 @@ def leaf_spine(
     if pairs > 1 and 2 * pairs > spine_ports:
         bound = fullest < most and needed(fullest + 1) > free(fullest + 1) >= spines
         wider = "a higher max_oversubscription" if bound else "a leaf with more ports for hosts"
-        raise ValueError(
-            f"{hosts} hosts need {2 * pairs} leaves, more than spine_ports {spine_ports} in two tiers: take a spine"
-            f" with more ports, {wider} or a third tier"
+        raise TooManyLeaves(
+            f"{hosts} hosts need {2 * pairs} leaves, and with the {spine_ports} ports of a spine two tiers end at"
+            f" {spine_ports // 2 * fullest} hosts: take a spine with more ports, {wider} or a third tier",
+            spine_ports // 2 * fullest,
         )
 
     def fewest_spines(pairs: int) -> int:

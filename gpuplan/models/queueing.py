@@ -1231,18 +1231,30 @@ def _demand(people: Sequence[int], odds: Sequence[float], sizes: Sequence[int]) 
 def _others(people: Sequence[int], odds: Sequence[float], sizes: Sequence[int]) -> list[tuple[int, Floats]]:
     """The demand with one person of each class fewer, in turn."""
     first, fewer = _demand([max(0, n - 1) for n in people], odds, sizes)
-    found = []
-    for own in range(len(people)):
-        chances = fewer
-        for k, (n, odd, size) in enumerate(zip(people, odds, sizes, strict=True)):
-            if k != own and n:
-                active = 1 / (1 + 1 / odd) if odd else 0.0
-                longer = np.zeros(len(chances) + size)
-                longer[: len(chances)] += (1 - active) * chances
-                longer[size:] += active * chances
-                chances = longer
-        found.append((first, chances))
-    return found
+    return [
+        (first, chances) for chances in _each_left_out(fewer, list(zip(people, odds, sizes, strict=True)))
+    ]
+
+
+def _each_left_out(chances: Floats, classes: Sequence[tuple[int, float, int]]) -> list[Floats]:
+    """A demand with one person more of every class but one, in turn: by halves, each half with the people of the other."""
+    if len(classes) < 2:
+        return [chances] * len(classes)
+    half = len(classes) // 2
+    front, back = classes[:half], classes[half:]
+    return _each_left_out(_joined_by(chances, back), front) + _each_left_out(_joined_by(chances, front), back)
+
+
+def _joined_by(chances: Floats, classes: Sequence[tuple[int, float, int]]) -> Floats:
+    """A demand with one person more of each of these classes that has any."""
+    for n, odd, size in classes:
+        if n:
+            active = 1 / (1 + 1 / odd) if odd else 0.0
+            longer = np.zeros(len(chances) + size)
+            longer[: len(chances)] += (1 - active) * chances
+            longer[size:] += active * chances
+            chances = longer
+    return chances
 
 
 def _above(units: int, first: int, chances: Floats) -> float:
@@ -1289,12 +1301,17 @@ def _closed_growth(
         others = _others(people, tilted, sizes)
         low = max(first + 1 + int(np.searchsorted(np.cumsum(chances), _SEEN)) for first, chances in others)
         low = min(high, max(least, low))
-        for own, (first, chances) in enumerate(others):
-            total = 0.0
-            for j, chance in enumerate(chances[: high - first + 1].tolist(), first):
-                total *= back
-                if j >= low:
-                    growth[j - 1, own] = math.log1p(chance / total)
-                total += chance
+        first = others[0][0]  # the same for all
+        wanted = np.zeros((max(0, high - first + 1), len(others)))
+        for own, (_, chances) in enumerate(others):
+            wanted[: len(chances), own] = chances[: len(wanted)]
+        total = np.zeros(len(others))
+        fewer = np.empty_like(wanted)
+        for j, chance in enumerate(wanted):
+            total *= back
+            fewer[j] = total
+            total += chance
+        counted = slice(low - first, len(wanted))
+        growth[low - 1 : high] = np.log1p(wanted[counted] / fewer[counted])
         high = low - 1
     return growth

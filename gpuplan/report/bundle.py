@@ -7,7 +7,8 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 
-from gpuplan.plan import Plan
+from gpuplan.customer import customer_scenario
+from gpuplan.plan import Plan, make_plan
 
 KINDS = {
     "html": "Design document, for the browser and for print",
@@ -29,11 +30,12 @@ def design_files(
     plan: Plan,
     kinds: Sequence[str] = tuple(KINDS),
     *,
+    internal: bool = False,
     docx_template: bytes | None = None,
     pptx_template: bytes | None = None,
     tell: Callable[[float, str], object] | None = None,
 ) -> dict[str, bytes]:
-    """The files of a design.
+    """The files of a design, of the customer's version unless the internal one is asked for.
 
     Parameters
     ----------
@@ -41,6 +43,8 @@ def design_files(
         The design. [-]
     kinds : sequence of str
         Keys of ``KINDS``. [-]
+    internal : bool
+        Whether internal notes and the margin are in them; their names say so. [-]
     docx_template, pptx_template : bytes or None
         A user's own template for the document and the deck. [-]
     tell : callable or None
@@ -65,7 +69,11 @@ def design_files(
     from gpuplan.report.terraform import terraform_files
     from gpuplan.report.xlsx_file import xlsx_bytes
 
-    stem = file_stem(plan.scenario.name)
+    mark = "-internal" if internal else ""
+    stem = file_stem(plan.scenario.name) + mark
+    if not internal:
+        scenario = customer_scenario(plan.scenario, plan.catalog)
+        plan = plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
     document = design_document(plan) if {"html", "docx"} & set(kinds) else None
     found: dict[str, bytes] = {}
     wanted = [kind for kind in KINDS if kind in kinds]
@@ -83,7 +91,9 @@ def design_files(
         elif kind == "yaml":
             found[f"{stem}.yaml"] = plan.scenario.to_yaml().encode()
         elif kind == "terraform":
-            found |= {f"terraform/{name}": text.encode() for name, text in terraform_files(plan).items()}
+            found |= {
+                f"terraform{mark}/{name}": text.encode() for name, text in terraform_files(plan).items()
+            }
     return found
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.costing import Costs
+from gpuplan.customer import earned_in_all, earnings
 from gpuplan.economics import no_rental, posture_costs, rent_or_buy, silo_costs
 from gpuplan.energy import PowerUse
 from gpuplan.facts import BASES
@@ -31,6 +32,8 @@ STATUS = {"included": "included", "there": "there already", "to be sized": "to b
 """What stands in place of a price."""
 UNITS = {"core": " cores", "TB": " TB"}
 """Unit of a quantity -> what is written after it."""
+INTERNAL = "Internal: not for the customer"
+"""Title of what the customer's version does not have."""
 SCALES = ((1, ""), (1_000, "thousands of "), (1_000_000, "millions of "))
 
 
@@ -46,8 +49,10 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
     -------
     cost_dict : dict
         Keys ``name``, ``costs`` (as in ``plan_dict``, its materials apart), ``bill_of_materials``, ``power``, ``silos``,
-        ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with) and ``postures``. [-]
+        ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with) and ``postures``; with a margin also
+        ``internal``, what the seller pays and earns by part. [-]
     """
+    earned = [plain(each) | {"earned": each.earned} for each in earnings(plan)]
     money_of = costs_dict(plan.costs) if plan.costs else None
     rent = rent_or_buy(plan)
     return {
@@ -59,7 +64,7 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
         "rent_or_buy": plain(rent),
         "no_rental": "" if rent or plan.costs is None else no_rental(plan),
         "postures": plain(posture_costs(plan)),
-    }
+    } | ({"internal": earned} if earned else {})
 
 
 def cost_text(plan: Plan) -> str:
@@ -73,7 +78,8 @@ def cost_text(plan: Plan) -> str:
     Returns
     -------
     cost_text : str
-        Answer, years, parts, groups, bill of materials, prices, power and space, silos, rent or buy, spare hosts. [-]
+        Answer, years, parts, groups, bill of materials, prices, power and space, silos, rent or buy, spare hosts; with a
+        margin also what the seller pays and earns. [-]
     """
     name = plan.scenario.name
     title = f"{name}\n{'=' * len(name)}"
@@ -92,6 +98,7 @@ def cost_text(plan: Plan) -> str:
         _silos(plan),
         _rent(plan),
         _postures(plan, costs),
+        _internal(plan),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -410,3 +417,21 @@ def _postures(plan: Plan, costs: Costs) -> str:
             else ""
         )
     )
+
+
+def _internal(plan: Plan) -> str:
+    """What the seller pays and earns by part."""
+    found = earnings(plan)
+    if not found:
+        return ""
+    currency = found[0].currency
+    rows = [
+        (each.part, *(bare_amount(round(value), currency) for value in (each.paid, each.price, each.earned)))
+        for each in (*found, earned_in_all(found))
+    ]
+    lead = (
+        f"Over all years in {currency}, with a margin of {stated_percent(plan.scenario.internal.margin or 0)} of the selling "
+        "price. --customer leaves this out."
+    )
+    columns = ("", "We pay", "The customer pays", "We earn")
+    return heading(INTERNAL) + wrapped(lead) + "\n\n" + table(columns, rows, right=(1, 2, 3))

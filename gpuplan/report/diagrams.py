@@ -37,6 +37,8 @@ MOST_HOSTS = 24
 """Up to so many hosts are drawn one by one."""
 MOST_PIECES = 8
 """Pieces of one group on a GPU that are divided by lines."""
+MOST_LISTED = 24
+"""Groups in the legend; of more only those that are drawn."""
 MOST_SWITCHES = 6
 """Spines, and leaves, that are drawn one by one."""
 
@@ -303,6 +305,8 @@ class _Ink:
     gpu_mb: int
     numbered: frozenset[str]
     """Groups whose VMs are drawn with their numbers: there is room for two digits."""
+    drawn: set[str]
+    """Groups that are on a host drawn so far."""
 
 
 def hosts_svg(plan: Plan) -> str:
@@ -323,6 +327,7 @@ def hosts_svg(plan: Plan) -> str:
         drawing.text(0, 20, "No group asks for a GPU yet, so there is no host.")
         return drawing.svg(32, "No hosts")
     marks = group_marks(plan)
+    drawn: set[str] = set()
     y = 0.0
     for pool in plan.pools:
         ink = _Ink(
@@ -331,9 +336,10 @@ def hosts_svg(plan: Plan) -> str:
             | {r.group: r.weight for r in pool.requests if r.weight},
             int(plan.catalog.gpus[pool.gpu].fact("memory_gib").value * MIB_PER_GIB),
             frozenset(g.id for g in plan.groups if g.vms_placed < 100),
+            drawn,
         )
         y = _pool_hosts(drawing, plan, pool, ink, y)
-    y = _legend(drawing, plan, marks, y)
+    y = _legend(drawing, plan, marks, drawn, y)
     hosts = amount(plan.totals.hosts, "host")
     return drawing.svg(y, f"{hosts} with {amount(plan.totals.gpus, 'GPU')}, and who is on them")
 
@@ -384,6 +390,7 @@ def _tile(
     """One host, or one for all that are filled alike."""
     first = members[0]
     loads, room = pool.placement[first], pool.rooms[first]
+    ink.drawn.update(slot.group for load in loads for slot in load.slots)
     spare = not loads
     drawing.box(
         x, y, TILE, tall, fill="#ffffff" if spare else PALE, dashed=spare, name=f"host-{pool.id}-{first + 1}"
@@ -474,9 +481,11 @@ def _band(
     drawing.text(x + wide / 2, y + high / 2 + 4.5, text, room=WIDTH, anchor="middle", ink=mark.pen, bold=True)
 
 
-def _legend(drawing: _Drawing, plan: Plan, marks: dict[str, Mark], y: float) -> float:
-    """Each group that is drawn, with its letter, and what the other boxes mean."""
+def _legend(drawing: _Drawing, plan: Plan, marks: dict[str, Mark], drawn: set[str], y: float) -> float:
+    """Each group with its letter, of many those that are drawn, and what the other boxes mean."""
     names = group_names(plan)
+    placed = [g for g in plan.groups if g.vms_placed]
+    listed = placed if len(placed) <= MOST_LISTED else [g for g in placed if g.id in drawn][:MOST_LISTED]
     entries: list[tuple[Mark, str, str]] = [
         (
             marks[g.id],
@@ -484,8 +493,7 @@ def _legend(drawing: _Drawing, plan: Plan, marks: dict[str, Mark], y: float) -> 
             f"{number(g.vms_placed)} x {amount(g.gpus_each, 'GPU')}, "
             + (g.profile if g.profile and g.gpus_each < 1 else MODE_NAMES[g.mode]),
         )
-        for g in plan.groups
-        if g.vms_placed
+        for g in listed
     ]
     if any(request.group == UNASSIGNED for pool in plan.pools for request in pool.requests):
         entries.append((marks[UNASSIGNED], names[UNASSIGNED], "stated, but of no group"))
@@ -501,6 +509,9 @@ def _legend(drawing: _Drawing, plan: Plan, marks: dict[str, Mark], y: float) -> 
         drawing.text(x + 38, top + 13, name, bold=True, room=wide - 38)
         drawing.text(x + 38, top + 13 + LINE, about, room=wide - 38, ink=SOFT)
     y += -(-len(entries) // 2) * 40
+    if left := len(placed) - len(listed):
+        drawing.text(0, y + SIZE, f"and {counted(left, 'other group')}", ink=SOFT)
+        y += LINE
     if plan.totals.unplaced_vms:
         drawing.text(
             0, y + SIZE, f"Not drawn: {amount(plan.totals.unplaced_vms, 'VM')} without a GPU", bold=True

@@ -125,16 +125,13 @@ class Document:
     chapters: tuple[Chapter, ...]
 
 
-def design_document(plan: Plan, *, safe: bool = False) -> Document:
-    """The design document of a plan: ten chapters, from the summary to the sources.
+def design_document(plan: Plan) -> Document:
+    """The design document of a plan: ten chapters, from the summary to the sources, and one more if something is internal.
 
     Parameters
     ----------
     plan : Plan
-        The plan. [-]
-    safe : bool
-        Whether it is for the customer: without remarks on sources, and without marks of what is assumed beyond the
-        chapters on assumptions, prices and sources. [-]
+        The plan; of the customer's version if the document is for the customer. [-]
 
     Returns
     -------
@@ -149,5 +146,5 @@ def design_document(plan: Plan, *, safe: bool = False) -> Document:
         customer=plan.scenario.customer,
         as_of=as_of,
         made_with=f"gpuplan {version('gpuplan')}, catalog {plan.catalog.digest}",
-        chapters=chapters(plan, safe),
+        chapters=chapters(plan),
     )

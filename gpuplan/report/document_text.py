@@ -11,6 +11,7 @@ from gpuplan.allocation import sharing_modes
 from gpuplan.catalog import Catalog
 from gpuplan.checks import check_plan
 from gpuplan.costing import Costs
+from gpuplan.customer import earned_in_all, earnings
 from gpuplan.distributed import TrainingUse
 from gpuplan.energy import PowerUse
 from gpuplan.facts import BASES
@@ -19,7 +20,7 @@ from gpuplan.materials import Material
 from gpuplan.plan import Plan
 from gpuplan.records import GroupPlan, Input, Line, LossLevel, Message, Pool
 from gpuplan.remote import RemoteUse
-from gpuplan.report.cost_report import PER, STATUS, UNITS
+from gpuplan.report.cost_report import INTERNAL, PER, STATUS, UNITS
 from gpuplan.report.document import (
     Block,
     Bullets,
@@ -86,7 +87,7 @@ METHOD_MEANS = (
     "requests come together, as in traces of real clusters."
 )
 ASKED = ("groups", "demand", "availability")
-"""Parts of a scenario that say what is required; the others say with what."""
+"""Parts of a scenario that say what is required; the others but what is internal say with what."""
 PROVEN = {
     "volume": "proven: fewer hosts have too little room",
     "large": "proven: the VMs are too large to share fewer hosts",
@@ -160,20 +161,21 @@ class Citations:
         return tuple(f"[{n}] {self._catalog.sources[s].title}" for s, n in known)
 
 
-def chapters(plan: Plan, safe: bool) -> tuple[Chapter, ...]:
+def chapters(plan: Plan) -> tuple[Chapter, ...]:
     """The chapters of the design document of a plan."""
     cite = Citations(plan.catalog)
     return (
         _summary(plan),
-        _frame(plan, cite, safe),
+        _frame(plan, cite),
         _access(plan, cite),
         _demand(plan, cite),
         _hosts(plan),
         _availability(plan, cite),
-        _network(plan, cite, safe),
-        _cost(plan, cite, safe),
+        _network(plan, cite),
+        _cost(plan, cite),
         _decisions(plan, cite),
         _sources(plan, cite),
+        *_internal(plan),
     )
 
 
@@ -357,7 +359,7 @@ def _key_figures(plan: Plan) -> list[tuple[str, str, str]]:
 # 2
 
 
-def _frame(plan: Plan, cite: Citations, safe: bool) -> Chapter:
+def _frame(plan: Plan, cite: Citations) -> Chapter:
     lead = Paragraph(
         "What the customer asks for, what is given, what had to be assumed, and what may go wrong. Later chapters rest on these "
         "points."
@@ -369,7 +371,7 @@ def _frame(plan: Plan, cite: Citations, safe: bool) -> Chapter:
             Section("Requirements", tuple(_numbered("R", "Requirement", _requirements(plan, cite)))),
             Section("Constraints", tuple(_given(plan, _constraints(plan, cite)))),
             Section("Assumptions", tuple(_assumptions(plan, cite))),
-            Section("Risks", tuple(_risks(plan, cite, safe))),
+            Section("Risks", tuple(_risks(plan, cite))),
         ),
     )
 
@@ -480,7 +482,7 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
     for spec in FIELDS:
         head, _, tail = spec.path.partition(".")
         value = scenario.get(spec.path)
-        known = tail and head not in ASKED and spec.path not in ("cost.years", "cost.as_of")
+        known = tail and head not in (*ASKED, "internal") and spec.path not in ("cost.years", "cost.as_of")
         if known and value is not None and scenario.origin(spec.path).basis != "assumed":
             rows.append((f"{spec.label}: {_value(plan, spec.path, value)}.", _origin(plan, spec.path, cite)))
     if scenario.prices:
@@ -629,10 +631,8 @@ def _assumed_value(plan: Plan, given: Input) -> str:
     return amount(given.value, given.unit)
 
 
-def _risks(plan: Plan, cite: Citations, safe: bool) -> list[Block]:
-    found: Sequence[Message] = check_plan(plan)
-    if safe:
-        found = [m for m in found if m.code != "source-note"]
+def _risks(plan: Plan, cite: Citations) -> list[Block]:
+    found = check_plan(plan)
     if not found:
         return [Paragraph("No check of the design found anything.")]
     rows = [
@@ -1117,7 +1117,7 @@ def _maintenance(plan: Plan) -> list[Block]:
 # 7
 
 
-def _network(plan: Plan, cite: Citations, safe: bool) -> Chapter:
+def _network(plan: Plan, cite: Citations) -> Chapter:
     from gpuplan.report import diagrams
 
     given, use, fabric = plan.scenario.network, plan.network, plan.cabling
@@ -1127,7 +1127,7 @@ def _network(plan: Plan, cite: Citations, safe: bool) -> Chapter:
             f"{number(given.mtu_bytes)} bytes."
         )
     ]
-    sections = [Section("Work over the network", tuple(_work(plan, cite, safe)))]
+    sections = [Section("Work over the network", tuple(_work(plan, cite)))]
     if use.rules:
         met = {True: "met", False: "not met", None: "not measured"}
         rows = [(rule.text + cite(rule.sources), met[rule.met]) for rule in use.rules]
@@ -1157,9 +1157,8 @@ def _network(plan: Plan, cite: Citations, safe: bool) -> Chapter:
     return Chapter("Network", tuple(blocks), tuple(s for s in sections if s.blocks))
 
 
-def _work(plan: Plan, cite: Citations, safe: bool) -> list[Block]:
+def _work(plan: Plan, cite: Citations) -> list[Block]:
     use = plan.network
-    basis = ("Known how",) if not safe else ()
     blocks: list[Block] = []
     if use.remote:
         rows = [
@@ -1169,11 +1168,11 @@ def _work(plan: Plan, cite: Citations, safe: bool) -> list[Block]:
                 number(r.users),
                 share_range(r.kept_low, r.kept, r.kept_high),
                 VERDICTS[r.verdict],
-                *(basis_word(r.basis) for _ in basis),
+                basis_word(r.basis),
             )
             for r in use.remote
         ]
-        heads = ("Group", "Work", "Users on a link", "Speed kept (low to high)", "Verdict", *basis)
+        heads = ("Group", "Work", "Users on a link", "Speed kept (low to high)", "Verdict", "Known how")
         blocks += _table(
             "What each group keeps of the speed of a GPU in its own host", heads, rows, right=(2,)
         )
@@ -1186,11 +1185,11 @@ def _work(plan: Plan, cite: Citations, safe: bool) -> list[Block]:
             f"{number(t.hosts)} x {number(t.gpus_per_host)}",
             share_range(t.efficiency_low, t.efficiency, t.efficiency_high),
             VERDICTS[t.verdict],
-            *(basis_word(t.basis) for _ in basis),
+            basis_word(t.basis),
         )
         for t in use.training
     ]
-    heads = ("Job", "Work", "Hosts x GPUs", "Efficiency (low to high)", "Verdict", *basis)
+    heads = ("Job", "Work", "Hosts x GPUs", "Efficiency (low to high)", "Verdict", "Known how")
     blocks += _table("Training on several hosts", heads, rows, right=(2,))
     works: tuple[RemoteUse | TrainingUse, ...] = (*use.remote, *use.training)
     changes = [
@@ -1247,7 +1246,7 @@ def _fabric(plan: Plan) -> list[Block]:
 # 8
 
 
-def _cost(plan: Plan, cite: Citations, safe: bool) -> Chapter:
+def _cost(plan: Plan, cite: Citations) -> Chapter:
     title = "Cost, power and space"
     costs, power = plan.costs, plan.power
     if costs is None or power is None:
@@ -1288,7 +1287,7 @@ def _cost(plan: Plan, cite: Citations, safe: bool) -> Chapter:
         title,
         tuple(blocks),
         (
-            Section("Cost by year", tuple(_years(plan, costs, safe))),
+            Section("Cost by year", tuple(_years(plan, costs))),
             Section("Bill of materials", tuple(_bill(costs, cite))),
             Section("Prices", tuple(_prices(costs, cite))),
             Section("Power and space", tuple(_power(power))),
@@ -1296,7 +1295,7 @@ def _cost(plan: Plan, cite: Citations, safe: bool) -> Chapter:
     )
 
 
-def _years(plan: Plan, costs: Costs, safe: bool) -> list[Block]:
+def _years(plan: Plan, costs: Costs) -> list[Block]:
     from gpuplan.report import charts
 
     rows = [(part.name, (*part.yearly, part.total)) for part in costs.parts]
@@ -1321,12 +1320,9 @@ def _years(plan: Plan, costs: Costs, safe: bool) -> list[Block]:
     blocks += _table(
         "Cost by group, by the GPUs they ask for", ("Group", "Share", "Paid in all"), shares, right=(1, 2)
     )
-    if not safe:
-        weak = [part.name for part in costs.parts if part.basis == "assumed" and part.total]
-        if weak:
-            blocks.append(
-                Paragraph(f"Parts that rest on an assumed price or count: {', '.join(weak)}.", "note")
-            )
+    weak = [part.name for part in costs.parts if part.basis == "assumed" and part.total]
+    if weak:
+        blocks.append(Paragraph(f"Parts that rest on an assumed price or count: {', '.join(weak)}.", "note"))
     return blocks
 
 
@@ -1557,3 +1553,37 @@ def _inputs(plan: Plan) -> dict[str, Input]:
         and ("/" not in i.key or i.key.startswith("prices.") or i.key.partition("/")[0] in tables)
     ]
     return {i.key: i for i in held} | {i.key: i for i in held if i.basis == "assumed"}
+
+
+# Internal
+
+
+def _internal(plan: Plan) -> list[Chapter]:
+    """What the customer's version does not have: nothing where nothing is internal."""
+    held = plan.scenario.internal
+    sections = []
+    if held.notes:
+        lines = [line for line in held.notes.split("\n") if line.strip()]
+        sections.append(Section("Notes", tuple(Paragraph(line) for line in lines)))
+    found = earnings(plan)
+    if found:
+        currency = found[0].currency
+        rows = [
+            (
+                each.part,
+                *(bare_amount(round(value), currency) for value in (each.paid, each.price, each.earned)),
+            )
+            for each in (*found, earned_in_all(found))
+        ]
+        table = _table(
+            f"What is paid and earned over all years, in {currency}",
+            ("Part", "We pay", "The customer pays", "We earn"),
+            rows,
+            right=(1, 2, 3),
+            total=True,
+        )
+        share = stated_percent(held.margin or 0)
+        text = f"The margin is {share} of the selling price of hardware, licences and their support. Energy, space and people carry none."
+        sections.append(Section("Margin", (Paragraph(text), *table)))
+    lead = Paragraph("This chapter is left out of the version for the customer.", "lead")
+    return [Chapter(INTERNAL, (lead,), tuple(sections))] if sections else []

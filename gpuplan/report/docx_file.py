@@ -117,9 +117,10 @@ def checked_template(template: bytes, what: str, as_template: str, as_file: str)
     types = parts.get("[Content_Types].xml", b"")
     if b"macroEnabled" in types or any(name.lower().endswith("vbaproject.bin") for name in parts):
         raise ValueError(f"template has macros; save it as {what} without them")
-    parts["[Content_Types].xml"] = types.replace(
-        f"{as_template}.main+xml".encode(), f"{as_file}.main+xml".encode()
-    )
+    main = f"{as_file}.main+xml".encode()
+    parts["[Content_Types].xml"] = types.replace(f"{as_template}.main+xml".encode(), main)
+    if main not in parts["[Content_Types].xml"]:
+        raise ValueError(f"template is no {what} file: it is a file of another kind")
     return _packed(parts)
 
 

@@ -60,7 +60,7 @@ class Box(NamedTuple):
     height: int
 
 
-def pptx_bytes(plan: Plan, *, template: bytes | None = None, safe: bool = False) -> bytes:
+def pptx_bytes(plan: Plan, *, template: bytes | None = None) -> bytes:
     """A plan as a PPTX file, the same bytes for the same plan.
 
     Parameters
@@ -69,8 +69,6 @@ def pptx_bytes(plan: Plan, *, template: bytes | None = None, safe: bool = False)
         The plan. [-]
     template : bytes or None
         A PPTX or POTX file whose masters and layouts are taken; its slides are left out. [-]
-    safe : bool
-        Whether remarks on sources, and how well numbers are known, stay out of it. [-]
 
     Returns
     -------
@@ -94,8 +92,8 @@ def pptx_bytes(plan: Plan, *, template: bytes | None = None, safe: bool = False)
             _emptied(show)
         except Exception as error:
             raise ValueError(f"template cannot be read as a PPTX file: {error}") from error
-    deck = _Deck(show, plan, safe=safe)
-    messages = tuple(m for m in check_plan(plan) if not (safe and m.code == "source-note"))
+    deck = _Deck(show, plan)
+    messages = check_plan(plan)
     _title(deck)
     _demand(deck)
     if plan.pools:
@@ -257,8 +255,8 @@ def _emptied(show: Any) -> None:
 class _Deck:
     """Slides on one grid."""
 
-    def __init__(self, show: Any, plan: Plan, *, safe: bool) -> None:
-        self.show, self.plan, self.safe = show, plan, safe
+    def __init__(self, show: Any, plan: Plan) -> None:
+        self.show, self.plan = show, plan
         self.as_of = plan.costs.as_of if plan.costs else plan.scenario.cost.as_of or ""
         self.layout, self.title_box = self._layout()
         self.drawings = 0
@@ -322,8 +320,7 @@ class _Deck:
                 continue
             known = explain(self.plan, key)
             parts.append(f"Why {known.label}: {known.formula}. {known.sentence}")
-            if not self.safe:
-                parts.append(known.basis_text)
+            parts.append(known.basis_text)
             cited.update(dict.fromkeys(source.id for source in known.sources))
         held = [self.plan.catalog.sources[s] for s in cited if s in self.plan.catalog.sources]
         listed = [", ".join(part for part in (s.title, s.producer, s.published, s.url) if part) for s in held]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from gpuplan.cabling import Cabling
+from gpuplan.clusters import divided, division_words
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.records import GroupPlan, Pool
 from gpuplan.units import MIB_PER_GIB, exact
@@ -40,15 +41,13 @@ SERVER_VCPUS = 4
 Lines = list[str]
 
 
-def terraform_files(plan: Plan, *, safe: bool = False) -> dict[str, str]:
+def terraform_files(plan: Plan) -> dict[str, str]:
     """Terraform files that build the clusters, networks and VMs of a plan.
 
     Parameters
     ----------
     plan : Plan
         The plan. [-]
-    safe : bool
-        The view for customers: the same files, as nothing in them is internal. [-]
 
     Returns
     -------
@@ -1158,12 +1157,12 @@ def _to_check(design: _Design) -> Iterable[str]:
         "**NICs.** Name only NICs that carry nothing yet: where a host is managed over one of them, move its management network first, "
         "or the host is lost to vCenter."
     )
-    most = plan.catalog.assumptions["vi-cluster"].fact("max_hosts")
     for pool in plan.pools:
-        if pool.hosts > int(most.value):
+        if found := divided(plan.scenario, plan.catalog, pool):
             yield (
                 f"**Size of the {_markdown(pool.name)}.** These files put all {amount(pool.hosts, 'host')} into one cluster, and a cluster "
-                f"has at most {amount(most.value, most.unit)}: divide the groups over several designs, one for each cluster."
+                f"has at most {amount(found.most, 'host')}: divide the groups over several designs, one for each cluster. "
+                f"{division_words(found)}"
             )
     if design.spelled:
         names = ", ".join(f"{name} as `{said}`" for name, said in design.spelled.items())

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.checks import check_plan
 from gpuplan.costing import HARDWARE, PARTS, Costs
+from gpuplan.customer import earned_in_all, earnings
 from gpuplan.energy import usual_power_w
 from gpuplan.facts import Fact
 from gpuplan.fields import FIELDS, GROUP_FIELDS, field_of
@@ -24,7 +25,7 @@ from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.pricing import catalog_factor, factor, newest_price
 from gpuplan.records import Line, Pool
-from gpuplan.report.cost_report import PER
+from gpuplan.report.cost_report import INTERNAL, PER
 from gpuplan.report.document import clean
 from gpuplan.report.explain import formula_text
 from gpuplan.report.tables import group_names, idle_text
@@ -35,6 +36,7 @@ from gpuplan.wording import (
     amount,
     basis_word,
     number,
+    stated_percent,
     week_hours,
 )
 
@@ -107,15 +109,13 @@ class Block(NamedTuple):
     rows: Sequence[Sequence[Any]]
 
 
-def xlsx_bytes(plan: Plan, *, safe: bool = False) -> bytes:
+def xlsx_bytes(plan: Plan) -> bytes:
     """The plan as a workbook in the format of Excel; the same plan always gives the same bytes.
 
     Parameters
     ----------
     plan : Plan
-        The plan. [-]
-    safe : bool
-        Whether it goes to the customer: the remarks on sources of the scenario are left out. [-]
+        The plan; of the customer's version if the workbook is for the customer. [-]
 
     Returns
     -------
@@ -137,9 +137,10 @@ def xlsx_bytes(plan: Plan, *, safe: bool = False) -> bytes:
     _prices(book, plan, money)
     _factors(book, money)
     _trail(book, plan)
-    _sources(book, plan, safe)
+    _sources(book, plan)
     _messages(book, plan)
     _decisions(book, plan)
+    _internal(book, plan)
     return book.content()
 
 
@@ -1366,16 +1367,15 @@ def _power(book: _Book, plan: Plan) -> None:
 
 def _inputs(book: _Book, plan: Plan) -> None:
     scenario = plan.scenario
-    paths = [field.path for field in FIELDS]
+    paths = [field.path for field in FIELDS if not field.path.startswith("internal.")]
     paths += [f"groups.{group.id}.{field.path}" for group in scenario.groups for field in GROUP_FIELDS]
     paths += [f"{name}.{key}" for name in ("prices", "ranges") for key, _ in getattr(scenario, name)]
     rows: list[tuple[Any, ...]] = []
     for path in paths:
-        label, value = field_of(path).label, scenario.get(path)
+        label, value = _input_label(plan, path), scenario.get(path)
         if value is None or value == "":
             rows.append(
                 (
-                    path,
                     label,
                     None,
                     "",
@@ -1384,6 +1384,7 @@ def _inputs(book: _Book, plan: Plan) -> None:
                     "",
                     "",
                     "empty: a planning value of the catalog, or nothing asked",
+                    path,
                 )
             )
             continue
@@ -1399,10 +1400,9 @@ def _inputs(book: _Book, plan: Plan) -> None:
         )
         if path.startswith("prices."):
             unit = scenario.cost.currency
-        rows.append((path, label, value, _unit(unit), *known))
+        rows.append((label, value, _unit(unit), *known, path))
     columns = [
-        Column("Input", 38),
-        Column("What", 40),
+        Column("Input", 48),
         Column("Value", 26),
         Column("Unit", 9),
         Column("Basis", 18),
@@ -1410,9 +1410,21 @@ def _inputs(book: _Book, plan: Plan) -> None:
         Column("Where", 20),
         Column("As of", 11),
         Column("Note", 50),
+        Column("In the scenario file", 38),
     ]
     note = "A record of what the design was made from. Change inputs in gpuplan: hosts and placement follow from them there."
     book.table("Inputs", note, columns, rows)
+
+
+def _input_label(plan: Plan, path: str) -> str:
+    """How an input is called on the screen, with the group or the price that it belongs to."""
+    head, _, rest = path.partition(".")
+    label = field_of(path).label
+    if head == "groups":
+        return f"{plan.scenario.get(path.rpartition('.')[0] + '.name')}: {label}"
+    if head == "ranges":
+        return f"Range: {_input_label(plan, rest)}"
+    return f"{label}: {rest}" if head == "prices" else label
 
 
 def _prices(book: _Book, plan: Plan, money: _Money | None) -> None:
@@ -1543,10 +1555,10 @@ def _trail(book: _Book, plan: Plan) -> None:
 
 def _given(line: Line) -> str:
     """The inputs of a line with their values."""
-    return "; ".join(f"{i.label} ({i.key}) = {amount(i.value, i.unit)}" for i in line.inputs)
+    return "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in line.inputs)
 
 
-def _sources(book: _Book, plan: Plan, safe: bool) -> None:
+def _sources(book: _Book, plan: Plan) -> None:
     cited = [s for line in plan.lines.values() for s in line.sources]
     cited += [s for decision in plan.decisions for s in decision.sources]
     cited += [s for group in plan.groups for reason in group.reasons for s in reason.sources]
@@ -1556,7 +1568,7 @@ def _sources(book: _Book, plan: Plan, safe: bool) -> None:
         cited += [s for material in plan.costs.materials for s in material.sources]
         cited += [s for price in plan.costs.prices for s in price.fact.sources]
     remarks: dict[str, str] = {}
-    for note in () if safe else plan.scenario.notes:
+    for note in plan.scenario.notes:
         text = f"{note.text} ({note.locator})" if note.locator else note.text
         remarks[note.source] = f"{remarks[note.source]} {text}" if note.source in remarks else text
     known = plan.catalog.sources
@@ -1613,3 +1625,27 @@ def _decisions(book: _Book, plan: Plan) -> None:
         for d in plan.decisions
     ]
     book.table("Decisions", "Design decisions.", columns, rows)
+
+
+def _internal(book: _Book, plan: Plan) -> None:
+    """What the customer's version does not have: no sheet where nothing is internal."""
+    held, found = plan.scenario.internal, earnings(plan)
+    if not held.notes and not found:
+        return
+    notes = [(line, "", "", "") for line in (held.notes or "").split("\n") if line.strip()]
+    unit = plan.costs.currency if plan.costs else ""
+    columns = [
+        Column("Part", 60),
+        Column(f"We pay ({unit})", 20, "money"),
+        Column(f"The customer pays ({unit})", 20, "money"),
+        Column(f"We earn ({unit})", 20, "money"),
+    ]
+    rows = [
+        (each.part, each.paid, each.price, each.earned)
+        for each in (*found, *([earned_in_all(found)] if found else ()))
+    ]
+    blocks = [
+        Block("Notes", [Column("Note", 60), *(Column("", 20) for _ in range(3))], notes),
+        Block(f"Margin of {stated_percent(held.margin or 0)}, over all years", columns, rows),
+    ]
+    book.blocks("Internal", "This sheet is left out of the version for the customer.", blocks, INTERNAL)

@@ -62,7 +62,7 @@ def test_a_name_is_no_path(auditing: Auditing, name: str) -> None:
     folder = auditing.path.parent
     assert [p.parent for p in folder.rglob("*")] in ([folder], [])
     assert auditing.path.parent == folder
-    assert folder.name.startswith("gpuplan-audit-")
+    assert folder.name.startswith("gpuplan-upload-")
 
 
 @pytest.mark.parametrize(("size", "words"), [(0, "empty"), (MOST_BYTES + 1, "gpuplan audit FILE")])
@@ -138,7 +138,7 @@ def test_options_are_used_and_what_is_wrong_with_them_is_said(auditing: Auditing
     assert "--help" in auditing.runner.error
     assert "IANA" in auditing.runner.error
     auditing.option("path", "/etc/passwd")
-    assert auditing.path.parent.name.startswith("gpuplan-audit-")
+    assert auditing.path.parent.name.startswith("gpuplan-upload-")
 
 
 def test_samples_give_no_groups(auditing: Auditing) -> None:

@@ -647,6 +647,25 @@ def test_the_charts_of_the_demand_are_as_wide_as_their_place(visit: Any) -> None
     assert day.bounding_box()["width"] - 4 <= day.locator("svg").bounding_box()["width"]
 
 
+def test_a_chart_follows_its_rows_and_is_not_made_again(visit: Any) -> None:
+    page = visit.page
+    enterprise(page)
+    step(page, "Demand")
+    day = page.locator(".gp-chart-wide").first
+    day.locator("svg text", has_text="everybody at once: 28").wait_for()
+    day.locator("svg").evaluate("svg => { svg.dataset.made = 'once'; }")
+    bars = day.locator("svg[data-made=once] .mark-rect path[aria-label]")
+    assert bars.count() == 240
+    people = page.get_by_label("People, Data scientists", exact=True)
+    for number in ("48", "64", "40"):  # quickly one after the other: the last one counts
+        people.fill(number)
+    day.locator("svg[data-made=once] text", has_text="everybody at once: 30").wait_for()
+    assert "GPUs: 10.00" in bars.nth(48).get_attribute("aria-label")
+    page.get_by_role("button", name="Light or dark").click()
+    day.locator("svg:not([data-made]) text", has_text="everybody at once: 30").wait_for()
+    assert day.locator("svg").count() == 1
+
+
 def test_every_step_begins_at_its_top(visit: Any) -> None:
     page = visit.page
     enterprise(page)
@@ -803,7 +822,7 @@ def test_what_was_sent_goes_with_the_page(app: Any, page: Callable[..., Any], tm
     step(opened.page, "Demand")
     audit = upload(opened.page, tmp_path, JOBS, "secret-jobs.csv")
     audit.get_by_text("240 of 240 rows used").wait_for(timeout=60000)
-    there = list(Path(tempfile.gettempdir()).glob("gpuplan-*/session-*/gpuplan-audit-*/secret-jobs.csv"))
+    there = list(Path(tempfile.gettempdir()).glob("gpuplan-*/session-*/gpuplan-upload-*/secret-jobs.csv"))
     assert len(there) == 1
     assert opened.external == []
     opened.page.close(run_before_unload=True)

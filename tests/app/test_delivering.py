@@ -50,7 +50,7 @@ def test_one_file_is_handed_over_once(plan: Plan, made: Path) -> None:
     told: list[str] = []
     delivering = Delivering(lambda: told.append(delivering.runner.state))
     assert delivering.take() is None
-    delivering.start(plan, "yaml")
+    delivering.start(plan.scenario, "yaml")
     wait(delivering)
     name, content = delivering.take() or ("", b"")
     assert name == "starter-example.yaml"
@@ -62,7 +62,7 @@ def test_one_file_is_handed_over_once(plan: Plan, made: Path) -> None:
 
 def test_several_files_come_as_one(plan: Plan, made: Path) -> None:
     delivering = Delivering(lambda: None)
-    delivering.start(plan, "terraform")
+    delivering.start(plan.scenario, "terraform")
     wait(delivering)
     name, content = delivering.take() or ("", b"")
     assert name == "starter-example-terraform.zip"
@@ -74,31 +74,95 @@ def test_several_files_come_as_one(plan: Plan, made: Path) -> None:
 
 def test_what_is_stopped_leaves_nothing(plan: Plan, made: Path) -> None:
     delivering = Delivering(lambda: None)
-    delivering.start(plan)
+    delivering.start(plan.scenario)
     delivering.cancel()
     assert delivering.runner.state == "cancelled"
     assert delivering.take() is None
     assert list(made.iterdir()) == []
 
 
-def test_of_two_clicks_the_last_one_counts(plan: Plan, made: Path) -> None:
+def test_what_is_internal_is_stopped_and_what_waits_for_the_customer_is_made(plan: Plan, made: Path) -> None:
     delivering = Delivering(lambda: None)
-    delivering.start(plan)
-    delivering.start(plan, "yaml")
+    delivering.start(plan.scenario, "html", internal=True)
+    delivering.start(plan.scenario, "terraform", internal=True)
+    delivering.start(plan.scenario, "yaml")
+    delivering.cancel_internal()
     wait(delivering)
-    assert (delivering.take() or ("", b""))[0] == "starter-example.yaml"
-    assert delivering.runner.found == []
+    name, _ = delivering.take() or ("", b"")
+    assert (name, delivering.take()) == ("starter-example.yaml", None)
+    delivering.start(plan.scenario, "yaml")
+    delivering.cancel_internal()
+    wait(delivering)
+    assert delivering.take() is not None, "what is for the customer goes on"
+
+
+def test_two_quick_clicks_give_both_files_and_a_third_gives_none_twice(plan: Plan, made: Path) -> None:
+    delivering = Delivering(lambda: None)
+    for kind in ("yaml", "terraform", "yaml", "terraform"):
+        delivering.start(plan.scenario, kind)
+    found = []
+    end = time.monotonic() + 120
+    while len(found) < 2 and time.monotonic() < end:
+        wait(delivering)
+        while ready := delivering.take():
+            found.append(ready[0])
+    assert found == ["starter-example.yaml", "starter-example-terraform.zip"]
+    assert delivering.runner.state == "done"
     assert list(made.iterdir()) == []
+
+
+def test_files_are_for_the_customer_unless_the_internal_ones_are_asked_for(plan: Plan, made: Path) -> None:
+    scenario = plan.scenario.with_value("internal.notes", "Ask Bob.")
+    delivering = Delivering(lambda: None)
+    found = {}
+    for internal in (False, True):
+        delivering.start(scenario, "yaml", internal=internal)
+        wait(delivering)
+        name, content = delivering.take() or ("", b"")
+        found[name] = decode_scenario(content)
+    assert found == {"starter-example.yaml": plan.scenario, "starter-example-internal.yaml": scenario}
+
+
+def test_templates_are_used_and_a_bad_one_is_named(plan: Plan, made: Path) -> None:
+    from pptx import Presentation
+
+    def deck(words: str) -> bytes:
+        show, stream = Presentation(), io.BytesIO()
+        for layout in show.slide_layouts:
+            layout.name = (
+                f"{layout.name} {words}" if words == "ACME" and layout.name != "Title Only" else layout.name
+            )
+            if words == "none":
+                for shape in list(layout.placeholders):
+                    shape._element.getparent().remove(shape._element)
+        show.save(stream)
+        return stream.getvalue()
+
+    delivering = Delivering(lambda: None)
+    template = delivering.templates["pptx"]
+    for words in ("ACME", "none"):
+        content = deck(words)
+        template.receive("acme.pptx", len(content), 0, content)
+        assert (template.used, template.error) == ("acme.pptx", "")
+        delivering.start(plan.scenario, "pptx")
+        wait(delivering)
+        if words == "ACME":
+            _, file = delivering.take() or ("", b"")
+            names = [layout.name for layout in Presentation(io.BytesIO(file)).slide_layouts]
+            assert any("ACME" in name for name in names)
+    assert "no layout with a title" in delivering.runner.error
+    template.remove()
+    assert not template.kept.exists()
 
 
 def test_a_page_that_closes_meanwhile_leaves_nothing(made: Path) -> None:
     """The process of the session is killed while files are made: its child cannot write what nobody reads."""
     code = (
         "import time\n"
-        "from gpuplan import load_catalog, load_scenario, make_plan\n"
+        "from gpuplan import load_scenario\n"
         "from gpuplan.app.delivering import Delivering\n"
         "delivering = Delivering(lambda: None)\n"
-        "delivering.start(make_plan(load_scenario('starter'), load_catalog()), 'terraform')\n"
+        "delivering.start(load_scenario('starter'), 'terraform')\n"
         "print(delivering.runner._process.pid, flush=True)\n"
         "time.sleep(60)\n"
     )
@@ -118,7 +182,7 @@ def test_a_page_that_closes_meanwhile_leaves_nothing(made: Path) -> None:
 
 def test_what_goes_wrong_is_said(plan: Plan, made: Path) -> None:
     delivering = Delivering(lambda: None)
-    delivering.start(plan, "yaml", folder=str(made / "no such folder"))
+    delivering.start(plan.scenario, "yaml", folder=str(made / "no such folder"))
     wait(delivering)
     assert delivering.runner.state == "failed"
     assert "no such folder" in delivering.runner.error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import pytest
@@ -56,3 +57,20 @@ def test_what_is_worked_out_once_is_forgotten_with_the_next_start(catalog: Catal
     exploring.runner.cancel()
     exploring.once("a", lambda: asked.append(1))
     assert len(asked) == 2
+
+
+def test_what_takes_long_is_worked_out_beside_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuplan.app.running.running_loop", asyncio.get_running_loop)
+    seen: list[object] = []
+
+    async def page() -> None:
+        arrived = asyncio.Event()
+        exploring = Exploring("explore", "exploration", arrived.set)
+        for _ in range(2):
+            seen.append(exploring.later("a", lambda: seen.append("worked") or "found"))
+        await asyncio.wait_for(arrived.wait(), 10)
+        seen.append(exploring.later("a", lambda: "again"))
+
+    asyncio.run(page())
+    assert [each for each in seen if each != "worked"] == [None, None, "found"]
+    assert seen.count("worked") == 1

@@ -91,7 +91,7 @@ def test_session_is_a_process_of_its_own(session: Callable[..., Session], tmp_pa
     )
     assert one.ask("__import__('os').getcwd()") == str(tmp_path)
     assert one.ask("__import__('os').environ['GPUPLAN_SCENARIO']") == "mine.yaml"
-    assert one.ask("'altair' in __import__('sys').modules")
+    assert one.ask("'gpuplan.app.screen' in __import__('sys').modules")
     assert one.ask("__import__('signal').getsignal(17).name") == "SIG_DFL", "it can wait for its own children"
 
 

@@ -64,7 +64,7 @@ def notes(book: Workbook) -> dict[str, str]:
 
 
 def test_the_strip_says_how_often_somebody_waits(book: Workbook) -> None:
-    assert notes(book)["totals.waiting"] == "55 % after a failure"
+    assert notes(book)["totals.waiting"] == "55 % after failure"
     for figure, key in (("0.39 %", "totals.waiting"), ("55 %", "totals.waiting_after_failure")):
         book.drawer = key
         assert drawer_data(book)["title"] == f"Why {figure}?"
@@ -118,7 +118,10 @@ def test_a_blank_design_asks_for_nothing(blank: Workbook) -> None:
     assert bar_data(blank)["fragment"] == ""
     strip = strip_data(blank)
     assert not strip["shown"]
-    assert {f["note"] for f in strip["figures"] if f["key"] != "messages"} == {"nothing asked yet"}
+    assert {f["note"] for f in strip["figures"] if f["key"] != "messages"} == {
+        "nothing asked yet",
+        "none yet",
+    }
 
 
 def test_the_bar(book: Workbook) -> None:
@@ -133,6 +136,18 @@ def test_the_bar(book: Workbook) -> None:
     assert bar_data(book)["name"] == "<b>bold</b>"
     book.say("warn", "Mind the gap.")
     assert bar_data(book)["notice"] == {"level": "warn", "text": "Mind the gap."}
+
+
+def test_the_bar_says_who_looks_on_and_what_a_link_would_carry(book: Workbook) -> None:
+    data = bar_data(book)
+    assert (data["customer"], data["internal"], data["share"]) == (False, False, "")
+    book.edit("internal.notes", "Ask Bob.")
+    assert bar_data(book)["internal"]
+    book.look_as(customer=True)
+    data = bar_data(book)
+    assert data["customer"]
+    assert data["share"] == book.fragment(customer=True) != data["fragment"] == book.fragment()
+    assert step_of("internal.notes") == "cost"
 
 
 def test_a_step_with_an_error_says_so(book: Workbook) -> None:

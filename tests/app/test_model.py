@@ -20,7 +20,7 @@ from gpuplan.app.model import HISTORY, STEPS, Workbook, guarded
 from gpuplan.catalog import Catalog
 from gpuplan.fields import FIELDS, GROUP_FIELDS, field_of
 from gpuplan.plan import Plan, fail_hosts, make_plan
-from gpuplan.scenario import MAX_GROUPS, STATED, from_dict
+from gpuplan.scenario import MAX_GROUPS, STATED, Internal, from_dict
 
 
 @pytest.fixture
@@ -626,6 +626,17 @@ def test_a_damaged_link_changes_nothing_and_says_so(book: Workbook) -> None:
     assert refused > 100
 
 
+def test_a_recent_design_is_opened_from_its_fragment_and_can_be_taken_back(book: Workbook) -> None:
+    before, other = book.scenario, Workbook(book.catalog, load_scenario("starter"))
+    book.step = "start"
+    book.open_recent(f"{other.fragment()[:-6]}")
+    assert (book.scenario, book.step, book.notice[0]) == (before, "start", "stop")
+    book.open_recent(other.fragment())
+    assert (book.scenario, book.step, book.notice) == (other.scenario, "usecases", ("", ""))
+    book.undo()
+    assert book.scenario == before
+
+
 def test_a_link_leaves_nothing_of_the_design_before(book: Workbook) -> None:
     fragment = Workbook(book.catalog, load_scenario("starter")).fragment()
     book.edit("hardware.gpus_per_host", "lots")
@@ -693,3 +704,135 @@ def test_a_copy_is_no_better_known_than_its_original(catalog: Catalog) -> None:
     copy = book.scenario.groups[1].id
     assert book.scenario.origin(f"groups.{copy}.gpus_each").basis == "assumed"
     assert book.scenario.origin(f"groups.{copy}.people").basis == "quoted"  # stated of the original
+
+
+# The customer view
+
+
+@pytest.fixture
+def sold(book: Workbook) -> Workbook:
+    """The workbook with internal notes and a margin."""
+    book.edit("internal.notes", "Ask Bob.")
+    book.edit("internal.margin", "20 %")
+    return book
+
+
+def test_in_the_customer_view_all_is_of_the_customer_s_version(sold: Workbook) -> None:
+    own = sold.plan
+    sold.look_as(customer=True)
+    assert sold.plan.scenario.internal == Internal()
+    assert sold.plan.totals == own.totals
+    assert sold.scenario == own.scenario
+    assert sold.for_customer().internal == Internal()
+    carried = Workbook(sold.catalog)
+    carried.restore(sold.fragment(customer=True))
+    assert carried.scenario == sold.for_customer()
+    carried.restore(sold.fragment())  # that of the address bar: nothing is lost when the page is loaded again
+    assert (carried.scenario, carried.customer) == (own.scenario, False)
+    sold.look_as(customer=False)
+    assert sold.plan == own
+
+
+def test_a_design_made_from_what_the_customer_sees_keeps_what_is_internal(sold: Workbook) -> None:
+    sold.edit("prices.adapter-100g", "1999")
+    own = sold.scenario
+    sold.look_as(customer=True)
+    sold.use(sold.plan.scenario.with_value("hardware.gpus_per_host", 8), "Eight it is.")
+    assert sold.scenario == own.with_value("hardware.gpus_per_host", 8)
+    sold.undo()
+    assert sold.scenario == own
+
+
+def test_undo_does_not_show_the_customer_another_margin(sold: Workbook) -> None:
+    sold.look_as(customer=True)
+    sold.edit("cost.years", "3")
+    sold.undo()
+    seen = sold.plan
+    sold.undo()  # would take the margin back
+    assert sold.plan is seen
+    assert "leave the customer view" in sold.notice[1]
+    sold.look_as(customer=False)
+    sold.undo()
+    assert sold.scenario.internal.margin is None
+
+
+def test_designs_with_another_margin_are_not_compared_in_front_of_the_customer(sold: Workbook) -> None:
+    sold.keep()
+    sold.undo()
+    sold.keep()
+    sold.redo()
+    assert [kept.plan.scenario.internal.margin for kept in sold.kept] == [0.2, None]
+    sold.look_as(customer=True)
+    (kept,) = sold.kept
+    assert kept.plan.scenario.internal == Internal()
+    sold.open_kept(kept.name)
+    assert sold.scenario.internal.margin == 0.2
+    sold.look_as(customer=False)
+    assert [kept.plan.scenario.internal.margin for kept in sold.kept] == [0.2, None]
+
+
+def test_what_was_explored_with_our_prices_is_forgotten(sold: Workbook) -> None:
+    for background in (sold.exploring, sold.swinging):
+        background.plan = sold.plan
+        background.runner.found = [{"exploration": {}, "sensitivity": {}}]
+    sold.look_as(customer=True)
+    assert [(b.plan, b.found) for b in (sold.exploring, sold.swinging)] == [(None, None)] * 2
+
+
+def test_a_wrong_margin_does_not_block_the_customer_view(sold: Workbook) -> None:
+    sold.edit("internal.margin", "much")
+    assert sold.stale
+    sold.look_as(customer=True)
+    assert not sold.stale
+
+
+def test_a_plan_that_stays_while_an_input_is_refused_is_of_the_customer_s_version_too(sold: Workbook) -> None:
+    own = sold.plan
+    sold.edit("cost.currency", "EUR")
+    assert sold.stale and sold.plan is own  # how much EUR a dollar is was not said
+    sold.look_as(customer=True)
+    assert sold.stale and sold.plan.scenario.internal == Internal()
+    assert not any("margin" in each.note for line in sold.plan.lines.values() for each in line.inputs)
+    sold.look_as(customer=False)
+    assert sold.plan == own
+
+
+def test_redo_does_not_show_the_customer_a_margin(sold: Workbook) -> None:
+    sold.undo()
+    sold.look_as(customer=True)
+    seen = sold.plan
+    sold.redo()
+    assert sold.plan is seen
+    assert "leave the customer view" in sold.notice[1]
+
+
+def test_what_was_explored_before_the_margin_was_taken_away_is_forgotten(sold: Workbook) -> None:
+    for background in (sold.exploring, sold.swinging):
+        background.plan = sold.plan
+        background.runner.found = [{"exploration": {}, "sensitivity": {}}]
+    sold.edit("internal.margin", "")
+    sold.edit("internal.notes", "")
+    sold.look_as(customer=True)
+    assert [(b.plan, b.found) for b in (sold.exploring, sold.swinging)] == [(None, None)] * 2
+
+
+def test_a_design_that_is_not_kept_for_hidden_ones_is_said(sold: Workbook) -> None:
+    sold.keep()
+    sold.edit("internal.margin", "30 %")
+    sold.look_as(customer=True)
+    assert sold.kept == ()
+    sold.keep()
+    sold.keep()
+    sold.keep()  # there is no room, though two are shown
+    assert "does not show all" in sold.notice[1]
+    sold.look_as(customer=False)
+    assert len({kept.name for kept in sold.kept}) == len(sold.kept) == 3
+
+
+def test_what_is_wrong_with_the_internal_part_of_a_file_is_not_said_to_the_customer(book: Workbook) -> None:
+    file = b"internal: {margin: 0.95, notes: Ask Bob}"
+    book.open_file("ours.yaml", file)
+    assert "internal.margin: 0.95" in book.notice[1]
+    book.look_as(customer=True)
+    book.open_file("ours.yaml", file)
+    assert "0.95" not in book.notice[1] and "leave the customer view" in book.notice[1]

@@ -31,6 +31,7 @@ from gpuplan.models.cost import (
     rent_cost,
     residual_price,
     risk_price,
+    selling_price,
     subscription_cost,
     term_licence_purchases,
     total_cost,
@@ -500,3 +501,15 @@ TERM = {"price": 1, "term_years": 5, "horizon_years": 7}
 def test_bad_input_is_refused(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         call()
+
+
+def test_a_selling_price_leaves_its_share() -> None:
+    assert selling_price(8_500, margin=0.15) == 10_000
+    assert selling_price(100, margin=0.18) == 121.95  # 121.9512...
+    assert selling_price(100.123, margin=0) == 100.123
+    assert selling_price(0, margin=0.5) == 0
+    assert selling_price(0.001, margin=0.5) == 0.002  # never rounded to nothing
+    with pytest.raises(ValueError, match="below 1"):
+        selling_price(1, margin=1)
+    with pytest.raises(ValueError, match="margin"):
+        selling_price(1, margin=-0.1)

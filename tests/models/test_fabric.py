@@ -16,6 +16,7 @@ from gpuplan.models.fabric import (
     MOST_PORTS,
     LeafSpine,
     PortSplit,
+    TooManyLeaves,
     bandwidth_left,
     host_ports,
     leaf_spine,
@@ -421,7 +422,7 @@ def test_ten_thousand_hosts() -> None:
     built = leaf_spine(10_000, **TYPICAL | {"spine_ports": 512})
     check(10_000, TYPICAL | {"spine_ports": 512}, built)
     assert (built.leaves, built.spines, built.hosts_per_pair) == (418, 4, 48)
-    with pytest.raises(ValueError, match="10000 hosts need 418 leaves, more than spine_ports 32"):
+    with pytest.raises(ValueError, match="10000 hosts need 418 leaves, and with the 32 ports"):
         leaf_spine(10_000, **TYPICAL)
     widest = {"ports_per_host": 8, "port_gbit_s": 400, "up_gbit_s": 400, "max_oversubscription": 1}
     largest = widest | {"leaf_ports": MOST_PORTS, "spine_ports": MOST_PORTS}
@@ -463,6 +464,17 @@ def test_ten_thousand_hosts() -> None:
 def test_bad_input_is_named(hosts: Any, changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         leaf_spine(hosts, **TYPICAL | changed)
+
+
+@pytest.mark.parametrize("changed", [{}, {"max_oversubscription": 1.5}, {"spine_ports": 9}])
+def test_two_tiers_end_where_it_is_said(changed: dict[str, Any]) -> None:
+    with pytest.raises(TooManyLeaves) as refused:
+        leaf_spine(10_000, **TYPICAL | changed)
+    most = refused.value.most_hosts
+    assert f"end at {most} hosts" in str(refused.value)
+    assert leaf_spine(most, **TYPICAL | changed).leaves <= (TYPICAL | changed)["spine_ports"]
+    with pytest.raises(TooManyLeaves):
+        leaf_spine(most + 1, **TYPICAL | changed)
 
 
 def test_the_advice_helps() -> None:

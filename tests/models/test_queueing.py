@@ -851,3 +851,18 @@ def test_long_waits_of_a_closed_group_are_rarer_than_waits_and_near_a_simulation
     z = (1.5 * 4 + 1 * 16) / 7
     plain = closed_wait_curve(12, people=[3, 4], shares=[0.5, 0.25], sizes=[2, 4])
     assert mixed[12] == pytest.approx(plain[12] * math.exp(-5 / (3 * z)))
+
+
+def test_each_of_many_classes_sees_all_the_others() -> None:
+    """Nine classes: whoever asks finds one person of the own class fewer, and all of the other eight."""
+    people, sizes = [3, 1, 4, 1, 5, 0, 2, 6, 5], [1, 2, 3, 1, 2, 4, 8, 1, 3]
+    shares = [0.1, 0.9, 0.5, 1.0, 0.3, 0.2, 0.7, 0.4, 0.25]
+    found = closed_wait_chance(30, people=people, shares=shares, sizes=sizes)
+    for own, size in enumerate(sizes):
+        wanted = np.ones(1)
+        for at, (n, share, takes) in enumerate(zip(people, shares, sizes, strict=True)):
+            for _ in range(max(0, n - (at == own))):
+                one = np.zeros(takes + 1)
+                one[0], one[takes] = 1 - share, share
+                wanted = np.convolve(wanted, one)
+        assert found[own] == pytest.approx(wanted[30 - size + 1 :].sum(), rel=1e-9)

@@ -9,6 +9,7 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.customer import customer_scenario
 from gpuplan.report import KINDS, design_files, file_stem, zipped
 from gpuplan.scenario import decode_scenario
 
@@ -31,6 +32,19 @@ def test_every_kind_of_file_is_made_and_made_the_same_again(plan: Plan) -> None:
     assert decode_scenario(files["starter-example.yaml"]) == plan.scenario
     again = design_files(plan)
     assert [name for name in files if files[name] != again[name]] == []
+
+
+def test_files_are_for_the_customer_unless_the_internal_ones_are_asked_for(catalog: Catalog) -> None:
+    scenario = load_scenario("starter").with_value("internal.notes", "Ask Bob.")
+    plan = make_plan(scenario.with_value("internal.margin", 0.2), catalog)
+    theirs = design_files(plan, ["yaml", "terraform"])
+    assert decode_scenario(theirs["starter-example.yaml"]) == customer_scenario(plan.scenario, catalog)
+    ours = design_files(plan, ["yaml", "terraform"], internal=True)
+    assert decode_scenario(ours["starter-example-internal.yaml"]) == plan.scenario
+    assert {name.partition("/")[0] for name in ours} == {
+        "starter-example-internal.yaml",
+        "terraform-internal",
+    }
 
 
 def test_only_what_is_asked_for(plan: Plan) -> None:

@@ -210,6 +210,20 @@ def test_every_group_is_in_the_legend_once_with_its_letter(plan: Plan) -> None:
     assert len({marks[g.id].letter for g in plan.groups}) == len(plan.groups)
 
 
+def test_of_a_hundred_groups_the_legend_has_those_that_are_drawn(catalog: Catalog) -> None:
+    groups = [{"id": f"g{n}", "name": f"Group {n}", "people": 10 + n, "gpus_each": 4} for n in range(100)]
+    plan = make_plan(
+        from_dict({"groups": groups, "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}), catalog
+    )
+    svg = hosts_svg(plan)
+    shown = texts(svg)
+    listed = [text for text in shown if text.startswith("Group ")]
+    assert len(listed) == len(set(listed)) == 24 and "and 76 other groups" in shown
+    letters = {shown[shown.index(name) - 1] for name in listed}
+    assert letters == {text for text in shown[: shown.index(listed[0]) - 1] if text in letters}
+    assert float(ElementTree.fromstring(svg).attrib["height"]) < 1300
+
+
 def test_who_is_on_the_hosts_of_the_enterprise_example(plans: dict[str, Plan]) -> None:
     shown = texts(hosts_svg(plans["enterprise"]))
     assert [shown.count(f"R{vm}") for vm in (1, 2, 3)] == [4, 4, 4]

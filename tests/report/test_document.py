@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.pricing import newest_price
-from gpuplan.report.document import DecisionBlock, Document, Figure, Grid, design_document
+from gpuplan.report.document import DecisionBlock, Document, Figure, Grid, Paragraph, design_document
 from gpuplan.report.document_text import MOST_HOSTS, MOST_SOURCES
-from gpuplan.scenario import Note, from_dict
+from gpuplan.scenario import from_dict
 
 TITLES = [
     "Summary",
@@ -104,23 +102,18 @@ def test_ten_thousand_hosts_stay_a_document(catalog: Catalog) -> None:
     assert counted == plan.totals.hosts
 
 
-def test_a_customer_sees_no_remarks_on_sources(plans: dict[str, Plan], catalog: Catalog) -> None:
-    scenario = replace(
-        plans["enterprise"].scenario,
-        notes=(Note("The copy at hand lacks a page.", "vmware-sharing-gpus-2020"),),
-    )
-    plan = make_plan(scenario, catalog)
-    remark = "The copy at hand lacks a page."
-    assert remark in repr(design_document(plan))
-    safe = design_document(plan, safe=True)
-    assert remark not in repr(safe)
-    heads = [
-        b.heads
-        for chapter in safe.chapters[6:7]
-        for s in chapter.sections
-        for b in s.blocks
-        if isinstance(b, Grid)
+def test_what_is_internal_is_a_chapter_at_the_end(plans: dict[str, Plan], catalog: Catalog) -> None:
+    own = plans["enterprise"].scenario.with_value("internal.notes", "Ask Bob.\n\nNot before Monday.")
+    plan = make_plan(own.with_value("internal.margin", 0.2), catalog)
+    document = design_document(plan)
+    assert [c.title for c in document.chapters[:-1]] == [
+        c.title for c in design_document(plans["enterprise"]).chapters
     ]
-    assert heads
-    assert not any("Known how" in head for head in heads)
-    assert design_document(plan).chapters[0] == safe.chapters[0]
+    last = document.chapters[-1]
+    assert last.title == "Internal: not for the customer"
+    notes, margin = last.sections
+    assert notes.blocks == (Paragraph("Ask Bob."), Paragraph("Not before Monday."))
+    (grid,) = (block for block in margin.blocks if isinstance(block, Grid))
+    assert grid.heads == ("Part", "We pay", "The customer pays", "We earn")
+    assert grid.rows[-1][0] == "All that is sold"
+    assert "Ask Bob" not in repr(document.chapters[:-1])

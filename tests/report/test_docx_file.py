@@ -344,7 +344,7 @@ def test_a_dotx_is_a_template_too() -> None:
         (template()[:-200], "template is no DOCX file"),
         (changed(template(), "word/vbaProject.bin", b"x"), "template has macros"),
         (changed(template(), "word/document.xml", b"<w:document"), "template cannot be read as a DOCX file"),
-        (changed(template(), "[Content_Types].xml", b"<Types/>"), "template cannot be read as a DOCX file"),
+        (changed(template(), "[Content_Types].xml", b"<Types/>"), "template is no DOCX file: it is a file"),
     ],
 )
 def test_a_bad_template_is_named(bad: bytes, message: str) -> None:

@@ -58,7 +58,7 @@ def test_the_trail_ends_at_inputs_and_sources(example: Plan) -> None:
 
 def test_a_failure_s_input_has_a_name(example: Plan) -> None:
     why = explain(example, "totals.unplaced_vms_after_failure")
-    assert [row.label for row in why.inputs] == ["VMs not placed", "worst host failure"]
+    assert [row.label for row in why.inputs] == ["VMs not placed", "Worst host failure"]
 
 
 def test_assumed_inputs_are_not_called_stated(plans: dict[str, Plan]) -> None:

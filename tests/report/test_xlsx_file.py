@@ -17,7 +17,7 @@ from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.materials import Material
 from gpuplan.report.xlsx_file import MAX_TEXT, xlsx_bytes
-from gpuplan.scenario import Note, Scenario, from_dict
+from gpuplan.scenario import Scenario, from_dict
 
 SHEETS = [
     "Summary", "Groups", "Hosts", "Demand", "Availability", "Network", "Bill of materials", "Cost by year", "Power",
@@ -44,9 +44,9 @@ STATED = {
 }
 
 
-def book(plan: Plan, *, values: bool = True, safe: bool = False) -> Any:
+def book(plan: Plan, *, values: bool = True) -> Any:
     """The workbook as another library reads it, with its cached values or with its formulas."""
-    return openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan, safe=safe)), data_only=values)
+    return openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan)), data_only=values)
 
 
 def changed(scenario: Scenario, values: dict[str, Any]) -> Scenario:
@@ -437,14 +437,19 @@ def test_two_pools_have_their_hosts_and_groups(catalog: Catalog) -> None:
     assert {pool.name: pool.hosts for pool in plan.pools} == {name: hosts.count(name) for name in hosts}
 
 
-def test_the_customer_safe_view_keeps_remarks_back(plans: dict[str, Plan]) -> None:
-    plan = plans["enterprise"]
-    source = next(iter(plan.lines.values())).sources[-1]
-    noted = replace(plan.scenario, notes=(Note("margin is thin", source),))
-    plan = replace(plan, scenario=noted)
-    remarks = {safe: [c.value for c in book(plan, safe=safe)["Sources"]["I"]] for safe in (False, True)}
-    assert "margin is thin" in remarks[False]
-    assert "margin is thin" not in remarks[True]
+def test_what_is_internal_has_a_sheet_of_its_own(plans: dict[str, Plan], catalog: Catalog) -> None:
+    assert "Internal" not in book(plans["enterprise"]).sheetnames
+    scenario = plans["enterprise"].scenario.with_value("internal.notes", "Ask Bob.\n=1+1")
+    plan = make_plan(scenario.with_value("internal.margin", 0.2), catalog)
+    file = book(plan)
+    rows = [[c.value for c in row[:4]] for row in file["Internal"].iter_rows()]
+    assert ["Ask Bob.", None, None, None] in rows and ["=1+1", None, None, None] in rows
+    sold = {row[0]: row[1:] for row in rows}
+    gpus = plan.costs.part("GPUs").total if plan.costs else 0
+    assert sold["GPUs"] == pytest.approx([0.8 * gpus, gpus, 0.2 * gpus], rel=1e-4)
+    total = sold["All that is sold"]
+    assert total[0] + total[2] == pytest.approx(total[1])
+    assert not any(str(c.value).startswith("internal.") for row in file["Inputs"].iter_rows() for c in row)
 
 
 def test_it_can_be_read_and_printed(plans: dict[str, Plan]) -> None:

@@ -1,5 +1,11 @@
 // The bar: brand, name of the design, undo, open, save, link, theme. Keeps the scenario in the address bar.
 
+// Longer links are cut by some mail and chat programs.
+const LONG_LINK = 8_000;
+
+// A design counts as a recent one when it has stood for so long, ms.
+const SETTLED = 1_000;
+
 const inVoila = () => document.body.dataset.voila === "voila";
 
 function download(name, content) {
@@ -23,7 +29,7 @@ function focusField(path, tries = 20) {
 
 export default {
   render({ model, el }) {
-    const send = (type, rest) => model.send({ type, ...rest });
+    const send = sender(model);
     const isDark = () => document.body.dataset.jpThemeLight === "false";
     const themed = () => send("theme", { dark: isDark() });
     themed();
@@ -43,6 +49,9 @@ export default {
     const open = h("button", { type: "button", onclick: () => file.click(), title: "Open a scenario file" }, "Open");
     const save = button("Save", "save", "Save the scenario as a file");
     const share = h("button", { type: "button", class: "gp-primary", title: "Copy a link that carries this design", onclick: copy }, "Share link");
+    const view = h("button", { type: "button", class: "gp-view", "data-at": "view", "aria-pressed": "false",
+      title: "Show only what the customer may see",
+      onclick: () => send("view", { customer: !model.get("data").customer }) }, "Customer view");
     const theme = h("button", { type: "button", class: "gp-icon", "aria-label": "Light or dark", title: "Light or dark", hidden: !window.gpuplan,
       onclick: () => window.gpuplan.setTheme(isDark() ? "light" : "dark") }, "\u25d0");
     const name = h("input", { class: "gp-name", type: "text", "aria-label": "Name of the design", maxlength: 80,
@@ -51,36 +60,51 @@ export default {
     const brand = h("button", { type: "button", class: "gp-brand", title: "Start page", onclick: () => send("go", { step: "start" }) }, "gpuplan");
     el.append(
       h("div", { class: "gp-bar-row" }, h("div", { class: "gp-bar-name" }, brand, name),
-        h("div", { class: "gp-acts" }, undo, redo, open, save, share, theme, file)), notice);
+        h("div", { class: "gp-acts" }, undo, redo, open, save, view, share, theme, file)), notice);
 
     function tell(level, text) {
       notice.hidden = !text;
       notice.className = `gp-notice gp-${level}`;
-      notice.replaceChildren(text, h("button", { type: "button", class: "gp-icon", "aria-label": "Dismiss", onclick: () => send("dismiss") }, "\u00d7"));
+      notice.replaceChildren(text, h("button", { type: "button", class: "gp-icon", "aria-label": "Dismiss", onclick: () => { notice.hidden = true; send("dismiss"); } }, "\u00d7"));
     }
     async function copy() {
+      const { customer, internal, share } = model.get("data");
+      const link = new URL(location.href);
+      link.hash = customer ? share : model.get("data").fragment;
+      const what = !internal ? "It carries the whole design; nothing is stored on the server."
+        : customer ? "It carries the version for the customer. The address of this page does not: it carries your own."
+        : "It carries the whole design with internal notes and margin, so it is not for the customer: the customer view has a link for them.";
       try {
-        await navigator.clipboard.writeText(location.href);
-        tell("note", "The link is copied. It carries the whole design; nothing is stored on the server.");
+        await navigator.clipboard.writeText(link.href);
+        const long = link.href.length > LONG_LINK;
+        tell(long ? "warn" : "note", `The link is copied. ${what}${long ? ` It has ${link.href.length.toLocaleString("en").replaceAll(",", "\u202f")} characters, and mail and chat programs cut long links: better send the file that Save gives.` : ""}`);
       } catch {
-        tell("note", "Copy the address of this page: it carries the whole design.");
+        tell("note", customer && internal ? "This browser does not let the page copy. Save the design instead: the file is the version for the customer, the address of this page is not."
+          : "Copy the address of this page: it carries the whole design.");
       }
     }
+    let shown = "", keeping = 0;
     function draw() {
       const data = model.get("data");
       undo.disabled = !data.can_undo;
       redo.disabled = !data.can_redo;
       save.disabled = share.disabled = !data.started;
+      view.setAttribute("aria-pressed", String(data.customer));
       name.hidden = !data.started;
       if (document.activeElement !== name) name.value = data.name;
+      name.title = data.name;
       name.setAttribute("aria-invalid", String(Boolean(data.name_problem)));
-      tell(data.notice.level, data.notice.text);
-      if (inVoila() && data.fragment && location.hash.slice(1) !== data.fragment) {
-        history.replaceState(null, "", `#${data.fragment}`);
-      }
+      const said = JSON.stringify(data.notice);
+      if (said !== shown) tell(data.notice.level, data.notice.text);
+      shown = said;
+      if (!inVoila() || !data.fragment) return;
+      window.gpuplan.keepAddress(data.fragment);
+      clearTimeout(keeping);
+      if (!data.customer) keeping = setTimeout(() => keepDesign(data.name, data.fragment), SETTLED);
     }
     const keys = (event) => {
-      if (!(event.ctrlKey || event.metaKey) || /^(INPUT|TEXTAREA)$/.test(document.activeElement?.tagName ?? "")) return;
+      // In a field for text they are the browser's own.
+      if (!(event.ctrlKey || event.metaKey) || document.activeElement?.matches("textarea, input:not([type=checkbox], [type=radio], [type=range])")) return;
       if (event.key === "z" && !event.shiftKey) { event.preventDefault(); send("undo"); }
       if (event.key === "y" || (event.key === "z" && event.shiftKey)) { event.preventDefault(); send("redo"); }
     };
@@ -88,14 +112,20 @@ export default {
     if (inVoila()) {
       document.addEventListener("keydown", keys);
       addEventListener("hashchange", arrived);
+      const last = window.gpuplan.join(model.widget_manager.kernel, (event) => model.send(event),
+        () => ({ customer: model.get("data").customer, step: document.querySelector("nav [aria-current=step]")?.dataset.at }));
+      if (last?.customer) send("view", { customer: true });
       if (location.hash.startsWith("#s=")) arrived();
+      for (const { path, value, live } of last?.inputs ?? []) send("set", { path, value, live });
+      if (last?.step) send("go", { step: last.step });
     }
     model.on("change:data", draw);
     model.on("msg:custom", (message, buffers) => {
       if (message.type === "download") download(message.name, buffers[0]);
       if (message.type === "focus") focusField(message.path);
+      if (message.type === "taken") window.gpuplan.heard(message.number);
     });
     draw();
-    return () => { document.removeEventListener("keydown", keys); removeEventListener("hashchange", arrived); removeEventListener("gpuplan:theme", themed); };
+    return () => { clearTimeout(keeping); document.removeEventListener("keydown", keys); removeEventListener("hashchange", arrived); removeEventListener("gpuplan:theme", themed); };
   },
 };

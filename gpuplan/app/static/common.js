@@ -1,5 +1,15 @@
 // Shared by every part: elements made from plain data, and drawing that keeps the keyboard focus.
 
+// A long run without a space may break in its middle, so that no name is wider than what it stands in.
+const LONG = /\S{20,}/, SIGNS_OF = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+
+function breakable(text) {
+  if (typeof text !== "string" || !LONG.test(text)) return text;
+  return text.split(/(\S{20,})/).flatMap((part, at) => at % 2
+    ? [...SIGNS_OF.segment(part)].flatMap(({ segment }, n) => n && n % 8 === 0 ? [document.createElement("wbr"), segment] : [segment])
+    : [part]);
+}
+
 function h(tag, props, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props ?? {})) {
@@ -10,7 +20,7 @@ function h(tag, props, ...children) {
     else node.setAttribute(name, value === true ? "" : value);
   }
   for (const child of children.flat(Infinity)) {
-    if (child !== null && child !== undefined && child !== false) node.append(child);
+    if (child !== null && child !== undefined && child !== false) node.append(...(tag === "option" ? [child] : [breakable(child)].flat()));
   }
   return node;
 }
@@ -24,11 +34,41 @@ function redraw(el, content) {
   if (active) (find(active.at) ?? find(active.else) ?? el.querySelector("[data-near]"))?.focus({ preventScroll: true });
 }
 
+// Sends events to the session; the page around the workbook keeps each until the session has said that it has it.
+const sender = (model) => (type, rest) => {
+  const event = { type, ...rest };
+  if (window.gpuplan?.post) window.gpuplan.post(event, (numbered) => model.send(numbered));
+  else model.send(event);
+};
+
+// The last designs of this browser, newest first; a browser may have no storage, and what is there may be anything.
+const RECENT = "gpuplan-recent", MOST_RECENT = 6;
+function recentDesigns() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(RECENT));
+    return kept.filter((each) => ["name", "day", "fragment"].every((key) => typeof each?.[key] === "string") && each.fragment.startsWith("s=")).slice(0, MOST_RECENT);
+  } catch {
+    return [];
+  }
+}
+function keepDesign(name, fragment) {
+  const day = new Date().toLocaleDateString("sv");  // 2026-11-21, of this place
+  const kept = [{ name, day, fragment }, ...recentDesigns().filter((each) => each.name !== name)].slice(0, MOST_RECENT);
+  try {
+    localStorage.setItem(RECENT, JSON.stringify(kept));
+  } catch { /* no storage, or it is full: the address bar has the design all the same */ }
+}
+function forgetDesigns() {
+  try {
+    localStorage.removeItem(RECENT);
+  } catch { /* as above */ }
+}
+
 // Draws again on every change of the data.
 function drawn(view, after) {
   return {
     render({ model, el }) {
-      const send = (type, rest) => model.send({ type, ...rest });
+      const send = sender(model);
       const draw = () => {
         redraw(el, view(model.get("data"), send, model));
         after?.(el, model, send);
@@ -54,18 +94,24 @@ function control(field, send, compact) {
   const id = `gp-${field.path.replaceAll(".", "-")}-${Math.random().toString(36).slice(2, 7)}`;
   const change = (value, live) => send("set", { path: field.path, value, live });
   let timer;
+  let given = -Infinity;
   let input;
   if (field.kind === "checkbox") {
     input = h("input", { type: "checkbox", id, onchange: () => change(input.checked, false) });
   } else if (field.kind === "select") {
     input = h("select", { id, onchange: () => change(input.value, false) });
   } else {
-    input = h("input", {
-      type: field.kind === "number" ? "number" : "text", id, autocomplete: "off", spellcheck: "false",
+    const area = field.kind === "area";
+    input = h(area ? "textarea" : "input", {
+      type: area ? undefined : field.kind === "number" ? "number" : "text", rows: area ? 4 : undefined, id, autocomplete: "off", spellcheck: "false",
       min: field.kind === "number" ? field.low : undefined, max: field.kind === "number" ? field.high : undefined,
       oninput: () => {
         clearTimeout(timer);
-        if (input.value.trim()) timer = setTimeout(() => change(input.value, true), 15);
+        const give = () => { given = performance.now(); change(input.value, true); };
+        if (!input.value.trim()) return;
+        // The first of a run goes at once; those that follow quickly wait for the last of them.
+        if (performance.now() - given > 150) give();
+        else timer = setTimeout(give, 15);
       },
       onchange: () => { clearTimeout(timer); change(input.value, false); },
     });
@@ -91,9 +137,11 @@ function control(field, send, compact) {
       }
       if (compact) input.setAttribute("aria-label", `${next.label}${compact ? ", " + compact : ""}`);
       input.setAttribute("aria-invalid", String(Boolean(next.problem)));
-      if (next.empty) input.placeholder = next.empty;
+      input.placeholder = next.empty ?? "";
       if (next.problem) input.setAttribute("aria-describedby", `${id}-problem`);
       else input.removeAttribute("aria-describedby");
+      input.readOnly = Boolean(next.locked);
+      input.title = next.locked;
       problem.textContent = next.problem ? `${next.problem}.` : "";
       problem.hidden = !next.problem;
       known.textContent = next.assumed ? "assumed" : "";
@@ -101,7 +149,14 @@ function control(field, send, compact) {
       shown = next;
     }
   };
-  if (input.type === "text" || input.type === "number") {
+  if (["text", "number", "textarea"].includes(input.type)) {
+    // What cannot be changed says why when somebody tries.
+    input.addEventListener("keydown", (event) => {
+      if (input.readOnly && (event.key.length === 1 || event.key === "Backspace") && !event.ctrlKey && !event.metaKey) {
+        problem.textContent = shown.locked;
+        problem.hidden = false;
+      }
+    });
     input.addEventListener("input", () => { input.dataset.typing = "1"; });
     input.addEventListener("blur", () => { delete input.dataset.typing; if (shown && !shown.problem && input.value !== shown.value && !timer) input.value = shown.value; });
     input.addEventListener("change", () => { delete input.dataset.typing; timer = undefined; });

@@ -2,7 +2,7 @@
 // The inputs are kept, so that neither typing nor dragging is interrupted.
 export default {
   render({ model, el }) {
-    const send = (type, rest) => model.send({ type, ...rest });
+    const send = sender(model);
     const cards = h("div", { class: "gp-rules", role: "radiogroup", "aria-label": "GPUs are enough for" });
     const problem = h("p", { class: "gp-problem", role: "alert" });
     const sentence = h("p");
@@ -39,7 +39,7 @@ export default {
         h("label", { class: "gp-posture-name" },
           h("input", { type: "radio", name: "gp-rule", checked: on, "data-at": `rule-${card.value}`, onchange: choose, onclick: (event) => event.stopPropagation() }), card.title),
         h("p", {}, card.key ? why(card) : h("b", { class: "gp-why-big" }, card.gpus)),
-        h("p", { class: "gp-small" }, card.about));
+        h("p", { class: "gp-small", title: card.formula }, card.about));
     };
     let shape;
     function drawTarget(data) {

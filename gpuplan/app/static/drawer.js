@@ -29,7 +29,12 @@ let visited = [];
 
 export default drawn((data, send) => {
   if (!data.kind || data.kind === "closed") { visited = []; return null; }
-  const close = () => { visited = []; send("close"); opener?.focus?.(); };
+  const close = () => {
+    visited = [];
+    send("close");
+    const at = opener?.dataset?.at;  // it may have been drawn again since
+    (opener?.isConnected || !at ? opener : document.querySelector(`.gp-app [data-at="${CSS.escape(at)}"]`))?.focus?.();
+  };
   const here = data.kind === "why" ? data.key : "messages";
   if (visited.at(-2) === here) visited.pop();
   else if (visited.at(-1) !== here) visited.push(here);

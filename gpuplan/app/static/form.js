@@ -1,7 +1,7 @@
 // A card of inputs, folded or not, with a sentence and tables below. Fields are kept, so that typing is never interrupted.
 export default {
   render({ model, el }) {
-    const send = (type, rest) => model.send({ type, ...rest });
+    const send = sender(model);
     const fields = new Map();
     const fold = model.get("data").fold;
     const title = h(fold ? "b" : "h2");

@@ -2,7 +2,7 @@
 // or one with more inputs, under a title or folded. Rows are kept, so that typing is never interrupted.
 export default {
   render({ model, el }) {
-    const send = (type, rest) => model.send({ type, ...rest });
+    const send = sender(model);
     const { fold, title, heads, presets } = model.get("data");
     const plain = Boolean(fold || title);
     const span = heads.length;
@@ -51,7 +51,7 @@ export default {
           cell.input.setAttribute("aria-label", `${next.cells[i].label}, ${next.name}`);
           cell.input.title = next.cells[i].question;
         });
-        name.textContent = next.name;
+        name.replaceChildren(...[breakable(next.name)].flat());
         if (plain) return;
         gpus.textContent = next.gpus;
         gpus.dataset.key = next.key;

@@ -10,6 +10,12 @@ export default drawn((data, send) => {
     h("p", { class: "gp-hint" }, "Each step can be entered at any time; nothing is lost by going back."));
 }, (el, model) => {
   const { current } = model.get("data");
-  if (model.step && model.step !== current) el.closest(".gp-app")?.scrollIntoView();
+  if (model.step && model.step !== current) {
+    el.closest(".gp-app")?.scrollIntoView();
+    // What was pressed goes with its page, and on the start page with this list.
+    if (document.activeElement?.closest(".gp-page, nav")) {
+      (current === "start" ? document.querySelector(".gp-brand") : el.querySelector("[aria-current]"))?.focus({ preventScroll: true });
+    }
+  }
   model.step = current;
 });

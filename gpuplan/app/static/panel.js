@@ -1,10 +1,4 @@
 // What a card says: heading, what to look at, sentences with numbers that can be asked why, tables, notes.
-// A chart that was drawn before it had a place on the page is as wide as nothing; it listens to the window's resize.
-window.gpuplanWide ??= new MutationObserver(() => {
-  if (document.querySelector(".gp-chart-wide svg[width='0']")) dispatchEvent(new Event("resize"));
-});
-window.gpuplanWide.observe(document.body, { childList: true, subtree: true });
-
 export default drawn((data, send) => {
   if (!data.shown) return null;
   const piece = (p) => p.key

@@ -10,6 +10,7 @@ export default drawn((data, send) => {
   const card = (c) => h("div", { class: `gp-card gp-posture${c.value === data.value ? " on" : ""}`, onclick: () => choose(c) },
     h("label", { class: "gp-posture-name" },
       h("input", { type: "radio", name: "gp-posture", checked: c.value === data.value, "data-at": `n${c.value}`, onchange: () => choose(c), onclick: (e) => e.stopPropagation() }), c.title),
+    h("p", { class: "gp-posture-words" }, c.words),
     c.key ? h("p", { class: "gp-posture-hosts" }, why(c.key, c.hosts, true), h("span", {}, c.gpus)) : null,
     h("dl", {}, c.figures.map((f) => [h("dt", { title: f.about }, f.label), h("dd", {}, f.parts.map(([key, text], i) => [i ? ", " : null, why(key, text)]))]),
       c.cost ? [h("dt", {}, "Cost"), h("dd", { class: "gp-later" }, c.cost)] : null));

@@ -3,17 +3,18 @@
 // Inputs and buttons are kept, so that neither typing nor a click is interrupted when something arrives.
 export default {
   render({ model, el }) {
-    const send = (type, rest) => model.send({ type, ...rest });
+    const send = sender(model);
     const kept = new Map();
     const keep = (key, make) => kept.get(key) ?? kept.set(key, make()).get(key);
 
+    const pieces = () => model.get("data").upload.event;
     const sendPiece = () => {
       const { file, at } = model.sending;
       const end = Math.min(at + model.get("data").upload.piece, file.size);
       file.slice(at, end).arrayBuffer().then((buffer) => {
         if (model.sending?.file !== file) return;
         model.sending.at = end;
-        model.send({ type: "piece", name: file.name, size: file.size, at }, undefined, [buffer]);
+        model.send({ type: pieces(), name: file.name, size: file.size, at }, undefined, [buffer]);
       });
     };
     function sendOn(up) {
@@ -28,7 +29,7 @@ export default {
       if (!file) return;
       model.sending = { file, at: 0 };
       if (file.size) sendPiece();
-      else send("piece", { name: file.name, size: 0, at: 0 });
+      else send(pieces(), { name: file.name, size: 0, at: 0 });
       event.target.value = "";
     };
 
@@ -48,7 +49,7 @@ export default {
       return keep(`label-${i.what}`, () => h("label", { class: "gp-look", title: i.question }, i.label, node));
     }
     function button(b) {
-      const node = keep(b.key, () => h("button", { type: "button", "data-at": b.key, onclick: () => send(b.event) }));
+      const node = keep(b.key, () => h("button", { type: "button", "data-at": b.key, onclick: () => send(b.event, b.rest) }));
       node.textContent = b.text;
       node.className = b.primary ? "gp-primary" : "";
       node.disabled = Boolean(b.off);

@@ -1,7 +1,7 @@
 // A table with an input in some of its cells, folded or not. Rows are kept by their id, so that typing is never interrupted.
 export default {
   render({ model, el }) {
-    const send = (type, rest) => model.send({ type, ...rest });
+    const send = sender(model);
     const rows = new Map();
     const { fold } = model.get("data");
     const title = h(fold ? "b" : "h2", { tabindex: -1 });

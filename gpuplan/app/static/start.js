@@ -1,6 +1,17 @@
-// Start: an example, a blank design, or a file.
+// Start: an example, a blank design, a file, or a recent design of this browser; and what the steps answer.
 export default drawn((data, send) => {
   if (!data.examples) return null;
+  const recent = data.customer ? [] : recentDesigns();
+  const open = (fragment) => (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;  // a new tab opens it by its address
+    event.preventDefault();
+    send("recent", { fragment });
+  };
+  const forget = ({ target }) => {
+    forgetDesigns();
+    target.closest(".gp-start").querySelector("[data-at=blank]").focus();
+    target.closest("section").remove();
+  };
   return h("div", { class: "gp-start" },
     h("h1", {}, "From who needs GPUs to which servers, how many, and why"),
     h("p", { class: "gp-lead" }, "Describe the groups, and see the hosts, what a failure does, and the source behind every number. Nothing leaves this machine."),
@@ -10,5 +21,13 @@ export default drawn((data, send) => {
     h("div", { class: "gp-more" },
       h("button", { type: "button", class: "gp-big", "data-at": "blank", onclick: () => send("example", { name: "blank" }) }, "Start blank"),
       h("button", { type: "button", class: "gp-big", onclick: () => document.querySelector('input[type=file][aria-label="Open a scenario file"]')?.click() }, "Open a file"),
-      data.started ? h("button", { type: "button", class: "gp-big", "data-at": "back", onclick: () => send("go", { step: "usecases" }) }, `Back to \u201c${data.name}\u201d`) : null));
+      data.started ? h("button", { type: "button", class: "gp-big", "data-at": "back", onclick: () => send("go", { step: "usecases" }) }, `Back to \u201c${data.name}\u201d`) : null),
+    recent.length ? h("section", { class: "gp-recent", "aria-label": "Recent designs" },
+      h("h2", {}, "Recent designs", h("small", {}, "kept in this browser only, each as it was last; the server stores none"),
+        h("button", { type: "button", class: "gp-link gp-head-act", onclick: forget }, "Forget them")),
+      h("ul", {}, recent.map((r) => h("li", {}, h("a", { class: "gp-card", href: `#${r.fragment}`, onclick: open(r.fragment) },
+        h("b", {}, r.name), h("span", {}, r.day)))))) : null,
+    h("section", { class: "gp-journey", "aria-label": "The steps" },
+      h("h2", {}, "Eight steps", h("small", {}, "in about fifteen minutes, in any order")),
+      h("ol", {}, data.journey.map((s, i) => h("li", {}, h("span", { class: "gp-num", "aria-hidden": "true" }, i + 1), h("div", {}, h("b", {}, s.title), h("span", {}, s.text)))))));
 });

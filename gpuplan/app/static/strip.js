@@ -5,6 +5,6 @@ export default drawn((data, send) => {
     data.figures.map((f) => h("button", {
       type: "button", class: `gp-figure gp-${f.tone || "plain"}`, "data-at": f.key, "aria-expanded": String(data.open === f.key),
       title: f.key === "messages" ? "Show the messages" : "Why this number?", onclick: () => send("why", { key: f.key }),
-    }, h("small", {}, f.label), h("b", {}, f.value), h("span", {}, f.note))),
+    }, h("small", {}, f.label), h("b", { class: f.value.length > (/^totals\.(hosts|gpus)$/.test(f.key) ? 6 : 9) ? "gp-long" : "" }, f.value), h("span", { title: f.note }, f.note))),
     data.stale ? h("p", { class: "gp-stale-word", role: "status" }, "An input is not allowed: these are the figures of the last good plan.") : null);
 });

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpuplan.app.auditing import CHUNK_BYTES, Auditing
+from gpuplan.app.auditing import Auditing
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.failing import Cell, cell
+from gpuplan.app.uploading import CHUNK_BYTES
 from gpuplan.audit import REAL_TIME_S
 from gpuplan.report import amount, number, percent
 from gpuplan.trace import FORMATS
@@ -47,6 +48,7 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
             "name": audit.name,
             "got": audit.got,
             "piece": CHUNK_BYTES,
+            "event": "piece",
         },
         "inputs": [
             {

@@ -6,6 +6,15 @@ from typing import Any
 
 from gpuplan.app.running import Runner
 
+ADD_GROUP = {
+    "text": "Add a group",
+    "event": "visit",
+    "rest": {"path": "groups"},
+    "key": "add-group",
+    "primary": True,
+}
+"""The button of a card that has nothing to work on yet."""
+
 
 def background_card(
     runner: Runner, key: str, texts: tuple[str, str], *, again: bool, off: bool

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
-
-from gpuplan.app.chart import DARK, LIGHT, theme
+from gpuplan.app.chart import DARK, LIGHT, SCHEMA, theme
 
 Spec = dict[str, Any]
 
@@ -70,7 +68,7 @@ def years_chart(data: Spec, dark: bool) -> Spec:
         },
     }
     return {
-        "$schema": alt.SCHEMA_URL,
+        "$schema": SCHEMA,
         "width": "container",
         "height": 270,
         "autosize": {"type": "fit-x", "contains": "padding"},

@@ -10,6 +10,7 @@ from gpuplan.app.frame import excluded, field_data, group_colours, kilowatts, sh
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.costing import Costs
+from gpuplan.customer import EARNED, OFFER, earned_in_all, earnings
 from gpuplan.economics import rentals
 from gpuplan.facts import Fact
 from gpuplan.fields import field_of
@@ -18,6 +19,7 @@ from gpuplan.models import cost
 from gpuplan.plan import make_plan
 from gpuplan.pricing import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import amount, group_names, number, percent
+from gpuplan.report.cost_report import INTERNAL
 from gpuplan.report.marks import COLOURS, PARTS
 from gpuplan.scenario import STATED, UNASSIGNED
 from gpuplan.wording import BASIS_WORDS, LICENCE_NAMES, money, stated_percent
@@ -152,6 +154,33 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
         "fold": True,
         "hint": f"{stated} of {len(fields)} stated" if stated else "planning values of the catalog",
         "fields": fields,
+    }
+
+
+def internal_form(workbook: Workbook) -> dict[str, Any]:
+    """What the customer does not see: notes, the margin, and what is earned with it."""
+    if workbook.customer:
+        return {"title": "", "fold": True, "hint": "", "shown": False, "fields": []}
+    fields = [field_data(workbook, "internal.margin", empty="none"), field_data(workbook, "internal.notes")]
+    rows = []
+    if found := workbook.once("cost: earnings", lambda: earnings(workbook.plan)):
+        for each in (*found, earned_in_all(found)):
+            tone = "total" if each.part == EARNED else ""
+            money_cells = (
+                cell(bare(v), numeric=True, tone=tone) for v in (each.paid, each.price, each.earned)
+            )
+            rows.append([cell(each.part, tone=tone), *money_cells])
+    heads = heads_of("All years", "We pay", "The customer pays", "We earn", numeric=(1, 2, 3))
+    return {
+        "title": INTERNAL,
+        "fold": True,
+        "hint": " and ".join(field["label"].lower() for field in fields if field["value"])
+        or "notes and margin",
+        "shown": True,
+        "fields": fields,
+        "text": "The customer view, and files and links for the customer, leave this out.",
+        "tables": [{"title": "", "heads": heads, "rows": rows, "more": ""}] if rows else [],
+        "stale": workbook.stale,
     }
 
 
@@ -367,12 +396,12 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
     rows = [
         [
             cell(names[each.id]) | {"chip": [letters[each.id], colours.get(each.id, 0)]},
-            cell(f"{each.share:.0%}".replace("%", " %"), numeric=True),
             cell(bare(each.total), key=f"groups.{each.id}.cost", numeric=True),
+            cell(f"{each.share:.0%}".replace("%", " %"), numeric=True),
         ]
         for each in costs.groups
     ]
-    heads = heads_of("Group", "Share", f"{costs.currency}, all years", numeric=(1, 2))
+    heads = heads_of("Group", f"{costs.currency}, all years", "Share", numeric=(1, 2))
     return {
         "shown": True,
         "title": "By group",
@@ -395,17 +424,22 @@ def prices_data(workbook: Workbook) -> dict[str, Any]:
     listed = sorted(found.values(), key=lambda item: (_rank(item.key), item.key))
     rows = [_price_row(workbook, item) for item in listed]
     rows += [_other_row(workbook, key) for key in _others(workbook, found)]
+    said = []
+    if workbook.customer and workbook.scenario.internal.margin:
+        said = ["Prices of this offer stay as they are in the customer view."]
+    elif workbook.scenario.internal.margin:
+        said = ["These are the prices that we pay. What the customer pays for one stands below its name."]
     return {
         "shown": True,
         "title": "Prices",
         "hint": _counts(costs),
-        "text": [],
+        "text": said,
         "heads": heads_of(
             "What", f"{costs.currency}", "Per", "Low to high", "Known", "As of", "Source", numeric=(3,)
         ),
         "rows": rows,
-        "more": "Before discounts. An empty field takes the price of the catalog, shown in grey; enter what the customer is "
-        "quoted. Prices of the catalog are converted from US dollars; what you enter is taken as "
+        "more": "Before discounts. An empty field takes the price of the catalog, shown in grey; enter what "
+        f"{'you are' if workbook.scenario.internal.margin and not workbook.customer else 'the customer is'} quoted. Prices of the catalog are converted from US dollars; what you enter is taken as "
         f"{costs.currency} and stays as entered.",
         "stale": workbook.stale,
     }
@@ -417,7 +451,7 @@ def _rank(key: str) -> int:
 
 def _others(workbook: Workbook, found: dict[str, Price | Unknown]) -> list[str]:
     """Keys of prices that this design does not pay but that can be stated: the rent of its GPU, and those stated for others."""
-    stated = [key for key, _ in workbook.scenario.prices]
+    stated = [key for key, _ in workbook.seen.prices if not workbook.locked(f"prices.{key}")]
     stated += [path.removeprefix("prices.") for path in workbook.drafts if path.startswith("prices.")]
     rent = f"rent/{workbook.plan.scenario.hardware.gpu}"
     return sorted({rent, *stated} - set(found))
@@ -446,7 +480,7 @@ def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
 
 def _price_row(workbook: Workbook, item: Price | Unknown) -> dict[str, Any]:
     path = f"prices.{item.key}"
-    held = workbook.scenario.get(path) is not None
+    held = workbook.seen.get(path) is not None
     price = item if isinstance(item, Price) else None
     return _row(workbook, path, item.name, item.per, price, _catalog_prices(workbook).get(item.key), held)
 
@@ -457,11 +491,11 @@ def _other_row(workbook: Workbook, key: str) -> dict[str, Any]:
     head, _, rest = key.partition("/")
     if head == "rent" and rest in workbook.catalog.gpus:
         name = f"Rent of {workbook.catalog.gpus[rest].name}"
-        row = _row(workbook, path, name, "gpu-hour", None, None, workbook.scenario.get(path) is not None)
+        row = _row(workbook, path, name, "gpu-hour", None, None, workbook.seen.get(path) is not None)
         row["cells"][1]["input"]["empty"] = "of the catalog" if rentals(workbook.plan) else "unknown"
         row["cells"][6] |= cell("for rent or buy; not part of the cost", tone="small")
     else:
-        row = _row(workbook, path, key, "", None, None, workbook.scenario.get(path) is not None)
+        row = _row(workbook, path, key, "", None, None, workbook.seen.get(path) is not None)
         row["cells"][6] |= cell("stated, but this design does not need it", tone="small")
     row["cells"][4] = cell("")
     return row
@@ -471,19 +505,24 @@ def _row(
     workbook: Workbook, path: str, name: str, per: str, price: Price | None, catalog: Price | None, held: bool
 ) -> dict[str, Any]:
     """A price: its field, what it is per, its range, how well and from when it is known, and the way back to the catalog."""
-    field = field_data(workbook, path, empty=bare(catalog.value) if catalog else "unknown")
+    field = field_data(workbook, path, empty=bare(float(catalog.given.value)) if catalog else "unknown")
     field["label"] = field_of(path).label
+    locked = bool(field["locked"]) and price is not None
+    if locked and price is not None:
+        field |= {"value": f"{price.value:.10g}", "empty": ""}
     known = cell("not known", tone="bad gp-whole")
     as_of, source, ends = cell(""), cell(""), cell("", numeric=True)
     if price is not None:
-        fact = price.fact
+        fact = price.given
         known = cell("") | {"basis": fact.basis}
         as_of = cell(price.as_of, tone="whole") | ({"tag": "old", "tag_tone": "warn"} if price.old else {})
         source = _sources(workbook, fact.sources, fact.note)
+        if fact.note == OFFER:
+            source = cell(OFFER, tone="small")
         if fact.low is not None and fact.high is not None:
             ends = cell(f"{bare(fact.low)} \u2013 {bare(fact.high)}", numeric=True, tone="whole")
-    if held:
-        back = f"back to the catalog\u2019s {bare(catalog.value)}" if catalog else "take it back"
+    if held and not locked:
+        back = f"back to the catalog\u2019s {bare(float(catalog.given.value))}" if catalog else "take it back"
         source = source | {
             "acts": [
                 {
@@ -498,7 +537,12 @@ def _row(
         "id": path,
         "name": name,
         "cells": [
-            cell(name),
+            cell(name)
+            | (
+                {"note": f"the customer pays {money(price.value, '').strip()}"}
+                if price and price.purchase
+                else {}
+            ),
             cell("") | {"input": field},
             cell(PER.get(per, per), tone="small gp-whole"),
             ends,
@@ -525,7 +569,9 @@ def power_data(workbook: Workbook) -> dict[str, Any]:
         _figure("Peak", kilowatts(use.peak_w), f"{kilowatts(use.host_peak_w)} a host", "power.peak"),
         _figure("Heat", number(round(use.heat_btu_h)), "BTU/h at peak", "power.heat"),
         _figure("Energy", number(round(use.energy_kwh)), "kWh a year", "power.energy"),
-        _figure("CO\u2082", f"{float(f'{use.emissions_kg / 1000:.3g}'):g} t", "a year", "power.emissions"),
+        _figure(
+            "CO\u2082", f"{number(float(f'{use.emissions_kg / 1000:.3g}'))} t", "a year", "power.emissions"
+        ),
         _figure("Rack units", number(use.rack_units_u), "U", "power.rack_units"),
         _figure("Racks", racks, f"{number(use.hosts_per_rack)} hosts in one", "power.racks"),
     ]

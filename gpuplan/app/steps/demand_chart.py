@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import altair as alt
 import ipywidgets
 
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, Chart, theme
+from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, SCHEMA, Chart, theme
 from gpuplan.app.model import Workbook
 from gpuplan.wording import METHOD_NAMES
 
@@ -40,15 +39,20 @@ class StepChart:
         Gives the data of the chart, or nothing if there is nothing to draw.
     draw : callable
         Gives the Vega-Lite specification from the data, and whether the theme is dark.
+    wide : bool
+        Whether it is as wide as its place.
     """
 
-    def __init__(self, rows: Callable[[Workbook], Spec], draw: Callable[[Spec, bool], Spec]) -> None:
+    def __init__(
+        self, rows: Callable[[Workbook], Any], draw: Callable[[Any, bool], Spec], wide: bool = True
+    ) -> None:
         self._rows, self._draw = rows, draw
         self._chart: Chart | None = None
-        self._last: tuple[bool, Spec] | None = None
+        self._last: tuple[bool, Any] | None = None
         self.widget = ipywidgets.Box(children=())
         self.widget.add_class("gp-chart")
-        self.widget.add_class("gp-chart-wide")
+        if wide:
+            self.widget.add_class("gp-chart-wide")
 
     def show(self, workbook: Workbook, dark: bool) -> None:
         """Draw what the plan on the screen gives, if it changed."""
@@ -60,7 +64,7 @@ class StepChart:
         self._last = now
         if now[1]:
             self._chart = self._chart or Chart()
-            self._chart.spec = self._draw(now[1], dark)
+            self._chart.chart = self._draw(now[1], dark)
         children = (self._chart,) if now[1] else ()
         if self.widget.children != children:
             self.widget.children = children
@@ -68,7 +72,7 @@ class StepChart:
 
 def _chart(layers: list[Spec], height: int, about: str, dark: bool) -> Spec:
     return {
-        "$schema": alt.SCHEMA_URL,
+        "$schema": SCHEMA,
         "width": "container",
         "height": height,
         "autosize": {"type": "fit-x", "contains": "padding"},
@@ -135,30 +139,29 @@ def day_chart(data: Spec, dark: bool) -> Spec:
         "mark": {"type": "text", "align": "left", "y": -8, "color": shades["ink2"]},
         "encoding": {"x": _field("x"), "text": {"field": "day"}},
     }
-    lines = [
-        each for line in data["lines"] for each in _level(line, shades["ink"], 26 * len(data["days"]) - 2)
-    ]
+    lines = _levels(data["lines"], shades["ink"], 26 * len(data["days"]) - 2)
     about = "GPUs wanted on average in each hour of a Wednesday and a Saturday, stacked by group"
     return _chart([bars, letters, days, *lines], 230, about, dark)
 
 
-def _level(line: Spec, ink: str, end: int) -> list[Spec]:
-    """A line at a number of GPUs, with its words at the right end."""
-    data, y = _inline([line | {"x": end}]), _field("gpus")
-    words = {"type": "text", "align": "right", "dy": 11 if line["below"] else -9, "color": ink}
-    return [
+def _levels(lines: list[Spec], ink: str, end: int) -> list[Spec]:
+    """Lines at numbers of GPUs, with their words at the right end; how many there are is a matter of rows."""
+    rows, y = [line | {"x": end} for line in lines], _field("gpus")
+    dashes: Spec = {"scale": {"domain": [True, False], "range": [[6, 4], [1, 0]]}, "legend": None}
+    rules = {
+        "data": _inline(rows),
+        "mark": {"type": "rule", "color": ink, "strokeWidth": 1.5},
+        "encoding": {"y": y, "strokeDash": _field("dashed", "nominal", **dashes)},
+    }
+    words = [
         {
-            "data": data,
-            "mark": {
-                "type": "rule",
-                "strokeDash": [6, 4] if line["dashed"] else [1, 0],
-                "color": ink,
-                "strokeWidth": 1.5,
-            },
-            "encoding": {"y": y},
-        },
-        {"data": data, "mark": words, "encoding": {"x": _field("x"), "y": y, "text": {"field": "words"}}},
+            "data": _inline([row for row in rows if row["below"] is below]),
+            "mark": {"type": "text", "align": "right", "dy": 11 if below else -9, "color": ink},
+            "encoding": {"x": _field("x"), "y": y, "text": {"field": "words"}},
+        }
+        for below in (False, True)
     ]
+    return [rules, *words]
 
 
 def odds_chart(data: Spec, dark: bool) -> Spec:

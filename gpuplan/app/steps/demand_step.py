@@ -80,6 +80,8 @@ TARGETS = {
     "wait-time": "wait longer than",
     "turned-away": "are turned away because too few GPUs are free",
 }
+ABOUT = {"wait": "have to wait", "wait-time": "wait over", "turned-away": "are turned away"}
+"""Rules with a risk, in a few words after the chance."""
 WHOM = [("each", "each group"), ("all", "all groups together")]
 SHOWN_DAYS = (2, 5)
 """A weekday and a day of the weekend."""
@@ -133,16 +135,22 @@ def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str,
     gpus = answer.gpus if answer else None
     method = answer.method if answer else ""
     about = {"sum": "all at their peak at once", "hours": "as many as are active then"}.get(rule, "")
+    formula = ""
     if method and gpus is None:
         about = f"not by {METHOD_NAMES[method]}: work comes as jobs"
     elif method:
-        about = f"{METHOD_NAMES[method]}: {FORMULA_NAMES[method, rule]}"
+        formula = f"{METHOD_NAMES[method]}: {FORMULA_NAMES[method, rule]}"
+        asked = workbook.scenario.demand
+        about = f"at most {stated_percent(asked.chance)} {ABOUT[rule]}" + (
+            f" {number(asked.wait_min)} min" if rule == "wait-time" else ""
+        )
     return {
         "value": rule,
         "title": RULE_NAMES[rule],
         "gpus": "\u2013" if gpus is None else amount(gpus, "GPU"),
         "key": _rule_key(workbook, answer) if answer else "",
         "about": about,
+        "formula": formula,
     }
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
-
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, theme
+from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, SCHEMA, theme
 from gpuplan.app.steps.cost_chart import MONEY
 
 Spec = dict[str, Any]
@@ -93,7 +91,7 @@ def frontier_chart(data: Spec, dark: bool) -> Spec:
             "type": "text",
             "align": "left",
             "dx": 12,
-            "dy": -9,
+            "dy": {"expr": "datum.kind == 'the winner' ? -9 : 15"},  # two designs may lie side by side
             "fontWeight": 600,
             "color": shades["ink"],
             "aria": False,
@@ -105,7 +103,7 @@ def frontier_chart(data: Spec, dark: bool) -> Spec:
         },
     }
     return {
-        "$schema": alt.SCHEMA_URL,
+        "$schema": SCHEMA,
         "width": "container",
         "height": 270,
         "autosize": {"type": "fit-x", "contains": "padding"},
@@ -179,7 +177,7 @@ def tornado_chart(data: Spec, dark: bool) -> Spec:
         "encoding": {"x": x},
     }
     return {
-        "$schema": alt.SCHEMA_URL,
+        "$schema": SCHEMA,
         "width": "container",
         "height": {"step": 24},
         "autosize": {"type": "fit-x", "contains": "padding"},

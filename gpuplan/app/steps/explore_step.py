@@ -9,7 +9,7 @@ from typing import Any
 from gpuplan import explore
 from gpuplan.app.frame import years_words
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.background import background_card
+from gpuplan.app.steps.background import ADD_GROUP, background_card
 from gpuplan.app.steps.cost_step import bare, details, heads_of
 from gpuplan.app.steps.failing import Cell, cell
 from gpuplan.explore import Candidate, Condition, to_win
@@ -106,8 +106,10 @@ def explore_data(workbook: Workbook) -> dict[str, Any]:
         "explore",
         ("Explore designs", "Explore again"),
         again=bool(found),
-        off=workbook.stale or not workbook.plan.pools,
+        off=workbook.stale,
     )
+    if not workbook.plan.pools and workbook.exploring.runner.state != "running":
+        card["buttons"] = [ADD_GROUP]
     return card | {
         "title": "Explore designs",
         "hint": "GPU x server x GPUs per host x sharing x link x failures tolerated, for the same demand",
@@ -458,10 +460,14 @@ def to_win_data(workbook: Workbook) -> dict[str, Any]:
     }
     if chosen not in labels:
         return data
-    conditions = workbook.exploring.once(
+    conditions = workbook.exploring.later(
         f"to win: {chosen}",
         lambda: to_win(asked, workbook.catalog, _record(by_label[winner]), _record(by_label[chosen])),
     )
+    if conditions is None:
+        return data | {
+            "text": [[{"text": "Both designs are planned with one input changed at a time \u2026"}]]
+        }
     rows = [
         _condition_row(each) for each in sorted(conditions, key=lambda each: (not each.possible, each.beyond))
     ]

@@ -6,12 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import altair as alt
-import ipywidgets
-
 from gpuplan.allocation import stun_item
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, Chart, theme
+from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, SCHEMA, theme
 from gpuplan.app.model import Workbook
+from gpuplan.clusters import divided, division_words
 from gpuplan.models.failover import Loss, Outcome
 from gpuplan.records import GroupPlan, LossLevel, Pool, Trait
 from gpuplan.report import amount, group_names, number
@@ -77,7 +75,7 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     """One sentence about a pool as it stands, and what happens to each group that is touched."""
     outcome = workbook.outcome(pool.id)
     if outcome is None:
-        return _all_running(pool)
+        return _all_running(workbook, pool)
     failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
     lead = ", ".join(
         f"{'host' if len(hosts) == 1 else 'hosts'} {runs(hosts)} {what}"
@@ -95,7 +93,7 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     }
 
 
-def _all_running(pool: Pool) -> dict[str, Any]:
+def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     worst, single = max((loss.unplaced for loss in pool.failures), default=0), _level(pool, 1)
     proof = (
         f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
@@ -120,6 +118,8 @@ def _all_running(pool: Pool) -> dict[str, Any]:
         tone = "warn"
         lead = "Not every failure is survived." if pool.hosts_for_failures else "No host is spare."
         text = f"The worst failure of one host leaves {amount(worst, 'VM')} without a GPU. {proof}"
+    if found := divided(workbook.plan.scenario, workbook.catalog, pool):
+        text += f" That is as one cluster, which has at most {found.most} hosts. {division_words(found)}"
     return {"tone": tone, "lead": lead, "text": text, "heads": [], "rows": [], "rest": ""}
 
 
@@ -342,60 +342,61 @@ def capacity_rows(workbook: Workbook) -> list[dict[str, Any]]:
     ]
 
 
-class CapacityChart:
-    """GPUs left after host failures against what is occupied; drawn while the details are open."""
-
-    def __init__(self) -> None:
-        self._chart: Chart | None = None
-        self.widget = ipywidgets.Box(children=())
-        self.widget.add_class("gp-chart")
-        self._last: tuple[Any, ...] = ()
-
-    def show(self, workbook: Workbook, dark: bool) -> None:
-        """Draw the plan's capacity, if it changed."""
-        rows = capacity_rows(workbook) if "failures" in workbook.opened else []
-        now = (dark, str(rows))
-        if now != self._last:
-            self._last = now
-            if rows:
-                self._chart = self._chart or Chart()
-                self._chart.chart = _capacity_chart(rows, dark)
-            self.widget.children = (self._chart,) if rows else ()
+def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
+    """What the chart of losses draws: nothing while its details are closed."""
+    return capacity_rows(workbook) if "failures" in workbook.opened else []
 
 
-def _capacity_chart(rows: list[dict[str, Any]], dark: bool) -> Any:
+def capacity_chart(rows: list[dict[str, Any]], dark: bool) -> dict[str, Any]:
+    """GPUs left after host failures against what is occupied, for each pool."""
     many = len({r["pool"] for r in rows}) > 1
     shades = DARK if dark else LIGHT
     colours = dict(zip(STATES.values(), (OKABE_ITO[2], OKABE_ITO[5], shades["ink2"]), strict=True))
     found = {r["state"] for r in rows}
     domain = [state for known, state in STATES.items() if known is not None or state in found]
-    base = alt.Chart(alt.InlineData(values=rows))
-    bars = base.mark_bar(size=22, cornerRadiusEnd=3).encode(
-        x=alt.X("left:Q", title="GPUs left", axis=alt.Axis(tickMinStep=1)),
-        y=alt.Y("lost:O", title="Hosts lost"),
-        color=alt.Color(
-            "state:N",
-            title=None,
-            legend=alt.Legend(orient="bottom"),
-            scale=alt.Scale(domain=domain, range=[colours[state] for state in domain]),
-        ),
-        tooltip=[
-            alt.Tooltip("lost:O", title="Hosts lost"),
-            alt.Tooltip("left:Q", title="GPUs left"),
-            alt.Tooltip("occupied:Q", title="GPUs occupied"),
-            alt.Tooltip("state:N", title="Placement"),
-        ],
-    )
-    words = base.mark_text(align="left", dx=5, color=shades["ink"]).encode(
-        x="left:Q", y="lost:O", text=alt.Text("left:Q")
-    )
-    rule = base.mark_rule(strokeDash=[5, 4], strokeWidth=2, color=shades["ink"]).encode(x="max(occupied):Q")
-    layered = alt.layer(bars, words, rule).properties(
-        width=560 if not many else 260,
-        height=alt.Step(30),
-        description="GPUs left after host failures, against the GPUs that the placed VMs occupy",
-    )
-    chart = layered.facet(column=alt.Column("pool:N", title=None, sort=None)) if many else layered
-    return chart.properties(
-        title=alt.Title("GPUs left when hosts are lost", subtitle="dashed: GPUs that the placed VMs occupy")
-    ).configure(**theme(dark))
+    left, lost = {"field": "left", "type": "quantitative"}, {"field": "lost", "type": "ordinal"}
+    bars = {
+        "mark": {"type": "bar", "size": 22, "cornerRadiusEnd": 3},
+        "encoding": {
+            "x": left | {"title": "GPUs left", "axis": {"tickMinStep": 1}},
+            "y": lost | {"title": "Hosts lost"},
+            "color": {
+                "field": "state",
+                "type": "nominal",
+                "title": None,
+                "legend": {"orient": "bottom"},
+                "scale": {"domain": domain, "range": [colours[state] for state in domain]},
+            },
+            "tooltip": [
+                lost | {"title": "Hosts lost"},
+                left | {"title": "GPUs left"},
+                {"field": "occupied", "type": "quantitative", "title": "GPUs occupied"},
+                {"field": "state", "type": "nominal", "title": "Placement"},
+            ],
+        },
+    }
+    words = {
+        "mark": {"type": "text", "align": "left", "dx": 5, "color": shades["ink"]},
+        "encoding": {"x": left, "y": lost, "text": left},
+    }
+    rule = {
+        "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 2, "color": shades["ink"]},
+        "encoding": {"x": {"aggregate": "max", "field": "occupied", "type": "quantitative"}},
+    }
+    layered = {
+        "width": 260 if many else 560,
+        "height": {"step": 30},
+        "description": "GPUs left after host failures, against the GPUs that the placed VMs occupy",
+        "layer": [bars, words, rule],
+    }
+    column = {"column": {"field": "pool", "type": "nominal", "title": None, "sort": None}}
+    return {
+        "$schema": SCHEMA,
+        "title": {
+            "text": "GPUs left when hosts are lost",
+            "subtitle": "dashed: GPUs that the placed VMs occupy",
+        },
+        "data": {"values": rows},
+        **({"facet": column, "spec": layered} if many else layered),
+        "config": theme(dark),
+    }

@@ -158,7 +158,8 @@ def _arrivals(outcome: Outcome | None, ink: _Ink) -> dict[int, list[str]]:
             where.pop(lost, None)
     found: dict[int, list[str]] = {}
     for (group, vm), host in where.items():
-        found.setdefault(host, []).append(f"{ink.letters[group]}{vm}")
+        letter = ink.letters[group]
+        found.setdefault(host, []).append(f"{letter}{'.' if letter.isdigit() else ''}{vm}")
     return found
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import altair as alt
-
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, theme
+from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, SCHEMA, theme
 
 Spec = dict[str, Any]
 
@@ -96,7 +94,7 @@ def scaling_chart(data: Spec, dark: bool) -> Spec:
         else "Throughput of training over the number of hosts"
     )
     return {
-        "$schema": alt.SCHEMA_URL,
+        "$schema": SCHEMA,
         "width": "container",
         "height": 260,
         "autosize": {"type": "fit-x", "contains": "padding"},

@@ -108,7 +108,6 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     links = [(str(g), f"{g} Gbit/s") for g in FIELD_BY_PATH["network.link_gbit_s"].choices]
     frames = [("1500", "1,500 bytes"), ("9000", "9,000 bytes (jumbo)")]
-    switches = [("", "chosen by gpuplan"), *((s.id, s.name) for s in catalog.switches.values())]
     tcp, trip = tcp_rate(scenario, catalog), round_trip(scenario, catalog)
     while_empty = []
     if scenario.network.latency_us is None:
@@ -116,8 +115,6 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
     if tcp.low is not None and tcp.high is not None:
         ends = f"between {number(tcp.low)} and {number(tcp.high)}"
         while_empty.append(f"a TCP rate of {_rate(float(tcp.value))} Gbit/s, {ends} ({tcp.basis})")
-    cabling = workbook.plan.cabling
-    bound = f"{number(cabling.max_oversubscription)}:1, by the work" if cabling else "by the work"
     return {
         "title": "Network of a host",
         "fields": [
@@ -125,6 +122,23 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "network.transport", list(TRANSPORT_NAMES.items())),
             field_data(workbook, "network.mtu_bytes", frames),
             field_data(workbook, "network.latency_us", empty=f"{number(trip.value)} ({trip.basis})"),
+        ],
+        "text": f"While nothing is stated: {' and '.join(while_empty)}." if while_empty else "",
+        "stale": workbook.stale,
+    }
+
+
+def more_network_form(workbook: Workbook) -> dict[str, Any]:
+    """What is asked less often: rates and sharing of a link, other hosts, and the switches."""
+    scenario, cabling = workbook.plan.scenario, workbook.plan.cabling
+    tcp = tcp_rate(scenario, workbook.catalog)
+    switches = [("", "chosen by gpuplan"), *((s.id, s.name) for s in workbook.catalog.switches.values())]
+    bound = f"{number(cabling.max_oversubscription)}:1, by the work" if cabling else "by the work"
+    return {
+        "title": "More about the network",
+        "fold": True,
+        "hint": "TCP rate, other traffic, compute hosts, switches",
+        "fields": [
             field_data(workbook, "network.tcp_gbit_s", empty=f"{_rate(float(tcp.value))} ({tcp.basis})"),
             field_data(workbook, "network.users_per_link", empty="by the placement"),
             field_data(workbook, "network.other_gbit_s"),
@@ -133,8 +147,6 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "network.leaf", switches),
             field_data(workbook, "network.spine", switches),
         ],
-        "text": f"While nothing is stated: {' and '.join(while_empty)}." if while_empty else "",
-        "stale": workbook.stale,
     }
 
 
@@ -154,6 +166,7 @@ def training_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "training.epochs", empty="not stated"),
             field_data(workbook, "training.aggregation", list(AGGREGATION_NAMES.items())),
         ],
+        "text": "A job to try out, whether or not a group trains so: it changes neither hosts nor cost.",
     }
 
 

@@ -73,6 +73,7 @@ def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[st
     return {
         "value": failures,
         "title": f"N+{failures}",
+        "words": f"{amount(failures, 'host')} may fail" if failures else "no host may fail",
         "key": f"{at}.hosts" if posture else "",
         "hosts": amount(posture.hosts, "host") if posture else "",
         "gpus": amount(posture.gpus, "GPU") if posture else "",

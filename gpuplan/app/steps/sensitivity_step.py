@@ -108,7 +108,7 @@ def tornado_head(workbook: Workbook) -> dict[str, Any]:
     options = [{"value": value, "text": text} for value, text in VIEWS.items()]
     return {
         "shown": True,
-        "title": "Tornado",
+        "title": "From the low to the high end of each input",
         "selects": [{"what": "swing", "label": "Show", "value": _view(workbook), "options": options}],
         "stale": workbook.stale,
     }
@@ -165,7 +165,7 @@ def ranges_data(workbook: Workbook) -> dict[str, Any]:
     """The range of each input, to be overwritten in place, and what the answer is at its ends."""
     bars = _bars(workbook)
     paths = {bar["path"] for bar in bars}
-    stated = [path for path, _ in workbook.scenario.ranges]
+    stated = [path for path, _ in workbook.seen.ranges]
     stated += [path.removeprefix("ranges.") for path in workbook.drafts if path.startswith("ranges.")]
     others = [path for path in dict.fromkeys(stated) if path not in paths]
     currency = workbook.plan.costs.currency if workbook.plan.costs else ""

@@ -1,10 +1,10 @@
-"""Start: an example, a blank design, or a file."""
+"""Start: an example, a blank design, a file, and what the steps answer."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.model import Workbook
+from gpuplan.app.model import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount
 from gpuplan.scenario import load_scenario
@@ -29,12 +29,30 @@ EXAMPLES = (
     ),
 )
 
+JOURNEY = {
+    "usecases": "who needs GPUs, and for what",
+    "demand": "when, and how many are enough",
+    "hosts": "who is on which GPU; fail a host",
+    "network": "what it carries and slows down",
+    "cost": "by year, part and group",
+    "compare": "other designs, side by side",
+    "design": "each decision with its reasons",
+    "deliver": "documents, slides, workbook",
+}
+"""Step -> what it answers."""
+
 
 def start_data(workbook: Workbook) -> dict[str, Any]:
     """The ways to begin, each example with its answer."""
     if workbook.examples is None:
         workbook.examples = [_example(workbook, *example) for example in EXAMPLES]
-    return {"examples": workbook.examples, "started": workbook.started, "name": workbook.scenario.name}
+    return {
+        "examples": workbook.examples,
+        "started": workbook.started,
+        "name": workbook.scenario.name,
+        "journey": [{"id": step, "title": title, "text": JOURNEY[step]} for step, title in STEPS[1:]],
+        "customer": workbook.customer,
+    }
 
 
 def _example(workbook: Workbook, key: str, title: str, text: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,7 @@ DRAWN: tuple[Callable[[Workbook], Data], ...] = (
     step.prices_data,
     step.power_data,
     step.bill_data,
+    step.internal_form,
 )
 
 
@@ -350,3 +352,75 @@ def test_the_way_back_names_the_price_of_the_catalog(enterprise: Workbook) -> No
     enterprise.edit("prices.vcf-core-year", "1")
     act = prices(enterprise)["vcf-core-year"][6]["acts"][0]
     assert act["text"] == f"back to the catalog\u2019s {step.bare(price.value)}"
+
+
+# What is internal
+
+
+@pytest.fixture
+def sold(enterprise: Workbook) -> Workbook:
+    """The enterprise example with internal notes and a margin."""
+    enterprise.edit("internal.notes", "Ask Bob.")
+    enterprise.edit("internal.margin", "18 %")
+    enterprise.edit("prices.gpus/v100-pcie-32gb", "8417.39")
+    return enterprise
+
+
+def inputs_of(data: Data) -> dict[str, Data]:
+    return {row["id"]: row["cells"][1]["input"] for row in data["rows"]}
+
+
+def test_the_internal_card_says_what_is_paid_and_earned(sold: Workbook) -> None:
+    card = step.internal_form(sold)
+    assert card["hint"] == "margin and internal notes"
+    (table,) = card["tables"]
+    rows = {row[0]["text"]: [c["text"] for c in row[1:]] for row in table["rows"]}
+    # 32 GPUs at 8 417.39, which are sold at 8 417.39 / 0.82 = 10 265.11
+    assert rows["GPUs"] == ["269\u202f356", "328\u202f484", "59\u202f127"]
+    assert list(rows)[-1] == "All that is sold"
+    sold.edit("internal.margin", "")
+    card = step.internal_form(sold)
+    assert (card["tables"], card["hint"]) == ([], "internal notes")
+
+
+def test_prices_are_those_that_we_pay_beside_those_of_the_customer(sold: Workbook) -> None:
+    row = next(r for r in step.prices_data(sold)["rows"] if r["id"] == "prices.gpus/v100-pcie-32gb")
+    assert row["cells"][0]["note"] == "the customer pays 10\u202f265"
+    assert row["cells"][1]["input"]["value"] == "8417.39"
+    assert row["cells"][6]["acts"][0]["text"] == "back to the catalog\u2019s 9\u202f938"
+    row = next(r for r in step.prices_data(sold)["rows"] if r["id"] == "prices.electricity-kwh")
+    assert "note" not in row["cells"][0]
+
+
+def test_nothing_internal_is_in_the_customer_view(sold: Workbook) -> None:
+    before = strip_data(sold)
+    sold.look_as(customer=True)
+    assert strip_data(sold)["figures"][:-1] == before["figures"][:-1]
+    card = step.internal_form(sold)
+    assert (card["shown"], card["fields"]) == (False, [])
+    fields = inputs_of(step.prices_data(sold))
+    gpu = fields["prices.gpus/v100-pcie-32gb"]
+    assert (gpu["value"], "price of this offer" in gpu["locked"]) == ("10265.11", True)
+    assert fields["prices.electricity-kwh"]["locked"] == ""
+    assert set(fields) <= {row["id"] for row in step.prices_data(sold)["rows"]}
+    sold.fold("cost-years", True)
+    drawn = [json.dumps(data(sold)) for data in DRAWN]
+    for key in [*sold.plan.lines, "messages"]:
+        sold.drawer = key
+        drawn.append(json.dumps(drawer_data(sold)))
+    for text in drawn:
+        assert not re.search(r"8.?417|19.?58[45]|Ask Bob|margin|back to the catalog", text)
+
+
+def test_what_the_offer_says_is_not_changed_in_the_customer_view(sold: Workbook) -> None:
+    sold.look_as(customer=True)
+    before = sold.scenario
+    for path in ("prices.gpus/v100-pcie-32gb", "ranges.prices.gpus/v100-pcie-32gb", "internal.margin"):
+        sold.edit(path, "1")
+        assert sold.scenario == before
+        assert "leave the customer view" in sold.notice[1].lower()
+    sold.edit("prices.electricity-kwh", "0.5")
+    sold.edit("cost.years", "3")
+    sold.look_as(customer=False)
+    assert sold.scenario.get("prices.electricity-kwh") == 0.5
+    assert (sold.scenario.internal.margin, sold.scenario.get("prices.gpus/v100-pcie-32gb")) == (0.18, 8417.39)

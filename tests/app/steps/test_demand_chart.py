@@ -12,7 +12,7 @@ pytest.importorskip("traitlets")
 import altair as alt
 
 from gpuplan import load_scenario
-from gpuplan.app.chart import DARK, LIGHT
+from gpuplan.app.chart import DARK, LIGHT, split_rows
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.demand_chart import FLOOR, LEAST_CHANCE, LINES, StepChart, day_chart, odds_chart
 from gpuplan.app.steps.demand_step import day_rows, odds_rows
@@ -45,8 +45,35 @@ def test_the_hours_are_bars_under_their_lines(book: Workbook) -> None:
     assert bars["data"]["values"] == data["rows"]
     scale = bars["encoding"]["color"]["scale"]
     assert list(zip(scale["domain"], scale["range"], strict=True)) == data["groups"]
-    drawn = [rule["data"]["values"][0]["gpus"] for rule in layers(spec, "rule")]
-    assert drawn == [line["gpus"] for line in data["lines"]]
+    (rules,) = layers(spec, "rule")
+    assert [row["gpus"] for row in rules["data"]["values"]] == [line["gpus"] for line in data["lines"]]
+
+
+def test_only_rows_are_sent_when_only_rows_change() -> None:
+    line = {"gpus": 28, "words": "planned", "below": False, "dashed": False}
+    row = {
+        "x": 0,
+        "end": 1,
+        "middle": 0.5,
+        "gpus": 3.0,
+        "group": "A",
+        "clock": "",
+        "order": 0,
+        "letter": "",
+        "ink": "#000",
+    }
+    data = {"groups": [("A", "#111")], "days": ["Wed"], "place": "UTC"}
+    specs, rows = [], []
+    for lines, gpus in (([line], 3.0), ([line, line | {"below": True}], 4.0)):
+        spec, named = split_rows(day_chart(data | {"lines": lines, "rows": [row | {"gpus": gpus}]}, False))
+        specs.append(spec)
+        rows.append(named)
+    assert specs[0] == specs[1]
+    assert "values" not in str(specs[0]["layer"][0]["data"])
+    used = [layer["data"]["name"] for layer in specs[0]["layer"]]
+    assert used[0] == used[1]  # bars and letters share their rows, which are sent once
+    assert set(used) == set(rows[0]) == set(rows[1])
+    assert rows[1][used[0]] == [row | {"gpus": 4.0}]
 
 
 def test_each_method_has_a_line_of_its_own_colour_and_dashes(book: Workbook) -> None:
@@ -111,7 +138,7 @@ def test_a_chart_is_made_once_and_drawn_when_something_changed(book: Workbook) -
     chart.show(book, True)
     assert drawn == [False, True, True]
     assert chart.widget.children == (first,)
-    assert first.spec == day_chart(day_rows(book), True)
+    assert first.chart == day_chart(day_rows(book), True)
     book.edit("hardware.gpus_per_host", "many")
     chart.show(book, True)
     assert "gp-stale" in chart.widget._dom_classes

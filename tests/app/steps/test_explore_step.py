@@ -90,7 +90,8 @@ def test_before_it_is_explored_only_the_button_is_shown(catalog: Catalog) -> Non
     assert not data["buttons"][0]["off"]
     assert not step.frontier_head(book)["shown"]
     assert not step.to_win_data(book)["shown"]
-    assert step.explore_data(Workbook(catalog, from_dict({})))["buttons"][0]["off"]
+    (button,) = step.explore_data(Workbook(catalog, from_dict({})))["buttons"]
+    assert (button["text"], button["event"], button["rest"]) == ("Add a group", "visit", {"path": "groups"})
     book.edit("cost.years", "soon")
     assert step.explore_data(book)["buttons"][0]["off"]
 

@@ -15,7 +15,7 @@ from gpuplan import load_scenario
 from gpuplan.app.chart import LIGHT
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.failing import (
-    _capacity_chart,
+    capacity_chart,
     capacity_rows,
     failures_data,
     runs,
@@ -206,14 +206,14 @@ def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> No
     assert "no place was found for 2 VMs" in said["text"]
     rows = capacity_rows(book)
     assert [row["state"] for row in rows] == ["everything fits", "not known", "not known"]
-    drawn = _capacity_chart(rows, dark=False).to_dict()
+    drawn = capacity_chart(rows, dark=False)
     scale = drawn["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == ["everything fits", "not everything fits", "not known"]
     assert scale["range"][2] == LIGHT["ink2"]
 
 
 def test_the_chart_names_only_what_it_may_show(book: Workbook) -> None:
-    drawn = _capacity_chart(capacity_rows(book), dark=True).to_dict()
+    drawn = capacity_chart(capacity_rows(book), dark=True)
     assert drawn["layer"][0]["encoding"]["color"]["scale"]["domain"] == [
         "everything fits",
         "not everything fits",

@@ -21,6 +21,7 @@ from gpuplan.scenario import from_dict
 
 Data = dict[str, Any]
 PARTS: tuple[Callable[[Workbook], Data], ...] = (
+    step.more_network_form,
     step.network_form,
     step.training_form,
     step.remote_data,
@@ -81,7 +82,8 @@ def test_every_part_is_plain_data_and_every_number_with_a_trail_opens_it(catalog
 
 
 def test_all_inputs_of_the_network_and_of_the_job_are_in_the_forms(enterprise: Workbook) -> None:
-    asked = {**fields(step.network_form(enterprise)), **fields(step.training_form(enterprise))}
+    forms = (step.network_form, step.more_network_form, step.training_form)
+    asked = {path: field for form in forms for path, field in fields(form(enterprise)).items()}
     assert set(asked) == {f.path for f in FIELDS if f.path.startswith(("network.", "training."))}
     for field in asked.values():
         if field["kind"] == "select":
@@ -98,7 +100,8 @@ def test_all_inputs_of_the_network_and_of_the_job_are_in_the_forms(enterprise: W
 
 def test_an_empty_rate_shows_what_was_fitted_with_its_range(enterprise: Workbook) -> None:
     data = step.network_form(enterprise)
-    assert fields(data)["network.tcp_gbit_s"]["empty"] == "26 (fitted)"  # 15 on 25 Gbit/s, x (100 / 25) ^ 0.4
+    more = fields(step.more_network_form(enterprise))
+    assert more["network.tcp_gbit_s"]["empty"] == "26 (fitted)"  # 15 on 25 Gbit/s, x (100 / 25) ^ 0.4
     assert "26 Gbit/s, between 10.7 and 48 (fitted)" in data["text"]
     assert "round trip of 50 us is planned with (published)" in data["text"]
     enterprise.edit("network.tcp_gbit_s", "30")

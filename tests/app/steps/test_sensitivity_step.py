@@ -136,3 +136,13 @@ def test_thresholds_name_the_values_at_which_hosts_change(book: Workbook, found:
 )
 def test_values_in_words(value: float | None, path: str, unit: str, words: str) -> None:
     assert step.words(value, path, unit) == words
+
+
+def test_the_range_of_a_price_that_is_sold_is_not_in_the_customer_view(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("starter"))
+    path = f"prices.gpus/{book.scenario.hardware.gpu}"
+    book.edit(f"ranges.{path}", "9000 to 9900")
+    book.edit("internal.margin", "20 %")
+    assert path in str(step.ranges_data(book))
+    book.look_as(customer=True)
+    assert path not in str(step.ranges_data(book))

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("traitlets")
 
-from gpuplan.app.model import Workbook
+from gpuplan.app.model import STEPS, Workbook
 from gpuplan.app.steps.start import EXAMPLES, start_data
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import example_names
@@ -32,3 +32,9 @@ def test_the_examples_do_not_depend_on_the_design_at_hand(catalog: Catalog) -> N
     book.edit("demand.stated_gpus", "100")
     assert start_data(book)["examples"] == before
     assert start_data(book)["started"]
+
+
+def test_every_step_says_what_it_answers(catalog: Catalog) -> None:
+    journey = start_data(Workbook(catalog))["journey"]
+    assert [(step["id"], step["title"]) for step in journey] == list(STEPS[1:])
+    assert all(step["text"] for step in journey)

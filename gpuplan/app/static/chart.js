@@ -1,0 +1,79 @@
+// A chart. Vega stays: when only rows change, its view gets the new rows; else the chart is made again.
+const vega = (globalThis.gpuplanVega ??= Promise.withResolvers());
+
+// No menu (it is unnamed and offers an editor on the internet), vector output for print, and no eval: with "ast" Vega
+// interprets its expressions, which the page's Content-Security-Policy demands.
+const OPTIONS = { mode: "vega-lite", actions: false, renderer: "svg", ast: true };
+
+// From the rows of a view to others. Rows are changed where they are, so that their marks stay in the document.
+function changes(view, name, now) {
+  const set = view.changeset();
+  const there = view.data(name);
+  now.forEach((row, at) => {
+    if (at >= there.length) set.insert({ ...row });
+    else for (const [field, value] of Object.entries(row)) if (there[at][field] !== value) set.modify(there[at], field, value);
+  });
+  return there.length > now.length ? set.remove(there.slice(now.length)) : set;
+}
+
+export default {
+  async render({ model, el }) {
+    const embed = await vega.promise;
+    const place = document.createElement("div");
+    el.append(place);
+    let made; // what is on the screen: vega-embed's answer, and the spec and the rows that it was made of
+    let drawing = false;
+    let gone = false;
+
+    async function show(spec, rows) {
+      if (made?.spec === spec) {
+        const { view, rows: before } = made;
+        for (const [name, now] of Object.entries(rows)) {
+          if (JSON.stringify(before[name]) !== JSON.stringify(now)) view.change(name, changes(view, name, now));
+        }
+        made.rows = rows;
+        await view.resize().runAsync(); // room for labels that have become longer
+        return;
+      }
+      made?.finalize();
+      made = undefined;
+      if (!spec.$schema) return place.replaceChildren();
+      const datasets = { ...spec.datasets, ...rows };
+      const { view, finalize } = await embed(place, structuredClone({ ...spec, datasets }), OPTIONS);
+      made = { view, finalize, spec, rows };
+    }
+    // One at a time, and the last one counts: what came meanwhile is drawn next.
+    async function draw() {
+      if (drawing || !el.clientWidth) return;
+      drawing = true;
+      let spec, rows;
+      while (!gone && (spec !== model.get("spec") || rows !== model.get("rows"))) {
+        [spec, rows] = [model.get("spec"), model.get("rows")];
+        try {
+          await show(spec, rows);
+        } catch (error) {
+          console.error(error);
+        }
+      }
+      drawing = false;
+    }
+    model.on("change:spec", draw);
+    model.on("change:rows", draw);
+    // A chart follows the width of its place, which it has once it is on the page.
+    let width = 0;
+    const placed = new ResizeObserver(() => {
+      if (el.clientWidth === width) return;
+      width = el.clientWidth;
+      if (made) dispatchEvent(new Event("resize"));
+      draw();
+    });
+    placed.observe(el);
+    return () => {
+      gone = true;
+      placed.disconnect();
+      model.off("change:spec", draw);
+      model.off("change:rows", draw);
+      made?.finalize();
+    };
+  },
+};

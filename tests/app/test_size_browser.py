@@ -1,0 +1,54 @@
+"""Designs of any size on the screen: ten thousand hosts, and names as long as they may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from gpuplan.app.model import STEPS
+from gpuplan.scenario import from_dict
+
+OUTSIDE = """() => [...document.querySelectorAll(".gp-app *")].filter((node) => {
+  const box = node.getBoundingClientRect(), card = node.closest(".gp-card, .gp-figure")?.getBoundingClientRect();
+  if (!box.width || !card || (node.closest("svg") && node.tagName !== "svg")) return false;
+  for (let at = node; at && !at.matches(".gp-card"); at = at.parentElement) {
+    if (getComputedStyle(at).overflowX !== "visible" && at !== node) return false;
+  }
+  return box.right > card.right + 1;
+}).map((node) => `${node.tagName}.${node.className}: ${node.textContent.slice(0, 60)}`)"""
+
+LARGE = {
+    "name": "Ten thousand hosts",
+    "groups": [
+        {"id": "a", "name": "W" * 60, "people": 10_000, "gpus_each": 8, "remote_allowed": False},
+        {"id": "b", "name": "names_with_underscores_" * 2, "people": 30_000, "gpus_each": 2},
+        {"id": "c", "name": "\u0645\u062c\u0645\u0648\u0639\u0629", "people": 80_000, "gpus_each": 0.25},
+    ],
+    "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 16},
+}
+
+
+def test_ten_thousand_hosts_and_long_names_stay_in_their_places(
+    server: Callable[..., Any], page: Callable[..., Any], tmp_path: Path
+) -> None:
+    """No sideways scroll and nothing beyond its card on any step; a host of a kind can still be failed."""
+    path = tmp_path / "large.yaml"
+    path.write_text(from_dict(LARGE).to_yaml(), encoding="utf-8")
+    app = server(scenario=path)
+    opened = page().open(app.url, "Use cases")
+    large = opened.page
+    for _, name in STEPS[1:]:
+        large.locator("nav").get_by_text(name, exact=True).click()
+        large.get_by_role("heading", name=name, level=1).wait_for()
+        assert large.evaluate("document.documentElement.scrollWidth") == 1280, name
+        assert large.evaluate(OUTSIDE) == [], name
+    large.locator("nav").get_by_text("Hosts and availability").click()
+    large.get_by_text("159 clusters of at most 64 hosts").wait_for()
+    tiles = large.locator(".gp-kind > .gp-host")
+    tiles.first.click()
+    large.get_by_text("everyone is placed again").wait_for()
+    assert tiles.count() < 30
+    figures = large.locator(".gp-figure b").all_inner_texts()
+    assert "160\u202f000" in figures and "10\u202f001" in figures
+    assert opened.external == [] and opened.errors == []
