@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from gpuplan.facts import Fact, weakest
@@ -335,6 +335,7 @@ def _input(name: str, given: Fact | Line) -> Input:
     )
 
 
+@lru_cache(maxsize=4096)
 def _label(key: str) -> str:
     """How an input is called on the screen, from its scenario path or catalog key."""
     if key in FIELD_BY_PATH or key.startswith(("groups.", "prices.")):

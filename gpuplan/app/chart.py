@@ -18,6 +18,8 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from gpuplan.report.marks import OKABE_ITO
+
 STATIC = Path(__file__).parent / "static"
 BUNDLE = STATIC / "vega.js"
 """Vega, Vega-Lite and Vega-Embed as altair uses them; the altair is named in the first line."""
@@ -28,8 +30,6 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.1.0.json"
 LIGHT = {"ink": "#1a2230", "ink2": "#5a6576", "line": "#dfe3e9"}
 DARK = {"ink": "#e8edf4", "ink2": "#9aa7b8", "line": "#2b3644"}
 FONT = '"Segoe UI", system-ui, -apple-system, Roboto, sans-serif'
-OKABE_ITO = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#cc79a7", "#d55e00")
-"""Colours of groups in their order; never the only mark of a difference."""
 
 
 def write_bundle(path: Path = BUNDLE) -> int:

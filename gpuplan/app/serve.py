@@ -382,6 +382,18 @@ class ChannelsHandler(VoilaKernelWebsocketHandler):  # type: ignore[misc]
         self.opened = True
         await super().open(kernel_id)
 
+    def send_ping(self) -> None:
+        """Ask whether the page is still there; one that has not answered for three intervals is given up.
+
+        After one interval, the limit that tornado accepts, jupyter_server would close what it has not even asked.
+        """
+        now, line = tornado.ioloop.IOLoop.current().time(), self.ws_connection
+        if line is None or line.client_terminated or 1000 * (now - self.last_pong) > 3 * PING_MS:
+            super().send_ping()
+        else:
+            self.ping(b"")
+            self.last_ping = now
+
     def on_close(self) -> None:
         """Disconnect from the kernel, if it came to that; jupyter_server would trip over it, or count it twice."""
         if self.opened:
@@ -573,8 +585,7 @@ def _settings(*, loopback: bool, token: str) -> dict[str, Any]:
         "local_hostnames": ["localhost"],
         "compress_response": not loopback,
         "ws_ping_interval": PING_MS,
-        # Three times: with one, a connection would be closed before it is first asked.
-        "ws_ping_timeout": 3 * PING_MS,
+        "ws_ping_timeout": PING_MS,  # tornado wants no more; see ChannelsHandler.send_ping
         "websocket_max_message_size": 32 * 1024 * 1024,
         "jinja2_env": pages,
     }

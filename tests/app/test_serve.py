@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.metadata
 import json
-import logging
 import os
 import re
 import signal
@@ -22,8 +20,6 @@ import pytest
 
 pytest.importorskip("voila")
 
-from jupyter_server.base.websocket import WebSocketMixin
-from tornado.ioloop import IOLoop
 
 from gpuplan.app import serve as serving
 
@@ -546,24 +542,25 @@ def test_loopback_names() -> None:
     assert not any(map(serving.is_loopback, ("", "0.0.0.0", "::", "10.0.0.1", "example.org")))
 
 
-def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed() -> None:
-    settings = serving._settings(loopback=True, token="")
+def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, interval = 1000.0, serving.PING_MS / 1000
+    monkeypatch.setattr("tornado.ioloop.IOLoop.current", lambda: SimpleNamespace(time=lambda: now))
 
-    async def after(silent: int) -> list[str]:
+    def after(silent: int) -> list[str]:
         """What the server does when it looks, so many intervals after it last heard of the page."""
         did: list[str] = []
-        page = WebSocketMixin()
-        page.settings, page.log = settings, logging.getLogger("test")
+        page = serving.ChannelsHandler.__new__(serving.ChannelsHandler)
+        page.application = SimpleNamespace(settings=serving._settings(loopback=True, token=""))
         page.ws_connection = SimpleNamespace(client_terminated=False)
         page.ping, page.close = lambda _data: did.append("asked"), lambda: did.append("closed")
-        interval = page.ping_interval / 1000
-        now = IOLoop.current().time()
         page.last_ping, page.last_pong = now - interval - 0.1, now - silent * interval - 0.1
         page.send_ping()
         return did
 
-    assert asyncio.run(after(1)) == ["asked"], "the first time: it was never asked before"
-    assert asyncio.run(after(4)) == ["closed"]
+    assert after(1) == ["asked"], "the first time: it was never asked before"
+    assert after(4) == ["closed"]
 
 
 # --- the chart's bundle

@@ -7,8 +7,9 @@ from typing import Any
 
 import ipywidgets
 
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, SCHEMA, Chart, theme
+from gpuplan.app.chart import DARK, LIGHT, SCHEMA, Chart, theme
 from gpuplan.app.model import Workbook
+from gpuplan.report.marks import OKABE_ITO
 from gpuplan.wording import METHOD_NAMES
 
 Spec = dict[str, Any]
@@ -102,41 +103,37 @@ def day_chart(data: Spec, dark: bool) -> Spec:
         scale={"domain": [0, 26 * len(data["days"]) - 2], "nice": False},
         axis={"values": hours, "labelExpr": clock, "grid": False},
     )
-    stacked: Spec = {"stack": "zero", "title": "GPUs wanted on average", "axis": {"tickCount": 5}}
+    y: Spec = {"title": "GPUs wanted on average", "axis": {"tickCount": 5}}
     groups = {"domain": [name for name, _ in data["groups"]], "range": [ink for _, ink in data["groups"]]}
-    order = _field("order")
-    rows = _inline(data["rows"])
     bars = {
-        "data": rows,
-        "mark": {"type": "bar", "binSpacing": 0},
+        "data": _inline(data["rows"]),
+        "mark": {"type": "rect", "aria": False},
         "encoding": {
             "x": x,
             "x2": {"field": "end"},
-            "y": _field("gpus", **stacked),
+            "y": _field("low", **y),
+            "y2": {"field": "high"},
             "color": _field("group", "nominal", scale=groups, legend=None),
-            "order": order,
             "tooltip": [
                 _field("group", "nominal", title="Group"),
                 _field("clock", "nominal", title=data["place"]),
-                _field("gpus", title="GPUs", format=".2f"),
+                _field("gpus", "nominal", title="GPUs"),
             ],
         },
     }
     letters = {
-        "data": rows,
-        "mark": {"type": "text", "fontSize": 11, "fontWeight": 600},
+        "data": _inline(data["letters"]),
+        "mark": {"type": "text", "fontSize": 11, "fontWeight": 600, "aria": False},
         "encoding": {
-            "x": _field("middle"),
-            "y": _field("gpus", **stacked, bandPosition=0.5),
-            "detail": {"field": "group"},
+            "x": _field("x"),
+            "y": _field("y", **y),
             "color": {"field": "ink", "type": "nominal", "scale": None},
-            "order": order,
             "text": {"field": "letter"},
         },
     }
     days = {
         "data": _inline([{"x": 26 * at, "day": day} for at, day in enumerate(data["days"])]),
-        "mark": {"type": "text", "align": "left", "y": -8, "color": shades["ink2"]},
+        "mark": {"type": "text", "align": "left", "y": -8, "color": shades["ink2"], "aria": False},
         "encoding": {"x": _field("x"), "text": {"field": "day"}},
     }
     lines = _levels(data["lines"], shades["ink"], 26 * len(data["days"]) - 2)
@@ -189,7 +186,7 @@ def odds_chart(data: Spec, dark: bool) -> Spec:
     }
     lines = {
         "data": _inline(rows),
-        "mark": {"type": "line", "strokeWidth": 2.5, "clip": True},
+        "mark": {"type": "line", "strokeWidth": 2.5, "clip": True, "aria": False},
         "encoding": {
             "x": x,
             "y": _field("chance", **y),

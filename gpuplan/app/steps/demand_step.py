@@ -317,30 +317,35 @@ def day_rows(workbook: Workbook) -> dict[str, Any]:
     names, letters, colours = _names(workbook), _letters(workbook), group_colours(workbook)
     demand = hour_demand(week, SHOWN_DAYS, place=_place(workbook))
     tall = 0.08 * max(week.everybody_gpus, plan.totals.gpus_demanded)
-    rows, groups = [], []
-    for order, found in enumerate(demand):
-        name = f"{letters[found.group]} {names[found.group]}"
-        groups.append((name, COLOURS[colours.get(found.group, 0)]))
+    rows, marks, groups = [], [], []
+    below = [[0.0] * 24 for _ in SHOWN_DAYS]  # what the bars stand on
+    for found in demand:
+        letter, colour = letters[found.group], colours.get(found.group, 0)
+        name = f"{letter} {names[found.group]}"
+        groups.append((name, COLOURS[colour]))
         for at, day in enumerate(found.gpus):
             highest = [hour for hour in range(24) if day[hour] == max(day)]
             for hour, gpus in enumerate(day):
-                letter = letters[found.group] if hour == highest[len(highest) // 2] and gpus > tall else ""
+                x, low = 26 * at + hour, below[at][hour]
+                clock = f"{DAY_NAMES[SHOWN_DAYS[at]]} {hour:02}:00"
                 rows.append(
                     {
-                        "day": at,
-                        "x": 26 * at + hour,
-                        "end": 26 * at + hour + 1,
-                        "middle": 26 * at + hour + 0.5,
-                        "clock": f"{DAY_NAMES[SHOWN_DAYS[at]]} {hour:02}:00",
+                        "x": x,
+                        "end": x + 1,
+                        "low": low,
+                        "high": low + gpus,
                         "group": name,
-                        "gpus": gpus,
-                        "letter": letter,
-                        "ink": "#ffffff" if colours.get(found.group) == 1 else "#10151d",
-                        "order": order,
+                        "clock": clock,
+                        "gpus": f"{gpus:.2f}",
                     }
                 )
+                if hour == highest[len(highest) // 2] and gpus > tall:
+                    ink = "#ffffff" if colour == 1 else "#10151d"
+                    marks.append({"x": x + 0.5, "y": low + gpus / 2, "letter": letter, "ink": ink})
+                below[at][hour] = low + gpus
     return {
         "rows": rows,
+        "letters": marks,
         "groups": groups,
         "lines": _day_lines(week, plan.totals.gpus_demanded),
         "place": _place(workbook),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, SCHEMA, theme
+from gpuplan.app.chart import DARK, LIGHT, SCHEMA, theme
 from gpuplan.app.steps.cost_chart import MONEY
+from gpuplan.report.marks import OKABE_ITO
 
 Spec = dict[str, Any]
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gpuplan.allocation import stun_item
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, SCHEMA, theme
+from gpuplan.app.chart import DARK, LIGHT, SCHEMA, theme
 from gpuplan.app.model import Workbook
 from gpuplan.clusters import divided, division_words
 from gpuplan.models.failover import Loss, Outcome
 from gpuplan.records import GroupPlan, LossLevel, Pool, Trait
 from gpuplan.report import amount, group_names, number
+from gpuplan.report.marks import OKABE_ITO
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.chart import DARK, LIGHT, OKABE_ITO, SCHEMA, theme
+from gpuplan.app.chart import DARK, LIGHT, SCHEMA, theme
+from gpuplan.report.marks import OKABE_ITO
 
 Spec = dict[str, Any]
 

@@ -41,7 +41,7 @@ def test_both_are_valid_vega_lite(book: Workbook, rule: str) -> None:
 def test_the_hours_are_bars_under_their_lines(book: Workbook) -> None:
     data = day_rows(book)
     spec = day_chart(data, False)
-    (bars,) = layers(spec, "bar")
+    (bars,) = layers(spec, "rect")
     assert bars["data"]["values"] == data["rows"]
     scale = bars["encoding"]["color"]["scale"]
     assert list(zip(scale["domain"], scale["range"], strict=True)) == data["groups"]
@@ -51,29 +51,20 @@ def test_the_hours_are_bars_under_their_lines(book: Workbook) -> None:
 
 def test_only_rows_are_sent_when_only_rows_change() -> None:
     line = {"gpus": 28, "words": "planned", "below": False, "dashed": False}
-    row = {
-        "x": 0,
-        "end": 1,
-        "middle": 0.5,
-        "gpus": 3.0,
-        "group": "A",
-        "clock": "",
-        "order": 0,
-        "letter": "",
-        "ink": "#000",
-    }
+    row = {"x": 0, "end": 1, "low": 0.0, "group": "A", "clock": "", "gpus": "3.00"}
+    letter = {"x": 0.5, "y": 1.5, "letter": "A", "ink": "#000"}
     data = {"groups": [("A", "#111")], "days": ["Wed"], "place": "UTC"}
     specs, rows = [], []
     for lines, gpus in (([line], 3.0), ([line, line | {"below": True}], 4.0)):
-        spec, named = split_rows(day_chart(data | {"lines": lines, "rows": [row | {"gpus": gpus}]}, False))
+        changing = {"lines": lines, "rows": [row | {"high": gpus}], "letters": [letter][: int(gpus) - 3]}
+        spec, named = split_rows(day_chart(data | changing, False))
         specs.append(spec)
         rows.append(named)
     assert specs[0] == specs[1]
     assert "values" not in str(specs[0]["layer"][0]["data"])
     used = [layer["data"]["name"] for layer in specs[0]["layer"]]
-    assert used[0] == used[1]  # bars and letters share their rows, which are sent once
     assert set(used) == set(rows[0]) == set(rows[1])
-    assert rows[1][used[0]] == [row | {"gpus": 4.0}]
+    assert rows[1][used[0]] == [row | {"high": 4.0}]
 
 
 def test_each_method_has_a_line_of_its_own_colour_and_dashes(book: Workbook) -> None:

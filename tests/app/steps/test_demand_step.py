@@ -225,10 +225,22 @@ def test_small_groups_are_put_together(catalog: Catalog) -> None:
 def test_the_bars_of_the_chart_add_up(hours: Workbook) -> None:
     data = step.day_rows(hours)
     (week,) = week_demand(hours.plan)
-    wednesday = sum(row["gpus"] for row in data["rows"] if row["day"] == 0)
+    wednesday = sum(row["high"] - row["low"] for row in data["rows"] if row["x"] < 24)
     assert wednesday == pytest.approx(sum(float(g[192:288].mean()) * 24 for g in week.gpus.values()))
-    letters = {row["letter"] for row in data["rows"]} - {""}
-    assert letters == {group.letter for group in hours.plan.groups}
+    assert all(
+        float(row["gpus"]) == pytest.approx(row["high"] - row["low"], abs=0.006) for row in data["rows"]
+    )
+    for x in {row["x"] for row in data["rows"]}:
+        stacked = [row for row in data["rows"] if row["x"] == x]
+        assert [row["low"] for row in stacked] == [0, *(row["high"] for row in stacked[:-1])]
+    assert {mark["letter"] for mark in data["letters"]} == {group.letter for group in hours.plan.groups}
+    for mark in data["letters"]:
+        (bar,) = [
+            row
+            for row in data["rows"]
+            if row["x"] + 0.5 == mark["x"] and row["low"] < mark["y"] < row["high"]
+        ]
+        assert bar["group"].startswith(mark["letter"])
     assert data["days"] == ["Wednesday", "Saturday"]
     assert [line["words"] for line in data["lines"]] == ["everybody at once: 22", "planned: 17"]
     hours.edit("demand.stated_gpus", "21")
