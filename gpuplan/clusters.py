@@ -31,15 +31,20 @@ def most_hosts(catalog: Catalog) -> int:
     return int(catalog.assumptions["vi-cluster"].fact("max_hosts").value)
 
 
+def spare_hosts(scenario: Scenario) -> int:
+    """Spare hosts of each cluster."""
+    return availability.spare_hosts(
+        scenario.availability.host_failures,
+        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
+    )
+
+
 def divided(scenario: Scenario, catalog: Catalog, pool: Pool) -> Division | None:
     """What dividing a pool takes; None if it fits into one cluster."""
     most = most_hosts(catalog)
     if pool.hosts <= most:
         return None
-    spare = availability.spare_hosts(
-        scenario.availability.host_failures,
-        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
-    )
+    spare = spare_hosts(scenario)
     clusters = max(  # hosts that are there already may be many more than the demand takes
         availability.cluster_count(pool.hosts_for_demand, spare_hosts=spare, most_hosts=most),
         math.ceil(pool.hosts / most),

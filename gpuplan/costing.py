@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gpuplan.cabling import Cabling
 from gpuplan.catalog import Catalog
-from gpuplan.clusters import divided, most_hosts
+from gpuplan.clusters import divided, most_hosts, spare_hosts
 from gpuplan.energy import PowerUse, usual_power_w
 from gpuplan.facts import Fact, weakest
 from gpuplan.materials import Counts, Material, bill, included_years
@@ -234,9 +234,8 @@ class _Flows:
             self.not_counted.append("Switches and their cables: no design of the fabric")
         elif not all(many["leaf"] for many in held):
             self.not_counted.append("Switches and cables for the growth: the fabric cannot grow that far")
-        most, kept = most_hosts(catalog), scenario.availability
+        most, spare = most_hosts(catalog), spare_hosts(scenario)
         short = any(found.more for pool in counts.pools if (found := divided(scenario, catalog, pool)))
-        spare = kept.host_failures or not kept.maintenance_failure_accepted
         if short or any(
             spare and hosts[pool.id] > max(most, pool.hosts)
             for hosts in growth.hosts

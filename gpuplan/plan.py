@@ -16,6 +16,7 @@ from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, w
 from gpuplan.busiest import PoolDemand, busiest, demand_lines, vm_lines, waiting_lines
 from gpuplan.cabling import Cabling, cabling
 from gpuplan.catalog import Catalog
+from gpuplan.clusters import spare_hosts
 from gpuplan.costing import Costs, Growth, costs
 from gpuplan.decisions import decide
 from gpuplan.energy import PowerUse, power_use
@@ -523,10 +524,7 @@ def _layout(
 ) -> _Layout:
     """Everything that is asked of one pool, placed on the fewest hosts and on those with the spare ones."""
     gpus_per_host = scenario.hardware.gpus_per_host
-    lost = availability.spare_hosts(
-        scenario.availability.host_failures,
-        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
-    )
+    lost = spare_hosts(scenario)
     vms = sum(request.vms for request in asked)
     known = _placed_few if vms <= FEW_VMS else _placed_many
     return known(asked, existing, room_of(scenario, gpus_per_host), lost)

@@ -56,6 +56,7 @@ ALLOWED["plan"] = {
     "pricing",
     "energy",
     "materials",
+    "clusters",
     "costing",
 }
 ALLOWED["study"] = {*ALLOWED["plan"], "plan"}

@@ -20,8 +20,6 @@ SCRATCH = "GPUPLAN_SCRATCH"
 CHUNK_BYTES = 4_000_000
 """The browser sends a file in pieces of this size, the next one when the last has arrived."""
 MOST_TEMPLATE_BYTES = 30_000_000
-TEMPLATE_TYPES = {"docx": "wordprocessingml.{}", "pptx": "presentationml.{}"}
-TEMPLATE_MAIN = {"docx": "document", "pptx": "presentation"}
 
 
 class Upload:
@@ -94,21 +92,15 @@ class Template(Upload):
     @property
     def kept(self) -> Path:
         """Where the template in use is kept."""
-        return self.path.with_name(
-            f"in use.{self.kind}"
-        )  # no file that arrives is kept under a name with a space
+        return self.path.with_name(f"in use.{self.kind}")  # what arrives is kept under no name with a space
 
     def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
         """Take a piece of a file; the last one makes it the template in use, if it can be one."""
         if not super().receive(name, size, at, piece):
             return False
         arrived, self.name = self.path, ""
-        what, main = self.kind.upper(), TEMPLATE_MAIN[self.kind]
-        types = TEMPLATE_TYPES[self.kind]
         try:
-            checked = checked_template(
-                arrived.read_bytes(), what, types.format("template"), types.format(main)
-            )
+            checked = checked_template(arrived.read_bytes(), self.kind)
         except ValueError as error:
             self.error = f"{name[:80]} was not taken: {error}."
         else:

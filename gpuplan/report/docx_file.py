@@ -71,7 +71,7 @@ def docx_bytes(document: Document, *, template: bytes | None = None) -> bytes:
     if template is None:
         word = word_file()
     else:
-        checked = checked_template(template, "DOCX", "wordprocessingml.template", "wordprocessingml.document")
+        checked = checked_template(template, "docx")
         try:
             word = word_file(BytesIO(checked))
             _emptied(word)
@@ -84,17 +84,19 @@ def docx_bytes(document: Document, *, template: bytes | None = None) -> bytes:
     return same_bytes(stream.getvalue(), day=document.as_of)
 
 
-def checked_template(template: bytes, what: str, as_template: str, as_file: str) -> bytes:
+MAIN_PARTS = {"docx": "wordprocessingml.document", "pptx": "presentationml.presentation"}
+"""Kind of file -> content type of its main part."""
+
+
+def checked_template(template: bytes, kind: str) -> bytes:
     """A user's template as an ordinary file of its kind.
 
     Parameters
     ----------
     template : bytes
         The file. [-]
-    what : str
-        Its kind, for the message. [-]
-    as_template, as_file : str
-        Content type of a template and of an ordinary file. [-]
+    kind : str
+        What it should be, ``docx`` or ``pptx``. [-]
 
     Returns
     -------
@@ -106,6 +108,8 @@ def checked_template(template: bytes, what: str, as_template: str, as_file: str)
     ValueError
         If it is no such file, too large, or has macros.
     """
+    what, as_file = kind.upper(), MAIN_PARTS[kind]
+    as_template = as_file.partition(".")[0] + ".template"
     try:
         with ZipFile(BytesIO(template)) as packed:
             infos = packed.infolist()

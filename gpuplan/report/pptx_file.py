@@ -86,7 +86,7 @@ def pptx_bytes(plan: Plan, *, template: bytes | None = None) -> bytes:
         show = Presentation()
         _widen(show)
     else:
-        checked = checked_template(template, "PPTX", "presentationml.template", "presentationml.presentation")
+        checked = checked_template(template, "pptx")
         try:
             show = Presentation(BytesIO(checked))
             _emptied(show)

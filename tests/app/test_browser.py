@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import socket
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -833,3 +836,31 @@ def test_what_was_sent_goes_with_the_page(app: Any, page: Callable[..., Any], tm
     while there[0].exists() and time.monotonic() < end:
         time.sleep(0.1)
     assert not there[0].parents[1].exists()
+
+
+def test_the_workbook_works_on_a_page_of_voilas_own(page: Callable[..., Any], tmp_path: Path) -> None:
+    """As ``voila notebooks/workbook.ipynb`` shows it, without what our own page adds."""
+    notebook = Path(__file__).resolve().parents[2] / "notebooks" / "workbook.ipynb"
+    with socket.create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "voila", str(notebook), "--no-browser", f"--port={port}"]
+    with (
+        (tmp_path / "log").open("wb") as log,
+        subprocess.Popen(command, stdout=log, stderr=log, cwd=tmp_path) as voila,
+    ):
+        try:
+            end = time.monotonic() + 60
+            while b"running at" not in (tmp_path / "log").read_bytes() and time.monotonic() < end:
+                time.sleep(0.1)
+            visit = page().open(f"http://localhost:{port}/", "Enterprise example")
+            enterprise(visit.page)
+            visit.page.get_by_label("People, Developers", exact=True).fill("81")
+            visit.page.locator("button:enabled", has_text="Undo").wait_for()
+            visit.page.wait_for_url(re.compile("#s="))
+            with visit.page.expect_download() as saved:
+                visit.page.get_by_role("button", name="Save").click()
+            scenario = yaml.safe_load(Path(saved.value.path()).read_text(encoding="utf-8"))
+            assert [g["people"] for g in scenario["groups"] if g["name"] == "Developers"] == [81]
+            assert [error for error in visit.errors if "net::" not in error] == []
+        finally:
+            voila.terminate()

@@ -8,6 +8,11 @@ const SETTLED = 1_000;
 
 const inVoila = () => document.body.dataset.voila === "voila";
 
+// On a page of Voila's own, which does not look after its address and its session.
+function writeAddress(fragment) {
+  if (location.hash.slice(1) !== fragment) history.replaceState(null, "", `#${fragment}`);
+}
+
 function download(name, content) {
   const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
   const link = h("a", { href: url, download: name });
@@ -98,7 +103,7 @@ export default {
       if (said !== shown) tell(data.notice.level, data.notice.text);
       shown = said;
       if (!inVoila() || !data.fragment) return;
-      window.gpuplan.keepAddress(data.fragment);
+      (window.gpuplan?.keepAddress ?? writeAddress)(data.fragment);
       clearTimeout(keeping);
       if (!data.customer) keeping = setTimeout(() => keepDesign(data.name, data.fragment), SETTLED);
     }
@@ -112,7 +117,7 @@ export default {
     if (inVoila()) {
       document.addEventListener("keydown", keys);
       addEventListener("hashchange", arrived);
-      const last = window.gpuplan.join(model.widget_manager.kernel, (event) => model.send(event),
+      const last = window.gpuplan?.join(model.widget_manager.kernel, (event) => model.send(event),
         () => ({ customer: model.get("data").customer, step: document.querySelector("nav [aria-current=step]")?.dataset.at }));
       if (last?.customer) send("view", { customer: true });
       if (location.hash.startsWith("#s=")) arrived();
