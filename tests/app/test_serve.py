@@ -563,6 +563,24 @@ def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed(
     assert after(4) == ["closed"]
 
 
+def test_a_page_that_leaves_while_its_kernel_ends_leaves_no_channel_open(tmp_path: Path) -> None:
+    manager = serving.Kernels(work_dir=str(tmp_path))
+    closed: list[str] = []
+    streams = {
+        name: SimpleNamespace(
+            socket=SimpleNamespace(closed=False),
+            on_recv=lambda _: None,
+            close=lambda name=name: closed.append(name),
+        )
+        for name in ("shell", "iopub")
+    }
+    manager._kernels["ending"] = SimpleNamespace()
+    manager.start_buffering("ending", "its page", streams)  # as jupyter_server does when the page has left
+    assert closed == []
+    manager.remove_kernel("ending")
+    assert closed == ["shell", "iopub"]
+
+
 # --- the chart's bundle
 
 
