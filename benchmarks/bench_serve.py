@@ -69,7 +69,7 @@ def children(parent: int) -> list[int]:
 
 
 def kernels(server: int) -> list[int]:
-    """Process ids of a server's sessions: what it forks comes from the one child it has."""
+    """Process ids of a server's sessions: what they are forked from are its children."""
     return [kernel for child in children(server) for kernel in children(child)]
 
 
@@ -197,11 +197,11 @@ def soak(browser: Any, folder: Path, sessions: int) -> bool:
     with running(
         [sys.executable, "-m", "gpuplan.cli", "app", "enterprise", "--port", str(port)], port, folder
     ) as server:
+        (parent,) = children(server.pid)
+        home = Path(os.readlink(f"/proc/{parent}/cwd")).parent
 
         def state() -> tuple[int, int, float]:
             """Files of all sessions, open files of the server, its memory."""
-            (parent,) = children(server.pid)
-            home = Path(os.readlink(f"/proc/{parent}/cwd")).parent
             files = sum(len(files) for _, _, files in os.walk(home))
             return files, len(os.listdir(f"/proc/{server.pid}/fd")), memory_mb(server.pid)
 
