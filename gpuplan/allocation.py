@@ -354,6 +354,25 @@ def room_of(scenario: Scenario, gpus: int) -> placement.Room:
     )
 
 
+FEW_VMS = 2000
+"""Placements of more VMs are large (10 MB for 10,000 hosts), so few of them are remembered."""
+
+
+def placed_varied(
+    requests: tuple[placement.Request, ...],
+    room: placement.Room,
+    existing: tuple[placement.Room, ...],
+    spare: int = 0,
+) -> placement.Placement:
+    """``placement.place_varied``, remembered: postures and designs that differ elsewhere ask for the same ones."""
+    known = _varied_few if sum(request.vms for request in requests) <= FEW_VMS else _varied_many
+    return known(requests, room=room, existing=existing, spare=spare)
+
+
+_varied_few = lru_cache(maxsize=256)(placement.place_varied)
+_varied_many = lru_cache(maxsize=4)(placement.place_varied)
+
+
 def existing_rooms(
     scenario: Scenario, by_pool: Mapping[str, list[str]], groups: Sequence[GroupPlan]
 ) -> dict[str, tuple[placement.Room, ...]]:

@@ -10,7 +10,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool, work_fact
+from gpuplan.allocation import (
+    allocate,
+    existing_rooms,
+    placed_varied,
+    requests_of,
+    room_of,
+    with_pool,
+    work_fact,
+)
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.fields import ScenarioError
@@ -22,12 +30,12 @@ from gpuplan.sizing import (
     Ask,
     Mix,
     Needed,
-    Odds,
     Target,
     Week,
     burst_fact,
     mixes,
     needed,
+    odds_of,
     peakedness_range,
     weeks,
 )
@@ -106,7 +114,7 @@ def _hosts(
     """Hosts that a mix needs, without spare ones."""
     room = room_of(scenario, scenario.hardware.gpus_per_host)
     if existing or room.vcpus or room.memory_gib:
-        return len(placement.place_varied(tuple(requests), room=room, existing=existing).hosts)
+        return len(placed_varied(tuple(requests), room, existing).hosts)
     return len(placement.place(tuple(requests), gpus_per_host=room.gpus).hosts)
 
 
@@ -307,7 +315,7 @@ def _chances(
     mix: Mix, target: Target, counts: tuple[int, ...], method: str, peakedness: float
 ) -> tuple[float, ...]:
     """How often each number of GPUs is too few for a mix."""
-    odds = Odds(mix, target)
+    odds = odds_of(mix, target)
     return tuple(odds.chance(gpus, method, peakedness) for gpus in counts)
 
 
@@ -328,7 +336,7 @@ def waiting_lines(
     busy = []
     for pool in pools:
         for mix in mixes(by_season, [g.id for g in groups if g.pool == pool.id and g.mode]):
-            odds = Odds(mix, target)
+            odds = odds_of(mix, target)
             closed = odds.known("closed")
             z = 1.0 if closed or not odds.asks else peakedness_range(scenario, catalog, odds)[1]
             counts, method = (pool.gpus, pool.gpus_after_failure), "closed" if closed else "bursty"

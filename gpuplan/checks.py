@@ -19,7 +19,7 @@ from gpuplan.network import carried
 from gpuplan.plan import Plan
 from gpuplan.pricing import Price
 from gpuplan.records import Message
-from gpuplan.sizing import Odds, Target, burst_fact, peakedness_range
+from gpuplan.sizing import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import (
     METHOD_NAMES,
@@ -158,7 +158,7 @@ def _waiting(plan: Plan) -> Iterator[Message]:
         want = demand.needed[demand.chosen]
         if want.method in ("", "bursty"):
             continue
-        odds = Odds(want.mix, Target.of(plan.scenario))
+        odds = odds_of(want.mix, Target.of(plan.scenario))
         if not odds.asks:
             continue
         low, _, high = peakedness_range(plan.scenario, plan.catalog, odds)

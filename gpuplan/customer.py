@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gpuplan.catalog import Catalog
 from gpuplan.costing import HARDWARE
 from gpuplan.models import cost
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan, plan_costs
 from gpuplan.pricing import PriceList
 from gpuplan.scenario import Internal, Origin, Scenario
 
@@ -120,10 +120,10 @@ def earnings(plan: Plan) -> tuple[Earning, ...]:
     if plan.costs is None or not plan.scenario.internal.margin:
         return ()
     internal = replace(plan.scenario.internal, margin=None)
-    bought = make_plan(replace(plan.scenario, internal=internal), plan.catalog)
-    if bought.costs is None:
+    _, bought = plan_costs(replace(plan.scenario, internal=internal), plan.catalog)
+    if bought is None:
         return ()
-    paid = {part.name: part.total for part in bought.costs.parts}
+    paid = {part.name: part.total for part in bought.parts}
     return tuple(
         Earning(part.name, paid[part.name], part.total, plan.costs.currency)
         for part in plan.costs.parts

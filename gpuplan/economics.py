@@ -12,7 +12,7 @@ from gpuplan.catalog import Catalog, Row
 from gpuplan.costing import Costs
 from gpuplan.fields import ScenarioError
 from gpuplan.models import cost
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan, make_plan, plan_costs
 from gpuplan.study import gpus_without_spare, silo_plans
 
 TERMS = ("on-demand", "reserved-1-year", "hosted-1-year", "capacity-block")
@@ -242,7 +242,7 @@ def _breakeven(plan: Plan, price: float) -> float | None:
     """Utilisation at which owning costs as much as renting: a used hour of one's own costs power, which grows with it."""
     hours = []
     for utilisation in (0.5, 1.0):
-        costs = make_plan(plan.scenario.with_value("cost.utilisation", utilisation), plan.catalog).costs
+        _, costs = plan_costs(plan.scenario.with_value("cost.utilisation", utilisation), plan.catalog)
         if costs is None or costs.gpu_hour_installed is None:
             return None
         hours.append(costs.gpu_hour_installed)
@@ -307,30 +307,29 @@ def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
     before = 0.0
     for failures in sorted({0, 1, 2, chosen}):
         with contextlib.suppress(ScenarioError):
-            own = plan
+            totals, costs = plan.totals, plan.costs
             if failures != chosen:
-                own = make_plan(
-                    plan.scenario.with_value("availability.host_failures", failures), plan.catalog
-                )
-            if own.costs is None:
+                scenario = plan.scenario.with_value("availability.host_failures", failures)
+                totals, costs = plan_costs(scenario, plan.catalog)
+            if costs is None:
                 continue
-            risk = next(p for p in own.postures if p.host_failures == failures)
-            short = (risk.short_h + risk.maintenance_short_h) * own.costs.years
-            extra = own.costs.net_present - found[-1].net_present if found else 0.0
+            risk = next(p for p in plan.postures if p.host_failures == failures)
+            short = (risk.short_h + risk.maintenance_short_h) * costs.years
+            extra = costs.net_present - found[-1].net_present if found else 0.0
             removed = before - short if found else 0.0
             found.append(
                 PostureCost(
                     host_failures=failures,
                     chosen=failures == chosen,
-                    hosts=own.totals.hosts,
-                    gpus=own.totals.gpus,
-                    net_present=own.costs.net_present,
+                    hosts=totals.hosts,
+                    gpus=totals.gpus,
+                    net_present=costs.net_present,
                     short_h=risk.short_h,
                     exposed_h=risk.exposed_h,
                     extra_cost=extra,
                     hours_removed=removed,
                     hour_price=cost.risk_price(extra, hours_removed_h=removed) if removed > 0 else None,
-                    excludes=own.costs.excludes,
+                    excludes=costs.excludes,
                 )
             )
             before = short

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from gpuplan.units import exact
@@ -1177,6 +1178,7 @@ def _sites_text(given: str) -> str | None:
     return ", ".join(f"{name} {int(number)}" if number else name for name, number in found)
 
 
+@lru_cache(maxsize=1024)
 def sites_people(text: str | None) -> tuple[tuple[str, int], ...]:
     """(name, people or parts of them) of each site of a sites input; UTC if it is empty."""
     if text is None:

@@ -1,6 +1,6 @@
 """The plan: a pure function of a scenario and a catalog, and the place where models are chained.
 
-Read ``make_plan`` from top to bottom: demand, access mode, sharing, placement and hosts,
+Read ``_make`` from top to bottom: demand, access mode, sharing, placement and hosts,
 availability, the chance of waiting, totals, network, power, cost, decisions.
 """
 
@@ -12,7 +12,16 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from gpuplan.allocation import allocate, existing_rooms, requests_of, room_of, with_pool, work_fact
+from gpuplan.allocation import (
+    FEW_VMS,
+    allocate,
+    existing_rooms,
+    placed_varied,
+    requests_of,
+    room_of,
+    with_pool,
+    work_fact,
+)
 from gpuplan.busiest import PoolDemand, busiest, demand_lines, vm_lines, waiting_lines
 from gpuplan.cabling import Cabling, cabling
 from gpuplan.catalog import Catalog
@@ -104,6 +113,34 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     ScenarioError
         Naming each field that the catalog or the hardware does not allow.
     """
+    return _make(scenario, catalog, whole=True)
+
+
+def plan_costs(scenario: Scenario, catalog: Catalog) -> tuple[Totals, Costs | None]:
+    """Totals and costs of a plan, without what no cost depends on: risk, waiting and decisions.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The customer's question. [-]
+    catalog : Catalog
+        Hardware, software, rules and their sources. [-]
+
+    Returns
+    -------
+    plan_costs : tuple
+        Totals and costs, as in the plan; no costs without GPU hosts. [-]
+
+    Raises
+    ------
+    ScenarioError
+        Naming each field that the catalog or the hardware does not allow.
+    """
+    made = _make(scenario, catalog, whole=False)
+    return made.totals, made.costs
+
+
+def _make(scenario: Scenario, catalog: Catalog, *, whole: bool) -> Plan:
     if problems := scenario_problems(scenario, catalog):
         raise ScenarioError(problems)
     trail = Trail()
@@ -115,9 +152,10 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     # Placement, hosts and availability, pool by pool
     pools = _pools(trail, scenario, sized)
     by_season = weeks(scenario, catalog, groups)
-    waiting_lines(trail, scenario, catalog, pools, groups, by_season)
+    if whole:
+        waiting_lines(trail, scenario, catalog, pools, groups, by_season)
     totals = _totals(trail, scenario, sized.asked, pools, groups)
-    postures = risk_postures(trail, scenario, catalog, pools)
+    postures = risk_postures(trail, scenario, catalog, pools) if whole else ()
 
     # Network: what it does to the work, and the fabric
     use = network_use(trail, scenario, catalog, groups, pools)
@@ -131,8 +169,13 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
         watts = power_use(trail, scenario, catalog, pools, fabric, load)
         growth = _growth(scenario, catalog, pools, busy, by_season)
         money = costs(trail, scenario, catalog, pools, fabric, watts, growth, _shares(trail, pools))
+
+    # Decisions
     last_hosts = money.hosts[-1] if money else 0
-    decisions = decide(scenario, catalog, totals, groups, pools, postures, trail.lines, fabric, last_hosts)
+    lines = dict(trail.lines)
+    decisions: tuple[Decision, ...] = ()
+    if whole:
+        decisions = decide(scenario, catalog, totals, groups, pools, postures, lines, fabric, last_hosts)
     return Plan(
         scenario=scenario,
         catalog=catalog,
@@ -141,7 +184,7 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
         pools=pools,
         postures=postures,
         decisions=decisions,
-        lines=dict(trail.lines),
+        lines=lines,
         hours=sized.hours,
         network=use,
         cabling=fabric,
@@ -392,6 +435,7 @@ def host_counts(scenario: Scenario, catalog: Catalog) -> Mapping[str, int]:
     }
 
 
+@lru_cache(maxsize=512)
 def groups_gpus(scenario: Scenario, catalog: Catalog) -> float:
     """GPUs that the groups of a scenario demand by its rule, as in its plan.
 
@@ -500,7 +544,7 @@ class _Layout:
         counts = [len(self.needed.hosts) - len(self.existing)]
         for down in range(1, min(len(self.existing), MOST_EXISTING_DOWN) + 1):
             left = self.existing[down:]
-            placed = placement.place_varied(self.asked, room=self.room, existing=left)
+            placed = placed_varied(self.asked, self.room, left)
             counts.append(max(counts[-1], len(placed.hosts) - len(left)))
         return tuple(counts)
 
@@ -539,16 +583,14 @@ def _placed(
     """The same by what it depends on: designs that differ in their network or prices alone share it."""
     varied = bool(existing or room.vcpus or room.memory_gib)
     if varied:
-        needed = placement.place_varied(asked, room=room, existing=existing)
-        hosts = placement.place_varied(asked, room=room, existing=existing, spare=lost).hosts
+        needed = placed_varied(asked, room, existing)
+        hosts = placed_varied(asked, room, existing, lost).hosts
     else:
         needed = placement.place(asked, gpus_per_host=room.gpus)
         hosts = (*needed.hosts, *(() for _ in range(lost)))
     return _Layout(asked, existing, room, needed, hosts, varied)
 
 
-FEW_VMS = 2000
-"""Placements of more VMs are large (10 MB for 10,000 hosts), so few of them are remembered."""
 _placed_few = lru_cache(maxsize=256)(_placed)
 _placed_many = lru_cache(maxsize=4)(_placed)
 

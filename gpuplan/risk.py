@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gpuplan.allocation import placed_varied
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import availability, placement, two_kinds
@@ -257,12 +258,8 @@ def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, 
         maintenance_failure_accepted=accepted,
     )
     if pool.varied:
-        placed = placement.place_varied(
-            pool.requests,
-            room=pool.new_room,
-            existing=pool.rooms[: pool.existing_hosts],
-            spare=spare.value,
-        )
+        there = pool.rooms[: pool.existing_hosts]
+        placed = placed_varied(pool.requests, pool.new_room, there, spare.value)
         formula = "placed again so that any {hosts_lost} of {value_u} may be lost"
         inputs = {"hosts_lost": spare}
         count = len(placed.hosts)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from gpuplan.allocation import work_fact
 from gpuplan.catalog import Catalog
 from gpuplan.fields import ScenarioError, field_of
-from gpuplan.plan import Plan, host_counts, make_plan
+from gpuplan.plan import Plan, host_counts, plan_costs
 from gpuplan.pricing import catalog_factor
 from gpuplan.scenario import Group, Scenario
 from gpuplan.sizing import burst_fact, method_of, poisson_peakedness
@@ -113,16 +113,16 @@ def _bar(plan: Plan, given: _Range) -> Bar:
     notes = [given.note]
     for name, value in (("low", given.low), ("high", given.high)):
         try:
-            other = make_plan(plan.scenario.with_value(given.path, value), plan.catalog)
+            totals, costs = plan_costs(plan.scenario.with_value(given.path, value), plan.catalog)
         except ScenarioError as error:
             notes.append(f"The {name} end cannot be planned: {'; '.join(p.message for p in error.problems)}.")
             ends.append((None, None))
             continue
-        if other.costs is None:
+        if costs is None:
             notes.append(f"At the {name} end nobody asks for a GPU.")
-        elif plan.costs and (more := [x for x in other.costs.excludes if x not in plan.costs.excludes]):
+        elif plan.costs and (more := [x for x in costs.excludes if x not in plan.costs.excludes]):
             notes.append(f"At the {name} end the cost also leaves out {'; '.join(more)}.")
-        ends.append((other.costs.net_present if other.costs else None, other.totals.hosts))
+        ends.append((costs.net_present if costs else None, totals.hosts))
     return Bar(*given._replace(note=_joined(*notes)), ends[0][0], ends[1][0], ends[0][1], ends[1][1])
 
 

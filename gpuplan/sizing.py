@@ -142,17 +142,16 @@ def weeks(
 ) -> dict[str, dict[str, Week]]:
     """Season -> group -> when it is on duty; ``groups`` say how many GPUs a VM really takes, else it is what it asks for."""
     held = {plan.id: plan for plan in groups}
-    found: dict[str, dict[str, Week]] = {}
-    for season, monday in SEASONS:
-        found[season] = {}
-        for group in scenario.groups:
-            offsets = tuple(
-                offset_min(zone_of(name, catalog), monday) for name, _ in sites_people(group.sites)
-            )
-            plan = held.get(group.id)
-            each = held_gpus(scenario, catalog, group, plan) if plan else float(group.gpus_each)
-            work_h = float(work_fact(scenario, catalog, group).value)
-            found[season][group.id] = _week(group, float(group.vms_each * exact(each)), offsets, work_h)
+    found: dict[str, dict[str, Week]] = {season: {} for season, _ in SEASONS}
+    for group in scenario.groups:
+        zones = [zone_of(name, catalog) for name, _ in sites_people(group.sites)]
+        plan = held.get(group.id)
+        each = held_gpus(scenario, catalog, group, plan) if plan else float(group.gpus_each)
+        gpus = float(group.vms_each * exact(each))
+        work_h = float(work_fact(scenario, catalog, group).value)
+        for season, monday in SEASONS:
+            offsets = tuple(offset_min(zone, monday) for zone in zones)
+            found[season][group.id] = _week(group, gpus, offsets, work_h)
     return found
 
 
@@ -383,6 +382,12 @@ class Odds:
         return np.array(columns).T
 
 
+@lru_cache(maxsize=512)
+def odds_of(mix: Mix, target: Target) -> Odds:
+    """How often a number of GPUs is too few for a mix; the same object for the same two, so that curves are worked out once."""
+    return Odds(mix, target)
+
+
 def _parts(shares: Sequence[Fraction], loads: Sequence[float]) -> int:
     """In how many parts a GPU is counted: so that all shares are whole parts, or else that rounding them up costs least."""
     exactly = math.lcm(*(share.denominator for share in shares)) if shares else 1
@@ -457,7 +462,7 @@ def needed(scenario: Scenario, catalog: Catalog, mix: Mix, rule: str = "") -> Ne
         requests = {ask.group: active_requests(ask) for ask in mix.asks}
         total = sum((requests[ask.group] * exact(ask.gpus) for ask in mix.asks), Fraction(0))
         return Needed(mix, float(total), requests, "", None)
-    odds = Odds(mix, target)
+    odds = odds_of(mix, target)
     method = method_of(scenario)
     z: float | None = None
     if method == "bursty" and odds.asks:

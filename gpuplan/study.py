@@ -23,11 +23,11 @@ from gpuplan.records import Pool
 from gpuplan.scenario import Group, Scenario
 from gpuplan.sizing import (
     Mix,
-    Odds,
     Target,
     Week,
     method_of,
     mixes,
+    odds_of,
     peakedness_range,
     poisson_peakedness,
     weeks,
@@ -192,7 +192,7 @@ def busiest_mix(plan: Plan, pool_id: str) -> Mix:
     method = method_of(replace(plan.scenario, demand=replace(plan.scenario.demand, rule=target.rule)))
 
     def least(mix: Mix) -> int:
-        odds = Odds(mix, target)
+        odds = odds_of(mix, target)
         if not odds.asks or not odds.known(method):
             return math.ceil(mix.gpus)
         bursty = method == "bursty"
@@ -248,7 +248,7 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     scenario, catalog = plan.scenario, plan.catalog
     target = risk_target(scenario)
     mix = busiest_mix(plan, pool_id)
-    odds = Odds(mix, target)
+    odds = odds_of(mix, target)
     gpus = gpus_without_spare(next(p for p in plan.pools if p.id == pool_id))
     chosen = method_of(replace(scenario, demand=replace(scenario.demand, rule=target.rule)))
     answers = []
@@ -296,7 +296,7 @@ class CurvePoint:
 def chance_curve(plan: Plan, pool_id: str, most_points: int = 60) -> tuple[CurvePoint, ...]:
     """The curve of each method around the answers for the busiest mix of a pool."""
     known = methods(plan, pool_id)
-    odds = Odds(busiest_mix(plan, pool_id), known.target)
+    odds = odds_of(busiest_mix(plan, pool_id), known.target)
     if not odds.asks:
         return ()
     ends = [a.gpus for a in known.answers if a.gpus is not None] + [known.gpus]
@@ -451,18 +451,19 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     peaks = group_peaks(plan.scenario, weeks(plan.scenario, plan.catalog))
     for year in range(plan.scenario.demand.years + 1):
         try:
-            grown = make_plan(grow(plan.scenario, year, peaks), plan.catalog) if year else plan
+            scenario = grow(plan.scenario, year, peaks) if year else plan.scenario
+            totals = plan_totals(scenario, plan.catalog) if year else plan.totals
         except ScenarioError:
             break
         before = found[-1].hosts if found else plan.scenario.hardware.existing_hosts
-        hosts = max(before, grown.totals.hosts)
+        hosts = max(before, totals.hosts)
         found.append(
             Year(
                 year,
-                sum(g.people for g in grown.scenario.groups),
-                grown.totals.gpus_demanded,
+                sum(g.people for g in scenario.groups),
+                totals.gpus_demanded,
                 hosts,
-                grown.totals.gpus + (hosts - grown.totals.hosts) * plan.scenario.hardware.gpus_per_host,
+                totals.gpus + (hosts - totals.hosts) * plan.scenario.hardware.gpus_per_host,
                 hosts - before,
             )
         )

@@ -42,7 +42,7 @@ ALLOWED["clock"] = {"catalog"}
 ALLOWED["sizing"] = {*ALLOWED["allocation"], "allocation", "clock"}
 ALLOWED["growth"] = {*ALLOWED["sizing"], "sizing"}
 ALLOWED["limits"] = {*ALLOWED["allocation"], "allocation", "clock", "pricing"}
-ALLOWED["risk"] = ALLOWED["allocation"]
+ALLOWED["risk"] = {*ALLOWED["allocation"], "allocation"}
 ALLOWED["busiest"] = {*ALLOWED["limits"], "limits", "sizing"}
 ALLOWED["plan"] = {
     *ALLOWED["busiest"],

@@ -44,6 +44,8 @@ from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario
 log = logging.getLogger("gpuplan.app")
 
 Data = Callable[[Workbook], dict[str, Any]]
+Rows = Callable[[Workbook], Any]
+Draw = Callable[[Any, bool], dict[str, Any]]
 
 
 class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
@@ -62,9 +64,9 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         self.dark = False
         self._taken = 0
         """Number of the last event of the page that was carried out."""
-        self._shown: dict[str, list[tuple[Part, Data]]] = {}
+        self._shown: dict[str, list[Callable[[], None]]] = {}
+        """What draws the parts of each step, in the order in which they are sent."""
         self._pages: dict[str, ipywidgets.Box] = {}
-        self._charts: dict[str, list[demand_chart.StepChart]] = {}
         self._bar = self._part("bar", styled=True) if whole else None
         strip, drawer = self._part("strip", styled=not whole), self._part("drawer")
         self._page = _box("gp-work")
@@ -96,25 +98,39 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             part.show(data(workbook))
         if step not in self._pages:
             self._pages[step] = self._build(step)
-        for chart in self._charts.get(step, ()):  # first: the browser draws them while the rest is worked out
-            chart.show(workbook, self.dark)
-        for part, data in self._shown[step]:
-            part.show(data(workbook))
+        for show in self._shown[step]:
+            show()
         if self._page.children != (self._pages[step],):
             self._page.children = (self._pages[step],)
         while ready := workbook.delivering.take():
             self._tell({"type": "download", "name": ready[0]}, ready[1])
 
     def _build(self, step: str) -> ipywidgets.Box:
-        """Make the parts of a step, when it is entered for the first time."""
-        shown: list[tuple[Part, Data]] = []
-        self._shown[step] = shown
+        """Make the parts of a step, when it is entered for the first time.
 
-        def part(name: str, data: Data) -> Part:
+        Charts are sent first and what is ``slow`` to work out last: the browser draws while the session works.
+        """
+        shown: list[tuple[bool, bool, Callable[[], None]]] = []
+
+        def part(name: str, data: Data, *, slow: bool = False) -> Part:
             made = self._part(name)
-            shown.append((made, data))
+            shown.append((slow, True, lambda: made.show(data(self.workbook))))
             return made
 
+        def chart(rows: Rows, draw: Draw, *, slow: bool = False, wide: bool = True) -> ipywidgets.Widget:
+            made = demand_chart.StepChart(rows, draw, wide)
+            shown.append((slow, False, lambda: made.show(self.workbook, self.dark)))
+            return made.widget
+
+        page = self._page_of(step, part, chart)
+        self._shown[step] = [show for _, _, show in sorted(shown, key=lambda each: each[:2])]
+        return page
+
+    @staticmethod
+    def _page_of(
+        step: str, part: Callable[..., Part], chart: Callable[..., ipywidgets.Widget]
+    ) -> ipywidgets.Box:
+        """The page of a step from its parts and charts."""
         if step == "start":
             return _box("gp-page", part("start", start.start_data))
         if step == "usecases":
@@ -132,28 +148,32 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 _box("gp-two", part("access", usecases.access_data), part("form", usecases.demand_form)),
             )
         if step == "demand":
-            day = demand_chart.StepChart(demand_step.day_rows, demand_chart.day_chart)
-            odds = demand_chart.StepChart(demand_step.odds_rows, demand_chart.odds_chart)
-            week = demand_chart.StepChart(audit_step.week_rows, demand_chart.week_chart)
-            self._charts[step] = [day, odds, week]
             return _box(
                 "gp-page",
-                part("demand", demand_step.rules_data),
+                part("demand", demand_step.rules_data, slow=True),
                 _box(
                     "gp-card",
                     part("panel", demand_step.day_head),
-                    _box("gp-split", day.widget, part("panel", demand_step.day_data)),
+                    _box(
+                        "gp-split",
+                        chart(demand_step.day_rows, demand_chart.day_chart),
+                        part("panel", demand_step.day_data),
+                    ),
                 ),
                 part("grid", demand_step.people_data),
                 _box(
                     "gp-card",
                     part("panel", demand_step.odds_head),
-                    _box("gp-split gp-even", odds.widget, part("panel", demand_step.odds_data)),
+                    _box(
+                        "gp-split gp-even",
+                        chart(demand_step.odds_rows, demand_chart.odds_chart, slow=True),
+                        part("panel", demand_step.odds_data, slow=True),
+                    ),
                 ),
                 part("form", demand_step.assumption_form),
                 _box(
                     "gp-pair",
-                    _box("gp-card", part("panel", demand_step.silo_data)),
+                    _box("gp-card", part("panel", demand_step.silo_data, slow=True)),
                     part("form", demand_step.growth_form),
                 ),
                 _box("gp-card", part("panel", demand_step.mixes_data)),
@@ -161,17 +181,16 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 _box(
                     "gp-card",
                     part("run", audit_step.audit_data),
-                    week.widget,
+                    chart(audit_step.week_rows, demand_chart.week_chart),
                     part("panel", audit_step.audit_tables),
                 ),
             )
         if step == "hosts":
-            chart = demand_chart.StepChart(failing.capacity_drawn, failing.capacity_chart, wide=False)
-            self._charts[step] = [chart]
-            failures = _box("gp-card", part("tables", failing.failures_data), chart.widget)
+            capacity = chart(failing.capacity_drawn, failing.capacity_chart, wide=False)
+            failures = _box("gp-card", part("tables", failing.failures_data), capacity)
             return _box(
                 "gp-page",
-                part("posture", posture.posture_data),
+                part("posture", posture.posture_data, slow=True),
                 _box(
                     "gp-two",
                     _box(
@@ -190,8 +209,6 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 ),
             )
         if step == "network":
-            scaling = demand_chart.StepChart(network_step.scaling_rows, network_chart.scaling_chart)
-            self._charts[step] = [scaling]
             return _box(
                 "gp-page",
                 part(
@@ -229,16 +246,14 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                         "gp-card gp-wide gp-parted",
                         part("panel", network_step.training_data),
                         part("panel", network_step.groups_data),
-                        part("panel", network_step.scaling_head),
-                        scaling.widget,
-                        part("tables", network_step.scaling_table),
+                        part("panel", network_step.scaling_head, slow=True),
+                        chart(network_step.scaling_rows, network_chart.scaling_chart, slow=True),
+                        part("tables", network_step.scaling_table, slow=True),
                     ),
                 ),
-                _box("gp-card gp-wide", part("panel", network_step.claims_data)),
+                _box("gp-card gp-wide", part("panel", network_step.claims_data, slow=True)),
             )
         if step == "cost":
-            years = demand_chart.StepChart(cost_step.years_rows, cost_chart.years_chart)
-            self._charts[step] = [years]
             return _box(
                 "gp-page",
                 part(
@@ -252,7 +267,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 _box(
                     "gp-card gp-wide gp-parted",
                     part("panel", cost_step.cost_data),
-                    years.widget,
+                    chart(cost_step.years_rows, cost_chart.years_chart),
                     _box(
                         "gp-split gp-even gp-years",
                         part("panel", cost_step.parts_data),
@@ -265,7 +280,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     part("form", cost_step.factors_form),
                     part("form", cost_step.internal_form),
                 ),
-                _box("gp-card gp-wide", part("sheet", cost_step.prices_data)),
+                _box("gp-card gp-wide", part("sheet", cost_step.prices_data, slow=True)),
                 _box("gp-card gp-wide", part("panel", cost_step.power_data)),
                 _box("gp-card gp-wide", part("panel", cost_step.bill_data)),
                 *(
@@ -274,9 +289,6 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 ),
             )
         if step == "compare":
-            frontier = demand_chart.StepChart(explore_step.frontier_rows, explore_chart.frontier_chart)
-            tornado = demand_chart.StepChart(sensitivity_step.tornado_rows, explore_chart.tornado_chart)
-            self._charts[step] = [frontier, tornado]
             return _box(
                 "gp-page",
                 part(
@@ -291,7 +303,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     part("run", explore_step.explore_data),
                     part("panel", explore_step.to_win_data),
                     part("panel", explore_step.frontier_head),
-                    frontier.widget,
+                    chart(explore_step.frontier_rows, explore_chart.frontier_chart),
                     part("tables", explore_step.frontier_table),
                     part("tables", explore_step.ranked_data),
                     part("tables", explore_step.unpriced_data),
@@ -301,7 +313,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     "gp-card gp-wide gp-parted",
                     part("run", sensitivity_step.sensitivity_data),
                     part("panel", sensitivity_step.tornado_head),
-                    tornado.widget,
+                    chart(sensitivity_step.tornado_rows, explore_chart.tornado_chart),
                     part("sheet", sensitivity_step.ranges_data),
                     part("tables", sensitivity_step.thresholds_data),
                 ),

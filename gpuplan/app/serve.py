@@ -244,7 +244,7 @@ class Kernels(AsyncMappingKernelManager):
         folder = self.scratch.pop(kernel_id, None)
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        if kernel_id in self:  # a page that left while its kernel ended would leave its channels open for good
+        if kernel_id in self:  # the channels of a page that left while its kernel ended
             self.stop_buffering(kernel_id)  # type: ignore[no-untyped-call]
         return super().remove_kernel(kernel_id)
 

@@ -25,6 +25,14 @@ function h(tag, props, ...children) {
   return node;
 }
 
+// The same for drawings.
+function svg(tag, props, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(props ?? {})) node.setAttribute(name, value);
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
 // Puts new content into an element; what had the focus gets it back by its data-at, or else what its data-else names, or
 // else what is marked data-near.
 function redraw(el, content) {
@@ -185,18 +193,12 @@ const basisTag = (basis) => h("b", { class: `gp-tag gp-${basis}` }, basis);
 
 // A share from 0 to 1 as a bar from its low to its high end with a line at the typical value.
 function rangeBar(range) {
-  const svg = (tag, props) => {
-    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(props)) node.setAttribute(name, value);
-    return node;
-  };
   const at = (share) => `${100 * share}%`;
-  const bar = svg("svg", { class: "gp-range", role: "img", "aria-label": range.words });
-  bar.append(svg("rect", { class: "gp-range-all", x: 0, y: 4, width: "100%", height: 6, rx: 3 }),
+  return svg("svg", { class: "gp-range", role: "img", "aria-label": range.words },
+    svg("rect", { class: "gp-range-all", x: 0, y: 4, width: "100%", height: 6, rx: 3 }),
     svg("rect", { class: "gp-range-part", x: at(range.low), y: 4, width: at(range.high - range.low), height: 6, rx: 3 }),
-    ...range.marks.map((share) => svg("line", { class: "gp-range-mark", x1: at(share), x2: at(share), y1: 1, y2: 13 })),
+    range.marks.map((share) => svg("line", { class: "gp-range-mark", x1: at(share), x2: at(share), y1: 1, y2: 13 })),
     svg("line", { class: "gp-range-line", x1: at(range.typical), x2: at(range.typical), y1: 0, y2: 14 }));
-  return bar;
 }
 
 // A choice in a cell of a table.

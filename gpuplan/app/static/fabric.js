@@ -1,18 +1,10 @@
 // The fabric as a drawing: spines above, pairs of leaves below them, the hosts under their pair. Widths of lines follow
 // the number of links; what is too many to draw is said in words.
-const SVG = "http://www.w3.org/2000/svg";
 const LEFT = 158, WIDTH = 1000, BOX = 34;
 
-function s(tag, props, ...children) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(props ?? {})) node.setAttribute(name, value);
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
-  return node;
-}
-
-const words = (x, y, text, kind = "", anchor = "middle") => s("text", { x, y, "text-anchor": anchor, class: kind }, text);
-const line = (x1, y1, x2, y2, links, kind) => s("line", { x1, y1, x2, y2, "stroke-width": Math.min(7, 1 + Math.log2(Math.max(1, links))), class: kind });
-const box = (x, y, width, height, kind) => s("rect", { x: x - width / 2, y, width, height, rx: 5, class: kind });
+const words = (x, y, text, kind = "", anchor = "middle") => svg("text", { x, y, "text-anchor": anchor, class: kind }, text);
+const line = (x1, y1, x2, y2, links, kind) => svg("line", { x1, y1, x2, y2, "stroke-width": Math.min(7, 1 + Math.log2(Math.max(1, links))), class: kind });
+const box = (x, y, width, height, kind) => svg("rect", { x: x - width / 2, y, width, height, rx: 5, class: kind });
 
 // Places of so many things side by side.
 const spread = (count, from, to) => Array.from({ length: count }, (_, at) => from + ((to - from) * (at + 0.5)) / count);
@@ -70,7 +62,7 @@ function fabric(data) {
       line(LEFT + 210, y - 4, LEFT + 244, y - 4, 2, "gp-f-rdma"), words(LEFT + 252, y, "RDMA ports, each on its own distributed switch", "gp-f-soft", "start"));
   }
   if (hosts.apart) labels.push(words(LEFT, hostY + 80, hosts.apart, "gp-f-soft", "start"));
-  return s("svg", { class: "gp-fabric", viewBox: `0 0 ${WIDTH} ${end}`, role: "img", "aria-label": data.about }, lines, boxes, labels);
+  return svg("svg", { class: "gp-fabric", viewBox: `0 0 ${WIDTH} ${end}`, role: "img", "aria-label": data.about }, lines, boxes, labels);
 }
 
 export default drawn((data) => data.shown ? h("div", { class: `gp-fabric-box${data.stale ? " gp-stale" : ""}` }, fabric(data)) : null);

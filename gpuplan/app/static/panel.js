@@ -15,9 +15,12 @@ export default drawn((data, send) => {
       : h("b", { class: "gp-why-big" }, f.value),
     f.range ? [h("span", {}, f.range.text, " ", basisTag(f.basis)), rangeBar(f.range), h("span", {}, mark(f.mark))] : null,
     f.note ? h("span", {}, f.note) : null);
+  const points = { circle: () => svg("circle", { cx: 14, cy: 6, r: 4 }), square: () => svg("rect", { x: 10.5, y: 2.5, width: 7, height: 7 }), "triangle-up": () => svg("path", { d: "M14 1 L18.5 10 H9.5 Z" }) };
+  const curve = (c) => h("li", {}, svg("svg", { width: 28, height: 12, "aria-hidden": "true", fill: c.ink, stroke: c.ink, "stroke-width": 0 },
+    svg("line", { x1: 0, x2: 28, y1: 6, y2: 6, "stroke-width": c.width, "stroke-dasharray": c.dash.join(" ") }), points[c.point]()), c.name);
   return h("div", { class: data.stale ? "gp-stale" : "" },
     data.title ? h("h2", { tabindex: -1, "data-near": true }, data.title, data.hint ? h("small", {}, data.hint) : null, (data.selects ?? []).map(select), (data.acts ?? []).map(act)) : null,
-    said(data.text), data.figures ? h("div", { class: "gp-facts" }, data.figures.map(figure)) : null, tables(data.tables ?? [], send), data.list ? h("ul", { class: "gp-list" }, data.list.map((text) => h("li", {}, text))) : null, said(data.after),
+    data.legend ? h("ul", { class: "gp-curves" }, data.legend.map(curve)) : null, said(data.text), data.figures ? h("div", { class: "gp-facts" }, data.figures.map(figure)) : null, tables(data.tables ?? [], send), data.list ? h("ul", { class: "gp-list" }, data.list.map((text) => h("li", {}, text))) : null, said(data.after),
     data.button ? h("button", { type: "button", "data-at": data.button.key, onclick: () => send("fold", { key: data.button.key, open: true }) }, data.button.text) : null,
     (data.notes ?? []).map((note) => h("p", { class: "gp-small gp-said" }, note.text, h("cite", {}, note.cite))));
 });

@@ -17,28 +17,36 @@ def years_chart(data: Spec, dark: bool) -> Spec:
     shades = DARK if dark else LIGHT
     rows = {"values": data["rows"]}
     x: Spec = {
-        "field": "year",
-        "type": "ordinal",
+        "type": "quantitative",
         "title": None,
-        "sort": data["years"],
-        "axis": {"labelAngle": 0, "ticks": False, "domain": False},
+        "scale": {"zero": False, "nice": False},
+        "axis": {
+            "labelExpr": "datum.value ? 'Year ' + datum.value : 'Start'",
+            "tickMinStep": 1,
+            "ticks": False,
+            "domain": False,
+            "grid": False,
+        },
     }
     y: Spec = {
-        "field": "cost",
         "type": "quantitative",
-        "stack": "zero",
         "title": f"Paid, {data['currency']}",
         "axis": {"labelExpr": MONEY, "tickCount": 5},
     }
-    order = {"field": "order", "type": "quantitative"}
     bars = {
         "data": rows,
-        "mark": {"type": "bar", "stroke": "#ffffff" if not dark else "#18202b", "strokeWidth": 1},
+        "mark": {
+            "type": "rect",
+            "stroke": "#ffffff" if not dark else "#18202b",
+            "strokeWidth": 1,
+            "aria": False,
+        },
         "encoding": {
-            "x": x,
-            "y": y,
+            "x": x | {"field": "left"},
+            "x2": {"field": "right"},
+            "y": y | {"field": "low"},
+            "y2": {"field": "high"},
             "color": {"field": "ink", "type": "nominal", "scale": None, "legend": None},
-            "order": order,
             "tooltip": [
                 {"field": "part", "type": "nominal", "title": "Part"},
                 {"field": "year", "type": "nominal", "title": "When"},
@@ -50,10 +58,8 @@ def years_chart(data: Spec, dark: bool) -> Spec:
         "data": rows,
         "mark": {"type": "text", "fontSize": 11, "fontWeight": 600, "aria": False},
         "encoding": {
-            "x": x,
-            "y": y | {"bandPosition": 0.5},
-            "detail": {"field": "part"},
-            "order": order,
+            "x": x | {"field": "at"},
+            "y": y | {"field": "middle"},
             "color": {"field": "pen", "type": "nominal", "scale": None},
             "text": {"field": "letter"},
         },
@@ -62,8 +68,8 @@ def years_chart(data: Spec, dark: bool) -> Spec:
         "data": {"values": data["sums"]},
         "mark": {"type": "text", "dy": -8, "color": shades["ink"], "fontWeight": 600},
         "encoding": {
-            "x": x,
-            "y": {"field": "top", "type": "quantitative"},
+            "x": x | {"field": "at"},
+            "y": y | {"field": "top"},
             "text": {"field": "words"},
         },
     }

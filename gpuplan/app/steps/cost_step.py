@@ -16,7 +16,7 @@ from gpuplan.facts import Fact
 from gpuplan.fields import field_of
 from gpuplan.materials import Material
 from gpuplan.models import cost
-from gpuplan.plan import make_plan
+from gpuplan.plan import plan_costs
 from gpuplan.pricing import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import amount, group_names, number, percent
 from gpuplan.report.cost_report import INTERNAL
@@ -59,6 +59,8 @@ SHARES = ("discount_rate", "support_share", "residual_share")
 FACTORS = ("cores_per_socket", "pue", "grid_kg_kwh", "host_base_w", "rack_kw")
 SMALLEST_LETTER = 0.05
 """Share of the tallest column from which a part of it has room for its letter."""
+HALF_BAR = 0.42
+"""Half the width of a column, as a share of the distance of two."""
 
 
 def heads_of(*texts: str, numeric: tuple[int, ...] = ()) -> list[dict[str, Any]]:
@@ -278,28 +280,37 @@ def years_rows(workbook: Workbook) -> dict[str, Any]:
     ]
     tall = SMALLEST_LETTER * max(tops)
     rows = []
-    for order, part in enumerate(costs.parts):
+    paid, left = [0.0] * len(years), [0.0] * len(years)  # where the next part stands, above zero and below
+    for part in costs.parts:
         letter, colour = PARTS[part.name]
-        for year, value in zip(years, part.yearly, strict=True):
-            if value:
-                rows.append(
-                    {
-                        "part": f"{letter} {part.name}",
-                        "year": year,
-                        "cost": value,
-                        "words": money(value, costs.currency),
-                        "letter": letter if abs(value) > tall else "",
-                        "ink": COLOURS[colour],
-                        "pen": "#ffffff" if colour == 1 else "#10151d",
-                        "order": order,
-                    }
-                )
+        for at, value in enumerate(part.yearly):
+            if not value:
+                continue
+            pile = paid if value > 0 else left
+            low, pile[at] = pile[at], pile[at] + value
+            rows.append(
+                {
+                    "part": f"{letter} {part.name}",
+                    "year": years[at],
+                    "at": at,
+                    "left": at - HALF_BAR,
+                    "right": at + HALF_BAR,
+                    "cost": value,
+                    "low": low,
+                    "high": pile[at],
+                    "middle": low + value / 2,
+                    "words": money(value, costs.currency),
+                    "letter": letter if abs(value) > tall else "",
+                    "ink": COLOURS[colour],
+                    "pen": "#ffffff" if colour == 1 else "#10151d",
+                }
+            )
     sums = [
-        {"year": year, "top": top, "words": short_number(value)}
-        for year, top, value in zip(years, tops, costs.cash, strict=True)
+        {"at": at, "top": tops[at], "words": short_number(value)}
+        for at, value in enumerate(costs.cash)
         if value
     ]
-    return {"rows": rows, "sums": sums, "years": years, "currency": costs.currency}
+    return {"rows": rows, "sums": sums, "currency": costs.currency}
 
 
 def _years(costs: Costs) -> list[str]:
@@ -472,10 +483,10 @@ def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
     plan = workbook.plan
     if not plan.scenario.prices:
         return {price.key: price for price in plan.costs.prices} if plan.costs else {}
-    bare = workbook.once(
-        "cost: prices of the catalog", lambda: make_plan(replace(plan.scenario, prices=()), plan.catalog)
+    _, bare = workbook.once(
+        "cost: prices of the catalog", lambda: plan_costs(replace(plan.scenario, prices=()), plan.catalog)
     )
-    return {price.key: price for price in bare.costs.prices} if bare.costs else {}
+    return {price.key: price for price in bare.prices} if bare else {}
 
 
 def _price_row(workbook: Workbook, item: Price | Unknown) -> dict[str, Any]:

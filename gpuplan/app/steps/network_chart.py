@@ -12,18 +12,26 @@ Spec = dict[str, Any]
 CHOSEN = OKABE_ITO[0]
 LINKS = {"10": OKABE_ITO[5], "25": OKABE_ITO[3], "100": OKABE_ITO[2], "400": OKABE_ITO[4]}
 """Colour of an alternative by its link."""
-WAYS = {False: ("triangle-up", [5, 3]), True: ("square", [1, 0])}
+WAYS: dict[bool, tuple[str, list[int]]] = {False: ("triangle-up", [5, 3]), True: ("square", [1, 0])}
 """Point and dashes of an alternative over TCP, and over RDMA."""
+THIN, THICK = 1.5, 4.0
 HOSTS = [1, 2, 4, 8, 16, 32, 64]
 
 
+def look(*, chosen: bool, link: str, rdma: bool) -> Spec:
+    """How the curve of a network is drawn."""
+    if chosen:
+        return {"ink": CHOSEN, "point": "circle", "dash": [1, 0], "width": THICK}
+    point, dash = WAYS[rdma]
+    return {"ink": LINKS[link], "point": point, "dash": dash, "width": THIN}
+
+
 def scaling_chart(data: Spec, dark: bool) -> Spec:
-    """Efficiency or throughput over hosts: the design's network thick with its range, the alternatives thin."""
+    """Efficiency or throughput over hosts: the design's network thick with its range, the alternatives thin.
+
+    How each curve looks stands in its rows and its name above the chart, so that another network is a matter of rows.
+    """
     efficiency = data["view"] == "efficiency"
-    names = [each["name"] for each in data["names"]]
-    inks = [CHOSEN if each["chosen"] else LINKS[each["link"]] for each in data["names"]]
-    points = ["circle" if each["chosen"] else WAYS[each["rdma"]][0] for each in data["names"]]
-    dashes = [[1, 0] if each["chosen"] else WAYS[each["rdma"]][1] for each in data["names"]]
     x: Spec = {
         "field": "hosts",
         "type": "quantitative",
@@ -38,16 +46,11 @@ def scaling_chart(data: Spec, dark: bool) -> Spec:
             "scale": {"type": "log"},
             "axis": {"format": "~s", "tickCount": 5},
         }
-    key: Spec = {"title": None, "legend": {"orient": "right", "symbolSize": 90, "labelLimit": 260}}
     encoding: Spec = {
         "x": x,
         "y": {"field": "value", "type": "quantitative", **y},
-        "color": {
-            "field": "name",
-            "type": "nominal",
-            "scale": {"domain": names, "range": inks},
-            **key,
-        },
+        "detail": {"field": "name"},
+        "color": {"field": "ink", "type": "nominal", "scale": None},
     }
     tooltip: list[Spec] = [
         {"field": "name", "type": "nominal", "title": "Network"},
@@ -56,21 +59,9 @@ def scaling_chart(data: Spec, dark: bool) -> Spec:
         {"field": "per_s", "type": "nominal", "title": "Together"},
     ]
     own = {"values": [row for row in data["rows"] if row["chosen"]]}
-    dash = {
-        "field": "name",
-        "type": "nominal",
-        "scale": {"domain": names, "range": dashes},
-        "legend": None,
-    }
-    shape = {
-        "field": "name",
-        "type": "nominal",
-        "scale": {"domain": names, "range": points},
-        **key,
-    }
     band = {
         "data": own,
-        "mark": {"type": "area", "opacity": 0.18, "color": CHOSEN},
+        "mark": {"type": "area", "opacity": 0.18, "color": CHOSEN, "aria": False},
         "encoding": {
             "x": x,
             "y": {"field": "low", "type": "quantitative", **y},
@@ -79,14 +70,19 @@ def scaling_chart(data: Spec, dark: bool) -> Spec:
     }
     others = {
         "data": {"values": [row for row in data["rows"] if not row["chosen"]]},
-        "mark": {"type": "line", "strokeWidth": 1.5},
-        "encoding": encoding | {"strokeDash": dash},
+        "mark": {"type": "line", "strokeWidth": THIN, "aria": False},
+        "encoding": encoding | {"strokeDash": {"field": "dash", "type": "nominal", "scale": None}},
     }
-    chosen = {"data": own, "mark": {"type": "line", "strokeWidth": 4}, "encoding": encoding}
+    chosen = {
+        "data": own,
+        "mark": {"type": "line", "strokeWidth": THICK, "aria": False},
+        "encoding": encoding,
+    }
     marks = {
         "data": {"values": data["rows"]},
         "mark": {"type": "point", "filled": True, "size": 46, "opacity": 1, "aria": False},
-        "encoding": encoding | {"shape": shape, "tooltip": tooltip},
+        "encoding": encoding
+        | {"shape": {"field": "point", "type": "nominal", "scale": None}, "tooltip": tooltip},
     }
     shades = DARK if dark else LIGHT
     about = (

@@ -8,6 +8,7 @@ from typing import Any
 from gpuplan.app.frame import field_data, group_colours
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.failing import Cell, cell
+from gpuplan.app.steps.network_chart import look
 from gpuplan.cabling import Cabling, Ports, Switches
 from gpuplan.distributed import CLAIMED_GBIT_S, JOB, MAX_HOSTS, Claim, Curve, TrainingUse, claims, curves
 from gpuplan.facts import Fact
@@ -467,14 +468,20 @@ def scaling_head(workbook: Workbook) -> dict[str, Any]:
         "hint": f"{job.workload_name}, {amount(job.gpus_per_host, 'GPU')} a host"
         + (", with its range" if _view(workbook) == "efficiency" else ""),
         "selects": [{"what": "scaling", "label": "Show", "value": _view(workbook), "options": options}],
+        "legend": [{"name": curve_name(curve), **_look(curve)} for curve in _curves(workbook)],
         "stale": workbook.stale,
     }
+
+
+def _look(curve: Curve) -> dict[str, Any]:
+    return look(chosen=curve.chosen, link=number(curve.link_gbit_s), rdma=curve.transport in RDMA)
 
 
 def scaling_rows(workbook: Workbook) -> dict[str, Any]:
     """What the scaling chart draws."""
     rows = []
     for curve in _curves(workbook):
+        drawn = _look(curve)
         for step in curve.steps:
             shown = (step.efficiency, step.low, step.high)
             rows.append(
@@ -487,22 +494,10 @@ def scaling_rows(workbook: Workbook) -> dict[str, Any]:
                     "high": step.high,
                     "words": f"{_share(shown[0])} ({_range(*shown[1:])})",
                     "per_s": f"{_three(step.per_s)} {_job(workbook).unit} a second",
+                    **drawn,
                 }
             )
-    return {
-        "view": _view(workbook),
-        "unit": _job(workbook).unit,
-        "rows": rows,
-        "names": [
-            {
-                "name": curve_name(c),
-                "chosen": c.chosen,
-                "link": number(c.link_gbit_s),
-                "rdma": c.transport in RDMA,
-            }
-            for c in _curves(workbook)
-        ],
-    }
+    return {"view": _view(workbook), "unit": _job(workbook).unit, "rows": rows}
 
 
 def scaling_table(workbook: Workbook) -> dict[str, Any]:

@@ -12,6 +12,7 @@ pytest.importorskip("altair")
 import altair as alt
 
 from gpuplan import load_scenario
+from gpuplan.app.chart import split_rows
 from gpuplan.app.model import Workbook
 from gpuplan.app.steps.cost_chart import years_chart
 from gpuplan.app.steps.cost_step import years_rows
@@ -29,7 +30,32 @@ def test_the_chart_is_valid_and_holds_every_row(data: dict[str, Any], dark: bool
     alt.Chart.from_dict(json.loads(json.dumps(spec, allow_nan=False)))
     bars, letters, sums = spec["layer"]
     assert bars["data"]["values"] == letters["data"]["values"] == data["rows"]
-    assert [row["year"] for row in sums["data"]["values"]] == data["years"]
+    assert [row["at"] for row in sums["data"]["values"]] == [0, 1, 2, 3, 4, 5]
+
+
+def test_parts_stand_on_each_other_and_what_is_left_hangs_below_zero(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("current"))
+    book.edit("cost.residual_share", "20 %")
+    data = years_rows(book)
+    for at in range(6):
+        column = [row for row in data["rows"] if row["at"] == at]
+        assert all(row["high"] - row["low"] == pytest.approx(row["cost"]) for row in column)
+        assert all(row["middle"] == pytest.approx((row["low"] + row["high"]) / 2) for row in column)
+        for sign in (1, -1):
+            pile = [row for row in column if sign * row["cost"] > 0]
+            assert [row["low"] for row in pile] == [0.0, *(row["high"] for row in pile[:-1])][: len(pile)]
+        paid = sum(row["cost"] for row in column if row["cost"] > 0)
+        assert paid == pytest.approx(next(each["top"] for each in data["sums"] if each["at"] == at))
+    assert min(row["high"] for row in data["rows"]) < 0
+
+
+def test_other_years_change_rows_and_no_more_than_rows(catalog: Catalog) -> None:
+    book = Workbook(catalog, load_scenario("current"))
+    before = split_rows(years_chart(years_rows(book), False))
+    book.edit("cost.years", "3")
+    after = split_rows(years_chart(years_rows(book), False))
+    assert before[0] == after[0]
+    assert before[1] != after[1]
 
 
 def test_large_parts_have_their_letter_and_small_ones_none(data: dict[str, Any]) -> None:

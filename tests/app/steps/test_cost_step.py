@@ -133,7 +133,7 @@ def test_the_chart_and_its_tables_hold_all_the_money(catalog: Catalog) -> None:
     assert costs is not None
     data = step.years_rows(book)
     assert sum(row["cost"] for row in data["rows"]) == pytest.approx(costs.total)
-    assert data["years"] == ["Start", *(f"Year {n}" for n in range(1, 6))]
+    assert {row["year"] for row in data["rows"]} == {"Start", *(f"Year {n}" for n in range(1, 6))}
     below = [row for row in data["rows"] if row["cost"] < 0]
     assert {row["part"] for row in below} == {"M Value left"}
     spec = years_chart(data, dark=False)

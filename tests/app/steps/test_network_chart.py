@@ -12,9 +12,10 @@ pytest.importorskip("traitlets")
 import altair as alt
 
 from gpuplan import load_scenario
+from gpuplan.app.chart import split_rows
 from gpuplan.app.model import Workbook
-from gpuplan.app.steps.network_chart import CHOSEN, scaling_chart
-from gpuplan.app.steps.network_step import scaling_rows
+from gpuplan.app.steps.network_chart import CHOSEN, THICK, scaling_chart
+from gpuplan.app.steps.network_step import scaling_head, scaling_rows
 from gpuplan.catalog import Catalog
 
 
@@ -45,12 +46,20 @@ def test_the_design_is_thick_with_its_band_and_the_others_differ_by_more_than_co
     assert own["mark"]["strokeWidth"] > 2 * others["mark"]["strokeWidth"]
     (band,) = layer(spec, "area")
     assert band["data"] == own["data"]
-    assert {row["name"] for row in own["data"]["values"]} == {data["names"][0]["name"]}
-    (points,) = layer(spec, "point")
-    colours = points["encoding"]["color"]["scale"]
-    shapes = points["encoding"]["shape"]["scale"]["range"]
-    assert colours["domain"] == [each["name"] for each in data["names"]]
-    assert (colours["range"][0], shapes[0]) == (CHOSEN, "circle")
-    assert len(set(zip(colours["range"], shapes, strict=True))) == len(data["names"])
-    dashes = others["encoding"]["strokeDash"]["scale"]["range"]
-    assert [dash == [1, 0] for dash in dashes[1:]] == [each["rdma"] for each in data["names"][1:]]
+    legend = scaling_head(book)["legend"]
+    assert {row["name"] for row in own["data"]["values"]} == {legend[0]["name"]}
+    assert (legend[0]["ink"], legend[0]["point"], legend[0]["width"]) == (CHOSEN, "circle", THICK)
+    assert len({(each["ink"], each["point"]) for each in legend}) == len(legend)
+    for each in legend[1:]:
+        assert (each["dash"] == [1, 0]) == ("RDMA" in each["name"])
+    for row in data["rows"]:  # what is drawn is what the names above the chart say
+        (named,) = (each for each in legend if each["name"] == row["name"])
+        assert {key: row[key] for key in named} == named
+
+
+def test_another_network_changes_rows_and_no_more_than_rows(book: Workbook) -> None:
+    before = split_rows(scaling_chart(scaling_rows(book), False))
+    book.edit("network.link_gbit_s", "25")
+    after = split_rows(scaling_chart(scaling_rows(book), False))
+    assert before[0] == after[0]
+    assert before[1] != after[1]
