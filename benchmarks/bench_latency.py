@@ -85,8 +85,11 @@ Change = tuple[str, str, str]
 """What is done (fill, select, click, press), to what (a ``data-at`` or a selector), and the value."""
 
 
-def session(group: str, price: str) -> list[tuple[str, list[Change]]]:
-    """A round through every step. Most changes are taken back by a later one, so that rounds can follow one another."""
+def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]:
+    """A round through every step. Most changes are taken back by a later one, so that rounds can follow one another.
+
+    Numbers differ from turn to turn, so that hardly anything is remembered from the turn before.
+    """
     people, share, work = (f"groups.{group}.{name}" for name in ("people", "active_share", "workload"))
     remote, sites, hours, days = (
         f"groups.{group}.{name}" for name in ("remote_allowed", "sites", "hours", "days")
@@ -96,8 +99,8 @@ def session(group: str, price: str) -> list[tuple[str, list[Change]]]:
         (
             "Use cases",
             [
-                *(("fill", people, n) for n in ("33", "34", "36")),
-                *(("fill", share, n) for n in ("60 %", "55 %", "50 %")),
+                *(("fill", people, f"{n + turn}") for n in (33, 34, 36)),
+                *(("fill", share, f"{n + turn} %") for n in (60, 55, 50)),
                 *(("click", remote, "") for _ in range(2)),
                 *back,
             ],
@@ -105,7 +108,7 @@ def session(group: str, price: str) -> list[tuple[str, list[Change]]]:
         (
             "Demand",
             [
-                *(("fill", people, n) for n in ("40", "44", "32")),
+                *(("fill", people, f"{n + turn}") for n in (40, 44, 32)),
                 ("fill", sites, "Austin"),
                 ("fill", hours, "08:00-18:00"),
                 ("click", "rule-wait", ""),
@@ -123,7 +126,7 @@ def session(group: str, price: str) -> list[tuple[str, list[Change]]]:
                 *(("fill", "hardware.existing_hosts", n) for n in ("2", "0")),
                 *(("click", f".gp-host >> nth={n}", "") for n in (2, 4)),
                 ("click", "restore", ""),
-                *(("fill", "availability.mtbf_h", n) for n in ("40000", "60000")),
+                *(("fill", "availability.mtbf_h", f"{n + turn}") for n in (40_000, 60_000)),
                 *back,
             ],
         ),
@@ -142,7 +145,7 @@ def session(group: str, price: str) -> list[tuple[str, list[Change]]]:
                 *(("fill", "cost.years", n) for n in ("3", "5")),
                 *(("fill", "cost.hardware_discount", n) for n in ("10 %", "0 %")),
                 *(("select", "cost.gpu_licence", way) for way in ("5-years", "year")),
-                *(("fill", price, n) for n in ("30000", "32000")),
+                *(("fill", price, f"{n + turn}") for n in (30_000, 32_000)),
             ],
         ),
         ("Compare", back * 2),
@@ -257,7 +260,7 @@ def design_ms(browser: Any, folder: Path, design: str, changes: int) -> dict[str
         page.get_by_role("button", name="Explore again").wait_for()
         enter(page, "Cost")
         price = page.locator('[data-at^="prices.servers/"]').first.get_attribute("data-at")
-        rounds = itertools.cycle(session(group, price))
+        rounds = (step for turn in itertools.count() for step in session(group, price, turn))
         while (left := changes - sum(map(len, found.values()))) > 0:
             step, script = next(rounds)
             enter(page, step)

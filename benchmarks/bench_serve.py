@@ -65,7 +65,8 @@ def running(command: list[str], port: int, folder: Path) -> Iterator[subprocess.
 
 def children(parent: int) -> list[int]:
     """Process ids of the children of a process."""
-    return [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+    lists = Path(f"/proc/{parent}/task").glob("*/children")  # of each thread
+    return [int(pid) for found in lists for pid in found.read_text().split()]
 
 
 def kernels(server: int) -> list[int]:
