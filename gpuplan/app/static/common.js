@@ -14,7 +14,7 @@ function h(tag, props, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(props ?? {})) {
     if (value === undefined || value === null || value === false) continue;
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    if (name.startsWith("on")) listen(node, name.slice(2), value);
     else if (name === "class") node.className = value;
     else if (name === "value" || name === "checked" || name === "selected") node[name] = value;
     else node.setAttribute(name, value === true ? "" : value);
@@ -25,6 +25,12 @@ function h(tag, props, ...children) {
   return node;
 }
 
+// What an element does may change while it stays on the page.
+function listen(node, type, act) {
+  (node.acts ??= {})[type] = act;
+  node.addEventListener(type, (event) => node.acts[type](event));
+}
+
 // The same for drawings.
 function svg(tag, props, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -33,13 +39,46 @@ function svg(tag, props, ...children) {
   return node;
 }
 
+// Whether an element can become another one: what can be pressed or opened stays what it was.
+const alike = (old, node) => old.nodeName === node.nodeName && old.type === node.type && old.dataset?.at === node.dataset?.at
+  && old.dataset?.keep === node.dataset?.keep && Object.keys(old.acts ?? {}).join() === Object.keys(node.acts ?? {}).join();
+
+function become(old, node) {
+  if (old.nodeType === Node.TEXT_NODE) {
+    if (old.data !== node.data) old.data = node.data;
+    return;
+  }
+  for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const { name } of [...old.attributes]) if (!node.hasAttribute(name) && !(name === "open" && old.dataset.keep)) old.removeAttribute(name);
+  old.acts = node.acts;
+  fill(old, [...node.childNodes]);
+  if (["radio", "checkbox"].includes(old.type)) old.checked = node.checked;
+  else if (old.matches("input, select, textarea") && old.value !== node.value) old.value = node.value;
+}
+
+// Gives an element new content. What is there is changed where it differs, and stays where it is: the browser has less to lay
+// out and to paint, and does not look through all inputs for what it could fill in.
+function fill(el, nodes) {
+  const there = [...el.childNodes];
+  nodes.forEach((node, at) => {
+    if (!there[at]) el.append(node);
+    else if (alike(there[at], node)) become(there[at], node);
+    else there[at].replaceWith(node);
+  });
+  for (const old of there.slice(nodes.length)) old.remove();
+}
+
 // Puts new content into an element; what had the focus gets it back by its data-at, or else what its data-else names, or
 // else what is marked data-near.
 function redraw(el, content) {
-  const active = el.contains(document.activeElement) ? document.activeElement.dataset : undefined;
+  const active = el.contains(document.activeElement) ? document.activeElement : null;
   const find = (at) => (at ? el.querySelector(`[data-at="${CSS.escape(at)}"]`) : null);
-  el.replaceChildren(...[content].flat(Infinity).filter(Boolean));
-  if (active) (find(active.at) ?? find(active.else) ?? el.querySelector("[data-near]"))?.focus({ preventScroll: true });
+  const fresh = document.createDocumentFragment();
+  fresh.append(...[content].flat(Infinity).filter(Boolean));
+  fill(el, [...fresh.childNodes]);
+  if (!active || document.activeElement === active) return;
+  const { at, else: other } = active.dataset;
+  (find(at) ?? find(other) ?? el.querySelector("[data-near]"))?.focus({ preventScroll: true });
 }
 
 // Sends events to the session; the page around the workbook keeps each until the session has said that it has it.
@@ -93,7 +132,7 @@ function keepOpen(el, model) {
   model.opened ??= new Set();
   for (const node of el.querySelectorAll("details")) {
     node.open = model.opened.has(node.dataset.keep);
-    node.addEventListener("toggle", () => model.opened[node.open ? "add" : "delete"](node.dataset.keep));
+    node.ontoggle = () => model.opened[node.open ? "add" : "delete"](node.dataset.keep);
   }
 }
 
@@ -173,11 +212,13 @@ function control(field, send, compact) {
     });
   }
   const unit = field.unit ? h("span", { class: "gp-unit" }, field.unit) : null;
+  // A form of its own: browsers look through all inputs of a form for what they could fill in, at every key.
+  const onsubmit = (event) => event.preventDefault();
   const node = compact
-    ? h("div", { class: "gp-cell" }, input)
+    ? h("form", { class: "gp-cell", onsubmit }, input)
     : field.kind === "checkbox"
-      ? h("div", { class: "gp-field gp-check" }, h("div", { class: "gp-line" }, input, label, known, ask), question, problem)
-      : h("div", { class: "gp-field" }, h("div", { class: "gp-line" }, label, known, ask),
+      ? h("form", { class: "gp-field gp-check", onsubmit }, h("div", { class: "gp-line" }, input, label, known, ask), question, problem)
+      : h("form", { class: "gp-field", onsubmit }, h("div", { class: "gp-line" }, label, known, ask),
           h("div", { class: "gp-line" }, input, unit), question, problem);
   update(field);
   return { node, update, input, problem };
