@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.allocation import (
     allocate,
@@ -54,29 +54,45 @@ class PoolDemand:
     """Which of them needs the most hosts: the pool is sized for it."""
 
 
-def busiest(
-    scenario: Scenario, catalog: Catalog, trail: Trail, peaks: Mapping[str, tuple[Line, Line]]
-) -> tuple[PoolDemand, ...]:
-    """The mixes of each pool by the rule of the scenario, and the one that needs the most hosts.
+class Shaped(NamedTuple):
+    """What the groups ask for, and when; the same by every rule for what is enough."""
 
-    ``peaks`` are the lines (VMs, GPUs) of each group at its own peak.
-    """
+    requests: Mapping[str, placement.Request]
+    """What one VM of each group asks for."""
+    mixes: Mapping[str, tuple[Mix, ...]]
+    """The mixes of each pool."""
+    there: Mapping[str, tuple[placement.Room, ...]]
+    """Hosts already in each pool."""
+
+
+def shaped(
+    scenario: Scenario, catalog: Catalog, trail: Trail, peaks: Mapping[str, tuple[Line, Line]]
+) -> Shaped:
+    """Requests, mixes and hosts already there; ``peaks`` are the lines (VMs, GPUs) of each group at its own peak."""
     shapes, requests = _shapes(scenario, catalog, trail, peaks)
     by_pool: dict[str, list[str]] = {}
     for plan in shapes:
         if plan.vms_placed:
             by_pool.setdefault(plan.pool, []).append(plan.id)
-    there = existing_rooms(scenario, by_pool, shapes)
     by_season = weeks(scenario, catalog, shapes)
+    return Shaped(
+        requests,
+        {pool: mixes(by_season, members) for pool, members in by_pool.items()},
+        existing_rooms(scenario, by_pool, shapes),
+    )
+
+
+def busiest(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[PoolDemand, ...]:
+    """The mixes of each pool by the rule of the scenario, and the one that needs the most hosts."""
     each = {group.id: group.vms_each for group in scenario.groups}
     found = []
-    for pool, members in by_pool.items():
-        wants = [needed(scenario, catalog, mix) for mix in mixes(by_season, members)]
+    for pool, together in shape.mixes.items():
+        wants = [needed(scenario, catalog, mix) for mix in together]
         hosts = [
             _hosts(
                 scenario,
-                [requests[g]._replace(vms=n * each[g]) for g, n in want.requests.items() if n],
-                there.get(pool, ()),
+                [shape.requests[g]._replace(vms=n * each[g]) for g, n in want.requests.items() if n],
+                shape.there.get(pool, ()),
             )
             for want in wants
         ]

@@ -24,6 +24,8 @@ MAX_GPUS = 200_000
 MAX_SITES = 8
 MODES = ("passthrough", "vgpu", "mig", "bitfusion")
 DAYS = ("every-day", "weekdays", "weekends")
+NEXT_TO_NOTHING = Fraction(1, 10**12)
+"""What is given as less than this is 0: a number so small would vanish somewhere on the way to the answer."""
 RULES = ("sum", "hours", "wait", "wait-time", "turned-away")
 """How many GPUs are enough: for the sum of the peaks, for the busiest hour, or so that few have to wait, wait long, or are
 turned away."""
@@ -1112,6 +1114,8 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
         allowed = f"{spec.allowed()}; thousands are written without a point or comma: {digits}"
         raise ScenarioError([Problem(path, show(given), allowed)])
     number = _number(given, percent=spec.kind in ("share", "gpus"))
+    if number is not None and abs(number) < NEXT_TO_NOTHING:
+        number = Fraction(0)
     if number is None or not exact(spec.low) <= number <= exact(spec.high):
         raise problem
     if spec.kind == "int":

@@ -6,6 +6,7 @@ availability, the chance of waiting, totals, network, power, cost, decisions.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -22,7 +23,15 @@ from gpuplan.allocation import (
     with_pool,
     work_fact,
 )
-from gpuplan.busiest import PoolDemand, busiest, demand_lines, vm_lines, waiting_lines
+from gpuplan.busiest import (
+    PoolDemand,
+    Shaped,
+    busiest,
+    demand_lines,
+    shaped,
+    vm_lines,
+    waiting_lines,
+)
 from gpuplan.cabling import Cabling, cabling
 from gpuplan.catalog import Catalog
 from gpuplan.clusters import spare_hosts
@@ -30,7 +39,7 @@ from gpuplan.costing import Costs, Growth, costs
 from gpuplan.decisions import decide
 from gpuplan.energy import PowerUse, power_use
 from gpuplan.facts import Fact, derived, weakest
-from gpuplan.fields import ScenarioError
+from gpuplan.fields import RULES, ScenarioError
 from gpuplan.growth import group_peaks, grow
 from gpuplan.limits import request_problems, scenario_problems
 from gpuplan.models import availability, cost, demand, duty, failover, placement
@@ -436,8 +445,8 @@ def host_counts(scenario: Scenario, catalog: Catalog) -> Mapping[str, int]:
 
 
 @lru_cache(maxsize=512)
-def groups_gpus(scenario: Scenario, catalog: Catalog) -> float:
-    """GPUs that the groups of a scenario demand by its rule, as in its plan.
+def gpus_by_rule(scenario: Scenario, catalog: Catalog) -> Mapping[str, float]:
+    """GPUs that the groups of a scenario demand by each rule for what is enough, whatever rule and total it states.
 
     Parameters
     ----------
@@ -448,17 +457,36 @@ def groups_gpus(scenario: Scenario, catalog: Catalog) -> float:
 
     Returns
     -------
-    groups_gpus : float
-        GPUs, whatever total is stated. [GPU]
-
-    Raises
-    ------
-    ScenarioError
-        Naming each field that the catalog or the hardware does not allow.
+    gpus_by_rule : mapping of str to float
+        GPUs by the rule; one that cannot answer is left out. [GPU]
     """
-    if problems := scenario_problems(scenario, catalog):
-        raise ScenarioError(problems)
-    return float(_demand(Trail(), scenario, catalog)[2].value)
+    found: dict[str, float] = {}
+    trail = Trail()
+    peaks = {group.id: _group_demand(trail, scenario, catalog, group, False) for group in scenario.groups}
+    shape: Shaped | None = None
+    for rule in RULES:
+        asked = scenario.with_value("demand.rule", rule)
+        gpus = {group_id: float(line.value) for group_id, (_, line) in peaks.items()}
+        with contextlib.suppress(ScenarioError):
+            if problems := scenario_problems(asked, catalog):
+                raise ScenarioError(problems)
+            if rule != "sum":
+                shape = shape or shaped(scenario, catalog, trail, peaks)
+                for pool in busiest(asked, catalog, shape):
+                    gpus |= _requests_gpus(scenario, pool.needed[pool.chosen].requests)
+            found[rule] = demand.total_demand_gpus(*gpus.values())
+    return found
+
+
+def _requests_gpus(scenario: Scenario, requests: Mapping[str, int]) -> dict[str, float]:
+    """GPUs for so many requests of each group."""
+    groups = {group.id: group for group in scenario.groups}
+    return {
+        group_id: demand.group_demand_gpus(
+            demand.group_vms(count, vms_each=groups[group_id].vms_each), gpus_each=groups[group_id].gpus_each
+        )
+        for group_id, count in requests.items()
+    }
 
 
 def _demand(
@@ -469,7 +497,7 @@ def _demand(
     wanted = {group.id: _group_demand(trail, scenario, catalog, group, added_up) for group in scenario.groups}
     hours: tuple[PoolDemand, ...] = ()
     if not added_up:
-        hours = busiest(scenario, catalog, trail, wanted)
+        hours = busiest(scenario, catalog, shaped(scenario, catalog, trail, wanted))
         wanted = demand_lines(trail, scenario, catalog, hours, wanted)
     by_groups = trail.add_up(
         "demand.groups_gpus",

@@ -131,11 +131,15 @@ def _measured(catalog: Catalog, network: str, phase: str) -> Mapping[str, Known]
 
 def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = None) -> Fact:
     """What a host moves over TCP on its link (or another): measured by the customer, or as fitted."""
-    stated = scenario.fact("network.tcp_gbit_s")
-    if stated.value is not None:
-        return stated
+    if scenario.network.tcp_gbit_s is not None:
+        return scenario.fact("network.tcp_gbit_s")
+    return _fitted_tcp_rate(catalog, link_gbit_s or scenario.network.link_gbit_s)
+
+
+@cache
+def _fitted_tcp_rate(catalog: Catalog, link: float) -> Fact:
     ring = catalog.assumptions[ITEM["ring"]]
-    fitted, link = ring.fact("tcp_gbit_s"), link_gbit_s or scenario.network.link_gbit_s
+    fitted = ring.fact("tcp_gbit_s")
     rate = tcp_rate_gbit_s(
         link, at_25_gbit_s=float(fitted.value), growth=float(ring.fact("tcp_growth").value)
     )

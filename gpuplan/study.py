@@ -5,7 +5,6 @@ Nothing here changes a plan. All of it is worked out again from the plan's scena
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from gpuplan.clock import SEASONS, offset_min, zone_of
 from gpuplan.fields import FIELD_BY_PATH, MAX_GPUS, RULES, ScenarioError, sites_people
 from gpuplan.growth import group_peaks, grow
 from gpuplan.models import duty
-from gpuplan.plan import Plan, groups_gpus, make_plan, plan_totals
+from gpuplan.plan import Plan, gpus_by_rule, make_plan, plan_totals
 from gpuplan.records import Pool
 from gpuplan.scenario import Group, Scenario
 from gpuplan.sizing import (
@@ -159,16 +158,12 @@ class RuleAnswer:
 
 def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
     """GPUs that the groups would demand by each rule, every other input being the same; None where no answer is known."""
-    chosen = plan.scenario.demand.rule
-    found = []
-    for rule in RULES:
-        scenario = plan.scenario.with_value("demand.rule", rule)
-        gpus: float | None = None
-        with contextlib.suppress(ScenarioError):
-            known = plan.lines["demand.groups_gpus"].value if rule == chosen else None
-            gpus = groups_gpus(scenario, plan.catalog) if known is None else float(known)
-        found.append(RuleAnswer(rule, gpus, method_of(scenario) if rule in RISKS else "", chosen == rule))
-    return tuple(found)
+    scenario = plan.scenario
+    gpus = gpus_by_rule(scenario.with_value("demand.rule", RULES[0]), plan.catalog)
+    method, chosen = method_of(scenario), scenario.demand.rule
+    return tuple(
+        RuleAnswer(rule, gpus.get(rule), method if rule in RISKS else "", rule == chosen) for rule in RULES
+    )
 
 
 def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:

@@ -229,3 +229,9 @@ def test_thousands_with_a_point_or_comma_are_refused_with_the_reason(given: str)
     ):
         parse_value(field_of("demand.stated_gpus"), given, "demand.stated_gpus")
     assert parse_value(field_of("cost.discount_rate"), "0.125", "cost.discount_rate") == 0.125
+
+
+@pytest.mark.parametrize("given", [5e-324, 1e-13, "0.0000000000001", "0.00000000001 %"])
+def test_next_to_nothing_is_nothing(given: Any) -> None:
+    assert parse_value(field_of("groups.g.active_share"), given, "groups.g.active_share") == 0
+    assert parse_value(field_of("groups.g.active_share"), 1e-12, "groups.g.active_share") == 1e-12

@@ -22,7 +22,7 @@ from gpuplan.checks import LEVELS, check_plan
 from gpuplan.facts import BASES
 from gpuplan.fields import FIELD_BY_PATH, field_of
 from gpuplan.models.placement import Request, place
-from gpuplan.plan import fail_hosts, plan_costs
+from gpuplan.plan import fail_hosts, gpus_by_rule, plan_costs
 from gpuplan.records import Trail
 from gpuplan.report import explain, plan_dict, plan_text
 from gpuplan.report.explain import formula_text
@@ -513,6 +513,8 @@ def test_any_scenario_gives_a_consistent_plan_or_a_clear_error(data: dict[str, A
     assert plan_text(plan)
     assert [d.number for d in plan.decisions] == list(range(1, len(plan.decisions) + 1))
     assert plan_costs(scenario, CATALOG) == (plan.totals, plan.costs)
+    own = gpus_by_rule(scenario, CATALOG).get(scenario.demand.rule)
+    assert own == plan.lines["demand.groups_gpus"].value
 
 
 def test_the_examples_are_consistent(example: Plan) -> None:
