@@ -125,6 +125,7 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     return _make(scenario, catalog, whole=True)
 
 
+@lru_cache(maxsize=32)
 def plan_costs(scenario: Scenario, catalog: Catalog) -> tuple[Totals, Costs | None]:
     """Totals and costs of a plan, without what no cost depends on: risk, waiting and decisions.
 
