@@ -864,3 +864,61 @@ def test_the_workbook_works_on_a_page_of_voilas_own(page: Callable[..., Any], tm
             assert [error for error in visit.errors if "net::" not in error] == []
         finally:
             voila.terminate()
+
+
+STEPS = ("Use cases", "Demand", "Hosts and availability", "Network", "Cost", "Compare", "Design", "Deliver")
+CHANGES = (
+    ("Use cases", "groups.developers.people", "fill", ("0", "500", "3")),
+    ("Use cases", "groups.data-scientists.remote_allowed", "click", ("", "", "")),
+    ("Demand", "groups.data-scientists.hours", "fill", ("08:00-18:00",)),
+    ("Demand", "rule-wait", "click", ("",)),
+    ("Demand", "rule-turned-away", "click", ("",)),
+    ("Hosts and availability", "n0", "click", ("",)),
+    ("Hosts and availability", "n2", "click", ("",)),
+    ("Hosts and availability", "hardware.gpu", "select_option", ("t4-16gb", "a100-pcie-80gb")),
+    ("Hosts and availability", "hardware.gpus_per_host", "fill", ("2", "4")),
+    ("Network", "network.link_gbit_s", "select_option", ("10", "400", "25")),
+    ("Network", "network.transport", "select_option", ("tcp",)),
+    ("Cost", "cost.years", "fill", ("8", "2")),
+    ("Cost", "cost.currency", "fill", ("EUR", "USD")),
+)
+PARTS = r"""() => [...document.querySelectorAll(".gp-page .gp-part, .gp-part-strip")].map((part) => {
+  const inputs = [...part.querySelectorAll("input, select, textarea")].map((i) => [i.dataset.at, i.value, i.checked, i.disabled]);
+  const copy = part.cloneNode(true);
+  for (const node of copy.querySelectorAll("*")) {
+    for (const name of ["id", "for", "aria-describedby"]) node.removeAttribute(name);  // made up anew on each page
+    for (const name of ["value", "class"]) if (!node.getAttribute(name)) node.removeAttribute(name);
+  }
+  copy.normalize();
+  return [part.className, copy.innerHTML, JSON.stringify(inputs)];
+})"""
+
+
+def all_parts(page: Any, name: str) -> list[list[str]]:
+    """The parts of a step as they stand on the page, once nothing changes any more."""
+    step(page, name)
+    before = None
+    while (now := page.evaluate(PARTS)) != before:
+        before = now
+        page.wait_for_timeout(300)
+    return now
+
+
+def test_a_page_that_was_changed_is_like_one_made_anew(app: Any, page: Callable[..., Any]) -> None:
+    """Parts are changed where they differ: nothing of what was there before may be left."""
+    changed = page().open(app.url, "Enterprise example").page
+    enterprise(changed)
+    for name in STEPS:
+        step(changed, name)
+    for name, at, act, values in CHANGES:
+        step(changed, name)
+        for value in values:
+            control = changed.locator(f'[data-at="{at}"]').locator("visible=true").first
+            getattr(control, act)(*[value] if value else [])
+            changed.wait_for_timeout(150)
+    step(changed, "Use cases")
+    changed.wait_for_timeout(500)
+    anew = page().open(changed.url, "GPUs demanded").page
+    for name in STEPS:
+        for mine, theirs in zip(all_parts(changed, name), all_parts(anew, name), strict=True):
+            assert mine == theirs
