@@ -882,7 +882,7 @@ CHANGES = (
     ("Cost", "cost.years", "fill", ("8", "2")),
     ("Cost", "cost.currency", "fill", ("EUR", "USD")),
 )
-PARTS = r"""() => [...document.querySelectorAll(".gp-page .gp-part, .gp-part-strip")].map((part) => {
+PARTS = r"""() => [...document.querySelectorAll(".gp-page .gp-part, .gp-part-strip, .gp-part-nav")].map((part) => {
   const inputs = [...part.querySelectorAll("input, select, textarea")].map((i) => [i.dataset.at, i.value, i.checked, i.disabled]);
   const copy = part.cloneNode(true);
   for (const node of copy.querySelectorAll("*")) {
