@@ -243,6 +243,16 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
             usable_share=usable,
         )
         rdma = int(line.value)
+        if given.transport == "pvrdma":
+            trail.record(
+                "network.distributed_switches",
+                "Distributed switches",
+                "1",
+                pvrdma_ports,
+                "1 for the teamed ports and 1 for each of {rdma_ports} RDMA ports, which know no teaming = {value}",
+                1 + rdma,
+                {"rdma_ports": line},
+            )
     return Ports(int(shared.value), rdma, demand, float(together.value) if apart else 0.0)
 
 
@@ -408,6 +418,7 @@ def _record(
     for key, label, value in (
         ("leaves", "Leaf switches", shape.leaves),
         ("spines", "Spine switches", shape.spines),
+        ("host_cables", "Cables to hosts", shape.host_cables),
     ):
         trail.record(
             f"network.fabric.{key}",

@@ -19,6 +19,7 @@ from gpuplan.models.training import (
     scaling_efficiency,
     tcp_rate_for_speedup_gbit_s,
     training_step_s,
+    training_throughput,
     training_time_h,
 )
 from gpuplan.records import Line, Trail
@@ -35,6 +36,7 @@ from gpuplan.speeds import (
     tcp_rate,
     verdict_of,
 )
+from gpuplan.units import exact
 from gpuplan.wording import number
 
 MAX_HOSTS = 64
@@ -329,8 +331,11 @@ def training_use(
     if job.gpus_per_host > 1:
         bases.append(inside_host_gb_s(catalog, scenario.hardware.gpu).basis)
     path = "network.job" if own else f"network.training.{key}"
+    worth = knee(scenario, catalog, job)
     if trail is not None:
-        _record_training(trail, scenario, catalog, preset, job, speed, path, name, hosts)
+        line = _record_training(trail, scenario, catalog, preset, job, speed, path, name, hosts)
+        timed = hours is not None
+        _record_answers(trail, scenario, catalog, preset, job, path, name, gpus, line, worth, timed)
     return TrainingUse(
         id=key,
         path=path,
@@ -348,7 +353,7 @@ def training_use(
         efficiency_low=low,
         efficiency=typical,
         efficiency_high=high,
-        per_s=gpus * job.batch / step,
+        per_s=training_throughput(gpus, batch_per_gpu=job.batch, step_s=step),
         needs_gbit_s=host_traffic_gbit_s(
             job.gradient_mb,
             step_s=step,
@@ -359,7 +364,7 @@ def training_use(
         hours=hours,
         samples=samples,
         epochs=given.epochs if own else None,
-        knee_hosts=knee(scenario, catalog, job),
+        knee_hosts=worth,
         verdict=verdict_of(catalog, typical),
         basis=weakest(bases),
         changes=_training_changes(scenario, catalog, job, count, typical),
@@ -418,7 +423,8 @@ def _record_training(
     path: str,
     name: str,
     hosts: Fact,
-) -> None:
+) -> Line:
+    """Lines from the work and the network to the efficiency; gives back the line of the step."""
     how = scenario.training.aggregation
     held, ring = catalog.assumptions[ITEM[how]], catalog.assumptions[ITEM["ring"]]
     network = catalog.row("neural_networks", preset["neural_network"])
@@ -517,6 +523,67 @@ def _record_training(
         compute_s=replace(compute, key=f"{path}/native_s", value=job.native_s, note=_batch_words(job, speed)),
         step_s=line,
     )
+    return line
+
+
+def _record_answers(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    preset: Row,
+    job: Job,
+    path: str,
+    name: str,
+    gpus: int,
+    step: Line,
+    worth: int,
+    timed: bool,
+) -> None:
+    """Lines for what the job does in a second, how long its epochs take, and up to how many hosts it is worth it."""
+    together: dict[str, Fact | Line] = {
+        "gpus": derived(f"{path}/gpus", gpus, "GPU", "GPUs of the job, those of all its hosts"),
+        "batch_per_gpu": derived(
+            f"{path}/batch_per_gpu", job.batch, "1", "stated, or that of the work planned with"
+        ),
+        "step_s": step,
+    }
+    trail.compute(
+        f"{path}.per_s",
+        f"{name}: a second",
+        "1",
+        training_throughput,
+        "{gpus_u} x {batch_per_gpu} in each step of {step_s} s = {value}",
+        **together,
+    )
+    if timed:
+        stated = scenario.training.samples is not None
+        trail.compute(
+            f"{path}.hours",
+            f"{name}: time for the epochs",
+            "h",
+            training_time_h,
+            "{epochs} x {samples} samples in steps of {gpus} x {batch_per_gpu}, each of {step_s} s = {value} h",
+            samples=scenario.fact("training.samples") if stated else row_fact(preset, "samples", "1"),
+            epochs=scenario.fact("training.epochs"),
+            **together,
+        )
+    trail.record(
+        f"{path}.knee_hosts",
+        f"{name}: hosts worth it",
+        "host",
+        scaling_efficiency,
+        f"most hosts up to {MAX_HOSTS} on which a GPU keeps {{worth_share_u}} of its own speed, each number tried = {{value}}",
+        worth,
+        {
+            "worth_share": _in_percent(catalog.assumptions["network-planning"].fact("worth_share")),
+            "step_s": step,
+        },
+    )
+
+
+def _in_percent(share: Fact) -> Fact:
+    low, high = (None if end is None else float(100 * exact(end)) for end in (share.low, share.high))
+    return replace(share, value=float(100 * exact(float(share.value))), low=low, high=high, unit="%")
 
 
 def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:

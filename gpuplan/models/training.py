@@ -526,6 +526,45 @@ def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
     return compute_s / step_s
 
 
+def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> float:
+    """Samples per second of all GPUs that train together.
+
+    Parameters
+    ----------
+    gpus : int
+        GPUs that train together. [GPU]
+    batch_per_gpu : int
+        Samples of one step on one GPU. [-]
+    step_s : float
+        Time of one step. [s]
+
+    Returns
+    -------
+    training_throughput : float
+        Samples in one second. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is not above 0.
+
+    Notes
+    -----
+    GPUs x batch / time of a step: every GPU takes its batch in each step.
+
+    Examples
+    --------
+    >>> training_throughput(16, batch_per_gpu=64, step_s=0.32)
+    3200.0
+
+    References
+    ----------
+    .. [1] horovod-2018
+    """
+    above_zero(gpus=gpus, batch_per_gpu=batch_per_gpu, step_s=step_s)
+    return gpus * batch_per_gpu / step_s
+
+
 def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: int, step_s: float) -> float:
     """Hours to train for a number of epochs.
 

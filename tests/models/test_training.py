@@ -22,6 +22,7 @@ from gpuplan.models.training import (
     parameter_server_step_s,
     scaling_efficiency,
     training_step_s,
+    training_throughput,
     training_time_h,
 )
 
@@ -520,6 +521,20 @@ def test_scaling_efficiency_is_what_all_gpus_do_over_what_they_would_do_alone() 
     together, alone = gpus * batch / step, batch / compute
     assert scaling_efficiency(compute, step_s=step) == pytest.approx(together / (gpus * alone)) == 0.8
     assert scaling_efficiency(0.3, step_s=0.3) == 1
+
+
+def test_throughput_by_hand() -> None:
+    assert training_throughput(4, batch_per_gpu=32, step_s=2) == 64
+    # 1024 samples are then done in 16 s
+    assert 1024 / training_throughput(4, batch_per_gpu=32, step_s=2) == 3600 * training_time_h(
+        1024, epochs=1, gpus=4, batch_per_gpu=32, step_s=2
+    )
+
+
+@pytest.mark.parametrize("field", ["gpus", "batch_per_gpu", "step_s"])
+def test_throughput_refuses(field: str) -> None:
+    for value in (0, -1):
+        refuses(training_throughput, {"gpus": 1, "batch_per_gpu": 1, "step_s": 1, field: value}, field, value)
 
 
 def test_hours_by_hand() -> None:

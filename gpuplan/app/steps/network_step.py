@@ -357,6 +357,7 @@ def training_data(workbook: Workbook) -> dict[str, Any]:
             f"{job.unit.capitalize()} a second",
             _three(job.per_s),
             f"one GPU alone {_three(job.one_gpu_per_s)}, {job.speed}",
+            key=f"network.{JOB}.per_s",
         ),
         _figure(
             "Time of a step",
@@ -365,11 +366,12 @@ def training_data(workbook: Workbook) -> dict[str, Any]:
             key=f"network.{JOB}.step_s",
         ),
         *_allreduce(workbook),
-        _figure("Time for the epochs", takes, times),
+        _figure("Time for the epochs", takes, times, key="" if job.hours is None else f"network.{JOB}.hours"),
         _figure(
             "Hosts worth it",
             f"{knee} or more" if job.knee_hosts == MAX_HOSTS else knee,
             KNEE.get(job.knee_hosts, keeps),
+            key=f"network.{JOB}.knee_hosts",
         ),
     ]
     text = []
@@ -428,9 +430,10 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
             ),
             _mark(use.verdict),
             _known(use.basis, _titles(workbook, use.sources)),
-            cell(f"{_three(use.per_s)} {use.unit}", numeric=True),
+            cell(f"{_three(use.per_s)} {use.unit}", key=f"{use.path}.per_s", numeric=True),
             cell(
                 f"{use.knee_hosts} or more" if use.knee_hosts == MAX_HOSTS else number(use.knee_hosts),
+                key=f"{use.path}.knee_hosts",
                 numeric=True,
             ),
             cell("; ".join(use.changes) or "\u2013", tone="help"),
@@ -622,7 +625,12 @@ def fabric_data(workbook: Workbook) -> dict[str, Any]:
             apart,
             "network.ports.rdma" if found.ports.rdma else "",
         ),
-        _figure("Distributed switches", number(found.distributed_switches), adapters),
+        _figure(
+            "Distributed switches",
+            number(found.distributed_switches),
+            adapters,
+            "network.distributed_switches" if found.distributed_switches > 1 else "",
+        ),
     ]
     if compute := found.compute_ports:
         own = f"{amount(found.compute_hosts, 'compute host')}, {_rate(compute.demand_gbit_s)} Gbit/s each"
@@ -651,7 +659,12 @@ def fabric_data(workbook: Workbook) -> dict[str, Any]:
             f"at most {number(found.max_oversubscription)}:1",
             "network.fabric.oversubscription",
         ),
-        _figure("Cables to hosts", number(shape.host_cables), f"and {number(between[1])} {between[0]}"),
+        _figure(
+            "Cables to hosts",
+            number(shape.host_cables),
+            f"and {number(between[1])} {between[0]}",
+            "network.fabric.host_cables",
+        ),
     ]
     return title | {"figures": figures}
 

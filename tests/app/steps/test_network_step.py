@@ -194,6 +194,10 @@ def test_the_job_is_shown_in_figures(enterprise: Workbook) -> None:
     }
     assert "as measured on Tesla V100" in shown["Samples a second"]["note"]
     enterprise.edit("training.epochs", "90")
+    lines, use = enterprise.plan.lines, enterprise.plan.network.training[-1]
+    assert {figure["key"] for figure in step.training_data(enterprise)["figures"]} <= set(lines)
+    assert (lines["network.job.per_s"].value, lines["network.job.hours"].value) == (use.per_s, use.hours)
+    assert lines["network.job.knee_hosts"].value == use.knee_hosts
     shown = figures(step.training_data(enterprise))["Time for the epochs"]
     job = enterprise.plan.network.training[-1]
     assert job.hours is not None
@@ -213,6 +217,9 @@ def test_groups_that_train_across_vms_have_a_row(enterprise: Workbook, starter: 
     row = rows(step.groups_data(enterprise))["Distributed machine learning"]
     assert row[2]["text"] == "4"
     assert row[3]["key"] == "network.training.distributed.efficiency"
+    assert [row[at]["key"] for at in (6, 7)] == [
+        f"network.training.distributed.{name}" for name in ("per_s", "knee_hosts")
+    ]
     assert row[7]["text"] == "64 or more"
     assert step.groups_data(starter) == {"shown": False}
 
@@ -259,6 +266,10 @@ def test_the_fabric_in_figures_and_as_a_drawing(enterprise: Workbook) -> None:
     assert shown["Distributed switches"]["value"] == "2"
     assert (shown["Leaves"]["value"], shown["Spines"]["value"]) == ("2", "0")
     assert shown["Cables to hosts"]["value"] == "24"
+    assert all(
+        enterprise.plan.lines[figure["key"]].value == float(figure["value"].removesuffix(":1"))
+        for figure in shown.values()
+    )
     drawing = step.drawing_data(enterprise)
     assert drawing["hosts"]["rdma"] == 1
     assert drawing["hosts"]["ports"] == [
