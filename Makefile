@@ -18,7 +18,7 @@ lab: $(VENV)/.dev ## set up and open the notebooks in JupyterLab
 
 test: $(VENV)/.dev ## set up and run every test
 	$(BIN)/python -m pytest -m "not browser" --numprocesses=logical --maxprocesses=8
-	$(BIN)/python -m pytest -m browser
+	$(BIN)/python -m pytest -m browser --numprocesses=2
 	$(BIN)/python -m pytest --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg -p no:cacheprovider notebooks
 
 check: $(VENV)/.dev ## format, lint, types and tests: what CI runs

@@ -900,7 +900,7 @@ def all_parts(page: Any, name: str) -> list[list[str]]:
     before = None
     while (now := page.evaluate(PARTS)) != before:
         before = now
-        page.wait_for_timeout(300)
+        page.wait_for_timeout(200)
     return now
 
 
