@@ -58,18 +58,17 @@
   };
   window.voila_heartbeat = window.voila_process = window.update_loading_text = () => {};
 
-  // --- the design in the address bar: always the last one. Browsers drop changes of the address that come too fast.
-  const PAUSE = 200;
+  // --- the design in the address bar: the last one, once nothing has changed for a moment. Browsers drop changes of the address
+  // that come too fast, and each keeps them busy while they have a step to draw.
+  const PAUSE = 250;
   let design = "", written = 0;
   function writeAddress() {
     clearTimeout(written);
-    written = 0;
     if (design && location.hash.slice(1) !== design) history.replaceState(history.state, "", `#${design}`);
   }
   window.gpuplan.keepAddress = (fragment) => {
     design = fragment;
-    if (written) return;
-    writeAddress();
+    clearTimeout(written);
     written = setTimeout(writeAddress, PAUSE);
   };
 
@@ -109,10 +108,14 @@
   function remember() {
     try {
       const inputs = events.filter(({ type }) => type === "set");
-      sessionStorage.setItem(MEMORY, JSON.stringify({ hash: location.hash, inputs, ...look?.() }));
+      const hash = design ? `#${design}` : location.hash;
+      sessionStorage.setItem(MEMORY, JSON.stringify({ hash, address: location.hash, inputs, ...look?.() }));
     } catch { /* as above: the address bar has the design all the same */ }
   }
   let remembered = recall();
+  // Left before the last design was in the address, and loaded again: a browser may load the address from before.
+  const again = ["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type);
+  if (again && remembered?.address && remembered.address === location.hash) history.replaceState(history.state, "", remembered.hash);
 
   // --- session: is this page's own kernel process still alive? The first answer also brings the XSRF cookie.
   const INTERVAL = 5000, CHECK = 2500, RETRY = 1000, PATIENCE = 6000, REJOIN = 20000;
@@ -203,8 +206,8 @@
   window.addEventListener("pagehide", () => {
     leaving = true;
     clearTimeout(timer);
-    writeAddress();
     remember();
+    writeAddress();
     if (!kernel) return;
     const form = new FormData();
     form.append("_xsrf", document.cookie.match(/(?:^|;\s*)_xsrf=([^;]*)/)?.[1] ?? "");
