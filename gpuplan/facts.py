@@ -69,10 +69,6 @@ def _check_basis(basis: str) -> None:
         raise ValueError(f"basis {basis!r} is unknown; allowed are {', '.join(BASES)}")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
     """One document that facts are taken from.
@@ -153,9 +149,8 @@ class Fact:
         _check_basis(self.basis)
         if isinstance(self.sources, str) or not self.sources or not all(self.sources):
             raise ValueError(f"{self.key}: a fact needs at least one source")
-        for name in ("value", "low", "high"):
-            number = getattr(self, name)
-            if _is_number(number) and not math.isfinite(number):
+        for name, number in (("value", self.value), ("low", self.low), ("high", self.high)):
+            if isinstance(number, float) and not math.isfinite(number):
                 raise ValueError(f"{self.key}: {name} {number!r} is not a finite number")
         if self.low is None and self.high is None:
             return

@@ -7,6 +7,7 @@ and the weakest basis among them. "Why this number?" is a view of its line.
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -296,7 +297,7 @@ class Trail:
         """Record a line whose value a model function has given."""
         seen = tuple(_input(name, given) for name, given in inputs.items())
         sentence, cited = _doc(function)
-        sources = dict.fromkeys(s for i in seen for s in i.sources)
+        sources = dict.fromkeys(itertools.chain.from_iterable(i.sources for i in seen))
         sources.update(dict.fromkeys(cited))
         line = Line(
             key=key,

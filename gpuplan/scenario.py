@@ -356,6 +356,12 @@ _SECTIONS: Mapping[str, type[Any]] = {
 }
 _MAPS = ("prices", "ranges")
 """Parts of a scenario that hold one value for each of any number of keys."""
+_NAMES: Mapping[str, tuple[str, ...]] = {
+    head: tuple(f.path.rpartition(".")[2] for f in FIELDS if f.path.rpartition(".")[0] == head)
+    for head in ("", *_SECTIONS)
+}
+"""Fields of the scenario itself, and of each of its sections."""
+_GROUP_NAMES = tuple(f.path for f in GROUP_FIELDS)
 
 
 def _plain(record: Origin | Note) -> dict[str, str]:
@@ -375,8 +381,10 @@ def _follow(scenario: Scenario, path: str) -> Any:
     if parts[0] in _MAPS:
         return dict(getattr(scenario, parts[0])).get(path.partition(".")[2])
     if parts[0] == "groups":
-        groups = {g.id: g for g in scenario.groups}
-        return getattr(groups[parts[1]], parts[2])
+        for group in scenario.groups:
+            if group.id == parts[1]:
+                return getattr(group, parts[2])
+        raise KeyError(parts[1])
     value: Any = scenario
     for part in parts:
         value = getattr(value, part)
@@ -480,27 +488,39 @@ def wrong_values(scenario: Scenario) -> list[Problem]:
         for i, n in ids.items()
         if n > 1 or i == UNASSIGNED
     ]
-    fields = [(f.path, f) for f in FIELDS]
-    fields += [(f"groups.{g.id}.{f.path}", f) for g in scenario.groups for f in GROUP_FIELDS]
-    fields += [
-        (path, field_of(path))
-        for name in _MAPS
-        for key, _ in getattr(scenario, name)
-        for path in [f"{name}.{key}"]
-    ]
-    for path, spec in fields:
-        given = scenario.get(path)
-        if type(given) in (bool, int, float, str, type(None)):
-            problems += _wrong_plain(path, given, type(given).__name__)
-        else:
-            problems += _wrong(path, spec, given)
+    for head, names in _NAMES.items():
+        problems += _wrong_part(
+            f"{head}." if head else "", names, getattr(scenario, head) if head else scenario
+        )
+    for group in scenario.groups:
+        problems += _wrong_part(f"groups.{group.id}.", _GROUP_NAMES, group)
+    for name in _MAPS:
+        for key, given in getattr(scenario, name):
+            path = f"{name}.{key}"
+            problems += _wrong(path, field_of(path), given)
     return problems
 
 
-@lru_cache(maxsize=8192)
-def _wrong_plain(path: str, given: Any, kind: str) -> tuple[Problem, ...]:
-    """What is wrong with a plain value; remembered by its type too, because 1 and True are the same to a dictionary."""
-    return _wrong(path, field_of(path), given)
+def _wrong_part(prefix: str, names: tuple[str, ...], part: Any) -> Iterable[Problem]:
+    """What is wrong with the fields of one part of a scenario."""
+    values = tuple(getattr(part, name) for name in names)
+    try:
+        return _wrong_plain(prefix, names, values, tuple(map(type, values)))
+    except TypeError:  # a list or the like, which cannot be remembered
+        return _wrong_plain.__wrapped__(prefix, names, values, ())
+
+
+@lru_cache(maxsize=4096)
+def _wrong_plain(
+    prefix: str, names: tuple[str, ...], values: tuple[Any, ...], _types: tuple[type, ...]
+) -> tuple[Problem, ...]:
+    """The same, remembered by the types too, because 1 and True are the same to a dictionary."""
+    paths = [prefix + name for name in names]
+    return tuple(
+        problem
+        for path, given in zip(paths, values, strict=True)
+        for problem in _wrong(path, field_of(path), given)
+    )
 
 
 def _wrong(path: str, spec: Field, given: Any) -> tuple[Problem, ...]:

@@ -1064,6 +1064,8 @@ def least_servers(chance: Callable[[int], float], *, target: float, start: int) 
 
 def _whole(name: str, value: int, least: int = 0) -> int:
     """A count, refused if it is none."""
+    if type(value) is int and least <= value <= _MOST_UNITS:
+        return value
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= _MOST_UNITS:
         raise ValueError(f"{name} is {value!r}: must be a whole number from {least} to {_MOST_UNITS:,}")
     return int(value)
@@ -1071,6 +1073,8 @@ def _whole(name: str, value: int, least: int = 0) -> int:
 
 def _number(name: str, value: float, most: float = _MOST) -> float:
     """A number from 0 on, refused if it is none."""
+    if type(value) is float and 0 <= value <= most:
+        return value
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= most:
         raise ValueError(f"{name} is {value!r}: must be a number from 0 to {most:,.0f}")
     return float(value)
@@ -1149,7 +1153,9 @@ def _erlang_b_below_one(servers: float, load: float) -> float:
         below = load**servers * math.exp(-load) / (gamma(servers + 1) * gammaincc(servers + 1, load))
         return min(1.0, float(below))  # rounding alone lifts it above 1, next to 0 servers
     fraction = 0.0
-    for k in range(100, 0, -1):  # from load 1 on, 100 terms are exact to rounding
+    for k in range(
+        math.ceil(100 / load) + 8, 0, -1
+    ):  # exact to rounding; the larger the load, the fewer terms it takes
         fraction = k * (k - 1 - servers) / (load + 2 * k - servers - fraction)
     return (load - servers - fraction) / load
 

@@ -98,7 +98,6 @@ def day_chart(data: Spec, dark: bool) -> Spec:
     hours = [26 * at + hour for at in range(len(data["days"])) for hour in range(0, 24, 6)]
     x = _field(
         "x",
-        bin="binned",
         title=None,
         scale={"domain": [0, 26 * len(data["days"]) - 2], "nice": False},
         axis={"values": hours, "labelExpr": clock, "grid": False},
@@ -181,7 +180,7 @@ def odds_chart(data: Spec, dark: bool) -> Spec:
     }
     band = {
         "data": _inline([row for row in rows if row["method"] == METHOD_NAMES["bursty"]]),
-        "mark": {"type": "area", "opacity": 0.18, "clip": True, "color": LINES["bursty"][0]},
+        "mark": {"type": "area", "opacity": 0.18, "clip": True, "color": LINES["bursty"][0], "aria": False},
         "encoding": {"x": x, "y": _field("low", **y), "y2": {"field": "high"}},
     }
     lines = {
@@ -198,7 +197,7 @@ def odds_chart(data: Spec, dark: bool) -> Spec:
             ),
             "tooltip": [
                 _field("method", "nominal", title="Assumption"),
-                _field("gpus", title="GPUs"),
+                _field("gpus", "nominal", title="GPUs"),
                 _field("shown", "nominal", title="Chance"),
             ],
         },

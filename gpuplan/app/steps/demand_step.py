@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -325,24 +327,27 @@ def day_rows(workbook: Workbook) -> dict[str, Any]:
         groups.append((name, COLOURS[colour]))
         for at, day in enumerate(found.gpus):
             highest = [hour for hour in range(24) if day[hour] == max(day)]
-            for hour, gpus in enumerate(day):
-                x, low = 26 * at + hour, below[at][hour]
-                clock = f"{DAY_NAMES[SHOWN_DAYS[at]]} {hour:02}:00"
+            mark_at = highest[len(highest) // 2]
+            if day[mark_at] > tall:
+                ink = "#ffffff" if colour == 1 else "#10151d"
+                y = below[at][mark_at] + day[mark_at] / 2
+                marks.append({"x": 26 * at + mark_at + 0.5, "y": y, "letter": letter, "ink": ink})
+            bars = enumerate(zip(below[at], day, strict=True))
+            for (low, gpus), alike in itertools.groupby(bars, key=operator.itemgetter(1)):
+                hours = [hour for hour, _ in alike]
+                start, end = hours[0], hours[-1] + 1
                 rows.append(
                     {
-                        "x": x,
-                        "end": x + 1,
+                        "x": 26 * at + start,
+                        "end": 26 * at + end,
                         "low": low,
                         "high": low + gpus,
                         "group": name,
-                        "clock": clock,
+                        "clock": f"{DAY_NAMES[SHOWN_DAYS[at]]} {start:02}:00-{end:02}:00",
                         "gpus": f"{gpus:.2f}",
                     }
                 )
-                if hour == highest[len(highest) // 2] and gpus > tall:
-                    ink = "#ffffff" if colour == 1 else "#10151d"
-                    marks.append({"x": x + 0.5, "y": low + gpus / 2, "letter": letter, "ink": ink})
-                below[at][hour] = low + gpus
+            below[at] = [low + gpus for low, gpus in zip(below[at], day, strict=True)]
     return {
         "rows": rows,
         "letters": marks,

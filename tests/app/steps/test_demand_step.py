@@ -225,20 +225,27 @@ def test_small_groups_are_put_together(catalog: Catalog) -> None:
 def test_the_bars_of_the_chart_add_up(hours: Workbook) -> None:
     data = step.day_rows(hours)
     (week,) = week_demand(hours.plan)
-    wednesday = sum(row["high"] - row["low"] for row in data["rows"] if row["x"] < 24)
+    wednesday = sum(
+        (row["high"] - row["low"]) * (row["end"] - row["x"]) for row in data["rows"] if row["x"] < 24
+    )
     assert wednesday == pytest.approx(sum(float(g[192:288].mean()) * 24 for g in week.gpus.values()))
     assert all(
         float(row["gpus"]) == pytest.approx(row["high"] - row["low"], abs=0.006) for row in data["rows"]
     )
-    for x in {row["x"] for row in data["rows"]}:
-        stacked = [row for row in data["rows"] if row["x"] == x]
+    for hour in (*range(24), *range(26, 50)):
+        stacked = [row for row in data["rows"] if row["x"] <= hour < row["end"]]
         assert [row["low"] for row in stacked] == [0, *(row["high"] for row in stacked[:-1])]
+        assert [row["group"][0] for row in stacked] == ["D", "N"]
+    first = data["rows"][0]
+    assert (first["x"], first["end"], first["clock"]) == (0, 3, "Wed 00:00-03:00"), (
+        "nobody in India before 03:30 UTC"
+    )
     assert {mark["letter"] for mark in data["letters"]} == {group.letter for group in hours.plan.groups}
     for mark in data["letters"]:
         (bar,) = [
             row
             for row in data["rows"]
-            if row["x"] + 0.5 == mark["x"] and row["low"] < mark["y"] < row["high"]
+            if row["x"] < mark["x"] < row["end"] and row["low"] < mark["y"] < row["high"]
         ]
         assert bar["group"].startswith(mark["letter"])
     assert data["days"] == ["Wednesday", "Saturday"]
