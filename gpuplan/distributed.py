@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
@@ -242,6 +243,13 @@ def curve(
     scenario: Scenario, catalog: Catalog, job: Job, *, chosen: bool = True, hosts: Sequence[int] = HOSTS
 ) -> Curve:
     """Throughput and efficiency over hosts with the network of a scenario."""
+    bare = Scenario(network=scenario.network, training=scenario.training)
+    return _curve(bare, catalog, job, chosen, tuple(hosts))
+
+
+@lru_cache(maxsize=256)
+def _curve(scenario: Scenario, catalog: Catalog, job: Job, chosen: bool, hosts: tuple[int, ...]) -> Curve:
+    """The same by what it depends on: another link leaves the curves of the others as they are."""
     steps = []
     for count in hosts:
         low, typical, high = efficiency_range(scenario, catalog, job, count)
@@ -600,7 +608,14 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
         One for each preset that trains. [-]
     """
     tcp = tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
-    rates = [float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value)]
+    return _claims(
+        catalog, *(float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value))
+    )
+
+
+@lru_cache(maxsize=64)
+def _claims(catalog: Catalog, *rates: float) -> tuple[Claim, ...]:
+    """The same at these TCP rates: typical, high, low. [Gbit/s]"""
     found = []
     for preset in catalog.rows("network_workloads"):
         if preset["phase"] != "training" or not preset["neural_network"]:

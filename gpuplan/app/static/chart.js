@@ -22,6 +22,7 @@ export default {
     const place = document.createElement("div");
     el.append(place);
     let made; // what is on the screen: vega-embed's answer, and the spec and the rows that it was made of
+    let width = 0; // of its place, which it has once it is on the page
     let drawing = false;
     let gone = false;
 
@@ -44,7 +45,7 @@ export default {
     }
     // One at a time, and the last one counts: what came meanwhile is drawn next.
     async function draw() {
-      if (drawing || !el.clientWidth) return;
+      if (drawing || !width) return;
       drawing = true;
       let spec, rows;
       while (!gone && (spec !== model.get("spec") || rows !== model.get("rows"))) {
@@ -59,8 +60,7 @@ export default {
     }
     model.on("change:spec", draw);
     model.on("change:rows", draw);
-    // A chart follows the width of its place, which it has once it is on the page.
-    let width = 0;
+    // A chart follows the width of its place.
     const placed = new ResizeObserver(() => {
       if (el.clientWidth === width) return;
       width = el.clientWidth;
