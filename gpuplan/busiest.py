@@ -105,7 +105,7 @@ def _shapes(
     scenario: Scenario, catalog: Catalog, trail: Trail, peaks: Mapping[str, tuple[Line, Line]]
 ) -> tuple[list[GroupPlan], dict[str, placement.Request]]:
     """How each group reaches its GPUs and what one of its VMs asks for, however many there are."""
-    scratch = Trail()
+    scratch = Trail(values_only=True)
     scratch.lines = dict(trail.lines)
     for group in scenario.groups:
         scratch.lines[f"groups.{group.id}.active"] = trail.lines[f"groups.{group.id}.peak_active"]

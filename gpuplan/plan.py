@@ -56,7 +56,7 @@ from gpuplan.records import (
 )
 from gpuplan.risk import risk_postures
 from gpuplan.scenario import UNASSIGNED as UNASSIGNED
-from gpuplan.scenario import Group, Scenario
+from gpuplan.scenario import Availability, Group, Scenario
 from gpuplan.sizing import Week, peak_jobs, weeks
 from gpuplan.units import exact
 
@@ -125,7 +125,6 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     return _make(scenario, catalog, whole=True)
 
 
-@lru_cache(maxsize=32)
 def plan_costs(scenario: Scenario, catalog: Catalog) -> tuple[Totals, Costs | None]:
     """Totals and costs of a plan, without what no cost depends on: risk, waiting and decisions.
 
@@ -146,6 +145,27 @@ def plan_costs(scenario: Scenario, catalog: Catalog) -> tuple[Totals, Costs | No
     ScenarioError
         Naming each field that the catalog or the hardware does not allow.
     """
+    if problems := scenario_problems(scenario, catalog):
+        raise ScenarioError(problems)
+    usual = Availability()
+    times = {name: getattr(usual, name) for name in RISK_TIMES}
+    paths = {f"availability.{name}" for name in RISK_TIMES}
+    return _plan_costs(
+        replace(
+            scenario,
+            availability=replace(scenario.availability, **times),
+            origins=tuple((path, origin) for path, origin in scenario.origins if path not in paths),
+        ),
+        catalog,
+    )
+
+
+RISK_TIMES = ("mtbf_h", "repair_h", "maintenance_h_per_host", "stun_limit_s")
+"""Inputs of the availability on which the risk rests, and neither hosts nor cost."""
+
+
+@lru_cache(maxsize=32)
+def _plan_costs(scenario: Scenario, catalog: Catalog) -> tuple[Totals, Costs | None]:
     made = _make(scenario, catalog, whole=False)
     return made.totals, made.costs
 
@@ -225,7 +245,7 @@ def plan_totals(scenario: Scenario, catalog: Catalog) -> Totals:
     """
     if problems := scenario_problems(scenario, catalog):
         raise ScenarioError(problems)
-    trail = Trail()
+    trail = Trail(values_only=True)
     sized = _size(trail, scenario, catalog)
     return _totals(trail, scenario, sized.asked, _pools(trail, scenario, sized), sized.groups)
 
@@ -436,7 +456,7 @@ def host_counts(scenario: Scenario, catalog: Catalog) -> Mapping[str, int]:
     """
     if problems := scenario_problems(scenario, catalog):
         raise ScenarioError(problems)
-    sized = _size(Trail(), scenario, catalog)
+    sized = _size(Trail(values_only=True), scenario, catalog)
     return {
         pool: len(
             _layout(scenario, tuple(sized.requests[m] for m in members), sized.rooms.get(pool, ())).hosts
@@ -462,7 +482,7 @@ def gpus_by_rule(scenario: Scenario, catalog: Catalog) -> Mapping[str, float]:
         GPUs by the rule; one that cannot answer is left out. [GPU]
     """
     found: dict[str, float] = {}
-    trail = Trail()
+    trail = Trail(values_only=True)
     peaks = {group.id: _group_demand(trail, scenario, catalog, group, False) for group in scenario.groups}
     shape: Shaped | None = None
     for rule in RULES:

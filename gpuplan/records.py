@@ -257,10 +257,14 @@ class Message:
 
 
 class Trail:
-    """Collects the lines of a plan in the order in which they are computed."""
+    """Collects the lines of a plan in the order in which they are computed.
 
-    def __init__(self) -> None:
+    With ``values_only`` they have no inputs, words and sources: for plans of which nobody sees more than some numbers.
+    """
+
+    def __init__(self, *, values_only: bool = False) -> None:
         self.lines: dict[str, Line] = {}
+        self.values_only = values_only
 
     def compute(
         self,
@@ -295,6 +299,9 @@ class Trail:
         inputs: Mapping[str, Fact | Line],
     ) -> Line:
         """Record a line whose value a model function has given."""
+        if self.values_only:
+            self.lines[key] = Line(key, label, value, unit, "", "", "", (), (), "derived")
+            return self.lines[key]
         seen = tuple(_input(name, given) for name, given in inputs.items())
         sentence, cited = _doc(function)
         sources = dict.fromkeys(itertools.chain.from_iterable(i.sources for i in seen))

@@ -361,7 +361,8 @@ def test_no_line_is_written_over_by_another(
     monkeypatch: pytest.MonkeyPatch, catalog: Catalog, name: str, rule: str
 ) -> None:
     class OnceTrail(Trail):
-        def __init__(self) -> None:
+        def __init__(self, *, values_only: bool = False) -> None:
+            super().__init__(values_only=values_only)
             self.lines = _Once()
 
     monkeypatch.setattr("gpuplan.plan.Trail", OnceTrail)
