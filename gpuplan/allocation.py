@@ -328,8 +328,9 @@ def requests_of(
 
 def work_fact(scenario: Scenario, catalog: Catalog, group: Group) -> Fact:
     """How long a piece of work of a group takes: stated, or the catalog's planning value."""
-    stated = scenario.fact(f"groups.{group.id}.work_h")
-    return stated if stated.value is not None else catalog.assumptions["duration-of-work"].fact("work_h")
+    if group.work_h is None:
+        return catalog.assumptions["duration-of-work"].fact("work_h")
+    return scenario.fact(f"groups.{group.id}.work_h")
 
 
 def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPlan) -> float:

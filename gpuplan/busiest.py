@@ -101,6 +101,18 @@ def busiest(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[PoolDe
     return tuple(found)
 
 
+def deciding(scenario: Scenario, catalog: Catalog, shape: Shaped) -> list[Needed]:
+    """The mix that each pool is sized for, by the rule of the scenario; where there is but one, no hosts are counted."""
+    found = []
+    for pool, together in shape.mixes.items():
+        if together[1:]:
+            (sized,) = busiest(scenario, catalog, shape._replace(mixes={pool: together}))
+            found.append(sized.needed[sized.chosen])
+        else:
+            found.append(needed(scenario, catalog, together[0]))
+    return found
+
+
 def _shapes(
     scenario: Scenario, catalog: Catalog, trail: Trail, peaks: Mapping[str, tuple[Line, Line]]
 ) -> tuple[list[GroupPlan], dict[str, placement.Request]]:

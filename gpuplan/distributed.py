@@ -324,8 +324,8 @@ def training_use(
     ``network.job``, those of a group under ``network.training`` and its id.
     """
     count = int(hosts.value)
-    low, typical, high = efficiency_range(scenario, catalog, job, count)
-    step = step_time_s(scenario, catalog, job, count)
+    bare = Scenario(network=scenario.network, training=scenario.training)
+    (low, typical, high), step, worth, changes = _trained(bare, catalog, job, count)
     gpus = count * job.gpus_per_host
     given = scenario.training
     samples = (given.samples or preset["samples"]) if own else None
@@ -339,7 +339,6 @@ def training_use(
     if job.gpus_per_host > 1:
         bases.append(inside_host_gb_s(catalog, scenario.hardware.gpu).basis)
     path = "network.job" if own else f"network.training.{key}"
-    worth = knee(scenario, catalog, job)
     if trail is not None:
         line = _record_training(trail, scenario, catalog, preset, job, speed, path, name, hosts)
         timed = hours is not None
@@ -375,9 +374,20 @@ def training_use(
         knee_hosts=worth,
         verdict=verdict_of(catalog, typical),
         basis=weakest(bases),
-        changes=_training_changes(scenario, catalog, job, count, typical),
+        changes=changes,
         sources=tuple(dict.fromkeys((*speed.per_s.sources, *held.fact("exposed_share").sources))),
     )
+
+
+@lru_cache(maxsize=256)
+def _trained(
+    scenario: Scenario, catalog: Catalog, job: Job, hosts: int
+) -> tuple[tuple[float, float, float], float, int, tuple[str, ...]]:
+    """Efficiency with its range, time of a step, hosts worth it, and what would change it: by network and training alone."""
+    share = efficiency_range(scenario, catalog, job, hosts)
+    step = step_time_s(scenario, catalog, job, hosts)
+    changes = _training_changes(scenario, catalog, job, hosts, share[1])
+    return share, step, knee(scenario, catalog, job), changes
 
 
 def _training_changes(

@@ -121,7 +121,7 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
             for name, _ in sites_people(group.sites)
             if not zone_of(name, catalog)
         ]
-    problems += _demand_problems(scenario)
+    problems += demand_problems(scenario)
     vms = {
         g.id: demand.group_vms(_active(scenario, catalog, g), vms_each=g.vms_each) for g in scenario.groups
     }
@@ -230,7 +230,7 @@ def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:
     return math.ceil(group.jobs_per_day / hours_length_h(group.hours) * work_h)
 
 
-def _demand_problems(scenario: Scenario) -> list[Problem]:
+def demand_problems(scenario: Scenario) -> list[Problem]:
     """What the assumption about arrivals cannot answer, and a range that is none."""
     asked = scenario.demand
     problems = []

@@ -27,6 +27,7 @@ from gpuplan.busiest import (
     PoolDemand,
     Shaped,
     busiest,
+    deciding,
     demand_lines,
     shaped,
     vm_lines,
@@ -41,7 +42,7 @@ from gpuplan.energy import PowerUse, power_use
 from gpuplan.facts import Fact, derived, weakest
 from gpuplan.fields import RULES, ScenarioError
 from gpuplan.growth import group_peaks, grow
-from gpuplan.limits import request_problems, scenario_problems
+from gpuplan.limits import demand_problems, request_problems, scenario_problems
 from gpuplan.models import availability, cost, demand, duty, failover, placement
 from gpuplan.network import NetworkUse, network_use
 from gpuplan.records import (
@@ -481,6 +482,8 @@ def gpus_by_rule(scenario: Scenario, catalog: Catalog) -> Mapping[str, float]:
     gpus_by_rule : mapping of str to float
         GPUs by the rule; one that cannot answer is left out. [GPU]
     """
+    if scenario_problems(scenario.with_value("demand.rule", "sum"), catalog):
+        return {}
     found: dict[str, float] = {}
     trail = Trail(values_only=True)
     peaks = {group.id: _group_demand(trail, scenario, catalog, group, False) for group in scenario.groups}
@@ -489,12 +492,12 @@ def gpus_by_rule(scenario: Scenario, catalog: Catalog) -> Mapping[str, float]:
         asked = scenario.with_value("demand.rule", rule)
         gpus = {group_id: float(line.value) for group_id, (_, line) in peaks.items()}
         with contextlib.suppress(ScenarioError):
-            if problems := scenario_problems(asked, catalog):
-                raise ScenarioError(problems)
+            if demand_problems(asked):
+                continue
             if rule != "sum":
                 shape = shape or shaped(scenario, catalog, trail, peaks)
-                for pool in busiest(asked, catalog, shape):
-                    gpus |= _requests_gpus(scenario, pool.needed[pool.chosen].requests)
+                for want in deciding(asked, catalog, shape):
+                    gpus |= _requests_gpus(scenario, want.requests)
             found[rule] = demand.total_demand_gpus(*gpus.values())
     return found
 

@@ -144,15 +144,23 @@ def weeks(
     held = {plan.id: plan for plan in groups}
     found: dict[str, dict[str, Week]] = {season: {} for season, _ in SEASONS}
     for group in scenario.groups:
-        zones = [zone_of(name, catalog) for name, _ in sites_people(group.sites)]
         plan = held.get(group.id)
         each = held_gpus(scenario, catalog, group, plan) if plan else float(group.gpus_each)
         gpus = float(group.vms_each * exact(each))
         work_h = float(work_fact(scenario, catalog, group).value)
-        for season, monday in SEASONS:
-            offsets = tuple(offset_min(zone, monday) for zone in zones)
-            found[season][group.id] = _week(group, gpus, offsets, work_h)
+        for season, week in _seasons(group, gpus, work_h, catalog).items():
+            found[season][group.id] = week
     return found
+
+
+@lru_cache(maxsize=1024)
+def _seasons(group: Group, gpus: float, work_h: float, catalog: Catalog) -> dict[str, Week]:
+    """Season -> when a group is on duty."""
+    zones = [zone_of(name, catalog) for name, _ in sites_people(group.sites)]
+    return {
+        season: _week(group, gpus, tuple(offset_min(zone, monday) for zone in zones), work_h)
+        for season, monday in SEASONS
+    }
 
 
 @lru_cache(maxsize=1024)

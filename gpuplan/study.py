@@ -18,7 +18,7 @@ from gpuplan.fields import FIELD_BY_PATH, MAX_GPUS, RULES, ScenarioError, sites_
 from gpuplan.growth import group_peaks, grow
 from gpuplan.models import duty
 from gpuplan.plan import Plan, gpus_by_rule, make_plan, plan_totals
-from gpuplan.records import Pool
+from gpuplan.records import Pool, Totals
 from gpuplan.scenario import Group, Scenario
 from gpuplan.sizing import (
     Mix,
@@ -288,9 +288,11 @@ class CurvePoint:
     high: float
 
 
-def chance_curve(plan: Plan, pool_id: str, most_points: int = 60) -> tuple[CurvePoint, ...]:
-    """The curve of each method around the answers for the busiest mix of a pool."""
-    known = methods(plan, pool_id)
+def chance_curve(
+    plan: Plan, pool_id: str, most_points: int = 60, *, known: Methods | None = None
+) -> tuple[CurvePoint, ...]:
+    """The curve of each method around the answers for the busiest mix of a pool; ``known`` are these, if they were asked for."""
+    known = known or methods(plan, pool_id)
     odds = odds_of(busiest_mix(plan, pool_id), known.target)
     if not odds.asks:
         return ()
@@ -363,16 +365,22 @@ class Silos:
         return sum(silo.busy_gpus for silo in self.groups) / self.gpus if self.gpus else 0.0
 
 
-def silos(plan: Plan) -> Silos:
-    """Each group planned alone with the same rule, hardware and posture, and the pool; a stated total is left aside."""
-    week, scenario = week_demand(plan)[0], _unstated(plan.scenario)
+def silos(plan: Plan, *, week: WeekDemand | None = None) -> Silos:
+    """Each group planned alone with the same rule, hardware and posture, and the pool; a stated total is left aside.
+
+    ``week`` is the one with the highest peak, if it was asked for.
+    """
+    week, scenario = week or week_demand(plan)[0], _unstated(plan.scenario)
     found = [
         _silo(
             _alone(scenario, group, plan.catalog), plan.catalog, group.id, float(week.gpus[group.id].mean())
         )
         for group in scenario.groups
     ]
-    return Silos(tuple(found), _silo(scenario, plan.catalog, "", sum(silo.busy_gpus for silo in found)))
+    busy_gpus = sum(silo.busy_gpus for silo in found)
+    if scenario == plan.scenario:
+        return Silos(tuple(found), Silo("", busy_gpus=busy_gpus, **_sizes_of(plan.totals)))
+    return Silos(tuple(found), _silo(scenario, plan.catalog, "", busy_gpus))
 
 
 def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
@@ -413,15 +421,19 @@ PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
 
 
 def _silo(scenario: Scenario, catalog: Catalog, group: str, busy_gpus: float) -> Silo:
-    gpus, hosts, installed = _sizes(replace(scenario, origins=()), catalog)
-    return Silo(group, gpus, busy_gpus, hosts, installed)
+    return Silo(group, busy_gpus=busy_gpus, **_sizes(replace(scenario, origins=()), catalog))
 
 
 @lru_cache(maxsize=256)
-def _sizes(scenario: Scenario, catalog: Catalog) -> tuple[int, int, int]:
-    """GPUs demanded, hosts and GPUs of a plan; kept, since a change of one group leaves the silos of the others alone."""
-    totals = plan_totals(scenario, catalog)
-    return math.ceil(totals.gpus_demanded - 1e-9), totals.hosts, totals.gpus
+def _sizes(scenario: Scenario, catalog: Catalog) -> dict[str, int]:
+    """Sizes of a plan; kept, since a change of one group leaves the silos of the others alone."""
+    return _sizes_of(plan_totals(scenario, catalog))
+
+
+def _sizes_of(totals: Totals) -> dict[str, int]:
+    """GPUs demanded, hosts and GPUs."""
+    gpus = math.ceil(totals.gpus_demanded - 1e-9)
+    return {"gpus": gpus, "hosts": totals.hosts, "installed_gpus": totals.gpus}
 
 
 @dataclass(frozen=True)

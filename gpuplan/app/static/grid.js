@@ -39,7 +39,7 @@ export default {
         return node;
       };
       const icons = [icon("\u2191", "Move up", "move", { by: -1 }), icon("\u2193", "Move down", "move", { by: 1 }),
-        icon("\u29c9", "Duplicate", "duplicate"), icon("\u00d7", "Delete", "delete")];
+        icon("\u2750", "Duplicate", "duplicate"), icon("\u00d7", "Delete", "delete")];
       const node = h("tbody", { "data-group": row.id },
         h("tr", {}, mark, plain ? name : null, cells.map((c) => h("td", {}, c.node)),
           plain ? null : [h("td", { class: "n" }, gpus), h("td", { class: "gp-icons" }, icons)]),

@@ -564,7 +564,10 @@ def odds_rows(workbook: Workbook) -> dict[str, Any]:
     if known is None:
         return {}
     nothing: tuple[CurvePoint, ...] = ()
-    points = _known(workbook, f"curve {pool}", lambda: chance_curve(workbook.plan, pool))[0] or nothing
+    points = (
+        _known(workbook, f"curve {pool}", lambda: chance_curve(workbook.plan, pool, known=known))[0]
+        or nothing
+    )
     if not points:
         return {}
     return {
@@ -621,7 +624,7 @@ def silo_data(workbook: Workbook) -> dict[str, Any]:
         return title | {"shown": bool(plan.groups), "text": [[{"text": text}]], "stale": workbook.stale}
     if not _asked(workbook, "silos"):
         return title | _later(workbook, "silos", f"Plan each of the {len(plan.groups)} groups alone")
-    found, problem = _known(workbook, "silos", lambda: silos(plan))
+    found, problem = _known(workbook, "silos", lambda: silos(plan, week=_weeks(workbook)[0]))
     if found is None:
         return title | {"shown": True, "text": [[{"text": problem}]], "stale": workbook.stale}
     return title | {

@@ -397,7 +397,9 @@ def test_curves_are_worked_out_once_for_a_plan(book: Workbook, monkeypatch: pyte
     calls: list[str] = []
     for name in ("silos", "purchase_plan", "chance_curve", "methods", "rule_answers"):
         work = getattr(step, name)
-        monkeypatch.setattr(step, name, lambda *a, name=name, work=work: (calls.append(name), work(*a))[1])
+        monkeypatch.setattr(
+            step, name, lambda *a, name=name, work=work, **k: (calls.append(name), work(*a, **k))[1]
+        )
     book.edit("groups.hpc.growth", "10 %")
     for _ in range(2):
         for part in PARTS:
