@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Fact, derived
@@ -13,6 +14,8 @@ from gpuplan.models import access, availability, demand, placement, sharing
 from gpuplan.records import GroupPlan, Line, Reason, RuledOut, SharingMode, Trail, Trait, Unplaced
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
+
+T = TypeVar("T")
 
 BACKINGS = {"vgpu": "timesliced", "mig": "mig"}
 
@@ -359,6 +362,18 @@ FEW_VMS = 2000
 """Placements of more VMs are large (10 MB for 10,000 hosts), so few of them are remembered."""
 
 
+def remembered(work: Callable[..., T]) -> Callable[..., T]:
+    """Remembers what follows from the requests that it is given first: of few VMs the last 256 answers, of more the last 4."""
+    few, many = lru_cache(maxsize=256)(work), lru_cache(maxsize=4)(work)
+
+    @wraps(work)
+    def known(requests: tuple[placement.Request, ...], *rest: Any) -> T:
+        return (few if sum(request.vms for request in requests) <= FEW_VMS else many)(requests, *rest)
+
+    return known
+
+
+@remembered
 def placed_varied(
     requests: tuple[placement.Request, ...],
     room: placement.Room,
@@ -366,12 +381,7 @@ def placed_varied(
     spare: int = 0,
 ) -> placement.Placement:
     """``placement.place_varied``, remembered: postures and designs that differ elsewhere ask for the same ones."""
-    known = _varied_few if sum(request.vms for request in requests) <= FEW_VMS else _varied_many
-    return known(requests, room=room, existing=existing, spare=spare)
-
-
-_varied_few = lru_cache(maxsize=256)(placement.place_varied)
-_varied_many = lru_cache(maxsize=4)(placement.place_varied)
+    return placement.place_varied(requests, room=room, existing=existing, spare=spare)
 
 
 def existing_rooms(

@@ -25,7 +25,7 @@ MAX_SITES = 8
 MODES = ("passthrough", "vgpu", "mig", "bitfusion")
 DAYS = ("every-day", "weekdays", "weekends")
 NEXT_TO_NOTHING = Fraction(1, 10**12)
-"""What is given as less than this is 0: a number so small would vanish somewhere on the way to the answer."""
+"""What is not 0 is at least this: a smaller number would vanish somewhere on the way to the answer."""
 RULES = ("sum", "hours", "wait", "wait-time", "turned-away")
 """How many GPUs are enough: for the sum of the peaks, for the busiest hour, or so that few have to wait, wait long, or are
 turned away."""
@@ -1114,8 +1114,9 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
         allowed = f"{spec.allowed()}; thousands are written without a point or comma: {digits}"
         raise ScenarioError([Problem(path, show(given), allowed)])
     number = _number(given, percent=spec.kind in ("share", "gpus"))
-    if number is not None and abs(number) < NEXT_TO_NOTHING:
-        number = Fraction(0)
+    if number and abs(number) < NEXT_TO_NOTHING:
+        least = f"{spec.allowed()}; what is not 0 is at least {float(NEXT_TO_NOTHING):.12f}"
+        raise ScenarioError([Problem(path, show(given), least)])
     if number is None or not exact(spec.low) <= number <= exact(spec.high):
         raise problem
     if spec.kind == "int":

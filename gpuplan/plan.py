@@ -14,10 +14,10 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from gpuplan.allocation import (
-    FEW_VMS,
     allocate,
     existing_rooms,
     placed_varied,
+    remembered,
     requests_of,
     room_of,
     with_pool,
@@ -619,13 +619,11 @@ def _layout(
     scenario: Scenario, asked: tuple[placement.Request, ...], existing: tuple[placement.Room, ...]
 ) -> _Layout:
     """Everything that is asked of one pool, placed on the fewest hosts and on those with the spare ones."""
-    gpus_per_host = scenario.hardware.gpus_per_host
-    lost = spare_hosts(scenario)
-    vms = sum(request.vms for request in asked)
-    known = _placed_few if vms <= FEW_VMS else _placed_many
-    return known(asked, existing, room_of(scenario, gpus_per_host), lost)
+    room = room_of(scenario, scenario.hardware.gpus_per_host)
+    return _placed(asked, existing, room, spare_hosts(scenario))
 
 
+@remembered
 def _placed(
     asked: tuple[placement.Request, ...],
     existing: tuple[placement.Room, ...],
@@ -641,10 +639,6 @@ def _placed(
         needed = placement.place(asked, gpus_per_host=room.gpus)
         hosts = (*needed.hosts, *(() for _ in range(lost)))
     return _Layout(asked, existing, room, needed, hosts, varied)
-
-
-_placed_few = lru_cache(maxsize=256)(_placed)
-_placed_many = lru_cache(maxsize=4)(_placed)
 
 
 def _pool(

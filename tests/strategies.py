@@ -52,7 +52,7 @@ def values(spec: Field) -> st.SearchStrategy[Any]:
         found = st.sampled_from(TRAINS if spec.path == "training.workload" else IDS[spec.table])
     elif spec.kind == "share":
         usual = [x for x in (0, 0.05, 0.1, 1 / 3, 0.5, 1) if spec.low <= x <= spec.high]
-        found = st.one_of(st.sampled_from(usual), st.floats(spec.low, spec.high))
+        found = st.one_of(st.sampled_from(usual), st.floats(max(spec.low, 1e-12), spec.high))
     elif spec.kind == "number":
         most = {"jobs_per_day": 60, "work_h": 12, "demand.peakedness_low": 0.2}.get(spec.path, spec.high)
         least = {"demand.peakedness": 1, "demand.peakedness_high": 10_000}.get(spec.path, spec.low)

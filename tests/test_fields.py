@@ -232,6 +232,8 @@ def test_thousands_with_a_point_or_comma_are_refused_with_the_reason(given: str)
 
 
 @pytest.mark.parametrize("given", [5e-324, 1e-13, "0.0000000000001", "0.00000000001 %"])
-def test_next_to_nothing_is_nothing(given: Any) -> None:
-    assert parse_value(field_of("groups.g.active_share"), given, "groups.g.active_share") == 0
-    assert parse_value(field_of("groups.g.active_share"), 1e-12, "groups.g.active_share") == 1e-12
+def test_next_to_nothing_is_refused_with_the_least_that_counts(given: Any) -> None:
+    path = "groups.g.active_share"
+    with pytest.raises(ScenarioError, match=r"active_share: .* what is not 0 is at least 0\.000000000001"):
+        parse_value(field_of(path), given, path)
+    assert [parse_value(field_of(path), value, path) for value in (0, 1e-12, "0 %")] == [0, 1e-12, 0]

@@ -6,8 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gpuplan.app.model import STEPS
 from gpuplan.scenario import from_dict
+
+pytestmark = pytest.mark.browser
 
 OUTSIDE = """() => [...document.querySelectorAll(".gp-app *")].filter((node) => {
   const box = node.getBoundingClientRect(), card = node.closest(".gp-card, .gp-figure")?.getBoundingClientRect();
