@@ -94,6 +94,9 @@ REFERRER_POLICY = "same-origin"
 """Tells other hosts nothing. ``no-referrer`` would make browsers send forms and beacons as ``Origin: null``,
 which the server has to refuse: signing in, and in some browsers freeing a kernel, would fail."""
 
+LONGEST_HOME = 38
+"""A longer folder leaves no room for the names of the sockets in it: a system may take 103 bytes, of which they need 65."""
+
 STARTED = "The workbook could not be opened. The server's log says why."
 
 _KERNEL = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
@@ -637,6 +640,10 @@ def _config(
     c.Kernels.allow_tracebacks = False
     c.Kernels.transport_encryption = "auto"  # other users of the machine cannot listen in
     c.KernelManager.autorestart = False
+    if sys.platform != "win32" and len(os.fsencode(home)) <= LONGEST_HOME:
+        c.KernelManager.transport = (
+            "ipc"  # others may take a port between the choice of it and the start of the kernel
+        )
     c.ZMQChannelsWebsocketConnection.iopub_data_rate_limit = 0  # charts bring a megabyte of JavaScript
     c.ZMQChannelsWebsocketConnection.iopub_msg_rate_limit = 0
     return c

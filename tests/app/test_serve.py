@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -263,6 +264,25 @@ def test_error_in_the_notebook_is_said_calmly(
 
 
 # --- sessions
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such files")
+@pytest.mark.parametrize(("name", "files"), [("/tmp/gpuplan-12345678", True), ("/tmp/" + "x" * 60, False)])
+def test_kernels_are_reached_by_files_where_their_names_fit(name: str, files: bool) -> None:
+    """A port that is chosen for a kernel may be another's before the kernel takes it, and the page waits in vain."""
+    config = serving._config(
+        notebook=Path("a.ipynb"),
+        home=Path(name),
+        port=1,
+        token="",
+        base_url="/",
+        pool_size=1,
+        cull=(1, 1),
+        verbose=False,
+    )
+    assert ("transport" in config.KernelManager) is files
+    longest = f"{name}/voila_12345678/kernel-{uuid.uuid4()}-ipc-5"
+    assert (len(longest) <= 103) is files
 
 
 def test_closed_and_reloaded_pages_free_their_kernels(shared: Any, page: Callable[..., Any]) -> None:
