@@ -18,6 +18,7 @@ import anywidget
 import ipywidgets
 import traitlets
 
+from gpuplan.app.parts import Sent
 from gpuplan.report.marks import OKABE_ITO
 
 STATIC = Path(__file__).parent / "static"
@@ -70,7 +71,7 @@ def _vega() -> Vega:
     return _brought[0]
 
 
-class Chart(anywidget.AnyWidget):
+class Chart(Sent):
     """A chart that follows its data: make it once, then assign ``.chart``.
 
     Parameters

@@ -5,7 +5,8 @@ Each part is one small JavaScript file in ``static``; ``common.js`` is put in fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,22 @@ import traitlets
 STATIC = Path(__file__).parent / "static"
 
 
-class Part(anywidget.AnyWidget):
+_collected: list[dict[str, dict[str, Any]]] = []
+"""Model -> what of it is to be sent, for each ``together`` that is open."""
+
+
+class Sent(anywidget.AnyWidget):
+    """A widget whose changes go to the browser in one message with those of others, see ``together``."""
+
+    def send_state(self, key: str | Iterable[str] | None = None) -> None:
+        """Send the state, or have it sent with that of others."""
+        if _collected:
+            _collected[-1].setdefault(self.model_id, {}).update(self.get_state(key))
+        else:
+            super().send_state(key)
+
+
+class Part(Sent):
     """A part of the screen, drawn by its JavaScript file from ``data``; made by ``make_part``."""
 
     data = traitlets.Dict().tag(sync=True)
@@ -34,6 +50,23 @@ class Part(anywidget.AnyWidget):
     def _receive(self, _widget: Any, content: Any, buffers: Any) -> None:
         if isinstance(content, Mapping) and isinstance(content.get("type"), str):
             self._on_event(content["type"], {**content, "buffer": buffers[0] if buffers else b""})
+
+
+@contextlib.contextmanager
+def together(carrier: Part) -> Iterator[None]:
+    """Send what changes in the meantime in one message: each takes the server and the browser some time.
+
+    Parameters
+    ----------
+    carrier : Part
+        The strip, which gives each widget its own, see ``strip.js``.
+    """
+    _collected.append({})
+    try:
+        yield
+    finally:
+        if states := _collected.pop():
+            carrier.send({"type": "states", "states": states})
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ import ipywidgets
 
 from gpuplan.app import frame
 from gpuplan.app.model import STEPS, Workbook, guarded
-from gpuplan.app.parts import Part, make_part
+from gpuplan.app.parts import Part, make_part, together
 from gpuplan.app.steps import (
     audit_step,
     compare_step,
@@ -46,6 +47,7 @@ log = logging.getLogger("gpuplan.app")
 Data = Callable[[Workbook], dict[str, Any]]
 Rows = Callable[[Workbook], Any]
 Draw = Callable[[Any, bool], dict[str, Any]]
+Show = Callable[[], None]
 
 
 class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
@@ -64,18 +66,19 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         self.dark = False
         self._taken = 0
         """Number of the last event of the page that was carried out."""
-        self._shown: dict[str, list[Callable[[], None]]] = {}
-        """What draws the parts of each step, in the order in which they are sent."""
+        self._shown: dict[str, tuple[list[Show], ...]] = {}
+        """What draws the parts of each step: those that are sent at once, and those that take longer."""
         self._pages: dict[str, ipywidgets.Box] = {}
         self._bar = self._part("bar", styled=True) if whole else None
-        strip, drawer = self._part("strip", styled=not whole), self._part("drawer")
+        self._strip = strip = self._part("strip", styled=not whole)
+        drawer = self._part("drawer")
         self._page = _box("gp-work")
         self._columns = _box("gp-columns", self._page)
-        self._frame: list[tuple[Part, Data]] = [(strip, frame.strip_data), (drawer, frame.drawer_data)]
+        self._frame = [self._shows(strip, frame.strip_data), self._shows(drawer, frame.drawer_data)]
         around: tuple[ipywidgets.Widget, ...] = (strip, drawer, self._columns)
         if self._bar is not None:
             nav = self._part("nav")
-            self._frame += [(self._bar, frame.bar_data), (nav, frame.nav_data)]
+            self._frame += [self._shows(self._bar, frame.bar_data), self._shows(nav, frame.nav_data)]
             self._columns.children = (nav, self._page)
             around = (self._bar, *around)
         super().__init__(children=around)
@@ -88,19 +91,24 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     def _part(self, name: str, styled: bool = False) -> Part:
         return make_part(name, self._receive, styled)
 
+    def _shows(self, part: Part, data: Data) -> Show:
+        return lambda: part.show(data(self.workbook))
+
     def _draw(self) -> None:
         """Send what changed: the frame, and the parts of the step on the screen."""
         workbook = self.workbook
         step = workbook.step
         mark = self._columns.add_class if step == "start" else self._columns.remove_class
         mark("gp-wide-page")  # first: the list of steps takes the focus, so it has to be there
-        for part, data in self._frame:
-            part.show(data(workbook))
         if step not in self._pages:
             self._pages[step] = self._build(step)
-        for show in self._shown[step]:
-            show()
-        if self._page.children != (self._pages[step],):
+        there = self._page.children == (self._pages[step],)  # else each has its state before it is shown
+        at_once, late = self._shown[step]
+        for shown in ([*self._frame, *at_once], late):
+            with together(self._strip) if there else contextlib.nullcontext():
+                for show in shown:
+                    show()
+        if not there:
             self._page.children = (self._pages[step],)
         while ready := workbook.delivering.take():
             self._tell({"type": "download", "name": ready[0]}, ready[1])
@@ -110,11 +118,11 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
 
         Charts are sent first and what is ``slow`` to work out last: the browser draws while the session works.
         """
-        shown: list[tuple[bool, bool, Callable[[], None]]] = []
+        shown: list[tuple[bool, bool, Show]] = []
 
         def part(name: str, data: Data, *, slow: bool = False) -> Part:
             made = self._part(name)
-            shown.append((slow, True, lambda: made.show(data(self.workbook))))
+            shown.append((slow, True, self._shows(made, data)))
             return made
 
         def chart(rows: Rows, draw: Draw, *, slow: bool = False, wide: bool = True) -> ipywidgets.Widget:
@@ -123,7 +131,10 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             return made.widget
 
         page = self._page_of(step, part, chart)
-        self._shown[step] = [show for _, _, show in sorted(shown, key=lambda each: each[:2])]
+        ordered = sorted(shown, key=lambda each: each[:2])
+        self._shown[step] = tuple(
+            [show for slow, _, show in ordered if slow is late] for late in (False, True)
+        )
         return page
 
     @staticmethod

@@ -904,6 +904,27 @@ def all_parts(page: Any, name: str) -> list[list[str]]:
     return now
 
 
+def test_what_changes_comes_in_two_messages(app: Any, page: Callable[..., Any]) -> None:
+    """What is worked out at once, and what takes longer; each message costs the server and the browser some time."""
+    visit = page()
+    came: list[bytes] = []
+    visit.page.on("websocket", lambda line: line.on("framereceived", lambda data: came.append(bytes(data))))
+    opened = visit.open(app.url, "Enterprise example").page
+    enterprise(opened)
+    step(opened, "Demand")
+    people = opened.get_by_label("People, Data scientists", exact=True)
+    people.fill("48")
+    opened.locator("svg text", has_text="everybody at once: 32").wait_for()
+    opened.wait_for_timeout(500)
+    came.clear()
+    people.fill("64")
+    opened.locator("svg text", has_text="everybody at once: 36").wait_for()
+    opened.wait_for_timeout(500)
+    updates = [data for data in came if b"comm_msg" in data]
+    assert sum(b'"states"' in data for data in updates) == 2
+    assert len(updates) == 5, "and that the session is busy, that it is idle, and that it took the event"
+
+
 def test_a_page_that_was_changed_is_like_one_made_anew(app: Any, page: Callable[..., Any]) -> None:
     """Parts are changed where they differ: nothing of what was there before may be left."""
     changed = page().open(app.url, "Enterprise example").page

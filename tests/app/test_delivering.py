@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -37,6 +38,9 @@ def wait(delivering: Delivering) -> None:
     end = time.monotonic() + 120
     while delivering.runner.state == "running" and time.monotonic() < end:
         time.sleep(0.02)
+    for thread in threading.enumerate():  # without an event loop it tells of the end after it has said it
+        if "_follow" in thread.name:
+            thread.join(10)
 
 
 def runs(pid: int) -> bool:

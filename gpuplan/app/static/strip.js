@@ -1,5 +1,5 @@
 // The answer so far; every figure can be asked why.
-export default drawn((data, send) => {
+const figures = drawn((data, send) => {
   if (!data.shown) return null;
   return h("section", { class: `gp-figures${data.stale ? " gp-stale" : ""}`, "aria-label": "The answer so far" },
     data.figures.map((f) => h("button", {
@@ -8,3 +8,14 @@ export default drawn((data, send) => {
     }, h("small", {}, f.label), h("b", { class: f.value.length > (/^totals\.(hosts|gpus)$/.test(f.key) ? 6 : 9) ? "gp-long" : "" }, f.value), h("span", { title: f.note }, f.note))),
     data.stale ? h("p", { class: "gp-stale-word", role: "status" }, "An input is not allowed: these are the figures of the last good plan.") : null);
 });
+
+// What changes in the session comes here for all parts and charts of the screen, in one message; each is given its own.
+export default {
+  initialize({ model }) {
+    model.on("msg:custom", async ({ type, states }) => {
+      if (type !== "states") return;
+      for (const [id, state] of Object.entries(states)) (await model.widget_manager.get_model(id)).set_state(state);
+    });
+  },
+  ...figures,
+};
