@@ -22,6 +22,9 @@ OUTSIDE = """() => [...document.querySelectorAll(".gp-app *")].filter((node) => 
   return box.right > card.right + 1;
 }).map((node) => `${node.tagName}.${node.className}: ${node.textContent.slice(0, 60)}`)"""
 
+CUT = """() => [...document.querySelectorAll('.gp-app .gp-grid input[type="number"]')]
+  .filter((input) => input.offsetParent && input.scrollWidth > input.clientWidth).map((input) => input.value)"""
+
 LARGE = {
     "name": "Ten thousand hosts",
     "groups": [
@@ -47,6 +50,7 @@ def test_ten_thousand_hosts_and_long_names_stay_in_their_places(
         large.get_by_role("heading", name=name, level=1).wait_for()
         assert large.evaluate("document.documentElement.scrollWidth") == 1280, name
         assert large.evaluate(OUTSIDE) == [], name
+        assert large.evaluate(CUT) == [], f"digits are cut off: {name}"
     large.locator("nav").get_by_text("Hosts and availability").click()
     large.get_by_text("159 clusters of at most 64 hosts").wait_for()
     tiles = large.locator(".gp-kind > .gp-host")
