@@ -88,9 +88,9 @@ class Chart(Sent):
     vega = traitlets.Instance(Vega).tag(sync=True, **ipywidgets.widget_serialization)
 
     def __init__(self, chart: Any = None) -> None:
-        self._chart: Any = None
-        super().__init__(vega=_vega())
-        self.chart = chart
+        self._chart = chart
+        spec, rows = _split(chart)
+        super().__init__(vega=_vega(), spec=spec, rows=rows)
 
     @property
     def chart(self) -> Any:
@@ -100,9 +100,12 @@ class Chart(Sent):
     @chart.setter
     def chart(self, chart: Any) -> None:
         self._chart = chart
-        whole = {} if chart is None else chart if isinstance(chart, dict) else chart.to_dict()
         with self.hold_sync():
-            self.spec, self.rows = split_rows(whole)
+            self.spec, self.rows = _split(chart)
+
+
+def _split(chart: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    return split_rows({} if chart is None else chart if isinstance(chart, dict) else chart.to_dict())
 
 
 def split_rows(whole: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:

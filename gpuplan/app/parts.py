@@ -26,7 +26,7 @@ class Sent(anywidget.AnyWidget):
 
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
         """Send the state, or have it sent with that of others."""
-        if _collected:
+        if _collected and self.comm is not None:  # it has none while it is made
             _collected[-1].setdefault(self.model_id, {}).update(self.get_state(key))
         else:
             super().send_state(key)

@@ -12,9 +12,10 @@ const figures = drawn((data, send) => {
 // What changes in the session comes here for all parts and charts of the screen, in one message; each is given its own.
 export default {
   initialize({ model }) {
-    model.on("msg:custom", async ({ type, states }) => {
+    model.on("msg:custom", ({ type, states }) => {
       if (type !== "states") return;
-      for (const [id, state] of Object.entries(states)) (await model.widget_manager.get_model(id)).set_state(state);
+      // None waits for another one, so that each gets what concerns it in the order in which it came.
+      for (const [id, state] of Object.entries(states)) model.widget_manager.get_model(id).then((each) => each.set_state(state));
     });
   },
   ...figures,

@@ -64,8 +64,11 @@ class StepChart:
             return
         self._last = now
         if now[1]:
-            self._chart = self._chart or Chart()
-            self._chart.chart = self._draw(now[1], dark)
+            drawn = self._draw(now[1], dark)
+            if self._chart is None:
+                self._chart = Chart(drawn)
+            else:
+                self._chart.chart = drawn
         children = (self._chart,) if now[1] else ()
         if self.widget.children != children:
             self.widget.children = children
