@@ -36,6 +36,8 @@ WEEK_H = 168
 LONG_WAIT_S = 600
 BUSY_PCT = 5.0
 MOST_GROUPS = 100
+MOST_YEARS = 20
+"""Longest period of jobs; a longer one comes from a time that is wrong."""
 OTHERS = "other groups"
 REAL_TIME_S = 1e8
 """Times before 1973 are counted from an unknown moment: they have no hour of the day."""
@@ -310,6 +312,7 @@ def audit(
         raise ValueError(f"time_zone is {time_zone!r}: must be an IANA name such as Europe/Berlin")
     zone = ZoneInfo(time_zone)
     if isinstance(trace, Samples):
+        trace = _few_sampled(trace)
         return Audit(trace, time_zone, None, _activity(trace, zone), _remarks(trace))
     trace = _few_groups(trace)
     found = _allocation(trace, zone, installed_gpus, skip_share)
@@ -325,6 +328,8 @@ def _remarks(trace: Jobs | Samples, found: Allocation | None = None) -> tuple[st
             notes.append("Starts or requests are not known: GPUs are those wanted, as if nobody waited")
         if found and found.utilisation is not None and found.utilisation > 1:
             notes.append("More GPUs were held than are said to be installed")
+    elif OTHERS in trace.groups:
+        notes.append(f"Only the {MOST_GROUPS - 1} groups with most samples are told apart")
     return tuple(notes)
 
 
@@ -350,12 +355,25 @@ def period_s(jobs: Jobs) -> tuple[float, float]:
 def _few_groups(jobs: Jobs) -> Jobs:
     if len(jobs.groups) <= MOST_GROUPS:
         return jobs
-    work = np.bincount(jobs.group, weights=jobs.gpus * jobs.duration_s, minlength=len(jobs.groups))
+    return jobs.with_groups(*_largest(jobs.group, jobs.groups, jobs.gpus * jobs.duration_s))
+
+
+def _few_sampled(samples: Samples) -> Samples:
+    if len(samples.groups) <= MOST_GROUPS:
+        return samples
+    group, groups = _largest(samples.group, samples.groups, samples.weight)
+    return replace(samples, group=group, groups=groups)
+
+
+def _largest(
+    group: np.ndarray, groups: tuple[str, ...], amount: np.ndarray
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The group of each element, and the groups, where all but those with most are one."""
+    work = np.bincount(group, weights=amount, minlength=len(groups))
     kept = np.sort(np.argsort(-work, kind="stable")[: MOST_GROUPS - 1])
-    code = np.full(len(jobs.groups), MOST_GROUPS - 1)
+    code = np.full(len(groups), MOST_GROUPS - 1)
     code[kept] = np.arange(len(kept))
-    names = (*(jobs.groups[n] for n in kept), OTHERS)
-    return jobs.with_groups(code[jobs.group], names)
+    return code[group], (*(groups[n] for n in kept), OTHERS)
 
 
 # ---- curves
@@ -401,6 +419,11 @@ def _week_edges(first: float, last: float, zone: ZoneInfo) -> tuple[np.ndarray, 
 
 def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) -> Allocation:
     first, last = period_s(jobs)
+    if last - first > MOST_YEARS * 366 * 86400:
+        days = " to ".join(f"{datetime.fromtimestamp(moment, zone):%Y-%m-%d}" for moment in (first, last))
+        raise ValueError(
+            f"its jobs span {days}, and at most {MOST_YEARS} years are read: leave out the rows with a wrong time"
+        )
     begin = first + skip * (last - first)
     gpu_h = jobs.gpus * jobs.duration_s / 3600
     total = float(gpu_h.sum())

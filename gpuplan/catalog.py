@@ -92,14 +92,15 @@ def _read(path: Path, columns: tuple[str, ...]) -> list[_Line]:
     """Lines of a CSV file, checked for size, encoding and header but not yet for content."""
     name = f"{path.parent.name}/{path.name}"
     try:
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise CatalogError(f"the file has {size:,} bytes; at most {MAX_BYTES:,} are read", file=name)
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        size = max(len(data), path.stat().st_size)
     except FileNotFoundError:
         raise CatalogError("there is no such file", file=name) from None
     except OSError as error:
         raise CatalogError(f"cannot be read ({error.strerror or 'no reason given'})", file=name) from None
+    if size > MAX_BYTES:
+        raise CatalogError(f"the file has {size:,} bytes; at most {MAX_BYTES:,} are read", file=name)
     if b"\0" in data:
         raise CatalogError("is not a text file; a table is CSV in UTF-8", file=name)
     try:

@@ -1055,6 +1055,12 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def shown_name(name: str, limit: int = 80) -> str:
+    """The name that a user gave a file, as a message shows it: on one line, nothing invisible, cut if long."""
+    text = one_line(name[:limit]) or "The file"
+    return text if len(text) <= limit and len(name) <= limit else text[: limit - 3] + "..."
+
+
 def parse_value(spec: Field, given: Any, path: str) -> Any:
     """The value of a field from what a file or a form gives.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -36,6 +37,15 @@ MAX_FILE_BYTES = 1_000_000
 MAX_GROUPS = 100
 MAX_VMS = 200_000
 MAX_ENTRIES = 2_000
+MAX_ORIGINS = MAX_ENTRIES + len(FIELDS) + MAX_GROUPS * len(GROUP_FIELDS)
+"""A file also says of each input that it is a default."""
+MAX_VALUES = 100_000
+"""Keys, values, lists and mappings in a file; a scenario of the largest size has 64 000."""
+MAX_DEPTH = 20
+MAX_UNKNOWN = 5_000
+"""Fields that there are not, of which each is named."""
+MAX_SIXTIES = 10
+"""Parts of a number such as 1:30:00, which YAML counts in sixties."""
 UNASSIGNED = "unassigned"
 """Id of the part of a stated total that no group asks for; no group can have it."""
 
@@ -545,15 +555,16 @@ def _key(key: Any) -> str:
 
 
 def _unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problems: list[Problem]) -> None:
-    for key in data:
-        if key not in known:
-            problems.append(
-                Problem(
-                    prefix + _key(key),
-                    show(data[key]),
-                    "there is no such field; known are " + ", ".join(sorted(known)),
-                )
-            )
+    if len(problems) >= MAX_UNKNOWN:
+        return
+    if len(data) > MAX_UNKNOWN:
+        many = f"{len(data):,} fields"
+        there = f"there are {len(known)}"
+        whole = f"the file holds {many}, and {there} in a scenario"
+        problems.append(Problem(prefix.rstrip("."), many, there) if prefix else Problem("", "", whole))
+        return
+    message = "there is no such field; known are " + ", ".join(sorted(known))
+    problems += [Problem(prefix + _key(key), show(data[key]), message) for key in data if key not in known]
 
 
 def _groups(given: Any, origins: dict[str, Origin], problems: list[Problem]) -> tuple[Group, ...]:
@@ -612,8 +623,9 @@ def _records(given: Any, name: str, problems: list[Problem]) -> list[tuple[str, 
     else:
         problems.append(Problem(name, show(given), "a mapping" if cls is Origin else "a list"))
         return []
-    if len(items) > MAX_ENTRIES:
-        problems.append(Problem(name, f"{len(items)} entries", f"at most {MAX_ENTRIES} entries"))
+    most = MAX_ORIGINS if cls is Origin else MAX_ENTRIES
+    if len(items) > most:
+        problems.append(Problem(name, f"{len(items)} entries", f"at most {most} entries"))
         return []
     found = []
     for key, item in items:
@@ -643,6 +655,9 @@ def _origins(given: Any, problems: list[Problem]) -> dict[str, Origin]:
             problems.append(Problem(f"origins.{path}.source", show(""), "the id of a source, or 'scenario'"))
         else:
             origins[path] = Origin(**item)
+    stated = sum(origin != DEFAULT for origin in origins.values())
+    if stated > MAX_ENTRIES:
+        problems.append(Problem("origins", f"{stated} entries", f"at most {MAX_ENTRIES} beside defaults"))
     return origins
 
 
@@ -667,31 +682,96 @@ def _notes(given: Any, problems: list[Problem]) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-class _PlainLoader(yaml.SafeLoader):
-    """YAML without anchors and aliases, so that a small file cannot unfold into a huge one."""
+_Loader: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The loader of PyYAML, by its library in C where that is there."""
 
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise ScenarioError(
-                [Problem("", "", "anchors and aliases ('&' and '*') are not allowed in a scenario file")]
+
+def _refusal(message: str) -> ScenarioError:
+    return ScenarioError([Problem("", "", message)])
+
+
+def _read_json(text: str) -> Any:
+    """The data of a text that is JSON, which is YAML too but faster to read; ValueError if it is none."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        _check_once(key for key, _ in pairs)
+        return dict(pairs)
+
+    def no_number(name: str) -> Any:
+        raise ValueError(name)
+
+    if not text.lstrip().startswith("{"):
+        raise ValueError("no mapping")
+    return json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+
+
+def _read_yaml(text: str) -> Any:
+    """The data of a YAML text: its events are counted before anything is made of them."""
+    if re.search(r"^%TAG", text, re.MULTILINE):
+        raise _refusal("tags (%TAG) are not allowed in a scenario file")
+    values = depth = documents = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.AliasEvent):
+            raise _refusal("anchors and aliases ('&' and '*') are not allowed in a scenario file")
+        documents += isinstance(event, yaml.DocumentStartEvent)
+        values += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if values > MAX_VALUES:
+            raise _refusal(f"the file holds more than {MAX_VALUES:,} values; a scenario has fewer")
+        if depth > MAX_DEPTH:
+            raise _refusal("the file is nested too deeply")
+        if documents > 1:
+            raise _refusal("the file holds several documents ('---'); a scenario is one")
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        _check_node(node)
+        return loader.construct_document(node) if node is not None else None
+    finally:
+        loader.dispose()
+
+
+def _check_node(node: Any) -> None:
+    """Refuse keys that are given twice, and numbers in sixties that take long to read."""
+    if isinstance(node, yaml.MappingNode):
+        _check_once(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
+        for key, value in node.value:
+            _check_node(key)
+            _check_node(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            _check_node(item)
+    elif node is not None and node.tag.endswith((":int", ":float")) and node.value.count(":") > MAX_SIXTIES:
+        raise ValueError("a number of very many parts")
+
+
+def _check_once(keys: Iterable[str]) -> None:
+    for key, times in Counter(keys).items():
+        if times > 1:
+            raise ScenarioError([Problem(_key(key), f"given {times} times", "each field once")])
+
+
+def _parsed_yaml(text: str) -> Any:
+    """The data of a YAML text, or a ScenarioError that says where it is wrong."""
+    try:
+        return _read_yaml(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = ""
+        if mark:
+            line = next(iter(text.splitlines()[mark.line : mark.line + 1]), "").strip()
+            where = (
+                f" (line {mark.line + 1}, column {mark.column + 1}{': ' + show(line, 40) if line else ''})"
             )
-        return super().compose_node(parent, index)
-
-    def construct_scalar(self, node: Any) -> Any:
-        text = super().construct_scalar(node)
-        if not isinstance(text, str) or not any("\ud800" <= c <= "\udfff" for c in text):
-            return text
-        try:  # JSON writes a character beyond 16 bits as a pair of escapes
-            return text.encode("utf-16", "surrogatepass").decode("utf-16")
-        except UnicodeDecodeError:
-            return text
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        keys = Counter(key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode))
-        for key, times in keys.items():
-            if times > 1:
-                raise ScenarioError([Problem(_key(key), f"given {times} times", "each field once")])
-        return super().construct_mapping(node, deep)
+        what = getattr(error, "problem", None) or "it cannot be read"
+        raise _refusal(f"the file is not valid YAML{where}: {what}") from None
+    except RecursionError:
+        raise _refusal("the file is nested too deeply") from None
+    except ScenarioError:
+        raise
+    except (ValueError, LookupError, ArithmeticError, AttributeError, TypeError):
+        # PyYAML, on values it cannot make
+        raise _refusal("the file holds a value that cannot be read, such as a date or a tag") from None
 
 
 def parse_scenario(text: str) -> Scenario:
@@ -703,38 +783,17 @@ def parse_scenario(text: str) -> Scenario:
         If the text is no YAML, is too large, or holds a field that is not allowed.
     """
     if len(text) > MAX_FILE_BYTES:
-        raise ScenarioError(
-            [
-                Problem(
-                    "",
-                    "",
-                    f"the file has {len(text):,} characters; a scenario has at most {MAX_FILE_BYTES:,}",
-                )
-            ]
-        )
+        raise _refusal(f"the file has {len(text):,} characters; a scenario has at most {MAX_FILE_BYTES:,}")
     if "\0" in text:
-        raise ScenarioError([Problem("", "", "the file is not text")])
+        raise _refusal("the file is not text")
     try:
-        data = yaml.load(text, Loader=_PlainLoader)  # a SafeLoader without aliases
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        what = getattr(error, "problem", None) or "it cannot be read"
-        raise ScenarioError([Problem("", "", f"the file is not valid YAML{where}: {what}")]) from None
-    except RecursionError:
-        raise ScenarioError([Problem("", "", "the file is nested too deeply")]) from None
+        data = _read_json(text)
     except ScenarioError:
         raise
-    except (
-        ValueError,
-        LookupError,
-        ArithmeticError,
-        AttributeError,
-        TypeError,
-    ):  # PyYAML, on values it cannot make
-        raise ScenarioError(
-            [Problem("", "", "the file holds a value that cannot be read, such as a date or a tag")]
-        ) from None
+    except RecursionError:
+        raise _refusal("the file is nested too deeply") from None
+    except ValueError:  # no JSON, or with a number that only YAML has
+        data = _parsed_yaml(text)
     return from_dict(data)
 
 
@@ -747,13 +806,11 @@ def decode_scenario(content: bytes) -> Scenario:
         If the file is too large, not UTF-8, or not a scenario.
     """
     if len(content) > MAX_FILE_BYTES:
-        raise ScenarioError(
-            [Problem("", "", f"the file is too large; a scenario has at most {MAX_FILE_BYTES:,} bytes")]
-        )
+        raise _refusal(f"the file is too large; a scenario has at most {MAX_FILE_BYTES:,} bytes")
     try:
         return parse_scenario(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise ScenarioError([Problem("", "", "the file is not UTF-8 text")]) from None
+        raise _refusal("the file is not UTF-8 text; save it with that encoding") from None
 
 
 def load_scenario(path: str | Path) -> Scenario:
@@ -775,7 +832,7 @@ def load_scenario(path: str | Path) -> Scenario:
             content = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise ScenarioError([Problem("", "", f"cannot read {one_line(str(path))}: {why}")]) from None
+        raise _refusal(f"cannot read {one_line(str(path))}: {why}") from None
     return decode_scenario(content)
 
 

@@ -34,9 +34,17 @@ from gpuplan.fields import MAX_GPUS, Problem, one_line, show
 FORMATS = ("auto", "jobs", "sacct", "samples", "nvidia-smi", "prometheus")
 MAX_ROWS = 20_000_000
 MAX_CHARACTERS = 2_000_000_000
-MAX_JSON_BYTES = 200_000_000
+MAX_JSON_BYTES = 100_000_000
+MAX_JSON_VALUES = 12_000_000
+"""Commas and brackets: three for each sample."""
 MAX_LINE = 1_000_000
+MAX_RATIO = 100
+FREE_BYTES = 200_000
+"""A packed file may unpack to so many times its size; a smaller one to what one of this size may."""
+MAX_COLUMNS = 20_000
 MAX_NAME = 60
+MAX_NAMES = 200_000
+"""Groups, users or GPUs of a file."""
 NO_GROUP = "no group"
 ALL = "all"
 
@@ -132,7 +140,10 @@ class TraceError(ValueError):
     def __init__(self, *problems: Problem) -> None:
         self.problems = problems
         super().__init__(
-            "\n".join(f"{p.path}: {p.value}: {p.message}" if p.path else p.message for p in problems)
+            "\n".join(
+                ": ".join(part for part in (p.path, p.value, p.message) if part) if p.path else p.message
+                for p in problems
+            )
         )
 
 
@@ -270,6 +281,8 @@ def read_trace(
         raise TraceError(
             Problem("", "", f"the file is no CSV: {error}; is a quotation mark left open?")
         ) from error
+    except RecursionError as error:
+        raise TraceError(Problem("", "", "the file is nested too deeply")) from error
     except OSError as error:
         name = one_line(str(path)) if isinstance(path, str | PathLike) else "the file"
         raise TraceError(Problem("", "", f"cannot read {name}: {error.strerror or error}")) from error
@@ -278,9 +291,10 @@ def read_trace(
 def _read(file: BinaryIO, format: str, given: dict[str, str], clock: _Clock) -> Jobs | Samples:
     packed: Any = io.BufferedReader(file) if isinstance(file, io.RawIOBase) else file
     head = packed.read(4096)
-    packed = io.BufferedReader(_Again(head, packed))
+    raw = _Again(head, packed)
+    packed = io.BufferedReader(raw)
     if head[:2] == b"\x1f\x8b":
-        packed = io.BufferedReader(gzip.GzipFile(fileobj=packed))
+        packed = io.BufferedReader(_Inflated(raw, gzip.GzipFile(fileobj=packed)))
         head = packed.peek(4096)[:4096]
     _refuse_binary(head)
     utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff")
@@ -300,6 +314,7 @@ class _Again(io.RawIOBase):
 
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self.head, self.rest = head, rest
+        self.bytes = 0
 
     def readable(self) -> bool:
         return True
@@ -308,6 +323,30 @@ class _Again(io.RawIOBase):
         part = self.head or self.rest.read(len(buffer))
         part, self.head = part[: len(buffer)], part[len(buffer) :]
         buffer[: len(part)] = part
+        self.bytes += len(part)
+        return len(part)
+
+
+class _Inflated(io.RawIOBase):
+    """What a packed stream holds, as long as that is no more than text can hold."""
+
+    def __init__(self, packed: _Again, unpacked: gzip.GzipFile) -> None:
+        self.packed, self.unpacked = packed, unpacked
+        self.bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self.unpacked.read(len(buffer))
+        buffer[: len(part)] = part
+        self.bytes += len(part)
+        if self.bytes > MAX_RATIO * max(self.packed.bytes, FREE_BYTES):
+            raise TraceError(
+                Problem(
+                    "", "", f"the file unpacks to more than {MAX_RATIO} times its size, which no trace does"
+                )
+            )
         return len(part)
 
 
@@ -317,6 +356,13 @@ def _refuse_binary(head: bytes) -> None:
         b"PAR1": "a Parquet file: write it as CSV",
         b"%PDF": "a PDF",
         b"\xd0\xcf\x11\xe0": "an old workbook: save the sheet as CSV",
+        b"\x89PNG": "a picture",
+        b"\xff\xd8\xff": "a picture",
+        b"GIF8": "a picture",
+        b"\x1f\x8b": "packed with gzip twice: unpack it once",
+        b"BZh": "packed with bzip2: unpack it, or pack it with gzip",
+        b"\xfd7zXZ": "packed with xz: unpack it, or pack it with gzip",
+        b"\x28\xb5\x2f\xfd": "packed with zstd: unpack it, or pack it with gzip",
     }
     for magic, what in kinds.items():
         if head.startswith(magic):
@@ -446,7 +492,7 @@ def _offset_s(text: str) -> float:
     return (1 if text[0] == "+" else -1) * (3600 * int(digits[:2]) + 60 * int(digits[2:]))
 
 
-DURATION = re.compile(r"(-?)(?:(\d+)(?:-| days?,? ))?(?:(\d+):)?(\d+):(\d\d(?:\.\d+)?)")
+DURATION = re.compile(r"(-?)(?:(\d{1,9})(?:-| days?,? ))?(?:(\d{1,9}):)?(\d{1,9}):(\d\d(?:\.\d+)?)")
 
 
 def _number(text: str) -> float:
@@ -493,17 +539,28 @@ class _Names(dict[str, int]):
     def __init__(self) -> None:
         super().__init__()
         self.shown: dict[str, None] = {}
+        self.alike: dict[str, int] = {}
 
     def __missing__(self, text: str) -> int:
         if text != text.strip():
             self[text] = self[text.strip()]
             return self[text]
         code = self[text] = len(self.shown)
-        name = one_line(text or NO_GROUP)
-        shown, n = name[:MAX_NAME], 1
+        if code >= MAX_NAMES:
+            raise TraceError(
+                Problem(
+                    "",
+                    "",
+                    f"a column of names holds {MAX_NAMES} different ones or more: name the columns by hand if it is none",
+                )
+            )
+        name = one_line(text[: 2 * MAX_NAME] or NO_GROUP)
+        shown = name[:MAX_NAME]
+        n = self.alike.get(shown, 1)
         while shown in self.shown:
             n += 1
             shown = f"{name[: MAX_NAME - len(str(n)) - 1]}~{n}"
+        self.alike[name[:MAX_NAME]] = n
         self.shown[shown] = None
         return code
 
@@ -597,6 +654,10 @@ class _Table:
         self.header = [name.strip() for name in next(self.reader)]
         if self.header and not self.header[-1]:
             self.header.pop()
+        if len(self.header) > MAX_COLUMNS:
+            raise TraceError(
+                Problem("line 1", f"{len(self.header)} columns", f"more than the {MAX_COLUMNS} that are read")
+            )
         self.names = [_norm(name) for name in self.header]
         if len(self.header) < 2:
             raise TraceError(
@@ -621,6 +682,8 @@ class _Table:
         width = len(self.header)
         for row in self.reader:
             if not row:
+                if self.reader.line_num > 2 * MAX_ROWS:
+                    raise TraceError(Problem(f"line {self.line}", "", "the file is mostly empty lines"))
                 continue
             log.rows += 1
             if len(row) != width:
@@ -864,8 +927,8 @@ def _read_jobs(table: _Table, given: Mapping[str, str], clock: _Clock) -> Jobs:
     return out.done("submit" in at and "start" in at, "user" in at, reading)
 
 
-TRES = re.compile(r"(?:^|,)gres/gpu(:[^=,]*)?=(\d+)")
-GRES = re.compile(r"(?:^|,)(?:gres[:/])?gpu(?::([^:,(=]*[^\d:,(=][^:,(=]*))?(?:[:=](\d+))?(?=[,(]|$)")
+TRES = re.compile(r"(?:^|,)gres/gpu(:[^=,]*)?=(\d{1,9})")
+GRES = re.compile(r"(?:^|,)(?:gres[:/])?gpu(?::(?=\d*[^\d:,(=])([^:,(=]+))?(?:[:=](\d{1,9}))?(?=[,(]|$)")
 MIG_TYPE = re.compile(r"\d+g\.\d+gb")
 
 
@@ -909,6 +972,8 @@ def _read_sacct(table: _Table, given: Mapping[str, str], clock: _Clock) -> Jobs:
         text = row[at[key]] if key in at else ""
         count = counts.get(text)
         if count is None:
+            if len(counts) > 100_000:
+                counts.clear()
             count = counts[text] = slurm_gpus(text)
         return count
 
@@ -923,8 +988,11 @@ def _read_sacct(table: _Table, given: Mapping[str, str], clock: _Clock) -> Jobs:
         gpus = gpus_in("gpus", row)
         if gpus == 0:
             gpus = gpus_in("requested", row)
-            if asked_each and gpus and "nodes" in at and row[at["nodes"]].isdigit():
+            if asked_each and gpus and "nodes" in at and re.fullmatch(r"\d{1,9}", row[at["nodes"]]):
                 gpus *= max(1, int(row[at["nodes"]]))
+        if gpus > MAX_GPUS:
+            log.add(log.bad, f"more than {MAX_GPUS} GPUs", table.line, row[at["job"]])
+            continue
         if gpus == 0:
             log.add(log.left, "no GPUs", table.line, row[at["job"]])
             continue
@@ -1099,8 +1167,8 @@ def _read_samples(table: _Table, format: str, given: Mapping[str, str], clock: _
 
 # ---- Prometheus
 
-LABEL = re.compile(r'([A-Za-z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"')
-PROFILE = re.compile(r"(\d+)g\.")
+LABEL = re.compile(r'(?<!\w)([A-Za-z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"')
+PROFILE = re.compile(r"(\d{1,3})g\.")
 GPU_LABELS = ("UUID", "gpu_uuid", "uuid")
 HOST_LABELS = ("Hostname", "hostname", "instance", "node")
 GROUP_LABELS = ("exported_namespace", "namespace", "exported_pod", "pod", "exported_container", "container")
@@ -1225,6 +1293,13 @@ def _read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: _Clock) 
                 "",
                 "",
                 f"JSON longer than {MAX_JSON_BYTES} characters: ask Prometheus for a larger step or a shorter period",
+            )
+        )
+    values = sum(body.count(mark) for mark in ",[{")
+    if values > MAX_JSON_VALUES:
+        raise TraceError(
+            Problem(
+                "", "", f"JSON of more than {MAX_JSON_VALUES // 3} samples: ask Prometheus for a larger step"
             )
         )
     expected = "expected the answer of /api/v1/query_range: status, data, resultType matrix, result"

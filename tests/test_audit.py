@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ import pytest
 
 from gpuplan import load_scenario, make_plan
 from gpuplan.audit import (
+    MOST_GROUPS,
     OTHERS,
     Allocation,
     Audit,
@@ -27,7 +29,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.models.queueing import erlang_b, erlang_c, wait_longer_chance
 from gpuplan.scenario import Scenario, from_dict, parse_scenario, wrong_values
 from gpuplan.sizing import weeks
-from gpuplan.trace import Jobs, Reading, Samples
+from gpuplan.trace import Jobs, Reading, Samples, read_trace
 
 MONDAY = datetime(2024, 5, 6, tzinfo=UTC).timestamp()
 HOUR = 3600.0
@@ -734,3 +736,20 @@ def test_a_comparison_can_be_watched_and_cancelled() -> None:
 def test_a_comparison_needs_sense(options: dict[str, Any]) -> None:
     with pytest.raises(ValueError):
         compare(make(range(20), 1.0), hosts=[4], **options)
+
+
+def test_a_period_of_centuries_is_refused_with_its_days() -> None:
+    jobs = read_trace(io.BytesIO(b"submit,duration,gpus\n1970-01-01,60,1\n2024-05-01,60,1\n"))
+    with pytest.raises(
+        ValueError, match="its jobs span 1970-01-01 to 2024-05-01, and at most 20 years are read"
+    ):
+        audit(jobs)
+
+
+def test_samples_of_very_many_groups_are_put_together() -> None:
+    rows = "".join(f"2024-05-01 00:{n % 60:02}:00,0,{n % 100},g{n}\n" for n in range(500))
+    found = audit(read_trace(io.BytesIO(f"time,gpu,percent,group\n{rows}".encode())))
+    assert found.activity is not None
+    assert len(found.activity.groups) == MOST_GROUPS
+    assert sum(g.samples for g in found.activity.groups) == 500
+    assert any("99 groups with most samples" in note for note in found.notes)

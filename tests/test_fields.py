@@ -17,6 +17,7 @@ from gpuplan.fields import (
     hours_min,
     parse_value,
     show,
+    shown_name,
     sites_people,
 )
 from gpuplan.scenario import Group
@@ -203,6 +204,20 @@ def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowe
 def test_values_that_are_not_allowed(path: str, given: Any) -> None:
     with pytest.raises(ScenarioError):
         parse_value(field_of(path), given, path)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a.docx", "a.docx"),
+        ("", "The file"),
+        ("a\nb\u202e\0\ud800", "a\\nb\\u202e\\x00\\ud800"),
+        ("x" * 81, "x" * 77 + "..."),
+        ("\0" * 80, "\\x00" * 19 + "\\..."),
+    ],
+)
+def test_names_of_files_are_shown_short_and_on_one_line(name: str, shown: str) -> None:
+    assert shown_name(name) == shown
 
 
 def test_hours_and_sites_are_read_back() -> None:

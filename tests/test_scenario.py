@@ -15,13 +15,18 @@ from hypothesis import strategies as st
 from strategies import scenario_data
 
 from gpuplan import Scenario, ScenarioError, load_scenario, make_plan
+from gpuplan import scenario as scenario_module
 from gpuplan.catalog import Catalog
 from gpuplan.fields import (
     Problem,
 )
 from gpuplan.scenario import (
     DEFAULT,
+    MAX_ENTRIES,
     MAX_FILE_BYTES,
+    MAX_GROUPS,
+    MAX_ORIGINS,
+    MAX_VALUES,
     STATED,
     Group,
     Origin,
@@ -525,3 +530,70 @@ def test_what_is_internal_is_kept_and_leaves_no_trace_where_there_is_none() -> N
     assert parse_scenario(held.to_yaml()) == held
     assert held.to_dict()["internal"] == {"notes": "Ask Bob:\n  - he knows\n\n'why'", "margin": 0.18}
     assert json_schema()["properties"]["internal"]["properties"]["notes"]["anyOf"][0]["maxLength"] == 4_000
+
+
+def largest() -> Scenario:
+    """A scenario with as much in it as there may be."""
+    group = Group(
+        id="a", workload="resnet-50-train-256", vcpus_each=8, memory_gib_each=64, sites="A 1", hours="09:00-18:00", days="weekdays",
+        off_hours_share=0.1, work_h=1.5, jobs_per_day=2.5, growth=0.2,
+    )  # fmt: skip
+    origin = {"basis": "quoted", "source": "s", "locator": "l", "note": "n", "as_of": "2026-01-01"}
+    scenario = from_dict(
+        {
+            "prices": {f"p{n}": 1 for n in range(MAX_ENTRIES)},
+            "ranges": {f"hardware.x{n}": [1, 2] for n in range(MAX_ENTRIES)},
+            "notes": [{"text": "t", "source": "s", "locator": "l"}] * MAX_ENTRIES,
+            "origins": {f"x{n}": origin for n in range(MAX_ENTRIES)},
+            "groups": [{"id": f"g{n}"} for n in range(MAX_GROUPS)],
+        }
+    )
+    groups = tuple(dataclasses.replace(group, id=f"g{n}") for n in range(MAX_GROUPS))
+    return dataclasses.replace(scenario, groups=groups)
+
+
+def test_the_largest_scenario_is_opened_again() -> None:
+    scenario = largest()
+    text = scenario.to_yaml()
+    assert len(text) < MAX_FILE_BYTES
+    assert parse_scenario(text) == scenario
+    assert parse_scenario(json.dumps(scenario.to_dict())) == scenario
+    values = sum(
+        isinstance(event, yaml.NodeEvent) for event in yaml.parse(text, Loader=scenario_module._Loader)
+    )
+    assert 0.6 * MAX_VALUES < values < MAX_VALUES
+
+
+def test_origins_are_counted_without_defaults() -> None:
+    for most, count in ((MAX_ENTRIES, MAX_ENTRIES + 1), (MAX_ORIGINS, MAX_ORIGINS + 1)):
+        origins = {f"x{n}": {"basis": "quoted", "source": "s"} for n in range(count)}
+        found = problem(json.dumps({"origins": origins}))
+        assert (found.value, str(most) in found.message) == (f"{count} entries", True)
+
+
+@pytest.mark.parametrize("loader", [yaml.SafeLoader, getattr(yaml, "CSafeLoader", yaml.SafeLoader)])
+def test_both_loaders_of_yaml_stop_at_the_same_limits(loader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scenario_module, "_Loader", loader)
+    monkeypatch.setattr(scenario_module, "MAX_VALUES", 100)
+    assert parse_scenario("name: x\nhardware: {gpus_per_host: 2}").name == "x"
+    for text, said in (
+        ("notes: [" + "a," * 100 + "a]", "more than 100 values"),
+        ("[" * 30, "nested too deeply"),
+        ("a: &x 1\nb: *x", "anchors and aliases"),
+        ("---\na: 1\n---\nb: 1", "several documents"),
+        ("%TAG ! tag:x:\n---\na: 1", "%TAG"),
+        ("name: " + "1:" * 20 + "1", "cannot be read"),
+        ("a: 1\na: 2", "each field once"),
+    ):
+        assert said in problem(text).message, text
+
+
+def test_a_file_of_very_many_fields_is_said_once() -> None:
+    found = problem(json.dumps({f"k{n}": 1 for n in range(6_000)}))
+    assert found.message.startswith("the file holds 6,000 fields")
+    many = {"groups": [{"id": "a", **{f"k{n}": 1 for n in range(6_000)}}]}
+    assert problem(json.dumps(many)).path == "groups.a"
+
+
+def test_the_place_of_a_mistake_is_shown_with_its_line() -> None:
+    assert '(line 2, column 9: "custo: x: y")' in problem("name: x\ncusto: x: y").message

@@ -390,6 +390,49 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "larger step" in refused('{"status": "success"}')
 
 
+def test_more_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "MAX_COLUMNS", 10)
+    assert refused(",".join("abcdefghijk") + "\n") == "line 1: 11 columns: more than the 10 that are read"
+    monkeypatch.setattr(trace, "MAX_NAMES", 3)
+    rows = "".join(f"2024-05-01,60,1,{name}\n" for name in "abcd")
+    assert "3 different ones or more" in refused("submit,duration,gpus,group\n" + rows)
+    monkeypatch.setattr(trace, "MAX_ROWS", 10)
+    assert "mostly empty lines" in refused("submit,duration,gpus\n" + "\n" * 30 + GOOD)
+    monkeypatch.setattr(trace, "MAX_JSON_VALUES", 30)
+    assert "JSON of more than 10 samples" in refused('{"data": [' + "[1,2]," * 20 + "3]}")
+
+
+def test_a_packed_file_holds_no_more_than_text_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "submit,duration,gpus\n" + GOOD * 20_000
+    monkeypatch.setattr(trace, "FREE_BYTES", 1_000)
+    assert len(text) / len(gzip.compress(text.encode())) > trace.MAX_RATIO
+    assert "more than 100 times its size" in refused(gzip.compress(text.encode()))
+    monkeypatch.setattr(trace, "FREE_BYTES", 200_000)
+    assert len(jobs_of(gzip.compress(text.encode())).gpus) == 20_000
+
+
+@pytest.mark.parametrize(
+    "duration", ["9" * 5000 + "-00:01:30", "9" * 400 + ":01:30", "9" * 5000, "1e999", "nan", "-1"]
+)
+def test_durations_that_are_none(duration: str) -> None:
+    assert "line 2" in refused(f"submit,duration,gpus\n2024-05-01,{duration},1\n")
+
+
+def test_counts_of_slurm_that_are_none() -> None:
+    head = "JobID|Submit|Start|ElapsedRaw|AllocTRES|ReqGRES|NNodes\n"
+    row = "1|2024-05-01T00:00:00|2024-05-01T00:00:00|60|"
+    assert "more than 200000 GPUs" in refused(f"{head}{row}gres/gpu={'9' * 5000}||1\n")
+    assert jobs_of(f"{head}{row}|gpu:2|\u00b2\n").gpus.tolist() == [2]
+    assert slurm_gpus("gpu:" + "a" * 100_000 + "=x") == 0
+
+
+def test_very_many_names_that_begin_alike_are_told_apart() -> None:
+    rows = "".join(f"2024-05-01,60,1,{'x' * 60}{n}\n" for n in range(2_000))
+    groups = jobs_of("submit,duration,gpus,group\n" + rows).groups
+    assert len(set(groups)) == 2_000
+    assert max(map(len, groups)) == trace.MAX_NAME
+
+
 def test_lines_are_put_together_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "submit,duration,gpus\n" + "".join(f"2024-05-01 00:00:{n % 60:02},{n + 1},1\n" for n in range(500))
     whole = jobs_of(text)

@@ -57,7 +57,13 @@ class Auditing(Upload):
         ]
         self.error, self.replayed = "", base if replay else None
         columns = [text.strip() for text in self.columns.split(",") if text.strip()]
-        arguments = ["audit", str(self.path), "--progress", f"--format={self.format or 'auto'}"]
+        arguments = [
+            "audit",
+            str(self.path),
+            f"--name={self.name}",
+            "--progress",
+            f"--format={self.format or 'auto'}",
+        ]
         arguments += [f"--time-zone={self.time_zone or 'UTC'}", "--on" if replay else "--base", "-"]
         arguments += [f"--column={column}" for column in columns]
         if folder:

@@ -1,25 +1,31 @@
 """Uploading: a file that the browser sends piece by piece, and templates that are checked when they have arrived.
 
-A file stays in a temporary folder of this session, which is removed with it; nothing leaves the machine.
+A file stays in a temporary folder of this session, which is removed with it; nothing leaves the machine. It is kept under a
+name of our own: what the user calls it is only shown.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from gpuplan.report.docx_file import checked_template
+from gpuplan.fields import shown_name
+from gpuplan.report.template import (
+    MOST_TEMPLATE_BYTES,
+    checked_template,
+    left_out_text,
+)
+from gpuplan.report.untrusted import TemplateError
 
 SCRATCH = "GPUPLAN_SCRATCH"
 """Environment variable with the folder for files of this session, which the server removes however the session ends."""
-CHUNK_BYTES = 4_000_000
+CHUNK_BYTES = 1_000_000
 """The browser sends a file in pieces of this size, the next one when the last has arrived."""
-MOST_TEMPLATE_BYTES = 30_000_000
 
 
 class Upload:
@@ -27,6 +33,7 @@ class Upload:
 
     def __init__(self, on_change: Callable[[], None], *, most_bytes: int, advice: str) -> None:
         self.name = ""
+        """What the file is called, as far as that can be shown; empty while there is none."""
         self.size = 0
         self.got = 0
         self.error = ""
@@ -35,14 +42,21 @@ class Upload:
         self._advice = advice
         """What to do with a larger file."""
         self._folder: Path | None = None
+        self._given = ""
+        """The name that the browser gives with each piece."""
 
     @property
-    def path(self) -> Path:
-        """Where the file is kept; the name is the user's, as far as a file may be called so."""
+    def folder(self) -> Path:
+        """The folder of this upload, made when it is first needed."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix="gpuplan-upload-", dir=os.environ.get(SCRATCH)))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        return self._folder / (re.sub(r"[^\w.-]+", "_", self.name)[-80:] or "file")
+        return self._folder
+
+    @property
+    def path(self) -> Path:
+        """Where the file is kept, whatever it is called."""
+        return self.folder / "arriving"
 
     @property
     def complete(self) -> bool:
@@ -51,31 +65,49 @@ class Upload:
 
     def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
         """Take a piece of a file; whether it was the last one."""
-        if at == 0:
+        if _is_count(at) and at == 0:
             self.forget()
-            self.name, self.size = name[:200], size
-            if not 0 < size <= self._most_bytes:
-                self.error = (
-                    f"{self.name[:80]} is empty."
-                    if size == 0
-                    else f"{self.name[:80]} has {size:,} bytes; here a file may have {self._most_bytes:,}. {self._advice}"
-                )
-                self.name = ""
-                self._on_change()
-                return False
-        if name[:200] != self.name or at != self.got:
+            if error := self._refusal(shown_name(name), size):
+                return self._give_up(error)
+            self.name, self._given, self.size = shown_name(name, 200), name, size
+        if not self.name or name != self._given or not _is_count(at) or at != self.got:
             return False  # a piece of a file that was given up
-        with self.path.open("ab" if at else "wb") as file:
-            file.write(piece)
+        if self.got + len(piece) > self.size:
+            return self._give_up(
+                f"{shown_name(name)} was not taken: more of it arrived than its {self.size:,} bytes. Choose it again."
+            )
+        try:
+            with self.path.open("ab" if at else "wb") as file:
+                file.write(piece)
+        except OSError as error:
+            return self._give_up(
+                f"{shown_name(name)} was not taken: this machine cannot store it ({error.strerror})."
+            )
         self.got += len(piece)
         self._on_change()
         return self.complete
 
+    def _refusal(self, shown: str, size: Any) -> str:
+        """Why a file of this size is not taken, or nothing."""
+        if not _is_count(size) or size < 0:
+            return f"{shown} was not taken: the browser did not say how large it is. Choose it again."
+        if size == 0:
+            return f"{shown} is empty."
+        if size > self._most_bytes:
+            return f"{shown} has {size:,} bytes; here a file may have {self._most_bytes:,}. {self._advice}"
+        return ""
+
+    def _give_up(self, error: str) -> bool:
+        self.forget()
+        self.error = error
+        self._on_change()
+        return False
+
     def forget(self) -> None:
         """Remove the file."""
-        if self.name and self._folder is not None:
+        if self._folder is not None:
             self.path.unlink(missing_ok=True)
-        self.name, self.size, self.got, self.error = "", 0, 0, ""
+        self.name, self._given, self.size, self.got, self.error = "", "", 0, 0, ""
         self._on_change()
 
 
@@ -88,30 +120,39 @@ class Template(Upload):
         """``docx`` or ``pptx``."""
         self.used = ""
         """Name of the template in use, or nothing."""
+        self.note = ""
+        """What was left out of the template in use, or nothing."""
 
     @property
     def kept(self) -> Path:
         """Where the template in use is kept."""
-        return self.path.with_name(f"in use.{self.kind}")  # what arrives is kept under no name with a space
+        return self.folder / f"in use.{self.kind}"
 
     def receive(self, name: str, size: int, at: int, piece: bytes) -> bool:
         """Take a piece of a file; the last one makes it the template in use, if it can be one."""
         if not super().receive(name, size, at, piece):
             return False
-        arrived, self.name = self.path, ""
+        shown, why = self.name, ""
         try:
-            checked = checked_template(arrived.read_bytes(), self.kind)
-        except ValueError as error:
-            self.error = f"{name[:80]} was not taken: {error}."
-        else:
-            self.kept.write_bytes(checked)
-            self.used = name[:200]
-        arrived.unlink()
+            checked = checked_template(self.path.read_bytes(), self.kind)
+            self.kept.write_bytes(checked.file)
+            self.used, self.note = shown, left_out_text(checked.left_out)
+        except TemplateError as error:
+            why = str(error)
+        except OSError as error:
+            why = f"this machine cannot store it ({error.strerror})"
+        self.forget()
+        self.error = f"{shown_name(shown)} was not taken: {why}." if why else ""
         self._on_change()
         return True
 
     def remove(self) -> None:
         """Take no template any more."""
         self.kept.unlink(missing_ok=True)
-        self.used = self.error = ""
+        self.used = self.note = self.error = ""
         self._on_change()
+
+
+def _is_count(value: Any) -> bool:
+    """Whether it is a whole number; the browser may send anything."""
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Sequence
 from datetime import datetime
 from io import BytesIO
 from typing import Any
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo, is_zipfile
+from zipfile import ZipFile, is_zipfile
 
 from gpuplan.report.document import (
     Block,
@@ -21,10 +20,8 @@ from gpuplan.report.document import (
     Paragraph,
     clean,
 )
+from gpuplan.report.template import LOOKS, ZIP_DATE, checked_template, packed_parts, usable_template
 
-MOST_BYTES = 100_000_000
-"""Size of a template's content that is still read."""
-ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 EMU_PER_TWIP = 635
 CHARACTER, CELL_MARGINS = 112, 240
 """Widths in a table in twentieths of a point: of a bold character of 9 points, and of what a cell leaves free."""
@@ -38,11 +35,6 @@ AFTER_UPDATE = (
     "clrSchemeMapping", "doNotIncludeSubdocsInStats", "shapeDefaults", "decimalSymbol", "listSeparator",
 )  # fmt: skip
 """What follows the wish to update fields in the settings of a Word file."""
-LOOKS = (
-    "styles", "stylesWithEffects", "numbering", "settings", "webSettings", "theme", "fontTable", "header", "footer",
-    "footnotes", "endnotes",
-)  # fmt: skip
-"""Parts of a template that are no content; the others go with what it says."""
 OWN_STYLES = {"lead": "gpuplan lead", "note": "gpuplan note", "cell": "gpuplan table"}
 
 
@@ -63,69 +55,24 @@ def docx_bytes(document: Document, *, template: bytes | None = None) -> bytes:
 
     Raises
     ------
-    ValueError
-        If the template cannot be read as a Word file or has macros.
+    TemplateError
+        If the template cannot be read as a Word file, or its looks load from elsewhere or run.
     """
     from docx import Document as word_file
 
     if template is None:
-        word = word_file()
-    else:
-        checked = checked_template(template, "docx")
-        try:
-            word = word_file(BytesIO(checked))
-            _emptied(word)
-        except Exception as error:
-            raise ValueError(f"template cannot be read as a DOCX file: {error}") from error
-    writer = _Writer(word, own=template is None)
-    writer.write(document)
+        return _written(document, word_file(), own=True)
+    with usable_template("docx"):
+        word = word_file(BytesIO(checked_template(template, "docx").file))
+        _emptied(word)
+        return _written(document, word, own=False)
+
+
+def _written(document: Document, word: Any, *, own: bool) -> bytes:
+    _Writer(word, own=own).write(document)
     stream = BytesIO()
     word.save(stream)
     return same_bytes(stream.getvalue(), day=document.as_of)
-
-
-MAIN_PARTS = {"docx": "wordprocessingml.document", "pptx": "presentationml.presentation"}
-"""Kind of file -> content type of its main part."""
-
-
-def checked_template(template: bytes, kind: str) -> bytes:
-    """A user's template as an ordinary file of its kind.
-
-    Parameters
-    ----------
-    template : bytes
-        The file. [-]
-    kind : str
-        What it should be, ``docx`` or ``pptx``. [-]
-
-    Returns
-    -------
-    checked_template : bytes
-        The same with the content type of an ordinary file. [-]
-
-    Raises
-    ------
-    ValueError
-        If it is no such file, too large, or has macros.
-    """
-    what, as_file = kind.upper(), MAIN_PARTS[kind]
-    as_template = as_file.partition(".")[0] + ".template"
-    try:
-        with ZipFile(BytesIO(template)) as packed:
-            infos = packed.infolist()
-            if sum(info.file_size for info in infos) > MOST_BYTES:
-                raise ValueError(f"template holds more than {MOST_BYTES // 1_000_000} MB; use a smaller one")
-            parts = {info.filename: packed.read(info) for info in infos}
-    except (BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"template is no {what} file: {error}") from error
-    types = parts.get("[Content_Types].xml", b"")
-    if b"macroEnabled" in types or any(name.lower().endswith("vbaproject.bin") for name in parts):
-        raise ValueError(f"template has macros; save it as {what} without them")
-    main = f"{as_file}.main+xml".encode()
-    parts["[Content_Types].xml"] = types.replace(f"{as_template}.main+xml".encode(), main)
-    if main not in parts["[Content_Types].xml"]:
-        raise ValueError(f"template is no {what} file: it is a file of another kind")
-    return _packed(parts)
 
 
 def same_bytes(file: bytes, *, day: str) -> bytes:
@@ -153,7 +100,7 @@ def same_bytes(file: bytes, *, day: str) -> bytes:
             parts[name] = re.sub(
                 rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*", rb"\g<1>" + moment.encode(), content
             )
-    return _packed(parts)
+    return packed_parts(parts)
 
 
 def moment_of(day: str) -> datetime:
@@ -186,19 +133,12 @@ def add_svg(part: Any, blip: Any, drawing: Any) -> None:
     blip.append(extensions)
 
 
-def _packed(parts: dict[str, bytes]) -> bytes:
-    stream = BytesIO()
-    with ZipFile(stream, "w", ZIP_DEFLATED) as packed:
-        for name, content in parts.items():
-            info = ZipInfo(name, ZIP_DATE)
-            info.compress_type = ZIP_DEFLATED
-            packed.writestr(info, content)
-    return stream.getvalue()
-
-
 def _emptied(word: Any) -> None:
     """Take what a template says out of it; its page, headers and footers stay."""
     body = word.element.body
+    for child in list(word.element):
+        if child is not body:
+            word.element.remove(child)  # the background of the page, which names a picture
     sections = list(word.sections)
     last = sections[-1]._sectPr
     for section in reversed(sections[:-1]):
@@ -209,6 +149,9 @@ def _emptied(word: Any) -> None:
     for child in list(body):
         if child is not last:
             body.remove(child)
+    for child in list(last):
+        if child.tag == _qn("w:printerSettings"):
+            last.remove(child)
     for key, relation in list(word.part.rels.items()):
         if relation.reltype.rpartition("/")[2] not in LOOKS:
             del word.part.rels[key]

@@ -15,9 +15,11 @@ from gpuplan.plan import Plan
 from gpuplan.records import Message
 from gpuplan.report.document import clean
 from gpuplan.report.document_text import cost_span, hosts_lost, what_to_do
-from gpuplan.report.docx_file import add_svg, checked_template, moment_of, one_line, same_bytes
+from gpuplan.report.docx_file import add_svg, moment_of, one_line, same_bytes
 from gpuplan.report.explain import explain
+from gpuplan.report.template import checked_template, usable_template
 from gpuplan.report.text import share_range
+from gpuplan.report.untrusted import TemplateError
 from gpuplan.wording import (
     MODE_NAMES,
     TRANSPORT_NAMES,
@@ -77,21 +79,22 @@ def pptx_bytes(plan: Plan, *, template: bytes | None = None) -> bytes:
 
     Raises
     ------
-    ValueError
-        If the template cannot be read, has macros, or has no layout with a title and room below it.
+    TemplateError
+        If the template cannot be read, its looks load from elsewhere or run, or it has no layout with a title and room below it.
     """
     from pptx import Presentation
 
     if template is None:
         show = Presentation()
         _widen(show)
-    else:
-        checked = checked_template(template, "pptx")
-        try:
-            show = Presentation(BytesIO(checked))
-            _emptied(show)
-        except Exception as error:
-            raise ValueError(f"template cannot be read as a PPTX file: {error}") from error
+        return _written(plan, show)
+    with usable_template("pptx"):
+        show = Presentation(BytesIO(checked_template(template, "pptx").file))
+        _emptied(show)
+        return _written(plan, show)
+
+
+def _written(plan: Plan, show: Any) -> bytes:
     deck = _Deck(show, plan)
     messages = check_plan(plan)
     _title(deck)
@@ -237,10 +240,8 @@ def _emptied(show: Any) -> None:
     """Take the slides of a template out of it, and what names them."""
     from pptx.oxml.ns import qn
 
-    listed = show.slides._sldIdLst
-    for slide in list(listed):
-        show.part.drop_rel(slide.rId)
-        listed.remove(slide)
+    for slide in list(show.element.get_or_add_sldIdLst()):
+        slide.getparent().remove(slide)
     for child in list(show.element):
         if child.tag == qn("p:custShowLst"):
             show.element.remove(child)
@@ -284,7 +285,7 @@ class _Deck:
                 and box.left + box.width <= self.show.slide_width
             ):
                 return layout, box
-        raise ValueError(
+        raise TemplateError(
             "template has no layout with a title at the top and room below it; add one named Title Only"
         )
 

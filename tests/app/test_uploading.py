@@ -6,20 +6,25 @@ import gc
 import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from gpuplan.app.uploading import MOST_TEMPLATE_BYTES, SCRATCH, Template, Upload
+from gpuplan.app.uploading import SCRATCH, Template, Upload
+from gpuplan.report.template import MOST_TEMPLATE_BYTES
 
 OFFICE = "application/vnd.openxmlformats-officedocument"
+RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 def office(kind: str, **parts: bytes) -> bytes:
     """As little of an Office file as the check looks at."""
+    relations = f"<Relationships><Relationship Id='r' Type='{RELATIONS}/officeDocument' Target='main.xml'/></Relationships>"
+    types = f"<Types><Override PartName='/main.xml' ContentType='{OFFICE}.{kind}.main+xml'/></Types>"
+    held = {"[Content_Types].xml": types, "_rels/.rels": relations, "main.xml": "<main/>", **parts}
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as packed:
-        packed.writestr("[Content_Types].xml", f"<Types>{OFFICE}.{kind}.main+xml</Types>")
-        for name, content in parts.items():
+        for name, content in held.items():
             packed.writestr(name, content)
     return stream.getvalue()
 
@@ -45,7 +50,7 @@ def test_a_template_arrives_in_pieces_and_is_used(template: Template, tmp_path: 
     assert send(template, "acme.docx", DOCX)[-1]
     assert (template.used, template.error, template.name) == ("acme.docx", "", "")
     with zipfile.ZipFile(template.kept) as packed:
-        assert packed.namelist() == ["[Content_Types].xml"]
+        assert packed.namelist() == ["[Content_Types].xml", "_rels/.rels", "main.xml"]
     send(template, "acme.dotx", DOTX)
     assert template.used == "acme.dotx"
     assert b"document.main" in zipfile.ZipFile(template.kept).read("[Content_Types].xml")
@@ -97,3 +102,86 @@ def test_nothing_is_left_when_the_session_forgets_it(tmp_path: Path, monkeypatch
     del template
     gc.collect()
     assert list(tmp_path.iterdir()) == []
+
+
+NAMES = {
+    "one dot": ".",
+    "two dots": "..",
+    "nothing": "",
+    "100 characters of four bytes": "\U0001f680" * 100,
+    "10 000 characters": "x" * 10_000,
+    "slashes": "../../etc/passwd",
+    "backslashes": "..\\..\\a",
+    "absolute": "/etc/passwd",
+    "nul": "a\0b",
+    "right to left": "\u202efdp.docx",
+    "half a character": "a\ud83d",
+    "lines": "a\nb\r\x1b[31m",
+    "ours": "in use.docx",
+    "an option": "-rf",
+}
+
+
+@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+def test_any_name_is_only_shown(template: Template, tmp_path: Path, name: str) -> None:
+    assert send(template, name, DOCX)[-1]
+    assert (template.error, template.used.isprintable(), bool(template.used)) == ("", True, True)
+    assert len(template.used) <= 200
+    send(template, name, b"no template")
+    assert "was not taken: template is no DOCX file" in template.error
+    assert template.error.isprintable() and len(template.error) < 300
+    assert [path.name for path in template.kept.parent.iterdir()] == ["in use.docx"]
+    assert [path.parent for path in tmp_path.iterdir()] == [tmp_path]
+    send(template, "next.docx", DOCX)
+    assert (template.used, template.error) == ("next.docx", "")
+
+
+@pytest.mark.parametrize("size", [-1, True, False, 1.5, float("nan"), float("inf"), "9", None, [1]])
+def test_a_size_that_is_none_is_refused(template: Template, size: Any) -> None:
+    assert template.receive("a.docx", size, 0, b"x") is False
+    assert template.error.startswith("a.docx was not taken: the browser did not say how large it is")
+    assert send(template, "a.docx", DOCX)[-1] and template.error == ""
+
+
+def test_more_than_was_declared_is_not_stored(template: Template) -> None:
+    assert template.receive("a.docx", 10, 0, b"x" * 11) is False
+    assert "more of it arrived than its 10 bytes" in template.error
+    template.receive("a.docx", 10, 0, b"x" * 6)
+    template.receive("a.docx", 10, 6, b"x" * 1_000_000)
+    assert "more of it arrived" in template.error
+    assert list(template.folder.iterdir()) == []
+    assert send(template, "a.docx", DOCX)[-1] and template.error == ""
+
+
+@pytest.mark.parametrize("at", [-1, 5, 200, True, 100.0, "100", None, float("nan")])
+def test_pieces_out_of_order_are_ignored(template: Template, at: Any) -> None:
+    template.receive("a.docx", len(DOCX), 0, DOCX[:100])
+    assert template.receive("a.docx", len(DOCX), at, b"x" * 50) is False
+    assert (template.got, template.path.stat().st_size, template.error) == (100, 100, "")
+    assert template.receive("a.docx", len(DOCX), 100, DOCX[100:])
+    assert template.used == "a.docx"
+
+
+def test_less_than_was_declared_waits_for_the_rest_and_stops_nothing(template: Template) -> None:
+    template.receive("a.docx", len(DOCX) + 1, 0, DOCX)
+    assert (template.used, template.error) == ("", "")
+    send(template, "b.docx", DOCX)
+    assert template.used == "b.docx"
+
+
+def test_a_full_disk_is_said(template: Template, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Template, "path", Path("/dev/full"))
+    monkeypatch.setattr(Path, "unlink", lambda self, missing_ok: None)
+    assert template.receive("a.docx", 10, 0, b"x" * 10) is False
+    assert "a.docx was not taken: this machine cannot store it (No space left on device)." in template.error
+
+
+def test_what_was_left_out_is_said(template: Template) -> None:
+    away = f"<Relationships><Relationship Id='x' Type='{RELATIONS}/image' Target='http://a.test/x' TargetMode='External'/></Relationships>"
+    send(template, "a.docx", office("wordprocessingml.document", **{"_rels/main.xml.rels": away.encode()}))
+    assert template.used == "a.docx"
+    assert template.note == (
+        "Left out of it, because it would load from elsewhere or run: _rels/main.xml.rels (linked picture)."
+    )
+    template.remove()
+    assert template.note == ""

@@ -9,6 +9,7 @@ from gpuplan.app.steps.background import ADD_GROUP, background_card
 from gpuplan.app.steps.cost_step import heads_of
 from gpuplan.app.steps.failing import cell
 from gpuplan.app.uploading import CHUNK_BYTES
+from gpuplan.fields import shown_name
 from gpuplan.report import KINDS
 
 HOLDS = {
@@ -122,7 +123,7 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
         else None,
         "problem": template.error,
         "text": [
-            f"{template.used[:80]} is used for the next download."
+            f"{shown_name(template.used)} is used for the next download. {template.note}".strip()
             if template.used
             else "Its styles, page and footers are taken; what it says is not."
             if kind == "docx"
