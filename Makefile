@@ -3,9 +3,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PORT ?= 8866
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# What requirements/ names, in that version, with that hash, and never built here; then gpuplan itself, from this folder.
+LOCKED := install --require-hashes --only-binary :all:
+ITSELF := install --no-index --no-deps --no-build-isolation --editable .
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+  --custom-compile-command "make update"
+UPGRADE ?= --upgrade
 
 .DEFAULT_GOAL := help
-.PHONY: help app lab test check bench format golden pictures bundle clean
+.PHONY: help app lab test check pythons bench format golden pictures bundle update sbom clean
 
 help: ## list what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -16,7 +23,7 @@ app: $(VENV)/.app ## set up and open the workbook on http://localhost:8866 (PORT
 lab: $(VENV)/.dev ## set up and open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
 
-test: $(VENV)/.dev ## set up and run every test
+test: $(VENV)/.dev $(VENV)/.proxy ## set up and run every test
 	$(BIN)/python -m pytest -m "not browser" --numprocesses=logical --maxprocesses=8
 	$(BIN)/python -m pytest -m browser --numprocesses=2
 	$(BIN)/python -m pytest --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg -p no:cacheprovider notebooks
@@ -26,6 +33,9 @@ check: $(VENV)/.dev ## format, lint, types and tests: what CI runs
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(MAKE) test
+
+pythons: ## the quick tests with each Python that gpuplan is for, as far as it is there
+	.ci/pythons
 
 bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead
 	$(BIN)/python benchmarks/bench_plan.py
@@ -48,18 +58,42 @@ pictures: $(VENV)/.dev ## take the pictures of the README again
 bundle: $(VENV)/.dev ## make the packaged chart bundle again after an update of altair
 	$(BIN)/python -m gpuplan.app.chart
 
-clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist
+update: $(VENV)/.dev ## renew what is installed (UPGRADE="--upgrade-package NAME" for one, UPGRADE= for what is new)
+	$(LOCK) $(UPGRADE) --extra dev --output-file requirements/dev.txt pyproject.toml
+	$(LOCK) --no-annotate --constraints requirements/dev.txt --extra app --extra fast --output-file requirements/app.txt pyproject.toml
+	$(LOCK) --no-annotate --constraints requirements/dev.txt --extra app --extra fast --extra hub --output-file requirements/image.txt pyproject.toml
+	printf 'hatchling\neditables\n' | $(LOCK) --no-annotate --constraints requirements/dev.txt --output-file requirements/build.txt -
+
+sbom: $(VENV)/.dev ## write what the app consists of to dist/gpuplan.cdx.json (CycloneDX)
+	rm -rf build/sbom
+	$(BIN)/python -m venv --without-pip build/sbom
+	$(BIN)/python -m build --wheel --no-isolation --outdir build/sbom . >build/sbom/log.txt
+	$(PIP) --python build/sbom/bin/python $(LOCKED) --requirement requirements/app.txt
+	$(PIP) --python build/sbom/bin/python install --no-index --no-deps --find-links build/sbom gpuplan
+	mkdir -p dist
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --mc-type application --output-reproducible \
+	  --output-file dist/gpuplan.cdx.json build/sbom/bin/python
+
+clean: ## remove the virtual environments and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "gpuplan needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.12 ..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.app: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[app,fast]"
+$(VENV)/.app: pyproject.toml requirements/app.txt requirements/build.txt | $(VENV)/bin/python
+	$(PIP) $(LOCKED) --requirement requirements/app.txt --requirement requirements/build.txt
+	$(PIP) $(ITSELF)
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+$(VENV)/.dev: pyproject.toml requirements/dev.txt | $(VENV)/bin/python
+	$(PIP) $(LOCKED) --requirement requirements/dev.txt
+	$(PIP) $(ITSELF)
 	@touch $@ $(VENV)/.app
+
+$(VENV)/.proxy: requirements/package-lock.json | $(VENV)/bin/python
+	@mkdir -p $(VENV)/proxy && cp requirements/package*.json $(VENV)/proxy
+	@if command -v npm >/dev/null && npm ci --prefix $(VENV)/proxy --ignore-scripts --no-audit --no-fund --loglevel=error; \
+	then ln -sf ../proxy/node_modules/.bin/configurable-http-proxy $(BIN)/ && touch $@; \
+	else echo "configurable-http-proxy is not installed (it needs npm and node 20 or newer): no test under JupyterHub"; fi

@@ -33,7 +33,7 @@ def instructions() -> list[tuple[str, str]]:
 def stages() -> list[list[tuple[str, str]]]:
     """The instructions of each stage."""
     found: list[list[tuple[str, str]]] = []
-    for each in instructions():
+    for each in instructions()[1:]:
         if each[0] == "FROM":
             found.append([])
         found[-1].append(each)
@@ -55,16 +55,23 @@ def health_command() -> list[str]:
     return list(json.loads(the("HEALTHCHECK").partition("CMD ")[2]))
 
 
-def pip_steps() -> list[list[str]]:
-    """The `python -m pip` commands of both stages; what is mounted for one is beside it, not a part of it."""
-    runs = [re.sub(r"--mount=\S+\s+", "", rest) for name, rest in instructions() if name == "RUN"]
+def pip_steps(stage: int) -> list[list[str]]:
+    """The `python -m pip` commands of a stage; what is mounted for one is beside it, not a part of it."""
+    runs = [re.sub(r"--mount=\S+\s+", "", rest) for name, rest in stages()[stage] if name == "RUN"]
     return [shlex.split(run) for run in runs if run.startswith("python -m pip ")]
 
 
 def test_the_images_are_pinned_and_alike() -> None:
     images = {rest.split(" AS ")[0] for name, rest in instructions() if name == "FROM"}
-    assert len(images) == 1, "what is built for one Python runs on the same"
-    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+", images.pop())
+    assert images == {"${BASE}"}, "what is built for one Python runs on the same"
+    assert instructions()[0][0] == "ARG"
+    assert re.fullmatch(r"BASE=python:3\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", instructions()[0][1])
+
+
+def test_what_is_installed_is_known_by_its_hash_or_made_here() -> None:
+    for step in pip_steps(0) + pip_steps(1):
+        others = {"--require-hashes", "--only-binary"}
+        assert others <= set(step) or {"--no-index", "--no-deps"} <= set(step), step
 
 
 def test_nobody_is_root_when_it_starts() -> None:
@@ -90,9 +97,9 @@ def test_the_health_check_asks_what_takes_no_session() -> None:
 def test_no_secret_and_no_build_tool_is_in_the_image() -> None:
     assert not re.search(r"password|secret|apt-get|index-url|https?://(?!127)", TEXT, re.I)
     assert TOKEN not in environment()
-    assert not [rest for name, rest in instructions() if name in ("ADD", "ARG")]
+    assert [rest for name, rest in instructions() if name in ("ADD", "ARG")] == [instructions()[0][1]]
     assert not [rest for name, rest in stages()[-1] if name == "COPY"], "all that it holds comes from wheels"
-    assert "--no-index" in pip_steps()[1]
+    assert not [step for step in pip_steps(1) if "requirements/build.txt" in step[-1]]
     assert environment()["TMPDIR"] == environment()["HOME"] == the("WORKDIR") == "/tmp"
 
 
@@ -115,7 +122,12 @@ def test_what_is_copied_exists_and_is_not_ignored_and_the_rest_is() -> None:
     for source in [each for sources in copied for each in sources]:
         assert (ROOT / source).exists(), source
         assert not ignored(source), source
-    for file in ("gpuplan/app/static/app.css", "data/scenarios/enterprise.yaml", "notebooks/workbook.ipynb"):
+    for file in (
+        "requirements/image.txt",
+        "gpuplan/app/static/app.css",
+        "data/scenarios/enterprise.yaml",
+        "notebooks/workbook.ipynb",
+    ):
         assert (ROOT / file).is_file()
         assert not ignored(file), file
     for file in (".git/config", "tests/conftest.py", "customer.yaml", "gpuplan/__pycache__/cli.pyc"):
@@ -123,20 +135,27 @@ def test_what_is_copied_exists_and_is_not_ignored_and_the_rest_is() -> None:
 
 
 @pytest.mark.slow
-def test_its_steps_work_in_a_fresh_environment(tmp_path: Path) -> None:
+def test_its_steps_work_in_fresh_environments(tmp_path: Path) -> None:
     """The pip steps, the start, the health check and the stop, as they stand there, with other folders and another port."""
-    build, install = pip_steps()
-    env = tmp_path / "env"
-    venv.create(env, with_pip=True)
-    binaries, elsewhere = env / "bin", tmp_path / "work"
+    env, elsewhere = tmp_path / "1", tmp_path / "work"
+    binaries = env / "bin"
     elsewhere.mkdir()
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", TOKEN, BASE_URL)}
     clean |= {"PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    there = {"/wheels": str(tmp_path / "wheels"), "python": str(binaries / "python")}
-    for step, folder in ((build, ROOT), (install, elsewhere)):
-        command = [there.get(word, word) for word in step]
-        done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    there = {
+        "/wheels": str(tmp_path / "wheels"),
+        "/requirements/image.txt": str(ROOT / "requirements" / "image.txt"),
+    }
+    for stage, folder in enumerate((ROOT, elsewhere)):
+        venv.create(tmp_path / str(stage), with_pip=True)
+        there["python"] = str(tmp_path / str(stage) / "bin" / "python")
+        for step in pip_steps(stage):
+            command = [there.get(word, word) for word in step]
+            done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    installed = {path.name.partition("-")[0] for path in env.glob("lib/*/site-packages/*.dist-info")}
+    assert "gpuplan" in installed
+    assert not installed & {"hatchling", "build", "pytest", "jupyterlab"}
 
     start = json.loads(the("ENTRYPOINT")) + json.loads(the("CMD"))
     start[0] = str(binaries / start[0])
