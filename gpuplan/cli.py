@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
 import io
 import json
 import os
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from gpuplan import __version__
 from gpuplan.audit import Comparison, audit, compare, suggest_groups, suggested_scenario
@@ -20,7 +22,17 @@ from gpuplan.catalog import Catalog, CatalogError, load_catalog
 from gpuplan.compare import FEWEST, MOST, compare_plans
 from gpuplan.customer import customer_scenario
 from gpuplan.explore import SHARING, Space, default_space, explore, to_win
-from gpuplan.fields import MAX_GPUS, Field, Problem, ScenarioError, field_of, one_line, parse_value, show
+from gpuplan.fields import (
+    MAX_GPUS,
+    Field,
+    Problem,
+    ScenarioError,
+    field_of,
+    one_line,
+    parse_value,
+    show,
+    shown_name,
+)
 from gpuplan.models.simulation import Progress
 from gpuplan.plan import Plan, make_plan
 from gpuplan.report import (
@@ -48,7 +60,10 @@ from gpuplan.report import (
     sensitivity_dict,
     sensitivity_text,
 )
+from gpuplan.report.template import left_out_text, read_template
+from gpuplan.report.untrusted import TemplateError
 from gpuplan.scenario import (
+    MAX_FILE_BYTES,
     Scenario,
     decode_scenario,
     example_names,
@@ -65,10 +80,14 @@ from gpuplan.wording import amount
 BAD_INPUT = 2
 MOVED = 1
 """A fit gives other parameters than the catalog holds."""
+MOST_LINES = 20
+"""Things wrong with a file that are said at once."""
 INTERRUPTED = 130
 """Somebody pressed Ctrl-C."""
 TOKEN, BASE_URL = "GPUPLAN_TOKEN", "GPUPLAN_BASE_URL"
 """Variables that hold what ``gpuplan app`` may be given as ``--token`` and ``--base-url``."""
+HUB_URL = "JUPYTERHUB_SERVICE_URL"
+"""Variable in which a Hub says where its service listens."""
 CUSTOMER = "what the customer may see: prices as they are sold, no internal notes and no margin"
 ANY_SERVER = "any"
 """Stands for a server of any make among those to explore."""
@@ -87,6 +106,8 @@ OPTIONS = {
     "gpus_per_host": replace(field_of("hardware.gpus_per_host"), path="--gpus-per-host"),
     "link": replace(field_of("network.link_gbit_s"), path="--link"),
     "failures": replace(field_of("availability.host_failures"), path="--failures"),
+    "sessions": Field("--sessions", "", "int", 0, 0, 10_000),
+    "idle": Field("--idle", "", "number", 30, 1, 10_000),
 }
 """Options that hold a number, and what each may be."""
 
@@ -102,7 +123,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except (ScenarioError, CatalogError, TraceError) as error:
-        print(error, file=sys.stderr)
+        lines = str(error).splitlines()
+        more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+        print("\n".join([*lines[:MOST_LINES], *more]), file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -257,6 +280,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     audited.add_argument("file", type=Path, help="CSV or JSON file, packed with gzip or not")
     audited.add_argument(
+        "--name", default="", help="what the file is called, if it is kept under another name"
+    )
+    audited.add_argument(
         "--format", choices=FORMATS, default="auto", help="what the file is (default: by its header)"
     )
     audited.add_argument(
@@ -328,8 +354,34 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help=f"path in front of every address, if a proxy passes one on (default: the variable {BASE_URL}, or /)",
     )
+    app.add_argument(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        metavar="ADDRESS",
+        help="believe this proxy where a request comes from and whether it came over TLS (may be repeated)",
+    )
+    app.add_argument(
+        "--other",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="path on the same host where another server like this one answers; pages go on there when this one is "
+        "gone (may be repeated)",
+    )
+    app.add_argument(
+        "--sessions", default="0", help="pages that may be open at once (default: as many as fit in memory)"
+    )
+    app.add_argument(
+        "--idle",
+        default="30",
+        metavar="MINUTES",
+        help="how long a page that fell silent keeps its session (default 30)",
+    )
+    app.add_argument("--metrics", action="store_true", help="serve figures for Prometheus at metrics")
+    app.add_argument("--json-log", action="store_true", help="write each line of the log as a JSON object")
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    app.add_argument("--verbose", action="store_true", help="print the server's log")
+    app.add_argument("--verbose", action="store_true", help="log requests and sessions, too")
     app.set_defaults(run=_app)
 
     for command in (
@@ -396,25 +448,18 @@ def _cost(args: argparse.Namespace) -> int:
 
 def _report(args: argparse.Namespace) -> int:
     plan = make_plan(_scenario(args.file), load_catalog(*_folders(args)))
-    templates: dict[str, bytes | None] = {}
-    for name in ("docx_template", "pptx_template"):
-        path = getattr(args, name)
-        try:
-            templates[name] = path.read_bytes() if path else None
-        except OSError as error:
-            raise ScenarioError([Problem("", "", f"cannot read {path}: {error.strerror}")]) from None
+    templates = {kind: _template(getattr(args, f"{kind}_template"), kind) for kind in ("docx", "pptx")}
     try:
         files = design_files(
             plan,
             args.only or tuple(KINDS),
             internal=args.internal,
             tell=lambda done, step: _tell(args, done=done, step=step),
-            docx_template=templates["docx_template"],
-            pptx_template=templates["pptx_template"],
+            docx_template=templates["docx"],
+            pptx_template=templates["pptx"],
         )
     except ModuleNotFoundError as error:
-        missing = f'{error.name} is missing: pip install "gpuplan[export]"'
-        raise ScenarioError([Problem("", "", f"cannot make the files: {missing}")]) from None
+        raise _missing(error) from None
     except ValueError as error:
         raise ScenarioError([Problem("", "", f"cannot make the files: {error}")]) from None
     if args.progress and args.to == Path("-"):
@@ -433,6 +478,29 @@ def _report(args: argparse.Namespace) -> int:
         for name in files:
             print(args.to / name)
     return 0
+
+
+def _missing(error: ModuleNotFoundError) -> ScenarioError:
+    return ScenarioError(
+        [Problem("", "", f'cannot make the files: {error.name} is missing: pip install "gpuplan[export]"')]
+    )
+
+
+def _template(path: Path | None, kind: str) -> bytes | None:
+    """The user's template, if there is one; what was left out of it is said."""
+    if path is None:
+        return None
+    try:
+        checked = read_template(path, kind)
+    except OSError as error:
+        raise ScenarioError([Problem("", "", f"cannot read {_name(path)}: {error.strerror}")]) from None
+    except ModuleNotFoundError as error:
+        raise _missing(error) from None
+    except TemplateError as error:
+        raise ScenarioError([Problem("", "", f"{_name(path)} was not taken: {error}")]) from None
+    if checked.left_out:
+        print(f"{_name(path)} is used. {left_out_text(checked.left_out)}", file=sys.stderr)
+    return checked.file
 
 
 def _explore(args: argparse.Namespace) -> int:
@@ -616,18 +684,19 @@ def _audit(args: argparse.Namespace) -> int:
     catalog = load_catalog(*_folders(args))
     target = _scenario(args.on) if args.on else None
     base = _scenario(args.base) if args.base else target or from_dict({})
-    _tell(args, step=f"Reading {args.file.name}")
+    name = shown_name(args.name or args.file.name)
+    _tell(args, step=f"Reading {name}")
     trace = _trace(args)
     _tell(args, step="Counting hours and groups")
     try:
         found = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
     except ValueError as error:
-        raise ScenarioError([Problem("", "", f"cannot audit {_name(args.file)}: {error}")]) from None
+        raise ScenarioError([Problem("", "", f"cannot audit {name}: {error}")]) from None
     suggestions = suggest_groups(found, gpus_per_host=base.hardware.gpus_per_host)
     made, why = None, "samples name no jobs, so they give no groups"
     if suggestions:
         try:
-            made = suggested_scenario(base, found, suggestions, args.file.name)
+            made = suggested_scenario(base, found, suggestions, name)
         except ValueError as error:
             suggestions, why = (), str(error)
             found = replace(found, notes=(*found.notes, f"No groups for a scenario: {why}"))
@@ -712,7 +781,9 @@ def _replayed(
 
 def _scenario(file: str) -> Scenario:
     """The scenario in a file, of an example, or from the input."""
-    return decode_scenario(sys.stdin.buffer.read()) if file == "-" else load_scenario(file)
+    if file == "-":
+        return decode_scenario(sys.stdin.buffer.read(MAX_FILE_BYTES + 1))
+    return load_scenario(file)
 
 
 def _catalog(args: argparse.Namespace) -> int:
@@ -731,6 +802,7 @@ def _schema(args: argparse.Namespace) -> int:
 
 def _app(args: argparse.Namespace) -> int:
     catalog = load_catalog(*_folders(args))
+    _numbers(args, "sessions", "idle")
     token = os.environ.pop(TOKEN, None)  # the sessions, which inherit the variables, need not know it
     base_url = os.environ.get(BASE_URL, "/") if args.base_url is None else args.base_url
     if not re.fullmatch(r"[\w./~-]*", base_url, re.ASCII):
@@ -740,6 +812,7 @@ def _app(args: argparse.Namespace) -> int:
     if args.file:
         make_plan(load_scenario(args.file), catalog)  # a bad file is refused here, not in a browser tab
     try:
+        sockets = _hub_sockets()
         from gpuplan.app.serve import serve
     except ModuleNotFoundError as error:
         print(
@@ -754,9 +827,27 @@ def _app(args: argparse.Namespace) -> int:
         port=args.port,
         token=args.token or token,
         base_url=base_url,
+        proxies=tuple(args.trusted_proxy),
+        others=tuple(args.other),
+        sessions=args.sessions,
+        idle_s=60 * args.idle,
+        metrics=args.metrics,
+        json_log=args.json_log,
         open_browser=not args.no_browser,
         verbose=args.verbose,
+        sockets=sockets,
     )
+
+
+def _hub_sockets() -> list[Any]:
+    """Listen where a Hub wants its service, before imports that take seconds: it waits for an answer, but not for a port."""
+    at = urlsplit(os.environ.get(HUB_URL, ""))
+    if at.port:
+        from tornado.netutil import bind_sockets
+
+        with contextlib.suppress(OSError):  # the server tries again, and says what is wrong
+            return bind_sockets(at.port, at.hostname or None, backlog=1024)
+    return []
 
 
 def _folders(args: argparse.Namespace) -> tuple[Path, ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from hostile.corpus import office, related
 
 from gpuplan import __version__
 from gpuplan.cli import main
@@ -708,7 +709,7 @@ def test_report_with_a_template_that_is_none_says_so(
         arguments = ("report", str(mine), "--to", str(tmp_path), "--only", kind, f"--{kind}-template")
         code, out, err = run(capsys, *arguments, str(mine))
         assert (code, out) == (2, "")
-        assert "cannot make the files" in err and "Traceback" not in err
+        assert f"{mine} was not taken: template is no {kind.upper()} file" in err and "Traceback" not in err
         code, _, err = run(capsys, *arguments, str(tmp_path / "none"))
         assert code == 2 and "cannot read" in err
     blocked = tmp_path / "file"
@@ -742,3 +743,43 @@ def test_what_is_internal_is_printed_unless_it_is_for_the_customer(
         code, _, _ = run(capsys, "report", str(path), "--to", str(tmp_path), "--only", "yaml", *option)
         assert code == 0
         assert ("Ask Bob" in (tmp_path / name).read_text(encoding="utf-8")) is bool(option)
+
+
+def test_a_template_that_is_none_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "a.docx"
+    path.write_bytes(b"no zip file")
+    options = ("report", "starter", "--to", str(tmp_path / "made"), "--only", "docx", "--docx-template")
+    refused = f"{path} was not taken: template is no DOCX file"
+    for given, words in ((path, refused), (tmp_path / "none", "cannot read"), (tmp_path, "cannot read")):
+        code, out, err = run(capsys, *options, str(given))
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert words in err
+    assert not (tmp_path / "made").exists()
+
+
+def test_what_is_left_out_of_a_template_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "a.pptx"
+    file = office("pptx", lambda parts: related(parts, "ppt/slides/slide1.xml", "image", "http://a.test/x"))
+    path.write_bytes(file)
+    made = str(tmp_path / "made")
+    code, _, err = run(
+        capsys, "report", "starter", "--to", made, "--only", "yaml", "--pptx-template", str(path)
+    )
+    assert code == 0
+    said = f"{path} is used. Left out of it, because it would load from elsewhere or run: ppt/slides/"
+    assert err.startswith(said)
+
+
+def test_very_many_mistakes_are_counted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text("\n".join(f"k{n}: 1" for n in range(100)))
+    code, _, err = run(capsys, "plan", str(path))
+    assert (code, len(err.splitlines()), err.splitlines()[-1]) == (2, 21, "and 80 more")
+
+
+def test_a_trace_is_called_what_it_was_called(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "arriving"
+    path.write_text("submit,duration,gpus\n1970-01-01,60,1\n2024-05-01,60,1\n")
+    code, _, err = run(capsys, "audit", str(path), "--name", "jobs\u202e.csv")
+    assert code == 2
+    assert err.startswith("cannot audit jobs\\u202e.csv: its jobs span")

@@ -12,6 +12,7 @@ import contextlib
 import gc
 import importlib
 import json
+import logging
 import os
 import random
 import select
@@ -40,6 +41,8 @@ SINGLE = dict.fromkeys(
 )
 """The process may have no thread beside its main one when it forks, and the first three libraries start some when they are
 imported. The last one saves a tenth of a session's memory: its threads take theirs from one heap."""
+SECRETS = ("GPUPLAN_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN", "CONFIGPROXY_AUTH_TOKEN")
+"""Variables that no session learns."""
 
 
 class Forked:
@@ -55,15 +58,21 @@ class Forked:
 
     def poll(self) -> int | None:
         """Whether it has ended: None if not, else 0; how it ended is its parent's to know."""
-        if self.returncode is None and select.select([self._handle], [], [], 0)[0]:
-            os.close(self._handle)
-            self.returncode = 0
+        return self._ended(0)
+
+    def _ended(self, wait_ms: int | None) -> int | None:
+        if self.returncode is None:
+            line = select.poll()  # not select(), which knows no number above 1023
+            line.register(self._handle, select.POLLIN)
+            if line.poll(wait_ms):
+                os.close(self._handle)
+                self.returncode = 0
         return self.returncode
 
     def wait(self) -> int:
         """Wait until it has ended."""
-        while self.poll() is None:
-            select.select([self._handle], [], [])
+        while self._ended(None) is None:
+            pass
         return 0
 
     def send_signal(self, number: int) -> None:
@@ -84,15 +93,17 @@ class Forked:
 class _Parent:
     """A process that forks, and the line to it."""
 
-    def __init__(self, folder: Path, alive: int) -> None:
+    def __init__(self, folder: Path, alive: int, output: int | None) -> None:
         self.line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", __name__, str(theirs.fileno()), str(alive)],
                 stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
                 pass_fds=(theirs.fileno(), alive),
                 cwd=folder,
-                env=os.environ | SINGLE,
+                env={name: value for name, value in os.environ.items() if name not in SECRETS} | SINGLE,
                 start_new_session=True,
             )
         self.ready = False
@@ -121,13 +132,15 @@ class _Parent:
 class Nursery:
     """Where sessions come from. One for a server; its methods may be called from any thread."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, output: int | None = None) -> None:
         self._folder = folder
+        self._output = output
+        """Where sessions print to; the server's own output if it is not said."""
         self._lock = threading.Lock()
         self._alive, self._held = (
             os.pipe()
         )  # sessions read the one end; it breaks when this process and its other end go
-        self._parent = _Parent(folder, self._alive)
+        self._parent = _Parent(folder, self._alive, output)
         self._retired: list[_Parent] = []
 
     def fork(self, request: dict[str, Any]) -> Forked | None:
@@ -160,7 +173,7 @@ class Nursery:
         self._parent.retire()
         self._retired = [old for old in self._retired if old.process.poll() is None]
         self._retired.append(self._parent)
-        self._parent = _Parent(self._folder, self._alive)
+        self._parent = _Parent(self._folder, self._alive, self._output)
 
     def close(self) -> None:
         """End what forks; sessions that were not ended before end now."""
@@ -258,6 +271,7 @@ def _preload() -> None:
         "ipywidgets"
     ].register_comm_target()  # which it leaves undone when it is imported outside a kernel
     sys.modules["gpuplan.app.screen"].warm_up()
+    logging.getLogger("Comm").setLevel(logging.ERROR)  # a page may close what it knows to be closed: no news
     gc.collect()
     gc.freeze()  # sessions leave these objects alone, so their pages stay shared
 

@@ -6,12 +6,17 @@ The command prints one line of JSON for each step done. Cancelling ends the proc
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
+
+NICE = 10
+"""Long commands give way to every open page, whosever it is."""
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
@@ -50,6 +55,9 @@ class Runner:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+        if hasattr(os, "setpriority"):
+            with contextlib.suppress(OSError):  # it has ended already
+                os.setpriority(os.PRIO_PROCESS, process.pid, NICE)
         self._process = process
         threading.Thread(target=self._follow, args=(process, given), daemon=True).start()
         self._on_change()

@@ -130,6 +130,10 @@ class Server:
             with error:
                 return error.code, error.read().decode(), error.headers
 
+    def visit(self, **headers: str) -> tuple[int, str, Message]:
+        """Status, body and headers of the page, asked for as a browser does that a person sends there."""
+        return self.ask(Accept="text/html", **headers)
+
     def healthy(self) -> bool:
         """Whether its health check answers."""
         return self.ask(HEALTH)[:2] == (200, "ok\n")
@@ -174,7 +178,7 @@ class Server:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Server]]:
     """Factory: `server(notebook=..., token=...)` starts a real server on a free port and waits for it.
 
-    Arguments are those of `gpuplan.app.serve.serve`; `cwd` and `env` are the process's own.
+    Arguments are those of `gpuplan.app.serve.server.Options`; `cwd` and `env` are the process's own.
     """
     started: list[Server] = []
 

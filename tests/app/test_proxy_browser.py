@@ -19,8 +19,8 @@ import pytest
 
 pytest.importorskip("voila")
 
-from gpuplan.app import serve as serving
 from gpuplan.app.model import STEPS
+from gpuplan.app.serve import server as serving
 from gpuplan.report import KINDS
 
 pytestmark = pytest.mark.browser
@@ -192,15 +192,15 @@ def test_two_users_and_no_stranger(site: Any, page: Callable[..., Any]) -> None:
 
 ROUTES = """
 import json
-from gpuplan.app import serve
+from gpuplan.app.serve import server
 
-def listen(server):
-    groups = [rule.target.rules for rule in server.app.default_router.rules if hasattr(rule.target, "rules")]
+def listen(made):
+    groups = [rule.target.rules for rule in made.app.default_router.rules if hasattr(rule.target, "rules")]
     print(json.dumps([rule.matcher.regex.pattern for group in groups for rule in group]))
 
-serve.FORKING = False
-serve.Server.listen = listen
-serve.serve(port=0, token="any", base_url="/gpuplan/", pool_size=0)
+server.FORKING = False
+server.Server.listen = listen
+server.serve(port=0, token="any", base_url="/gpuplan/", pool_size=0)
 """
 
 
@@ -215,7 +215,7 @@ def refuse_strangers(site: Any, kernel: str) -> None:
     answers = {
         "": ("GET", 302),
         "workbook.ipynb": ("GET", 302),
-        "voila/files/workbook.ipynb": ("GET", 403),
+        "voila/files/workbook.ipynb": ("GET", 302),
         f"gpuplan/session/{kernel}": ("GET", 403),
         f"api/kernels/{kernel}": ("GET", 403),
         f"api/kernels/{kernel}/channels": ("GET", 403),
@@ -234,7 +234,7 @@ def refuse_strangers(site: Any, kernel: str) -> None:
         text=True,
         check=True,
         timeout=60,
-        env={**os.environ, "PYTHONPATH": str(Path(serving.__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": str(Path(serving.__file__).parents[3])},
     ).stdout
     for pattern in json.loads(printed):
         assert any(re.fullmatch(pattern, PREFIX + path) for path in answers), f"nobody asks {pattern}"

@@ -22,7 +22,9 @@ import pytest
 pytest.importorskip("voila")
 
 
-from gpuplan.app import serve as serving
+from gpuplan.app.serve import channels, sessions
+from gpuplan.app.serve import server as serving
+from gpuplan.app.serve.channels import PROTOCOL
 
 pytestmark = pytest.mark.browser
 
@@ -102,8 +104,8 @@ def notebook(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shared(server: Callable[..., Any], notebook: Path) -> Any:
-    """The server of most tests, without a token. It looks for pages that closed unheard more often than usual."""
-    running = server(notebook=notebook, cull_interval_s=20)
+    """The server of most tests, without a token."""
+    running = server(notebook=notebook)
     assert len(running.wait_kernels(1)) == 1
     return running
 
@@ -117,6 +119,11 @@ def guarded(server: Callable[..., Any], notebook: Path) -> Any:
 def told(visit: Any) -> dict[str, Any]:
     """What the notebook says about its kernel."""
     return json.loads(visit.page.locator("#told").inner_text())
+
+
+def cookies(visit: Any) -> str:
+    """What the browser of a page sends with each request."""
+    return "; ".join(f"{each['name']}={each['value']}" for each in visit.context.cookies())
 
 
 def kernel_id(visit: Any) -> str:
@@ -270,16 +277,8 @@ def test_error_in_the_notebook_is_said_calmly(
 @pytest.mark.parametrize(("name", "files"), [("/tmp/gpuplan-12345678", True), ("/tmp/" + "x" * 60, False)])
 def test_kernels_are_reached_by_files_where_their_names_fit(name: str, files: bool) -> None:
     """A port that is chosen for a kernel may be another's before the kernel takes it, and the page waits in vain."""
-    config = serving._config(
-        notebook=Path("a.ipynb"),
-        home=Path(name),
-        port=1,
-        token="",
-        base_url="/",
-        pool_size=1,
-        cull=(1, 1),
-        verbose=False,
-    )
+    options = serving.Options(notebook=Path("a.ipynb"), token="")
+    config = serving._config(options, home=Path(name), hub=False, sessions=1)
     assert ("transport" in config.KernelManager) is files
     longest = f"{name}/voila_12345678/kernel-{uuid.uuid4()}-ipc-5"
     assert (len(longest) <= 103) is files
@@ -316,6 +315,8 @@ def test_page_that_leaves_while_it_connects_is_no_error(shared: Any, page: Calla
         "Upgrade: websocket",
         "Sec-WebSocket-Version: 13",
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+        f"Sec-WebSocket-Protocol: {PROTOCOL}",
+        f"Cookie: {cookies(visit)}",
     ]
     request = "\r\n".join([*lines, "", ""])
     for number in range(20):
@@ -362,9 +363,9 @@ def test_a_dead_warm_kernel_is_not_handed_out(shared: Any, page: Callable[..., A
     assert visit.page.get_by_role("alertdialog").count() == 0
 
 
-def test_unknown_session_is_not_alive(shared: Any) -> None:
+def test_unknown_session_is_not_found(shared: Any) -> None:
     status, body, headers = shared.ask("gpuplan/session/0-0-0-0-0")
-    assert (status, json.loads(body)) == (200, {"alive": False, "busy": False})
+    assert (status, json.loads(body)) == (404, {"message": "Not Found", "reference": ""})
     assert any(cookie.startswith("_xsrf=") for cookie in headers.get_all("Set-Cookie"))
     assert headers["Cache-Control"] == "no-store"
 
@@ -384,10 +385,10 @@ def test_stopping_the_server(server: Callable[..., Any], page: Callable[..., Any
     visit.page.get_by_role("alert").get_by_text("No connection.").wait_for(timeout=15000)
 
 
-def test_forgotten_kernels_are_culled_open_and_warm_ones_never(
+def test_sessions_of_pages_that_vanish_end_and_open_and_warm_ones_never(
     server: Callable[..., Any], page: Callable[..., Any], notebook: Path
 ) -> None:
-    running = server(notebook=notebook, cull_idle_s=10, cull_interval_s=5)
+    running = server(notebook=notebook, vanished_s=10)
     (warm,) = running.wait_kernels(1)
     open_visit = page().open(running.url, "clicked 0")
     assert told(open_visit)["pid"] == warm
@@ -398,7 +399,7 @@ def test_forgotten_kernels_are_culled_open_and_warm_ones_never(
     forgotten.page.evaluate("void (window.fetch = () => new Promise(() => {}))")
     forgotten.page.evaluate("void (Navigator.prototype.sendBeacon = () => true)")
     forgotten.page.close()
-    running.ask()  # a page that was closed before it could say anything
+    running.visit()  # a page that was closed before it could say anything
     assert len(running.wait_kernels(2, timeout=40)) == 2
     assert warm in running.kernels()
     assert forgotten_pid not in running.kernels()
@@ -538,7 +539,7 @@ def refusal(**arguments: Any) -> tuple[int, str, str]:
         "import sys\nfrom pathlib import PosixPath, WindowsPath\nfrom gpuplan.app.serve import serve\n"
         f"sys.exit(serve(**{arguments!r}))"
     )
-    root = str(Path(serving.__file__).parents[2])
+    root = str(Path(serving.__file__).parents[3])
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -579,16 +580,17 @@ def test_loopback_names() -> None:
 def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    now, interval = 1000.0, serving.PING_MS / 1000
+    now, interval = 1000.0, channels.PING_MS / 1000
     monkeypatch.setattr("tornado.ioloop.IOLoop.current", lambda: SimpleNamespace(time=lambda: now))
 
     def after(silent: int) -> list[str]:
         """What the server does when it looks, so many intervals after it last heard of the page."""
         did: list[str] = []
-        page = serving.ChannelsHandler.__new__(serving.ChannelsHandler)
-        page.application = SimpleNamespace(settings=serving._settings(loopback=True, token=""))
-        page.ws_connection = SimpleNamespace(client_terminated=False)
-        page.ping, page.close = lambda _data: did.append("asked"), lambda: did.append("closed")
+        page = channels.ChannelsHandler.__new__(channels.ChannelsHandler)
+        page.application = SimpleNamespace(settings=serving._settings(loopback=True))
+        stream = SimpleNamespace(close=lambda: did.append("closed"))
+        page.ws_connection = SimpleNamespace(client_terminated=False, stream=stream)
+        page.ping = lambda _data: did.append("asked")
         page.last_ping, page.last_pong = now - interval - 0.1, now - silent * interval - 0.1
         page.send_ping()
         return did
@@ -598,7 +600,7 @@ def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed(
 
 
 def test_a_page_that_leaves_while_its_kernel_ends_leaves_no_channel_open(tmp_path: Path) -> None:
-    manager = serving.Kernels(work_dir=str(tmp_path))
+    manager = sessions.Kernels(work_dir=str(tmp_path))
     closed: list[str] = []
     streams = {
         name: SimpleNamespace(

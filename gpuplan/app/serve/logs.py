@@ -1,0 +1,165 @@
+"""The server's log: one line for each thing that happened, and a count where it happens again and again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TextIO
+
+LOG = logging.getLogger("gpuplan.serve")
+WINDOW_S = 60.0
+"""What was said once is only counted for so long."""
+LONGEST_MESSAGE, LONGEST_TRACEBACK = 2_000, 10_000
+MOST_BYTES = 200_000
+MOST_OUTPUT = 1 << 16
+MOST_KINDS = 500
+"""What may be written in one window, however much happens; what is left out is counted."""
+
+
+def new_reference() -> str:
+    """A short name for one error, by which the person who met it and the log speak of the same."""
+    return secrets.token_hex(4).upper()
+
+
+class LineHandler(logging.Handler):
+    """Writes records as lines of text or of JSON, of warnings and errors each kind once in a while.
+
+    Records are alike if they come from the same place in the code, or have the same ``kind`` in ``extra``.
+    """
+
+    def __init__(
+        self, stream: TextIO, *, as_json: bool = False, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__()
+        self._stream = stream
+        self._as_json = as_json
+        self._now = now
+        self._since: dict[Any, float] = {}
+        """Kind of record -> when it was written."""
+        self._more: dict[Any, tuple[int, logging.LogRecord]] = {}
+        """Kind of record -> how many more there were, and the last of them."""
+        self._window, self._written = now(), 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, or count it."""
+        try:
+            kind = getattr(record, "kind", None) or (record.name, record.pathname, record.lineno)
+            self.write_counts()
+            full = len(self._since) >= MOST_KINDS or self._written >= MOST_BYTES
+            if record.levelno < logging.WARNING and not full:
+                self._write(record, "")
+            elif kind in self._since or full:
+                kind = kind if kind in self._since else None
+                self._more[kind] = (self._more.get(kind, (0, record))[0] + 1, record)
+            else:
+                self._since[kind] = self._now()
+                self._write(record, "")
+        except Exception:
+            self.handleError(record)
+
+    def write_counts(self, *, all_now: bool = False) -> None:
+        """Write how often things happened again whose time is over."""
+        now = self._now()
+        over = all_now or now - self._window >= WINDOW_S
+        if over:
+            self._window, self._written = now, 0
+        for kind, since in list(self._since.items()):
+            if all_now or now - since >= WINDOW_S:
+                del self._since[kind]
+                self._count(kind)
+        if over:
+            self._count(None)
+
+    def _count(self, kind: Any) -> None:
+        if kind in self._more:
+            count, record = self._more.pop(kind)
+            self._write(record, f"{count} more of this kind, the last: ")
+
+    def _write(self, record: logging.LogRecord, before: str) -> None:
+        message = _cut(record.getMessage(), LONGEST_MESSAGE)
+        # of a record that was only counted, the place is known from the first of its kind
+        traceback = "" if before or not record.exc_info else _traceback(record)
+        traceback = traceback or ("" if before else getattr(record, "traceback", ""))
+        at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(record.created))
+        reference = getattr(record, "reference", "")
+        if self._as_json:
+            line = {"time": at, "level": record.levelname, "logger": record.name, "message": before + message}
+            line |= {"reference": reference} if reference else {}
+            line |= {"traceback": traceback} if traceback else {}
+            text = json.dumps(line, ensure_ascii=False)
+        else:
+            named = f"[{reference}] " if reference else ""
+            text = f"{at} {record.levelname} {named}{before}{_one_line(message)}"
+            text += "".join(f"\n    {part}" for part in traceback.splitlines())
+        self._written += len(text) + 1
+        self._stream.write(text + "\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Write the counts that are left."""
+        self.write_counts(all_now=True)
+        super().close()
+
+
+def _traceback(record: logging.LogRecord) -> str:
+    assert record.exc_info
+    return _cut(logging.Formatter().formatException(record.exc_info), LONGEST_TRACEBACK)
+
+
+def _cut(text: str, longest: int) -> str:
+    """A text of bounded length; of a traceback both ends tell something."""
+    return text if len(text) <= longest else f"{text[: longest // 2]} [...] {text[-longest // 2 :]}"
+
+
+def _one_line(text: str) -> str:
+    """A text without line breaks and control characters: what a visitor sends cannot look like a line of its own."""
+    return "".join(sign if sign.isprintable() else f"\\x{ord(sign):02x}" for sign in text)
+
+
+def log_text(text: str) -> None:
+    """Put what a session printed into the log, which page-long texts leave room for others."""
+    text = text.strip()
+    if text:
+        kind = ("session", text.splitlines()[-1][-200:])
+        LOG.error("A session said:", extra={"traceback": _cut(text, LONGEST_TRACEBACK), "kind": kind})
+
+
+def log_output(output: int) -> None:
+    """Put what sessions print past their pages into the log, from a descriptor that does not wait."""
+    with contextlib.suppress(BlockingIOError):
+        log_text(os.read(output, MOST_OUTPUT).decode("utf-8", "replace"))
+
+
+def start_log(*, verbose: bool, as_json: bool) -> LineHandler:
+    """Send all that is logged in this process through one handler, on standard error.
+
+    Parameters
+    ----------
+    verbose : bool
+        Whether to log requests and sessions, too.
+    as_json : bool
+        Whether each line is a JSON object.
+
+    Returns
+    -------
+    LineHandler
+        The handler.
+    """
+    handler = LineHandler(sys.stderr, as_json=as_json)
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.INFO if verbose else logging.WARNING)
+    level = logging.INFO if verbose else logging.ERROR
+    for name in ("Server", "asyncio", "tornado.general", "tornado.application", "traitlets"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
+        logger.setLevel(level)
+    # pages.log_request says the same without the query
+    logging.getLogger("tornado.access").setLevel(logging.CRITICAL)
+    return handler

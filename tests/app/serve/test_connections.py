@@ -1,0 +1,234 @@
+"""Connections: those that wait for a request have limits, the oldest goes first, and nobody at work is cut."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import Any, ClassVar
+
+import pytest
+
+pytest.importorskip("voila")
+
+import tornado.netutil
+import tornado.web
+from tornado.ioloop import IOLoop
+
+from gpuplan.app.serve import connections
+
+
+class Slow(tornado.web.RequestHandler):
+    """Answers when it is told to, and says where a request came from."""
+
+    go: asyncio.Event
+
+    async def get(self) -> None:
+        await self.go.wait()
+        self.finish(f"{self.request.remote_ip} {self.request.protocol}")
+
+
+class Client:
+    """One end of a connection."""
+
+    made: ClassVar[list[Client]] = []
+
+    def __init__(self, port: int) -> None:
+        self.end = socket.create_connection(("127.0.0.1", port))
+        self.end.setblocking(False)
+        self.made.append(self)
+
+    def send(self, text: str) -> Client:
+        self.end.sendall(text.encode())
+        return self
+
+    async def answer(self) -> str:
+        """What comes next; empty if the other side has closed."""
+        with contextlib.suppress(ConnectionResetError):
+            return (
+                await asyncio.wait_for(asyncio.get_running_loop().sock_recv(self.end, 65536), 10)
+            ).decode()
+        return ""
+
+    async def is_open(self) -> bool:
+        """Whether nothing has come so far, not even an end."""
+        await asyncio.sleep(0)
+        try:
+            return bool(self.end.recv(1))
+        except BlockingIOError:
+            return True
+        except ConnectionResetError:
+            return False
+
+
+REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.fixture
+def serving(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Runs a test with a server in the same loop: `serving(test, most_connections=...)`."""
+
+    @contextlib.asynccontextmanager
+    async def made(**given: Any) -> AsyncIterator[tuple[Any, int]]:
+        Slow.go = asyncio.Event()
+        server = connections.HttpServer(tornado.web.Application([("/", Slow)]), **given)
+        sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
+        server.add_sockets(sockets)
+        try:
+            yield server, sockets[0].getsockname()[1]
+        finally:
+            server.stop()
+            await server.close_all_connections()
+            while Client.made:
+                Client.made.pop().end.close()
+
+    def run(test: Callable[..., Any], **given: Any) -> None:
+        async def main() -> None:
+            async with made(**given) as (server, port):
+                await test(server, port)
+
+        asyncio.run(main())
+
+    return run
+
+
+async def until(true: Callable[[], bool]) -> None:
+    """Wait for a state."""
+    for _ in range(1000):
+        if true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it never came to that")
+
+
+def test_the_oldest_that_waits_gives_way_and_one_at_work_does_not(serving, monkeypatch) -> None:
+    monkeypatch.setattr(connections, "MOST_PER_ADDRESS", 4)
+
+    async def test(server: Any, port: int) -> None:
+        at_work = Client(port).send(REQUEST)
+        await until(lambda: server.connections == 1 and not server.waiting)
+        half_open = [Client(port).send("GET /") for _ in range(3)]
+        await until(lambda: server.connections == 4)
+        new = [Client(port) for _ in range(2)]
+        assert [await each.answer() for each in half_open[:2]] == ["", ""], "the oldest two"
+        assert await half_open[2].is_open()
+        assert [await each.is_open() for each in new] == [True, True]
+        assert server.connections == 4
+        Slow.go.set()
+        assert "200 OK" in await at_work.answer()
+        assert server.take_refused() == 2
+        assert server.take_refused() == 0
+
+    serving(test)
+
+
+def test_one_that_has_asked_before_goes_after_those_that_never_did(serving, monkeypatch) -> None:
+    monkeypatch.setattr(connections, "MOST_PER_ADDRESS", 2)
+
+    async def test(server: Any, port: int) -> None:
+        Slow.go.set()
+        kept = Client(port).send(REQUEST)
+        assert "200 OK" in await kept.answer()
+        await until(lambda: len(server.waiting) == 1)
+        for _ in range(5):
+            Client(port)
+        await until(lambda: server.take_refused() >= 0 and server.connections == 2)
+        assert "200 OK" in await kept.send(REQUEST).answer()
+
+    serving(test)
+
+
+def test_where_all_are_at_work_a_new_one_is_refused(serving) -> None:
+    async def test(server: Any, port: int) -> None:
+        at_work = [Client(port).send(REQUEST) for _ in range(3)]
+        await until(lambda: server.connections == 3 and not server.waiting)
+        assert await Client(port).answer() == ""
+        Slow.go.set()
+        assert all(["200 OK" in await each.answer() for each in at_work])
+
+    serving(test, most_connections=3)
+
+
+def test_a_request_that_does_not_arrive_is_given_up(serving, monkeypatch) -> None:
+    monkeypatch.setattr(connections, "WAIT_S", 0.2)
+
+    async def test(server: Any, port: int) -> None:
+        slow = [Client(port), Client(port).send("GET / HTTP/1.1\r\nHost: ")]
+        assert [await each.answer() for each in slow] == ["", ""]
+        await until(lambda: server.connections == 0 and not server.waiting)
+        assert not server._count
+
+    serving(test)
+
+
+def test_where_a_request_comes_from_is_believed_of_a_known_proxy_only(serving) -> None:
+    said = REQUEST.replace("\r\n\r\n", "\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n\r\n")
+
+    async def believed(server: Any, port: int) -> None:
+        Slow.go.set()
+        assert (await Client(port).send(said).answer()).endswith("192.0.2.7 https")
+
+    async def not_believed(server: Any, port: int) -> None:
+        Slow.go.set()
+        assert (await Client(port).send(said).answer()).endswith("127.0.0.1 http")
+
+    serving(believed, proxies=["127.0.0.1"])
+    serving(not_believed)
+
+
+class _Full:
+    """A socket to listen on while no descriptor is left; then it works again."""
+
+    def __init__(self) -> None:
+        self.left = 3
+
+    def fileno(self) -> int:
+        return 0
+
+    def accept(self) -> Any:
+        self.left -= 1
+        raise OSError(errno.EMFILE, "Too many open files")
+
+
+def test_without_descriptors_it_backs_off(monkeypatch, caplog) -> None:
+    added, removed, later = [], [], []
+    loop = type(
+        "Loop",
+        (),
+        {
+            "READ": IOLoop.READ,
+            "add_handler": staticmethod(lambda each, *_: added.append(each)),
+            "remove_handler": staticmethod(removed.append),
+            "call_later": staticmethod(lambda seconds, act: later.append((seconds, act))),
+        },
+    )
+    monkeypatch.setattr(
+        connections, "IOLoop", type("I", (), {"current": staticmethod(lambda: loop), "READ": 1})
+    )
+    server, full = connections.HttpServer(tornado.web.Application()), _Full()
+    server.add_sockets([full])
+    server._accept(full, 1)
+    assert full.left == 2, "it does not try again at once"
+    assert removed == [full]
+    ((seconds, again),) = later
+    assert seconds == connections.BACK_OFF_S
+    again()
+    assert added == [full, full]
+    assert "Too many open files" in caplog.text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
+def test_the_limit_of_files_is_raised() -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, before[1]), before[1]))
+        most = connections.raise_file_limit()
+        assert most == min(before[1], 1 << 20) or before[1] == resource.RLIM_INFINITY
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == before[1]
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
