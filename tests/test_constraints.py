@@ -17,7 +17,12 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "requirements"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-EXTRAS = {"app.txt": ("app", "fast"), "image.txt": ("app", "fast", "hub"), "dev.txt": ("dev",), "build.txt": ()}
+EXTRAS = {
+    "app.txt": ("app", "fast"),
+    "image.txt": ("app", "fast", "hub"),
+    "dev.txt": ("dev",),
+    "build.txt": (),
+}
 
 ENVIRONMENTS = [
     {"python_version": python.rpartition(".")[0], "python_full_version": python} | system

@@ -5,11 +5,8 @@ Views watch ``revision``: it counts every change that may be seen.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
 import re
-import zlib
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -19,17 +16,17 @@ from traitlets import HasTraits, Int, Unicode
 from gpuplan.app.auditing import Auditing
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.exploring import Exploring
+from gpuplan.app.links import Link, link_of, scenario_of
 from gpuplan.app.simulating import Simulating
 from gpuplan.catalog import Catalog, Row
 from gpuplan.checks import check_plan
 from gpuplan.customer import customer_scenario
-from gpuplan.fields import GROUP_FIELD_BY_NAME, Problem, ScenarioError, field_of, parse_value
+from gpuplan.fields import GROUP_FIELD_BY_NAME, Problem, ScenarioError, field_of, parse_value, shown_name
 from gpuplan.models.failover import Loss, Outcome
 from gpuplan.plan import Plan, fail_hosts, make_plan, worst_failures
 from gpuplan.pricing import is_sold
 from gpuplan.records import Message
 from gpuplan.scenario import (
-    MAX_FILE_BYTES,
     MAX_GROUPS,
     Group,
     Internal,
@@ -70,6 +67,8 @@ class Kept:
     """As it is seen now."""
     scenario: Scenario
     """Our own version of it."""
+    link: Link
+    """The same as text."""
 
 
 class Workbook(HasTraits):
@@ -90,7 +89,7 @@ class Workbook(HasTraits):
         self.seen: Scenario = self._seen(self.scenario)
         """The version that is on the screen."""
         self.plan: Plan = make_plan(self.seen, catalog)
-        self._planned = self.scenario
+        self.planned = self.scenario
         """Our own version of the design that ``plan`` is of."""
         self.messages: tuple[Message, ...] = check_plan(self.plan)
         self.drafts: dict[str, tuple[str, Problem]] = {}
@@ -114,13 +113,18 @@ class Workbook(HasTraits):
         self.exploring = Exploring("explore", "exploration", self._changed)
         self.swinging = Exploring("sensitivity", "sensitivity", self._changed)
         self.delivering = Delivering(self._changed)
-        self._aside: tuple[Kept, ...] = ()
+        self.aside: tuple[Kept, ...] = ()
+        """All designs that are kept, also those that the customer does not see."""
         self.started = scenario is not None
         self.examples: list[dict[str, str]] | None = None
         """What the start page says about the examples; worked out once."""
-        self._typing = ""
-        self._past: list[Scenario] = []
-        self._future: list[Scenario] = []
+        self.typing = ""
+        """Path of the field that is being typed into: all of it is undone at once."""
+        self.past: list[Link] = []
+        """Designs that undo returns to, the last one first."""
+        self.future: list[Link] = []
+        """Designs that redo returns to, the last one first."""
+        self._linked: tuple[Scenario, Link] | None = None
         self._worked: dict[str, Any] = {}
 
     @property
@@ -136,7 +140,7 @@ class Workbook(HasTraits):
         """
         return tuple(
             each
-            for each in self._aside
+            for each in self.aside
             if not self.customer
             or (each.scenario.internal.margin or 0) == (self.scenario.internal.margin or 0)
         )
@@ -144,12 +148,12 @@ class Workbook(HasTraits):
     @property
     def can_undo(self) -> bool:
         """Whether there is a change to take back."""
-        return bool(self._past or self.drafts)
+        return bool(self.past or self.drafts)
 
     @property
     def can_redo(self) -> bool:
         """Whether there is a change to bring back."""
-        return bool(self._future)
+        return bool(self.future)
 
     def text_of(self, path: str) -> Any:
         """What the field at ``path`` shows: what was typed if it was refused, else the value."""
@@ -180,18 +184,18 @@ class Workbook(HasTraits):
             self.delivering.cancel_internal()
         self.drafts = {path: draft for path, draft in self.drafts.items() if not self.locked(path)}
         changed = self._seen(self.scenario) != self.seen or any(
-            each.scenario.internal != Internal() for each in self._aside
+            each.scenario.internal != Internal() for each in self.aside
         )
         for background in (self.exploring, self.swinging):
             # what was found before the margin was taken away still rests on it
             if changed or (background.plan and background.plan.scenario.internal != Internal()):
                 background.forget()
         if changed:
-            self._aside = tuple(
-                replace(each, plan=make_plan(self._seen(each.scenario), self.catalog)) for each in self._aside
+            self.aside = tuple(
+                replace(each, plan=make_plan(self._seen(each.scenario), self.catalog)) for each in self.aside
             )
         if self.refused:  # the plan before it stays on the screen, and may not be seen as it is
-            self._show(make_plan(self._seen(self._planned), self.catalog), self._planned)
+            self._show(make_plan(self._seen(self.planned), self.catalog), self.planned)
         self._plan(self.scenario)
 
     def for_customer(self) -> Scenario:
@@ -228,7 +232,7 @@ class Workbook(HasTraits):
         drafted = self.drafts.pop(path, None)
         scenario = self.scenario.with_value(path, value)
         if scenario == self.scenario and drafted is None and not live:
-            self._typing = ""
+            self.typing = ""
             return  # a field is left as it was typed
         if path.endswith(".use_case") and value in self._presets():
             scenario = self._apply_preset(scenario, path.split(".")[1], value)
@@ -286,13 +290,13 @@ class Workbook(HasTraits):
             make_plan(scenario, self.catalog)
         except ScenarioError as error:
             more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
-            self.say("stop", f"{name[:80]} was not opened. {self._first(error)}{more}")
+            self.say("stop", f"{shown_name(name)} was not opened. {self._first(error)}{more}")
             return
         except ValueError as error:  # a model that cannot answer
-            self.say("stop", f"{name[:80]} was not opened. It cannot be planned: {error}")
+            self.say("stop", f"{shown_name(name)} was not opened. It cannot be planned: {error}")
             return
         self.start(scenario)
-        self.say("note", f"{name[:80]} is open.")
+        self.say("note", f"{shown_name(name)} is open.")
 
     def start(self, scenario: Scenario) -> None:
         """Work on another scenario; undo returns to the one before."""
@@ -306,19 +310,16 @@ class Workbook(HasTraits):
 
     def undo(self) -> None:
         """Take the last change back; first of all what was typed and refused."""
-        self._typing = ""
+        self.typing = ""
         if self.drafts:
             self.drafts = {}
             self._plan(self.scenario)
-        elif self._past and not self._held_back(self._past[-1]):
-            self._future.append(self.scenario)
-            self._plan(self._past.pop())
+        else:
+            self._return(self.past, self.future)
 
     def redo(self) -> None:
         """Bring back the change that was taken back last."""
-        if self._future and not self._held_back(self._future[-1]):
-            self._past.append(self.scenario)
-            self._plan(self._future.pop())
+        self._return(self.future, self.past)
 
     def toggle_host(self, pool: str, host: int) -> None:
         """Fail a host of a pool, or put it in maintenance, as a click does now; or bring it back."""
@@ -332,7 +333,7 @@ class Workbook(HasTraits):
             failed += added
         else:
             maintenance += added
-        self._put_down(pool, failed, maintenance)
+        self.put_down(pool, failed, maintenance)
 
     def fail_worst(self, pool: str, lost: int) -> None:
         """Fail the host of a pool whose loss is the worst, or with ``lost=2`` the worst pair.
@@ -343,14 +344,14 @@ class Workbook(HasTraits):
         hosts = {p.id: p.hosts for p in self.plan.pools}.get(pool, 0)
         if lost in (1, 2) and hosts - len(maintenance) >= lost:
             worst = self.worst(pool, lost, maintenance)[0]
-            self._put_down(pool, tuple(index + 1 for index in worst.hosts), maintenance)
+            self.put_down(pool, tuple(index + 1 for index in worst.hosts), maintenance)
 
     def bring_back(self, pool: str, host: int) -> None:
         """Bring one host of a pool back, whatever it is down for."""
         failed, maintenance = (
             tuple(h for h in down.get(pool, ()) if h != host) for down in (self.failed, self.maintenance)
         )
-        self._put_down(pool, failed, maintenance)
+        self.put_down(pool, failed, maintenance)
 
     def restore_hosts(self) -> None:
         """Bring all hosts back."""
@@ -412,16 +413,27 @@ class Workbook(HasTraits):
 
     def keep(self) -> None:
         """Put the design on the screen aside, under a name of its own, to compare others with it."""
-        if self.stale or len(self._aside) >= MOST_KEPT:
-            if len(self.kept) < len(self._aside):
+        if self.stale or len(self.aside) >= MOST_KEPT:
+            if len(self.kept) < len(self.aside):
                 self.say("warn", f"{MOST_KEPT} designs are kept, of which this view does not show all.")
             return
         name, count = self.plan.scenario.name, 1
-        while name in {kept.name for kept in self._aside}:
+        while name in {kept.name for kept in self.aside}:
             count += 1
             name = f"{self.plan.scenario.name} ({count})"
-        self._aside = (*self._aside, Kept(name, self.plan, self.scenario))
+        self.aside = (*self.aside, Kept(name, self.plan, self.scenario, self.link))
         self._changed()
+
+    def keep_again(self, name: str, link: Link) -> bool:
+        """Put a design aside again that was kept before the page was loaded again; False if it is damaged."""
+        if len(self.aside) < MOST_KEPT and name not in {kept.name for kept in self.aside}:
+            try:
+                scenario = scenario_of(link.fragment)
+                plan = make_plan(self._seen(scenario), self.catalog)
+            except ValueError:
+                return False
+            self.aside = (*self.aside, Kept(name, plan, scenario, link))
+        return True
 
     def open_kept(self, name: str) -> None:
         """Work on a design that was kept; undo returns to the one before."""
@@ -433,7 +445,7 @@ class Workbook(HasTraits):
 
     def forget_kept(self, name: str) -> None:
         """Give up a design that was kept."""
-        self._aside = tuple(kept for kept in self._aside if kept.name != name)
+        self.aside = tuple(kept for kept in self.aside if kept.name != name)
         self._changed()
 
     def say(self, level: str, text: str) -> None:
@@ -441,24 +453,30 @@ class Workbook(HasTraits):
         self.notice = (level, text)
         self._changed()
 
+    @property
+    def link(self) -> Link:
+        """Our own version as text."""
+        if self._linked is None or self._linked[0] is not self.scenario:
+            self._linked = (self.scenario, link_of(self.scenario))
+        return self._linked[1]
+
     def fragment(self, customer: bool = False) -> str:
         """Our own version, or the customer's, as text for the fragment of a link."""
-        carried = self.for_customer() if customer else self.scenario
-        data = json.dumps(carried.to_dict(), separators=(",", ":"), ensure_ascii=False)
-        return "s=" + base64.urlsafe_b64encode(zlib.compress(data.encode(), 9)).decode().rstrip("=")
+        return (link_of(self.for_customer()) if customer else self.link).fragment
 
-    def restore(self, fragment: str) -> None:
-        """Work on the scenario that a link carries; a damaged link leaves everything as it is."""
+    def restore(self, fragment: str) -> bool:
+        """Work on the scenario that a link carries; a damaged link leaves everything as it is, and gives False."""
         scenario = self._carried(fragment)
         if scenario is None:
-            return
+            return False
         self.started = True
         self.drafts = {}
         self.failed = self.maintenance = {}
-        self._typing = ""
+        self.typing = ""
         self._plan(scenario)
         if self.step == "start":
             self.step = "usecases"
+        return True
 
     def open_recent(self, fragment: str) -> None:
         """Start from a design that the browser has kept; undo returns to the one before."""
@@ -466,13 +484,13 @@ class Workbook(HasTraits):
         if scenario is not None:
             self.start(scenario)
 
-    def _carried(self, fragment: str) -> Scenario | None:
+    def _carried(self, fragment: str, where: str = "this link") -> Scenario | None:
         """The scenario that a link carries, or None and what is wrong with it on the screen."""
         try:
-            return from_dict(json.loads(_unpack(fragment)))
-        except (ScenarioError, ValueError, RecursionError, zlib.error, binascii.Error) as error:
+            return scenario_of(fragment)
+        except ValueError as error:
             why = self._first(error) if isinstance(error, ScenarioError) else "it is damaged or cut short"
-            self.say("stop", f"The design in this link was not opened: {why}.")
+            self.say("stop", f"The design in {where} was not opened: {why}.")
             return None
 
     def _first(self, error: ScenarioError) -> str:
@@ -506,10 +524,10 @@ class Workbook(HasTraits):
         return next(i for i, g in enumerate(self.scenario.groups) if g.id == group_id)
 
     def _take(self, scenario: Scenario, typing: str = "") -> None:
-        if scenario != self.scenario and not (typing and typing == self._typing):
-            self._past = [*self._past[-HISTORY:], self.scenario]
-            self._future = []
-        self._typing = typing
+        if scenario != self.scenario and not (typing and typing == self.typing):
+            self.past = [*self.past[-HISTORY:], self.link]
+            self.future = []
+        self.typing = typing
         self._plan(scenario)
 
     def _plan(self, scenario: Scenario) -> None:
@@ -535,8 +553,21 @@ class Workbook(HasTraits):
 
     def _show(self, plan: Plan, own: Scenario) -> None:
         """Put a plan on the screen that was made from a scenario, as it is seen."""
-        self.plan, self._planned, self.messages = plan, own, check_plan(plan)
+        self.plan, self.planned, self.messages = plan, own, check_plan(plan)
         self._worked = {}
+
+    def _return(self, there: list[Link], left: list[Link]) -> None:
+        """Return to the last design of one side of the history, and leave that on the screen on the other side."""
+        if not there:
+            return
+        scenario = self._carried(there[-1].fragment, "the history")
+        if scenario is None:
+            there.pop()
+            self._changed()
+        elif not self._held_back(scenario):
+            there.pop()
+            left.append(self.link)
+            self._plan(scenario)
 
     def _held_back(self, scenario: Scenario) -> bool:
         """Whether another design would show the customer prices with another margin, or none; and say so."""
@@ -564,7 +595,8 @@ class Workbook(HasTraits):
         own = {name: getattr(self.scenario, name) for name in held}
         return replace(scenario, origins=(*kept, *back), **own)
 
-    def _put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
+    def put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
+        """Fail some hosts of a pool and put others in maintenance; all others run."""
         self.failed = self.failed | {pool: failed}
         self.maintenance = self.maintenance | {pool: maintenance}
         self._changed()
@@ -590,17 +622,6 @@ def _words(problem: Problem) -> str:
     return f"{problem.value} is not allowed: {problem.message}"
 
 
-def _unpack(fragment: str) -> str:
-    """Text of a link's fragment, never more than a scenario may have."""
-    body = fragment.removeprefix("#").removeprefix("s=")
-    packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
-    unpacker = zlib.decompressobj()
-    text = unpacker.decompress(packed, MAX_FILE_BYTES)
-    if unpacker.unconsumed_tail or not unpacker.eof:
-        raise ValueError("too long or cut short")
-    return text.decode()
-
-
 def guarded(
     workbook: Workbook, log: Callable[[str], None], action: Callable[..., None], arguments: Sequence[Any]
 ) -> None:
@@ -608,5 +629,9 @@ def guarded(
     try:
         action(*arguments)
     except Exception as error:  # the one place that catches everything: it says so and logs it
-        log(f"{type(error).__name__} in {getattr(action, '__name__', action)}: {error}")
-        workbook.say("stop", "That did not work, and nothing was changed. The server's log says why.")
+        reference = secrets.token_hex(4).upper()
+        log(f"[{reference}] {type(error).__name__} in {getattr(action, '__name__', action)}: {error}")
+        workbook.say(
+            "stop",
+            f"That did not work, and nothing was changed. The server's log says why, under {reference}.",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import logging
 import os
@@ -12,6 +13,7 @@ from typing import Any
 import ipywidgets
 
 from gpuplan.app import frame
+from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.model import STEPS, Workbook, guarded
 from gpuplan.app.parts import Part, make_part, together
 from gpuplan.app.steps import (
@@ -39,6 +41,7 @@ from gpuplan.app.steps import (
 )
 from gpuplan.app.uploading import Upload
 from gpuplan.catalog import load_catalog
+from gpuplan.fields import shown_name
 from gpuplan.report import file_stem
 from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario
 
@@ -66,6 +69,10 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         self.dark = False
         self._taken = 0
         """Number of the last event of the page that was carried out."""
+        self._remembered: dict[str, Any] = {}
+        """What the page was told last to remember, see ``memory.py``."""
+        self._held: set[str] = set()
+        """Ids of the designs that the page has."""
         self._shown: dict[str, tuple[list[Show], ...]] = {}
         """What draws the parts of each step: those that are sent at once, and those that take longer."""
         self._pages: dict[str, ipywidgets.Box] = {}
@@ -365,7 +372,17 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
             self._taken = number or self._taken
             guarded(self.workbook, log.exception, self._act, (kind, content))
         if number is not None:
-            self._tell({"type": "taken", "number": self._taken})
+            self._confirm()
+
+    def _confirm(self) -> None:
+        """Tell the page what was carried out, and what it does not know yet of what it has to remember, in one message."""
+        memory, designs = memory_of(self.workbook)
+        taken: dict[str, Any] = {"type": "taken", "number": self._taken}
+        if memory != self._remembered:
+            new = {key: fragment for key, fragment in designs.items() if key not in self._held}
+            taken |= {"memory": memory, "designs": new}
+            self._remembered, self._held = memory, set(designs)
+        self._tell(taken)
 
     def _act(self, kind: str, content: Mapping[str, Any]) -> None:
         """Carry out what the browser reports."""
@@ -451,15 +468,21 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         elif kind == "example":
             workbook.open_example(str(content["name"]))
         elif kind == "open":
-            workbook.open_file(str(content["name"]), bytes(content["buffer"]))
+            workbook.open_file(str(content["name"]), base64.b64decode(content["base64"]))
         elif kind == "too-large":
             workbook.say(
                 "stop",
-                f"{str(content['name'])[:80]} was not opened: it has {int(content['size']):,} bytes; a "
+                f"{shown_name(str(content['name']))} was not opened: it has {int(content['size']):,} bytes; a "
                 f"scenario has at most {MAX_FILE_BYTES:,}.",
             )
         elif kind == "restore":
             workbook.restore(str(content["fragment"]))
+        elif kind == "resume":
+            resume(workbook, content["memory"], content["designs"], str(content["address"]))
+            self._held = set(content["designs"])
+        elif kind == "again":  # what was sent over a connection that was lost may never have arrived
+            self._remembered, self._held = {}, set(content["held"])
+            self._confirm()
         elif kind == "recent":
             workbook.open_recent(str(content["fragment"]))
         elif kind == "save":
@@ -490,9 +513,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
 
 def _receive_piece(upload: Upload, content: Mapping[str, Any]) -> bool:
     """Take a piece of a file that the browser sends; whether it was the last one."""
-    return upload.receive(
-        str(content["name"]), int(content["size"]), int(content["at"]), bytes(content["buffer"])
-    )
+    return upload.receive(str(content["name"]), content["size"], content["at"], bytes(content["buffer"]))
 
 
 def _box(name: str, *children: ipywidgets.Widget) -> ipywidgets.Box:

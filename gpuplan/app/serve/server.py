@@ -41,7 +41,6 @@ import jinja2
 import tornado.ioloop
 import tornado.netutil
 import tornado.web
-import zmq
 from jupyter_core.paths import jupyter_path
 from jupyter_server import DEFAULT_TEMPLATE_PATH_LIST
 from jupyter_server.auth.logout import LogoutHandler
@@ -71,7 +70,7 @@ from gpuplan.app.serve.pages import (
     answering,
     log_request,
 )
-from gpuplan.app.serve.sessions import FILES_OF_A_SESSION, Kernels, NativeKernelSpecs, room
+from gpuplan.app.serve.sessions import Kernels, NativeKernelSpecs, room
 
 HERE = Path(__file__).resolve().parents[1]
 TEMPLATES = HERE / "templates"
@@ -257,9 +256,8 @@ class Server(Voila):  # type: ignore[misc]
         for index, rule in enumerate(rules):
             if not rule[0].startswith(self.server_url):  # signing in, which Voila leaves before the prefix
                 rules[index] = (url_path_join(self.server_url, rule[0]), *rule[1:])
-            if issubclass(
-                rule[1], TemplateStaticFileHandler
-            ):  # it stumbles over what is not <template>/static/<file>
+            if issubclass(rule[1], TemplateStaticFileHandler):
+                # it stumbles over what is not <template>/static/<file>
                 path = url_path_join(self.server_url, r"/voila/templates/([\w-]+/static/.+)")
                 rules[index] = (path, *rule[1:])
         added: list[tuple[str, Any]] = [
@@ -449,11 +447,13 @@ def _made_home() -> tuple[Path, Any]:
     above = Path(tempfile.gettempdir())
     for old in above.glob(HOME + "*"):
         with contextlib.suppress(OSError), (old / LOCK).open("r+b") as lock:
-            if old.stat().st_uid == os.getuid() and _locked(lock):
+            if not old.is_symlink() and _locked(lock):
                 shutil.rmtree(old, ignore_errors=True)
     home = Path(tempfile.mkdtemp(prefix=HOME))
-    lock = (home / LOCK).open("w+b")
+    lock = (home / f"{LOCK}-new").open("w+b")
     _locked(lock)
+    with contextlib.suppress(OSError):  # Windows renames no open file
+        (home / f"{LOCK}-new").rename(home / LOCK)  # nobody sees it before it is locked
     for name in ("config", "data", "runtime", "ipython", "work"):
         (home / name).mkdir()
     return home, lock
@@ -544,7 +544,6 @@ def serve(**given: Any) -> int:
     files = raise_file_limit()
     connections = min(MOST_CONNECTIONS, max(64, files // 4))
     sessions = options.sessions or room(files - connections - RESERVED_FILES)
-    zmq.Context.instance().set(zmq.MAX_SOCKETS, max(1023, FILES_OF_A_SESSION * sessions))
     home, lock = _made_home()
     loop = tornado.ioloop.IOLoop(make_current=True)
     nursery, lines = None, None
@@ -560,9 +559,8 @@ def serve(**given: Any) -> int:
             server.nursery, server.output = nursery, output
             server.most_connections = connections
             server.url = _url(options, options.token or "")
-            shown = _url(
-                options, "" if asked.token else options.token or ""
-            )  # one that was given is told nowhere
+            # a token that was given is told nowhere
+            shown = server.url if not asked.token else _url(options)
             server.said = f"gpuplan is running at {shown} (Ctrl+C to stop)"
             server.initialize(argv=[])
             server.lines = lines = start_log(verbose=options.verbose, as_json=options.json_log)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import tornado.ioloop
 import tornado.web
+import zmq
 from ipykernel.kernelspec import RESOURCES
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_core.utils import ensure_async
@@ -79,6 +80,7 @@ class Kernels(AsyncMappingKernelManager):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)  # type: ignore[no-untyped-call]
+        self.context.set(zmq.MAX_SOCKETS, max(1023, FILES_OF_A_SESSION * self.most_sessions))
         self.scratch: dict[str, Path] = {}
         """Folder of each kernel for what its page sends; it goes with the kernel, however that ends."""
         self.sessions: dict[str, Session] = {}

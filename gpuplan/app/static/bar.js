@@ -8,10 +8,17 @@ const SETTLED = 1_000;
 
 const inVoila = () => document.body.dataset.voila === "voila";
 
-// On a page of Voila's own, which does not look after its address and its session.
+// On a page of Voila's own, which does not look after its address, its memory and its session.
 function writeAddress(fragment) {
   if (location.hash.slice(1) !== fragment) history.replaceState(null, "", `#${fragment}`);
 }
+
+// The content of a file as text, as an event carries it.
+const base64 = (file) => new Promise((done) => {
+  const reader = new FileReader();
+  reader.onloadend = () => done(reader.result?.split(",")[1] ?? "");
+  reader.readAsDataURL(file);
+});
 
 function download(name, content) {
   const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
@@ -44,7 +51,7 @@ export default {
         const chosen = file.files[0];
         if (!chosen) return;
         if (chosen.size > 1_000_000) send("too-large", { name: chosen.name, size: chosen.size });
-        else model.send({ type: "open", name: chosen.name }, undefined, [await chosen.arrayBuffer()]);
+        else send("open", { name: chosen.name, base64: await base64(chosen) });
         file.value = "";
       } });
     const button = (text, type, title, primary) =>
@@ -60,7 +67,8 @@ export default {
     const theme = h("button", { type: "button", class: "gp-icon", "aria-label": "Light or dark", title: "Light or dark", hidden: !window.gpuplan,
       onclick: () => window.gpuplan.setTheme(isDark() ? "light" : "dark") }, "\u25d0");
     const name = h("input", { class: "gp-name", type: "text", "aria-label": "Name of the design", maxlength: 80,
-      onchange: () => send("set", { path: "name", value: name.value, live: false }) });
+      oninput: () => typed("name", name.value), onblur: () => typed(),
+      onchange: () => { send("set", { path: "name", value: name.value, live: false }); typed(); } });
     const notice = h("div", { class: "gp-notice", role: "status", hidden: true });
     const brand = h("button", { type: "button", class: "gp-brand", title: "Start page", onclick: () => send("go", { step: "start" }) }, "gpuplan");
     el.append(
@@ -116,19 +124,17 @@ export default {
     const arrived = () => { if (location.hash.startsWith("#s=") && location.hash.slice(1) !== model.get("data").fragment) send("restore", { fragment: location.hash }); };
     if (inVoila()) {
       document.addEventListener("keydown", keys);
-      addEventListener("hashchange", arrived);
-      const last = window.gpuplan?.join(model.widget_manager.kernel, (event) => model.send(event),
-        () => ({ customer: model.get("data").customer, step: document.querySelector("nav [aria-current=step]")?.dataset.at }));
-      if (last?.customer) send("view", { customer: true });
-      if (location.hash.startsWith("#s=")) arrived();
-      for (const { path, value, live } of last?.inputs ?? []) send("set", { path, value, live });
-      if (last?.step) send("go", { step: last.step });
+      if (window.gpuplan) window.gpuplan.join(model.widget_manager.kernel, (event) => model.send(event));
+      else {
+        addEventListener("hashchange", arrived);
+        arrived();
+      }
     }
     model.on("change:data", draw);
     model.on("msg:custom", (message, buffers) => {
       if (message.type === "download") download(message.name, buffers[0]);
       if (message.type === "focus") focusField(message.path);
-      if (message.type === "taken") window.gpuplan.heard(message.number);
+      if (message.type === "taken") window.gpuplan.heard(message.number, message.memory, message.designs);
     });
     draw();
     return () => { clearTimeout(keeping); document.removeEventListener("keydown", keys); removeEventListener("hashchange", arrived); removeEventListener("gpuplan:theme", themed); };

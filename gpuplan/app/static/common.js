@@ -88,6 +88,9 @@ const sender = (model) => (type, rest) => {
   else model.send(event);
 };
 
+// The page remembers what is being typed until it is entered; without arguments, that it is.
+const typed = (path, value) => window.gpuplan?.typed?.(path, value);
+
 // The last designs of this browser, newest first; a browser may have no storage, and what is there may be anything.
 const RECENT = "gpuplan-recent", MOST_RECENT = 6;
 function recentDesigns() {
@@ -143,6 +146,8 @@ function control(field, send, compact) {
   let timer;
   let given = -Infinity;
   let input;
+  const wait = () => { clearTimeout(timer); timer = undefined; };
+  const give = () => { wait(); given = performance.now(); change(input.value, true); };
   if (field.kind === "checkbox") {
     input = h("input", { type: "checkbox", id, onchange: () => change(input.checked, false) });
   } else if (field.kind === "select") {
@@ -153,14 +158,14 @@ function control(field, send, compact) {
       type: area ? undefined : field.kind === "number" ? "number" : "text", rows: area ? 4 : undefined, id, autocomplete: "off", spellcheck: "false",
       min: field.kind === "number" ? field.low : undefined, max: field.kind === "number" ? field.high : undefined,
       oninput: () => {
-        clearTimeout(timer);
-        const give = () => { given = performance.now(); change(input.value, true); };
+        typed(field.path, input.value);
+        wait();
         if (!input.value.trim()) return;
         // The first of a run goes at once; those that follow quickly wait for the last of them.
         if (performance.now() - given > 150) give();
         else timer = setTimeout(give, 15);
       },
-      onchange: () => { clearTimeout(timer); change(input.value, false); },
+      onchange: () => { wait(); change(input.value, false); typed(); },
     });
   }
   input.dataset.at = field.path;
@@ -205,10 +210,15 @@ function control(field, send, compact) {
       }
     });
     input.addEventListener("input", () => { input.dataset.typing = "1"; });
-    input.addEventListener("blur", () => { delete input.dataset.typing; if (shown && !shown.problem && input.value !== shown.value && !timer) input.value = shown.value; });
-    input.addEventListener("change", () => { delete input.dataset.typing; timer = undefined; });
+    input.addEventListener("blur", () => {
+      delete input.dataset.typing;
+      if (timer) give();
+      else if (shown && !shown.problem && input.value !== shown.value) input.value = shown.value;
+      typed();
+    });
+    input.addEventListener("change", () => { delete input.dataset.typing; });
     input.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && shown) { clearTimeout(timer); input.value = shown.value; delete input.dataset.typing; }
+      if (event.key === "Escape" && shown) { wait(); input.value = shown.value; delete input.dataset.typing; typed(); }
     });
   }
   const unit = field.unit ? h("span", { class: "gp-unit" }, field.unit) : null;

@@ -15,10 +15,11 @@ export default {
     let dragged = false;
     let timer;
     const path = "demand.chance";
-    const give = (live) => send("set", { path, value: model.get("data").target.steps[slider.value], live });
+    const value = () => model.get("data").target.steps[slider.value];
+    const give = (live) => send("set", { path, value: value(), live });
     const slider = h("input", { type: "range", min: 0, step: 1, "aria-label": "How often at most, in steps", "data-at": "slider",
-      oninput: () => { dragged = true; clearTimeout(timer); timer = setTimeout(() => give(true), 15); },
-      onchange: () => { dragged = false; clearTimeout(timer); give(false); } });
+      oninput: () => { dragged = true; typed(path, value()); clearTimeout(timer); timer = setTimeout(() => give(true), 15); },
+      onchange: () => { dragged = false; clearTimeout(timer); give(false); typed(); } });
     const words = h("span");
     const end = h("span");
     const inputs = {};

@@ -21,7 +21,7 @@ pytest.importorskip("voila")
 from hypothesis import given
 from hypothesis import strategies as st
 from tornado.httpclient import HTTPClientError
-from visiting import PROTOCOL, Visitor, message, said, visit
+from visiting import PROTOCOL, Visitor, message, run, said, visit
 
 from gpuplan.app.serve import channels
 
@@ -152,7 +152,7 @@ def test_a_page_waits_while_its_session_has_much_before_it(monkeypatch) -> None:
         assert refused == [channels.TOO_MUCH]
         assert len(passed) == 2
 
-    asyncio.run(main())
+    run(main())
 
 
 # --- the real server

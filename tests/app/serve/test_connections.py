@@ -17,6 +17,7 @@ pytest.importorskip("voila")
 import tornado.netutil
 import tornado.web
 from tornado.ioloop import IOLoop
+from visiting import run
 
 from gpuplan.app.serve import connections
 
@@ -85,14 +86,14 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
             while Client.made:
                 Client.made.pop().end.close()
 
-    def run(test: Callable[..., Any], **given: Any) -> None:
+    def served(test: Callable[..., Any], **given: Any) -> None:
         async def main() -> None:
             async with made(**given) as (server, port):
                 await test(server, port)
 
-        asyncio.run(main())
+        run(main())
 
-    return run
+    return served
 
 
 async def until(true: Callable[[], bool]) -> None:

@@ -184,20 +184,6 @@ def test_address_keeps_the_last_design_however_fast_they_come(shared: Any, page:
     assert written == 1
 
 
-def test_a_design_that_is_not_in_the_address_yet_is_there_after_a_reload(
-    shared: Any, page: Callable[..., Any]
-) -> None:
-    visit = page().open(f"{shared.url}#s=before", "clicked 0")
-    visit.page.evaluate("gpuplan.keepAddress('s=late'); location.reload()")
-    visit.page.locator("#loading").wait_for(state="attached")
-    visit.page.get_by_text("clicked 0").wait_for()
-    assert visit.page.evaluate("location.hash") == "#s=late"
-    visit.page.goto("about:blank")
-    visit.page.goto(f"{shared.url}#s=before")
-    visit.page.get_by_text("clicked 0").wait_for()
-    assert visit.page.evaluate("location.hash") == "#s=before", "a link that is followed is what it says"
-
-
 def test_headers(shared: Any, page: Callable[..., Any]) -> None:
     answer = page().page.goto(shared.url)
     headers = answer.headers
@@ -342,7 +328,7 @@ def test_notice_when_the_kernel_dies(shared: Any, page: Callable[..., Any]) -> N
     assert dialog.count() == 0
     os.kill(told(visit)["pid"], signal.SIGKILL)
     dialog.wait_for(timeout=10000)
-    assert "Your design is kept in the address bar: reload to continue." in dialog.inner_text()
+    assert "What you entered is kept: reload to continue." in dialog.inner_text()
     assert visit.page.evaluate("document.activeElement.id") == "gpuplan-reload"
     visit.page.keyboard.press("Escape")
     visit.page.wait_for_timeout(100)

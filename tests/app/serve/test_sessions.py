@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +10,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("voila")
+
+from visiting import run
 
 from gpuplan.app.serve import sessions
 from gpuplan.app.serve.sessions import Full, Kernels, Session
@@ -49,10 +50,10 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 def test_there_is_room_until_all_places_are_taken(made: Any) -> None:
     manager = made(2, {"a": ("ann", 999, True)})
-    asyncio.run(manager._make_room("ben"))
+    run(manager._make_room("ben"))
     manager.sessions["b"] = Session("ben", 999.0, {object()})
     with pytest.raises(Full, match="All 2 places are taken"):
-        asyncio.run(manager._make_room("cat"))
+        run(manager._make_room("cat"))
     assert manager.freed == []
 
 
@@ -60,17 +61,17 @@ def test_pages_that_are_just_opening_count(made: Any) -> None:
     manager = made(2, {})
     manager._opening["ann"] = 2
     with pytest.raises(Full):
-        asyncio.run(manager._make_room("ben"))
+        run(manager._make_room("ben"))
 
 
 def test_whoever_is_away_longest_gives_way_and_nobody_who_is_there(made: Any) -> None:
     pages = {"a": ("ann", 100, True), "b": ("ben", 300, False), "c": ("cat", 200, False)}
     manager = made(3, pages)
-    asyncio.run(manager._make_room("dan"))
+    run(manager._make_room("dan"))
     assert manager.freed == ["c"]
     short = made(1, {"a": ("ann", 1000 - sessions.Kernels.vanished_s.default_value / 2, False)})
     with pytest.raises(Full):
-        asyncio.run(short._make_room("ben"))
+        run(short._make_room("ben"))
     assert short.freed == [], "it may come back any moment"
 
 
@@ -78,17 +79,17 @@ def test_one_browser_has_its_share(made: Any) -> None:
     pages = {f"p{number}": ("ann", 1000, True) for number in range(sessions.MOST_PER_OWNER)}
     manager = made(100, pages)
     with pytest.raises(Full, match=r"This browser has 12 pages open\. Close one"):
-        asyncio.run(manager._make_room("ann"))
-    asyncio.run(manager._make_room("ben"))
+        run(manager._make_room("ann"))
+    run(manager._make_room("ben"))
     manager.sessions["p5"].lines.clear()
-    asyncio.run(manager._make_room("ann"))
+    run(manager._make_room("ann"))
     assert manager.freed == ["p5"], "a page of its own that is away"
 
 
 def test_short_of_memory(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "free_bytes", lambda: sessions.SPARE_BYTES - 1)
     with pytest.raises(Full, match="short of memory"):
-        asyncio.run(made(5, {})._make_room("ann"))
+        run(made(5, {})._make_room("ann"))
 
 
 def test_one_that_vanished_ends_soon_and_one_that_sleeps_after_the_idle_time(made: Any) -> None:
@@ -97,13 +98,13 @@ def test_one_that_vanished_ends_soon_and_one_that_sleeps_after_the_idle_time(mad
     vanished, idle = manager.vanished_s, manager.idle_s
     assert vanished <= 55, "within a minute, as it is looked every five seconds"
     Time.now = 1000 + vanished
-    asyncio.run(manager.sweep())
+    run(manager.sweep())
     assert manager.freed == []
     Time.now += 1
-    asyncio.run(manager.sweep())
+    run(manager.sweep())
     assert manager.freed == ["gone"]
     Time.now = 1000 + idle + 1
-    asyncio.run(manager.sweep())
+    run(manager.sweep())
     assert manager.freed == ["gone", "asleep"]
     assert list(manager.sessions) == ["there"]
 

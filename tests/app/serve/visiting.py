@@ -43,6 +43,12 @@ LINES: list[Any] = []
 """Connections that were made and not yet ended."""
 
 
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run in a thread of its own: the browser of other tests leaves a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
+
+
 def visit(journey: Coroutine[Any, Any, T]) -> T:
     """Run what visitors do, and end their connections."""
 
@@ -58,8 +64,7 @@ def visit(journey: Coroutine[Any, Any, T]) -> T:
                     while await said(line, 5) is not None:
                         pass
 
-    with ThreadPoolExecutor(1) as thread:  # the browser of other tests leaves a loop in this one
-        return thread.submit(asyncio.run, main()).result()
+    return run(main())
 
 
 class Visitor:

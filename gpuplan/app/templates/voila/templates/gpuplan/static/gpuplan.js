@@ -58,13 +58,13 @@
   };
   window.voila_heartbeat = window.voila_process = window.update_loading_text = () => {};
 
-  // --- the design in the address bar: the last one, once nothing has changed for a moment. Browsers drop changes of the address
-  // that come too fast, and each keeps them busy while they have a step to draw.
+  // --- the design in the address bar, for links: the last one, once nothing has changed for a moment. Browsers drop changes of the
+  // address that come too fast, and each keeps them busy while they have a step to draw.
   const PAUSE = 250;
   let design = "", written = 0;
   function writeAddress() {
     clearTimeout(written);
-    if (design && location.hash.slice(1) !== design) history.replaceState(history.state, "", `#${design}`);
+    if (design && location.hash.slice(1) !== design && history.state?.gpuplan === mark) history.replaceState(history.state, "", `#${design}`);
   }
   window.gpuplan.keepAddress = (fragment) => {
     design = fragment;
@@ -72,56 +72,144 @@
     written = setTimeout(writeAddress, PAUSE);
   };
 
+  // --- what this tab remembers, so that nothing is lost whenever it is loaded again. Each entry of its history has a mark, which is
+  // still there after a reload, and which a link that is followed does not have. Under the mark is what the session has said last of
+  // itself, the events that it has not taken yet, and what is being typed; under its id is each design that one of these names. All
+  // of it is written when it happens: a tab that is killed has no last moment.
+  const ROOM = 1_500_000;  // characters of all designs: a message to a session has room for 2 million, Safari for 2.5
+  const held = new Map();  // the designs that are stored: id -> length
+  let mark = "", memory = null, entries = [];
+
+  function stored(key) {
+    try {
+      return JSON.parse(sessionStorage.getItem(`gpuplan:${key}`));
+    } catch {
+      return null;  // a browser may have no storage, and what is there may be anything
+    }
+  }
+  function store(key, value) {
+    const text = JSON.stringify(value);
+    do {
+      try {
+        sessionStorage.setItem(`gpuplan:${key}`, text);
+        return true;
+      } catch { /* no storage, or it is full */ }
+    } while (forgetOldest());
+    return false;
+  }
+  function forget(id) {
+    held.delete(id);
+    sessionStorage.removeItem(`gpuplan:design:${id}`);
+  }
+  const needed = (of) => [of?.design, of?.planned, of?.kept].flat(2);
+  const undone = (of) => [of?.past, of?.future].flat();
+  const named = (of) => [...needed(of), ...undone(of)].filter((id) => held.has(id));
+
+  // Makes room: the oldest design that is there for undo only, of other entries first.
+  function forgetOldest() {
+    const all = [...entries, memory];
+    const stays = new Set(all.flatMap(needed));
+    const oldest = all.flatMap(undone).find((id) => held.has(id) && !stays.has(id));
+    if (oldest !== undefined) forget(oldest);
+    return oldest !== undefined;
+  }
+  function remember(said, designs) {
+    memory = said;
+    for (const [id, fragment] of Object.entries(designs)) if (store(`design:${id}`, fragment)) held.set(id, fragment.length);
+    store(`memory:${mark}`, memory);
+    const wanted = new Set([...entries, memory].flatMap(named));
+    for (const id of [...held.keys()]) if (!wanted.has(id)) forget(id);
+    while ([...held.values()].reduce((sum, length) => sum + length, 0) > ROOM && forgetOldest());
+  }
+
+  const newMark = () => Date.now().toString(36) + Math.random().toString(36).slice(2, 8);
+  function enter(fresh) {
+    mark = typeof history.state?.gpuplan === "string" ? history.state.gpuplan : fresh;
+    history.replaceState({ ...history.state, gpuplan: mark }, "");
+    store("mark", mark);
+  }
+  // Chromium loses the mark when a tab has crashed, or its address changes while it is loaded again: then it is that of the last entry.
+  // Left for another server or to sign in, it goes on here, see goElsewhere and gpuplan-leave.js; a form there has lost the address.
+  const again = performance.getEntriesByType("navigation")[0]?.type === "reload";
+  const left = stored("left");
+  store("left", null);
+  if (!location.hash && left?.address?.startsWith?.("#")) history.replaceState(history.state, "", left.address);
+  const marks = [again && stored("mark"), left?.address === location.hash && left.mark];
+  enter(marks.find((each) => typeof each === "string") ?? newMark());
+  memory = stored(`memory:${mark}`);
+  try {
+    for (const key of Object.keys(sessionStorage)) {
+      const [, kind, name] = key.split(":");
+      if (kind === "design") held.set(name, sessionStorage.getItem(key).length);
+      if (kind === "memory" && name !== mark) entries.push(stored(`memory:${name}`));
+    }
+  } catch { /* as above */ }
+
+  // Another entry of the history without a load: one that was there before has a memory of its own, a link that was put into the
+  // address has none.
+  function arrived() {
+    const entry = history.state?.gpuplan;
+    if (entry === mark) return;
+    const link = location.hash.startsWith("#s=") && location.hash.slice(1) !== design ? location.hash : "";
+    if (entry || (link && !line)) return location.reload();
+    if (!link) return enter(mark);
+    entries.push(memory);
+    enter(newMark());
+    store(`memory:${mark}`, memory);
+    window.gpuplan.post({ type: "restore", fragment: link }, send);
+  }
+  addEventListener("popstate", arrived);
+  addEventListener("hashchange", arrived);
+
   // --- what was done on the page: each event has a number and is kept until the session has said that it has it. The session
-  // takes them in their order and each once, so what is kept can be sent again whenever the connection was lost.
-  let events = [], number = 0, line, send, look;
+  // takes them in their order and each once, so what is kept can be sent again whenever the connection was lost, and to the next
+  // session when the page is loaded again, but for what only starts something.
+  const PASSING = ["resume", "theme", "save", "deliver", "simulate", "explore", "sensitivity", "audit", "replay"];
+  let events = [], number = 0, line, send;
+  const keepEvents = () => store(`events:${mark}`, events.filter(({ type }) => !PASSING.includes(type)));
   window.gpuplan.post = (event, deliver) => {
     if (!line) return deliver(event);  // a notebook with parts of the workbook only
     const numbered = { ...event, number: ++number };
     events.push(numbered);
+    keepEvents();
     if (line.connectionStatus === "connected") deliver(numbered);
   };
-  window.gpuplan.heard = (taken) => { events = events.filter((event) => event.number > taken); };
+  window.gpuplan.typed = (path, value) => { if (line) store(`typing:${mark}`, path ? { path, value } : null); };
+  window.gpuplan.heard = (taken, said, designs) => {
+    if (said) remember(said, designs);
+    events = events.filter((event) => event.number > taken);
+    keepEvents();
+  };
 
-  // The workbook's connection to its session, and how to send through it. Gives back what the page remembers of this design
-  // from before it was loaded again: the step, the view, and input that the session before did not take.
-  window.gpuplan.join = (connection, deliver, looked) => {
-    [line, send, look] = [connection, deliver, looked];
+  // The workbook's connection to its session, and how to send through it. A new session is told first what this tab remembers.
+  window.gpuplan.join = (connection, deliver) => {
+    [line, send] = [connection, deliver];
     line.connectionStatusChanged.connect((_, status) => {
       if (status === "connected") {
+        send({ type: "again", held: [...held.keys()] });
         events.forEach(send);
         if (rejoining) here();
       } else poll();
     });
-    const before = remembered;
-    remembered = null;
-    return before?.hash && before.hash === location.hash ? before : null;
+    const designs = Object.fromEntries(named(memory).map((id) => [id, stored(`design:${id}`)]));
+    const before = stored(`events:${mark}`), typing = stored(`typing:${mark}`), address = location.hash;
+    // what two sessions did not take is not given to a third: it may be what ended them
+    const pending = (Array.isArray(before) ? before : []).filter((event) => typeof event?.type === "string" && !(event.tried > 1))
+      .map((event) => ({ ...event, tried: (event.tried ?? 0) + 1 }));
+    if (!memory?.started && !pending.length && address.startsWith("#s=")) pending.push({ type: "restore", fragment: address });
+    if (typing) pending.push({ type: "set", path: typing.path, value: typing.value, live: false });
+    events = [{ type: "resume", memory, designs, address }, ...pending].map((event) => ({ ...event, number: ++number }));
+    keepEvents();
+    window.gpuplan.typed();
+    if (line.connectionStatus === "connected") events.forEach(send);
   };
-  const MEMORY = "gpuplan";
-  function recall() {
-    try {
-      return JSON.parse(sessionStorage.getItem(MEMORY));
-    } catch {
-      return null;  // a browser may have no storage
-    }
-  }
-  function remember() {
-    try {
-      const inputs = events.filter(({ type }) => type === "set");
-      const hash = design ? `#${design}` : location.hash;
-      sessionStorage.setItem(MEMORY, JSON.stringify({ hash, address: location.hash, inputs, ...look?.() }));
-    } catch { /* as above: the address bar has the design all the same */ }
-  }
-  let remembered = recall();
-  // Left before the last design was in the address, and loaded again: a browser may load the address from before.
-  const again = ["reload", "back_forward"].includes(performance.getEntriesByType("navigation")[0]?.type);
-  if (again && remembered?.address && remembered.address === location.hash) history.replaceState(history.state, "", remembered.hash);
 
   // --- session: is this page's own kernel process still alive? The first answer also brings the XSRF cookie.
   const INTERVAL = 5000, CHECK = 2500, RETRY = 1000, PATIENCE = 6000, REJOIN = 20000;
   let failures = 0, ended = false, leaving = false, timer = 0;
   let away = false, rejoining = 0, unheard = 0, focused = null;
-  let url = "", base = "", kernel = "";
+  let url = "", base = "", kernel = "", others = [];
+  const xsrf = () => document.cookie.match(/(?:^|;\s*)_xsrf=([^;]*)/)?.[1] ?? "";
 
   function end(title) {
     ended = true;
@@ -166,11 +254,29 @@
     }
   }
 
+  // The server is gone, and not only slow or out of reach, and another one answers: the page goes on there with its design.
+  async function goElsewhere() {
+    const answers = async (path) => {
+      const signal = AbortSignal.timeout(PATIENCE);
+      return (await fetch(`${path}voila/templates/gpuplan/static/health.txt`, { cache: "no-store", signal }).catch(() => null))?.ok;
+    };
+    if (!others.length || (await answers(base))) return;
+    for (const other of others) {
+      if (leaving || !(await answers(other))) continue;
+      writeAddress();
+      store("left", { mark, address: location.hash });
+      leaving = true;  // asked for twice, it would begin anew
+      location.assign(other + location.search + location.hash);
+      return;
+    }
+  }
+
   async function poll() {
     clearTimeout(timer);
     if (ended || leaving || !url) return;
     try {
-      const answer = await fetch(url, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+      const headers = { "X-XSRFToken": xsrf() };
+      const answer = await fetch(url, { headers, cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
       if (ended || leaving) return;
       if (answer.status === 403 || answer.status === 404) return end();
       if (!answer.ok) throw new Error(String(answer.status));
@@ -181,7 +287,10 @@
     } catch {
       failures += 1;
       rejoining = 0;
-      if (failures >= 2 && !leaving && !ended) leave();
+      if (failures >= 2 && !leaving && !ended) {
+        leave();
+        await goElsewhere();
+      }
     }
     clearTimeout(timer);
     if (!leaving && !ended) timer = setTimeout(poll, failures || away ? RETRY : unheard ? CHECK : INTERVAL);
@@ -191,6 +300,7 @@
     const config = JSON.parse(document.getElementById("jupyter-config-data").textContent);
     base = config.baseUrl;
     kernel = config.kernelId;
+    others = config.gpuplanOthers.filter((path) => path !== base);
     url = `${base}gpuplan/session/${kernel}`;
     document.getElementById("gpuplan-reload").addEventListener("click", () => location.reload());
     const dialog = document.getElementById("gpuplan-lost");
@@ -206,11 +316,10 @@
   window.addEventListener("pagehide", () => {
     leaving = true;
     clearTimeout(timer);
-    remember();
     writeAddress();
     if (!kernel) return;
     const form = new FormData();
-    form.append("_xsrf", document.cookie.match(/(?:^|;\s*)_xsrf=([^;]*)/)?.[1] ?? "");
+    form.append("_xsrf", xsrf());
     navigator.sendBeacon(`${base}voila/api/shutdown/${kernel}`, form);
   });
   window.addEventListener("pageshow", (event) => {

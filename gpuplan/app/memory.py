@@ -1,0 +1,133 @@
+"""What a page remembers of its workbook, so that it goes on there when it is loaded again.
+
+The page keeps it in the browser, see ``gpuplan.js``. What comes back from there may be anything: what is damaged is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from gpuplan.app.links import Link, link_of
+from gpuplan.app.model import HISTORY, Workbook
+
+MOST_DRAFTS = 100
+"""Fields whose text is taken back though it was refused."""
+
+
+def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
+    """What is to be remembered, in which designs are named by their ids, and the fragment of each of them."""
+    now = workbook.link
+    planned = now if workbook.planned is workbook.scenario else link_of(workbook.planned)
+    past, future, aside = workbook.past, workbook.future, workbook.aside
+    memory = {
+        "started": workbook.started,
+        "design": now.id,
+        "planned": planned.id if planned != now else "",
+        "past": [link.id for link in past],
+        "future": [link.id for link in future],
+        "kept": [[each.name, each.link.id] for each in aside],
+        "failed": {pool: list(hosts) for pool, hosts in workbook.failed.items()},
+        "maintenance": {pool: list(hosts) for pool, hosts in workbook.maintenance.items()},
+        "click": workbook.click,
+        "drafts": {path: text for path, (text, _) in workbook.drafts.items()},
+        "typing": workbook.typing,
+        "customer": workbook.customer,
+        "step": workbook.step,
+        "drawer": workbook.drawer,
+    }
+    return memory, dict([*past, *future, *(each.link for each in aside), planned, now])
+
+
+def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
+    """Go on where a page was before it was loaded again; the address has the design if the memory has lost it."""
+    if memory is None:
+        return
+    known = memory if isinstance(memory, dict) else {"design": "lost"}
+    fragments = designs if isinstance(designs, dict) else {}
+    whole = all(fits(known[name]) for name, (fits, _) in SHAPES.items() if name in known)
+    has: dict[str, Any] = {
+        name: known[name] if fits(known.get(name)) else empty for name, (fits, empty) in SHAPES.items()
+    }
+
+    def links(*ids: str) -> list[Link]:
+        """Of these designs those that are there: a page without room drops the oldest."""
+        return [Link(each, fragments[each]) for each in ids[-HISTORY:] if _is_text(fragments.get(each))]
+
+    with workbook.hold_trait_notifications():  # nothing is drawn before it is known who looks on
+        if has["customer"] and not workbook.customer:
+            workbook.look_as(True)
+        for link in links(has["planned"]):  # its plan is on the screen if the design itself has none
+            workbook.restore(link.fragment)
+        if has["started"] and known.get("design"):
+            there = [workbook.restore(link.fragment) for link in links(has["design"])]
+            if not any(there):
+                whole = False
+                workbook.restore(address)
+        workbook.past, workbook.future = links(*has["past"]), links(*has["future"])
+        for name, design in has["kept"]:
+            whole = all(workbook.keep_again(name, link) for link in links(design)) and whole
+        _put_down(workbook, has["failed"], has["maintenance"])
+        _type(workbook, has["drafts"])
+        workbook.typing, workbook.click, workbook.drawer = has["typing"], has["click"], has["drawer"]
+        if workbook.started:
+            workbook.go(has["step"])
+        if not whole:
+            workbook.say("warn", "A part of what this tab remembered is damaged and was left out.")
+
+
+def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dict[str, list[int]]) -> None:
+    """Take the hosts down that were down, if the plan has them."""
+    for pool in workbook.plan.pools:
+        hosts = range(1, pool.hosts + 1)
+        lost = tuple(dict.fromkeys(host for host in failed.get(pool.id, []) if host in hosts))
+        out = tuple(dict.fromkeys(host for host in maintenance.get(pool.id, []) if host in hosts))
+        if lost or out:
+            workbook.put_down(pool.id, lost, tuple(host for host in out if host not in lost))
+
+
+def _type(workbook: Workbook, drafts: dict[str, str]) -> None:
+    """Type again what was refused."""
+    for path, text in list(drafts.items())[:MOST_DRAFTS]:
+        with contextlib.suppress(LookupError, ValueError):  # no such field
+            if not workbook.locked(path):
+                workbook.edit(path, text)
+
+
+def _is_text(given: Any) -> bool:
+    """Whether it is a text that can be sent."""
+    return isinstance(given, str) and given.encode("utf-8", "ignore").decode() == given
+
+
+def _list_of(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda given: isinstance(given, list) and all(map(fits, given))
+
+
+def _by_name(fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda given: (
+        isinstance(given, dict) and all(_is_text(name) and fits(given[name]) for name in given)
+    )
+
+
+def _is_pair(given: Any) -> bool:
+    return _list_of(_is_text)(given) and len(given) == 2
+
+
+SHAPES: dict[str, tuple[Callable[[Any], bool], Any]] = {
+    "started": (lambda given: isinstance(given, bool), True),
+    "design": (_is_text, ""),
+    "planned": (_is_text, ""),
+    "past": (_list_of(_is_text), []),
+    "future": (_list_of(_is_text), []),
+    "kept": (_list_of(_is_pair), []),
+    "failed": (_by_name(_list_of(lambda host: type(host) is int)), {}),
+    "maintenance": (_by_name(_list_of(lambda host: type(host) is int)), {}),
+    "click": (lambda given: given in ("fail", "maintain"), "fail"),
+    "drafts": (_by_name(_is_text), {}),
+    "typing": (_is_text, ""),
+    "customer": (lambda given: isinstance(given, bool), False),
+    "step": (_is_text, ""),
+    "drawer": (_is_text, ""),
+}
+"""What each part of a memory has to be, and what stands for one that is damaged."""

@@ -1,0 +1,2 @@
+// Tries again. Not by a refresh in the page's head, which a browser takes for a jump within the page if the address has a fragment.
+setTimeout(() => location.reload(), 1000 * Number(document.body.dataset.again));

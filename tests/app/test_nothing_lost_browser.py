@@ -1,0 +1,428 @@
+"""Nothing that was done on the page is lost, whenever and however it is loaded again: in a real browser."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("voila")
+
+from gpuplan import load_scenario
+from gpuplan.app.links import link_of
+
+pytestmark = pytest.mark.browser
+
+LONGEST_MS = 300
+"""Between an edit and the reload."""
+PEOPLE = "groups.data-scientists.people"
+SHARE = "groups.data-scientists.active_share"
+VCPUS = "hardware.vcpus_per_host"
+QUIET = "document.querySelector('.gp-notice').hidden"
+
+
+def value(path: str) -> str:
+    """JavaScript: what the field on the screen shows."""
+    return f"document.querySelector('[data-at=\"{path}\"]')?.value"
+
+
+def rows() -> str:
+    """JavaScript: how many groups the table has."""
+    return "document.querySelectorAll('.gp-icons').length"
+
+
+def is_down(host: int) -> str:
+    """JavaScript: whether a host has failed."""
+    return f"Boolean(document.querySelector('[data-at=\"vgpu-host-{host}\"].failed'))"
+
+
+def says(page: Any, expression: str) -> Any:
+    """What JavaScript gives in a page; None while it is loaded."""
+    with contextlib.suppress(Exception):
+        return page.evaluate(expression)
+
+
+class Tab:
+    """A tab with the enterprise example, where edits of all kinds are followed by reloads of all kinds."""
+
+    edits = ("people", "share", "hosts input", "add group", "fail host", "undo")
+    reloads = ("reload", "from inside", "away and back", "crash")
+
+    def __init__(self, new_page: Callable[[], Any], url: str, seed: int) -> None:
+        self.random = random.Random(seed)
+        self._new_page, self._url = new_page, url
+        self._number = 30
+        self.page: Any = None
+        self.raw: Callable[..., Any] | None = None
+        """Sends to the tab when it has crashed: Playwright gives it up then."""
+
+    def open(self) -> None:
+        if self.page is not None:
+            self.page.close()
+        self.page, self.raw = self._new_page(), None
+        self.page.goto(self._url)
+        self.page.get_by_text("Enterprise example").first.click()
+        self.page.get_by_role("heading", name="Use cases", level=1).wait_for()
+
+    def says(self, expression: str) -> Any:
+        """What JavaScript gives in the tab, crashed before or not; None while it is loaded."""
+        if self.raw is not None:
+            return self.raw("Runtime.evaluate", expression=expression)["result"].get("value")
+        return says(self.page, expression)
+
+    def becomes(self, expression: str, wanted: Any, seconds: float = 10) -> bool:
+        """Whether JavaScript gives what is wanted soon."""
+        end = time.monotonic() + seconds
+        while self.says(expression) != wanted:
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        return True
+
+    def go(self, step: str) -> None:
+        nav = self.page.locator("nav").get_by_text(step, exact=True)
+        nav.click()
+        self.page.get_by_role("heading", name=step, level=1).wait_for()
+
+    def prepare(self, edit: str) -> tuple[str, Any, Callable[[], Any]]:
+        """What the screen has to say after an edit, and how to do it."""
+        page = self.page
+        self._number += 1
+        self.go("Hosts and availability" if edit in ("hosts input", "fail host") else "Use cases")
+
+        def typed(path: str, text: str) -> tuple[str, Any, Callable[[], Any]]:
+            field = page.locator(f'[data-at="{path}"]')
+            field.wait_for(state="attached")
+            field.evaluate(
+                "(field) => { for (const fold of document.querySelectorAll('details')) fold.open = true; }"
+            )
+            return value(path), text, lambda: field.fill(text)
+
+        if edit == "people":
+            return typed(PEOPLE, str(self._number))
+        if edit == "share":
+            return typed(SHARE, f"{self._number % 90 + 5} %")
+        if edit == "hosts input":
+            return typed(VCPUS, str(self._number + 100))
+        if edit == "add group":
+            count = self.says(rows())
+            return rows(), count + 1, page.locator("[data-at=add]").click
+        if edit == "fail host":
+            host = self.random.randint(1, 4)
+            wanted = not self.says(is_down(host))
+            return is_down(host), wanted, page.locator(f'[data-at="vgpu-host-{host}"]').click
+        shown, _, act = typed(PEOPLE, str(self._number))
+        before = self.says(shown)
+        act()
+        page.locator(f'[data-at="{PEOPLE}"]').press("Tab")
+        undo = page.get_by_role("button", name="Undo")
+        assert self.becomes("document.querySelector('[data-at=undo]').disabled", False)
+        return shown, before, undo.click
+
+    def load_again(self, how: str, act: Callable[[], Any]) -> None:
+        """Do something, and load the page again at a random moment after it."""
+        page, pause = self.page, self.random.randint(0, LONGEST_MS)
+        if how == "from inside":
+            page.evaluate(
+                "(pause) => { window.before = true; const once = () => setTimeout(() => location.reload(), pause);"
+                " for (const kind of ['input', 'click']) addEventListener(kind, once, { once: true }); }",
+                pause,
+            )
+            act()
+            assert self.becomes("window.before === true", False)
+            return
+        if how == "crash":
+            self.raw = raw_session(page)
+            act()
+            page.wait_for_timeout(pause)
+            self.raw("Page.crash", answer=False)
+            with contextlib.suppress(Exception):
+                page.wait_for_event("crash")
+            self.raw("Page.reload")
+            return
+        act()
+        page.wait_for_timeout(pause)
+        if how == "reload":
+            page.reload()
+        else:
+            page.goto("about:blank")
+            page.go_back()
+
+    def run(self, edits: int) -> Counter[tuple[str, str, bool]]:
+        """How often what was lost: (edit, reload, whether it was there) -> times."""
+        found: Counter[tuple[str, str, bool]] = Counter()
+        for number in range(edits):
+            if self.page is None or self.raw is not None:
+                self.open()
+            edit, how = self.edits[number % 6], self.reloads[number // 6 % 4]
+            expression, wanted, act = self.prepare(edit)
+            self.load_again(how, act)
+            kept = self.becomes(expression, wanted)
+            found[edit, how, kept] += 1
+            if not kept:
+                self.open()
+        return found
+
+
+def raw_session(page: Any) -> Callable[..., Any]:
+    """Sends commands of the DevTools protocol to a tab past Playwright, which takes a crashed tab for closed."""
+    own = page.context.new_cdp_session(page)
+    target = own.send("Target.getTargetInfo")["targetInfo"]["targetId"]
+    browser = page.context.browser.new_browser_cdp_session()
+    session = browser.send("Target.attachToTarget", {"targetId": target, "flatten": False})["sessionId"]
+    answers: dict[int, Any] = {}
+    browser.on(
+        "Target.receivedMessageFromTarget",
+        lambda event: answers.update(
+            {json.loads(event["message"]).get("id", 0): json.loads(event["message"])}
+        ),
+    )
+    number = 0
+
+    def send(method: str, answer: bool = True, **params: Any) -> Any:
+        nonlocal number
+        number += 1
+        message = json.dumps({"id": number, "method": method, "params": params})
+        browser.send("Target.sendMessageToTarget", {"sessionId": session, "message": message})
+        end = time.monotonic() + 10
+        while answer and number not in answers and time.monotonic() < end:
+            browser.send("Browser.getVersion")
+            time.sleep(0.01)
+        return answers.get(number, {}).get("result", {"result": {}})
+
+    return send
+
+
+def test_an_edit_is_there_whenever_and_however_the_page_is_loaded_again(
+    app: Any, page: Callable[..., Any]
+) -> None:
+    tab = Tab(lambda: page().page, app.url, seed=1)
+    found = tab.run(len(Tab.edits) * len(Tab.reloads))
+    assert [(edit, how) for edit, how, kept in found if not kept] == []
+
+
+def opened(visit: Any, url: str) -> Any:
+    """The enterprise example in a tab."""
+    shown = visit.open(url, "Enterprise example").page
+    shown.get_by_text("Enterprise example").first.click()
+    shown.get_by_role("heading", name="Use cases", level=1).wait_for()
+    return shown
+
+
+def enter(page: Any, path: str, text: str) -> None:
+    field = page.locator(f'[data-at="{path}"]')
+    field.fill(text)
+    field.press("Tab")
+
+
+def is_value(page: Any, path: str, text: str) -> None:
+    """Wait until a field shows a text."""
+    end = time.monotonic() + 30
+    while (shown := says(page, value(path))) != text:
+        assert time.monotonic() < end, (shown, text)
+        page.wait_for_timeout(20)
+
+
+def go(page: Any, step: str) -> None:
+    page.locator("nav").get_by_text(step, exact=True).click()
+    page.get_by_role("heading", name=step, level=1).wait_for()
+
+
+def next_address(page: Any, before: str) -> str:
+    """The fragment of the address once it is another one: it is written a moment later."""
+    end = time.monotonic() + 30
+    while (now := str(page.evaluate("location.hash"))) == before:
+        assert time.monotonic() < end
+        page.wait_for_timeout(20)
+    return now
+
+
+def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
+    server: Callable[..., Any], page: Callable[..., Any]
+) -> None:
+    """After a reload, after the session has died, and after another server has taken its place."""
+    running = server()
+    visit = page()
+    shown = opened(visit, running.url)
+    for people in ("40", "48", "64"):
+        enter(shown, PEOPLE, people)
+    go(shown, "Compare")
+    shown.locator("[data-at=keep]").click()
+    go(shown, "Hosts and availability")
+    shown.locator('[data-at="vgpu-host-2"]').click()
+    shown.locator(".gp-host.failed").wait_for()
+    go(shown, "Use cases")
+    enter(shown, SHARE, "most of them")
+    shown.locator('[data-at="totals.hosts"]').click()
+    shown.get_by_role("region", name="Why").wait_for()
+
+    def all_of_it() -> None:
+        shown.get_by_role("region", name="Why").wait_for(timeout=20000)
+        is_value(shown, SHARE, "most of them")
+        is_value(shown, PEOPLE, "64")
+        shown.get_by_text("is not allowed").first.wait_for()
+        assert shown.evaluate(QUIET)
+
+    all_of_it()
+    shown.reload()
+    all_of_it()
+    for kernel in running.kernels():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(kernel, signal.SIGKILL)
+    shown.get_by_role("button", name="Reload").click(timeout=20000)
+    all_of_it()
+    port = int(running.base.rpartition(":")[2].strip("/"))
+    running.stop(signal.SIGKILL)
+    server(port=port)
+    shown.get_by_role("button", name="Reload").click(timeout=20000)
+    all_of_it()
+
+    undo = shown.get_by_role("button", name="Undo")
+    undo.click()  # the text that was refused
+    is_value(shown, SHARE, "50 %")
+    for people in ("48", "40"):
+        undo.click()
+        is_value(shown, PEOPLE, people)
+    shown.reload()
+    is_value(shown, PEOPLE, "40")
+    shown.get_by_role("button", name="Redo").click()
+    is_value(shown, PEOPLE, "48")
+    go(shown, "Hosts and availability")
+    shown.locator(".gp-host.failed").wait_for()
+    go(shown, "Compare")
+    shown.locator('[data-at^="forget-kept"]').wait_for()
+    assert visit.external == []
+
+
+def test_what_is_typed_and_not_entered_is_there(app: Any, page: Callable[..., Any]) -> None:
+    shown = opened(page(), app.url)
+    name = shown.get_by_label("Name of the design", exact=True)
+    name.press("End")
+    name.press_sequentially(" of ours")
+    shown.reload()
+    shown.get_by_role("heading", name="Use cases", level=1).wait_for()
+    assert name.input_value() == "Enterprise example of ours"
+    people = shown.locator(f'[data-at="{PEOPLE}"]')
+    people.fill("")  # about to type another number
+    shown.reload()
+    shown.get_by_text("is not allowed").first.wait_for()
+    is_value(shown, PEOPLE, "")
+    people.fill("50")
+    people.press("Tab")
+    people.fill("")
+    people.press("Escape")  # given up
+    shown.reload()
+    is_value(shown, PEOPLE, "50")
+
+
+def test_the_designs_of_two_entries_and_of_two_tabs_do_not_mix(app: Any, page: Callable[..., Any]) -> None:
+    visit = page()
+    shown = opened(visit, app.url)
+    enter(shown, PEOPLE, "64")
+    link = link_of(load_scenario("starter")).fragment
+    shown.evaluate("(link) => { location.hash = link; }", link)
+    name = shown.get_by_label("Name of the design", exact=True)
+
+    def is_name(text: str) -> None:
+        end = time.monotonic() + 30
+        while says(shown, "document.querySelector('.gp-name').value") != text:
+            assert time.monotonic() < end
+            shown.wait_for_timeout(20)
+
+    is_name("Starter example")
+    name.fill("Another one")
+    name.press("Enter")
+    shown.reload()
+    is_name("Another one")
+    shown.go_back()
+    is_name("Enterprise example")
+    is_value(shown, PEOPLE, "64")
+    enter(shown, PEOPLE, "65")
+    shown.go_forward()
+    is_name("Another one")
+    shown.goto(f"{app.url}#{link}")  # a link that is followed is what it says
+    is_name("Starter example")
+    shown.go_back()
+    is_name("Another one")
+    shown.go_back()
+    is_value(shown, PEOPLE, "65")
+    shown.get_by_role("button", name="Undo").click()
+    is_value(shown, PEOPLE, "64")
+
+    with visit.context.expect_page() as copied:  # the memory of a tab is copied with it
+        shown.evaluate("() => { open(location.href); }")
+    copy = copied.value
+    copy.evaluate("(state) => history.replaceState(state, '')", shown.evaluate("history.state"))
+    copy.reload()
+    is_value(copy, PEOPLE, "64")
+    enter(copy, PEOPLE, "70")
+    enter(shown, PEOPLE, "80")
+    for each, people in ((copy, "70"), (shown, "80")):
+        each.reload()
+        is_value(each, PEOPLE, people)
+        each.get_by_role("button", name="Undo").click()
+        is_value(each, PEOPLE, "64")
+    copy.close()
+
+
+def test_a_browser_without_room_or_without_storage_keeps_the_design(
+    app: Any, page: Callable[..., Any]
+) -> None:
+    full = opened(page(), app.url)
+    full.evaluate("""() => {
+      for (let size = 1 << 22; size > 2000; size /= 2) {
+        try {
+          for (let n = 0; n < 3; n += 1) sessionStorage.setItem(`other ${size} ${n}`, "x".repeat(size));
+        } catch { /* full */ }
+      }
+    }""")
+    for people in range(40, 50):
+        enter(full, PEOPLE, str(people))
+    full.reload()
+    is_value(full, PEOPLE, "49")
+
+    visit = page()
+    visit.context.add_init_script(
+        "Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('no', 'SecurityError'); } })"
+    )
+    without = opened(visit, app.url)
+    before = next_address(without, "")
+    enter(without, PEOPLE, "64")
+    next_address(without, before)
+    without.reload()
+    is_value(without, PEOPLE, "64")
+    assert visit.errors == []
+
+
+def test_a_memory_that_is_damaged_says_at_most_a_sentence(app: Any, page: Callable[..., Any]) -> None:
+    visit = page()
+    shown = opened(visit, app.url)
+    next_address(shown, "")  # what is damaged is taken from there
+    for garbage in (
+        "",
+        "7",
+        "null",
+        "{",
+        '"x"',
+        "[[]]",
+        "[null]",
+        '{"past":7,"design":[]}',
+        '[{"type":"set"}]',
+        "\u0000",
+    ):
+        is_value(shown, PEOPLE, "32")
+        shown.evaluate(
+            "(garbage) => { for (const key of Object.keys(sessionStorage)) sessionStorage.setItem(key, garbage); }",
+            garbage,
+        )
+        shown.reload()
+        is_value(shown, PEOPLE, "32")
+    assert visit.errors == []
