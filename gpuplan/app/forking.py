@@ -36,6 +36,8 @@ MOST_FORKS = 100
 READY_S = 120.0
 FORK_S = 20.0
 LARGEST = 1 << 20
+MOST_DATA = 4 << 30
+"""Memory that a session, or a command that runs beside it, may take: more is an error of its own and no harm to others. [B]"""
 SINGLE = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1"
 )
@@ -248,11 +250,14 @@ def _end_with(alive: int) -> None:
 
 def _session(request: dict[str, Any], alive: int) -> None:
     """Be a kernel, in a process that was just forked."""
+    import resource  # Windows has none
+
     os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.environ.clear()
     os.environ.update(request["env"])
     os.chdir(request["cwd"])
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_DATA, MOST_DATA))
     time.tzset()
     random.seed()
     if "numpy.random" in sys.modules:

@@ -21,7 +21,7 @@ from jupyter_client.connect import write_connection_file
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from gpuplan.app import forking
-from gpuplan.app.forking import ForkedKernel, Nursery
+from gpuplan.app.forking import MOST_DATA, ForkedKernel, Nursery
 
 pytestmark = pytest.mark.skipif(not forking.FORKING, reason="sessions are forked on Linux only")
 
@@ -93,6 +93,15 @@ def test_session_is_a_process_of_its_own(session: Callable[..., Session], tmp_pa
     assert one.ask("__import__('os').environ['GPUPLAN_SCENARIO']") == "mine.yaml"
     assert one.ask("'gpuplan.app.screen' in __import__('sys').modules")
     assert one.ask("__import__('signal').getsignal(17).name") == "SIG_DFL", "it can wait for its own children"
+
+
+def test_a_session_that_takes_too_much_memory_fails_alone(session: Callable[..., Session]) -> None:
+    one, two = session("one"), session("two")
+    one.client.execute_interactive(
+        f"try:\n    failed = not bytes({MOST_DATA})\nexcept MemoryError:\n    failed = True", timeout=60
+    )
+    assert one.ask("failed") is True
+    assert two.ask("1 + 1") == 2
 
 
 def test_nothing_of_a_session_is_seen_in_another(session: Callable[..., Session]) -> None:

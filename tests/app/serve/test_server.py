@@ -569,6 +569,8 @@ def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed(
     now, interval = 1000.0, channels.PING_MS / 1000
     monkeypatch.setattr("tornado.ioloop.IOLoop.current", lambda: SimpleNamespace(time=lambda: now))
 
+    session = sessions.Session("ann", 0.0)
+
     def after(silent: int) -> list[str]:
         """What the server does when it looks, so many intervals after it last heard of the page."""
         did: list[str] = []
@@ -576,13 +578,15 @@ def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed(
         page.application = SimpleNamespace(settings=serving._settings(loopback=True))
         stream = SimpleNamespace(close=lambda: did.append("closed"))
         page.ws_connection = SimpleNamespace(client_terminated=False, stream=stream)
-        page.ping = lambda _data: did.append("asked")
+        page.ping, page.session = lambda _data: did.append("asked"), session
         page.last_ping, page.last_pong = now - interval - 0.1, now - silent * interval - 0.1
         page.send_ping()
         return did
 
     assert after(1) == ["asked"], "the first time: it was never asked before"
+    assert not session.silent
     assert after(4) == ["closed"]
+    assert session.silent, "it may sleep: its session waits for it"
 
 
 def test_a_page_that_leaves_while_its_kernel_ends_leaves_no_channel_open(tmp_path: Path) -> None:
