@@ -152,7 +152,7 @@ def _waiting(plan: Plan) -> Iterator[Message]:
             f"busiest hours.{more}",
             "Ask what the share is, the usual one or the highest, and choose how often somebody may wait.",
             "demand.rule",
-            waiting.sources,
+            tuple(each for each in waiting.sources if each in plan.catalog.sources),
         )
     for demand in plan.hours:
         want = demand.needed[demand.chosen]

@@ -346,42 +346,49 @@ def _parser() -> argparse.ArgumentParser:
     app.add_argument("--port", type=int, default=8866, help="port to listen on (default 8866)")
     app.add_argument(
         "--token",
-        help=f"ask for this token; better in the variable {TOKEN}, which no list of processes shows; beyond "
-        "localhost one is made if none is given",
+        help=f"token that visitors need; prefer the variable {TOKEN}, which ps does not show; made up and printed if "
+        "--host is not localhost and none is given",
     )
     app.add_argument(
         "--base-url",
         metavar="PATH",
-        help=f"path in front of every address, if a proxy passes one on (default: the variable {BASE_URL}, or /)",
+        help=f"path prefix behind a proxy (default: the variable {BASE_URL}, or /)",
     )
     app.add_argument(
         "--trusted-proxy",
         action="append",
         default=[],
         metavar="ADDRESS",
-        help="believe this proxy where a request comes from and whether it came over TLS (may be repeated)",
+        help="trust the X-Forwarded-For and X-Forwarded-Proto headers of this proxy; may be repeated (default: none; "
+        "under JupyterHub, this machine)",
     )
     app.add_argument(
         "--other",
         action="append",
         default=[],
         metavar="PATH",
-        help="path on the same host where another server like this one answers; pages go on there when this one is "
-        "gone (may be repeated)",
+        help="path of another gpuplan server on the same host name; pages move there if this one fails; may be repeated",
     )
     app.add_argument(
-        "--sessions", default="0", help="pages that may be open at once (default: as many as fit in memory)"
+        "--sessions",
+        default="0",
+        metavar="NUMBER",
+        help="pages that may be open at once (default: as many as free memory and open files allow)",
     )
     app.add_argument(
         "--idle",
         default="30",
         metavar="MINUTES",
-        help="how long a page that fell silent keeps its session (default 30)",
+        help="how long to keep the session of a page that stopped responding, such as a sleeping laptop's (default 30)",
     )
-    app.add_argument("--metrics", action="store_true", help="serve figures for Prometheus at metrics")
+    app.add_argument(
+        "--metrics",
+        action="store_true",
+        help="serve Prometheus metrics at BASE-URL/metrics, to signed-in users",
+    )
     app.add_argument("--json-log", action="store_true", help="write each line of the log as a JSON object")
     app.add_argument("--no-browser", action="store_true", help="do not open a browser")
-    app.add_argument("--verbose", action="store_true", help="log requests and sessions, too")
+    app.add_argument("--verbose", action="store_true", help="also log requests and sessions")
     app.set_defaults(run=_app)
 
     for command in (

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from gpuplan.app.links import Link, link_of
+from gpuplan.app.fragments import Link, link_of
 from gpuplan.app.model import HISTORY, Workbook
 
 MOST_DRAFTS = 100

@@ -16,7 +16,7 @@ from traitlets import HasTraits, Int, Unicode
 from gpuplan.app.auditing import Auditing
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.exploring import Exploring
-from gpuplan.app.links import Link, link_of, scenario_of
+from gpuplan.app.fragments import Link, link_of, scenario_of
 from gpuplan.app.simulating import Simulating
 from gpuplan.catalog import Catalog, Row
 from gpuplan.checks import check_plan

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("voila")
 
 from gpuplan import load_scenario
-from gpuplan.app.links import link_of
+from gpuplan.app.fragments import link_of
 
 pytestmark = pytest.mark.browser
 

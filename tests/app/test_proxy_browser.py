@@ -101,10 +101,10 @@ def test_the_whole_journey_below_the_path(site: Any, page: Callable[..., Any]) -
 
     visit.context.on("request", lambda request: asked.append(request.url))
     visit.context.on("response", answered)
-    visit.open(site.url, "This workbook is protected.")
+    visit.open(site.url, "Sign in to gpuplan")
     shown = visit.page
     shown.get_by_label("Token").fill(TOKEN)
-    shown.get_by_role("button", name="Continue").click()
+    shown.get_by_role("button", name="Sign in").click()
     shown.get_by_text("Enterprise example").first.click(timeout=30000)
     wait_figure(shown, "Hosts", "8")
     shown.get_by_label("Stated total", exact=True).fill("30")

@@ -43,6 +43,16 @@ class Answering(tornado.web.RequestHandler):
         if done is not None:
             await done
 
+    def check_host(self: Any) -> bool:
+        """Whether the name by which a request asks for this machine is served."""
+        found = bool(super().check_host())  # type: ignore[misc]
+        if not found:
+            LOG.warning(
+                "A request for %.80s was refused: without a token only this machine is served.",
+                self.request.host,
+            )
+        return found
+
     def set_cookie(self, *args: Any, **kwargs: Any) -> None:
         """Set a cookie for this site only, and over TLS only if the page came that way."""
         kwargs.setdefault("samesite", "Lax")
@@ -137,7 +147,7 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
             return
         if not is_visit(self.request.headers):
             METRICS.refused("page")
-            raise tornado.web.HTTPError(403, reason="This page opens only when a person goes to it")
+            raise tornado.web.HTTPError(403, reason="Open this address in a browser")
         manager, owner = cast(Kernels, self.kernel_manager), owner_of(self)
         try:
             task, ready = await manager.open_session(self.notebook_path, owner)

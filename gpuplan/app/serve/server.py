@@ -103,7 +103,7 @@ which the server has to refuse: signing in, and in some browsers freeing a kerne
 LONGEST_HOME = 38
 """A longer folder leaves no room for the names of the sockets in it: a system may take 103 bytes, of which they need 65."""
 
-STARTED = "The workbook could not be opened. The server's log says why."
+STARTED = "The workbook could not be opened. Reload the page; if it happens again, tell your administrator."
 HERE_PACKAGE = "gpuplan.app.serve"
 HUB_URL = "JUPYTERHUB_SERVICE_URL"
 """Variable in which a Hub says where its service listens."""

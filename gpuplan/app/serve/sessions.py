@@ -150,13 +150,13 @@ class Kernels(AsyncMappingKernelManager):
         if len(mine) + self._opening[owner] >= MOST_PER_OWNER and not await self._free_one_away(
             mine, away_s=0
         ):
-            raise Full(f"This browser has {MOST_PER_OWNER} pages open. Close one of them to open another.")
+            raise Full(f"This browser has {MOST_PER_OWNER} pages open. Close one to open another.")
         if len(self.sessions) + self._opening.total() >= self.most_sessions and not await self._free_one_away(
             list(self.sessions), away_s=self.vanished_s
         ):
-            raise Full(f"All {self.most_sessions} places are taken.")
+            raise Full("Other users have all the places.")
         if free_bytes() < SPARE_BYTES:
-            raise Full("The server is short of memory.")
+            raise Full("The server has no memory for another page.")
 
     async def _free_one_away(self, among: list[str], *, away_s: float) -> bool:
         """End the session whose page has been away the longest, and at least so long."""

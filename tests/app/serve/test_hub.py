@@ -47,9 +47,16 @@ FILES_MORE = 8
 """Files that a server may have open afterwards that it had not before."""
 
 CONFIG = """
-load_subconfig(root + "/deploy/jupyterhub_config.py")
-load_subconfig(root + "/deploy/jupyterhub_singleuser_config.py")
+import sys
+from pathlib import Path
+
 c = get_config()
+c.JupyterHub.services, c.JupyterHub.load_roles = [], []
+text = Path(root, "deploy/gpuplan_config.py").read_text()
+text = text.replace("/opt/gpuplan/bin/gpuplan", str(Path(sys.executable).with_name("gpuplan")))
+Path(temporary, "gpuplan_config.py").write_text(text.replace("ONLY_GPUPLAN = False", "ONLY_GPUPLAN = True"))
+load_subconfig(temporary + "/gpuplan_config.py")
+load_subconfig(root + "/deploy/gpuplan_singleuser_config.py")
 c.JupyterHub.bind_url = f"http://127.0.0.1:{ports[0]}"
 c.JupyterHub.hub_port = ports[1]
 c.ConfigurableHTTPProxy.api_url = f"http://127.0.0.1:{ports[2]}"

@@ -88,12 +88,14 @@ def test_past_the_cap_a_visitor_is_told_and_tried_again(team: Any, page: Callabl
         each.open(f"{team.base}?token={TOKEN}", "Enterprise example")
     third = visits[2].page
     third.goto(f"{team.base}?token={TOKEN}#s=abc")
-    third.get_by_role("heading", name="No free place").wait_for()
+    third.get_by_role("heading", name="No room at the moment").wait_for()
     text = third.get_by_role("status").inner_text()
-    assert text.startswith("All 2 places are taken. This page tries again every 10 seconds")
+    assert text.startswith(
+        "Other users have all the places. Leave this page open: it tries again every 10 seconds"
+    )
     status, body, headers = team.ask(Accept="text/html", Authorization=f"token {TOKEN}")
     assert (status, headers["Retry-After"]) == (503, str(pages.AGAIN_S))
-    assert "No free place" in body
+    assert "No room at the moment" in body
     visits[0].page.close()
     third.locator(".gp-app").wait_for(timeout=60000)
     assert third.evaluate("location.hash.slice(0, 3)") == "#s="
@@ -118,7 +120,7 @@ def test_metrics_are_for_those_who_are_signed_in(team: Any, server: Callable[...
 def test_an_error_is_the_logs_and_its_reference_the_pages(broken: Any) -> None:
     status, body, _ = broken.visit()
     assert status == 500
-    found = re.search(r"reference <b>([0-9A-F]{8})</b>", body)
+    found = re.search(r"reference: <b>([0-9A-F]{8})</b>", body)
     assert found
     assert "Traceback" not in body
     assert "broken.ipynb" not in body

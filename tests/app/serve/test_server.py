@@ -328,7 +328,7 @@ def test_notice_when_the_kernel_dies(shared: Any, page: Callable[..., Any]) -> N
     assert dialog.count() == 0
     os.kill(told(visit)["pid"], signal.SIGKILL)
     dialog.wait_for(timeout=10000)
-    assert "What you entered is kept: reload to continue." in dialog.inner_text()
+    assert "Your work is kept. Reload to continue." in dialog.inner_text()
     assert visit.page.evaluate("document.activeElement.id") == "gpuplan-reload"
     visit.page.keyboard.press("Escape")
     visit.page.wait_for_timeout(100)
@@ -437,18 +437,19 @@ def test_with_the_token_the_page_works_and_frees_its_kernel(guarded: Any, page: 
 
 def test_signing_in_keeps_the_design(guarded: Any, page: Callable[..., Any]) -> None:
     port = guarded.base.rpartition(":")[2].strip("/")
-    visit = page().open(f"http://127.0.0.1:{port}/#s=abc", "This workbook is protected.")
+    visit = page().open(f"http://127.0.0.1:{port}/#s=abc", "Sign in to gpuplan")
     visit.page.get_by_label("Token").fill("wrong")
-    visit.page.get_by_role("button", name="Continue").click()
+    visit.page.get_by_role("button", name="Sign in").click()
     visit.page.get_by_role("alert").wait_for()
     visit.page.get_by_label("Token").fill(guarded.url.partition("?token=")[2])
-    visit.page.get_by_role("button", name="Continue").click()
+    visit.page.get_by_role("button", name="Sign in").click()
     visit.page.get_by_text("clicked 0").wait_for(timeout=30000)
     assert visit.page.evaluate("location.hash") == "#s=abc"
 
 
 def test_without_a_token_only_this_machines_names_are_served(shared: Any, page: Callable[..., Any]) -> None:
     assert shared.ask(Host="evil.example:80")[0] == 403
+    assert "A request for evil.example:80 was refused" in shared.text
     page().open(shared.url.replace("localhost", "127.0.0.1"), "clicked 0")
 
 

@@ -1,6 +1,7 @@
 """JupyterHub with a gpuplan server for each user, instead of a notebook server.
 
-Copy it beside your own configuration and load it from there: ``load_subconfig("gpuplan_config.py")``. It works with each
+It replaces the notebook servers of this Hub. Copy it beside the Hub's configuration and load it at the end of that:
+``load_subconfig("gpuplan_singleuser_config.py")``. It works with each
 spawner that runs a command (systemd, Docker, Kubernetes). When to take it, and what it costs, is in README.md.
 """
 

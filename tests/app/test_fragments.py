@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import load_scenario
-from gpuplan.app.links import link_of, scenario_of
+from gpuplan.app.fragments import link_of, scenario_of
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])

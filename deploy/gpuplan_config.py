@@ -1,21 +1,23 @@
 """JupyterHub with gpuplan as two services, each with the sessions of many users.
 
-Copy it beside your own configuration and load it from there: ``load_subconfig("gpuplan_config.py")``. It needs gpuplan and
-jupyterhub in one environment and configurable-http-proxy in PATH. When to take it, and what it costs, is in README.md.
+Copy it beside the Hub's configuration and load it at the end of that: ``load_subconfig("gpuplan_config.py")``. It adds to the
+services and roles that are there. When to take it, and what it costs, is in README.md.
 """
 
 import contextlib
 import socket
-import sys
 import zlib
-from pathlib import Path
 from urllib.parse import urlsplit
 
 c = get_config()  # noqa: F821
 
+GPUPLAN = "/opt/gpuplan/bin/gpuplan"
+"""Installed as README.md says, in an environment of its own, with requirements/image.txt."""
 BASE = "/"
 """The Hub's own ``base_url``."""
 PORTS = {"gpuplan-1": 8871, "gpuplan-2": 8872}
+ONLY_GPUPLAN = False
+"""Whether the Hub serves nothing else: users then arrive here. Otherwise they open it from the menu "Services" or by its link."""
 SESSIONS = 60
 """Pages that each service has room for. Plan 100 MB for each."""
 
@@ -32,7 +34,7 @@ services = [
         "name": name,
         "url": f"http://127.0.0.1:{port}",
         "command": [
-            str(Path(sys.executable).with_name("gpuplan")),
+            GPUPLAN,
             "app",
             "--sessions",
             str(SESSIONS),
@@ -43,11 +45,11 @@ services = [
     }
     for name, port in PORTS.items()
 ]
-c.JupyterHub.services = services
-# Who may use them. If your configuration has a role "user", add the scopes there.
-c.JupyterHub.load_roles = [
-    {"name": "user", "scopes": ["self", *(f"access:services!service={name}" for name in PORTS)]},
-]
+c.JupyterHub.services.extend(services)
+# Who may use them. If your configuration has a role "user", add the scopes there instead; for some users only, a role with "groups".
+c.JupyterHub.load_roles.append(
+    {"name": "user", "scopes": ["self", *(f"access:services!service={name}" for name in PORTS)]}
+)
 
 
 def home(handler):
@@ -63,4 +65,5 @@ def home(handler):
     return ""
 
 
-c.JupyterHub.default_url = home
+if ONLY_GPUPLAN:
+    c.JupyterHub.default_url = home
