@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def app(server: Callable[..., Any]) -> Any:
     """`gpuplan app` without a file. It looks for pages that closed unheard more often than usual."""
-    return server(cull_interval_s=20)
+    return server()
 
 
 @pytest.fixture

@@ -144,7 +144,9 @@ def heard_by(visit: Any) -> list[str]:
         heard.append(data.decode("utf-8", "replace") if isinstance(data, bytes) else data)
 
     visit.page.on("websocket", lambda line: line.on("framereceived", note))
-    visit.page.on("response", lambda r: note(r.body()) if r.request.resource_type == "document" else None)
+    visit.page.on(
+        "response", lambda r: note(r.body()) if r.request.resource_type == "document" and r.ok else None
+    )
     return heard
 
 
@@ -243,5 +245,5 @@ def refuse_strangers(site: Any, kernel: str) -> None:
         for path, (method, _) in answers.items()
     }
     assert got == answers
-    assert site.ask(f"api/kernels/{kernel}", method="DELETE")[0] == 403
+    assert site.ask(f"api/kernels/{kernel}", method="DELETE")[0] == 405
     assert site.ask(f"?token={TOKEN[:-1]}")[0] == 302

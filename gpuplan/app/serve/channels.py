@@ -86,7 +86,9 @@ def read_frame(frame: str | bytes) -> tuple[str, dict[str, Any]]:
     except (ValueError, RecursionError):
         raise BadFrame("a header that is no JSON") from None
     names = ("msg_type", "msg_id")
-    if not isinstance(parsed, dict) or not all(isinstance(parsed.get(name), str) for name in names):
+    if not isinstance(parsed, dict) or not all(
+        parsed.get(name) and isinstance(parsed[name], str) for name in names
+    ):
         raise BadFrame("a header without type and number of the message")
     return channel.decode(), parsed
 
@@ -98,6 +100,8 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
     left = False
     refused = False
     session: Session | None = None
+    written = -1
+    """What the page had taken when it was last asked whether it is there."""
 
     async def pre_get(self) -> None:
         """Let in who the session belongs to, and speaks its language; wait for the session.
@@ -147,14 +151,17 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
             return None
         self.session.heard = now()
         try:
-            channel, header = read_frame(frame)
+            header = read_frame(frame)[1]
         except BadFrame as error:
             self.refuse(WRONG_DATA, str(error))
             return None
         if header["msg_type"] not in self.kernel_manager.allowed_message_types:
             self.refuse(WRONG_DATA, "a message of a type that no page sends")
             return None
-        return self._pass_on(cast(bytes, frame), header["msg_id"] if channel == "shell" else "")
+        if header["msg_id"] in self.waiting:
+            self.refuse(WRONG_DATA, "two messages with one number")
+            return None
+        return self._pass_on(cast(bytes, frame), header["msg_id"])
 
     async def _pass_on(self, frame: bytes, number: str) -> None:
         """Pass a message on when the session has room; until then nothing more is read from the page."""
@@ -167,8 +174,7 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
                 self.refuse(TOO_MUCH, "more than the session can take")
         if self.refused or self.left or self.connection is None:
             return
-        if number:
-            self.waiting[number] = (len(frame), now())
+        self.waiting[number] = (len(frame), now())
         self.connection.handle_incoming_message(frame)
 
     def _crowded(self, more: int) -> bool:
@@ -198,7 +204,13 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
             if kind == "status" and b'"idle"' in message[-64:]:
                 self._took(parent.get("msg_id", ""))
         try:
-            return super().write_message(message, binary)
+            written = super().write_message(message, binary)
+            written.add_done_callback(
+                lambda done: done.cancelled() or done.exception()
+            )  # it may have left meanwhile
+            return written
+        except tornado.websocket.WebSocketClosedError:
+            return None
         except tornado.iostream.StreamBufferFullError:
             self.refuse(TOO_MUCH, "nothing back for too long: it does not take what it is sent")
             self._cut()
@@ -218,6 +230,9 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
         line = self.ws_connection
         if line is None or line.client_terminated:
             super().send_ping()
+        elif self._is_stuck(line.stream):
+            self.refuse(TOO_MUCH, "nothing back for too long: it does not take what it is sent")
+            self._cut()
         elif 1000 * (now() - self.last_pong) > 3 * PING_MS:
             if self.session is not None:
                 self.session.silent = True
@@ -225,6 +240,11 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
         else:
             self.ping(b"")
             self.last_ping = now()
+
+    def _is_stuck(self, stream: Any) -> bool:
+        """Whether the page has taken nothing since it was last asked, though something is there for it."""
+        before, self.written = self.written, stream._total_write_done_index
+        return bool(stream.writing()) and before == self.written
 
     def _cut(self) -> None:
         """End the connection without a word: nobody is there to be told."""

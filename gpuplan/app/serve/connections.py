@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import ipaddress
 import socket
 from collections import Counter
 from collections.abc import Iterable
@@ -23,15 +24,20 @@ from gpuplan.app.serve.logs import LOG
 WAIT_S = 20.0
 """How long a request may take to arrive, and how long a connection may wait for the next one."""
 BODY_S = 30.0
-MOST_BODY = 1 << 20
+MOST_BODY = 1 << 14
+"""Of a form or a farewell; files come over the connection of an open page."""
 MOST_HEADER = 1 << 16
-MOST_READ, MOST_WRITE = 4 << 20, 24 << 20
+MOST_READ, MOST_WRITE = 4 << 20, 16 << 20
 """What is kept in memory for one connection: of what arrives, and of what its other end does not take."""
+SEND_BUFFER = 1 << 18
+"""What the system keeps of an answer for one connection."""
 MOST_PER_ADDRESS = 256
 BACK_OFF_S = 0.25
 ACCEPTED_AT_ONCE = 64
 NO_FILE_LEFT = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-FORWARDED = ("X-Forwarded-For", "X-Real-Ip", "X-Scheme", "X-Forwarded-Proto")
+FORWARDED = ("X-Forwarded-For", "X-Forwarded-Proto")
+NEVER_BELIEVED = ("X-Real-Ip", "X-Scheme")
+"""Tornado would put them before the others, and proxies pass on what a visitor wrote into them."""
 
 
 def raise_file_limit() -> int:
@@ -48,6 +54,17 @@ def raise_file_limit() -> int:
     return 1 << 20 if most == resource.RLIM_INFINITY else most
 
 
+def network_of(address: str) -> str:
+    """What counts as one address: of IPv6, the network that one household or firm has."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False).network_address)
+    return address
+
+
 class _Connection:
     """What is known of a connection."""
 
@@ -56,10 +73,19 @@ class _Connection:
         self.address = address
         self.used = False
         """Whether a request has come over it."""
+        self.written, self.since = 0, 0.0
+        """How much of its answers the other end has taken, and since when no more."""
+
+    def is_stuck(self, now: float) -> bool:
+        """Whether its other end takes nothing of what is there for it."""
+        written = self.stream._total_write_done_index
+        if written != self.written or not self.stream.writing():
+            self.written, self.since = written, now
+        return now - self.since > WAIT_S
 
 
 class _Watched(HTTPMessageDelegate):
-    """A request on its way to who answers it; its headers are what makes the connection one in use."""
+    """A request on its way to who answers it."""
 
     def __init__(
         self, inner: HTTPMessageDelegate, server: HttpServer, connection: _Connection | None
@@ -70,18 +96,18 @@ class _Watched(HTTPMessageDelegate):
 
     def headers_received(self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders) -> Any:
         connection = self._connection
-        if connection is not None:
-            self._server.waiting.pop(connection, None)
-            connection.used = True
-            if connection.address not in self._server.proxies:
-                for name in FORWARDED:  # anybody can write them; only a proxy of ours is believed
-                    headers.pop(name, None)
+        trusted = connection is not None and connection.address in self._server.proxies
+        for name in (*NEVER_BELIEVED, *(() if trusted else FORWARDED)):
+            headers.pop(name, None)
         return self._inner.headers_received(start_line, headers)
 
     def data_received(self, chunk: bytes) -> Any:
         return self._inner.data_received(chunk)
 
     def finish(self) -> None:
+        if self._connection is not None:  # all of the request is there; until then it can give way to others
+            self._server.waiting.pop(self._connection, None)
+            self._connection.used = True
         self._inner.finish()
 
     def on_connection_close(self) -> None:
@@ -131,6 +157,14 @@ class HttpServer(tornado.httpserver.HTTPServer):
         found, self.refused = self.refused, 0
         return found
 
+    def cut_stuck(self) -> None:
+        """Close the connections whose other ends take no answer."""
+        now = IOLoop.current().time()
+        for connection in [each for each in self._open.values() if each.is_stuck(now)]:
+            self.refused += 1
+            LOG.warning("A connection from %s was closed: it takes no answer.", connection.address)
+            connection.stream.close()
+
     def add_sockets(self, sockets: Any) -> None:
         """Listen on sockets."""
         for each in sockets:
@@ -174,7 +208,7 @@ class HttpServer(tornado.httpserver.HTTPServer):
 
     def _take(self, connection: socket.socket, address: Any) -> None:
         """Serve a connection, in the place of one that waits if there are too many."""
-        name = str(address[0]).removeprefix("::ffff:") if address else ""
+        name = network_of(str(address[0])) if address else ""
         crowded = self._count[name] >= MOST_PER_ADDRESS and name not in self.proxies
         full = len(self._open) >= self.most_connections
         if (crowded and not self._cut_one(name)) or (full and not self._cut_one()):
@@ -182,10 +216,12 @@ class HttpServer(tornado.httpserver.HTTPServer):
             LOG.warning("A connection from %s was refused: there are too many.", name)
             connection.close()
             return
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         stream = tornado.iostream.IOStream(
             connection, max_buffer_size=self.max_buffer_size, max_write_buffer_size=MOST_WRITE
         )
         ours = self._open[stream] = _Connection(stream, name)
+        ours.since = IOLoop.current().time()
         self._count[name] += 1
         self.waiting[ours] = None
         self.handle_stream(stream, address)

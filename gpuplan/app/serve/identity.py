@@ -14,6 +14,7 @@ from jupyter_server.auth.decorator import allow_unauthenticated
 from tornado.httputil import url_concat
 from voila.voila_identity_provider import VoilaLoginHandler
 
+from gpuplan.app.serve.connections import network_of
 from gpuplan.app.serve.logs import LOG
 from gpuplan.app.serve.metrics import METRICS
 from gpuplan.app.serve.sessions import now
@@ -58,11 +59,6 @@ class Guesses:
     def right(self, address: str) -> None:
         """Forget the wrong ones: whoever sits there knows the token."""
         self._wrong.pop(address, None)
-
-
-def network_of(address: str) -> str:
-    """What counts as one address: of IPv6, the network that one household or firm has."""
-    return ":".join(address.split(":")[:4]) if ":" in address else address
 
 
 class TokenIdentity(IdentityProvider):
@@ -124,6 +120,10 @@ class LoginHandler(VoilaLoginHandler):  # type: ignore[misc]
     def _render(self, message: Any = None) -> None:
         wrong = message or ({"error": True} if self.get_query_argument("wrong", "") else None)
         super()._render(wrong)
+
+    def _redirect_safe(self, url: str, default: str | None = None) -> None:
+        """Go on to where a visitor wanted to, if that is an address at all."""
+        super()._redirect_safe(url if url.isprintable() else self.base_url, default)
 
     @allow_unauthenticated
     async def post(self) -> None:

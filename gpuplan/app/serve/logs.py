@@ -27,6 +27,20 @@ def new_reference() -> str:
     return secrets.token_hex(4).upper()
 
 
+class References:
+    """A reference for each error that the log shows: what it only counts has that of the one shown."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._known: dict[Any, tuple[str, float]] = {}
+
+    def of(self, kind: Any) -> str:
+        """The reference for an error of a kind."""
+        at = self._now()
+        self._known = {each: known for each, known in self._known.items() if at - known[1] < WINDOW_S}
+        return self._known.setdefault(kind, (new_reference(), at))[0]
+
+
 class LineHandler(logging.Handler):
     """Writes records as lines of text or of JSON, of warnings and errors each kind once in a while.
 

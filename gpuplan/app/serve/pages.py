@@ -12,16 +12,19 @@ import tornado.web
 from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.services.kernels.handlers import KernelHandler
 from tornado.httputil import url_concat
+from tornado.iostream import StreamClosedError
 from voila.handler import BaseVoilaHandler
 from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
 
 from gpuplan.app.serve.identity import without_token
-from gpuplan.app.serve.logs import LOG, new_reference
+from gpuplan.app.serve.logs import LOG, References
 from gpuplan.app.serve.metrics import METRICS, open_files, private_bytes
 from gpuplan.app.serve.sessions import Full, Kernels, Session, free_bytes
 
 AGAIN_S = 10
 """Time after which a page that found no room tries again."""
+
+LOG_REFERENCES = References()
 
 
 def owner_of(handler: Any) -> str:
@@ -37,7 +40,7 @@ class Answering(tornado.web.RequestHandler):
     async def prepare(self) -> None:
         """Refuse an address with a way up in it, whatever answers it."""
         path = unquote(self.request.path).replace("\\", "/")
-        if ".." in path.split("/") or "\0" in path:
+        if {".", ".."} & {*path.split("/")} or "\0" in path:
             raise tornado.web.HTTPError(404)
         done = super().prepare()
         if done is not None:
@@ -62,18 +65,17 @@ class Answering(tornado.web.RequestHandler):
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
         """Log an error of ours with a reference, and without what the address carries behind its path."""
-        if isinstance(value, tornado.web.HTTPError) and value.status_code < 500:
+        gone = isinstance(value, StreamClosedError)
+        if gone or (isinstance(value, tornado.web.HTTPError) and value.status_code < 500):
             return
-        self.reference = new_reference()
+        kind = ("failed", typ, extract_tb(tb)[-1].lineno if tb else 0)
+        self.reference = LOG_REFERENCES.of(kind)
         LOG.error(
             "%s %s failed.",
             self.request.method,
             self.request.path,
             exc_info=(typ, value, tb),
-            extra={
-                "reference": self.reference,
-                "kind": ("failed", typ, extract_tb(tb)[-1].lineno if tb else 0),
-            },
+            extra={"reference": self.reference, "kind": kind},
         )
 
     def write_error(self, status_code: int, **_: Any) -> None:
@@ -157,13 +159,16 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
         _ = self.xsrf_token  # with the page, so that even one closed at once can free its session
         self.set_header("Cache-Control", "no-store")
         self.set_header("Content-Type", "text/html")
-        self.write("".join(ready))
-        await self.flush()
-        rendered, rendering = await task
-        self.write("".join(rendered[len(ready) :]))
-        async for html, _ in rendering:
-            self.write(html)
+        try:
+            self.write("".join(ready))
             await self.flush()
+            rendered, rendering = await task
+            self.write("".join(rendered[len(ready) :]))
+            async for html, _ in rendering:
+                self.write(html)
+                await self.flush()
+        except StreamClosedError:
+            raise tornado.web.Finish from None  # the page has left
 
     def _say_full(self, why: str) -> None:
         METRICS.refused("full")

@@ -294,6 +294,7 @@ class Server(Voila):  # type: ignore[misc]
     async def _look_around(self, server: HttpServer) -> None:
         """End sessions whose pages are gone, and write what was only counted."""
         self.lines.write_counts()
+        server.cut_stuck()
         METRICS.refused("connection", server.take_refused())
         try:
             await self.kernel_manager.sweep()

@@ -33,6 +33,8 @@ SESSION_BYTES = 100_000_000
 SPARE_BYTES = 300_000_000
 """Memory below which no more sessions start."""
 SHARE_OF_MEMORY = 0.8
+MOST_KEPT_BYTES = 8 << 20
+"""What is kept of a session's messages while its page is away."""
 FILES_OF_A_SESSION = 16
 """Descriptors that the server needs for one session: its channels, its process, its page."""
 MOST_PER_OWNER = 12
@@ -52,6 +54,18 @@ class Session:
     """Connections of the page; one, and for a moment another when it connects again."""
     silent: bool = False
     """Whether the last connection ended without a sign of the page: it may sleep, and come back."""
+
+
+class Kept(list[Any]):
+    """Messages of a session whose page is away, as long as they are few."""
+
+    size = 0
+
+    def append(self, message: Any) -> None:
+        """Keep a message, if there is room."""
+        self.size += sum(len(part) for part in message[1])
+        if self.size <= MOST_KEPT_BYTES:
+            super().append(message)
 
 
 class Full(Exception):
@@ -110,6 +124,12 @@ class Kernels(AsyncMappingKernelManager):
         kernel_id = await super()._async_start_kernel(**kwargs)
         self.scratch[kernel_id] = folder
         return kernel_id
+
+    def start_buffering(self, kernel_id: str, session_key: str, channels: Any) -> None:
+        """Keep what a session says while its page is away, up to a limit; behind it, nothing more."""
+        super().start_buffering(kernel_id, session_key, channels)  # type: ignore[no-untyped-call]
+        if kernel_id in self._kernel_buffers:
+            self._kernel_buffers[kernel_id]["buffer"] = Kept()
 
     def remove_kernel(self, kernel_id: str) -> Any:
         """Forget a kernel that has ended, and remove its files."""

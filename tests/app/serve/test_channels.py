@@ -63,6 +63,7 @@ HOSTILE = {
     "a header of another kind": message(header=b"[]"),
     "a header without a type": message(header=b'{"msg_id": "1"}'),
     "a type that is no text": message(header=b'{"msg_id": "1", "msg_type": {}}'),
+    "a message without a number": message(header=b'{"msg_id": "", "msg_type": "x"}'),
     "a header without end": message(header=b"[" * 10_000),
     "a header too long": message(header=b'{"msg_id": "' + b"1" * 20_000 + b'", "msg_type": "x"}'),
     "a header that is no text": message(header=b"\xff\xff"),
@@ -112,8 +113,9 @@ def outgoing(kind: str, content: dict[str, Any], parent: str = "") -> bytes:
 
 def test_what_a_session_prints_goes_to_the_log_and_not_to_the_page(monkeypatch, caplog) -> None:
     sent: list[bytes] = []
+    done = SimpleNamespace(add_done_callback=lambda _: None)
     monkeypatch.setattr(
-        channels.KernelWebsocketHandler, "write_message", lambda self, data, binary: sent.append(data)
+        channels.KernelWebsocketHandler, "write_message", lambda self, data, binary: sent.append(data) or done
     )
     page = unopened(waiting={"1": (10, 0.0)}, taken=asyncio.Event())
     monkeypatch.setattr(channels, "now", lambda: 0.25)
@@ -258,6 +260,34 @@ def test_a_reason_is_given_and_the_session_goes_on(team: Any) -> None:
         return line.close_code, line.close_reason
 
     assert visit(main()) == (1007, "It sent a message of a type that no page sends")
+
+
+@pytest.mark.browser
+def test_a_number_is_given_once(team: Any) -> None:
+    """Else many messages would count as one of those that a session has before it."""
+    who = Visitor(team, TOKEN)
+
+    async def main() -> tuple[int, str]:
+        line = await who.connect()
+        for _ in range(50):
+            line.write_message(
+                message("comm_msg", b'{"x": "' + b"a" * 100_000 + b'"}', number="1"), binary=True
+            )
+        while await said(line) is not None:
+            pass
+        return line.close_code, line.close_reason
+
+    assert visit(main()) == (1007, "It sent two messages with one number")
+
+
+def test_a_page_that_takes_nothing_is_stuck(monkeypatch) -> None:
+    page, stream = unopened(), SimpleNamespace(_total_write_done_index=0, writing=lambda: True)
+    assert not page._is_stuck(stream)
+    stream._total_write_done_index = 5
+    assert not page._is_stuck(stream), "it takes a little"
+    assert page._is_stuck(stream)
+    stream.writing = lambda: False
+    assert not page._is_stuck(stream), "there is nothing for it"
 
 
 @pytest.mark.browser

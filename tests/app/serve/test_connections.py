@@ -26,10 +26,13 @@ class Slow(tornado.web.RequestHandler):
     """Answers when it is told to, and says where a request came from."""
 
     go: asyncio.Event
+    length = 0
 
     async def get(self) -> None:
         await self.go.wait()
-        self.finish(f"{self.request.remote_ip} {self.request.protocol}")
+        self.finish("x" * self.length + f"{self.request.remote_ip} {self.request.protocol}")
+
+    post = get
 
 
 class Client:
@@ -74,7 +77,7 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
     @contextlib.asynccontextmanager
     async def made(**given: Any) -> AsyncIterator[tuple[Any, int]]:
-        Slow.go = asyncio.Event()
+        Slow.go, Slow.length = asyncio.Event(), 0
         server = connections.HttpServer(tornado.web.Application([("/", Slow)]), **given)
         sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
         server.add_sockets(sockets)
@@ -142,6 +145,37 @@ def test_one_that_has_asked_before_goes_after_those_that_never_did(serving, monk
     serving(test)
 
 
+def test_a_request_gives_way_until_all_of_it_is_there(serving, monkeypatch) -> None:
+    monkeypatch.setattr(connections, "MOST_PER_ADDRESS", 2)
+    begun = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nx"
+
+    async def test(server: Any, port: int) -> None:
+        bodies = [Client(port).send(begun) for _ in range(2)]
+        await until(lambda: server.connections == 2)
+        Slow.go.set()
+        assert "200 OK" in await Client(port).send(REQUEST).answer()
+        assert await bodies[0].answer() == ""
+
+    serving(test)
+
+
+def test_one_that_takes_no_answer_is_closed(serving, monkeypatch) -> None:
+    monkeypatch.setattr(connections, "WAIT_S", 0.0)
+
+    async def test(server: Any, port: int) -> None:
+        Slow.go.set()
+        Slow.length = 5_000_000
+        silent = Client(port).send(REQUEST)
+        await until(lambda: any(each.stream.writing() for each in server._open.values()))
+        for _ in range(3):
+            server.cut_stuck()
+            await asyncio.sleep(0.05)
+        assert server.connections == 0
+        silent.end.close()
+
+    serving(test)
+
+
 def test_where_all_are_at_work_a_new_one_is_refused(serving) -> None:
     async def test(server: Any, port: int) -> None:
         at_work = [Client(port).send(REQUEST) for _ in range(3)]
@@ -166,7 +200,11 @@ def test_a_request_that_does_not_arrive_is_given_up(serving, monkeypatch) -> Non
 
 
 def test_where_a_request_comes_from_is_believed_of_a_known_proxy_only(serving) -> None:
-    said = REQUEST.replace("\r\n\r\n", "\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n\r\n")
+    said = REQUEST.replace(
+        "\r\n\r\n",
+        "\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https"
+        "\r\nX-Real-Ip: 198.51.100.1\r\nX-Scheme: http\r\n\r\n",
+    )
 
     async def believed(server: Any, port: int) -> None:
         Slow.go.set()

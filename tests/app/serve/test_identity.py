@@ -59,8 +59,10 @@ def test_wrong_tokens_are_forgotten_in_time_and_fill_no_memory() -> None:
 
 
 def test_a_household_of_ipv6_is_one_address() -> None:
-    assert identity.network_of("192.0.2.1") == "192.0.2.1"
-    assert identity.network_of("2001:db8:1:2:aaaa::1") == identity.network_of("2001:db8:1:2:bbbb::2")
+    same = {identity.network_of(each) for each in ("2001:db8::1", "2001:db8::2:3:4", "2001:db8:0:0:ffff::")}
+    assert same == {"2001:db8::"}
+    assert identity.network_of("2001:db8:0:1::1") != "2001:db8::"
+    assert identity.network_of("::ffff:192.0.2.1") == identity.network_of("192.0.2.1") == "192.0.2.1"
 
 
 def test_an_address_loses_its_token_and_nothing_else() -> None:

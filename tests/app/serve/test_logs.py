@@ -124,6 +124,14 @@ def test_what_sessions_print_is_read_without_waiting(caplog) -> None:
     assert record.traceback == "Traceback\nValueError: inside"
 
 
+def test_an_error_that_is_only_counted_has_the_reference_of_the_one_shown(clock: Clock) -> None:
+    references = logs.References(clock)
+    first = references.of("a")
+    assert references.of("a") == first != references.of("b")
+    clock.now = logs.WINDOW_S + 1
+    assert references.of("a") != first
+
+
 def test_references_differ() -> None:
     assert len({logs.new_reference() for _ in range(100)}) == 100
 

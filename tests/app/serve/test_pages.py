@@ -130,7 +130,7 @@ def test_an_error_is_the_logs_and_its_reference_the_pages(broken: Any) -> None:
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    "way", ["%2e%2e/", "..%2f", "%2e%2e%2f%2e%2e%2f", "%5c..%5c", "a/%2e%2e/%2e%2e/", "%00"]
+    "way", ["%2e%2e/", "..%2f", "%2e%2e%2f%2e%2e%2f", "%5c..%5c", "a/%2e%2e/%2e%2e/", "%00", "./", "%2e/"]
 )
 @pytest.mark.parametrize(
     "under", ["voila/static/", "voila/templates/gpuplan/static/", "voila/labextensions/", ""]

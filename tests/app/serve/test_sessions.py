@@ -119,6 +119,13 @@ def test_a_session_is_its_owners(made: Any) -> None:
     assert manager.session_of("other", "") is None, "a warm one has no owner"
 
 
+def test_little_is_kept_for_a_page_that_is_away() -> None:
+    kept = sessions.Kept()
+    for _ in range(100):
+        kept.append(("iopub", [b"x" * (sessions.MOST_KEPT_BYTES // 10)]))
+    assert len(kept) == 10
+
+
 def test_room_is_what_memory_and_descriptors_allow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "free_bytes", lambda: 10 * sessions.SESSION_BYTES)
     assert sessions.room(files=100_000) == 8

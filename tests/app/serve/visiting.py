@@ -56,10 +56,12 @@ def visit(journey: Coroutine[Any, Any, T]) -> T:
         try:
             return await journey
         finally:
-            left = [line for line in LINES if line.close_code is None]
-            LINES.clear()
-            for line in left:
+            while LINES:
+                line = LINES.pop()
+                ended = line.close_code is not None
                 line.close()
+                if ended:
+                    continue
                 with contextlib.suppress(TimeoutError, OSError):
                     while await said(line, 5) is not None:
                         pass
