@@ -564,7 +564,7 @@ def serve(**given: Any) -> int:
             shown = server.url if not asked.token else _url(options)
             server.said = f"gpuplan is running at {shown} (Ctrl+C to stop)"
             if options.token or hub:
-                server.said += f"\nUp to {sessions} pages can be open at once (--sessions)."
+                server.said += f"\nPages that can be open at once: {sessions} (--sessions)."
             server.initialize(argv=[])
             server.lines = lines = start_log(verbose=options.verbose, as_json=options.json_log)
             LOG.info("There is room for %d sessions and %d connections beside them.", sessions, connections)
