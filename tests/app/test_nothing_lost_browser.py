@@ -26,6 +26,8 @@ LONGEST_MS = 300
 PEOPLE = "groups.data-scientists.people"
 SHARE = "groups.data-scientists.active_share"
 VCPUS = "hardware.vcpus_per_host"
+TAKEN = "!JSON.parse(sessionStorage.getItem(`gpuplan:events:${history.state.gpuplan}`))?.length"
+"""JavaScript: whether the session has carried out all that was done."""
 QUIET = "document.querySelector('.gp-notice').hidden"
 
 
@@ -221,6 +223,7 @@ def enter(page: Any, path: str, text: str) -> None:
     field = page.locator(f'[data-at="{path}"]')
     field.fill(text)
     field.press("Tab")
+    page.wait_for_function(TAKEN)
 
 
 def is_value(page: Any, path: str, text: str) -> None:

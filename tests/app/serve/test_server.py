@@ -577,7 +577,9 @@ def test_an_idle_connection_is_asked_and_kept_and_a_silent_one_closed(
         did: list[str] = []
         page = channels.ChannelsHandler.__new__(channels.ChannelsHandler)
         page.application = SimpleNamespace(settings=serving._settings(loopback=True))
-        stream = SimpleNamespace(close=lambda: did.append("closed"))
+        stream = SimpleNamespace(
+            close=lambda: did.append("closed"), writing=lambda: False, _total_write_done_index=0
+        )
         page.ws_connection = SimpleNamespace(client_terminated=False, stream=stream)
         page.ping, page.session = lambda _data: did.append("asked"), session
         page.last_ping, page.last_pong = now - interval - 0.1, now - silent * interval - 0.1
