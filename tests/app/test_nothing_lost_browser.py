@@ -223,7 +223,10 @@ def enter(page: Any, path: str, text: str) -> None:
     field = page.locator(f'[data-at="{path}"]')
     field.fill(text)
     field.press("Tab")
-    page.wait_for_function(TAKEN)
+    end = time.monotonic() + 30
+    while not says(page, TAKEN):
+        assert time.monotonic() < end, "the session did not take it"
+        page.wait_for_timeout(20)
 
 
 def is_value(page: Any, path: str, text: str) -> None:
