@@ -223,6 +223,10 @@ def enter(page: Any, path: str, text: str) -> None:
     field = page.locator(f'[data-at="{path}"]')
     field.fill(text)
     field.press("Tab")
+
+
+def wait_taken(page: Any) -> None:
+    """Wait until the session has carried out all that was done."""
     end = time.monotonic() + 30
     while not says(page, TAKEN):
         assert time.monotonic() < end, "the session did not take it"
@@ -260,6 +264,7 @@ def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
     shown = opened(visit, running.url)
     for people in ("40", "48", "64"):
         enter(shown, PEOPLE, people)
+        wait_taken(shown)
     go(shown, "Compare")
     shown.locator("[data-at=keep]").click()
     go(shown, "Hosts and availability")
