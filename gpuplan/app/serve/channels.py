@@ -205,15 +205,13 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
                 self._took(parent.get("msg_id", ""))
         try:
             written = super().write_message(message, binary)
-            written.add_done_callback(
-                lambda done: done.cancelled() or done.exception()
-            )  # it may have left meanwhile
+            # the page may have left meanwhile: that is no error
+            written.add_done_callback(lambda done: done.cancelled() or done.exception())
             return written
         except tornado.websocket.WebSocketClosedError:
             return None
         except tornado.iostream.StreamBufferFullError:
-            self.refuse(TOO_MUCH, "nothing back for too long: it does not take what it is sent")
-            self._cut()
+            self._give_up()
             return None
 
     def _took(self, number: str) -> None:
@@ -231,8 +229,7 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
         if line is None or line.client_terminated:
             super().send_ping()
         elif self._is_stuck(line.stream):
-            self.refuse(TOO_MUCH, "nothing back for too long: it does not take what it is sent")
-            self._cut()
+            self._give_up()
         elif 1000 * (now() - self.last_pong) > 3 * PING_MS:
             if self.session is not None:
                 self.session.silent = True
@@ -245,6 +242,11 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
         """Whether the page has taken nothing since it was last asked, though something is there for it."""
         before, self.written = self.written, stream._total_write_done_index
         return bool(stream.writing()) and before == self.written
+
+    def _give_up(self) -> None:
+        """End the connection of a page that reads nothing."""
+        self.refuse(TOO_MUCH, "requests and takes no answers")
+        self._cut()
 
     def _cut(self) -> None:
         """End the connection without a word: nobody is there to be told."""

@@ -68,9 +68,12 @@ def network_of(address: str) -> str:
 class _Connection:
     """What is known of a connection."""
 
-    def __init__(self, stream: tornado.iostream.IOStream, address: str) -> None:
+    def __init__(self, stream: tornado.iostream.IOStream, address: str, trusted: bool) -> None:
         self.stream = stream
         self.address = address
+        """What counts as its address, see ``network_of``."""
+        self.trusted = trusted
+        """Whether it is a proxy's that is believed."""
         self.used = False
         """Whether a request has come over it."""
         self.written, self.since = 0, 0.0
@@ -96,7 +99,7 @@ class _Watched(HTTPMessageDelegate):
 
     def headers_received(self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders) -> Any:
         connection = self._connection
-        trusted = connection is not None and connection.address in self._server.proxies
+        trusted = connection is not None and connection.trusted
         for name in (*NEVER_BELIEVED, *(() if trusted else FORWARDED)):
             headers.pop(name, None)
         return self._inner.headers_received(start_line, headers)
@@ -208,8 +211,9 @@ class HttpServer(tornado.httpserver.HTTPServer):
 
     def _take(self, connection: socket.socket, address: Any) -> None:
         """Serve a connection, in the place of one that waits if there are too many."""
-        name = network_of(str(address[0])) if address else ""
-        crowded = self._count[name] >= MOST_PER_ADDRESS and name not in self.proxies
+        peer = str(address[0]).removeprefix("::ffff:") if address else ""
+        name, trusted = network_of(peer), peer in self.proxies
+        crowded = self._count[name] >= MOST_PER_ADDRESS and not trusted
         full = len(self._open) >= self.most_connections
         if (crowded and not self._cut_one(name)) or (full and not self._cut_one()):
             self.refused += 1
@@ -220,7 +224,7 @@ class HttpServer(tornado.httpserver.HTTPServer):
         stream = tornado.iostream.IOStream(
             connection, max_buffer_size=self.max_buffer_size, max_write_buffer_size=MOST_WRITE
         )
-        ours = self._open[stream] = _Connection(stream, name)
+        ours = self._open[stream] = _Connection(stream, name, trusted)
         ours.since = IOLoop.current().time()
         self._count[name] += 1
         self.waiting[ours] = None

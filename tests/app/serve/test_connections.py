@@ -40,8 +40,8 @@ class Client:
 
     made: ClassVar[list[Client]] = []
 
-    def __init__(self, port: int) -> None:
-        self.end = socket.create_connection(("127.0.0.1", port))
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
+        self.end = socket.create_connection((host, port))
         self.end.setblocking(False)
         self.made.append(self)
 
@@ -76,10 +76,10 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Runs a test with a server in the same loop: `serving(test, most_connections=...)`."""
 
     @contextlib.asynccontextmanager
-    async def made(**given: Any) -> AsyncIterator[tuple[Any, int]]:
+    async def made(host: str = "127.0.0.1", **given: Any) -> AsyncIterator[tuple[Any, int]]:
         Slow.go, Slow.length = asyncio.Event(), 0
         server = connections.HttpServer(tornado.web.Application([("/", Slow)]), **given)
-        sockets = tornado.netutil.bind_sockets(0, "127.0.0.1")
+        sockets = tornado.netutil.bind_sockets(0, host)
         server.add_sockets(sockets)
         try:
             yield server, sockets[0].getsockname()[1]
@@ -216,6 +216,16 @@ def test_where_a_request_comes_from_is_believed_of_a_known_proxy_only(serving) -
 
     serving(believed, proxies=["127.0.0.1"])
     serving(not_believed)
+
+    async def with_six(server: Any, port: int) -> None:
+        Slow.go.set()
+        assert (await Client(port, "::1").send(said).answer()).endswith("192.0.2.7 https")
+
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return  # a machine without IPv6
+    serving(with_six, host="::1", proxies=["::1"])
 
 
 class _Full:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -40,7 +39,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
         manager.free = free
         for name, (owner, heard, connected) in pages.items():
-            manager.sessions[name] = Session(owner, heard, {SimpleNamespace()} if False else set())
+            manager.sessions[name] = Session(owner, heard)
             if connected:
                 manager.sessions[name].lines.add(object())
         return manager
