@@ -10,9 +10,10 @@ ITSELF := install --no-index --no-deps --no-build-isolation --editable .
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
   --custom-compile-command "make update"
 UPGRADE ?= --upgrade
+SINCE ?= HEAD
 
 .DEFAULT_GOAL := help
-.PHONY: help app lab test check pythons bench format golden pictures bundle update sbom clean
+.PHONY: help app lab test check pythons bench format golden pictures same bundle update sbom clean
 
 help: ## list what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -54,6 +55,9 @@ golden: $(VENV)/.dev ## accept the headline numbers of the examples as they are 
 
 pictures: $(VENV)/.dev ## take the pictures of the README again
 	$(BIN)/python -m pytest tests/app/test_tour_browser.py --update-pictures
+
+same: $(VENV)/.dev ## compare every answer with that of a commit (SINCE=commit)
+	$(BIN)/python tests/same_answers.py compare $(SINCE)
 
 bundle: $(VENV)/.dev ## make the packaged chart bundle again after an update of altair
 	$(BIN)/python -m gpuplan.app.chart
