@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gpuplan import load_catalog, load_scenario
+from gpuplan.analysis.explore import Exploration, Space, assess, candidates, default_space, explore, unfit
 from gpuplan.catalog import Catalog
-from gpuplan.explore import Exploration, Space, assess, candidates, default_space, explore, unfit
 from gpuplan.scenario import Scenario
 
 CANDIDATES = 1_000

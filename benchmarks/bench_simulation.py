@@ -1,7 +1,7 @@
 """Speed of the simulation, in one run on this machine, as ratios against what a user would pick instead.
 
 Run with ``python benchmarks/bench_simulation.py``. Nothing here is a test. What a user would pick instead of
-``gpuplan.models.simulation`` for a queue is a script with simpy or ciw; all are asked for the same M/M/50 at 45
+``gpuplan.models.demand.simulation`` for a queue is a script with simpy or ciw; all are asked for the same M/M/50 at 45
 erlang, whose mean wait is known exactly (Erlang C). Each runs three times in turn; shown is the median. numba
 compiles at its first use; that time stands apart.
 """
@@ -21,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from gpuplan.models import simulation
-from gpuplan.models.simulation import Stream, simulate
+from gpuplan.models.demand import simulation
+from gpuplan.models.demand.simulation import Stream, simulate
 
 SERVERS, LOAD = 50, 45.0
 BATCHES = 30

@@ -7,11 +7,10 @@
 """
 
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
-from gpuplan.checks import check_plan
-from gpuplan.fields import ScenarioError
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.checks import check_plan
 from gpuplan.report import plan_dict, plan_frames
-from gpuplan.scenario import Scenario, load_scenario
+from gpuplan.scenario import Scenario, ScenarioError, load_scenario
 
 __version__ = "0.1.0"
 

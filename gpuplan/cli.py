@@ -17,24 +17,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gpuplan import __version__
-from gpuplan.audit import Comparison, audit, compare, suggest_groups, suggested_scenario
+from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
+from gpuplan.analysis.explore import SHARING, Space, default_space, explore, to_win
+from gpuplan.analysis.sensitivity import thresholds, tornado
+from gpuplan.analysis.simulation import WHEN, Trial, trial, trial_dict, trial_hosts
+from gpuplan.audit.trace import FORMATS, Jobs, Samples, TraceError, read_trace
+from gpuplan.audit.use import Comparison, audit, compare, suggest_groups, suggested_scenario
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
-from gpuplan.compare import FEWEST, MOST, compare_plans
-from gpuplan.customer import customer_scenario
-from gpuplan.explore import SHARING, Space, default_space, explore, to_win
-from gpuplan.fields import (
-    MAX_GPUS,
-    Field,
-    Problem,
-    ScenarioError,
-    field_of,
-    one_line,
-    parse_value,
-    show,
-    shown_name,
-)
-from gpuplan.models.simulation import Progress
+from gpuplan.models.demand.simulation import Progress
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.customer import customer_scenario
 from gpuplan.report import (
     KINDS,
     audit_dict,
@@ -64,17 +56,23 @@ from gpuplan.report.template import left_out_text, read_template
 from gpuplan.report.untrusted import TemplateError
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
+    MAX_GPUS,
+    Field,
+    Problem,
     Scenario,
+    ScenarioError,
     decode_scenario,
     example_names,
+    field_of,
     from_dict,
     json_schema,
     load_scenario,
+    one_line,
+    parse_value,
     scenario_path,
+    show,
+    shown_name,
 )
-from gpuplan.sensitivity import thresholds, tornado
-from gpuplan.trace import FORMATS, Jobs, Samples, TraceError, read_trace
-from gpuplan.trial import WHEN, Trial, trial, trial_dict, trial_hosts
 from gpuplan.wording import amount
 
 BAD_INPUT = 2

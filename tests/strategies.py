@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gpuplan import load_catalog
-from gpuplan.fields import FIELDS, GROUP_FIELDS, MODES, Field
-from gpuplan.pricing import price_keys
+from gpuplan.plan.prices import price_keys
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, MODES, Field
 
 CATALOG = load_catalog()
 IDS = {

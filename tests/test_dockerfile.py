@@ -124,7 +124,7 @@ def test_what_is_copied_exists_and_is_not_ignored_and_the_rest_is() -> None:
         assert not ignored(source), source
     for file in (
         "requirements/image.txt",
-        "gpuplan/app/static/app.css",
+        "gpuplan/widgets/static/app.css",
         "data/scenarios/enterprise.yaml",
         "notebooks/workbook.ipynb",
     ):

@@ -11,7 +11,7 @@ import pytest
 import gpuplan
 from gpuplan import Plan
 from gpuplan.catalog import Catalog
-from gpuplan.checks import check_plan
+from gpuplan.plan.checks import check_plan
 from gpuplan.scenario import MAX_FILE_BYTES, example_names, load_scenario, scenario_path
 
 MODULES = [

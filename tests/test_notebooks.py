@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gpuplan import load_catalog
-from gpuplan.app.model import STEPS
+from gpuplan.app.state import STEPS
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpuplan import load_catalog, load_scenario, make_plan, plan_dict
-from gpuplan.calibration import TRAINING
+from gpuplan.analysis.calibration import TRAINING
 from gpuplan.cli import main
 from gpuplan.report import calibration_dict
 

@@ -33,7 +33,11 @@ def test_wheel_carries_what_it_needs_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     shipped = {str(path.relative_to(ROOT)) for path in (ROOT / "data").rglob("*") if path.is_file()}
     assert shipped <= {n.removeprefix("gpuplan/") for n in names if n.startswith("gpuplan/data/")}
-    for needed in ("gpuplan/app/workbook.ipynb", "gpuplan/app/static/app.css", "gpuplan/app/static/vega.js"):
+    for needed in (
+        "gpuplan/app/workbook.ipynb",
+        "gpuplan/widgets/static/app.css",
+        "gpuplan/widgets/static/vega.js",
+    ):
         assert needed in names
     assert any(n.endswith("templates/gpuplan/index.html.j2") for n in names)
     assert not [

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuplan.app.fragments import Link, link_of
-from gpuplan.app.model import HISTORY, Workbook
+from gpuplan.app.state import HISTORY, Workbook
 
 MOST_DRAFTS = 100
 """Fields whose text is taken back though it was refused."""

@@ -12,38 +12,37 @@ from typing import Any
 
 import ipywidgets
 
-from gpuplan.app import frame
+from gpuplan.app import header
 from gpuplan.app.memory import memory_of, resume
-from gpuplan.app.model import STEPS, Workbook, guarded
-from gpuplan.app.parts import Part, make_part, together
+from gpuplan.app.state import STEPS, Workbook, guarded
 from gpuplan.app.steps import (
-    audit_step,
-    compare_step,
+    alternatives,
+    audit,
+    compare,
+    cost,
     cost_chart,
-    cost_step,
-    deliver_step,
+    deliver,
+    demand,
     demand_chart,
-    demand_step,
     design,
+    explore,
     explore_chart,
-    explore_step,
-    failing,
+    failures,
     hardware,
     hosts,
+    network,
     network_chart,
-    network_step,
     posture,
-    sensitivity_step,
-    simulate_step,
+    sensitivity,
+    simulate,
     start,
     usecases,
-    worth_step,
 )
 from gpuplan.app.uploading import Upload
 from gpuplan.catalog import load_catalog
-from gpuplan.fields import shown_name
 from gpuplan.report import file_stem
-from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario
+from gpuplan.scenario import MAX_FILE_BYTES, Scenario, load_scenario, shown_name
+from gpuplan.widgets.part import Part, make_part, together
 
 log = logging.getLogger("gpuplan.app")
 
@@ -81,11 +80,11 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         drawer = self._part("drawer")
         self._page = _box("gp-work")
         self._columns = _box("gp-columns", self._page)
-        self._frame = [self._shows(strip, frame.strip_data), self._shows(drawer, frame.drawer_data)]
+        self._frame = [self._shows(strip, header.strip_data), self._shows(drawer, header.drawer_data)]
         around: tuple[ipywidgets.Widget, ...] = (strip, drawer, self._columns)
         if self._bar is not None:
             nav = self._part("nav")
-            self._frame += [self._shows(self._bar, frame.bar_data), self._shows(nav, frame.nav_data)]
+            self._frame += [self._shows(self._bar, header.bar_data), self._shows(nav, header.nav_data)]
             self._columns.children = (nav, self._page)
             around = (self._bar, *around)
         super().__init__(children=around)
@@ -168,44 +167,44 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         if step == "demand":
             return _box(
                 "gp-page",
-                part("demand", demand_step.rules_data, slow=True),
+                part("demand", demand.rules_data, slow=True),
                 _box(
                     "gp-card",
-                    part("panel", demand_step.day_head),
+                    part("panel", demand.day_head),
                     _box(
                         "gp-split",
-                        chart(demand_step.day_rows, demand_chart.day_chart),
-                        part("panel", demand_step.day_data),
+                        chart(demand.day_rows, demand_chart.day_chart),
+                        part("panel", demand.day_data),
                     ),
                 ),
-                part("grid", demand_step.people_data),
+                part("grid", demand.people_data),
                 _box(
                     "gp-card",
-                    part("panel", demand_step.odds_head),
+                    part("panel", demand.odds_head),
                     _box(
                         "gp-split gp-even",
-                        chart(demand_step.odds_rows, demand_chart.odds_chart, slow=True),
-                        part("panel", demand_step.odds_data, slow=True),
+                        chart(demand.odds_rows, demand_chart.odds_chart, slow=True),
+                        part("panel", demand.odds_data, slow=True),
                     ),
                 ),
-                part("form", demand_step.assumption_form),
+                part("form", demand.assumption_form),
                 _box(
                     "gp-pair",
-                    _box("gp-card", part("panel", demand_step.silo_data, slow=True)),
-                    part("form", demand_step.growth_form),
+                    _box("gp-card", part("panel", demand.silo_data, slow=True)),
+                    part("form", demand.growth_form),
                 ),
-                _box("gp-card", part("panel", demand_step.mixes_data)),
-                _box("gp-card", part("run", simulate_step.simulate_data)),
+                _box("gp-card", part("panel", demand.mixes_data)),
+                _box("gp-card", part("run", simulate.simulate_data)),
                 _box(
                     "gp-card",
-                    part("run", audit_step.audit_data),
-                    chart(audit_step.week_rows, demand_chart.week_chart),
-                    part("panel", audit_step.audit_tables),
+                    part("run", audit.audit_data),
+                    chart(audit.week_rows, demand_chart.week_chart),
+                    part("panel", audit.audit_tables),
                 ),
             )
         if step == "hosts":
-            capacity = chart(failing.capacity_drawn, failing.capacity_chart, wide=False)
-            failures = _box("gp-card", part("tables", failing.failures_data), capacity)
+            capacity = chart(failures.capacity_drawn, failures.capacity_chart, wide=False)
+            lost = _box("gp-card", part("tables", failures.failures_data), capacity)
             return _box(
                 "gp-page",
                 part("posture", posture.posture_data, slow=True),
@@ -214,7 +213,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     _box(
                         "gp-main",
                         part("hosts", hosts.picture_data),
-                        failures,
+                        lost,
                         _box("gp-card", part("tables", hardware.shared_data)),
                         part("form", posture.risk_form),
                     ),
@@ -238,38 +237,38 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 ),
                 _box(
                     "gp-inputs",
-                    part("form", network_step.network_form),
-                    part("form", network_step.more_network_form),
+                    part("form", network.network_form),
+                    part("form", network.more_network_form),
                 ),
                 _box(
                     "gp-card gp-wide gp-parted",
-                    part("panel", network_step.remote_data),
-                    part("panel", network_step.rules_data),
+                    part("panel", network.remote_data),
+                    part("panel", network.rules_data),
                 ),
                 _box(
                     "gp-card gp-wide gp-parted",
-                    part("panel", network_step.fabric_data),
-                    part("fabric", network_step.drawing_data),
+                    part("panel", network.fabric_data),
+                    part("fabric", network.drawing_data),
                 ),
                 _box(
                     "gp-split gp-even gp-cards-even",
-                    _box("gp-card", part("panel", network_step.settings_data)),
-                    _box("gp-card", part("panel", network_step.failures_data)),
+                    _box("gp-card", part("panel", network.settings_data)),
+                    _box("gp-card", part("panel", network.failures_data)),
                 ),
-                _box("gp-card gp-wide", part("panel", network_step.carries_data)),
+                _box("gp-card gp-wide", part("panel", network.carries_data)),
                 _box(
                     "gp-inputs gp-joined",
-                    part("form", network_step.training_form),
+                    part("form", network.training_form),
                     _box(
                         "gp-card gp-wide gp-parted",
-                        part("panel", network_step.training_data),
-                        part("panel", network_step.groups_data),
-                        part("panel", network_step.scaling_head, slow=True),
-                        chart(network_step.scaling_rows, network_chart.scaling_chart, slow=True),
-                        part("tables", network_step.scaling_table, slow=True),
+                        part("panel", network.training_data),
+                        part("panel", network.groups_data),
+                        part("panel", network.scaling_head, slow=True),
+                        chart(network.scaling_rows, network_chart.scaling_chart, slow=True),
+                        part("tables", network.scaling_table, slow=True),
                     ),
                 ),
-                _box("gp-card gp-wide", part("panel", network_step.claims_data, slow=True)),
+                _box("gp-card gp-wide", part("panel", network.claims_data, slow=True)),
             )
         if step == "cost":
             return _box(
@@ -281,29 +280,29 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                         "text": "What is paid when and for what, and what the prices rest on.",
                     },
                 ),
-                _box("gp-inputs", part("form", cost_step.money_form)),
+                _box("gp-inputs", part("form", cost.money_form)),
                 _box(
                     "gp-card gp-wide gp-parted",
-                    part("panel", cost_step.cost_data),
-                    chart(cost_step.years_rows, cost_chart.years_chart),
+                    part("panel", cost.cost_data),
+                    chart(cost.years_rows, cost_chart.years_chart),
                     _box(
                         "gp-split gp-even gp-years",
-                        part("panel", cost_step.parts_data),
-                        part("panel", cost_step.groups_data),
+                        part("panel", cost.parts_data),
+                        part("panel", cost.groups_data),
                     ),
-                    part("tables", cost_step.years_table),
+                    part("tables", cost.years_table),
                 ),
                 _box(
                     "gp-inputs",
-                    part("form", cost_step.factors_form),
-                    part("form", cost_step.internal_form),
+                    part("form", cost.factors_form),
+                    part("form", cost.internal_form),
                 ),
-                _box("gp-card gp-wide", part("sheet", cost_step.prices_data, slow=True)),
-                _box("gp-card gp-wide", part("panel", cost_step.power_data)),
-                _box("gp-card gp-wide", part("panel", cost_step.bill_data)),
+                _box("gp-card gp-wide", part("sheet", cost.prices_data, slow=True)),
+                _box("gp-card gp-wide", part("panel", cost.power_data)),
+                _box("gp-card gp-wide", part("panel", cost.bill_data)),
                 *(
                     _box("gp-card gp-wide", part("tables", data))
-                    for data in (worth_step.silos_data, worth_step.rent_data, worth_step.postures_data)
+                    for data in (alternatives.silos_data, alternatives.rent_data, alternatives.postures_data)
                 ),
             )
         if step == "compare":
@@ -318,24 +317,24 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 ),
                 _box(
                     "gp-card gp-wide gp-parted",
-                    part("run", explore_step.explore_data),
-                    part("panel", explore_step.to_win_data),
-                    part("panel", explore_step.frontier_head),
-                    chart(explore_step.frontier_rows, explore_chart.frontier_chart),
-                    part("tables", explore_step.frontier_table),
-                    part("tables", explore_step.ranked_data),
-                    part("tables", explore_step.unpriced_data),
-                    part("tables", explore_step.rejected_data),
+                    part("run", explore.explore_data),
+                    part("panel", explore.to_win_data),
+                    part("panel", explore.frontier_head),
+                    chart(explore.frontier_rows, explore_chart.frontier_chart),
+                    part("tables", explore.frontier_table),
+                    part("tables", explore.ranked_data),
+                    part("tables", explore.unpriced_data),
+                    part("tables", explore.rejected_data),
                 ),
                 _box(
                     "gp-card gp-wide gp-parted",
-                    part("run", sensitivity_step.sensitivity_data),
-                    part("panel", sensitivity_step.tornado_head),
-                    chart(sensitivity_step.tornado_rows, explore_chart.tornado_chart),
-                    part("sheet", sensitivity_step.ranges_data),
-                    part("tables", sensitivity_step.thresholds_data),
+                    part("run", sensitivity.sensitivity_data),
+                    part("panel", sensitivity.tornado_head),
+                    chart(sensitivity.tornado_rows, explore_chart.tornado_chart),
+                    part("sheet", sensitivity.ranges_data),
+                    part("tables", sensitivity.thresholds_data),
                 ),
-                _box("gp-card gp-wide", part("panel", compare_step.compare_data)),
+                _box("gp-card gp-wide", part("panel", compare.compare_data)),
             )
         if step == "deliver":
             return _box(
@@ -344,11 +343,11 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                     "title",
                     lambda _w: {"title": "Deliver", "text": "Files for the customer to keep and to check."},
                 ),
-                _box("gp-card gp-wide", part("run", deliver_step.deliver_data)),
+                _box("gp-card gp-wide", part("run", deliver.deliver_data)),
                 _box(
                     "gp-split gp-even gp-cards-even",
                     *(
-                        _box("gp-card", part("run", partial(deliver_step.template_data, kind)))
+                        _box("gp-card", part("run", partial(deliver.template_data, kind)))
                         for kind in ("docx", "pptx")
                     ),
                 ),
@@ -399,7 +398,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         elif kind == "visit":
             path = str(content["path"])
             workbook.drawer = ""
-            workbook.go(frame.step_of(path))
+            workbook.go(header.step_of(path))
             self._tell({"type": "focus", "path": path})
         elif kind == "fail":
             workbook.toggle_host(str(content["pool"]), int(content["host"]))
@@ -448,7 +447,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         elif kind == "cancel-sensitivity":
             workbook.swinging.runner.cancel()
         elif kind == "use-option":
-            explore_step.use_option(workbook, str(content["option"]))
+            explore.use_option(workbook, str(content["option"]))
         elif kind == "keep":
             workbook.keep()
         elif kind == "open-kept":
@@ -496,7 +495,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
                 workbook.scenario,
                 str(content.get("kind", "")),
                 self._folder,
-                internal=deliver_step.is_internal(workbook),
+                internal=deliver.is_internal(workbook),
             )
         elif kind == "cancel-deliver":
             workbook.delivering.cancel()

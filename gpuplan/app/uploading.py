@@ -14,13 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gpuplan.fields import shown_name
 from gpuplan.report.template import (
     MOST_TEMPLATE_BYTES,
     checked_template,
     left_out_text,
 )
 from gpuplan.report.untrusted import TemplateError
+from gpuplan.scenario import shown_name
 
 SCRATCH = "GPUPLAN_SCRATCH"
 """Environment variable with the folder for files of this session, which the server removes however the session ends."""

@@ -10,9 +10,9 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Method, Suggestion
+from gpuplan.audit.trace import Reading
+from gpuplan.audit.use import REAL_TIME_S, Audit, Comparison, Method, Suggestion
 from gpuplan.report.text import heading, table, wrapped
-from gpuplan.trace import Reading
 from gpuplan.wording import DAY_NAMES, amount, number, percent, wait_words
 
 MOST_GROUPS = 20

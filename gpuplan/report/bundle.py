@@ -7,8 +7,8 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 
-from gpuplan.customer import customer_scenario
 from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.customer import customer_scenario
 
 KINDS = {
     "html": "Design document, for the browser and for print",

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree import ElementTree
 
+from gpuplan.analysis.demand import CurvePoint, Methods, chance_curve, hour_demand, methods, week_demand
 from gpuplan.models import cost
 from gpuplan.plan import Plan
-from gpuplan.records import Pool
+from gpuplan.plan.results import Pool
+from gpuplan.report.colours import OKABE_ITO, PARTS
 from gpuplan.report.diagrams import (
     FONT,
     INK,
@@ -27,8 +29,6 @@ from gpuplan.report.diagrams import (
     pen_on,
     shortened,
 )
-from gpuplan.report.marks import OKABE_ITO, PARTS
-from gpuplan.study import CurvePoint, Methods, chance_curve, hour_demand, methods, week_demand
 from gpuplan.wording import METHOD_NAMES, bare_amount, counted, number, stated_percent
 
 Spec = dict[str, Any]

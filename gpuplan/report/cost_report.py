@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from gpuplan.costing import Costs
-from gpuplan.customer import earned_in_all, earnings
-from gpuplan.economics import no_rental, posture_costs, rent_or_buy, silo_costs
-from gpuplan.energy import PowerUse
+from gpuplan.analysis.alternatives import no_rental, posture_costs, rent_or_buy, silo_costs
 from gpuplan.facts import BASES
-from gpuplan.materials import Material
 from gpuplan.models import cost
 from gpuplan.plan import Plan
+from gpuplan.plan.bill_of_materials import Material
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.customer import earned_in_all, earnings
+from gpuplan.plan.power import PowerUse
 from gpuplan.report.tables import costs_dict, group_names, plain, power_dict
 from gpuplan.report.text import WIDTH, heading, indented, share_words, table, wrapped
 from gpuplan.wording import (

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gpuplan.plan import Plan
-from gpuplan.report.text import heading, table, wrapped
-from gpuplan.sizing import burst_fact
-from gpuplan.study import (
+from gpuplan.analysis.demand import (
     Methods,
     chance_curve,
     methods,
@@ -17,7 +14,10 @@ from gpuplan.study import (
     silos,
     week_demand,
 )
-from gpuplan.trial import Trial, by_group, trial_dict
+from gpuplan.analysis.simulation import Trial, by_group, trial_dict
+from gpuplan.plan import Plan
+from gpuplan.plan.demand import burst_fact
+from gpuplan.report.text import heading, table, wrapped
 from gpuplan.wording import (
     FORMULA_NAMES,
     METHOD_NAMES,

@@ -14,12 +14,12 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from gpuplan.cabling import Cabling, Ports, Switches
-from gpuplan.materials import DOMAIN, Material
 from gpuplan.models.placement import Host, Load, Room
 from gpuplan.plan import UNASSIGNED, Plan
-from gpuplan.records import Pool
-from gpuplan.report.marks import OKABE_ITO
+from gpuplan.plan.bill_of_materials import DOMAIN, Material
+from gpuplan.plan.fabric import Cabling, Ports, Switches
+from gpuplan.plan.results import Pool
+from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.tables import group_names, host_kinds
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES, TRANSPORT_NAMES, amount, counted, number

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from gpuplan.plan import Plan
-from gpuplan.pricing import newest_price
+from gpuplan.plan.prices import newest_price
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 """Characters that XML or HTML cannot hold."""

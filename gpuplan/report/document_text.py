@@ -7,19 +7,19 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from gpuplan.allocation import sharing_modes
+from gpuplan.analysis.demand import methods, rule_answers, silos, week_demand
 from gpuplan.catalog import Catalog
-from gpuplan.checks import check_plan
-from gpuplan.costing import Costs
-from gpuplan.customer import earned_in_all, earnings
-from gpuplan.distributed import TrainingUse
-from gpuplan.energy import PowerUse
 from gpuplan.facts import BASES
-from gpuplan.fields import FIELD_BY_PATH, FIELDS, field_of
-from gpuplan.materials import Material
 from gpuplan.plan import Plan
-from gpuplan.records import GroupPlan, Input, Line, LossLevel, Message, Pool
-from gpuplan.remote import RemoteUse
+from gpuplan.plan.access import sharing_modes
+from gpuplan.plan.bill_of_materials import Material
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.customer import earned_in_all, earnings
+from gpuplan.plan.power import PowerUse
+from gpuplan.plan.remote_gpus import RemoteUse
+from gpuplan.plan.results import GroupPlan, Input, Line, LossLevel, Message, Pool
+from gpuplan.plan.training import TrainingUse
 from gpuplan.report.cost_report import INTERNAL, PER, STATUS, UNITS
 from gpuplan.report.document import (
     Block,
@@ -34,8 +34,7 @@ from gpuplan.report.document import (
 )
 from gpuplan.report.tables import group_names, idle_text
 from gpuplan.report.text import share_range, share_words
-from gpuplan.scenario import Group
-from gpuplan.study import methods, rule_answers, silos, week_demand
+from gpuplan.scenario import FIELD_BY_PATH, FIELDS, Group, field_of
 from gpuplan.units import SUFFIX
 from gpuplan.wording import (
     AGGREGATION_NAMES,

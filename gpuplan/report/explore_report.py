@@ -10,14 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
-from gpuplan.compare import CompareRow, Comparison
-from gpuplan.explore import Candidate, Condition, Exploration, Option, why_not
-from gpuplan.fields import field_of
+from gpuplan.analysis.compare import CompareRow, Comparison
+from gpuplan.analysis.explore import Candidate, Condition, Exploration, Option, why_not
+from gpuplan.analysis.sensitivity import Bar, Threshold
 from gpuplan.plan import Plan
 from gpuplan.report.tables import plain
 from gpuplan.report.text import heading, indented, table, wrapped
-from gpuplan.scenario import Scenario
-from gpuplan.sensitivity import Bar, Threshold
+from gpuplan.scenario import Scenario, field_of
 from gpuplan.wording import (
     amount,
     basis_word,

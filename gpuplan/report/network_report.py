@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from gpuplan.allocation import stun_item
-from gpuplan.cabling import Cabling, Ports
-from gpuplan.calibration import (
+from gpuplan.analysis.calibration import (
     COLD,
     ITEMS,
     SERVERS,
@@ -24,15 +22,17 @@ from gpuplan.calibration import (
     points,
 )
 from gpuplan.catalog import Catalog
-from gpuplan.distributed import CLAIMED_GBIT_S, MAX_HOSTS, TrainingUse, claims, curves
 from gpuplan.facts import Fact
 from gpuplan.models.availability import stun_time_s, worst_stun_time_s
-from gpuplan.network import carried
 from gpuplan.plan import Plan
-from gpuplan.remote import RemoteUse
+from gpuplan.plan.access import stun_item
+from gpuplan.plan.fabric import Cabling, Ports
+from gpuplan.plan.gpu_speed import round_trip, tcp_rate
+from gpuplan.plan.network import carried
+from gpuplan.plan.remote_gpus import RemoteUse
+from gpuplan.plan.training import CLAIMED_GBIT_S, MAX_HOSTS, TrainingUse, claims, curves
 from gpuplan.report.tables import plain
 from gpuplan.report.text import heading, share_range, share_words, table, wrapped
-from gpuplan.speeds import round_trip, tcp_rate
 from gpuplan.wording import AGGREGATION_NAMES, TRANSPORT_NAMES, VERDICTS, amount, basis_word, number, percent
 
 STUN, WORST_STUN = "vMotion stun", "vMotion stun, worst case"

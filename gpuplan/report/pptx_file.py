@@ -8,11 +8,11 @@ from functools import lru_cache
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from gpuplan.checks import check_plan
-from gpuplan.costing import CostPart, Costs
-from gpuplan.economics import silo_costs
+from gpuplan.analysis.alternatives import silo_costs
 from gpuplan.plan import Plan
-from gpuplan.records import Message
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.cost import CostPart, Costs
+from gpuplan.plan.results import Message
 from gpuplan.report.document import clean
 from gpuplan.report.document_text import cost_span, hosts_lost, what_to_do
 from gpuplan.report.docx_file import add_svg, moment_of, one_line, same_bytes

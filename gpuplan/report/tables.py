@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from gpuplan.allocation import sharing_modes
-from gpuplan.checks import check_plan
-from gpuplan.costing import Costs
-from gpuplan.energy import PowerUse
-from gpuplan.models.failover import Idle
+from gpuplan.models.availability.failover import Idle
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
-from gpuplan.pricing import Price
-from gpuplan.records import Pool
+from gpuplan.plan.access import sharing_modes
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.power import PowerUse
+from gpuplan.plan.prices import Price
+from gpuplan.plan.results import Pool
 from gpuplan.report.explain import formula_text
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.wording import MODE_NAMES, amount, number

@@ -17,7 +17,6 @@ from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from gpuplan.fields import one_line
 from gpuplan.report.untrusted import (
     CUT_FROM_SETTINGS,
     OLD,
@@ -30,6 +29,7 @@ from gpuplan.report.untrusted import (
     members,
     shown_part,
 )
+from gpuplan.scenario import one_line
 
 MOST_TEMPLATE_BYTES = 30_000_000
 """Size of a template."""

@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from gpuplan.cabling import Cabling
-from gpuplan.clusters import divided, division_words
 from gpuplan.plan import UNASSIGNED, Plan
-from gpuplan.records import GroupPlan, Pool
+from gpuplan.plan.clusters import divided, division_words
+from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.results import GroupPlan, Pool
 from gpuplan.units import MIB_PER_GIB, exact
 from gpuplan.wording import MODE_NAMES, TRANSPORT_NAMES, amount, number
 

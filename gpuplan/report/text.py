@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.checks import check_plan
 from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
-from gpuplan.records import Pool
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.results import Pool
 from gpuplan.report.tables import group_names, idle_text, plan_tables
 from gpuplan.wording import (
     MODE_NAMES,

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 from xml.parsers import expat
 
-from gpuplan.fields import one_line
+from gpuplan.scenario import one_line
 
 MOST_BYTES = 50_000_000
 """Size of its content."""

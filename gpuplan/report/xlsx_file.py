@@ -13,22 +13,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from gpuplan.checks import check_plan
-from gpuplan.costing import HARDWARE, PARTS, Costs
-from gpuplan.customer import earned_in_all, earnings
-from gpuplan.energy import usual_power_w
 from gpuplan.facts import Fact
-from gpuplan.fields import FIELDS, GROUP_FIELDS, field_of
-from gpuplan.materials import GPU_LICENCES, PLATFORMS, Counts, Material, included_years, server_price
 from gpuplan.models import cost, power
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
-from gpuplan.pricing import catalog_factor, factor, newest_price
-from gpuplan.records import Line, Pool
+from gpuplan.plan.bill_of_materials import (
+    GPU_LICENCES,
+    PLATFORMS,
+    Counts,
+    Material,
+    included_years,
+    server_price,
+)
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.cost import HARDWARE, PARTS, Costs
+from gpuplan.plan.customer import earned_in_all, earnings
+from gpuplan.plan.power import usual_power_w
+from gpuplan.plan.prices import catalog_factor, factor, newest_price
+from gpuplan.plan.results import Line, Pool
 from gpuplan.report.cost_report import INTERNAL, PER
 from gpuplan.report.document import clean
 from gpuplan.report.explain import formula_text
 from gpuplan.report.tables import group_names, idle_text
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
 from gpuplan.wording import (
     MODE_NAMES,
     TRANSPORT_NAMES,

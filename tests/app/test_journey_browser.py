@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from gpuplan.app.model import STEPS
+from gpuplan.app.state import STEPS
 from gpuplan.report import KINDS
 
 pytestmark = pytest.mark.browser

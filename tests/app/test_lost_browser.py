@@ -18,8 +18,8 @@ import pytest
 pytest.importorskip("voila")
 
 from gpuplan import load_catalog, load_scenario
-from gpuplan.app.model import Workbook
 from gpuplan.app.screen import WorkbookApp
+from gpuplan.app.state import Workbook
 
 pytestmark = pytest.mark.browser
 

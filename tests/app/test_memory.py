@@ -13,8 +13,8 @@ pytest.importorskip("voila")
 
 from gpuplan import load_scenario
 from gpuplan.app.memory import SHAPES, memory_of, resume
-from gpuplan.app.model import Workbook
 from gpuplan.app.screen import WorkbookApp
+from gpuplan.app.state import Workbook
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Internal
 

@@ -19,8 +19,8 @@ import pytest
 
 pytest.importorskip("voila")
 
-from gpuplan.app.model import STEPS
 from gpuplan.app.serve import server as serving
+from gpuplan.app.state import STEPS
 from gpuplan.report import KINDS
 
 pytestmark = pytest.mark.browser

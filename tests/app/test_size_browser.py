@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gpuplan.app.model import STEPS
+from gpuplan.app.state import STEPS
 from gpuplan.scenario import from_dict
 
 pytestmark = pytest.mark.browser

@@ -25,7 +25,7 @@ import pptx
 from corpus import Case, corpus
 
 from gpuplan import load_catalog, load_scenario, make_plan
-from gpuplan.app.model import Workbook
+from gpuplan.app.state import Workbook
 from gpuplan.app.uploading import Template, Upload
 from gpuplan.cli import main
 from gpuplan.report.document import Document

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.fields import MODES as SCENARIO_MODES
 from gpuplan.models.access import MODES, Access, access_mode
+from gpuplan.scenario import MODES as SCENARIO_MODES
 
 NEEDS: dict[str, Any] = {
     "vgpus_each": 1,

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuplan.audit import audit, compare, suggest_groups
+from gpuplan.audit.trace import Jobs, read_trace
+from gpuplan.audit.use import audit, compare, suggest_groups
 from gpuplan.report import audit_dict, audit_text
-from gpuplan.trace import Jobs, read_trace
 from gpuplan.wording import wait_words
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.customer import customer_scenario
+from gpuplan.plan.customer import customer_scenario
 from gpuplan.report import KINDS, design_files, file_stem, zipped
 from gpuplan.scenario import decode_scenario
 

@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from gpuplan import Plan, make_plan
+from gpuplan.analysis.demand import methods
 from gpuplan.catalog import Catalog
-from gpuplan.costing import PARTS as COST_PARTS
+from gpuplan.plan.cost import PARTS as COST_PARTS
 from gpuplan.report.charts import (
     LEAST_CHANCE,
     _above_floor,
@@ -23,10 +24,9 @@ from gpuplan.report.charts import (
     waiting_svg,
     years_svg,
 )
+from gpuplan.report.colours import OKABE_ITO, PARTS
 from gpuplan.report.diagrams import OTHER, figure_png
-from gpuplan.report.marks import OKABE_ITO, PARTS
 from gpuplan.scenario import from_dict
-from gpuplan.study import methods
 from gpuplan.wording import bare_amount, number
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.alternatives import posture_costs, rent_or_buy, silo_costs
 from gpuplan.catalog import Catalog
-from gpuplan.economics import posture_costs, rent_or_buy, silo_costs
 from gpuplan.report import cost_dict, cost_text, money, plan_text
 from gpuplan.report.text import WIDTH
 from gpuplan.scenario import Scenario, from_dict

@@ -7,11 +7,11 @@ import json
 import pytest
 
 from gpuplan import load_scenario, make_plan
+from gpuplan.analysis.demand import methods, rule_answers, silos
+from gpuplan.analysis.simulation import trial
 from gpuplan.catalog import Catalog
 from gpuplan.report import demand_dict, demand_text
 from gpuplan.scenario import example_names, from_dict
-from gpuplan.study import methods, rule_answers, silos
-from gpuplan.trial import trial
 
 
 @pytest.mark.parametrize("name", example_names())

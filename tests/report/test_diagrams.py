@@ -13,7 +13,8 @@ import pytest
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.materials import DOMAIN
+from gpuplan.plan.bill_of_materials import DOMAIN
+from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.diagrams import (
     MOST_CLIENTS,
     MOST_HOSTS,
@@ -26,7 +27,6 @@ from gpuplan.report.diagrams import (
     shortened,
     text_width,
 )
-from gpuplan.report.marks import OKABE_ITO
 from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import from_dict
 

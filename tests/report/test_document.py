@@ -6,7 +6,7 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.pricing import newest_price
+from gpuplan.plan.prices import newest_price
 from gpuplan.report.document import DecisionBlock, Document, Figure, Grid, Paragraph, design_document
 from gpuplan.report.document_text import MOST_HOSTS, MOST_SOURCES
 from gpuplan.scenario import from_dict

@@ -8,9 +8,10 @@ from collections import Counter
 
 import pytest
 
-from gpuplan import Plan, checks, load_scenario, make_plan
+from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.checks import check_plan
+from gpuplan.plan import checks
+from gpuplan.plan.checks import check_plan
 from gpuplan.report import amount, money, number, percent
 from gpuplan.report.document import (
     Block,

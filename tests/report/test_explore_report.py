@@ -11,9 +11,10 @@ from dataclasses import fields, replace
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.compare import compare_plans
+from gpuplan.analysis.explore import Candidate, Exploration, Option, Space, explore, to_win, why_not
+from gpuplan.analysis.sensitivity import Bar, Threshold, thresholds, tornado
 from gpuplan.catalog import Catalog
-from gpuplan.compare import compare_plans
-from gpuplan.explore import Candidate, Exploration, Option, Space, explore, to_win, why_not
 from gpuplan.report import (
     beside_winner,
     compare_dict,
@@ -26,7 +27,6 @@ from gpuplan.report import (
     sensitivity_text,
 )
 from gpuplan.scenario import Scenario, from_dict
-from gpuplan.sensitivity import Bar, Threshold, thresholds, tornado
 
 SPACE = Space(
     gpus=("v100-pcie-32gb", "t4-16gb", "h100-sxm5-64gb"),

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.calibration import COLD, ITEMS, SERVERS, TRAINING
+from gpuplan.analysis.calibration import COLD, ITEMS, SERVERS, TRAINING
 from gpuplan.catalog import Catalog
-from gpuplan.distributed import HOSTS
+from gpuplan.plan.training import HOSTS
 from gpuplan.report import calibration_dict, calibration_text, network_dict, network_text, plan_text
 from gpuplan.report.network_report import (
     STUN,

@@ -18,8 +18,8 @@ from pptx import Presentation
 from pptx.util import Emu, Inches
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.alternatives import silo_costs
 from gpuplan.catalog import Catalog
-from gpuplan.economics import silo_costs
 from gpuplan.report.pptx_file import POINT, cost_series, pptx_bytes, text_lines
 from gpuplan.scenario import from_dict
 from gpuplan.wording import money, number, watts

@@ -15,7 +15,7 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.materials import Material
+from gpuplan.plan.bill_of_materials import Material
 from gpuplan.report.xlsx_file import MAX_TEXT, xlsx_bytes
 from gpuplan.scenario import Scenario, from_dict
 

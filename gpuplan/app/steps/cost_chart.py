@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.chart import DARK, LIGHT, SCHEMA, theme
+from gpuplan.widgets.chart import DARK, LIGHT, SCHEMA, theme
 
 Spec = dict[str, Any]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import ipywidgets
 
-from gpuplan.app.chart import DARK, LIGHT, SCHEMA, Chart, theme
-from gpuplan.app.model import Workbook
-from gpuplan.report.marks import OKABE_ITO
+from gpuplan.app.state import Workbook
+from gpuplan.report.colours import OKABE_ITO
+from gpuplan.widgets.chart import DARK, LIGHT, SCHEMA, Chart, theme
 from gpuplan.wording import METHOD_NAMES
 
 Spec = dict[str, Any]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.frame import message_data
-from gpuplan.app.model import Workbook
+from gpuplan.app.header import message_data
+from gpuplan.app.state import Workbook
 
 
 def design_data(workbook: Workbook) -> dict[str, Any]:

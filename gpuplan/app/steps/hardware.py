@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.allocation import sharing_modes
-from gpuplan.app.frame import field_data
-from gpuplan.app.model import Workbook
-from gpuplan.app.steps.failing import Cell, cell
+from gpuplan.app.header import field_data
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.failures import Cell, cell
 from gpuplan.models.placement import Family, Request, Shared
-from gpuplan.records import Pool
+from gpuplan.plan.access import sharing_modes
+from gpuplan.plan.results import Pool
 from gpuplan.report import amount, group_names, idle_text, number
 
 SIZES = [("equal", "one size on each GPU"), ("mixed", "mixed sizes on a GPU")]

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpuplan.allocation import pieces_of
-from gpuplan.app.frame import group_colours
-from gpuplan.app.model import Workbook
-from gpuplan.app.steps.failing import runs, verdict
-from gpuplan.models.failover import Outcome
+from gpuplan.app.header import group_colours
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.failures import runs, verdict
+from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
 from gpuplan.models.sharing import layout_starts
 from gpuplan.plan import Plan
-from gpuplan.records import Pool
+from gpuplan.plan.access import pieces_of
+from gpuplan.plan.results import Pool
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import UNASSIGNED

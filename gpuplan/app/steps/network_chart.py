@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.chart import DARK, LIGHT, SCHEMA, theme
-from gpuplan.report.marks import OKABE_ITO
+from gpuplan.report.colours import OKABE_ITO
+from gpuplan.widgets.chart import DARK, LIGHT, SCHEMA, theme
 
 Spec = dict[str, Any]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.allocation import stun_item
-from gpuplan.app.frame import field_data, short_number
-from gpuplan.app.model import Workbook
-from gpuplan.app.steps.failing import Cell, cell, move_words, stun_text
-from gpuplan.app.steps.worth_step import postures_of
+from gpuplan.app.header import field_data, short_number
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.alternatives import postures_of
+from gpuplan.app.steps.failures import Cell, cell, move_words, stun_text
 from gpuplan.facts import Fact
-from gpuplan.fields import FIELD_BY_PATH
-from gpuplan.records import Posture
+from gpuplan.plan.access import stun_item
+from gpuplan.plan.results import Posture
 from gpuplan.report import amount, basis_word, hours, number, percent
+from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.wording import MODE_NAMES
 
 POSTURES = (0, 1, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.model import STEPS, Workbook
+from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount
 from gpuplan.scenario import load_scenario

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpuplan.app.frame import field_data, group_colours
-from gpuplan.app.model import Workbook
-from gpuplan.fields import GROUP_FIELD_BY_NAME
-from gpuplan.records import GroupPlan, Reason
+from gpuplan.app.header import field_data, group_colours
+from gpuplan.app.state import Workbook
+from gpuplan.plan.results import GroupPlan, Reason
 from gpuplan.report import amount, number
+from gpuplan.scenario import GROUP_FIELD_BY_NAME
 from gpuplan.wording import MODE_NAMES
 
 COLUMNS = (

@@ -614,7 +614,7 @@ def test_a_page_that_leaves_while_its_kernel_ends_leaves_no_channel_open(tmp_pat
 
 
 def test_bundle_belongs_to_the_installed_altair() -> None:
-    from gpuplan.app import chart
+    from gpuplan.widgets import chart
 
     installed = importlib.metadata.version("altair")  # Vega changes with altair's minor versions
     assert chart.bundled_altair().split(".")[:2] == installed.split(".")[:2], "run: make bundle"
@@ -624,7 +624,7 @@ def test_bundle_belongs_to_the_installed_altair() -> None:
 
 
 def test_themes_differ_in_colour_only() -> None:
-    from gpuplan.app.chart import theme
+    from gpuplan.widgets.chart import theme
 
     light, dark = theme(False), theme(True)
     assert light["background"] == dark["background"] == "transparent"

@@ -12,11 +12,11 @@ pytest.importorskip("altair")
 import altair as alt
 
 from gpuplan import load_scenario
-from gpuplan.app.chart import split_rows
-from gpuplan.app.model import Workbook
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.cost import years_rows
 from gpuplan.app.steps.cost_chart import years_chart
-from gpuplan.app.steps.cost_step import years_rows
 from gpuplan.catalog import Catalog
+from gpuplan.widgets.chart import split_rows
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ pytest.importorskip("traitlets")
 import altair as alt
 
 from gpuplan import load_scenario
-from gpuplan.app.chart import DARK, LIGHT, split_rows
-from gpuplan.app.model import Workbook
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.demand import day_rows, odds_rows
 from gpuplan.app.steps.demand_chart import FLOOR, LEAST_CHANCE, LINES, StepChart, day_chart, odds_chart
-from gpuplan.app.steps.demand_step import day_rows, odds_rows
 from gpuplan.catalog import Catalog
-from gpuplan.fields import METHODS
+from gpuplan.scenario import METHODS
+from gpuplan.widgets.chart import DARK, LIGHT, split_rows
 from gpuplan.wording import METHOD_NAMES
 
 

@@ -9,10 +9,10 @@ import pytest
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.app.model import Workbook
+from gpuplan.app.state import Workbook
 from gpuplan.app.steps.design import design_data
 from gpuplan.catalog import Catalog
-from gpuplan.checks import check_plan
+from gpuplan.plan.checks import check_plan
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])

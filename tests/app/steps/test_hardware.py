@@ -13,7 +13,7 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.app.model import Workbook
+from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hardware import allowed_data, hardware_form, more_form, shared_data
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict

@@ -11,7 +11,7 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.app.model import Workbook
+from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hosts import COMPACT, LARGE, SHOWN_KINDS, picture_data
 from gpuplan.catalog import Catalog
 from gpuplan.models.sharing import layout_starts

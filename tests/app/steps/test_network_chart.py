@@ -12,11 +12,11 @@ pytest.importorskip("traitlets")
 import altair as alt
 
 from gpuplan import load_scenario
-from gpuplan.app.chart import split_rows
-from gpuplan.app.model import Workbook
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.network import scaling_head, scaling_rows
 from gpuplan.app.steps.network_chart import CHOSEN, THICK, scaling_chart
-from gpuplan.app.steps.network_step import scaling_head, scaling_rows
 from gpuplan.catalog import Catalog
+from gpuplan.widgets.chart import split_rows
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.app.frame import short_number
-from gpuplan.app.model import Workbook
+from gpuplan.analysis.alternatives import posture_costs
+from gpuplan.app.header import short_number
+from gpuplan.app.state import Workbook
 from gpuplan.app.steps.posture import posture_data, risk_form
 from gpuplan.catalog import Catalog
-from gpuplan.economics import posture_costs
 
 
 @pytest.fixture

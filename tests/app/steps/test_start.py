@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("traitlets")
 
-from gpuplan.app.model import STEPS, Workbook
+from gpuplan.app.state import STEPS, Workbook
 from gpuplan.app.steps.start import EXAMPLES, start_data
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import example_names

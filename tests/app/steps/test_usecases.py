@@ -11,11 +11,11 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.app.model import Workbook
-from gpuplan.app.steps import demand_step
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps import demand
 from gpuplan.app.steps.usecases import COLUMNS, PER_VM, access_data, demand_form, per_vm_data, table_data
 from gpuplan.catalog import Catalog
-from gpuplan.fields import GROUP_FIELDS
+from gpuplan.scenario import GROUP_FIELDS
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def plain(data: Any) -> Any:
 def test_the_tables_have_a_cell_for_every_input(book: Workbook) -> None:
     data = plain(table_data(book))
     elsewhere = {"workload"}  # in the network step, for groups on remote GPUs
-    assert {*COLUMNS, *PER_VM, *demand_step.COLUMNS, *elsewhere} == {f.path for f in GROUP_FIELDS}
+    assert {*COLUMNS, *PER_VM, *demand.COLUMNS, *elsewhere} == {f.path for f in GROUP_FIELDS}
     assert [row["id"] for row in data["rows"]] == [g.id for g in book.scenario.groups]
     for row in data["rows"]:
         assert [cell["path"] for cell in row["cells"]] == [f"groups.{row['id']}.{c}" for c in COLUMNS]

@@ -1,0 +1,239 @@
+"""Compare: two to four plans in columns, what differs between them, and a sentence for each result that does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpuplan.plan import Plan
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
+from gpuplan.wording import amount, hours, is_currency, percent
+
+FEWEST, MOST = 2, 4
+"""Plans that are compared at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRow:
+    """One input or result in every plan."""
+
+    key: str
+    """Path of the input, or key of the result."""
+    label: str
+    unit: str
+    """Of the numbers; ``currency`` where each plan has its own."""
+    values: tuple[Any, ...]
+    """In the order of the plans; None where one does not have it."""
+    differs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Plans beside each other."""
+
+    names: tuple[str, ...]
+    rows: tuple[CompareRow, ...]
+    """Inputs that differ, then the results."""
+    sentences: tuple[str, ...]
+    """One for each result that differs, and for what makes the money of the plans incomparable."""
+
+
+def compare_plans(plans: Sequence[Plan]) -> Comparison:
+    """Two to four plans in columns.
+
+    Parameters
+    ----------
+    plans : sequence of Plan
+        The plans; the others are compared with the first. [-]
+
+    Returns
+    -------
+    compare_plans : Comparison
+        Inputs that differ, results, and what differs in words. [-]
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two or more than four.
+    """
+    if not FEWEST <= len(plans) <= MOST:
+        raise ValueError(
+            f"plans has {len(plans)}; from {FEWEST} to {MOST} can be compared with each other at once"
+        )
+    names = _names(plans)
+    results = _results(plans)
+    return Comparison(names, (*_inputs(plans), *results), (*_caveats(plans, names), *_said(names, results)))
+
+
+def _names(plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Names of the designs, numbered where two have the same."""
+    given = [plan.scenario.name for plan in plans]
+    return tuple(
+        f"{name} ({given[: at + 1].count(name)})" if given.count(name) > 1 else name
+        for at, name in enumerate(given)
+    )
+
+
+def _inputs(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
+    """Inputs that are not the same in all plans."""
+    scenarios = [plan.scenario for plan in plans]
+    groups = dict.fromkeys(group.id for scenario in scenarios for group in scenario.groups)
+    paths = [spec.path for spec in FIELDS if spec.path not in ("name", "customer", "internal.notes")]
+    held = [{group.id for group in scenario.groups} for scenario in scenarios]
+    for group in groups:
+        names = (
+            [f.path for f in GROUP_FIELDS] if all(group in ids for ids in held) else ["people", "gpus_each"]
+        )
+        paths += [f"groups.{group}.{name}" for name in names]
+    for name in ("prices", "ranges"):
+        keys = dict.fromkeys(key for scenario in scenarios for key, _ in getattr(scenario, name))
+        paths += [f"{name}.{key}" for key in keys]
+    found = []
+    for path in paths:
+        parts = path.split(".")
+        values = tuple(
+            None if parts[0] == "groups" and parts[1] not in known else scenario.get(path)
+            for scenario, known in zip(scenarios, held, strict=True)
+        )
+        if any(value != values[0] for value in values):
+            found.append(CompareRow(path, _label(plans, path), _unit(path), values, True))
+    return tuple(found)
+
+
+def _label(plans: Sequence[Plan], path: str) -> str:
+    head, _, rest = path.partition(".")
+    if head in ("prices", "ranges"):
+        return f"{field_of(path).label}: {rest}"
+    if head != "groups":
+        return field_of(path).label
+    group = rest.partition(".")[0]
+    name = next(g.name for plan in plans for g in plan.scenario.groups if g.id == group)
+    return f"{name}: {field_of(path).label}"
+
+
+def _unit(path: str) -> str:
+    spec = field_of(path)
+    if path.startswith("prices."):
+        return "currency"
+    return {"share": "1"}.get(spec.kind, spec.unit)
+
+
+def _line(key: str) -> Callable[[Plan], Any]:
+    return lambda plan: plan.lines[key].value if key in plan.lines else None
+
+
+def _posture(plan: Plan) -> float | None:
+    return next((p.short_h for p in plan.postures if p.chosen), None)
+
+
+def _kept(plan: Plan) -> float | None:
+    return min((r.kept for r in plan.network.remote), default=None)
+
+
+RESULTS: tuple[tuple[str, str, str, Callable[[Plan], Any]], ...] = (
+    ("totals.hosts", "Hosts", "host", _line("totals.hosts")),
+    ("totals.gpus", "GPUs", "GPU", _line("totals.gpus")),
+    ("totals.gpus_after_failure", "GPUs after failure", "GPU", _line("totals.gpus_after_failure")),
+    ("totals.unplaced_vms", "VMs not placed", "VM", _line("totals.unplaced_vms")),
+    ("totals.waiting", "Chance of waiting", "%", _line("totals.waiting")),
+    ("short_h", "Hours a year short of hosts", "h", _posture),
+    ("kept", "Least share of native speed over the network", "1", _kept),
+    ("power.peak", "Power at peak", "W", _line("power.peak")),
+    ("power.typical", "Typical power", "W", _line("power.typical")),
+    ("power.racks", "Racks", "1", _line("power.racks")),
+    ("cost.years.0", "Paid at the start", "currency", _line("cost.years.0")),
+    ("cost.total", "Cost over all years", "currency", _line("cost.total")),
+    ("cost.net_present", "Net present cost", "currency", _line("cost.net_present")),
+    ("cost.gpu_hour_used", "Cost of a GPU-hour used", "currency", _line("cost.gpu_hour_used")),
+    (
+        "cost.excludes",
+        "Cost leaves out",
+        "",
+        lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
+    ),
+)
+"""Key, label, unit and value of each result."""
+
+
+def _results(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
+    """The headline numbers of all plans."""
+    currencies = {plan.scenario.cost.currency for plan in plans}
+    found = []
+    for key, label, unit, value in RESULTS:
+        values = tuple(value(plan) for plan in plans)
+        shown = next(iter(currencies)) if unit == "currency" and len(currencies) == 1 else unit
+        found.append(CompareRow(key, label, shown, values, any(v != values[0] for v in values)))
+    return tuple(found)
+
+
+def _caveats(plans: Sequence[Plan], names: Sequence[str]) -> tuple[str, ...]:
+    """What makes the money of the plans incomparable."""
+    found = []
+    for what, values in (
+        ("Money is in different currencies", [plan.scenario.cost.currency for plan in plans]),
+        (
+            "Money is counted over different times",
+            [amount(p.scenario.cost.years, "year") + "s" * (p.scenario.cost.years > 1) for p in plans],
+        ),
+        (
+            "The cost leaves out different things, so that the money is not comparable",
+            [
+                " and ".join(plan.costs.excludes) or "nothing" if plan.costs else "everything"
+                for plan in plans
+            ],
+        ),
+    ):
+        if len(set(values)) > 1:
+            each = "; ".join(f"{value} in {name}" for name, value in zip(names, values, strict=True))
+            found.append(f"{what}: {each}.")
+    return tuple(found)
+
+
+def _said(names: Sequence[str], results: Sequence[CompareRow]) -> tuple[str, ...]:
+    """A sentence for each result that differs; money only in one currency."""
+    found = []
+    for row in results:
+        if not row.differs or row.unit == "currency" or row.key == "cost.excludes":
+            continue
+        first, *others = row.values
+        said = [f"{_shown(first, row)} in {names[0]}"]
+        for name, value in zip(names[1:], others, strict=True):
+            said.append(f"{_shown(value, row)} in {name}{_beside(first, value, row)}")
+        found.append(f"{row.label}: {'; '.join(said)}.")
+    return tuple(found)
+
+
+def _shown(value: Any, row: CompareRow) -> str:
+    """A value as a sentence has it."""
+    if value is None:
+        return "none"
+    if row.unit == "%":
+        return percent(value / 100)
+    if row.key == "kept":
+        return percent(value)
+    if row.unit == "h":
+        return hours(value)
+    return amount(value if isinstance(value, int) else _three(float(value)), row.unit)
+
+
+def _three(value: float) -> float:
+    """To whole units from 100 on, below to three digits."""
+    return round(value) if abs(value) >= 100 else float(f"{value:.3g}")
+
+
+def _beside(first: Any, value: Any, row: CompareRow) -> str:
+    """How much more or less than in the first plan; of shares and hours both are said."""
+    if first is None or value is None or value == first or row.unit in ("%", "h") or row.key == "kept":
+        return ""
+    fewer = "fewer" if isinstance(value, int) else "less"
+    apart, word = abs(value - first), "more" if value > first else fewer
+    shown = _shown(apart, row)
+    if is_currency(row.unit) and max(value, first) < 100:  # of the amounts as they are shown
+        shown = f"{row.unit} {abs(round(value, 2) - round(first, 2)):.2f}"
+    share = (
+        f", {100 * apart / first:.0f} %"
+        if first and not isinstance(value, int) and apart >= 0.01 * first
+        else ""
+    )
+    return f" ({shown} {word}{share})"

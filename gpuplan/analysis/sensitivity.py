@@ -1,0 +1,393 @@
+"""Sensitivity: which inputs move cost and hosts most, each within its own low and high, and where the hosts change.
+
+Every end of a range is planned anew; nothing is worked out on ranges.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from gpuplan.analysis.demand import RISKS
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, host_counts, plan_costs
+from gpuplan.plan.access import work_fact
+from gpuplan.plan.demand import burst_fact, method_of, poisson_peakedness
+from gpuplan.plan.prices import catalog_factor
+from gpuplan.scenario import Group, Scenario, ScenarioError, field_of
+from gpuplan.units import exact
+
+Progress = Callable[[int, int], None]
+"""Called with how many steps are done, and how many there are."""
+
+FACTORS = (
+    "discount_rate",
+    "support_share",
+    "residual_share",
+    "pue",
+    "host_base_w",
+    "rack_kw",
+    "sockets",
+    "cores_per_socket",
+)
+"""Factors of the catalog that a scenario can state and that cost follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """An input at its low and at its high, everything else as it is."""
+
+    path: str
+    """Input of the scenario that is set to either end."""
+    label: str
+    unit: str
+    now: float
+    low: float
+    high: float
+    basis: str
+    """How well the range is known."""
+    note: str
+    """Why the range is so wide, and why an end cannot be planned."""
+    cost_low: float | None
+    """Net present cost at the low end; None if it cannot be planned."""
+    cost_high: float | None
+    hosts_low: int | None
+    hosts_high: int | None
+
+
+class _Range(NamedTuple):
+    path: str
+    label: str
+    unit: str
+    now: float
+    low: float
+    high: float
+    basis: str
+    note: str
+
+
+def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
+    """Every input whose range is known, planned at both ends, the one that moves the cost most first.
+
+    A range is that of the scenario, else that of the catalog for prices and factors in use, else the planning range for
+    what is demanded. Inputs that move neither cost nor hosts are left out unless the scenario states their range.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+    progress : callable or None
+        Told how many of how many inputs are done. [-]
+
+    Returns
+    -------
+    tornado : tuple of Bar
+        Empty for a plan without hosts. [-]
+    """
+    if plan.costs is None:
+        return ()
+    now = (plan.costs.net_present, plan.totals.hosts)
+    stated = {path for path, _ in plan.scenario.ranges}
+    ranges = list(_ranges(plan))
+    found: list[tuple[float, Bar]] = []
+    for done, given in enumerate(ranges, 1):
+        bar = _bar(plan, given)
+        costs = [cost for cost in (bar.cost_low, bar.cost_high, now[0]) if cost is not None]
+        hosts = [count for count in (bar.hosts_low, bar.hosts_high, now[1]) if count is not None]
+        swing = max(costs) - min(costs)
+        cut = bar.cost_low is None or bar.cost_high is None
+        if swing > 1e-9 * abs(now[0]) or len(set(hosts)) > 1 or cut or given.path in stated:
+            found.append((swing, bar))
+        if progress:
+            progress(done, len(ranges))
+    return tuple(bar for _, bar in sorted(found, key=lambda item: (-item[0], item[1].path)))
+
+
+def _bar(plan: Plan, given: _Range) -> Bar:
+    """One input planned at both ends."""
+    ends: list[tuple[float | None, int | None]] = []
+    notes = [given.note]
+    for name, value in (("low", given.low), ("high", given.high)):
+        try:
+            totals, costs = plan_costs(plan.scenario.with_value(given.path, value), plan.catalog)
+        except ScenarioError as error:
+            notes.append(f"The {name} end cannot be planned: {'; '.join(p.message for p in error.problems)}.")
+            ends.append((None, None))
+            continue
+        if costs is None:
+            notes.append(f"At the {name} end nobody asks for a GPU.")
+        elif plan.costs and (more := [x for x in costs.excludes if x not in plan.costs.excludes]):
+            notes.append(f"At the {name} end the cost also leaves out {'; '.join(more)}.")
+        ends.append((costs.net_present if costs else None, totals.hosts))
+    return Bar(*given._replace(note=_joined(*notes)), ends[0][0], ends[1][0], ends[0][1], ends[1][1])
+
+
+def _joined(*notes: str) -> str:
+    """Notes one after the other, each but the last with its full stop."""
+    *first, last = [note for note in notes if note] or [""]
+    return " ".join([*(f"{note.removesuffix('.')}." for note in first), last])
+
+
+def _ranges(plan: Plan) -> Iterator[_Range]:
+    """What may turn out otherwise, the ranges of the scenario first, each input once."""
+    seen: set[str] = set()
+    for given in (*_stated(plan), *_prices(plan), *_factors(plan), *_demand(plan)):
+        if given.path not in seen and given.low < given.high:
+            seen.add(given.path)
+            yield given
+
+
+def _stated(plan: Plan) -> Iterator[_Range]:
+    """Ranges of the scenario."""
+    scenario = plan.scenario
+    for path, (low, high) in scenario.ranges:
+        now = scenario.get(path)
+        if now is None:
+            now = (
+                next((float(p.given.value) for p in plan.costs.prices if f"prices.{p.key}" == path), None)
+                if plan.costs
+                else None
+            )
+        if now is None and path.startswith("cost.") and path.removeprefix("cost.") in FACTORS:
+            now = catalog_factor(plan.catalog, path.removeprefix("cost.")).value
+        origin = scenario.origin(f"ranges.{path}")
+        yield _Range(
+            path,
+            _label(scenario, path),
+            _unit(scenario, path),
+            low if now is None else now,
+            low,
+            high,
+            origin.basis,
+            origin.note,
+        )
+
+
+def _prices(plan: Plan) -> Iterator[_Range]:
+    """Prices of the catalog that the plan counts with."""
+    for price in plan.costs.prices if plan.costs else ():
+        fact = price.given
+        if fact.low is not None and fact.high is not None:
+            yield _Range(
+                f"prices.{price.key}",
+                f"{'Purchase price' if price.purchase else 'Price'}: {price.name}",
+                fact.unit,
+                float(fact.value),
+                fact.low,
+                fact.high,
+                fact.basis,
+                fact.note,
+            )
+
+
+def _factors(plan: Plan) -> Iterator[_Range]:
+    """Factors for which the planning value of the catalog is taken."""
+    scenario, catalog = plan.scenario, plan.catalog
+    server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+    for name in FACTORS:
+        known = name == "sockets" and server is not None and "cpu_sockets" in server.facts
+        if scenario.get(f"cost.{name}") is not None or known:
+            continue
+        fact, spec = catalog_factor(catalog, name), field_of(f"cost.{name}")
+        whole = spec.kind == "int"
+        now, low, high = (
+            int(end or 0) if whole else float(end or 0) for end in (fact.value, fact.low, fact.high)
+        )
+        yield _Range(f"cost.{name}", spec.label, fact.unit, now, low, high, fact.basis, fact.note)
+
+
+def _demand(plan: Plan) -> Iterator[_Range]:
+    """What the groups ask for, within the planning ranges."""
+    scenario, catalog = plan.scenario, plan.catalog
+    rows = {row["field"]: row for row in catalog.rows("ranges")}
+    given: list[tuple[str, str, Any]] = [("stated_gpus", "demand.stated_gpus", scenario.demand.stated_gpus)]
+    for group in scenario.groups:
+        given += [
+            (name, f"groups.{group.id}.{name}", value) for name, value in _asked(scenario, catalog, group)
+        ]
+    for name, path, now in given:
+        if now is None:
+            continue
+        row, spec = rows[name], field_of(path)
+        low, high = (
+            exact(now) * exact(row[end]) if row["way"] == "times" else exact(now) + exact(row[end])
+            for end in ("low", "high")
+        )
+        most = exact(spec.high)
+        if name == "off_hours_share":
+            most = exact(scenario.get(path.replace(name, "active_share")))
+        bounds = (max(low, exact(spec.low)), min(high, most))
+        cut = f"Ends at {float(most):g}, the most there can be." if high > most else ""
+        ends: tuple[float, float] = (float(bounds[0]), float(bounds[1]))
+        if spec.kind == "int":
+            ends = (math.floor(bounds[0]), math.ceil(bounds[1]))
+            if (Fraction(ends[0]), Fraction(ends[1])) != bounds:
+                cut = f"Rounded outwards, to whole ones. {cut}".strip()
+        yield _Range(
+            path,
+            _label(scenario, path),
+            _unit(scenario, path),
+            now,
+            *ends,
+            row.basis,
+            _joined(row.note, cut),
+        )
+    if scenario.demand.rule in RISKS and method_of(scenario) == "bursty":
+        yield _bursts(scenario, catalog)
+
+
+def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple[str, Any]]:
+    """Inputs of a group that its demand follows from, with what they are now."""
+    if group.jobs_per_day is None:
+        yield "people", group.people
+        yield "active_share", group.active_share
+        yield "off_hours_share", group.off_hours_share
+    else:
+        yield "jobs_per_day", group.jobs_per_day
+    yield "work_h", work_fact(scenario, catalog, group).value
+    yield "growth", group.growth or 0.0
+
+
+def _bursts(scenario: Scenario, catalog: Catalog) -> _Range:
+    """How bursty the demand is, as stated or as the planning value has it."""
+    asked, bursts = scenario.demand, burst_fact(catalog)
+    even = poisson_peakedness(scenario, catalog)
+    value, low, high = (even * float(x or 0) for x in (bursts.value, bursts.low, bursts.high))
+    now = asked.peakedness if asked.peakedness is not None else value
+    return _Range(
+        "demand.peakedness",
+        field_of("demand.peakedness").label,
+        "1",
+        now,
+        asked.peakedness_low if asked.peakedness_low is not None else min(now, low),
+        asked.peakedness_high if asked.peakedness_high is not None else max(now, high),
+        bursts.basis,
+        bursts.note,
+    )
+
+
+def _label(scenario: Scenario, path: str) -> str:
+    head, _, rest = path.partition(".")
+    if head == "prices":
+        return f"Price: {rest}"
+    if head != "groups":
+        return field_of(path).label
+    name = next(g.name for g in scenario.groups if g.id == rest.partition(".")[0])
+    return f"{name}: {field_of(path).label}"
+
+
+def _unit(scenario: Scenario, path: str) -> str:
+    if path.startswith("prices."):
+        return scenario.cost.currency
+    return scenario.fact(path).unit
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The nearest values of an input at which the number of hosts is another one."""
+
+    path: str
+    label: str
+    unit: str
+    now: float
+    below: float | None
+    """Nearest smaller value; None if there is none within what is looked at."""
+    hosts_below: int | None
+    above: float | None
+    hosts_above: int | None
+
+
+GRAIN = {"int": 1, "share": 1000}
+"""Kind of an input -> parts of one in which it is looked at."""
+CHANCE_GRAIN = 10_000
+REACH = 4
+"""Numbers are looked at up to so many times what is stated, and at least to 100 more."""
+
+
+def thresholds(plan: Plan) -> tuple[Threshold, ...]:
+    """How much each input of the demand may change until the number of hosts does.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+
+    Returns
+    -------
+    thresholds : tuple of Threshold
+        People and their active share by group, the stated total, and the accepted chance. [-]
+    """
+    scenario = plan.scenario
+    paths = [
+        f"groups.{group.id}.{name}"
+        for group in scenario.groups
+        if group.jobs_per_day is None
+        for name in ("people", "active_share")
+    ]
+    if scenario.demand.stated_gpus is not None:
+        paths.append("demand.stated_gpus")
+    if scenario.demand.rule in RISKS:
+        paths.append("demand.chance")
+    return tuple(_threshold(plan, path) for path in paths)
+
+
+def _threshold(plan: Plan, path: str) -> Threshold:
+    scenario, spec = plan.scenario, field_of(path)
+    now = scenario.get(path)
+    grain = CHANCE_GRAIN if path == "demand.chance" else GRAIN[spec.kind]
+    at = exact(now) * grain
+    most = (
+        min(int(spec.high * grain), REACH * math.ceil(at) + 100)
+        if spec.kind == "int"
+        else int(spec.high * grain)
+    )
+
+    def value(step: int) -> float:
+        return step if spec.kind == "int" else step / grain
+
+    def hosts(step: int) -> int | None:
+        try:
+            return sum(host_counts(scenario.with_value(path, value(step)), plan.catalog).values())
+        except ScenarioError:
+            return None
+
+    below = _first(math.ceil(at) - 1, math.ceil(spec.low * grain), plan.totals.hosts, hosts)
+    above = _first(math.floor(at) + 1, most, plan.totals.hosts, hosts)
+    return Threshold(
+        path,
+        _label(scenario, path),
+        _unit(scenario, path),
+        now,
+        None if below is None else value(below[0]),
+        None if below is None else below[1],
+        None if above is None else value(above[0]),
+        None if above is None else above[1],
+    )
+
+
+def _first(start: int, end: int, now: int, hosts: Callable[[int], int | None]) -> tuple[int, int] | None:
+    """The step nearest to the start at which the hosts are others than now, and how many; by doubling, then by halving."""
+    way = 1 if end >= start else -1
+    if (end - start) * way < 0:
+        return None
+    same, stride, changed = start - way, 1, None
+    while changed is None:
+        at = same + way * stride
+        at = end if (end - at) * way < 0 else at
+        if hosts(at) != now:
+            changed = at
+        elif at == end:
+            return None
+        else:
+            same, stride = at, 2 * stride
+    while abs(changed - same) > 1:
+        middle = (same + changed) // 2
+        if hosts(middle) != now:
+            changed = middle
+        else:
+            same = middle
+    count = hosts(changed)
+    return None if count is None else (changed, count)

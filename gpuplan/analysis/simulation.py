@@ -1,0 +1,258 @@
+"""Trial: a plan's people and jobs simulated on its own hosts, with its placement policy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gpuplan.analysis.demand import busiest_mix, risk_target, week_demand
+from gpuplan.models.demand.simulation import Estimate, Outcome, Progress, Simulated, Stream, simulate
+from gpuplan.models.placement import Request
+from gpuplan.plan import Plan
+from gpuplan.plan.access import requests_of
+from gpuplan.plan.demand import Ask, Target, Week, weeks
+from gpuplan.plan.results import Pool, Trail
+
+WHEN = ("busiest", "week")
+"""Simulated as if the busiest hours never ended, as the formulas have it, or through the hours of the week."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a simulation of one pool found with so many of its hosts."""
+
+    pool: str
+    hosts: int
+    gpus: int
+    down: int
+    when: str
+    target: Target
+    simulated: Simulated
+    disappointed: float
+    """Chance of the target's disappointment: of the unluckiest group, or of all requests."""
+    half_width: float | None
+    """Of its 95 % interval."""
+
+
+def trial_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
+    """The groups of a pool as streams of requests; people with different chances to be active are streams of their own."""
+    requests = _requests(plan)
+    asks = {ask.group: ask for ask in busiest_mix(plan, pool_id).asks}
+    by_group = weeks(plan.scenario, plan.catalog)[week_demand(plan)[0].season]
+    found = []
+    for group_id, ask in asks.items():
+        group = next(g for g in plan.scenario.groups if g.id == group_id)
+        parts = _parts(ask) if when == "busiest" else _week_parts(by_group[group_id])
+        found += [
+            Stream(
+                group_id,
+                gpus=group.gpus_each,
+                vms=group.vms_each,
+                per_gpu=_per_gpu(requests[group_id]),
+                family=family.name if (family := requests[group_id].family) else "",
+                people=people,
+                rates_per_h=rates,
+                duration_h=ask.work_h,
+            )
+            for people, rates in parts
+            if any(rates)
+        ]
+    return tuple(found)
+
+
+def _parts(ask: Ask) -> list[tuple[int, tuple[float, ...]]]:
+    """(people, chances to be active), or (0, arrivals per hour), for a mix that never ends."""
+    if ask.people:
+        return [(n, (p,)) for n, p in zip(ask.people, ask.chances, strict=True)]
+    return [(0, (ask.load / ask.work_h,))]
+
+
+def _week_parts(week: Week) -> list[tuple[int, tuple[float, ...]]]:
+    """The same for each quarter of an hour of the week; once if it never changes."""
+    if not week.closed:
+        return [(0, _once(week.rates.tolist()))]
+    off_share = week.group.off_hours_share or 0.0
+    return [
+        (n, _once(np.where(on, week.group.active_share, off_share).tolist()))
+        for n, on in zip(week.people, week.on, strict=True)
+        if n
+    ]
+
+
+def _once(rates: list[float]) -> tuple[float, ...]:
+    return tuple(rates) if len(set(rates)) > 1 else (rates[0],)
+
+
+def _requests(plan: Plan) -> dict[str, Request]:
+    """What a VM of each group asks a host for, also of groups that are absent from the mix that the hosts are sized for."""
+    groups = [replace(g, vms_placed=max(1, g.vms_placed)) for g in plan.groups if g.mode]
+    return requests_of(Trail(), plan.scenario, plan.catalog, groups)
+
+
+def _per_gpu(request: Request) -> int:
+    """How many such VMs fit on one GPU by their profile; 0 where the share alone says so."""
+    if request.family is None or request.family.capacity or request.shares > 1:
+        return 0
+    at = request.family.profiles.index(request.profile)
+    return max(layout[at] for layout in request.family.layouts)
+
+
+def _pool(plan: Plan, pool_id: str) -> Pool:
+    return next(p for p in plan.pools if p.id == pool_id)
+
+
+def trial(
+    plan: Plan,
+    pool_id: str,
+    *,
+    hosts: int | None = None,
+    down: int = 0,
+    when: str = "busiest",
+    seed: int = 1,
+    progress: Callable[[Progress], bool] | None = None,
+) -> Trial:
+    """Simulate a pool with so many of its hosts, or more of the new ones, of which some are down.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+    pool_id : str
+        Id of the pool. [-]
+    hosts : int or None
+        Hosts; those of the plan if None. [host]
+    down : int
+        Hosts that are down all the time, those with most GPUs. [host]
+    when : str
+        ``busiest`` or ``week``. [-]
+    seed : int
+        Where the random numbers start. [-]
+    progress : callable or None
+        Called now and then; it ends the simulation by returning False. [-]
+
+    Returns
+    -------
+    trial : Trial
+        Waits and denials with their intervals. [-]
+
+    Raises
+    ------
+    ValueError
+        If a request does not fit on these hosts at all.
+    """
+    pool, target = _pool(plan, pool_id), risk_target(plan.scenario)
+    if (hosts is not None and hosts < 1) or down < 0:
+        raise ValueError(f"hosts is {hosts}, down {down}: must be at least 1, and at least 0")
+    gpus = [room.gpus for room in pool.rooms]
+    if hosts is not None:
+        gpus = [*gpus[:hosts], *([pool.new_room.gpus] * (hosts - len(gpus)))]
+    up = sorted(gpus, reverse=True)[down:]
+    found = simulate(
+        trial_streams(plan, pool_id, when),
+        hosts=up,
+        policy=plan.scenario.platform.assignment,
+        longest_wait_h=0.0 if target.rule == "turned-away" else math.inf,
+        wait_h=target.wait_h if target.rule == "wait-time" else 0.0,
+        seed=seed,
+        progress=progress,
+    )
+    worst = _worst(found, target)
+    return Trial(pool_id, len(up), sum(up), down, when, target, found, worst[0], worst[1])
+
+
+def _worst(found: Simulated, target: Target) -> tuple[float, float | None]:
+    """The chance that the target limits, and its half width."""
+
+    def of(outcome: Outcome) -> tuple[float, float | None]:
+        figure = {
+            "wait": outcome.waited,
+            "wait-time": outcome.waited_longer,
+            "turned-away": outcome.turned_away,
+        }[target.rule]
+        return figure.value, figure.half_width
+
+    if not target.each:
+        return of(found.overall)
+    groups = [of(outcome) for outcome in by_group(found) if outcome.requests]
+    return max(groups, key=lambda figure: figure[0], default=(0.0, None))
+
+
+def by_group(found: Simulated) -> tuple[Outcome, ...]:
+    """What became of the requests of each group, its streams put together; percentiles are those of its slowest stream."""
+    streams: dict[str, list[Outcome]] = {}
+    for outcome in found.streams:
+        streams.setdefault(outcome.name, []).append(outcome)
+    return tuple(parts[0] if len(parts) == 1 else _together(parts) for parts in streams.values())
+
+
+def _together(parts: Sequence[Outcome]) -> Outcome:
+    def over(name: str, weights: str) -> Estimate:
+        counts = [getattr(part, weights) for part in parts]
+        figures = [getattr(part, name) for part in parts]
+        total = sum(counts)
+        if not total:
+            return Estimate(0.0, None)
+        halves = [figure.half_width for figure, n in zip(figures, counts, strict=True) if n]
+        half = None
+        if None not in halves:
+            half = sum(n * (f.half_width or 0.0) for n, f in zip(counts, figures, strict=True)) / total
+        return Estimate(sum(n * f.value for n, f in zip(counts, figures, strict=True)) / total, half)
+
+    merged: dict[str, Any] = {
+        name: sum(getattr(part, name) for part in parts)
+        for name in ("requests", "served", "turned_away_requests", "still_waiting")
+    }
+    merged |= {name: over(name, "requests") for name in ("turned_away", "waited", "waited_longer")}
+    merged["mean_wait_h"] = over("mean_wait_h", "served")
+    for name in ("wait_p50_h", "wait_p90_h", "wait_p95_h", "wait_p99_h"):
+        merged[name] = max(getattr(part, name) for part in parts)
+    return replace(parts[0], **merged)
+
+
+def trial_hosts(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, ...]:
+    """Numbers of hosts to simulate for a curve: around those of the plan, as few as can hold the largest request."""
+    pool = _pool(plan, pool_id)
+    least = max(1, pool.existing_hosts)
+    return tuple(range(max(least, pool.hosts_for_demand - around), pool.hosts + around + 1))
+
+
+def trial_dict(result: Trial) -> dict[str, Any]:
+    """A trial as plain JSON values."""
+
+    def outcome(one: Outcome) -> dict[str, Any]:
+        return {
+            "group": one.name,
+            "requests": one.requests,
+            **{
+                name: {"value": figure.value, "half_width": figure.half_width}
+                for name in ("turned_away", "waited", "waited_longer", "mean_wait_h")
+                for figure in [getattr(one, name)]
+            },
+            "wait_p50_h": one.wait_p50_h,
+            "wait_p90_h": one.wait_p90_h,
+            "wait_p95_h": one.wait_p95_h,
+        }
+
+    found = result.simulated
+    return {
+        "pool": result.pool,
+        "hosts": result.hosts,
+        "gpus": result.gpus,
+        "down": result.down,
+        "when": result.when,
+        "rule": result.target.rule,
+        "for_whom": "each" if result.target.each else "all",
+        "chance": {"value": result.disappointed, "half_width": result.half_width},
+        "groups": [outcome(one) for one in by_group(found)],
+        "overall": outcome(found.overall),
+        "utilisation": {"value": found.utilisation.value, "half_width": found.utilisation.half_width},
+        "peak_gpus": found.peak_gpus,
+        "requests": found.requests,
+        "hours": found.hours,
+        "ended": found.ended,
+        "growing": found.growing,
+    }

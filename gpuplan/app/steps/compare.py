@@ -1,0 +1,155 @@
+"""Designs side by side: those that were kept and the one on the screen, with what differs marked and said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from gpuplan.analysis.compare import CompareRow, Comparison, compare_plans
+from gpuplan.app.header import range_words
+from gpuplan.app.state import MOST_KEPT, Workbook
+from gpuplan.app.steps.failures import Cell, cell
+from gpuplan.plan import Plan
+from gpuplan.report import number
+from gpuplan.scenario import FIELD_BY_PATH, Field, field_of
+from gpuplan.wording import amount, capital, hours, money, percent, stated_percent
+
+ROW_TABLES = ("use_cases", "network_workloads")
+"""Tables that an input is chosen from and that hold rows, not items of facts."""
+
+
+def compare_data(workbook: Workbook) -> dict[str, Any]:
+    """The designs in columns, what differs between them, and what can be done with each."""
+    kept = workbook.kept
+    full = len(kept) >= MOST_KEPT
+    data: dict[str, Any] = {
+        "shown": True,
+        "title": "Designs side by side",
+        "hint": f"{number(len(kept))} of {number(MOST_KEPT)} kept"
+        if kept
+        else "keep a design, change it, and see what differs",
+        "acts": [
+            {
+                "text": "Keep this design",
+                "event": "keep",
+                "key": "keep",
+                "off": full or workbook.stale or not workbook.plan.pools,
+            }
+        ],
+        "stale": workbook.stale,
+    }
+    if not kept:
+        text = "Keep the design as it is now, then change it here or explore others: both stand side by side, differences marked."
+        return data | {"text": [[{"text": text}]]}
+    names = "\n".join(each.name for each in kept)
+    found = workbook.once(f"compare: {names}", lambda: _compared(workbook))
+    rows = [_row(workbook, row) for row in found.rows]
+    heads = [{"text": text, "numeric": False} for text in ("", *map(capital, found.names))]
+    inputs = sum(_is_input(row) for row in found.rows)
+    blank = [cell("", tone="total") for _ in found.names]
+    between = [cell("Inputs that differ" if inputs else "No input differs", tone="total"), *blank]
+    table = {
+        "title": "",
+        "heads": heads,
+        "rows": [_acts(workbook), *rows[inputs:], between, *rows[:inputs]],
+        "more": "Kept until this page is closed or loaded again; open one and save it to have it as a file.",
+    }
+    return data | {"tables": [table], "list": list(found.sentences) or ["Nothing differs."]}
+
+
+def _compared(workbook: Workbook) -> Comparison:
+    plans = [_named(each.plan, each.name) for each in workbook.kept]
+    return compare_plans([*plans, _named(workbook.plan, "the design on the screen")])
+
+
+def _named(plan: Plan, name: str) -> Plan:
+    return replace(plan, scenario=replace(plan.scenario, name=name))
+
+
+def _is_input(row: CompareRow) -> bool:
+    return row.key in FIELD_BY_PATH or row.key.startswith(("groups.", "prices.", "ranges."))
+
+
+def _row(workbook: Workbook, row: CompareRow) -> list[Cell]:
+    """A row; what is not as in the first column stands out and says so."""
+    first = row.values[0]
+    cells = [cell(_label(workbook, row), tone="strong" if row.differs else "")]
+    for value in row.values:
+        shown = cell(_shown(workbook, row, value), tone="differs" if value != first else "")
+        cells.append(
+            shown | ({"mark": {"sign": "\u2260", "text": "", "tone": "differs"}} if value != first else {})
+        )
+    return cells
+
+
+def _label(workbook: Workbook, row: CompareRow) -> str:
+    """What a row is called; a price by the name of what it is paid for, a range by that of its input."""
+    if row.key.startswith("prices."):
+        key = row.key.removeprefix("prices.")
+        costs = [plan.costs for plan in (workbook.plan, *(each.plan for each in workbook.kept)) if plan.costs]
+        names = {price.key: price.name for found in costs for price in found.prices}
+        names |= {item.key: item.name for found in costs for item in found.unknown}
+        return f"Price: {names.get(key, key)}"
+    if row.key.startswith("ranges.") and not row.key.startswith("ranges.prices."):
+        return f"Range: {field_of(row.key.removeprefix('ranges.')).label}"
+    return row.label
+
+
+def _acts(workbook: Workbook) -> list[Cell]:
+    """What can be done with each design that was kept."""
+    return [
+        cell(""),
+        *(
+            cell("")
+            | {
+                "acts": [
+                    {"event": event, "rest": {"name": each.name}, "text": text, "name": each.name}
+                    for event, text in (("open-kept", "Open"), ("forget-kept", "Forget"))
+                ]
+            }
+            for each in workbook.kept
+        ),
+        cell(""),
+    ]
+
+
+def _shown(workbook: Workbook, row: CompareRow, value: Any) -> str:
+    """A value as a reader sees it."""
+    if value is None or value == "":
+        return "of the catalog" if row.key.startswith("prices.") else "\u2013"
+    if isinstance(value, str) and _is_input(row) and field_of(row.key).table:
+        return _name(workbook, field_of(row.key).table, value)
+    if isinstance(value, bool | str):
+        return number(value)
+    if isinstance(value, tuple):
+        return range_words(row.key, value)
+    if row.key.startswith("prices."):
+        return money(value, "").strip()
+    if _is_input(row):
+        return _input_words(field_of(row.key), value)
+    if len(row.unit) == 3 and row.unit.isupper() and row.unit != "GPU":
+        return money(value, row.unit)
+    if row.unit == "currency":
+        return money(value, "").strip()
+    if row.unit == "%":
+        return percent(value / 100)
+    if row.unit == "h":
+        return hours(value)
+    if row.unit == "1" and isinstance(value, float):
+        return percent(value)
+    if row.unit == "W":
+        return amount(round(value), "W")
+    return number(value if isinstance(value, int) else float(f"{value:.4g}"))
+
+
+def _name(workbook: Workbook, table: str, id: str) -> str:
+    """What a row or an item of the catalog is called."""
+    catalog = workbook.catalog
+    if table in ROW_TABLES:
+        return next((str(row["name"]) for row in catalog.rows(table) if row.id == id), id)
+    items = catalog.items(table)
+    return items[id].name if id in items else id
+
+
+def _input_words(spec: Field, value: float) -> str:
+    return stated_percent(value) if spec.kind == "share" else number(value)

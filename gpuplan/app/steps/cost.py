@@ -1,0 +1,647 @@
+"""Cost: its inputs, what is paid when and for what, every price in place, power and space, and the bill of materials."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from gpuplan.analysis.alternatives import rentals
+from gpuplan.app.header import excluded, field_data, group_colours, kilowatts, short_number, years_words
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.failures import Cell, cell
+from gpuplan.facts import Fact
+from gpuplan.models import cost
+from gpuplan.plan import plan_costs
+from gpuplan.plan.bill_of_materials import Material
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.customer import EARNED, OFFER, earned_in_all, earnings
+from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
+from gpuplan.report import amount, group_names, number, percent
+from gpuplan.report.colours import COLOURS, PARTS
+from gpuplan.report.cost_report import INTERNAL
+from gpuplan.scenario import STATED, UNASSIGNED, field_of
+from gpuplan.wording import BASIS_WORDS, LICENCE_NAMES, money, stated_percent
+
+PER = {
+    "each": "each",
+    "core-year": "core-year",
+    "socket": "processor",
+    "gpu-year": "GPU-year",
+    "gpu": "GPU",
+    "gpu-hour": "GPU-hour",
+    "kwh": "kWh",
+    "rack-year": "rack-year",
+    "host-year": "host-year",
+    "tb": "TB",
+}
+"""Unit of a price in words."""
+ORDER = (
+    "servers/",
+    "host-",
+    "gpus/",
+    "nics/",
+    "adapter-",
+    "switches/",
+    "cable-",
+    "management-",
+    "compute-",
+    "storage-",
+)
+"""Beginnings of the keys of prices, in the order in which they are listed; what runs the design comes after them."""
+STATUS = {
+    "included": "included",
+    "there": "there already",
+    "to be sized": "to be sized",
+}
+SHARES = ("discount_rate", "support_share", "residual_share")
+FACTORS = ("cores_per_socket", "pue", "grid_kg_kwh", "host_base_w", "rack_kw")
+SMALLEST_LETTER = 0.05
+"""Share of the tallest column from which a part of it has room for its letter."""
+HALF_BAR = 0.42
+"""Half the width of a column, as a share of the distance of two."""
+
+
+def heads_of(*texts: str, numeric: tuple[int, ...] = ()) -> list[dict[str, Any]]:
+    """Heads of a table; ``numeric`` are the columns of numbers, from 0."""
+    return [{"text": text, "numeric": at in numeric} for at, text in enumerate(texts)]
+
+
+def bare(value: float) -> str:
+    """An amount of money where the currency is said elsewhere."""
+    return money(value, "").strip()
+
+
+def details(workbook: Workbook, key: str, title: str, hint: str, shown: bool) -> dict[str, Any]:
+    """Details that are worked out when they are opened, still empty."""
+    return {
+        "shown": shown,
+        "key": key,
+        "title": title,
+        "hint": hint,
+        "open": key in workbook.opened,
+        "stale": workbook.stale,
+        "text": [],
+        "tables": [],
+    }
+
+
+def _figure(label: str, value: str, note: str, key: str = "") -> dict[str, str]:
+    return {"label": label, "value": value, "note": note, "key": key}
+
+
+def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> Cell:
+    """The first source by its title, how many more there are, and all of them on hovering."""
+    known = workbook.catalog.sources
+    titles = [known[s].title for s in sources if s in known]
+    more = f"; and {number(len(titles) - 1)} more" if len(titles) > 1 else ""
+    if not titles and STATED.source in sources:
+        titles = ["stated in this design"]
+    hover = "; ".join([*titles, note] if note else titles)
+    return cell("".join([*titles[:1], more]), tone="small") | {"title": hover}
+
+
+# Inputs
+
+
+def money_form(workbook: Workbook) -> dict[str, Any]:
+    """What the money is counted with, as it is asked in every project."""
+    scenario = workbook.scenario
+    use = workbook.plan.lines.get("cost.utilisation")
+    dollars = scenario.cost.currency == "USD"
+    return {
+        "title": "Money",
+        "fields": [
+            field_data(workbook, "cost.years"),
+            field_data(workbook, "cost.currency"),
+            field_data(
+                workbook, "cost.usd_rate", empty="1" if dollars else f"how many {scenario.cost.currency}?"
+            ),
+            _factor(workbook, "discount_rate"),
+            field_data(workbook, "cost.hardware_discount"),
+            field_data(workbook, "cost.licence_discount"),
+            *(field_data(workbook, path, list(names.items())) for path, names in LICENCE_NAMES.items()),
+            field_data(
+                workbook,
+                "cost.utilisation",
+                empty="by the groups"
+                if use is None or scenario.cost.utilisation is not None
+                else f"{percent(use.value)} (by the groups)",
+            ),
+        ],
+        "stale": workbook.stale,
+    }
+
+
+def factors_form(workbook: Workbook) -> dict[str, Any]:
+    """What is asked more rarely: factors with a planning value, and what else may be bought."""
+    scenario, catalog = workbook.plan.scenario, workbook.catalog
+    server = catalog.servers.get(scenario.hardware.server or "")
+    sockets = server.facts.get("cpu_sockets") if server else None
+    prices = PriceList(scenario, catalog)
+    fields = [
+        field_data(workbook, "cost.sockets", empty=_planned(sockets or catalog_factor(catalog, "sockets"))),
+        *(_factor(workbook, name) for name in ("cores_per_socket", "support_share", "residual_share")),
+        *(_factor(workbook, name) for name in ("pue", "grid_kg_kwh", "host_base_w", "rack_kw")),
+        *(
+            field_data(workbook, f"cost.{name}")
+            for name in ("spare_gpus", "storage_tb", "management_hosts", "compute_hosts_bought")
+        ),
+        field_data(workbook, "cost.as_of", empty=f"{prices.as_of}, newest price"),
+    ]
+    stated = sum(bool(field["value"]) and field["value"] != "0" for field in fields)
+    return {
+        "title": "Factors, and what else is bought",
+        "fold": True,
+        "hint": f"{stated} of {len(fields)} stated" if stated else "planning values of the catalog",
+        "fields": fields,
+    }
+
+
+def internal_form(workbook: Workbook) -> dict[str, Any]:
+    """What the customer does not see: notes, the margin, and what is earned with it."""
+    if workbook.customer:
+        return {"title": "", "fold": True, "hint": "", "shown": False, "fields": []}
+    fields = [field_data(workbook, "internal.margin", empty="none"), field_data(workbook, "internal.notes")]
+    rows = []
+    if found := workbook.once("cost: earnings", lambda: earnings(workbook.plan)):
+        for each in (*found, earned_in_all(found)):
+            tone = "total" if each.part == EARNED else ""
+            money_cells = (
+                cell(bare(v), numeric=True, tone=tone) for v in (each.paid, each.price, each.earned)
+            )
+            rows.append([cell(each.part, tone=tone), *money_cells])
+    heads = heads_of("All years", "We pay", "The customer pays", "We earn", numeric=(1, 2, 3))
+    return {
+        "title": INTERNAL,
+        "fold": True,
+        "hint": " and ".join(field["label"].lower() for field in fields if field["value"])
+        or "notes and margin",
+        "shown": True,
+        "fields": fields,
+        "text": "The customer view, and files and links for the customer, leave this out.",
+        "tables": [{"title": "", "heads": heads, "rows": rows, "more": ""}] if rows else [],
+        "stale": workbook.stale,
+    }
+
+
+def _planned(fact: Fact) -> str:
+    value = stated_percent(float(fact.value)) if fact.key.rpartition("/")[2] in SHARES else number(fact.value)
+    return f"{value} ({BASIS_WORDS[fact.basis]})"
+
+
+def _factor(workbook: Workbook, name: str) -> dict[str, Any]:
+    """An input that the catalog's planning value stands for while it is empty."""
+    return field_data(workbook, f"cost.{name}", empty=_planned(catalog_factor(workbook.catalog, name)))
+
+
+# What it costs
+
+
+def cost_data(workbook: Workbook) -> dict[str, Any]:
+    """The cost in figures, and what it leaves out."""
+    costs, title = workbook.plan.costs, {"shown": True, "title": "What it costs", "stale": workbook.stale}
+    if costs is None:
+        text = [
+            {"text": "No GPU hosts yet, so there is nothing to pay for. "},
+            {"text": "Add a group", "visit": "groups"},
+        ]
+        return title | {"text": [[*text, {"text": "."}]]}
+    over = f"{costs.currency}, over {years_words(costs.years)}"
+    figures = [
+        _figure(
+            "Net present",
+            bare(costs.net_present),
+            f"{over}, at {stated_percent(costs.discount_rate)} a year".replace(" %", "\u00a0%"),
+            "cost.net_present",
+        ),
+        _figure("Paid in all", bare(costs.total), over, "cost.total"),
+        _figure("At the start", bare(costs.cash[0]), costs.currency, "cost.years.0"),
+        _figure(
+            "A GPU-hour installed", _hour(costs.gpu_hour_installed), costs.currency, "cost.gpu_hour_installed"
+        ),
+        _figure(
+            "A GPU-hour used",
+            _hour(costs.gpu_hour_used),
+            f"{costs.currency}, used {percent(costs.utilisation)} of the time",
+            "cost.gpu_hour_used",
+        ),
+        _figure(
+            "Used at the start",
+            percent(workbook.plan.lines["cost.utilisation"].value),
+            "of their hours",
+            "cost.utilisation",
+        ),
+    ]
+    return title | {"figures": figures, "after": _left_out(costs)}
+
+
+def _hour(value: float | None) -> str:
+    return "\u2013" if value is None else bare(value)
+
+
+def _left_out(costs: Costs) -> list[list[dict[str, str]]]:
+    """What the cost does not hold, each with a way to its price."""
+    said = []
+    if costs.excludes:
+        pieces = [{"text": "Cost excludes: ", "strong": "yes"}, *excluded(costs)]
+        more = ". Where nobody knows the price, enter what the customer is quoted." if costs.unknown else "."
+        said.append([*pieces, {"text": more}])
+    if costs.outside:
+        said.append(
+            [
+                {"text": "Not part of it: ", "strong": "yes"},
+                {
+                    "text": f"{'; '.join(costs.outside)}. There already, or sized separately: see the bill of materials."
+                },
+            ]
+        )
+    if costs.growth_left_out:
+        said.append(
+            [
+                {
+                    "text": f"From year {costs.growth_left_out} on the groups have grown beyond what one design can hold: its hosts are "
+                    "counted as in the year before."
+                }
+            ]
+        )
+    return said
+
+
+def years_rows(workbook: Workbook) -> dict[str, Any]:
+    """What the chart of the years draws."""
+    costs = workbook.plan.costs
+    if costs is None:
+        return {}
+    years = _years(costs)
+    tops = [
+        cost.total_cost(*(p.yearly[at] for p in costs.parts if p.yearly[at] > 0)) for at in range(len(years))
+    ]
+    tall = SMALLEST_LETTER * max(tops)
+    rows = []
+    paid, left = [0.0] * len(years), [0.0] * len(years)  # where the next part stands, above zero and below
+    for part in costs.parts:
+        letter, colour = PARTS[part.name]
+        for at, value in enumerate(part.yearly):
+            if not value:
+                continue
+            pile = paid if value > 0 else left
+            low, pile[at] = pile[at], pile[at] + value
+            rows.append(
+                {
+                    "part": f"{letter} {part.name}",
+                    "year": years[at],
+                    "at": at,
+                    "left": at - HALF_BAR,
+                    "right": at + HALF_BAR,
+                    "cost": value,
+                    "low": low,
+                    "high": pile[at],
+                    "middle": low + value / 2,
+                    "words": money(value, costs.currency),
+                    "letter": letter if abs(value) > tall else "",
+                    "ink": COLOURS[colour],
+                    "pen": "#ffffff" if colour == 1 else "#10151d",
+                }
+            )
+    sums = [
+        {"at": at, "top": tops[at], "words": short_number(value)}
+        for at, value in enumerate(costs.cash)
+        if value
+    ]
+    return {"rows": rows, "sums": sums, "currency": costs.currency}
+
+
+def _years(costs: Costs) -> list[str]:
+    return ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
+
+
+def parts_data(workbook: Workbook) -> dict[str, Any]:
+    """What each part costs, with its letter in the chart."""
+    costs = workbook.plan.costs
+    if costs is None:
+        return {"shown": False}
+    rows = []
+    for part in costs.parts:
+        share = part.total / costs.total if costs.total > 0 else 0.0
+        shown = "under 1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
+        rows.append(
+            [
+                cell(part.name) | {"chip": list(PARTS[part.name])},
+                cell(bare(part.total), key=_part_key(part.name), numeric=True),
+                cell(shown, numeric=True),
+                cell("") | {"basis": part.basis},
+            ]
+        )
+    rows.append(
+        [
+            cell("All parts", tone="total"),
+            cell(bare(costs.total), key="cost.total", numeric=True, tone="total"),
+            cell("", tone="total"),
+            cell("", tone="total"),
+        ]
+    )
+    heads = heads_of("Part", f"{costs.currency}, all years", "Share", "Known", numeric=(1, 2))
+    return {
+        "shown": True,
+        "title": "By part",
+        "hint": "with its letter in the chart",
+        "tables": [{"title": "", "heads": heads, "rows": rows, "more": ""}],
+        "stale": workbook.stale,
+    }
+
+
+def _part_key(name: str) -> str:
+    return f"cost.parts.{name.lower().replace(' ', '-')}"
+
+
+def years_table(workbook: Workbook) -> dict[str, Any]:
+    """The chart as a table, while the details are open."""
+    costs = workbook.plan.costs
+    data = details(
+        workbook,
+        "cost-years",
+        "Year by year",
+        "what is paid for each part, hosts and GPU-hours",
+        costs is not None,
+    )
+    if costs is None or not data["open"]:
+        return data
+    years = _years(costs)
+    rows = [
+        [cell(part.name), *(cell(bare(value) if value else "\u2013", numeric=True) for value in part.yearly)]
+        for part in costs.parts
+    ]
+    rows.append(
+        [
+            cell("All parts", tone="total"),
+            *(
+                cell(bare(value), key=f"cost.years.{at}", numeric=True, tone="total")
+                for at, value in enumerate(costs.cash)
+            ),
+        ]
+    )
+    rows.append([cell("GPU hosts"), *(cell(number(hosts), numeric=True) for hosts in costs.hosts)])
+    rows.append([cell("GPUs"), *(cell(number(gpus), numeric=True) for gpus in costs.gpus)])
+    rows.append(
+        [
+            cell("GPU-hours used"),
+            cell("\u2013", numeric=True),
+            *(cell(number(round(used)), numeric=True) for used in costs.used_gpu_hours),
+        ]
+    )
+    heads = heads_of(costs.currency, *years, numeric=tuple(range(1, len(years) + 1)))
+    more = "Hosts bought for growth are paid in the year in which they are needed; what was bought stays."
+    return data | {"tables": [{"title": "", "heads": heads, "rows": rows, "more": more}]}
+
+
+def groups_data(workbook: Workbook) -> dict[str, Any]:
+    """The cost by group."""
+    plan, costs = workbook.plan, workbook.plan.costs
+    if costs is None or not costs.groups:
+        return {"shown": False}
+    names = group_names(plan)
+    letters = {group.id: group.letter for group in plan.groups} | {UNASSIGNED: "\u00b7"}
+    colours = group_colours(workbook)
+    rows = [
+        [
+            cell(names[each.id]) | {"chip": [letters[each.id], colours.get(each.id, 0)]},
+            cell(bare(each.total), key=f"groups.{each.id}.cost", numeric=True),
+            cell(f"{each.share:.0%}".replace("%", " %"), numeric=True),
+        ]
+        for each in costs.groups
+    ]
+    heads = heads_of("Group", f"{costs.currency}, all years", "Share", numeric=(1, 2))
+    return {
+        "shown": True,
+        "title": "By group",
+        "hint": "by the GPUs that each demands",
+        "tables": [{"title": "", "heads": heads, "rows": rows, "more": ""}],
+        "stale": workbook.stale,
+    }
+
+
+# Prices
+
+
+def prices_data(workbook: Workbook) -> dict[str, Any]:
+    """Every price that counts and every one that is missing, to be overwritten in place."""
+    costs = workbook.plan.costs
+    if costs is None:
+        return {"shown": False, "title": ""}
+    found: dict[str, Price | Unknown] = {price.key: price for price in costs.prices}
+    found |= {item.key: item for item in costs.unknown}
+    listed = sorted(found.values(), key=lambda item: (_rank(item.key), item.key))
+    rows = [_price_row(workbook, item) for item in listed]
+    rows += [_other_row(workbook, key) for key in _others(workbook, found)]
+    said = []
+    if workbook.customer and workbook.scenario.internal.margin:
+        said = ["Prices of this offer stay as they are in the customer view."]
+    elif workbook.scenario.internal.margin:
+        said = ["These are the prices that we pay. What the customer pays for one stands below its name."]
+    return {
+        "shown": True,
+        "title": "Prices",
+        "hint": _counts(costs),
+        "text": said,
+        "heads": heads_of(
+            "What", f"{costs.currency}", "Per", "Low to high", "Known", "As of", "Source", numeric=(3,)
+        ),
+        "rows": rows,
+        "more": "Before discounts. An empty field takes the price of the catalog, shown in grey; enter what "
+        f"{'you are' if workbook.scenario.internal.margin and not workbook.customer else 'the customer is'} quoted. Prices of the catalog are converted from US dollars; what you enter is taken as "
+        f"{costs.currency} and stays as entered.",
+        "stale": workbook.stale,
+    }
+
+
+def _rank(key: str) -> int:
+    return next((at for at, start in enumerate(ORDER) if key.startswith(start)), len(ORDER))
+
+
+def _others(workbook: Workbook, found: dict[str, Price | Unknown]) -> list[str]:
+    """Keys of prices that this design does not pay but that can be stated: the rent of its GPU, and those stated for others."""
+    stated = [key for key, _ in workbook.seen.prices if not workbook.locked(f"prices.{key}")]
+    stated += [path.removeprefix("prices.") for path in workbook.drafts if path.startswith("prices.")]
+    rent = f"rent/{workbook.plan.scenario.hardware.gpu}"
+    return sorted({rent, *stated} - set(found))
+
+
+def _counts(costs: Costs) -> str:
+    """How well the prices are known: ``3 assumed, 4 quoted, 5 older than a year, 3 unknown``."""
+    bases = Counter(price.fact.basis for price in costs.prices)
+    parts = [f"{number(count)} {BASIS_WORDS[basis]}" for basis, count in sorted(bases.items())]
+    old = sum(price.old for price in costs.prices)
+    parts += [f"{number(old)} older than a year"] * bool(old)
+    parts += [f"{number(len(costs.unknown))} unknown"] * bool(costs.unknown)
+    return ", ".join(parts)
+
+
+def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
+    """The prices that the catalog has for what this design pays, whatever is stated."""
+    plan = workbook.plan
+    if not plan.scenario.prices:
+        return {price.key: price for price in plan.costs.prices} if plan.costs else {}
+    _, bare = workbook.once(
+        "cost: prices of the catalog", lambda: plan_costs(replace(plan.scenario, prices=()), plan.catalog)
+    )
+    return {price.key: price for price in bare.prices} if bare else {}
+
+
+def _price_row(workbook: Workbook, item: Price | Unknown) -> dict[str, Any]:
+    path = f"prices.{item.key}"
+    held = workbook.seen.get(path) is not None
+    price = item if isinstance(item, Price) else None
+    return _row(workbook, path, item.name, item.per, price, _catalog_prices(workbook).get(item.key), held)
+
+
+def _other_row(workbook: Workbook, key: str) -> dict[str, Any]:
+    """A price that this design does not pay."""
+    path = f"prices.{key}"
+    head, _, rest = key.partition("/")
+    if head == "rent" and rest in workbook.catalog.gpus:
+        name = f"Rent of {workbook.catalog.gpus[rest].name}"
+        row = _row(workbook, path, name, "gpu-hour", None, None, workbook.seen.get(path) is not None)
+        row["cells"][1]["input"]["empty"] = "of the catalog" if rentals(workbook.plan) else "unknown"
+        row["cells"][6] |= cell("for rent or buy; not part of the cost", tone="small")
+    else:
+        row = _row(workbook, path, key, "", None, None, workbook.seen.get(path) is not None)
+        row["cells"][6] |= cell("stated, but this design does not need it", tone="small")
+    row["cells"][4] = cell("")
+    return row
+
+
+def _row(
+    workbook: Workbook, path: str, name: str, per: str, price: Price | None, catalog: Price | None, held: bool
+) -> dict[str, Any]:
+    """A price: its field, what it is per, its range, how well and from when it is known, and the way back to the catalog."""
+    field = field_data(workbook, path, empty=bare(float(catalog.given.value)) if catalog else "unknown")
+    field["label"] = field_of(path).label
+    locked = bool(field["locked"]) and price is not None
+    if locked and price is not None:
+        field |= {"value": f"{price.value:.10g}", "empty": ""}
+    known = cell("not known", tone="bad gp-whole")
+    as_of, source, ends = cell(""), cell(""), cell("", numeric=True)
+    if price is not None:
+        fact = price.given
+        known = cell("") | {"basis": fact.basis}
+        as_of = cell(price.as_of, tone="whole") | ({"tag": "old", "tag_tone": "warn"} if price.old else {})
+        source = _sources(workbook, fact.sources, fact.note)
+        if fact.note == OFFER:
+            source = cell(OFFER, tone="small")
+        if fact.low is not None and fact.high is not None:
+            ends = cell(f"{bare(fact.low)} \u2013 {bare(fact.high)}", numeric=True, tone="whole")
+    if held and not locked:
+        back = f"back to the catalog\u2019s {bare(float(catalog.given.value))}" if catalog else "take it back"
+        source = source | {
+            "acts": [
+                {
+                    "event": "set",
+                    "rest": {"path": path, "value": "", "live": False},
+                    "text": back,
+                    "name": name,
+                }
+            ]
+        }
+    return {
+        "id": path,
+        "name": name,
+        "cells": [
+            cell(name)
+            | (
+                {"note": f"the customer pays {money(price.value, '').strip()}"}
+                if price and price.purchase
+                else {}
+            ),
+            cell("") | {"input": field},
+            cell(PER.get(per, per), tone="small gp-whole"),
+            ends,
+            known,
+            as_of,
+            source,
+        ],
+    }
+
+
+# Power and space
+
+
+def power_data(workbook: Workbook) -> dict[str, Any]:
+    """Power, heat, energy and space in figures."""
+    use = workbook.plan.power
+    if use is None:
+        return {"shown": False}
+    racks = number(use.racks) if use.racks else "none"
+    figures = [
+        _figure(
+            "Typical", kilowatts(use.typical_w), f"{kilowatts(use.facility_w)} with cooling", "power.typical"
+        ),
+        _figure("Peak", kilowatts(use.peak_w), f"{kilowatts(use.host_peak_w)} a host", "power.peak"),
+        _figure("Heat", number(round(use.heat_btu_h)), "BTU/h at peak", "power.heat"),
+        _figure("Energy", number(round(use.energy_kwh)), "kWh a year", "power.energy"),
+        _figure(
+            "CO\u2082", f"{number(float(f'{use.emissions_kg / 1000:.3g}'))} t", "a year", "power.emissions"
+        ),
+        _figure("Rack units", number(use.rack_units_u), "U", "power.rack_units"),
+        _figure("Racks", racks, f"{number(use.hosts_per_rack)} hosts in one", "power.racks"),
+    ]
+    after = []
+    if not use.racks:
+        after.append(
+            "One host alone is more than a rack may carry: raise the power limit of a rack, or take fewer GPUs a host."
+        )
+    if use.excludes:
+        after.append(f"Not known, so left out: {'; '.join(use.excludes)}.")
+    return {
+        "shown": True,
+        "title": "Power and space",
+        "hint": "on the day it is installed",
+        "figures": figures,
+        "after": [[{"text": text}] for text in after],
+        "stale": workbook.stale,
+    }
+
+
+# Bill of materials
+
+
+def bill_data(workbook: Workbook) -> dict[str, Any]:
+    """Everything the design is made of: quantity, rule, price, cost and source."""
+    costs = workbook.plan.costs
+    if costs is None:
+        return {"shown": False}
+    heads = heads_of(
+        "Item", "Quantity", "Rule", "Price of one", f"Cost, {costs.currency}", "Source", numeric=(1, 3, 4)
+    )
+    rows = [_material_row(workbook, material) for material in costs.materials]
+    more = "Prices of one are shown rounded; the cost is worked out before rounding."
+    return {
+        "shown": True,
+        "title": "Bill of materials",
+        "hint": "on the day it is installed",
+        "tables": [{"title": "", "heads": heads, "rows": rows, "more": more}],
+        "stale": workbook.stale,
+    }
+
+
+def _material_row(workbook: Workbook, item: Material) -> list[Cell]:
+    price, paid = cell(STATUS.get(item.status, ""), numeric=True, tone="small"), cell("\u2013", numeric=True)
+    if item.price is not None:
+        price = cell(bare(item.price.value), numeric=True)
+        if item.discount:
+            price["note"] = f"less {stated_percent(item.discount)}"
+    if item.unknown:
+        price = cell("not known", numeric=True, tone="bad gp-whole")
+    if item.cost is not None and item.status not in STATUS:
+        yearly = {"note": "a year"} if item.status == "yearly" else {}
+        paid = cell(bare(item.cost), key=f"cost.materials.{item.key}", numeric=True) | yearly
+    quantity = number(item.quantity) if item.quantity else "\u2013"
+    unit = "" if item.unit == "1" or not item.quantity else item.unit
+    return [
+        cell(item.name) | {"note": item.part},
+        cell(f"{quantity} {unit}".strip() if not unit else amount(item.quantity, unit), numeric=True),
+        cell(item.rule, tone="small"),
+        price,
+        paid,
+        _sources(workbook, item.sources),
+    ]

@@ -1,0 +1,135 @@
+"""The deliver step: what the customer keeps, to download, for the customer or for ourselves, in templates of our own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.background import ADD_GROUP, background_card
+from gpuplan.app.steps.cost import heads_of
+from gpuplan.app.steps.failures import cell
+from gpuplan.app.uploading import CHUNK_BYTES
+from gpuplan.report import KINDS
+from gpuplan.scenario import shown_name
+
+HOLDS = {
+    "html": "Summary, requirements, constraints, assumptions and risks, every chapter of the design with drawings, numbered "
+    "decisions, sources. Opens in any browser; print it there for a PDF.",
+    "docx": "The same to edit: headings, captions and a table of contents of the word processor.",
+    "pptx": "One message on each slide, charts and tables that can be edited, the reasons in the notes.",
+    "xlsx": "Bill of materials, cost by year, inputs, prices and sources; totals follow when a price is changed there.",
+    "yaml": "Everything that was entered, to open here again or to plan from a shell.",
+    "terraform": "Cluster with HA and DRS, host groups, networks and virtual machines of each group, with variables for what only "
+    "the customer knows.",
+}
+FOR_CUSTOMER, INTERNAL = "customer", "internal"
+VERSIONS = {FOR_CUSTOMER: "for the customer", INTERNAL: "internal, with notes and margin"}
+"""What ``looked["version"]`` may be, and its words."""
+
+
+def is_internal(workbook: Workbook) -> bool:
+    """Whether files are made for ourselves: never while the customer looks on."""
+    return not workbook.customer and workbook.looked.get("version") == INTERNAL
+
+
+def deliver_data(workbook: Workbook) -> dict[str, Any]:
+    """What there is to keep, how far it is made, and what went wrong."""
+    runner = workbook.delivering.runner
+    card = background_card(
+        runner, "deliver", ("Download everything", "Download everything"), again=False, off=workbook.stale
+    )
+    busy = runner.state == "running"
+    nothing = not workbook.plan.pools
+    if nothing and not busy:
+        card["buttons"] = [ADD_GROUP]
+    acts = [] if busy or workbook.stale or nothing else [{"event": "deliver", "text": "Download"}]
+    rows = [
+        [
+            cell(name, tone="strong"),
+            cell(HOLDS[kind], tone="small"),
+            cell("", tone="do") | {"acts": [a | {"rest": {"kind": kind}, "name": name} for a in acts]},
+        ]
+        for kind, name in KINDS.items()
+    ]
+    version = {
+        "what": "version",
+        "label": "Files",
+        "value": INTERNAL if is_internal(workbook) else FOR_CUSTOMER,
+        "options": [
+            {"value": value, "text": text}
+            for value, text in VERSIONS.items()
+            if value == FOR_CUSTOMER or not workbook.customer
+        ],
+        "question": ""
+        if workbook.customer
+        else "Files for the customer hold neither internal notes nor the margin, and prices as they are sold",
+    }
+    return card | {
+        "title": "What the customer keeps",
+        "hint": "the same numbers in every file",
+        "inputs": [version],
+        "text": _said(workbook),
+        "tables": [
+            {
+                "title": "",
+                "heads": heads_of("File", "What it holds", "", numeric=()),
+                "rows": rows,
+                "more": "",
+            }
+        ],
+        "old": False,
+        "stale": workbook.stale,
+    }
+
+
+def _said(workbook: Workbook) -> list[str]:
+    delivering = workbook.delivering
+    order = delivering.order
+    if not workbook.plan.pools:
+        return ["Nobody asks for a GPU yet, so there is no design to keep."]
+    asked = (workbook.scenario, is_internal(workbook))
+    if workbook.stale:
+        return ["The design has an input that cannot be used: mend it first, then download."]
+    if delivering.runner.state == "done" and order and (order.scenario, order.internal) == asked:
+        return [
+            f"Made: {KINDS.get(order.kind, 'everything, as a ZIP file')}. Your browser has put it where it keeps downloads."
+        ]
+    return ["Files are made on this machine; nothing is sent anywhere."]
+
+
+def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
+    """The template of one kind of file: to choose, what is in use, and how to be rid of it."""
+    template = workbook.delivering.templates[kind]
+    what = {"docx": "document (DOCX)", "pptx": "slide deck (PPTX)"}[kind]
+    sending = bool(template.name)
+    done = template.got / template.size if sending else 0.0
+    remove = {"text": "Remove", "event": f"remove-{kind}-template", "key": f"remove-{kind}"}
+    return {
+        "shown": True,
+        "title": f"Your template for the {what}",
+        "hint": "",
+        "upload": {
+            "label": "Choose another template" if template.used else f"Choose a {kind.upper()} file",
+            "accept": {"docx": ".docx,.dotx", "pptx": ".pptx,.potx"}[kind],
+            "name": template.name,
+            "got": template.got,
+            "piece": CHUNK_BYTES,
+            "event": f"{kind}-template",
+        },
+        "inputs": [],
+        "buttons": [remove] if template.used else [],
+        "progress": {"done": done, "text": f"Receiving {template.name[:60]}: {round(100 * done)} %"}
+        if sending
+        else None,
+        "problem": template.error,
+        "text": [
+            f"{shown_name(template.used)} is used for the next download. {template.note}".strip()
+            if template.used
+            else "Its styles, page and footers are taken; what it says is not."
+            if kind == "docx"
+            else "Its masters and layouts are taken; its slides are not."
+        ],
+        "tables": [],
+        "old": False,
+        "stale": False,
+    }

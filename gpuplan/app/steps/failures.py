@@ -1,0 +1,403 @@
+"""What failures and maintenance do: the verdict under the picture, and the tables of every loss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gpuplan.app.state import Workbook
+from gpuplan.models.availability.failover import Loss, Outcome
+from gpuplan.plan.access import stun_item
+from gpuplan.plan.clusters import divided, division_words
+from gpuplan.plan.results import GroupPlan, LossLevel, Pool, Trait
+from gpuplan.report import amount, group_names, number
+from gpuplan.report.colours import OKABE_ITO
+from gpuplan.widgets.chart import DARK, LIGHT, SCHEMA, theme
+
+SHOWN_KINDS = 12
+SHOWN_PAIRS = 8
+SHOWN_RUNS = 4
+
+STATES = {True: "everything fits", False: "not everything fits", None: "not known"}
+"""Whether everything has a place again after a loss, as the chart says it."""
+
+Cell = dict[str, Any]
+
+
+def cell(text: str, *, key: str = "", numeric: bool = False, tone: str = "") -> Cell:
+    """A cell of a table; ``key`` names the number's trail."""
+    return {"text": text, "key": key, "numeric": numeric, "tone": tone}
+
+
+def runs(numbers: Iterable[int]) -> str:
+    """Numbers with neighbours joined, such as 1\u20133, 7; a long list is cut and says by how much."""
+    found: list[list[int]] = []
+    for n in sorted(set(numbers)):
+        if found and n == found[-1][1] + 1:
+            found[-1][1] = n
+        else:
+            found.append([n, n])
+    shown = [
+        str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}\u2013{b}" for a, b in found[:SHOWN_RUNS]
+    ]
+    left = sum(b - a + 1 for a, b in found[SHOWN_RUNS:])
+    return ", ".join(shown) + (f" and {number(left)} more" if left else "")
+
+
+def stun_limit_s(workbook: Workbook) -> float:
+    """How long a VM may stand still while it is moved: stated, or the catalog's limit."""
+    scenario = workbook.plan.scenario
+    measured = stun_item(workbook.catalog, scenario.platform.vsphere)
+    return float(scenario.availability.stun_limit_s or measured.fact("limit_s").value)
+
+
+def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
+    """(words, tone) for how a VM of a group leaves a host while it runs, for maintenance or to make room."""
+    if group is None:
+        return "", ""
+    if group.stun_s is None:
+        vmotion = _trait(group, "vMotion")
+        if vmotion is not None and vmotion.verdict == "unknown":
+            return "test whether it can be moved while it runs", "warn"
+        return "shut down and started elsewhere", "warn"
+    limit = stun_limit_s(workbook)
+    over = group.stun_s > limit
+    compared = f"over the limit of {number(limit)} s" if over else f"limit {number(limit)} s"
+    return f"stun {stun_text(group.stun_s)}, {compared}", "bad" if over else ""
+
+
+def stun_text(stun_s: float) -> str:
+    """A stun time as it is shown."""
+    return amount(round(stun_s, 1 if stun_s < 10 else None), "s")
+
+
+def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
+    """One sentence about a pool as it stands, and what happens to each group that is touched."""
+    outcome = workbook.outcome(pool.id)
+    if outcome is None:
+        return _all_running(workbook, pool)
+    failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
+    lead = ", ".join(
+        f"{'host' if len(hosts) == 1 else 'hosts'} {runs(hosts)} {what}"
+        for hosts, what in ((maintenance, "in maintenance"), (failed, "lost"))
+        if hosts
+    )
+    rows = _touched(workbook, pool, outcome)
+    return {
+        "tone": "bad" if outcome.unplaced else "good",
+        "lead": f"{lead[0].upper()}{lead[1:]}:",
+        "text": _outcome_words(pool, outcome),
+        "heads": _heads(bool(outcome.evacuated)),
+        "rows": rows,
+        "rest": "Everybody else keeps running." if rows and _others(workbook, pool, len(rows)) else "",
+    }
+
+
+def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
+    worst, single = max((loss.unplaced for loss in pool.failures), default=0), _level(pool, 1)
+    proof = (
+        f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
+        if pool.method == "heuristic"
+        else "Fewer new hosts cannot hold the demand."
+        if pool.existing_hosts
+        else f"Fewer than {amount(pool.hosts_for_demand, 'host')} cannot hold the demand."
+    )
+    if worst == 0 and pool.hosts_for_failures:
+        tone, lead = "good", "Every single failure was tried."
+        text = f"Any one host may fail: everybody is placed again. {proof}"
+    elif worst == 0:
+        tone, lead = "good", "No host is spare, and none is needed for one failure."
+        text = f"Any one host may fail: what is left free takes everybody. {proof}"
+    elif single is not None and single.fits is None:
+        tone, lead = "warn", "Not known whether every failure is survived."
+        text = (
+            f"After the worst failure of one host no place was found for {amount(worst, 'VM')}, and no bound "
+            f"says that there is none. {proof}"
+        )
+    else:
+        tone = "warn"
+        lead = "Not every failure is survived." if pool.hosts_for_failures else "No host is spare."
+        text = f"The worst failure of one host leaves {amount(worst, 'VM')} without a GPU. {proof}"
+    if found := divided(workbook.plan.scenario, workbook.catalog, pool):
+        text += f" That is as one cluster, which has at most {found.most} hosts. {division_words(found)}"
+    return {"tone": tone, "lead": lead, "text": text, "heads": [], "rows": [], "rest": ""}
+
+
+def _outcome_words(pool: Pool, outcome: Outcome) -> str:
+    restarted, moved, evacuated = len(outcome.restarted), len(outcome.moved), len(outcome.evacuated)
+    missing = len(outcome.unplaced)
+    said = []
+    if evacuated:
+        said.append(
+            f"{amount(evacuated, 'VM')} {'leaves' if evacuated == 1 else 'leave'} the host in maintenance"
+        )
+    if restarted:
+        said.append(f"{amount(restarted, 'VM')} {'restarts' if restarted == 1 else 'restart'}")
+    if missing:
+        said.insert(0, f"{amount(missing, 'VM')} without a GPU")
+        if moved:
+            said.append(f"{amount(moved, 'VM')} must move to make room")
+        spare = amount(pool.hosts_for_failures, "host")
+        return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
+    if not said:
+        said.append("Nobody was on it")
+    said.append(f"{amount(moved, 'VM')} must move to make room" if moved else "nobody else moves")
+    return f"everyone is placed again. {'; '.join(said)}."
+
+
+def _heads(evacuated: bool) -> list[dict[str, Any]]:
+    texts = [
+        "Group",
+        "Keeps running",
+        *(["Moved for maintenance"] if evacuated else []),
+        "Restarts",
+        "Makes room",
+        "Not placed",
+    ]
+    return [{"text": text, "numeric": at > 0} for at, text in enumerate(texts)]
+
+
+def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> list[list[Cell]]:
+    """A row for each group to which something happens."""
+    groups = {group.id: group for group in workbook.plan.groups}
+    evacuated = Counter(entry[0] for entry in outcome.evacuated)
+    restarted = Counter(entry[0] for entry in outcome.restarted)
+    moved = Counter(entry[0] for entry in outcome.moved)
+    missing: dict[str, list[int]] = {}
+    for group, vm in outcome.unplaced:
+        missing.setdefault(group, []).append(vm)
+    events = (*outcome.evacuated, *outcome.restarted, *outcome.moved, *outcome.unplaced)
+    disturbed = Counter(group for group, _ in {(entry[0], entry[1]) for entry in events})
+    rows = []
+    for request in pool.requests:
+        group = request.group
+        if not disturbed[group]:
+            continue
+        row = [
+            cell(group_names(workbook.plan)[group]),
+            cell(number(request.vms - disturbed[group]), numeric=True),
+        ]
+        if outcome.evacuated:
+            row.append(_moves(workbook, groups.get(group), evacuated[group]))
+        row += [
+            cell(number(restarted[group]), numeric=True)
+            | ({"title": _trait_text(groups.get(group), "HA restart")} if restarted[group] else {}),
+            _moves(workbook, groups.get(group), moved[group]),
+            cell(number(len(missing.get(group, ()))), numeric=True, tone="bad" if group in missing else "")
+            | ({"note": f"VM {runs(missing[group])}", "note_tone": "bad"} if group in missing else {}),
+        ]
+        rows.append(row)
+    return rows
+
+
+def _moves(workbook: Workbook, group: GroupPlan | None, vms: int) -> Cell:
+    """How many VMs of a group leave the host they run on, and how."""
+    if not vms:
+        return cell(number(vms), numeric=True)
+    how, tone = move_words(workbook, group)
+    said = {"note": how, "note_tone": tone, "title": _trait_text(group, "vMotion")}
+    return cell(number(vms), numeric=True) | said
+
+
+def _trait(group: GroupPlan, feature: str) -> Trait | None:
+    return next((trait for trait in group.traits if trait.feature == feature), None)
+
+
+def _trait_text(group: GroupPlan | None, feature: str) -> str:
+    """What the access mode of a group says about a feature, such as how a VM comes back by HA."""
+    trait = _trait(group, feature) if group else None
+    return trait.text if trait else ""
+
+
+def _others(workbook: Workbook, pool: Pool, rows: int) -> bool:
+    """Whether groups of a pool are left to which nothing happens, or pools."""
+    return len(pool.requests) > rows or len(workbook.plan.pools) > 1
+
+
+def _other_pairs(pairs: Sequence[Loss]) -> str:
+    """What is known of the pairs that are not shown."""
+    if not all(pair.proven for pair in pairs):
+        return "There are very many different pairs: those that lose most were looked at."
+    return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
+
+
+def failures_data(workbook: Workbook) -> dict[str, Any]:
+    """Every loss of one host and the worst of two; worked out while the details are open."""
+    pools = workbook.plan.pools
+    opened = "failures" in workbook.opened
+    return {
+        "key": "failures",
+        "title": "What a failure does",
+        "hint": _hint(pools),
+        "open": opened,
+        "shown": bool(pools),
+        "tables": [t for pool in pools for t in _loss_tables(workbook, pool)] if opened else [],
+        "stale": workbook.stale,
+    }
+
+
+def _hint(pools: tuple[Pool, ...]) -> str:
+    survived = min((max((x.lost for x in p.losses if x.fits), default=0) for p in pools), default=0)
+    if survived:
+        return "any one host may be lost" if survived == 1 else f"any {survived} hosts may be lost"
+    singles = [_level(pool, 1) for pool in pools]
+    known = any(single is None or single.fits is False for single in singles)
+    words = "not every loss of one host is survived"
+    return words if known else "not known whether every loss of one host is survived"
+
+
+def _level(pool: Pool, lost: int) -> LossLevel | None:
+    return next((level for level in pool.losses if level.lost == lost), None)
+
+
+def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
+    of = f"{pool.name}: " if len(workbook.plan.pools) > 1 else ""
+
+    def heads(*texts: str) -> list[dict[str, Any]]:
+        return [{"text": text, "numeric": at > 0} for at, text in enumerate(texts)]
+
+    def rows(losses: tuple[Loss, ...], traced: bool) -> list[list[Cell]]:
+        return [_loss_row(pool, loss, traced) for loss in losses]
+
+    tables = [
+        {
+            "title": f"{of}any so many hosts down",
+            "heads": heads("Hosts down", "GPUs left", "Everything fits", "Without moving others"),
+            "rows": [
+                [
+                    cell(number(level.lost)),
+                    cell(number(level.gpus_left), numeric=True),
+                    cell(
+                        {True: "yes", False: "no", None: "not known"}[level.fits],
+                        numeric=True,
+                        tone="bad" if level.fits is False else "",
+                    ),
+                    cell(
+                        "not worked out"
+                        if level.without_moving is None
+                        else "yes"
+                        if level.without_moving
+                        else "no",
+                        numeric=True,
+                    ),
+                ]
+                for level in pool.losses
+            ],
+            "more": "",
+        },
+        {
+            "title": f"{of}every kind of single failure, the worst first",
+            "heads": heads("Lost", "Restart", "Make room", "Not placed", "GPUs short"),
+            "rows": rows(pool.failures[:SHOWN_KINDS], True),
+            "more": _more(len(pool.failures) - SHOWN_KINDS),
+        },
+    ]
+    pairs = workbook.worst(pool.id, 2) if pool.hosts > 1 else ()
+    if pairs:
+        tables.append(
+            {
+                "title": f"{of}the worst pairs",
+                "heads": heads("Lost", "Restart", "Make room", "Not placed", "GPUs short"),
+                "rows": rows(pairs[:SHOWN_PAIRS], False),
+                "more": _other_pairs(pairs),
+            }
+        )
+    return tables
+
+
+def _loss_row(pool: Pool, loss: Loss, traced: bool) -> list[Cell]:
+    numbers = [index + 1 for index in loss.hosts]
+    what = f"Host {numbers[0]}" if len(numbers) == 1 else f"Hosts {' and '.join(map(number, numbers))}"
+    kind = "host" if len(numbers) == 1 else "pair"
+    alike = f" ({number(loss.alike)} {kind}s alike)" if loss.alike > 1 else ""
+    return [
+        cell(what + alike),
+        cell(
+            number(loss.restarted),
+            numeric=True,
+            key=f"pools.{pool.id}.failure.{numbers[0]}" if traced else "",
+        ),
+        cell(number(loss.moved), numeric=True),
+        cell(number(loss.unplaced), numeric=True, tone="bad" if loss.unplaced else ""),
+        cell(number(round(loss.unplaced_gpus, 2)), numeric=True),
+    ]
+
+
+def _more(rows: int) -> str:
+    return f"and {number(rows)} more kinds that are no worse" if rows > 0 else ""
+
+
+def capacity_rows(workbook: Workbook) -> list[dict[str, Any]]:
+    """GPUs left after no, one and two losses, beside what the placed VMs occupy."""
+    return [
+        {
+            "pool": pool.name,
+            "lost": level.lost,
+            "left": level.gpus_left,
+            "occupied": pool.gpus_occupied,
+            "state": STATES[level.fits],
+        }
+        for pool in workbook.plan.pools
+        for level in pool.losses
+    ]
+
+
+def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
+    """What the chart of losses draws: nothing while its details are closed."""
+    return capacity_rows(workbook) if "failures" in workbook.opened else []
+
+
+def capacity_chart(rows: list[dict[str, Any]], dark: bool) -> dict[str, Any]:
+    """GPUs left after host failures against what is occupied, for each pool."""
+    many = len({r["pool"] for r in rows}) > 1
+    shades = DARK if dark else LIGHT
+    colours = dict(zip(STATES.values(), (OKABE_ITO[2], OKABE_ITO[5], shades["ink2"]), strict=True))
+    found = {r["state"] for r in rows}
+    domain = [state for known, state in STATES.items() if known is not None or state in found]
+    left, lost = {"field": "left", "type": "quantitative"}, {"field": "lost", "type": "ordinal"}
+    bars = {
+        "mark": {"type": "bar", "size": 22, "cornerRadiusEnd": 3},
+        "encoding": {
+            "x": left | {"title": "GPUs left", "axis": {"tickMinStep": 1}},
+            "y": lost | {"title": "Hosts lost"},
+            "color": {
+                "field": "state",
+                "type": "nominal",
+                "title": None,
+                "legend": {"orient": "bottom"},
+                "scale": {"domain": domain, "range": [colours[state] for state in domain]},
+            },
+            "tooltip": [
+                lost | {"title": "Hosts lost"},
+                left | {"title": "GPUs left"},
+                {"field": "occupied", "type": "quantitative", "title": "GPUs occupied"},
+                {"field": "state", "type": "nominal", "title": "Placement"},
+            ],
+        },
+    }
+    words = {
+        "mark": {"type": "text", "align": "left", "dx": 5, "color": shades["ink"]},
+        "encoding": {"x": left, "y": lost, "text": left},
+    }
+    rule = {
+        "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 2, "color": shades["ink"]},
+        "encoding": {"x": {"aggregate": "max", "field": "occupied", "type": "quantitative"}},
+    }
+    layered = {
+        "width": 260 if many else 560,
+        "height": {"step": 30},
+        "description": "GPUs left after host failures, against the GPUs that the placed VMs occupy",
+        "layer": [bars, words, rule],
+    }
+    column = {"column": {"field": "pool", "type": "nominal", "title": None, "sort": None}}
+    return {
+        "$schema": SCHEMA,
+        "title": {
+            "text": "GPUs left when hosts are lost",
+            "subtitle": "dashed: GPUs that the placed VMs occupy",
+        },
+        "data": {"values": rows},
+        **({"facet": column, "spec": layered} if many else layered),
+        "config": theme(dark),
+    }

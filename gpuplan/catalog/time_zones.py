@@ -1,0 +1,93 @@
+"""Clock: the time zone of a site by its name, and how far it is ahead of UTC in winter and in summer."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zoneinfo
+from datetime import datetime, timedelta, timezone, tzinfo
+from functools import cache
+
+from gpuplan.catalog.catalog import Catalog
+
+SEASONS = (
+    ("January", datetime(2027, 1, 11)),
+    ("July", datetime(2027, 7, 12)),
+    ("March", datetime(2027, 3, 15)),
+    ("November", datetime(2027, 11, 1)),
+)
+"""Name and Monday of the weeks that stand for the year: winter and summer, and the two between the changes of clocks, when those
+of North America are an hour nearer to those of Europe."""
+NO_PLACES = {"Factory", "localtime"}
+"""Names that Python knows besides time zones: neither says where a site is."""
+
+_LETTERS = str.maketrans("\u00f8\u0142\u0111\u0131", "oldi")
+"""Letters that are no letter with an accent to Unicode, and what names of time zones write for them."""
+_OFFSET = re.compile(r"UTC([+-])(\d{1,2})(?::(00|15|30|45))?", re.I)
+
+
+def zone_of(name: str, catalog: Catalog) -> str:
+    """The time zone that a site means: an IANA name, its city, a city of the catalog, or ``UTC+5:30``; empty if none."""
+    key = (catalog.digest, name)
+    if key not in _seen:
+        if len(_seen) >= 10_000:
+            _seen.clear()
+        _seen[key] = _find(name, catalog)
+    return _seen[key]
+
+
+_seen: dict[tuple[str, str], str] = {}
+"""What was found before: a plan asks for the same few names again and again."""
+
+
+def _find(name: str, catalog: Catalog) -> str:
+    text = _plain(name)
+    if text in ("utc", "gmt"):
+        return "UTC"
+    if found := _OFFSET.fullmatch(text):
+        hours = int(found[2])
+        return f"UTC{found[1]}{hours}:{found[3] or '00'}" if hours <= 14 else ""
+    if text in _zones():
+        return _zones()[text]
+    places = {_plain(str(row["name"])): str(row["zone"]) for row in catalog.rows("places")}
+    known = zoneinfo.available_timezones() - NO_PLACES
+    return places.get(text) or (name.strip() if name.strip() in known else "")
+
+
+def _plain(name: str) -> str:
+    """A name in lower case, without accents, its words joined by ``_``."""
+    letters = unicodedata.normalize("NFKD", name.strip().lower().translate(_LETTERS))
+    return "".join(c for c in letters if not unicodedata.combining(c)).replace(" ", "_")
+
+
+@cache
+def offset_min(zone: str, monday: datetime) -> int:
+    """Minutes by which a time zone is ahead of UTC at noon of a day."""
+    return int((_zone(zone).utcoffset(monday + timedelta(hours=12)) or timedelta()).total_seconds()) // 60
+
+
+def _zone(name: str) -> tzinfo:
+    found = _OFFSET.fullmatch(name)
+    if not found:
+        return zoneinfo.ZoneInfo(name)
+    ahead = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+    return timezone(ahead if found[1] == "+" else -ahead)
+
+
+@cache
+def _zones() -> dict[str, str]:
+    """Time zones by their name and by their city, in lower case; a city that several names end in if all have the same clock."""
+    known = {
+        name
+        for name in zoneinfo.available_timezones()
+        if "/" in name and not name.startswith(("Etc/", "SystemV/"))
+    }
+    cities: dict[str, set[str]] = {}
+    for name in known:
+        cities.setdefault(name.rsplit("/", 1)[1].lower(), set()).add(name)
+    found = {
+        city: min(names)
+        for city, names in cities.items()
+        if len({tuple(offset_min(name, monday) for _, monday in SEASONS) for name in names}) == 1
+    }
+    return found | {name.lower(): name for name in known}

@@ -1,0 +1,269 @@
+"""Recovery: what is decided when hosts are lost, on counts.
+
+First a restart (``Pool``): each displaced VM goes where it fits, nobody else moves. If some are left over, empty hosts
+take over what was on each lost one (``Cluster.taken_over``), if there are enough. If not, everything is placed again on
+the hosts that are left (``Cluster.decide``), and the blocks of that are laid where most of the same is already
+(``Cluster.match``).
+
+Hosts that are filled alike are looked at once (``Cluster.read``). A restart is decided by what is left of the hosts,
+never by their numbers, so that hosts filled alike are struck alike. ``failover`` makes VMs with numbers of it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from gpuplan.models.placement import Host, Request, Room
+from gpuplan.models.placement.equal_hosts import EqualHosts
+from gpuplan.models.placement.fit import Blocks, Content, Fit, Kinds, Part, Rules, State, vms_in
+from gpuplan.models.placement.mixed_hosts import VariedHosts
+
+
+class HostClass(NamedTuple):
+    """Hosts filled alike."""
+
+    room: Room
+    content: Content
+    state: State
+    vms: Kinds
+    hosts: list[int]
+    """Their indices, lowest first."""
+
+
+class Choice(NamedTuple):
+    """Where a restart puts a VM."""
+
+    at: int
+    """Index of a host that was chosen before, or -1: an untouched host in the state ``before``."""
+    before: State
+    fit: Fit
+
+
+class Pool:
+    """How many hosts are in each state, and for each kind of VM which state it would go to first."""
+
+    def __init__(self, rules: Rules, states: Mapping[State, int]) -> None:
+        self.rules, self.states = rules, states
+        self._orders: dict[int, list[tuple[Any, State, Fit]]] = {}
+
+    def restart(self, kinds: Sequence[int], gone: Mapping[State, int]) -> list[Choice | None]:
+        """Where each of these VMs goes, one after the other, when hosts in some states are gone."""
+        taken = Counter(gone)
+        touched: list[State] = []
+        choices: list[Choice | None] = []
+        full: set[int] = set()  # kinds that fit nowhere any more: a restart only ever takes room
+        for kind in kinds:
+            best: Any = None
+            if kind not in full:
+                for rank, state, fit in self._order(kind):
+                    if taken[state] < self.states[state]:
+                        best = rank, -1, state, fit
+                        break
+                for at, state in enumerate(touched):
+                    more = self.rules.fit_later(state, kind)
+                    if more is not None:
+                        rank = _rank(state, more)
+                        if best is None or rank < best[0]:
+                            best = rank, at, state, more
+            if best is None:
+                full.add(kind)
+                choices.append(None)
+                continue
+            _, at, state, fit = best
+            choices.append(Choice(at, state, fit))
+            if at < 0:
+                taken[state] += 1
+                touched.append(fit.state)
+            else:
+                touched[at] = fit.state
+        return choices
+
+    def _order(self, kind: int) -> list[tuple[Any, State, Fit]]:
+        """States in which a VM of the kind fits, best first."""
+        if kind not in self._orders:
+            fits = ((state, self.rules.fit_later(state, kind)) for state in self.states)
+            self._orders[kind] = sorted(
+                (_rank(state, fit), state, fit) for state, fit in fits if fit is not None
+            )
+        return self._orders[kind]
+
+
+def _rank(state: State, fit: Fit) -> tuple[int, State]:
+    """Shared GPUs that are there before free ones, then the fullest host."""
+    return (fit.new_gpus, state)
+
+
+class Cluster:
+    """Requests and rooms, and what can be placed on what is left of them.
+
+    >>> from gpuplan.models.placement import Request, Room, place
+    >>> requests = [Request("research", 3, gpus=4)]
+    >>> cluster = Cluster(requests, [Room(4)] * 4)
+    >>> [len(hosts.hosts) for hosts in cluster.read((*place(requests, gpus_per_host=4).hosts, ()))]
+    [3, 1]
+    """
+
+    def __init__(self, requests: Sequence[Request], rooms: Sequence[Room]) -> None:
+        self.rules = Rules(requests)
+        self.equal = EqualHosts(self.rules)
+        self.varied = VariedHosts(self.equal)
+        self.rooms = tuple(self.rules.counted(room) for room in rooms)
+        self._misfits: dict[tuple[Room, ...], list[int]] = {}
+
+    # ---- from hosts to counts
+
+    def read(self, layout: Sequence[Host]) -> list[HostClass]:
+        """Classes of hosts filled alike, in order of their first."""
+        # First by what is quick to compare, the groups of all slots; then by that without regard to the order.
+        same: dict[Any, list[int]] = defaultdict(list)
+        group = itemgetter(0)
+        for at, (host, room) in enumerate(zip(layout, self.rooms, strict=True)):
+            same[room, tuple([tuple(map(group, load[1])) for load in host])].append(at)
+        alike: dict[Any, tuple[Content, list[int]]] = {}
+        for (room, _), hosts in same.items():
+            content = self._content(layout[hosts[0]])
+            key = (room, tuple(sorted(Part(f, tuple((k, 0) for k, _ in sorted(s))) for f, s in content)))
+            alike.setdefault(key, (content, []))[1].extend(hosts)
+        classes = []
+        for (room, _), (content, hosts) in alike.items():
+            counts = vms_in(content)
+            vms = tuple(counts[k] for k in range(len(self.rules.requests)))
+            classes.append(HostClass(room, content, self.rules.state(room, content), vms, sorted(hosts)))
+        return classes
+
+    def _content(self, host: Host) -> Content:
+        """The loads of a host, counted."""
+        numbers: dict[tuple[int, int], int] = {}
+        counts: Counter[int] = Counter()
+        parts = []
+        for load in host:
+            slots = []
+            for slot in load.slots:
+                kind = self.kind(slot.group)
+                if (kind, slot.vm) not in numbers:
+                    numbers[kind, slot.vm] = counts[kind]
+                    counts[kind] += 1
+                slots.append((kind, numbers[kind, slot.vm]))
+            parts.append(Part(self.rules.family_of[slots[0][0]], tuple(slots)))
+        return tuple(parts)
+
+    def kind(self, group: str) -> int:
+        """Number of the request of a group."""
+        try:
+            return self.rules.kinds[group]
+        except KeyError:
+            raise ValueError(f"{group} is on a host, but there is no request of it") from None
+
+    # ---- decisions
+
+    def taken_over(
+        self, lost: Sequence[tuple[Room, Content]], empty: Mapping[Room, int]
+    ) -> list[Room] | None:
+        """For each lost host what the empty host offers that takes over all that is on it; None if some have none."""
+        if len(lost) > sum(empty.values()):
+            return None
+        takers: dict[Room, list[int]] = {room: [] for room in sorted(empty)}
+        large = [[room for room in takers if self._holds(room, *each)] for each in lost]
+
+        def find(at: int, seen: set[Room]) -> bool:  # augmenting paths, so that no match is missed
+            for room in large[at]:
+                if room in seen:
+                    continue
+                seen.add(room)
+                if len(takers[room]) < empty[room]:
+                    takers[room].append(at)
+                    return True
+                for i, other in enumerate(takers[room]):
+                    if find(other, seen):
+                        takers[room][i] = at
+                        return True
+            return False
+
+        if not all(find(at, set()) for at in range(len(lost))):
+            return None
+        chosen = {at: room for room, every in takers.items() for at in every}
+        return [chosen[at] for at in range(len(lost))]
+
+    def _holds(self, room: Room, before: Room, content: Content) -> bool:
+        """Whether a host can take over what is on another."""
+        if room == before:
+            return True
+        free, vcpus, memory, _ = self.rules.state(room, content)
+        return free >= 0 and (not room.vcpus or vcpus >= 0) and (not room.memory_gib or memory >= 0)
+
+    def decide(
+        self, running: Kinds, lost: Kinds, restarted: Kinds, rooms: Counter[Room]
+    ) -> tuple[Kinds, Blocks] | None:
+        """Which VMs are placed when all are placed again, and how; None if a restart alone does as much."""
+        total = tuple(a + b for a, b in zip(running, lost, strict=True))
+        if self.possible(total, rooms, thorough=True):
+            return total, self._placed(total, rooms, thorough=True)
+        # As many as possible beside what a restart placed, largest first: by halving, kind by kind.
+        placed = tuple(a + b for a, b in zip(running, restarted, strict=True))
+        most = placed
+        for kind in self.rules.largest_first:
+            low, high = 0, lost[kind] - restarted[kind]
+            while low < high:
+                more = (low + high + 1) // 2
+                if self.possible(_with_more(most, kind, more), rooms, thorough=False):
+                    low = more
+                else:
+                    high = more - 1
+            most = _with_more(most, kind, low)
+        return (most, self._placed(most, rooms, thorough=False)) if most != placed else None
+
+    def possible(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> bool:
+        """Whether all VMs can be placed again on so many hosts of each kind (or a way is found)."""
+        rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})  # all take GPUs
+        kinds = tuple(rooms)
+        if any(vms[kind] for kind in self._misfits_on(kinds)):
+            return False
+        if _equal(kinds):
+            return not any(vms) or self.equal.fit_on(vms, kinds[0].gpus, rooms.total(), thorough=thorough)
+        return self.varied.arrange(vms, rooms, thorough=thorough) is not None
+
+    def _placed(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> Blocks:
+        """All VMs placed again, where that is possible."""
+        rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})
+        kinds = tuple(rooms)
+        if _equal(kinds):
+            return self.equal.solve(vms, kinds[0].gpus, thorough=thorough).blocks
+        return self.varied.arrange(vms, rooms, thorough=thorough) or ()
+
+    def _misfits_on(self, rooms: tuple[Room, ...]) -> list[int]:
+        """Kinds of which no VM fits on any of these hosts when they are empty."""
+        if rooms not in self._misfits:
+            every = range(len(self.rules.requests))
+            self._misfits[rooms] = [k for k in every if not any(self.rules.most_on(r, k) for r in rooms)]
+        return self._misfits[rooms]
+
+    def match(
+        self, hosts: Mapping[tuple[Room, Kinds], int], blocks: Blocks
+    ) -> list[tuple[tuple[Room, Kinds], int, int, int]]:
+        """(class of hosts, block, how many, VMs that stay on each): blocks laid where most of the same is."""
+        wanted = [vms_in(block.content) for block in blocks]
+        pairs = sorted(
+            (-sum(min(vms[k], n) for k, n in want.items()), b, room, vms)
+            for room, vms in hosts
+            for b, (block, want) in enumerate(zip(blocks, wanted, strict=True))
+            if block.room == room
+        )
+        left, waiting = dict(hosts), [block.times for block in blocks]
+        laid = []
+        for minus, b, room, vms in pairs:
+            n = min(left[room, vms], waiting[b])
+            if n:
+                left[room, vms] -= n
+                waiting[b] -= n
+                laid.append(((room, vms), b, n, -minus))
+        return laid
+
+
+def _with_more(vms: Kinds, kind: int, more: int) -> Kinds:
+    return (*vms[:kind], vms[kind] + more, *vms[kind + 1 :])
+
+
+def _equal(kinds: Sequence[Room]) -> bool:
+    """Whether hosts of these kinds are equal and only their GPUs count."""
+    return len(kinds) == 1 and not kinds[0].vcpus and not kinds[0].memory_gib

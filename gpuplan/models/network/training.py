@@ -1,0 +1,691 @@
+"""Training on several hosts: time of a step by allreduce or with parameter servers."""
+
+from __future__ import annotations
+
+import math
+
+from gpuplan.models.network.links import JUMBO_BYTES, delivered_gbit_s
+from gpuplan.units import above_zero, not_negative
+
+ALGORITHMS = ("ring", "hierarchical")
+
+FUSION_MB = 67.108864
+"""What Horovod collects before it sends: 64 MiB."""
+
+STEP_LATENCY_US = {"tcp": 13.4, "roce-v1": 9.14, "roce": 9.14, "pvrdma": 9.14, "infiniband": 9.14}
+"""Latency of one step of a ring by transport; fitted."""
+
+
+def nccl_allreduce_time_s(
+    message_mb: float, *, ranks: int, bus_gb_s: float, step_latency_us: float = 0.0
+) -> float:
+    """Time of an allreduce on a ring, as NCCL counts its bus bandwidth.
+
+    Parameters
+    ----------
+    message_mb : float
+        Size of the message that every rank holds. [MB]
+    ranks : int
+        GPUs in the ring. [-]
+    bus_gb_s : float
+        Bus bandwidth: rate of the slowest link of the ring in one direction. [GB/s]
+    step_latency_us : float
+        Latency of one of the 2 (ranks - 1) steps. [us]
+
+    Returns
+    -------
+    nccl_allreduce_time_s : float
+        Time of the allreduce; 0 for one rank. [s]
+
+    Raises
+    ------
+    ValueError
+        If there is no rank, or the bandwidth is not above 0.
+
+    Notes
+    -----
+    2 (n - 1) / n x message / bandwidth + 2 (n - 1) x latency. NCCL takes a tree instead of a ring for small messages on
+    many ranks: then this is an upper bound.
+
+    Examples
+    --------
+    >>> nccl_allreduce_time_s(1000, ranks=4, bus_gb_s=12)
+    0.125
+
+    References
+    ----------
+    .. [1] nccl-tests-performance
+    .. [2] patarasuk-allreduce-2009
+    """
+    if ranks < 1:
+        raise ValueError(f"ranks is {ranks}; it must be at least 1")
+    above_zero(bus_gb_s=bus_gb_s)
+    not_negative(message_mb=message_mb, step_latency_us=step_latency_us)
+    steps = 2 * (ranks - 1)
+    return steps / ranks * message_mb / 1000 / bus_gb_s + steps * step_latency_us * 1e-6
+
+
+def allreduce_time_s(
+    gradient_mb: float,
+    *,
+    hosts: int,
+    gpus_per_host: int = 1,
+    link_gbit_s: float,
+    transport: str = "tcp",
+    algorithm: str = "ring",
+    intra_host_gb_s: float = 6.41,
+    tcp_gbit_s: float | None = None,
+    usable_share: float = 0.95,
+    mtu_bytes: int = JUMBO_BYTES,
+    messages: int | None = None,
+    step_latency_us: float | None = None,
+    reduce_gb_s: float | None = None,
+) -> float:
+    """Time to sum the gradient over the GPUs of several hosts.
+
+    Parameters
+    ----------
+    gradient_mb : float
+        Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
+        compressed as FP16. [MB]
+    hosts : int
+        Hosts that train together. [host]
+    gpus_per_host : int
+        GPUs of the job in each. [-]
+    link_gbit_s : float
+        Network of one host, all ports that training uses together. [Gbit/s]
+    transport : str
+        ``tcp``, ``roce-v1``, ``roce``, ``pvrdma`` or ``infiniband``. [-]
+    algorithm : str
+        ``ring``: one ring through all GPUs; ``hierarchical``: a sum inside every host, then a ring of the hosts. [-]
+    intra_host_gb_s : float
+        Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0, and no link makes the ring faster. NVLink:
+        120 for V100, 240 for A100. [GB/s]
+    tcp_gbit_s : float or None
+        What the TCP stack of a host moves, as measured; None for that of links.tcp_rate_gbit_s, which grows with the
+        link. [Gbit/s]
+    usable_share : float
+        Share of the link that large transfers get. [-]
+    mtu_bytes : int
+        Largest packet on the network. [-]
+    messages : int or None
+        Messages into which the gradient is divided; None for messages of 64 MiB, 1 for a single allreduce. [-]
+    step_latency_us : float or None
+        Latency of one step between hosts; None for the fitted one of the transport. [us]
+    reduce_gb_s : float or None
+        Rate at which processors sum, if the sum is not made on the GPUs. [GB/s]
+
+    Returns
+    -------
+    allreduce_time_s : float
+        Time of the sum; 0 for one GPU. [s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    Ring over n GPUs: 2 (n - 1) / n x gradient / min(network, inside the host) + messages x 2 (n - 1) x latency. On one host
+    there is neither network nor latency. Hierarchical with g GPUs in each of h hosts: 2 (g - 1) / g x gradient / inside
+    + 2 (h - 1) / h x gradient / network + messages x 2 (h - 1) x latency: nearer to NCCL's tree on two hosts. Fitted on hosts of 4 GPUs with up to 512 GPUs.
+
+    Examples
+    --------
+    >>> round(allreduce_time_s(100, hosts=4, link_gbit_s=10, step_latency_us=0), 4)
+    0.1263
+    >>> allreduce_time_s(100, hosts=1, link_gbit_s=10)
+    0.0
+
+    References
+    ----------
+    .. [1] patarasuk-allreduce-2009
+    .. [2] horovod-2018
+    .. [3] hkbu-ddl-benchmarks
+    .. [4] mg-wfbp
+    """
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"algorithm is {algorithm!r}; it must be one of {', '.join(ALGORITHMS)}")
+    if hosts < 1 or gpus_per_host < 1:
+        raise ValueError(f"hosts is {hosts} and gpus_per_host {gpus_per_host}; both must be at least 1")
+    if messages is not None and messages < 1:
+        raise ValueError(f"messages is {messages}; it must be at least 1")
+    not_negative(gradient_mb=gradient_mb, step_latency_us=step_latency_us or 0.0)
+    above_zero(intra_host_gb_s=intra_host_gb_s, reduce_gb_s=1.0 if reduce_gb_s is None else reduce_gb_s)
+    rate = delivered_gbit_s(
+        link_gbit_s,
+        transport=transport,
+        tcp_gbit_s=tcp_gbit_s,
+        usable_share=usable_share,
+        mtu_bytes=mtu_bytes,
+    )
+    inside, between = intra_host_gb_s, rate / 8
+    if reduce_gb_s is not None:
+        inside, between = min(inside, reduce_gb_s), min(between, reduce_gb_s)
+    latency = STEP_LATENCY_US[transport] if step_latency_us is None else step_latency_us
+    latency *= max(1, math.ceil(gradient_mb / FUSION_MB)) if messages is None else messages
+    if hosts == 1:
+        return nccl_allreduce_time_s(gradient_mb, ranks=gpus_per_host, bus_gb_s=inside)
+    if algorithm == "hierarchical":
+        return nccl_allreduce_time_s(
+            gradient_mb, ranks=gpus_per_host, bus_gb_s=inside
+        ) + nccl_allreduce_time_s(gradient_mb, ranks=hosts, bus_gb_s=between, step_latency_us=latency)
+    slowest = min(inside, between) if gpus_per_host > 1 else between
+    return nccl_allreduce_time_s(
+        gradient_mb, ranks=hosts * gpus_per_host, bus_gb_s=slowest, step_latency_us=latency
+    )
+
+
+def training_step_s(
+    compute_s: float,
+    *,
+    gradient_mb: float,
+    hosts: int,
+    gpus_per_host: int = 1,
+    link_gbit_s: float,
+    transport: str = "tcp",
+    algorithm: str = "ring",
+    intra_host_gb_s: float = 6.41,
+    tcp_gbit_s: float | None = None,
+    usable_share: float = 0.95,
+    mtu_bytes: int = JUMBO_BYTES,
+    messages: int | None = None,
+    step_latency_us: float | None = None,
+    reduce_gb_s: float | None = None,
+    exposed_share: float = 0.123,
+    overlap_share: float = 0.571,
+    straggler_share: float = 0.00946,
+) -> float:
+    """Time of one step of synchronous training with allreduce.
+
+    Parameters
+    ----------
+    compute_s : float
+        Time of the step on one GPU alone: batch per GPU / samples per second of one GPU; all its micro-batches where
+        gradients are accumulated. [s]
+    gradient_mb : float
+        Bytes that are sent: parameters x 4, usually with automatic mixed precision too; x 2 only if gradients are stored or
+        compressed as FP16. [MB]
+    hosts : int
+        Hosts that train together. [host]
+    gpus_per_host : int
+        GPUs of the job in each. [-]
+    link_gbit_s : float
+        Network of one host, all ports that training uses together. [Gbit/s]
+    transport : str
+        ``tcp``, ``roce-v1``, ``roce``, ``pvrdma`` or ``infiniband``. [-]
+    algorithm : str
+        ``ring`` or ``hierarchical``. [-]
+    intra_host_gb_s : float
+        Rate of a ring inside one host; the default is that of GPUs on PCIe 3.0, and no link makes the ring faster. NVLink:
+        120 for V100, 240 for A100. [GB/s]
+    tcp_gbit_s : float or None
+        What the TCP stack of a host moves, as measured; None for that of links.tcp_rate_gbit_s, which grows with the
+        link. [Gbit/s]
+    usable_share : float
+        Share of the link that large transfers get. [-]
+    mtu_bytes : int
+        Largest packet on the network. [-]
+    messages : int or None
+        Messages into which the gradient is divided; None for messages of 64 MiB, 1 for a single allreduce. [-]
+    step_latency_us : float or None
+        Latency of one step between hosts; None for the fitted one of the transport. [us]
+    reduce_gb_s : float or None
+        Rate at which processors sum, if the sum is not made on the GPUs. [GB/s]
+    exposed_share : float
+        Share of the allreduce that can never be hidden behind computing; 1 without overlap. [-]
+    overlap_share : float
+        Share of the compute time behind which the allreduce can hide; 0 without overlap. [-]
+    straggler_share : float
+        Growth of the compute time with each doubling of the GPUs: a step waits for the slowest. [-]
+
+    Returns
+    -------
+    training_step_s : float
+        Time of the step. [s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    T_c (1 + d log2 GPUs) + max(exposed x T_ar, T_ar - overlap x T_c), T_ar by allreduce_time_s. Fitted on published rows of
+    CNNs in FP32 with a batch of 64 per GPU, 2 to 128 hosts, 10 to 100 Gbit/s; beyond them it extrapolates. Sound set-ups were fitted: old libraries, two sockets on the way or a limit on each
+    flow do worse. On one host only
+    the sum inside it and the slowest GPU are left, and with one GPU the step takes compute_s.
+
+    Examples
+    --------
+    >>> training_step_s(0.25, gradient_mb=100, hosts=1, link_gbit_s=10)
+    0.25
+    >>> round(training_step_s(0.5, gradient_mb=553, hosts=4, gpus_per_host=4, link_gbit_s=25, transport="roce"), 2)
+    0.59
+
+    References
+    ----------
+    .. [1] horovod-2018
+    .. [2] hkbu-ddl-benchmarks
+    .. [3] batchai-horovod-benchmark
+    .. [4] mg-wfbp
+    """
+    above_zero(compute_s=compute_s)
+    _check_shares(exposed_share, overlap_share, straggler_share)
+    reduced = allreduce_time_s(
+        gradient_mb,
+        hosts=hosts,
+        gpus_per_host=gpus_per_host,
+        link_gbit_s=link_gbit_s,
+        transport=transport,
+        algorithm=algorithm,
+        intra_host_gb_s=intra_host_gb_s,
+        tcp_gbit_s=tcp_gbit_s,
+        usable_share=usable_share,
+        mtu_bytes=mtu_bytes,
+        messages=messages,
+        step_latency_us=step_latency_us,
+        reduce_gb_s=reduce_gb_s,
+    )
+    waited = max(exposed_share * reduced, reduced - overlap_share * compute_s)
+    return compute_s * (1 + straggler_share * math.log2(hosts * gpus_per_host)) + waited
+
+
+def parameter_server_step_s(
+    compute_s: float,
+    *,
+    gradient_mb: float,
+    largest_variable_mb: float,
+    hosts: int,
+    gpus_per_host: int = 1,
+    workers_per_host: int | None = None,
+    servers: int | None = None,
+    link_gbit_s: float,
+    transport: str = "tcp",
+    server_gbit_s: float = 3.14,
+    intra_host_gb_s: float = 6.41,
+    tcp_gbit_s: float | None = None,
+    usable_share: float = 0.95,
+    mtu_bytes: int = JUMBO_BYTES,
+    exposed_share: float = 0.135,
+    overlap_share: float = 0.863,
+    straggler_share: float = 0.00844,
+) -> float:
+    """Time of one step of synchronous training with parameter servers.
+
+    Parameters
+    ----------
+    compute_s : float
+        Time of the step on one GPU alone. [s]
+    gradient_mb : float
+        Gradient of the model, as large as its variables. [MB]
+    largest_variable_mb : float
+        The largest single variable, which one server holds alone. [MB]
+    hosts : int
+        Hosts that train together. [host]
+    gpus_per_host : int
+        GPUs of the job in each. [-]
+    workers_per_host : int or None
+        Workers in each host that talk to the servers; None for one per GPU, 1 where one process drives all GPUs of a host
+        (distributed_replicated of tf_cnn_benchmarks). [-]
+    servers : int or None
+        Parameter servers, if known; None for as many as workers. [-]
+    link_gbit_s : float
+        Network of one host. [Gbit/s]
+    transport : str
+        ``tcp``, ``roce-v1``, ``roce``, ``pvrdma`` or ``infiniband``. [-]
+    server_gbit_s : float
+        What one server moves in one direction, however fast the link is; the default is that of TensorFlow over
+        gRPC. [Gbit/s]
+    intra_host_gb_s : float
+        Rate of a ring inside one host, where a worker has several GPUs. [GB/s]
+    tcp_gbit_s : float or None
+        What the TCP stack of a host moves over its many connections, as measured; None if all of the link. [Gbit/s]
+    usable_share : float
+        Share of the link that large transfers get. [-]
+    mtu_bytes : int
+        Largest packet on the network. [-]
+    exposed_share : float
+        Share of the transfer that can never be hidden behind computing. [-]
+    overlap_share : float
+        Share of the compute time behind which the transfer can hide. [-]
+    straggler_share : float
+        Growth of the compute time with each doubling of the GPUs. [-]
+
+    Returns
+    -------
+    parameter_server_step_s : float
+        Time of the step. [s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    T_c (1 + d log2 GPUs) + sum inside a worker + max(exposed x T_ps, T_ps - overlap x T_c) with
+    T_ps the longer of two: what the busiest server moves, workers x (v + (S - v) / servers) / its rate, S being the gradient and
+    v the largest variable; and what reaches one host over its link, 2 x its workers x S (hosts - 1) / hosts, one half for its workers and one for as
+    many servers beside them. On one host there is
+    no network term, and what its GPUs exchange is not counted. Fitted on published rows of CNNs on 2 to 128 hosts, with GPUs of
+    2016: much faster GPUs on 10 Gbit/s come out too good.
+
+    Examples
+    --------
+    >>> round(parameter_server_step_s(2.0, gradient_mb=100, largest_variable_mb=10, hosts=4, link_gbit_s=10), 1)
+    2.1
+
+    References
+    ----------
+    .. [1] horovod-2018
+    .. [2] tensorflow-benchmarks-2017
+    .. [3] ebug-distributed-tensorflow
+    .. [4] hkbu-ddl-benchmarks
+    """
+    workers_each = gpus_per_host if workers_per_host is None else workers_per_host
+    above_zero(
+        compute_s=compute_s,
+        gradient_mb=gradient_mb,
+        server_gbit_s=server_gbit_s,
+        intra_host_gb_s=intra_host_gb_s,
+    )
+    if hosts < 1 or gpus_per_host < 1:
+        raise ValueError(f"hosts is {hosts} and gpus_per_host {gpus_per_host}; both must be at least 1")
+    if not 1 <= workers_each <= gpus_per_host:
+        raise ValueError(
+            f"workers_per_host is {workers_each}; it must be 1 to {gpus_per_host}, the GPUs per host"
+        )
+    workers = hosts * workers_each
+    held_by = workers if servers is None else servers
+    if held_by < 1:
+        raise ValueError(f"servers is {held_by}; it must be at least 1")
+    if not 0 < largest_variable_mb <= gradient_mb:
+        raise ValueError(
+            f"largest_variable_mb is {largest_variable_mb}; it must be above 0 and at most the gradient, {gradient_mb}"
+        )
+    _check_shares(exposed_share, overlap_share, straggler_share)
+    inside = nccl_allreduce_time_s(
+        gradient_mb, ranks=math.ceil(gpus_per_host / workers_each), bus_gb_s=intra_host_gb_s
+    )
+    step = compute_s * (1 + straggler_share * math.log2(hosts * gpus_per_host)) + inside
+    rate = delivered_gbit_s(
+        link_gbit_s,
+        transport=transport,
+        tcp_gbit_s=link_gbit_s if tcp_gbit_s is None else tcp_gbit_s,
+        usable_share=usable_share,
+        mtu_bytes=mtu_bytes,
+    )
+    if hosts == 1:
+        return step
+    busiest = workers * (largest_variable_mb + (gradient_mb - largest_variable_mb) / held_by)
+    arrives = 2 * workers_each * gradient_mb * (hosts - 1) / hosts
+    moved = max(busiest / min(rate, server_gbit_s), arrives / rate) * 8 / 1000
+    return step + max(exposed_share * moved, moved - overlap_share * compute_s)
+
+
+def _check_shares(exposed_share: float, overlap_share: float, straggler_share: float) -> None:
+    not_negative(exposed_share=exposed_share, overlap_share=overlap_share, straggler_share=straggler_share)
+    if exposed_share > 1:
+        raise ValueError(f"exposed_share is {exposed_share}; it must be 0 to 1")
+
+
+def host_traffic_gbit_s(
+    gradient_mb: float, *, step_s: float, hosts: int, gpus_per_host: int = 1, algorithm: str = "ring"
+) -> float:
+    """What one host sends over its network on average while it trains; it receives as much.
+
+    Parameters
+    ----------
+    gradient_mb : float
+        Gradient of the model. [MB]
+    step_s : float
+        Time of a step. [s]
+    hosts : int
+        Hosts that train together. [host]
+    gpus_per_host : int
+        GPUs of the job in each. [-]
+    algorithm : str
+        ``ring``, ``hierarchical`` or ``parameter-server``. [-]
+
+    Returns
+    -------
+    host_traffic_gbit_s : float
+        Average rate in one direction; 0 on one host. [Gbit/s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    8 x sent / step; sent = 2 (n - 1) / n x gradient on a ring of n GPUs, 2 (h - 1) / h x gradient on a ring of h hosts, and with a
+    server and a worker for each GPU 2 g (h - 1) / h x gradient for the g GPUs of a host, one half of it by its servers.
+
+    Examples
+    --------
+    >>> host_traffic_gbit_s(1000, step_s=1, hosts=2)
+    8.0
+
+    References
+    ----------
+    .. [1] patarasuk-allreduce-2009
+    """
+    above_zero(step_s=step_s, hosts=hosts, gpus_per_host=gpus_per_host)
+    not_negative(gradient_mb=gradient_mb)
+    if algorithm not in (*ALGORITHMS, "parameter-server"):
+        raise ValueError(
+            f"algorithm is {algorithm!r}; it must be one of {', '.join(ALGORITHMS)}, parameter-server"
+        )
+    if hosts == 1:
+        return 0.0
+    ranks = hosts * gpus_per_host if algorithm == "ring" else hosts
+    times = gpus_per_host if algorithm == "parameter-server" else 1
+    return 2 * times * (ranks - 1) / ranks * gradient_mb * 8 / 1000 / step_s
+
+
+def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
+    """Share of the GPUs' own speed that is left when they train together.
+
+    Parameters
+    ----------
+    compute_s : float
+        Time of the step on one GPU alone. [s]
+    step_s : float
+        Time of the step when they train together. [s]
+
+    Returns
+    -------
+    scaling_efficiency : float
+        Share, in (0, 1]. [-]
+
+    Raises
+    ------
+    ValueError
+        If the step is shorter than its own computing.
+
+    Notes
+    -----
+    compute_s / step_s: images per second of all GPUs over those of one, times their number.
+
+    Examples
+    --------
+    >>> scaling_efficiency(0.25, step_s=0.5)
+    0.5
+
+    References
+    ----------
+    .. [1] horovod-2018
+    """
+    if not 0 < compute_s <= step_s:
+        raise ValueError(
+            f"compute_s is {compute_s}; it must be above 0 and at most the time of the step, {step_s}"
+        )
+    return compute_s / step_s
+
+
+def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> float:
+    """Samples per second of all GPUs that train together.
+
+    Parameters
+    ----------
+    gpus : int
+        GPUs that train together. [GPU]
+    batch_per_gpu : int
+        Samples of one step on one GPU. [-]
+    step_s : float
+        Time of one step. [s]
+
+    Returns
+    -------
+    training_throughput : float
+        Samples in one second. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is not above 0.
+
+    Notes
+    -----
+    GPUs x batch / time of a step: every GPU takes its batch in each step.
+
+    Examples
+    --------
+    >>> training_throughput(16, batch_per_gpu=64, step_s=0.32)
+    3200.0
+
+    References
+    ----------
+    .. [1] horovod-2018
+    """
+    above_zero(gpus=gpus, batch_per_gpu=batch_per_gpu, step_s=step_s)
+    return gpus * batch_per_gpu / step_s
+
+
+def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: int, step_s: float) -> float:
+    """Hours to train for a number of epochs.
+
+    Parameters
+    ----------
+    samples : float
+        Samples in the training set. [-]
+    epochs : float
+        Passes over the training set. [-]
+    gpus : int
+        GPUs that train together. [GPU]
+    batch_per_gpu : int
+        Samples of one step on one GPU. [-]
+    step_s : float
+        Time of one step. [s]
+
+    Returns
+    -------
+    training_time_h : float
+        Time of all steps; checkpoints and evaluation come on top. [h]
+
+    Raises
+    ------
+    ValueError
+        If an input is not above 0.
+
+    Notes
+    -----
+    ceil(samples / (GPUs x batch)) steps per epoch. A larger global batch may need more epochs: that is not in it.
+
+    Examples
+    --------
+    >>> training_time_h(1_281_167, epochs=90, gpus=16, batch_per_gpu=64, step_s=0.32)
+    10.016
+
+    References
+    ----------
+    .. [1] horovod-2018
+    """
+    above_zero(samples=samples, epochs=epochs, gpus=gpus, batch_per_gpu=batch_per_gpu, step_s=step_s)
+    return math.ceil(samples / (gpus * batch_per_gpu)) * epochs * step_s / 3600
+
+
+def tcp_rate_for_speedup_gbit_s(
+    compute_s: float,
+    *,
+    speedup: float,
+    gradient_mb: float,
+    hosts: int,
+    gpus_per_host: int = 1,
+    link_gbit_s: float,
+    transport: str = "pvrdma",
+) -> float:
+    """TCP rate of a host at which RDMA would make a training step so many times faster.
+
+    Parameters
+    ----------
+    compute_s : float
+        Time of the step on one GPU alone. [s]
+    speedup : float
+        Step over TCP over step over RDMA, above 1. [-]
+    gradient_mb : float
+        Gradient of the model. [MB]
+    hosts : int
+        Hosts that train together, at least 2. [host]
+    gpus_per_host : int
+        GPUs of the job in each. [-]
+    link_gbit_s : float
+        Network of one host. [Gbit/s]
+    transport : str
+        The RDMA transport. [-]
+
+    Returns
+    -------
+    tcp_rate_for_speedup_gbit_s : float
+        Rate; over a faster TCP stack the speed-up is smaller. 0 if no rate above 0.001 Gbit/s is slow enough, and the
+        rate of the link if TCP is as slow at any rate. [Gbit/s]
+
+    Raises
+    ------
+    ValueError
+        If the speed-up is not above 1 or there is one host only.
+
+    Notes
+    -----
+    Bisection on training_step_s with TCP over the same with RDMA; the step falls with the rate of TCP. A claim without model
+    and batch can be held against a design that way.
+
+    Examples
+    --------
+    >>> rate = tcp_rate_for_speedup_gbit_s(0.2, speedup=2, gradient_mb=100, hosts=4, link_gbit_s=100)
+    >>> 1 < rate < 10
+    True
+
+    References
+    ----------
+    .. [1] mellanox-hpvml
+    """
+    if speedup <= 1 or hosts < 2:
+        raise ValueError(
+            f"speedup is {speedup} and hosts {hosts}; they must be above 1 and at least 2: one host has no network"
+        )
+
+    def step(by: str, rate: float) -> float:
+        return training_step_s(
+            compute_s,
+            gradient_mb=gradient_mb,
+            hosts=hosts,
+            gpus_per_host=gpus_per_host,
+            link_gbit_s=link_gbit_s,
+            transport=by,
+            tcp_gbit_s=rate,
+        )
+
+    wanted = speedup * step(transport, link_gbit_s)
+    low, high = 0.001, link_gbit_s
+    if step("tcp", low) < wanted:
+        return 0.0
+    if step("tcp", high) >= wanted:
+        return high
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if step("tcp", middle) >= wanted else (low, middle)
+    return low

@@ -1,0 +1,31 @@
+"""Placement: which VM is on which GPU of which host, before any failure, with proof.
+
+Start in ``layout``. ``place`` answers for equal hosts on which only GPUs count (``equal_hosts``: exact), ``place_varied`` for
+hosts that differ or are limited by CPU and memory (``mixed_hosts``: close, with a bound). Both ask ``fit`` what fits on one host.
+"""
+
+from gpuplan.models.placement.fit import Family, Request, Room
+from gpuplan.models.placement.layout import (
+    Host,
+    Load,
+    Placement,
+    Shared,
+    Slot,
+    count_hosts,
+    place,
+    place_varied,
+)
+
+__all__ = [
+    "Family",
+    "Host",
+    "Load",
+    "Placement",
+    "Request",
+    "Room",
+    "Shared",
+    "Slot",
+    "count_hosts",
+    "place",
+    "place_varied",
+]

@@ -1,0 +1,339 @@
+"""Placement: which VM is on which GPU of which host, before any failure, with proof.
+
+Start here. ``place`` answers for equal hosts on which only GPUs count (``equal``: exact), ``place_varied`` for hosts
+that differ or are limited by CPU and memory too, and for the loss of hosts (``varied``: close, with a bound). Both ask
+``filling`` what fits on one host, and ``packing`` for bins. ``failover`` says what a failure does to the result.
+
+All GPUs and shares of one VM are in one host. A GPU is divided in one way only: among profiles of one family (whose
+layouts say what goes together), or by memory.
+"""
+
+import itertools
+import math
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import NamedTuple
+
+from gpuplan.models.placement.equal_hosts import EqualHosts
+from gpuplan.models.placement.fit import Blocks, Content, Family, Request, Room, Rules, vms_in
+from gpuplan.models.placement.mixed_hosts import VariedHosts
+from gpuplan.models.placement.packing import Packing
+from gpuplan.units import exact
+
+__all__ = [
+    "Family",
+    "Host",
+    "Load",
+    "Placement",
+    "Request",
+    "Room",
+    "Shared",
+    "Slot",
+    "count_hosts",
+    "place",
+    "place_varied",
+]
+
+MOST_LOSSES = 8
+
+
+class Slot(NamedTuple):
+    """One share of a GPU, or all GPUs of a VM. A VM with several shares has several equal slots."""
+
+    group: str
+    vm: int
+    profile: str = ""
+    weight: int = 0
+
+
+class Load(NamedTuple):
+    """What takes whole GPUs of a host: one VM with ``gpus`` GPUs, or one GPU shared within a family."""
+
+    gpus: int
+    slots: tuple[Slot, ...]
+    family: Family | None = None
+
+
+Host = tuple[Load, ...]
+
+
+class Shared(NamedTuple):
+    """GPUs that a family takes, and the proof that fewer cannot do."""
+
+    family: str
+    gpus: int
+    bound: int
+    method: str
+
+
+class Placement(NamedTuple):
+    """Hosts with their loads, and the proof that fewer hosts cannot hold them."""
+
+    hosts: tuple[Host, ...]
+    bound: int
+    method: str
+    gpus_occupied: int
+    shared: tuple[Shared, ...]
+
+
+def count_hosts(gpus: float, *, gpus_per_host: int) -> int:
+    """Fewest hosts whose GPUs add up to the demand, by plain division.
+
+    Parameters
+    ----------
+    gpus : float
+        GPUs that are needed. [GPU]
+    gpus_per_host : int
+        GPUs in each host. [GPU]
+
+    Returns
+    -------
+    count_hosts : int
+        Hosts by arithmetic on whole GPUs. [host]
+
+    Notes
+    -----
+    ceil(gpus / gpus_per_host). A lower bound only: it does not know that all GPUs of one VM are in one
+    host, nor that profiles of different size cannot share a GPU.
+
+    Examples
+    --------
+    >>> count_hosts(28, gpus_per_host=4), count_hosts(14, gpus_per_host=2)
+    (7, 7)
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return math.ceil(exact(gpus) / gpus_per_host)
+
+
+def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
+    """The fewest equal hosts on which every request fits, and who is where.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        VMs by kind; all GPUs and shares of one VM are in one host. [-]
+    gpus_per_host : int
+        GPUs in each host. [GPU]
+
+    Returns
+    -------
+    place : Placement
+        Hosts with their loads, the bound, and how it is proven. [-]
+
+    Notes
+    -----
+    CPU and memory are not looked at. Whole GPUs and VMs with one share each: the fewest shared GPUs of each
+    family (``cover`` by layouts, ``pack`` by memory), then the fewest hosts (``pack``); exact, whatever the number of
+    hosts. VMs with several shares: requests that ask for the same are one, in an order of their own, so that the answer
+    depends on neither. A greedy placement, if it meets the bound that holds when their shares are let apart; otherwise
+    a programme, exact too. For families of which one size of share is used it is over all ways to divide the GPUs of
+    a host between whole requests and families (surplus VMs in it give their place to single ones); for families of
+    several sizes over all fullest choices of VMs for a host, whose shares fit on its GPUs by the layouts. Where there
+    are too many ways (20000, or 15000 looked at) the answer is the best of 24 orders of the kinds, labelled
+    ``heuristic`` unless it meets the bound. Ties keep the order of the requests, so that a group stays together.
+
+    Raises
+    ------
+    ValueError
+        If a VM does not fit on an empty host.
+
+    Examples
+    --------
+    >>> place([Request("research", 8, gpus=3)], gpus_per_host=4).bound
+    8
+    >>> half = Family("16C", ("16C",), ((2,),))
+    >>> place([Request("pairs", 3, family=half, profile="16C", shares=3)], gpus_per_host=4).bound
+    2
+
+    References
+    ----------
+    .. [1] martello-toth-1990
+    .. [2] gilmore-gomory-1961
+    """
+    rules = Rules(requests)
+    equal = EqualHosts(rules)
+    solution = equal.solve(rules.vms, gpus_per_host)
+    hosts = _numbered(rules, ((block.content, block.times) for block in solution.blocks))
+    shared = _shared(rules, solution.blocks, equal.packed_gpus(rules.vms))
+    return _placement(hosts, solution.bound, solution.method, shared)
+
+
+def place_varied(
+    requests: Sequence[Request], *, room: Room, existing: Sequence[Room] = (), spare: int = 0
+) -> Placement:
+    """A few new hosts beside the existing ones on which everything fits, also after the loss of some hosts.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        VMs by kind; all GPUs and shares of one VM are in one host, with its vCPUs and memory. [-]
+    room : Room
+        What each new host offers. [-]
+    existing : sequence of Room
+        What each host that is already there offers. [-]
+    spare : int
+        Hosts that may be lost at once, whichever they are. [host]
+
+    Returns
+    -------
+    place_varied : Placement
+        Existing hosts, then the new ones, with their loads (spare ones empty), the bound, and whether it is
+        met. [-]
+
+    Notes
+    -----
+    A portfolio of greedy orders: the exact placement of the GPUs where all hosts have as many and CPU and
+    memory allow it, then largest first by GPUs, by memory, by vCPUs and by the largest of these parts of
+    a host, each with best fit (the host with least left of that) and first fit, onto shared GPUs before
+    free ones. The fewest new hosts win, ties go to the first in this order. If that leaves a gap to the
+    bound, more ways to fill a host are generated at the prices of the relaxed programme over those seen so far
+    (column generation, 12 rounds); its answer is rounded down and the rest is placed by the same orders. With spare
+    hosts everything is placed again after each loss by kind of host: new hosts = max over the losses of
+    (new hosts then needed + new hosts lost); where there are more than 8 such losses, those that take less than
+    another are left out. The bound is the largest of the volume of each resource, hosts that hold one kind only,
+    sizes that exclude each other in one resource, the exact bound for the GPUs, and the prices (no host
+    is worth more than the dearest choice of VMs for it). Method ``volume`` if the bound is met, else ``heuristic``.
+
+    Raises
+    ------
+    ValueError
+        If a VM is larger than the largest host, or has no host left after a loss.
+
+    Examples
+    --------
+    >>> vm = Request("research", 6, gpus=2, vcpus=16, memory_gib=256)
+    >>> placed = place_varied([vm], room=Room(4, 64, 384), spare=1)
+    >>> len(placed.hosts), placed.bound, placed.method
+    (7, 7, 'volume')
+
+    References
+    ----------
+    .. [1] martello-toth-1990
+    .. [2] gilmore-gomory-1961
+    """
+    rules = Rules(requests)
+    equal = EqualHosts(rules)
+    varied = VariedHosts(equal)
+    room, *there = (rules.counted(one) for one in (room, *existing))
+    rules.check(rules.vms, {room, *there})
+    # Hosts like the new ones are counted with them: what is looked for is how many of those there must be in all.
+    others, like_new = Counter(one for one in there if one != room), there.count(room)
+    needed: list[int] = []
+    least: list[int] = []
+    for lost in range(min(spare, others.total()) + 1):
+        found = [varied.new_hosts(rules.vms, others - loss, room) for loss in _losses(others, lost)]
+        needed.append(max(new.hosts for new in found))
+        least.append(max(new.bound for new in found))
+    count, bound = (
+        max(0, _fewest_new(list(itertools.accumulate(each, max)), spare, others.total()) - like_new)
+        for each in (needed, least)
+    )
+    chosen = varied.new_hosts(rules.vms, others, room)
+    if chosen.hosts > like_new + count:
+        # the heuristic needed more hosts than after a loss: then take what it found there
+        chosen = min(found, key=lambda new: new.hosts)
+    hosts = _laid(rules, chosen.blocks, [*there, *[room] * count])
+    bound += len(existing)
+    shared = _shared(rules, chosen.blocks, equal.packed_gpus(rules.vms))
+    return _placement(hosts, bound, "volume" if bound == len(hosts) else "heuristic", shared)
+
+
+def _placement(hosts: Sequence[Host], bound: int, method: str, shared: tuple[Shared, ...]) -> Placement:
+    occupied = sum(load.gpus for host in hosts for load in host)
+    return Placement(tuple(hosts), bound, method, occupied, shared)
+
+
+def _shared(rules: Rules, blocks: Blocks, fewest: Mapping[int, Packing]) -> tuple[Shared, ...]:
+    """GPUs that each family takes in these blocks, and whether that is proven to be the fewest."""
+    gpus = Counter[int]()
+    for block in blocks:
+        for part in block.content:
+            gpus[part.family] += block.times
+    return tuple(
+        Shared(
+            rules.families[f].name,
+            gpus[f],
+            packed.bound,
+            packed.method if gpus[f] == packed.bound else "heuristic",
+        )
+        for f, packed in fewest.items()
+    )
+
+
+def _losses(there: Counter[Room], lost: int) -> list[Counter[Room]]:
+    """Sets of hosts to lose, by kind; if there are many, only those that leave least."""
+    kinds = sorted(there)
+    chosen = (Counter(each) for each in itertools.combinations_with_replacement(kinds, lost))
+    losses = [loss for loss in chosen if loss <= there]
+    if len(losses) <= MOST_LOSSES:
+        return losses
+    return [
+        loss
+        for loss in losses
+        if not any(
+            loss[large] < there[large] and large != small and _at_least(large, small)
+            for small in loss
+            for large in kinds
+        )
+    ]
+
+
+def _at_least(large: Room, small: Room) -> bool:
+    """Whether a host offers as much as another of everything."""
+    return large.gpus >= small.gpus and all(
+        a == 0 or 0 < b <= a for a, b in zip(large[1:], small[1:], strict=True)
+    )
+
+
+def _fewest_new(needed: Sequence[int], spare: int, existing: int) -> int:
+    """New hosts so that enough are left, of the lost hosts any number being new ones.
+
+    ``needed`` says how many new hosts it takes when 0, 1, ... of the existing ones are lost.
+    """
+    for count in itertools.count(max(needed[0], spare - existing if needed[-1] else 0)):
+        lost = range(max(0, spare - existing), min(spare, count) + 1)
+        if all(count >= new + needed[spare - new] for new in lost):
+            return count
+    raise AssertionError
+
+
+def _laid(rules: Rules, blocks: Blocks, rooms: Sequence[Room]) -> list[Host]:
+    """Hosts of these blocks, each laid on the next of the rooms that is like its own; the other rooms stay empty."""
+    waiting: dict[Room, deque[Content]] = defaultdict(deque)
+    for block in blocks:
+        waiting[block.room].extend([block.content] * block.times)
+    return _numbered(rules, ((waiting[room].popleft() if waiting[room] else (), 1) for room in rooms))
+
+
+def _numbered(rules: Rules, runs: Iterable[tuple[Content, int]]) -> list[Host]:
+    """Hosts of (content, how many in a row), VMs of each group being numbered from 1 in the order of the hosts."""
+    requests = rules.requests
+    slots_of = [
+        list(map(Slot._make, zip(repeat(r.group), range(1, r.vms + 1), repeat(r.profile), repeat(r.weight))))
+        for r in requests
+    ]
+    given = [0] * len(requests)
+    hosts: list[Host] = []
+    for content, times in runs:
+        counts = vms_in(content)
+        parts = [
+            (1 if f >= 0 else requests[slots[0][0]].gpus, slots, requests[slots[0][0]].family)
+            for f, slots in content
+        ]
+        for _ in range(times):
+            # lists and not generators: this loop makes every VM of a large cluster
+            hosts.append(
+                tuple(
+                    [
+                        Load(gpus, tuple([slots_of[k][given[k] + vm] for k, vm in slots]), family)
+                        for gpus, slots, family in parts
+                    ]
+                )
+            )
+            for kind, n in counts.items():
+                given[kind] += n
+    return hosts

@@ -1,0 +1,290 @@
+"""Risk: N+0, N+1 and N+2 side by side, and the hours a year in which each design is short of hosts.
+
+A pool is short when fewer hosts are up than its demand needs; where hosts already there have other GPUs than new
+ones, it matters which of them are up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, derived
+from gpuplan.models import availability, placement
+from gpuplan.models.availability import mixed_hosts_downtime
+from gpuplan.plan.access import placed_varied
+from gpuplan.plan.results import Line, Pool, Posture, Trail
+from gpuplan.scenario import Scenario
+
+
+def risk_postures(
+    trail: Trail, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool]
+) -> tuple[Posture, ...]:
+    """N+0, N+1, N+2, the chosen one and one host more: hosts, and the hours a year in which each is at risk, with their lines."""
+    if not pools:
+        return ()
+    chosen = scenario.availability.host_failures
+    facts = {name: reliability_fact(scenario, catalog, name) for name in RELIABILITY}
+    up = trail.compute(
+        "availability.host_up",
+        "Share of time a host is up",
+        "1",
+        availability.host_availability,
+        "{mtbf_h} h / ({mtbf_h} h + {repair_h} h) = {value}",
+        mtbf_h=facts["mtbf_h"],
+        repair_h=facts["repair_h"],
+    )
+    return tuple(
+        _posture(trail, scenario, pools, failures, up, facts)
+        for failures in sorted({0, 1, 2, chosen, chosen + 1})
+    )
+
+
+RELIABILITY = ("mtbf_h", "repair_h", "maintenance_h_per_host")
+
+
+def reliability_fact(scenario: Scenario, catalog: Catalog, name: str) -> Fact:
+    """How often a host fails, how long it is out, how long it is in maintenance: stated, or the catalog's value."""
+    stated = scenario.fact(f"availability.{name}")
+    return stated if stated.value is not None else catalog.assumptions["host-reliability"].fact(name)
+
+
+def _posture(
+    trail: Trail,
+    scenario: Scenario,
+    pools: Sequence[Pool],
+    failures: int,
+    up: Line,
+    facts: Mapping[str, Fact],
+) -> Posture:
+    """The design with so many host failures to tolerate; the pools fail independently of each other."""
+    at, title = f"postures.n{failures}", f"N+{failures}"
+    chosen = failures == scenario.availability.host_failures
+    parts: dict[str, list[Line]] = {}
+    for pool in pools:
+        here, label = f"{at}.{pool.id}", f"{title}, {pool.name}"
+        hosts = _posture_hosts(trail, scenario, pool, failures, here, label)
+        maintenance = trail.compute(
+            f"{here}.maintenance_h",
+            f"{label}: hours of maintenance",
+            "h",
+            availability.maintenance_hours_h,
+            "{hosts_u} x {maintenance_h_per_host} h each = {value} h",
+            hosts=hosts,
+            maintenance_h_per_host=facts["maintenance_h_per_host"],
+        )
+        lines = (_risk_of_two_kinds if len(pool.new_needed) > 1 else _risk_of_equal_hosts)(
+            trail, pool, here, label, hosts, maintenance, up, facts
+        )
+        for name, line in {"hosts": hosts, **lines}.items():
+            parts.setdefault(name, []).append(line)
+    totals = {
+        name: _over_pools(trail, f"{at}.{name}", f"{title}: {text}", unit, function, parts[name])
+        for name, text, unit, function in _POSTURE_TOTALS
+    }
+    gpus = sum(
+        p.gpus - (p.hosts - h.value) * p.gpus_per_host for p, h in zip(pools, parts["hosts"], strict=True)
+    )
+    return Posture(
+        host_failures=failures,
+        chosen=chosen,
+        hosts=totals["hosts"].value,
+        gpus=gpus,
+        short_h=totals["short_h"].value,
+        exposed_h=totals["exposed_h"].value,
+        maintenance_short_h=totals["maintenance_short_h"].value,
+        chance=totals["chance"].value,
+    )
+
+
+LABELS = {
+    "short_h": "hours short by failures",
+    "exposed_h": "hours in which one failure is too much",
+    "maintenance_short_h": "hours short in maintenance",
+    "chance": "chance that a failure in maintenance is too much, per year",
+}
+
+
+def _risk_of_equal_hosts(
+    trail: Trail,
+    pool: Pool,
+    at: str,
+    label: str,
+    hosts: Line,
+    maintenance: Line,
+    up: Line,
+    facts: Mapping[str, Fact],
+) -> dict[str, Line]:
+    """Lines of a pool in which it matters only how many hosts are up."""
+    needed = trail.lines[f"pools.{pool.id}.hosts_for_demand"]
+    words = {name: f"{label}: {text}" for name, text in LABELS.items()}
+    return {
+        "short_h": trail.compute(
+            f"{at}.short_h",
+            words["short_h"],
+            "h",
+            availability.hours_short_h,
+            "8760 h x chance that of {hosts_u} fewer than {hosts_needed} are up = {value} h",
+            hosts=hosts,
+            hosts_needed=needed,
+            availability=up,
+        ),
+        "exposed_h": trail.compute(
+            f"{at}.exposed_h",
+            words["exposed_h"],
+            "h",
+            availability.exposed_hours_h,
+            "{maintenance_h} h of maintenance with {hosts_u}, {hosts_needed} needed: {value} h",
+            hosts=hosts,
+            hosts_needed=needed,
+            maintenance_h=maintenance,
+        ),
+        "maintenance_short_h": trail.compute(
+            f"{at}.maintenance_short_h",
+            words["maintenance_short_h"],
+            "h",
+            availability.maintenance_short_h,
+            "{maintenance_h} h x chance that fewer than {hosts_needed} of the other hosts are up = {value} h",
+            hosts=hosts,
+            hosts_needed=needed,
+            availability=up,
+            maintenance_h=maintenance,
+        ),
+        "chance": trail.compute(
+            f"{at}.chance",
+            words["chance"],
+            "1",
+            availability.maintenance_chance,
+            "of {hosts_u} one is in maintenance, {hosts_needed} are needed, for {maintenance_h} h a year: {value}",
+            hosts=hosts,
+            hosts_needed=needed,
+            mtbf_h=facts["mtbf_h"],
+            repair_h=facts["repair_h"],
+            maintenance_h=maintenance,
+        ),
+    }
+
+
+def _risk_of_two_kinds(
+    trail: Trail,
+    pool: Pool,
+    at: str,
+    label: str,
+    hosts: Line,
+    maintenance: Line,
+    up: Line,
+    facts: Mapping[str, Fact],
+) -> dict[str, Line]:
+    """Lines of a pool in which it matters which hosts are up: those already there have other GPUs than new ones."""
+    counts: dict[str, Any] = {
+        "old_hosts": pool.existing_hosts,
+        "new_hosts": hosts.value - pool.existing_hosts,
+        "new_needed": pool.new_needed,
+    }
+    each: dict[str, Any] = {"maintenance_h_per_host": float(facts["maintenance_h_per_host"].value)}
+    rates: dict[str, Any] = {
+        "mtbf_h": float(facts["mtbf_h"].value),
+        "repair_h": float(facts["repair_h"].value),
+    }
+    listed = derived(
+        f"pools/{pool.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
+        ", ".join(str(n) for n in pool.new_needed),
+        "",
+        "placed again for each; more hosts down count as too many",
+    )
+    inputs: dict[str, Fact | Line] = {"hosts": hosts, "new_needed": listed}
+    formula = f"of {{hosts_u}} {pool.existing_hosts} were there already; {{new_needed}} new ones are needed when 0, 1, 2, ... of those are down: {{value}}"
+    spent = {**inputs, "maintenance_h": maintenance}
+    found: dict[str, tuple[str, Any, Any, dict[str, Fact | Line]]] = {
+        "short_h": (
+            "h",
+            mixed_hosts_downtime.hours_short_of_two_h,
+            mixed_hosts_downtime.hours_short_of_two_h(**counts, availability=up.value),
+            {**inputs, "availability": up},
+        ),
+        "exposed_h": (
+            "h",
+            mixed_hosts_downtime.exposed_of_two_h,
+            mixed_hosts_downtime.exposed_of_two_h(**counts, **each),
+            spent,
+        ),
+        "maintenance_short_h": (
+            "h",
+            mixed_hosts_downtime.maintenance_short_of_two_h,
+            mixed_hosts_downtime.maintenance_short_of_two_h(**counts, availability=up.value, **each),
+            {**spent, "availability": up},
+        ),
+        "chance": (
+            "1",
+            mixed_hosts_downtime.maintenance_chance_of_two,
+            mixed_hosts_downtime.maintenance_chance_of_two(**counts, **rates, **each),
+            {**spent, "mtbf_h": facts["mtbf_h"], "repair_h": facts["repair_h"]},
+        ),
+    }
+    return {
+        name: trail.record(f"{at}.{name}", f"{label}: {LABELS[name]}", unit, function, formula, value, given)
+        for name, (unit, function, value, given) in found.items()
+    }
+
+
+_POSTURE_TOTALS: tuple[tuple[str, str, str, Any], ...] = (
+    ("hosts", "hosts", "host", availability.sum_over_pools),
+    ("short_h", LABELS["short_h"], "h", availability.sum_over_pools),
+    ("exposed_h", LABELS["exposed_h"], "h", availability.sum_over_pools),
+    ("maintenance_short_h", LABELS["maintenance_short_h"], "h", availability.sum_over_pools),
+    ("chance", LABELS["chance"], "1", availability.chance_over_pools),
+)
+
+
+def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, at: str, label: str) -> Line:
+    """Hosts of a pool in another posture than the chosen one: placed again, if hosts differ."""
+    if failures == scenario.availability.host_failures:
+        return trail.repeat(f"{at}.hosts", f"{label}: hosts", trail.lines[f"pools.{pool.id}.hosts"])
+    given = scenario.fact("availability.host_failures")
+    asked = replace(
+        given, value=failures, basis="derived", sources=("gpuplan-method",), note="for comparison"
+    )
+    accepted = scenario.fact("availability.maintenance_failure_accepted")
+    spare = trail.compute(
+        f"{at}.spare",
+        f"{label}: hosts for failure and maintenance",
+        "host",
+        availability.spare_hosts,
+        "{host_failures} for failures"
+        + (" and maintenance" if accepted.value else " + 1 for maintenance")
+        + " = {value}",
+        host_failures=asked,
+        maintenance_failure_accepted=accepted,
+    )
+    if pool.varied:
+        there = pool.rooms[: pool.existing_hosts]
+        placed = placed_varied(pool.requests, pool.new_room, there, spare.value)
+        formula = "placed again so that any {hosts_lost} of {value_u} may be lost"
+        inputs = {"hosts_lost": spare}
+        count = len(placed.hosts)
+        return trail.record(
+            f"{at}.hosts", f"{label}: hosts", "host", placement.place_varied, formula, count, inputs
+        )
+    return trail.compute(
+        f"{at}.hosts",
+        f"{label}: hosts",
+        "host",
+        availability.total_hosts,
+        "{hosts_for_demand} for the demand + {hosts_for_failures} spare = {value}",
+        hosts_for_demand=trail.lines[f"pools.{pool.id}.hosts_for_demand"],
+        hosts_for_failures=spare,
+    )
+
+
+def _over_pools(trail: Trail, key: str, label: str, unit: str, function: Any, parts: Sequence[Line]) -> Line:
+    """The figure of the only pool, or what those of several pools make together."""
+    if len(parts) == 1:
+        return trail.repeat(key, label, parts[0])
+    if function is availability.chance_over_pools:
+        value = function(*(line.value for line in parts))
+        named = {f"part{number}": line for number, line in enumerate(parts, 1)}
+        formula = "1 - " + " x ".join(f"(1 - {{{name}}})" for name in named) + " = {value}"
+        return trail.record(key, label, unit, function, formula, value, named)
+    return trail.add_up(key, label, unit, function, {line.key: line for line in parts})

@@ -1,0 +1,492 @@
+"""Sizing: when who is active, and how many GPUs are enough for that.
+
+People with working hours in time zones give the *mixes* of a week: who is active together, and when. For each mix a
+*method* says how often a number of GPUs is too few. ``plan`` sizes by the mix that needs the most hosts; ``study`` shows the
+others.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache, cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuplan.catalog import SEASONS, Catalog, offset_min, zone_of
+from gpuplan.facts import Fact
+from gpuplan.models import demand
+from gpuplan.models.demand import queueing, working_hours
+from gpuplan.plan.access import held_gpus, work_fact
+from gpuplan.plan.results import GroupPlan
+from gpuplan.scenario import MAX_VMS, Group, Scenario, hours_length_h, hours_min, sites_people
+from gpuplan.units import exact
+
+MOST_PARTS = 128
+"""A GPU is counted in at most so many parts; shares that need finer ones are rounded up."""
+
+
+class Ask(NamedTuple):
+    """What one group wants at one time of the week. A request is all VMs that one person runs at once."""
+
+    group: str
+    gpus: float
+    """GPUs that one request takes."""
+    people: tuple[int, ...]
+    """A closed group: people with the chances of ``chances`` to be active. Empty for a stated number of pieces of work."""
+    chances: tuple[float, ...]
+    load: float
+    """Mean requests under way at once."""
+    spread: float
+    """Standard deviation of them."""
+    most: int
+    work_h: float
+
+
+@dataclass(frozen=True)
+class Mix:
+    """Who is active together, and the quarters of an hour of the week, UTC, in which it is so."""
+
+    asks: tuple[Ask, ...]
+    season: str
+    quarters: tuple[int, ...]
+
+    @property
+    def gpus(self) -> float:
+        """Mean GPUs wanted at once."""
+        return sum(ask.load * ask.gpus for ask in self.asks)
+
+
+def burst_fact(catalog: Catalog) -> Fact:
+    """How many times the peakedness of independent arrivals that of real demand is."""
+    return catalog.assumptions["bursts"].fact("burst_factor")
+
+
+@dataclass(frozen=True, eq=False)
+class Week:
+    """When a group is on duty: its people by site, and for each of them the quarters of an hour in which they are.
+
+    Equal groups have the same one, see ``weeks``.
+    """
+
+    group: Group
+    gpus: float
+    """GPUs that one request takes."""
+    people: tuple[int, ...]
+    on: np.ndarray
+    """Sites x 672 quarters of an hour, UTC."""
+    work_h: float
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is a known number of people, and not a number of pieces of work."""
+        return self.group.jobs_per_day is None
+
+    @cached_property
+    def rates(self) -> np.ndarray:
+        """Pieces of work begun in an hour, for each quarter of an hour; of a group that states how many a day."""
+        off_share = self.group.off_hours_share or 0.0
+        length_h = hours_length_h(self.group.hours)
+        rate = working_hours.work_rate(
+            self.group.jobs_per_day or 0.0, hours_per_day=length_h + off_share * (24 - length_h)
+        )
+        parts = np.array(self.people if any(self.people) else [1] * len(self.people), dtype=float)
+        return np.asarray(rate * (parts / parts.sum()) @ np.where(self.on, 1.0, off_share))
+
+    @cached_property
+    def loads(self) -> np.ndarray:
+        """Mean requests under way at once, for each quarter of an hour."""
+        if not self.closed:
+            return working_hours.jobs_underway(self.rates.tolist(), duration_h=self.work_h)
+        off_share = self.group.off_hours_share or 0.0
+        return np.asarray(np.array(self.people) @ np.where(self.on, self.group.active_share, off_share))
+
+    def ask(self, quarters: Sequence[int]) -> Ask:
+        """What the group wants in some quarters of an hour in which the same sites are on duty: the most of it."""
+        if not self.closed:
+            load = float(self.loads[list(quarters)].max())
+            load = 0.0 if load < LEAST_LEFT * float(self.loads.max()) else load
+            most = math.ceil(load + 12 * math.sqrt(load) + 12) if load else 0
+            return Ask(self.group.id, self.gpus, (), (), load, math.sqrt(load), most, self.work_h)
+        on = self.on[:, quarters[0]]
+        here = sum(n for n, now in zip(self.people, on, strict=True) if now)
+        counts = [
+            (here, self.group.active_share),
+            (sum(self.people) - here, self.group.off_hours_share or 0.0),
+        ]
+        known = [(n, p) for n, p in counts if n and p]
+        return Ask(
+            self.group.id,
+            self.gpus,
+            tuple(n for n, _ in known),
+            tuple(p for _, p in known),
+            sum(n * p for n, p in known),
+            math.sqrt(sum(n * p * (1 - p) for n, p in known)),
+            sum(n for n, _ in known),
+            self.work_h,
+        )
+
+
+LEAST_LEFT = 0.01
+"""Work that fades after its hours counts until so small a share of its peak is left."""
+
+
+def weeks(
+    scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan] = ()
+) -> dict[str, dict[str, Week]]:
+    """Season -> group -> when it is on duty; ``groups`` say how many GPUs a VM really takes, else it is what it asks for."""
+    held = {plan.id: plan for plan in groups}
+    found: dict[str, dict[str, Week]] = {season: {} for season, _ in SEASONS}
+    for group in scenario.groups:
+        plan = held.get(group.id)
+        each = held_gpus(scenario, catalog, group, plan) if plan else float(group.gpus_each)
+        gpus = float(group.vms_each * exact(each))
+        work_h = float(work_fact(scenario, catalog, group).value)
+        for season, week in _seasons(group, gpus, work_h, catalog).items():
+            found[season][group.id] = week
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _seasons(group: Group, gpus: float, work_h: float, catalog: Catalog) -> dict[str, Week]:
+    """Season -> when a group is on duty."""
+    zones = [zone_of(name, catalog) for name, _ in sites_people(group.sites)]
+    return {
+        season: _week(group, gpus, tuple(offset_min(zone, monday) for zone in zones), work_h)
+        for season, monday in SEASONS
+    }
+
+
+@lru_cache(maxsize=1024)
+def _week(group: Group, gpus: float, offsets: tuple[int, ...], work_h: float) -> Week:
+    """When a group is on duty; the same object for the same group, so that what follows from it is worked out once."""
+    hours, days = hours_min(group.hours), group.days or "every-day"
+    on = np.array([_on_duty(*hours, days, offset) for offset in offsets])
+    on.flags.writeable = False
+    parts = [part for _, part in sites_people(group.sites)]
+    return Week(group, gpus, working_hours.people_at_sites(group.people, parts), on, work_h)
+
+
+def peak_jobs(scenario: Scenario, catalog: Catalog, group: Group) -> int:
+    """Pieces of work of a group under way on average when most are, rounded up."""
+    alone = weeks(replace(scenario, groups=(group,)), catalog)
+    peak = max(float(groups[group.id].loads.max()) for groups in alone.values())
+    return math.ceil(peak - 1e-9)
+
+
+@cache
+def _on_duty(start_min: int, end_min: int, days: str, offset: int) -> np.ndarray:
+    return working_hours.on_duty(start_min, end_min, days=days, offset_min=offset)
+
+
+MOST_MIXES = 40
+"""Of more mixes that matter, those in which most GPUs are wanted."""
+PIECE = 8
+"""Quarters of an hour for which work that builds up or fades is taken at its most."""
+
+
+def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -> tuple[Mix, ...]:
+    """The different mixes of a week, the largest first, without those in which nobody wants more than in another one."""
+    if not members:
+        return ()
+    return _mixes(tuple((season, tuple(groups[m] for m in members)) for season, groups in by_season.items()))
+
+
+@lru_cache(maxsize=512)
+def _mixes(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> tuple[Mix, ...]:
+    found: dict[tuple[Ask, ...], Mix] = {}
+    seen: list[np.ndarray] = []
+    for season, groups in by_season:
+        bits = np.concatenate([week.on for week in groups])
+        if any(np.array_equal(bits, other) for other in seen):
+            continue
+        seen.append(bits)
+        fading = any(not week.closed and not week.on.all() for week in groups)
+        for quarters in _pieces(bits) if fading else _alike(bits):
+            asks = tuple(week.ask(quarters) for week in groups)
+            if asks not in found:
+                found[asks] = Mix(asks, season, quarters)
+    ordered = sorted(found.values(), key=lambda mix: (-mix.gpus, mix.season, mix.quarters))
+    if len(ordered) < 2:
+        return tuple(ordered)
+    wants = np.array([[(ask.load, ask.most) for ask in mix.asks] for mix in ordered])
+    kept: list[int] = []
+    for at in range(len(ordered)):
+        if len(kept) < MOST_MIXES and not (wants[kept] >= wants[at]).all(axis=(1, 2)).any():
+            kept.append(at)
+    return tuple(ordered[at] for at in kept)
+
+
+def _alike(bits: np.ndarray) -> list[tuple[int, ...]]:
+    """The quarters of an hour in which the same sites are on duty, together."""
+    if bits.all():
+        return [tuple(range(working_hours.QUARTERS_PER_WEEK))]
+    where = np.unique(bits, axis=1, return_inverse=True)[1].ravel()
+    return [tuple(np.flatnonzero(where == number).tolist()) for number in range(int(where.max()) + 1)]
+
+
+def _pieces(bits: np.ndarray) -> list[tuple[int, ...]]:
+    """Short pieces of the week in which the same sites are on duty."""
+    changes = np.flatnonzero((bits != np.roll(bits, 1, axis=1)).any(axis=0)).tolist()
+    edges = sorted({0, working_hours.QUARTERS_PER_WEEK, *changes})
+    return [
+        tuple(range(at, min(at + PIECE, end)))
+        for begin, end in itertools.pairwise(edges)
+        for at in range(begin, end, PIECE)
+    ]
+
+
+@dataclass(frozen=True)
+class Target:
+    """How often somebody may be disappointed: ``rule`` says how, ``chance`` how often, ``wait_h`` after what wait."""
+
+    rule: str
+    chance: float
+    wait_h: float
+    each: bool
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Target:
+        """The target of a scenario."""
+        asked = scenario.demand
+        return cls(asked.rule, asked.chance, asked.wait_min / 60, asked.for_whom == "each")
+
+
+class Odds:
+    """How often a number of GPUs is too few for a mix, by each method."""
+
+    def __init__(self, mix: Mix, target: Target) -> None:
+        self.target = target
+        self.asks = [ask for ask in mix.asks if ask.load > 0]
+        shares = [exact(ask.gpus) for ask in self.asks]
+        self.parts = _parts(shares, [ask.load for ask in self.asks])
+        self.sizes = [math.ceil(share * self.parts) for share in shares]
+        self.load_gpus = mix.gpus
+        self._curves: dict[str, np.ndarray] = {}
+
+    @cached_property
+    def poisson_peakedness(self) -> float:
+        """Peakedness of the GPUs wanted if all requests arrive independently of each other."""
+        return queueing.peakedness_of_mix(
+            [ask.load for ask in self.asks], sizes=[ask.gpus for ask in self.asks]
+        )
+
+    @cached_property
+    def work_h(self) -> float:
+        """Mean time for which a GPU is held."""
+        held = [ask.load * ask.gpus for ask in self.asks]
+        return sum(w * ask.work_h for w, ask in zip(held, self.asks, strict=True)) / sum(held)
+
+    @cached_property
+    def least_gpus(self) -> int:
+        """GPUs of the largest request: with fewer it never starts."""
+        return max((math.ceil(exact(ask.gpus)) for ask in self.asks), default=0)
+
+    def known(self, method: str) -> bool:
+        """Whether a method can answer: that for a closed group needs the number of people."""
+        return method != "closed" or all(ask.people for ask in self.asks)
+
+    def chance(self, gpus: int, method: str, peakedness: float = 1.0) -> float:
+        """How often somebody is disappointed with so many GPUs.
+
+        ``peakedness`` counts for the method ``bursty`` alone.
+        """
+        if not self.asks:
+            return 0.0
+        if gpus < self.least_gpus:
+            return 1.0
+        rule, load = self.target.rule, self.load_gpus
+        if self._counted(method):
+            return float(self._curve(method, gpus)[gpus])
+        z = self.poisson_peakedness if method == "poisson" else peakedness
+        if rule == "turned-away":
+            return queueing.hayward_b(gpus, load=load, peakedness=z)
+        if rule == "wait":
+            return queueing.hayward_c(gpus, load=load, peakedness=z)
+        return queueing.hayward_wait_longer_chance(
+            gpus, load=load, peakedness=z, duration_h=self.work_h, wait_h=self.target.wait_h
+        )
+
+    def least(self, method: str, peakedness: float = 1.0) -> int:
+        """The fewest GPUs that keep the target, and with which every larger number keeps it too."""
+        if not self.asks:
+            return 0
+        if self._counted(method):
+            return self._least_counted(method)
+        found = queueing.least_servers(
+            lambda gpus: self.chance(gpus, method, peakedness),
+            target=self.target.chance,
+            start=max(self.least_gpus, math.ceil(self.load_gpus)),
+        )
+        return max(found, self.least_gpus)
+
+    def _counted(self, method: str) -> bool:
+        """Whether a method counts states: then the chance may rise a little with one GPU more, where sizes differ."""
+        return method == "closed" or (method == "poisson" and self.target.rule == "turned-away")
+
+    def _least_counted(self, method: str) -> int:
+        reach = max(self.least_gpus, math.ceil(self.load_gpus), 8)
+        while True:
+            above = np.flatnonzero(self._curve(method, reach)[: reach + 1] > self.target.chance)
+            last = int(above[-1]) if len(above) else -1
+            if last + max(self.sizes) // self.parts + 2 < reach:
+                return max(last + 1, self.least_gpus)
+            reach *= 2
+
+    def _curve(self, method: str, gpus: int) -> np.ndarray:
+        """The chance for every number of GPUs up to ``gpus``, and beyond."""
+        known = self._curves.get(method)
+        if known is None or len(known) <= gpus:
+            reach = max(2 * gpus, 16) * self.parts
+            by_group = self._closed(reach) if method == "closed" else self._lost(reach)
+            known = self._curves[method] = self._over_groups(by_group)
+        return known
+
+    def _over_groups(self, by_group: np.ndarray) -> np.ndarray:
+        """The chance of the unluckiest group, or of all requests together."""
+        if self.target.each:
+            return np.asarray(by_group.max(axis=1))
+        asked = np.array([ask.load / ask.work_h for ask in self.asks])
+        return np.asarray(by_group @ (asked / asked.sum()))
+
+    def _lost(self, reach: int) -> np.ndarray:
+        each = queueing.kaufman_roberts_curve(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
+        return each[:: self.parts]
+
+    def _closed(self, reach: int) -> np.ndarray:
+        """For each number of GPUs and group, the chance that one of its people finds too few free."""
+        # People alike in what they take and how often see the same others, so they are one class, whatever their group.
+        alike = Counter[tuple[float, int]]()
+        for ask, size in zip(self.asks, self.sizes, strict=True):
+            for n, p in zip(ask.people, ask.chances, strict=True):
+                alike[p, size] += n
+        shares, sizes = [p for p, _ in alike], [size for _, size in alike]
+        people = list(alike.values())
+        if self.target.rule == "turned-away":
+            each = queueing.closed_blocking_curve(reach, people=people, shares=shares, sizes=sizes)
+        elif self.target.rule == "wait":
+            each = queueing.closed_wait_curve(reach, people=people, shares=shares, sizes=sizes)
+        else:
+            each = queueing.closed_wait_longer_curve(
+                reach,
+                people=people,
+                shares=shares,
+                sizes=sizes,
+                duration_h=self.work_h,
+                wait_h=self.target.wait_h,
+            )
+        each = each[:: self.parts]
+        column = {kind: at for at, kind in enumerate(alike)}
+        columns = []
+        for ask, size in zip(self.asks, self.sizes, strict=True):
+            weights = np.array([n * p for n, p in zip(ask.people, ask.chances, strict=True)])
+            columns.append(each[:, [column[p, size] for p in ask.chances]] @ (weights / weights.sum()))
+        return np.array(columns).T
+
+
+@lru_cache(maxsize=512)
+def odds_of(mix: Mix, target: Target) -> Odds:
+    """How often a number of GPUs is too few for a mix; the same object for the same two, so that curves are worked out once."""
+    return Odds(mix, target)
+
+
+def _parts(shares: Sequence[Fraction], loads: Sequence[float]) -> int:
+    """In how many parts a GPU is counted: so that all shares are whole parts, or else that rounding them up costs least."""
+    exactly = math.lcm(*(share.denominator for share in shares)) if shares else 1
+    if exactly <= MOST_PARTS:
+        return exactly
+
+    def lost(parts: int) -> float:
+        return sum(
+            float(math.ceil(share * parts) / parts - share) * load
+            for share, load in zip(shares, loads, strict=True)
+        )
+
+    return min(range(1, MOST_PARTS + 1), key=lost)
+
+
+def poisson_peakedness(scenario: Scenario, catalog: Catalog) -> float:
+    """Peakedness of the GPUs that all groups together want, if all requests arrive independently of each other."""
+    season = weeks(scenario, catalog)[SEASONS[0][0]]
+    loads = {group: float(week.loads.max()) for group, week in season.items()}
+    known = [(load, season[group].gpus) for group, load in loads.items() if load > 0]
+    if not known:
+        return 1.0
+    return queueing.peakedness_of_mix([load for load, _ in known], sizes=[gpus for _, gpus in known])
+
+
+def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[float, float, float]:
+    """(low, value, high) of the peakedness of a mix: that of independent arrivals, times how bursty demand is.
+
+    How bursty it is follows from the peakedness stated for the whole demand, or is the planning value.
+    """
+    asked, bursts = scenario.demand, burst_fact(catalog)
+    stated = (asked.peakedness_low, asked.peakedness, asked.peakedness_high)
+    whole = 1.0 if stated == (None, None, None) else poisson_peakedness(scenario, catalog)
+    low, value, high = (None if z is None else z / whole for z in stated)
+    if value is None:
+        value = float(bursts.value)
+        least, most = float(bursts.low or bursts.value), float(bursts.high or bursts.value)
+    else:
+        least, most = min(value, float(bursts.low or value)), value
+    low, high = (least if low is None else low), (most if high is None else high)
+    alone = odds.poisson_peakedness
+    return alone * min(low, value), alone * value, alone * max(high, value)
+
+
+def method_of(scenario: Scenario) -> str:
+    """The assumption that the plan rests on: as chosen, else a closed group of people where there are no pieces of work."""
+    asked = scenario.demand
+    if asked.method != "auto":
+        return asked.method
+    if any(group.jobs_per_day is not None for group in scenario.groups):
+        return "bursty"
+    return "closed"
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What a mix needs: GPUs, and the requests of each group that stand for a crowded moment of it."""
+
+    mix: Mix
+    gpus: int | float
+    requests: Mapping[str, int]
+    method: str
+    peakedness: float | None
+
+
+def needed(scenario: Scenario, catalog: Catalog, mix: Mix, rule: str = "") -> Needed:
+    """The GPUs that are enough for a mix, by the rule and the method of the scenario."""
+    target = Target.of(scenario)
+    if rule:
+        target = replace(target, rule=rule)
+    if target.rule in ("sum", "hours"):
+        requests = {ask.group: active_requests(ask) for ask in mix.asks}
+        total = sum((requests[ask.group] * exact(ask.gpus) for ask in mix.asks), Fraction(0))
+        return Needed(mix, float(total), requests, "", None)
+    odds = odds_of(mix, target)
+    method = method_of(scenario)
+    z: float | None = None
+    if method == "bursty" and odds.asks:
+        z = peakedness_range(scenario, catalog, odds)[1]
+    gpus = odds.least(method, z or 1.0)
+    counts = demand.planned_requests(
+        gpus,
+        loads=[ask.load for ask in mix.asks],
+        spreads=[ask.spread for ask in mix.asks],
+        sizes_gpus=[ask.gpus for ask in mix.asks],
+        most=[ask.most if method == "closed" else MAX_VMS for ask in mix.asks],
+    )
+    return Needed(mix, gpus, dict(zip((ask.group for ask in mix.asks), counts, strict=True)), method, z)
+
+
+def active_requests(ask: Ask) -> int:
+    """Requests of a group with as many active as are stated for the time."""
+    if not ask.people:
+        return math.ceil(ask.load - 1e-9)
+    return math.ceil(sum((n * exact(p) for n, p in zip(ask.people, ask.chances, strict=True)), Fraction(0)))

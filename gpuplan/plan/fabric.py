@@ -1,0 +1,578 @@
+"""The fabric of a design: ports of a host, leaf and spine switches, cables, settings, and what a failure leaves.
+
+The model is ``gpuplan.models.network.fabric``; switches come from the catalog. The fewest switches win, then the fewest ports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from gpuplan.catalog import Catalog, Item
+from gpuplan.facts import Fact, Value, derived
+from gpuplan.models.network.fabric import (
+    LeafSpine,
+    TooManyLeaves,
+    bandwidth_left,
+    host_ports,
+    leaf_spine,
+    oversubscription,
+    pvrdma_ports,
+)
+from gpuplan.plan.gpu_speed import ITEM, RDMA
+from gpuplan.plan.network import NetworkUse
+from gpuplan.plan.results import Pool, Trail
+from gpuplan.scenario import Scenario
+from gpuplan.wording import number
+
+PORT_SPEEDS = (10, 25, 100, 200, 400)
+"""Kinds of switch ports in the catalog. A port takes the slower speeds of its kind too: SFP28 10, QSFP28 40 and 50."""
+
+TAKES = {1: (), 10: (10, 25), 25: (25,), 40: (100,), 50: (100, 200), 100: (100,), 200: (200,), 400: (400,)}
+"""Link of a host -> kinds of switch ports that it can be plugged into, one cable to one port."""
+
+
+APART = ("pvrdma", "infiniband")
+"""Transports that have ports of their own, which carry nothing else."""
+
+SPINE_PORTS = 16
+"""A switch with fewer ports of the right speed is not taken for a spine."""
+
+
+class Ports(NamedTuple):
+    """Network ports of one GPU host."""
+
+    shared: int
+    """Ports that are teamed: TCP, storage, vMotion and, without PVRDMA, RDMA."""
+    rdma: int
+    """Ports for PVRDMA or InfiniBand alone."""
+    demand_gbit_s: float
+    """What runs on the shared ports together."""
+    rdma_gbit_s: float
+    """What runs on the RDMA ports."""
+
+    @property
+    def total(self) -> int:
+        """All ports."""
+        return self.shared + self.rdma
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """Leaves and spines that carry so many hosts."""
+
+    leaf: str
+    leaf_name: str
+    spine: str
+    spine_name: str
+    port_gbit_s: float
+    up_gbit_s: float
+    shape: LeafSpine
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Something to configure."""
+
+    where: str
+    what: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is left when one part fails."""
+
+    part: str
+    left: str
+    affected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cabling:
+    """The fabric of a design."""
+
+    gpu_hosts: int
+    compute_hosts: int
+    ports: Ports
+    """Of a GPU host."""
+    compute_ports: Ports | None
+    """Of a compute host; None if none is on these switches."""
+    distributed_switches: int
+    max_oversubscription: float
+    switches: Switches | None
+    reason: str
+    """Why there are no switches."""
+    adapters: int
+    """Adapters with two ports in each GPU host; at least two, the teamed ports spread over them."""
+    settings: tuple[Setting, ...]
+    failures: tuple[Failure, ...]
+
+
+def cabling(
+    trail: Trail, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], use: NetworkUse
+) -> Cabling | None:
+    """Ports, switches and cables of a design; None without GPU hosts.
+
+    Parameters
+    ----------
+    trail : Trail
+        Where the lines are recorded. [-]
+    scenario, catalog : Scenario, Catalog
+        The design and the figures. [-]
+    pools : sequence of Pool
+        GPU hosts. [-]
+    use : NetworkUse
+        What runs over the network. [-]
+
+    Returns
+    -------
+    cabling : Cabling or None
+        The fabric. [-]
+    """
+    hosts = sum(p.hosts for p in pools)
+    if not hosts:
+        return None
+    given = scenario.network
+    ports = _ports(trail, scenario, catalog, use)
+    compute = _compute_ports(scenario, catalog, use, hosts)
+    bound = _bound(scenario, use)
+    on_fabric = hosts + (given.compute_hosts or 0)
+    most = [p.shared if given.transport == "infiniband" else p.total for p in (ports, compute) if p]
+    ethernet = max(most)
+    switches, reason = _cheapest(
+        catalog, given.link_gbit_s, given.leaf, given.spine, on_fabric, ethernet, float(bound.value)
+    )
+    if switches is not None:
+        _record(trail, scenario, switches, on_fabric, ethernet, bound)
+    return Cabling(
+        gpu_hosts=hosts,
+        compute_hosts=given.compute_hosts or 0,
+        ports=ports,
+        compute_ports=compute,
+        distributed_switches=1 + (ports.rdma if given.transport == "pvrdma" else 0),
+        max_oversubscription=float(bound.value),
+        switches=switches,
+        reason=reason,
+        adapters=max(2, -(-ports.total // 2)),
+        settings=_settings(scenario, catalog, switches),
+        failures=_failures(scenario, ports, switches),
+    )
+
+
+def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_hosts: int) -> Switches | None:
+    """The same leaves and spines for another number of GPU hosts; None if they cannot hold them.
+
+    Parameters
+    ----------
+    scenario, catalog : Scenario, Catalog
+        The design and the figures. [-]
+    fabric : Cabling
+        The fabric of the design. [-]
+    gpu_hosts : int
+        GPU hosts to hold. [host]
+
+    Returns
+    -------
+    switches_for : Switches or None
+        How many of each. [-]
+    """
+    held = fabric.switches
+    if held is None or gpu_hosts == fabric.gpu_hosts:
+        return held
+    most = [
+        p.shared if scenario.network.transport == "infiniband" else p.total
+        for p in (fabric.ports, fabric.compute_ports)
+        if p
+    ]
+    return _cheapest(
+        catalog,
+        scenario.network.link_gbit_s,
+        held.leaf,
+        held.spine or scenario.network.spine,
+        gpu_hosts + fabric.compute_hosts,
+        max(most),
+        fabric.max_oversubscription,
+    )[0]
+
+
+def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) -> Ports:
+    """Ports of a GPU host, by what runs at the same time: remote GPUs, the largest training job, everything else."""
+    given = scenario.network
+    remote = use.remote_gbit_s
+    trains = max((t.needs_gbit_s for t in use.training[:-1]), default=0.0)
+    usable = catalog.assumptions[ITEM["ring"]].fact("usable_share")
+    port = scenario.fact("network.link_gbit_s")
+    together = derived(
+        "network.ports/work_gbit_s",
+        round(remote + trains, 3),
+        "Gbit/s",
+        "average of what remote GPUs and training across hosts move in one host",
+    )
+    other = scenario.fact("network.other_gbit_s")
+    apart = given.transport in APART
+    demand = float(other.value) + (0.0 if apart else float(together.value))
+    carried = f"{number(round(demand - float(other.value), 2))} Gbit/s of work that has no ports of its own"
+    shared = trail.compute(
+        "network.ports.shared",
+        "Teamed network ports of a GPU host",
+        "1",
+        host_ports,
+        "max(2, ceil({demand_gbit_s} Gbit/s / ({usable_share} x {port_gbit_s} Gbit/s))) = {value}",
+        demand_gbit_s=replace(
+            other,
+            key="network.ports/demand_gbit_s",
+            value=demand,
+            note=f"{number(float(other.value))} Gbit/s of other traffic and {carried}",
+        ),
+        port_gbit_s=port,
+        usable_share=usable,
+    )
+    rdma = 0
+    if apart:
+        line = trail.compute(
+            "network.ports.rdma",
+            "RDMA ports of a GPU host",
+            "1",
+            pvrdma_ports,
+            "max(1, ceil({rdma_demand_gbit_s} Gbit/s / ({usable_share} x {port_gbit_s} Gbit/s))) = {value}",
+            rdma_demand_gbit_s=together,
+            port_gbit_s=port,
+            usable_share=usable,
+        )
+        rdma = int(line.value)
+        if given.transport == "pvrdma":
+            trail.record(
+                "network.distributed_switches",
+                "Distributed switches",
+                "1",
+                pvrdma_ports,
+                "1 for the teamed ports and 1 for each of {rdma_ports} RDMA ports, which know no teaming = {value}",
+                1 + rdma,
+                {"rdma_ports": line},
+            )
+    return Ports(int(shared.value), rdma, demand, float(together.value) if apart else 0.0)
+
+
+def _compute_ports(scenario: Scenario, catalog: Catalog, use: NetworkUse, gpu_hosts: int) -> Ports | None:
+    """Ports of a compute host: the users of remote GPUs spread over them, and as much other traffic as a GPU host."""
+    given = scenario.network
+    if not given.compute_hosts:
+        return None
+    usable = float(catalog.assumptions[ITEM["ring"]].fact("usable_share").value)
+    remote = use.remote_gbit_s * gpu_hosts / given.compute_hosts
+    apart = given.transport in APART
+    demand = given.other_gbit_s + (0.0 if apart else remote)
+    return Ports(
+        host_ports(demand, given.link_gbit_s, usable_share=usable),
+        pvrdma_ports(remote, given.link_gbit_s, usable_share=usable) if apart else 0,
+        demand,
+        remote if apart else 0.0,
+    )
+
+
+def _bound(scenario: Scenario, use: NetworkUse) -> Fact:
+    """Oversubscription that is allowed: stated, or 1:1 for training over RDMA and 3:1 for everything else."""
+    stated = scenario.fact("network.oversubscription")
+    if stated.value is not None:
+        return stated
+    trains = scenario.network.transport in RDMA and len(use.training) > 1
+    return Fact(
+        "rules/leaf-oversubscription/effect",
+        1.0 if trains else 3.0,
+        "1",
+        None,
+        None,
+        "assumed",
+        ("vmware-vvd-4.0-leaf-spine", "gpuplan-method"),
+        "",
+        "1:1 for training over RDMA, at most 3:1 for other traffic",
+    )
+
+
+class _Kind(NamedTuple):
+    """How a switch serves as a leaf: ports down and up, or ports all alike."""
+
+    id: str
+    down: int
+    up: int
+    alike: int
+    up_gbit_s: float
+    ports: int
+
+
+def _count(item: Item, speed: int) -> int:
+    return int(item.value(f"ports_{speed}g") or 0)
+
+
+def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind]:
+    """Switches whose ports take the link: with faster ports for uplinks, or with ports that are all alike."""
+    found = []
+    for id, item in catalog.switches.items():
+        if wanted not in (None, id):
+            continue
+        for speed in TAKES[int(link)]:
+            down = _count(item, speed)
+            if down < 4:
+                continue
+            faster = [s for s in PORT_SPEEDS if s > speed and _count(item, s) >= 2]
+            total = sum(_count(item, s) for s in PORT_SPEEDS)
+            if faster:
+                up = faster[-1]
+                found.append(_Kind(id, down, _count(item, up), 0, up, total))
+            else:
+                found.append(_Kind(id, 0, 0, down, speed, total))
+            break
+    return found
+
+
+@lru_cache(maxsize=256)
+def _cheapest(
+    catalog: Catalog, link: float, leaf: str | None, spine: str | None, hosts: int, ports: int, bound: float
+) -> tuple[Switches | None, str]:
+    """The fabric with the fewest switches, of those the fewest ports, with spines like its leaves; else why there is none."""
+    leaves = _leaf_kinds(catalog, link, leaf)
+    if not leaves:
+        has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch of the catalog has"
+        return None, f"{has} ports of {link:g} Gbit/s for hosts"
+    best: tuple[tuple[int, int, str, bool, bool, str], Switches] | None = None
+    reason, most = "", 0
+    """Why there is none: of switches that connect too few hosts, those that connect most."""
+    for kind in leaves:
+        spines = [
+            (id, _count(item, int(kind.up_gbit_s)))
+            for id, item in catalog.switches.items()
+            if spine in (None, id) and _count(item, int(kind.up_gbit_s)) >= SPINE_PORTS
+        ]
+        missing = ""
+        if not spines:
+            has = f"{catalog.switches[spine].name} has no" if spine else "no switch of the catalog has"
+            missing = f"{has} {SPINE_PORTS} ports of {kind.up_gbit_s:g} Gbit/s for the uplinks of {catalog.switches[kind.id].name}"
+            spines = [("", SPINE_PORTS)]
+        for spine_id, spine_ports in spines:
+            try:
+                shape = leaf_spine(
+                    hosts,
+                    ports_per_host=ports,
+                    port_gbit_s=link,
+                    leaf_down_ports=kind.down or None,
+                    leaf_up_ports=kind.up or None,
+                    leaf_ports=kind.alike or None,
+                    up_gbit_s=kind.up_gbit_s,
+                    spine_ports=spine_ports,
+                    max_oversubscription=bound,
+                )
+            except TooManyLeaves as error:
+                if error.most_hosts > most and not missing:
+                    most, reason = error.most_hosts, str(error)
+                continue
+            except ValueError as error:
+                reason = reason if most else missing or str(error)
+                continue
+            if missing and shape.spines:
+                reason = reason if most else missing
+                continue
+            cost = (
+                shape.leaves + shape.spines,
+                shape.leaves * kind.ports + shape.spines * spine_ports,
+                kind.id,
+                spine_id != kind.id,
+                bool(spine_id) and _maker(catalog, spine_id) != _maker(catalog, kind.id),
+                spine_id,
+            )
+            if best is None or cost < best[0]:
+                upper = spine_id if shape.spines else ""
+                best = (
+                    cost,
+                    Switches(
+                        kind.id,
+                        catalog.switches[kind.id].name,
+                        upper,
+                        catalog.switches[upper].name if upper else "",
+                        link,
+                        kind.up_gbit_s,
+                        shape,
+                    ),
+                )
+    return (best[1], "") if best else (None, reason)
+
+
+def _maker(catalog: Catalog, switch: str) -> Value | None:
+    return catalog.switches[switch].value("vendor")
+
+
+def _record(
+    trail: Trail, scenario: Scenario, switches: Switches, hosts: int, ports: int, bound: Fact
+) -> None:
+    shape = switches.shape
+    held = {
+        "hosts": derived(
+            "network.fabric/hosts", hosts, "host", "GPU hosts and the compute hosts on the same switches"
+        ),
+        "ports_per_host": derived("network.fabric/ports_per_host", ports, "1", "ports of one host"),
+        "port_gbit_s": scenario.fact("network.link_gbit_s"),
+        "max_oversubscription": bound,
+    }
+    for key, label, value in (
+        ("leaves", "Leaf switches", shape.leaves),
+        ("spines", "Spine switches", shape.spines),
+        ("host_cables", "Cables to hosts", shape.host_cables),
+    ):
+        trail.record(
+            f"network.fabric.{key}",
+            label,
+            "1",
+            leaf_spine,
+            f"{{hosts}} hosts x {{ports_per_host}} ports of {{port_gbit_s}} Gbit/s on {switches.leaf_name}, at most "
+            "{max_oversubscription}:1 = {value}",
+            value,
+            held,
+        )
+    up = shape.uplinks_per_leaf or shape.peer_cables
+    trail.compute(
+        "network.fabric.oversubscription",
+        "Oversubscription of the busiest leaf",
+        "1",
+        oversubscription,
+        "{down_ports} x {down_gbit_s} Gbit/s / ({up_ports} x {up_gbit_s} Gbit/s) = {value}",
+        down_ports=derived(
+            "network.fabric/down_ports", shape.down_ports_used, "1", "ports in use on the busiest leaf"
+        ),
+        down_gbit_s=scenario.fact("network.link_gbit_s"),
+        up_ports=derived("network.fabric/up_ports", up, "1", "its uplinks, or its links to the other leaf"),
+        up_gbit_s=derived("network.fabric/up_gbit_s", switches.up_gbit_s, "Gbit/s", "speed of an uplink"),
+    )
+
+
+def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -> tuple[Setting, ...]:
+    given = scenario.network
+    rules = {row.id: row["source"] for row in catalog.rows("rules")}
+    found = [
+        Setting(
+            "Every adapter, distributed switch and physical switch",
+            f"MTU {number(given.mtu_bytes)}, the same end to end; physical switches a little above it for the headers",
+            rules["rdma-jumbo"],
+        )
+    ]
+    if given.transport in ("roce", "roce-v1", "pvrdma"):
+        found.append(
+            Setting(
+                "Adapters and switches",
+                "Priority flow control and explicit congestion notification on priority 3, for RDMA alone",
+                rules["roce-lossless"],
+            )
+        )
+    if given.transport in ("roce", "pvrdma"):
+        found.append(
+            Setting("Adapters and switches", "Trust DSCP; map DSCP 26 to priority 3", rules["roce-dscp"])
+        )
+    if given.transport == "roce-v1":
+        found.append(
+            Setting(
+                "Leaves and spines",
+                "One VLAN through all of them for RDMA: RoCE v1 does not cross a router",
+                rules["roce-versions"],
+            )
+        )
+    if given.transport == "pvrdma":
+        found += [
+            Setting(
+                "vCenter",
+                "A distributed switch of its own for each RDMA port, the port being its only uplink; no teaming",
+                rules["pvrdma-no-teaming"],
+            ),
+            Setting(
+                "VMs",
+                "PVRDMA adapter on both sides, 64-bit Linux, hardware version 13 or later; else they fall back to TCP",
+                rules["pvrdma-requirements"],
+            ),
+        ]
+    if given.transport == "infiniband":
+        found.append(
+            Setting(
+                "InfiniBand",
+                "A fabric of its own with a subnet manager; its switches are not counted here",
+                ("gpuplan-method",),
+            )
+        )
+    if switches is not None and switches.shape.spines:
+        found.append(
+            Setting("Leaves and spines", "Equal-cost paths over all spines", ("juniper-layer3-fabrics",))
+        )
+    return tuple(found)
+
+
+def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> tuple[Failure, ...]:
+    left = bandwidth_left(ports.shared)
+    found = [
+        Failure(
+            "A teamed port of a host",
+            f"{100 * left:.0f} % of that host's shared bandwidth",
+            "Nobody stops; TCP, storage and vMotion go over the other port"
+            + ("s" if ports.shared > 2 else ""),
+        )
+    ]
+    lost = -(-ports.shared // max(2, -(-ports.total // 2)))
+    found.append(
+        Failure(
+            "An adapter of a host",
+            f"{100 * bandwidth_left(ports.shared, lost):.0f} % of that host's shared bandwidth",
+            "Nobody stops, the teamed ports being spread over the adapters"
+            + ("; RDMA of the ports on it is lost" if ports.rdma else ""),
+        )
+    )
+    if scenario.network.transport == "pvrdma":
+        found.append(
+            Failure(
+                "An RDMA port of a host",
+                "no RDMA on that distributed switch",
+                "Its VMs fall back to TCP over the teamed ports, or are moved by vMotion",
+            )
+        )
+    elif scenario.network.transport == "infiniband":
+        found.append(
+            Failure(
+                "An InfiniBand port of a host",
+                f"{100 * bandwidth_left(ports.rdma):.0f} % of that host's InfiniBand",
+                "Jobs go on over the ports that are left"
+                if ports.rdma > 1
+                else "Jobs on that host stop, or start again over Ethernet",
+            )
+        )
+    if switches is None:
+        return tuple(found)
+    shape = switches.shape
+    connected = ports.shared if scenario.network.transport == "infiniband" else ports.total
+    share = bandwidth_left(connected, -(-connected // 2))
+    found.append(
+        Failure(
+            "A leaf",
+            f"{100 * share:.0f} % of the bandwidth of up to {shape.hosts_per_pair} hosts",
+            "Every host keeps its ports on the other leaf of the pair"
+            + (
+                "; RDMA ports on the failed leaf fall back to TCP"
+                if scenario.network.transport == "pvrdma"
+                else ""
+            ),
+        )
+    )
+    if shape.spines > 1:
+        after = shape.oversubscription_after_spine or shape.oversubscription
+        found.append(
+            Failure(
+                "A spine",
+                f"{100 * bandwidth_left(shape.spines):.0f} % of the bandwidth between leaves",
+                f"Oversubscription goes from {shape.oversubscription:.2f}:1 to {after:.2f}:1; nobody is cut off",
+            )
+        )
+    elif shape.peer_cables:
+        found.append(
+            Failure(
+                "A link between the two leaves",
+                f"{100 * bandwidth_left(shape.peer_cables):.0f} % of the bandwidth between them",
+                "Traffic between hosts on the same leaf is not touched",
+            )
+        )
+    return tuple(found)

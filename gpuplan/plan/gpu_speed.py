@@ -1,0 +1,216 @@
+"""How fast a GPU is on the work of a preset, and the rates that the network models take from a design."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+from gpuplan.catalog import Catalog, Row
+from gpuplan.facts import Fact
+from gpuplan.models.network.links import TRANSPORTS, tcp_rate_gbit_s
+from gpuplan.scenario import Group, Scenario
+
+RDMA = tuple(transport for transport in TRANSPORTS if transport != "tcp")
+LINKS = (10, 25, 40, 50, 100, 200, 400)
+
+ITEM = {
+    "ring": "training-allreduce",
+    "hierarchical": "training-allreduce",
+    "parameter-server": "training-parameter-server",
+}
+"""How gradients are summed -> the item of the assumptions that holds the parameters of its fit."""
+
+LARGE_BATCH = 8
+"""From this batch on the published throughputs, which are of large batches, are taken."""
+
+MIXED = ("AMP", "FP16")
+
+REFERENCE = "v100-pcie-32gb"
+"""Whose memory bandwidth is taken for a GPU that states none."""
+
+NVLINK_GB_S = 50.0
+"""One NVLink of the GPUs from V100 on, both directions together: how many a GPU has follows from its total."""
+
+
+class Speed(NamedTuple):
+    """Samples per second of one GPU that works alone, and how that is known."""
+
+    per_s: Fact
+    how: str
+
+    def but(self, words: str, basis: str) -> Speed:
+        """The same speed with something more to say, and known as well as that."""
+        how = f"{self.how}, {words}"
+        return Speed(replace(self.per_s, basis=basis, note=how), how)
+
+
+class Known(NamedTuple):
+    """A published speed of one GPU."""
+
+    per_s: float
+    basis: str
+    sources: tuple[str, ...]
+    locator: str
+    precision: str
+    """In words; empty where the preset itself says it."""
+
+
+def usual_workload(catalog: Catalog, group: Group) -> str:
+    """The preset that a group's use case stands for, unless one is chosen."""
+    if group.workload is not None:
+        return group.workload
+    usual = (
+        row.id for row in catalog.rows("network_workloads") if group.use_case in (row["use_cases"] or ())
+    )
+    return next(usual, "resnet-50-train-256")
+
+
+def gpu_speed(catalog: Catalog, preset: Row, gpu: str) -> Speed:
+    """Samples per second of one GPU on the work of a preset: measured on that board, or scaled by memory bandwidth."""
+    known: dict[str, Known] = {}
+    if preset["batch"] >= LARGE_BATCH:
+        known.update(_measured(catalog, preset["neural_network"] or "", preset["phase"]))
+    if preset["one_gpu_per_s"]:
+        own = Known(
+            float(preset["one_gpu_per_s"]), preset["basis"], preset["source"], preset["locator"] or "", ""
+        )
+        if preset["gpu"] is None:
+            how = "as in the measurement, on another GPU"
+            return Speed(_speed_fact(preset, own._replace(basis="assumed"), how), how)
+        known[preset["gpu"]] = own
+    if gpu in known:
+        how = f"as measured on {catalog.gpus[gpu].name}{known[gpu].precision}"
+        return Speed(_speed_fact(preset, known[gpu], how), how)
+    ratios = {g: _bandwidth(catalog, gpu) / _bandwidth(catalog, g) for g in known}
+    near = min(ratios, key=lambda g: (abs(math.log(ratios[g])), g))
+    scaled = known[near]._replace(per_s=known[near].per_s * ratios[near], basis="assumed")
+    how = f"scaled from {catalog.gpus[near].name}{known[near].precision} by memory bandwidth, x {ratios[near]:.2f}"
+    return Speed(_speed_fact(preset, scaled, how), how)
+
+
+def _speed_fact(preset: Row, known: Known, note: str) -> Fact:
+    key = f"network_workloads/{preset.id}/one_gpu_per_s"
+    return Fact(key, known.per_s, "1", None, None, known.basis, known.sources, known.locator, note)
+
+
+def _bandwidth(catalog: Catalog, gpu: str) -> float:
+    known = catalog.gpus[gpu].value("memory_bandwidth_gb_s") or catalog.gpus[REFERENCE].value(
+        "memory_bandwidth_gb_s"
+    )
+    return float(known or 1)
+
+
+@cache
+def _measured(catalog: Catalog, network: str, phase: str) -> Mapping[str, Known]:
+    """GPU -> the median of what is published for one GPU on a network, all in mixed precision if any of it is."""
+    rows: dict[str, list[Row]] = {}
+    for row in catalog.rows("workloads"):
+        gpu = row["gpu"] or row["gpu_like"]
+        fits = row["neural_network"] == network and row["gpus"] == 1 and gpu and row["scaling"] != "fixed"
+        if fits and phase == ("inference" if row["phase"] == "inference" else "training"):
+            rows.setdefault(gpu, []).append(row)
+    mixed = any(r["precision"] in MIXED for given in rows.values() for r in given)
+    found = {}
+    for gpu, given in rows.items():
+        kept = [
+            r for r in given if not r["phase"].startswith("pretrain") and (r["precision"] in MIXED) == mixed
+        ]
+        if not kept:
+            continue
+        middle = sorted(kept, key=lambda r: (r["throughput_per_s"], r.id))[len(kept) // 2]
+        basis = middle["basis"] if middle["gpu"] else "assumed"
+        precision = " in mixed precision" if mixed else " in FP32"
+        found[gpu] = Known(
+            middle["throughput_per_s"], basis, middle["source"], middle["locator"] or "", precision
+        )
+    return found
+
+
+def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = None) -> Fact:
+    """What a host moves over TCP on its link (or another): measured by the customer, or as fitted."""
+    if scenario.network.tcp_gbit_s is not None:
+        return scenario.fact("network.tcp_gbit_s")
+    return _fitted_tcp_rate(catalog, link_gbit_s or scenario.network.link_gbit_s)
+
+
+@cache
+def _fitted_tcp_rate(catalog: Catalog, link: float) -> Fact:
+    ring = catalog.assumptions[ITEM["ring"]]
+    fitted = ring.fact("tcp_gbit_s")
+    rate = tcp_rate_gbit_s(
+        link, at_25_gbit_s=float(fitted.value), growth=float(ring.fact("tcp_growth").value)
+    )
+    return replace(
+        fitted,
+        value=round(rate, 3),
+        low=min(fitted.low or rate, round(rate, 3)),
+        high=max(fitted.high or rate, round(rate, 3)),
+        note=f"{fitted.value:g} Gbit/s on a link of 25 Gbit/s, grown to one of {link:g}",
+    )
+
+
+def network_bases(scenario: Scenario) -> tuple[str, ...]:
+    """How well the link, the transport and the MTU of a design are known."""
+    paths = ("network.link_gbit_s", "network.transport", "network.mtu_bytes")
+    return tuple(scenario.fact(path).basis for path in paths)
+
+
+def round_trip(scenario: Scenario, catalog: Catalog) -> Fact:
+    """Round trip between client and GPU: measured, or the most that the vendor recommends."""
+    stated = scenario.fact("network.latency_us")
+    return (
+        stated if stated.value is not None else catalog.assumptions["network-planning"].fact("round_trip_us")
+    )
+
+
+def inside_host_gb_s(catalog: Catalog, gpu: str) -> Fact:
+    """Rate of a ring of GPUs inside one host: NVLink on a board that has it, else PCIe by its generation."""
+    item = catalog.gpus[gpu]
+    fitted = catalog.assumptions[ITEM["ring"]].fact("intra_host_gb_s")
+    link, total = item.value("nccl_nvlink_link_gb_s"), item.value("nvlink_gb_s")
+    if link and total and "SXM" in str(item.value("form_factor")):
+        rate = float(link) * float(total) / NVLINK_GB_S
+        return replace(
+            item.fact("nccl_nvlink_link_gb_s"),
+            value=rate,
+            basis="derived",
+            note="rate that NCCL plans with for one NVLink, times the links of the GPU",
+        )
+    generation = int(item.value("pcie_generation") or 3)
+    if generation <= 3:
+        return fitted
+    return replace(
+        fitted,
+        value=float(fitted.value) * 2 ** (generation - 3),
+        low=None,
+        high=None,
+        basis="assumed",
+        note=f"fitted on PCIe 3.0 and doubled with each generation: PCIe {generation}.0",
+    )
+
+
+def row_fact(row: Row, column: str, unit: str) -> Fact:
+    """A cell of a catalog row as a fact."""
+    return Fact(
+        f"{row.table}/{row.id}/{column}",
+        row[column],
+        unit,
+        None,
+        None,
+        row["basis"],
+        row["source"],
+        row["locator"] or "",
+        row["note"] or "",
+    )
+
+
+def verdict_of(catalog: Catalog, kept: float) -> str:
+    """``good``, ``fair`` or ``bad``: whether work that keeps this share of its speed, in whole per cent, counts as carried."""
+    planning = catalog.assumptions["network-planning"]
+    shown = round(kept, 2)
+    if shown >= float(planning.fact("good_share").value):
+        return "good"
+    return "fair" if shown >= float(planning.fact("fair_share").value) else "bad"

@@ -1,0 +1,302 @@
+"""What the network of a design does: to GPUs reached over it, to training on several hosts, and by the vendor's rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import derived, weakest
+from gpuplan.plan.gpu_speed import usual_workload
+from gpuplan.plan.remote_gpus import RemoteUse, native_time_s, needs_gbit_s, remote_use
+from gpuplan.plan.results import GroupPlan, Pool, Trail
+from gpuplan.plan.training import JOB, TrainingUse, job_of, scenario_job, training_use
+from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
+from gpuplan.wording import number, percent
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A rule of the vendor held against the design."""
+
+    code: str
+    met: bool | None
+    """None if nobody has measured it."""
+    text: str
+    path: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkUse:
+    """What the network of a design carries."""
+
+    remote: tuple[RemoteUse, ...] = ()
+    training: tuple[TrainingUse, ...] = ()
+    """The groups that train on several VMs, and at the end the training job of the scenario."""
+    rules: tuple[Verdict, ...] = ()
+    remote_gbit_s: float = 0.0
+    """What the users of remote GPUs move on average over the network of the busiest GPU host."""
+
+
+def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> tuple[Verdict, ...]:
+    """The vendor's rules for GPUs over the network, held against a design that has any."""
+    remote = [g for g in groups if g.mode == "bitfusion"]
+    if not remote:
+        return ()
+    given = scenario.network
+    rules = {r.id: r for r in catalog.rows("rules")}
+    limit = float(catalog.assumptions["network-planning"].fact("round_trip_us").value)
+    latency = given.latency_us
+    found = [
+        Verdict(
+            "bitfusion-latency",
+            None if latency is None else latency <= limit,
+            f"Round trip of at most {limit:g} us: "
+            + ("not measured yet" if latency is None else f"{latency:g} us is stated"),
+            "network.latency_us",
+            rules["bitfusion-latency"]["source"],
+        )
+    ]
+    several = [g.name for g in remote if g.gpus_each >= 2]
+    found.append(
+        Verdict(
+            "bitfusion-bandwidth",
+            given.link_gbit_s >= 10 or not several,
+            "10 Gbit/s for a VM with two or more remote GPUs: "
+            + (f"{', '.join(several)} on {given.link_gbit_s} Gbit/s" if several else "no VM has as many"),
+            "network.link_gbit_s",
+            rules["bitfusion-bandwidth"]["source"],
+        )
+    )
+    found.append(
+        Verdict(
+            "bitfusion-production",
+            given.link_gbit_s >= 40,
+            f"40 to 100 Gbit/s beyond a trial: the link has {given.link_gbit_s} Gbit/s",
+            "network.link_gbit_s",
+            rules["bitfusion-bandwidth"]["source"],
+        )
+    )
+    return tuple(found)
+
+
+def network_use(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    groups: Sequence[GroupPlan],
+    pools: Sequence[Pool],
+) -> NetworkUse:
+    """What the network does to every group that depends on it, and to the training job of the scenario.
+
+    Parameters
+    ----------
+    trail : Trail
+        Where the lines are recorded. [-]
+    scenario, catalog : Scenario, Catalog
+        The design and the figures. [-]
+    groups, pools : sequences of GroupPlan and Pool
+        As they were placed. [-]
+
+    Returns
+    -------
+    network_use : NetworkUse
+        Shares of native speed, efficiency of training, rules of the vendor. [-]
+    """
+    by_id = {g.id: g for g in scenario.groups}
+    remote = _remote(trail, scenario, catalog, groups, pools)
+    training = []
+    for plan in groups:
+        group = by_id[plan.id]
+        preset = catalog.row("network_workloads", usual_workload(catalog, group))
+        if not plan.vms or preset["phase"] != "training" or not _trains_together(catalog, group):
+            continue
+        job, speed = job_of(scenario, catalog, preset, gpus_per_host=max(1, math.ceil(plan.gpus_each)))
+        share = min(1.0, plan.gpus_each)
+        if share < 1:
+            speed = speed.but(f"a share of {number(share)} of a GPU", speed.per_s.basis)
+        over = next((r for r in remote if r.id == plan.id), None)
+        if over is not None:
+            basis = weakest((speed.per_s.basis, over.basis))
+            speed = speed.but(f"{percent(over.kept)} of it over the network", basis)
+        job = replace(
+            job,
+            native_s=job.native_s / share,
+            compute_s=job.native_s / share / (over.kept if over is not None else 1.0),
+        )
+        training.append(
+            training_use(
+                scenario,
+                catalog,
+                preset,
+                job,
+                speed,
+                key=plan.id,
+                name=plan.name,
+                hosts=scenario.fact(f"groups.{plan.id}.vms_each"),
+                trail=trail,
+            )
+        )
+    preset = catalog.row("network_workloads", scenario.training.workload)
+    job, speed = scenario_job(scenario, catalog, preset)
+    training.append(
+        training_use(
+            scenario,
+            catalog,
+            preset,
+            job,
+            speed,
+            key=JOB,
+            name=FIELD_BY_PATH["training.workload"].label,
+            hosts=scenario.fact("training.hosts"),
+            own=True,
+            trail=trail,
+        )
+    )
+    return NetworkUse(
+        tuple(remote),
+        tuple(training),
+        vendor_rules(scenario, catalog, groups),
+        max((r.on_host_gbit_s for r in remote), default=0.0),
+    )
+
+
+def _trains_together(catalog: Catalog, group: Group) -> bool:
+    """Whether the VMs that one person runs at once are workers of one training job: by use case, or as somebody chose."""
+    if group.vms_each < 2:
+        return False
+    use_case = catalog.row("use_cases", group.use_case)
+    return use_case["vms_each"] > 1 or group.workload is not None
+
+
+def _remote(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    groups: Sequence[GroupPlan],
+    pools: Sequence[Pool],
+) -> list[RemoteUse]:
+    """Each group whose GPUs are reached over the network, with the traffic of the others on its link."""
+    by_id = {g.id: g for g in scenario.groups}
+    plans = [p for p in groups if p.mode == "bitfusion" and p.vms]
+    presets = {p.id: catalog.row("network_workloads", usual_workload(catalog, by_id[p.id])) for p in plans}
+    needs = {
+        p.id: needs_gbit_s(
+            presets[p.id],
+            native_time_s(catalog, presets[p.id], scenario.hardware.gpu, min(1.0, p.gpus_each)),
+        )
+        for p in plans
+    }
+    found = []
+    for plan in plans:
+        here = _busiest_host(plan, pools, needs)
+        on_host = sum(needs[p] * n for p, n in here.items())
+        users = max(1, sum(here.values()))
+        counts: dict[str, float] = dict(here)
+        if stated := scenario.network.users_per_link:
+            flows = {
+                p.id: p.vms_placed * max(1, math.ceil(p.gpus_each)) for p in plans if p.pool == plan.pool
+            }
+            total = max(1, sum(flows.values()))
+            users = min(stated, total)
+            counts = {p: n * users / total for p, n in flows.items()}
+        counts[plan.id] = max(0.0, counts.get(plan.id, 0.0) - 1)
+        found.append(
+            remote_use(
+                scenario,
+                catalog,
+                presets[plan.id],
+                key=plan.id,
+                name=plan.name,
+                chosen=by_id[plan.id].workload is not None,
+                users=users,
+                gpu_share=min(1.0, plan.gpus_each),
+                others=tuple((count, needs[p]) for p, count in counts.items()),
+                on_host_gbit_s=max(on_host, needs[plan.id]),
+                trail=trail,
+            )
+        )
+    return found
+
+
+def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, float]) -> dict[str, int]:
+    """Of the hosts with GPUs of a group, the one whose remote users move most: group -> GPUs, or shares of one, in use."""
+    pool = next((p for p in pools if p.id == plan.pool), None)
+    found: list[dict[str, int]] = []
+    for host in pool.placement if pool else ():
+        flows: dict[str, int] = {}
+        for load in host:
+            each = load.gpus if len(load.slots) == 1 else 1
+            for slot in load.slots:
+                if slot.group in needs:
+                    flows[slot.group] = flows.get(slot.group, 0) + each
+        if plan.id in flows:
+            found.append(flows)
+    return max(found, key=lambda flows: sum(needs[g] * n for g, n in flows.items()), default={})
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What a network carries of one preset: a remote GPU for one user alone, and training on several hosts."""
+
+    remote: RemoteUse
+    training: TrainingUse | None
+
+
+def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
+    """What the network of a scenario carries of each preset, whoever its groups are.
+
+    Parameters
+    ----------
+    scenario, catalog : Scenario, Catalog
+        The design and the figures. [-]
+
+    Returns
+    -------
+    carried : tuple of Carried
+        One user alone on a link, and training on as many hosts as the training job of the scenario. [-]
+    """
+    sections = ("network", "hardware", "training")
+    plain = replace(
+        Scenario(),
+        origins=tuple((path, origin) for path, origin in scenario.origins if path.split(".")[0] in sections),
+        **{section: scenario.get(section) for section in sections},
+    )
+    return _carried(plain, catalog)
+
+
+@lru_cache(maxsize=64)
+def _carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
+    found = []
+    for preset in catalog.rows("network_workloads"):
+        training = None
+        if preset["phase"] == "training":
+            given = scenario.training
+            job, speed = job_of(
+                scenario,
+                catalog,
+                preset,
+                gpus_per_host=given.gpus_per_host or scenario.hardware.gpus_per_host,
+            )
+            training = training_use(
+                scenario,
+                catalog,
+                preset,
+                job,
+                speed,
+                key=preset.id,
+                name=preset["name"],
+                hosts=derived(
+                    "network.carried/hosts",
+                    max(2, given.hosts),
+                    "host",
+                    "hosts of the training job, at least two",
+                ),
+            )
+        found.append(
+            Carried(remote_use(scenario, catalog, preset, key=preset.id, name=preset["name"]), training)
+        )
+    return tuple(found)

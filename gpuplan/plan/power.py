@@ -1,0 +1,372 @@
+"""Power, heat and space of a design: peak for the breaker, typical for the bill.
+
+The models are ``gpuplan.models.power``. A power that nobody knows, such as that of a switch, is named and left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gpuplan.catalog import Catalog, Item
+from gpuplan.facts import Fact, derived, weakest
+from gpuplan.models import power
+from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.prices import catalog_factor, factor
+from gpuplan.plan.results import Line, Pool, Trail
+from gpuplan.scenario import Scenario
+
+LEAVES, SPINES = "leaf switches", "spine switches"
+
+POWER_OF = "power of "
+
+
+@dataclass(frozen=True, slots=True)
+class PowerPart:
+    """What some machines of one kind draw together."""
+
+    name: str
+    count: int
+    peak_w: float
+    typical_w: float
+    rack_units_u: float | None
+    """Height of all of them; None where the catalog does not know it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PowerUse:
+    """Power, heat and space of a design on the day it is installed."""
+
+    parts: tuple[PowerPart, ...]
+    peak_w: float
+    typical_w: float
+    facility_w: float
+    """Typical power with cooling and losses of the building."""
+    energy_kwh: float
+    """A year, with cooling and losses."""
+    heat_btu_h: float
+    """At peak."""
+    emissions_kg: float
+    """CO2 a year."""
+    rack_units_u: float
+    hosts_per_rack: int
+    racks: int
+    """0 where one host alone is more than a rack may carry."""
+    host_peak_w: float
+    """Of one new host."""
+    host_typical_w: float
+    hosts_peak_w: float
+    """Of all GPU hosts."""
+    idle_share: float
+    """Share of its peak that a host draws idle."""
+    leaf_w: float
+    """Typical power of one leaf; 0 where nobody knows it."""
+    spine_w: float
+    facts: tuple[Fact, ...]
+    """What the power of a host rests on."""
+    excludes: tuple[str, ...]
+    """What draws power or takes space that nobody knows."""
+
+    @property
+    def unknown_power(self) -> tuple[str, ...]:
+        """Of what nobody knows how much it draws."""
+        return tuple(what.removeprefix(POWER_OF) for what in self.excludes if what.startswith(POWER_OF))
+
+
+def boards(gpus: int, per_board: int) -> int:
+    """Boards that carry so many GPUs."""
+    return -(-gpus // per_board)
+
+
+def power_use(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    pools: Sequence[Pool],
+    fabric: Cabling | None,
+    utilisation: Line,
+) -> PowerUse | None:
+    """Power, heat and space of a design; None without GPU hosts.
+
+    Parameters
+    ----------
+    trail : Trail
+        Where the lines are recorded. [-]
+    scenario, catalog : Scenario, Catalog
+        The design and the figures. [-]
+    pools : sequence of Pool
+        GPU hosts. [-]
+    fabric : Cabling or None
+        Adapters and switches. [-]
+    utilisation : Line
+        Share of their time that the GPUs are used. [-]
+
+    Returns
+    -------
+    power_use : PowerUse or None
+        Power, heat and space. [-]
+    """
+    hosts = [room.gpus for pool in pools for room in pool.rooms]
+    if not hosts:
+        return None
+    excludes: list[str] = []
+    peak, typical, idle, facts = _host_lines(trail, scenario, catalog, fabric, utilisation)
+    parts = [_hosts_part(trail, scenario, catalog, hosts, peak, typical, excludes)]
+    parts += _switch_parts(catalog, fabric, excludes)
+    shown = {p.name: p for p in parts if p.count}
+    it_peak = _sum(trail, "power.peak", "Power at peak", {n: p.peak_w for n, p in shown.items()}, peak)
+    usual = {n: p.typical_w for n, p in shown.items()}
+    it_typical = _sum(trail, "power.typical", "Typical power", usual, typical)
+    facility = trail.compute(
+        "power.facility",
+        "Typical power with cooling",
+        "W",
+        power.facility_power_w,
+        "{it_power_w_u} x a PUE of {pue} = {value}",
+        it_power_w=it_typical,
+        pue=factor(scenario, catalog, "pue"),
+    )
+    energy = trail.compute(
+        "power.energy",
+        "Energy a year",
+        "kWh",
+        power.energy_kwh,
+        "{power_w_u} x 8,760 h = {value_u}",
+        power_w=facility,
+    )
+    heat = trail.compute(
+        "power.heat",
+        "Heat at peak",
+        "BTU/h",
+        power.heat_btu_h,
+        "{power_w_u} x 3.412 = {value_u}",
+        power_w=it_peak,
+    )
+    emissions = trail.compute(
+        "power.emissions",
+        "CO2 a year",
+        "kg",
+        power.emissions_kg,
+        "{energy_kwh_u} x {grid_kg_kwh_u} = {value_u}",
+        energy_kwh=energy,
+        grid_kg_kwh=factor(scenario, catalog, "grid_kg_kwh"),
+    )
+    units = trail.record(
+        "power.rack_units",
+        "Rack units",
+        "U",
+        power.rack_units_u,
+        " + ".join(f"{p.count} {n}: {p.rack_units_u or 0:g}" for n, p in shown.items()) + " = {value_u}",
+        power.rack_units_u(*(p.rack_units_u or 0 for p in shown.values())),
+        {"hosts": trail.lines["totals.hosts"]},
+    )
+    per_rack, racks = _racks(trail, scenario, catalog, len(hosts), peak)
+    return PowerUse(
+        parts=tuple(parts),
+        peak_w=it_peak.value,
+        typical_w=it_typical.value,
+        facility_w=facility.value,
+        energy_kwh=energy.value,
+        heat_btu_h=heat.value,
+        emissions_kg=emissions.value,
+        rack_units_u=units.value,
+        hosts_per_rack=per_rack,
+        racks=racks,
+        host_peak_w=peak.value,
+        host_typical_w=typical.value,
+        hosts_peak_w=parts[0].peak_w,
+        idle_share=float(idle.value),
+        leaf_w=sum(p.typical_w / p.count for p in parts if p.name == LEAVES),
+        spine_w=sum(p.typical_w / p.count for p in parts if p.name == SPINES),
+        facts=facts,
+        excludes=tuple(dict.fromkeys(excludes)),
+    )
+
+
+def _host_lines(
+    trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling | None, utilisation: Line
+) -> tuple[Line, Line, Fact, tuple[Fact, ...]]:
+    """What one new host draws at full load and typically, its share when idle, and what all that rests on."""
+    gpu = catalog.gpus[scenario.hardware.gpu]
+    per_board = int(gpu.value("gpus_per_board") or 1)
+    per_host = boards(scenario.hardware.gpus_per_host, per_board)
+    server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+    whole = server is not None and server.value("max_power_w") is not None
+    efficiency = catalog_factor(catalog, "psu_efficiency")
+    base = factor(scenario, catalog, "host_base_w")
+    if whole and server is not None and scenario.cost.host_base_w is None:
+        peak = trail.record(
+            "power.host_peak",
+            "A host at full load",
+            "W",
+            power.total_power_w,
+            "{part1_u} with its GPUs, as its maker states",
+            float(server.fact("max_power_w").value),
+            {"part1": server.fact("max_power_w")},
+        )
+    else:
+        peak = trail.compute(
+            "power.host_peak",
+            "A host at full load",
+            "W",
+            power.host_power_w,
+            "({base_w} W + {boards} x {board_w} W + {adapters} adapters x {adapter_w} W) / {psu_efficiency} = {value_u}",
+            boards=derived("power/boards", per_host, "1", "GPU boards in a host"),
+            base_w=base,
+            board_w=_board_w(catalog, scenario),
+            adapters=derived("power/adapters", fabric.adapters if fabric else 0, "1", "adapters in a host"),
+            adapter_w=catalog_factor(catalog, "nic_w"),
+            psu_efficiency=efficiency,
+        )
+    gpus_w = per_host * float(_board_w(catalog, scenario).value) / float(efficiency.value)
+    share = min(1.0, gpus_w / float(peak.value))
+    at_rest = [catalog_factor(catalog, name) for name in ("gpu_idle_share", "host_idle_share")]
+    mixed = share * float(at_rest[0].value) + (1 - share) * float(at_rest[1].value)
+    idle = Fact(
+        "power/idle_share",
+        mixed,
+        "1",
+        None,
+        None,
+        weakest(fact.basis for fact in at_rest),
+        tuple(dict.fromkeys(s for fact in at_rest for s in fact.sources)),
+        "",
+        "share of its peak that a host draws idle, of GPUs and of the rest by their watts",
+    )
+    typical = trail.compute(
+        "power.host_typical",
+        "A host typically",
+        "W",
+        power.typical_power_w,
+        "{peak_w_u} x ({idle_share} idle + (1 - {idle_share}) x {load} of the time in use) = {value_u}",
+        peak_w=peak,
+        idle_share=idle,
+        load=utilisation,
+    )
+    return peak, typical, idle, (_as_fact(typical),)
+
+
+def _as_fact(line: Line) -> Fact:
+    """A number of the trail as what other numbers rest on."""
+    return Fact(line.key, line.value, line.unit, None, None, line.basis, line.sources, "", line.label)
+
+
+def _board_w(catalog: Catalog, scenario: Scenario) -> Fact:
+    """Power of a GPU board, or its absence as nothing known."""
+    gpu = catalog.gpus[scenario.hardware.gpu]
+    if gpu.value("tdp_w") is not None:
+        return gpu.fact("tdp_w")
+    return derived(f"gpus/{gpu.id}/tdp_w", 0, "W", "the catalog does not know the power of this board")
+
+
+def _hosts_part(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    hosts: Sequence[int],
+    peak: Line,
+    typical: Line,
+    excludes: list[str],
+) -> PowerPart:
+    """All GPU hosts; those already there with the GPUs that they have."""
+    gpu = catalog.gpus[scenario.hardware.gpu]
+    per_board = int(gpu.value("gpus_per_board") or 1)
+    if gpu.value("tdp_w") is None:
+        excludes.append(f"{POWER_OF}{gpu.name}")
+    board_w = float(_board_w(catalog, scenario).value) / float(
+        catalog_factor(catalog, "psu_efficiency").value
+    )
+    new = boards(scenario.hardware.gpus_per_host, per_board)
+    scale = float(typical.value) / float(peak.value)
+    draws = [float(peak.value) + (boards(n, per_board) - new) * board_w for n in hosts]
+    height = _host_u(scenario, catalog)
+    if height is None:
+        excludes.append("height of the server in the rack")
+    return PowerPart(
+        "GPU hosts",
+        len(hosts),
+        sum(draws),
+        sum(draws) * scale,
+        None if height is None else len(hosts) * float(height.value),
+    )
+
+
+def _host_u(scenario: Scenario, catalog: Catalog) -> Fact | None:
+    server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+    return server.facts.get("rack_units_u") if server else None
+
+
+def _switch_parts(catalog: Catalog, fabric: Cabling | None, excludes: list[str]) -> list[PowerPart]:
+    """Leaves and spines, as far as their power is known."""
+    if fabric is None or fabric.switches is None:
+        excludes.append("switches")
+        return []
+    shape, found = fabric.switches.shape, []
+    for name, id, count in (
+        (LEAVES, fabric.switches.leaf, shape.leaves),
+        (SPINES, fabric.switches.spine, shape.spines),
+    ):
+        if not count:
+            continue
+        item = catalog.switches[id]
+        most, height = item.value("max_power_w"), item.value("rack_units_u")
+        if most is None:
+            excludes.append(f"{POWER_OF}{item.name} switches")
+        if height is None:
+            excludes.append(f"height of {item.name} switches in the rack")
+        found.append(
+            PowerPart(
+                name,
+                count,
+                count * float(most or 0),
+                count * (usual_power_w(item) or 0.0),
+                None if height is None else count * float(height),
+            )
+        )
+    return found
+
+
+def usual_power_w(switch: Item) -> float | None:
+    """What a switch draws typically, else at most; None if neither is known."""
+    known = (switch.value(name) for name in ("typical_power_w", "max_power_w"))
+    return next((float(value) for value in known if value is not None), None)
+
+
+def _sum(trail: Trail, key: str, label: str, parts: Mapping[str, float], host: Line) -> Line:
+    """Power of all parts, known no better than that of a host, which most of it is."""
+    note = "all of them together; hosts as their own lines say"
+    held = {
+        name: Fact(f"power/{name}", value, "W", None, None, host.basis, host.sources, "", note)
+        for name, value in parts.items()
+    }
+    return trail.add_up(key, label, "W", power.total_power_w, held)
+
+
+def _racks(trail: Trail, scenario: Scenario, catalog: Catalog, hosts: int, peak: Line) -> tuple[int, int]:
+    """Hosts in one rack, and racks; (0, 0) where one host is more than a rack may carry."""
+    height = _host_u(scenario, catalog) or catalog_factor(catalog, "host_u")
+    limit = factor(scenario, catalog, "rack_kw")
+    each = trail.compute(
+        "power.hosts_per_rack",
+        "Hosts in a rack",
+        "host",
+        power.hosts_per_rack,
+        "as many of {host_u_u} and {host_w_u} as fit in {rack_units_u_u}, {reserved_u_u} of them kept free, and {rack_kw_u} = {value}",
+        host_u=height,
+        host_w=peak,
+        rack_units_u=catalog_factor(catalog, "rack_units_u"),
+        reserved_u=catalog_factor(catalog, "hosts_per_rack_reserved_u"),
+        rack_kw=limit,
+    )
+    if not each.value:
+        return 0, 0
+    racks = trail.compute(
+        "power.racks",
+        "Racks",
+        "1",
+        power.racks,
+        "{hosts} hosts / {hosts_per_rack} in a rack, rounded up = {value}",
+        hosts=trail.lines["totals.hosts"],
+        hosts_per_rack=each,
+    )
+    return int(each.value), int(racks.value)

@@ -1,0 +1,657 @@
+"""Training of one model on several hosts: efficiency, throughput, hours, and where more hosts stop being worth it.
+
+The models are in ``gpuplan.models.network.training``; their parameters are fitted (``gpuplan.analysis.calibration``) and stand in
+``data/assumptions.csv``. Every efficiency is a range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+from gpuplan.catalog import Catalog, Row
+from gpuplan.facts import Fact, derived, weakest
+from gpuplan.models.network.training import (
+    allreduce_time_s,
+    host_traffic_gbit_s,
+    parameter_server_step_s,
+    scaling_efficiency,
+    tcp_rate_for_speedup_gbit_s,
+    training_step_s,
+    training_throughput,
+    training_time_h,
+)
+from gpuplan.plan.gpu_speed import (
+    ITEM,
+    LINKS,
+    RDMA,
+    Speed,
+    gpu_speed,
+    inside_host_gb_s,
+    network_bases,
+    row_fact,
+    tcp_rate,
+    verdict_of,
+)
+from gpuplan.plan.results import Line, Trail
+from gpuplan.scenario import Scenario
+from gpuplan.units import exact
+from gpuplan.wording import number
+
+MAX_HOSTS = 64
+HOSTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+"""Numbers of hosts that the scaling curves show."""
+
+JOB = "job"
+"""Id of the training job of the scenario; those of the groups have the group's id."""
+
+FP32_BYTES = 4
+CLAIMED_GBIT_S = 100
+"""Link of the vendor's test with PVRDMA."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One number of hosts on a scaling curve."""
+
+    hosts: int
+    gpus: int
+    efficiency: float
+    low: float
+    high: float
+    per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Throughput over hosts with one link and transport."""
+
+    link_gbit_s: float
+    transport: str
+    aggregation: str
+    chosen: bool
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingUse:
+    """Training of one model on several hosts."""
+
+    id: str
+    path: str
+    """Where its lines stand: ``network.job`` or ``network.training.`` and the group's id."""
+    name: str
+    workload: str
+    workload_name: str
+    unit: str
+    hosts: int
+    gpus_per_host: int
+    batch: int
+    one_gpu_per_s: float
+    speed: str
+    compute_s: float
+    step_s: float
+    efficiency_low: float
+    efficiency: float
+    efficiency_high: float
+    per_s: float
+    """Samples per second of all GPUs together."""
+    needs_gbit_s: float
+    """What a host moves on average while it trains."""
+    hours: float | None
+    samples: int | None
+    epochs: float | None
+    knee_hosts: int
+    """Most hosts at which a GPU keeps ``worth_share`` of its own speed; 0 if it does not on one host."""
+    verdict: str
+    basis: str
+    changes: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What would make the vendor's "twice the efficiency with PVRDMA on four nodes with T4" true for one network."""
+
+    workload: str
+    workload_name: str
+    efficiency_tcp: float
+    efficiency_rdma: float
+    speedup_low: float
+    """RDMA over TCP by the model with the fastest TCP that is likely."""
+    speedup: float
+    """The same with TCP at the planned rate."""
+    speedup_high: float
+    """The same with the slowest TCP that is likely."""
+    tcp_gbit_s: float
+    """TCP rate at which it would be 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A training job in plain numbers."""
+
+    gradient_mb: float
+    largest_mb: float
+    native_s: float
+    """Time of a step on one GPU alone, in the VM's own host."""
+    compute_s: float
+    """The same as it takes here: longer where the GPU is reached over the network."""
+    batch: int
+    gpus_per_host: int
+    inside_gb_s: float
+
+
+def job_of(
+    scenario: Scenario,
+    catalog: Catalog,
+    preset: Row,
+    *,
+    gpus_per_host: int,
+    batch: int | None = None,
+    per_s: float | None = None,
+) -> tuple[Job, Speed]:
+    """The plain numbers of training a preset on the GPU of a scenario."""
+    network = catalog.row("neural_networks", preset["neural_network"])
+    speed = gpu_speed(catalog, preset, scenario.hardware.gpu)
+    if per_s is not None:
+        speed = Speed(scenario.fact("training.gpu_samples_per_s"), "as the customer measured it")
+    elif batch not in (None, preset["batch"]):
+        speed = speed.but("with another batch", "assumed")
+    size = batch or preset["batch"]
+    return (
+        Job(
+            gradient_mb=network["parameters"] * FP32_BYTES / 1e6,
+            largest_mb=network["largest_tensor_parameters"] * FP32_BYTES / 1e6,
+            native_s=size / float(speed.per_s.value),
+            compute_s=size / float(speed.per_s.value),
+            batch=size,
+            gpus_per_host=gpus_per_host,
+            inside_gb_s=float(inside_host_gb_s(catalog, scenario.hardware.gpu).value),
+        ),
+        speed,
+    )
+
+
+def _at_least(step_us: float, scenario: Scenario) -> float:
+    """Latency of a step of a ring: as fitted, but never shorter than half the round trip that somebody measured."""
+    return max(step_us, (scenario.network.latency_us or 0.0) / 2)
+
+
+def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int, *, end: str = "typical") -> float:
+    """Time of a step on so many hosts with the network of a scenario; ``end`` low or high for the slower and faster end."""
+    given, how = scenario.network, scenario.training.aggregation
+    held = catalog.assumptions[ITEM[how]]
+    ring = catalog.assumptions[ITEM["ring"]]
+
+    def at(fact: Fact, *, more_is_slower: bool) -> float:
+        if end == "typical" or fact.low is None or fact.high is None:
+            return float(fact.value)
+        return fact.high if (end == "low") == more_is_slower else fact.low
+
+    common: dict[str, Any] = {
+        "gradient_mb": job.gradient_mb,
+        "hosts": hosts,
+        "gpus_per_host": job.gpus_per_host,
+        "link_gbit_s": given.link_gbit_s,
+        "transport": given.transport,
+        "intra_host_gb_s": job.inside_gb_s,
+        "usable_share": at(ring.fact("usable_share"), more_is_slower=False),
+        "mtu_bytes": given.mtu_bytes,
+        "exposed_share": at(held.fact("exposed_share"), more_is_slower=True),
+        "overlap_share": at(held.fact("overlap_share"), more_is_slower=False),
+        "straggler_share": at(held.fact("straggler_share"), more_is_slower=True),
+    }
+    if how == "parameter-server":
+        return parameter_server_step_s(
+            job.compute_s,
+            **common,
+            tcp_gbit_s=given.tcp_gbit_s,
+            largest_variable_mb=job.largest_mb,
+            server_gbit_s=at(held.fact("server_gbit_s"), more_is_slower=False),
+        )
+    latency = ring.fact("tcp_step_us" if given.transport == "tcp" else "rdma_step_us")
+    return training_step_s(
+        job.compute_s,
+        **common,
+        tcp_gbit_s=at(tcp_rate(scenario, catalog), more_is_slower=False),
+        algorithm=how,
+        step_latency_us=_at_least(at(latency, more_is_slower=True), scenario),
+    )
+
+
+def efficiency_range(
+    scenario: Scenario, catalog: Catalog, job: Job, hosts: int
+) -> tuple[float, float, float]:
+    """Efficiency on so many hosts: low, typical, high; the ends are widened by the error of the fit."""
+    error = float(catalog.assumptions[ITEM[scenario.training.aggregation]].fact("error_share").value)
+    servers = scenario.training.aggregation == "parameter-server"
+    found = {}
+    for end in ("low", "typical", "high"):
+        step = step_time_s(scenario, catalog, job, hosts, end=end)
+        found[end] = scaling_efficiency(job.native_s, step_s=step)
+    if hosts * job.gpus_per_host > 1:
+        low = found["low"] - error if servers else found["low"] / (1 + error)
+        found["low"] = max(found["low"] / 2, low)
+        found["high"] = min(1.0, found["high"] + error if servers else found["high"] * (1 + error))
+    return found["low"], found["typical"], found["high"]
+
+
+def curve(
+    scenario: Scenario, catalog: Catalog, job: Job, *, chosen: bool = True, hosts: Sequence[int] = HOSTS
+) -> Curve:
+    """Throughput and efficiency over hosts with the network of a scenario."""
+    bare = Scenario(network=scenario.network, training=scenario.training)
+    return _curve(bare, catalog, job, chosen, tuple(hosts))
+
+
+@lru_cache(maxsize=256)
+def _curve(scenario: Scenario, catalog: Catalog, job: Job, chosen: bool, hosts: tuple[int, ...]) -> Curve:
+    """The same by what it depends on: another link leaves the curves of the others as they are."""
+    steps = []
+    for count in hosts:
+        low, typical, high = efficiency_range(scenario, catalog, job, count)
+        gpus = count * job.gpus_per_host
+        steps.append(Step(count, gpus, typical, low, high, gpus * typical * job.batch / job.native_s))
+    network = scenario.network
+    return Curve(network.link_gbit_s, network.transport, scenario.training.aggregation, chosen, tuple(steps))
+
+
+def curves(scenario: Scenario, catalog: Catalog) -> tuple[Curve, ...]:
+    """The scaling of the scenario's training job: its own link and transport first, then the alternatives."""
+    preset = catalog.row("network_workloads", scenario.training.workload)
+    job, _ = scenario_job(scenario, catalog, preset)
+    found = [curve(scenario, catalog, job)]
+    own = (scenario.network.link_gbit_s, scenario.network.transport in RDMA)
+    for link, transport in (
+        (10, "tcp"),
+        (25, "tcp"),
+        (25, "roce"),
+        (100, "tcp"),
+        (100, "roce"),
+        (400, "roce"),
+    ):
+        if (link, transport in RDMA) != own:
+            other = replace(scenario.network, link_gbit_s=link, transport=transport)
+            found.append(curve(replace(scenario, network=other), catalog, job, chosen=False))
+    return tuple(found)
+
+
+def scenario_job(scenario: Scenario, catalog: Catalog, preset: Row) -> tuple[Job, Speed]:
+    """The training job of a scenario in plain numbers."""
+    given = scenario.training
+    return job_of(
+        scenario,
+        catalog,
+        preset,
+        gpus_per_host=given.gpus_per_host or scenario.hardware.gpus_per_host,
+        batch=given.batch,
+        per_s=given.gpu_samples_per_s,
+    )
+
+
+def knee(scenario: Scenario, catalog: Catalog, job: Job) -> int:
+    """Most hosts, up to ``MAX_HOSTS``, at which a GPU keeps the share of its speed that is worth it."""
+    worth = float(catalog.assumptions["network-planning"].fact("worth_share").value)
+    low, high = 0, MAX_HOSTS + 1
+    while high - low > 1:  # efficiency never rises with more hosts
+        middle = (low + high) // 2
+        if job.native_s / step_time_s(scenario, catalog, job, middle) >= worth:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def training_use(
+    scenario: Scenario,
+    catalog: Catalog,
+    preset: Row,
+    job: Job,
+    speed: Speed,
+    *,
+    key: str,
+    name: str,
+    hosts: Fact,
+    own: bool = False,
+    trail: Trail | None = None,
+) -> TrainingUse:
+    """One training job on the network of a scenario: efficiency, throughput, hours, knee, and what would change it.
+
+    ``own`` is the training job of the scenario: its samples and epochs are the scenario's, and its lines stand under
+    ``network.job``, those of a group under ``network.training`` and its id.
+    """
+    count = int(hosts.value)
+    bare = Scenario(network=scenario.network, training=scenario.training)
+    (low, typical, high), step, worth, changes = _trained(bare, catalog, job, count)
+    gpus = count * job.gpus_per_host
+    given = scenario.training
+    samples = (given.samples or preset["samples"]) if own else None
+    hours = None
+    if samples and given.epochs:
+        hours = training_time_h(samples, epochs=given.epochs, gpus=gpus, batch_per_gpu=job.batch, step_s=step)
+    held = catalog.assumptions[ITEM[given.aggregation]]
+    bases = [speed.per_s.basis, "fitted", hosts.basis, *network_bases(scenario)]
+    if scenario.network.transport == "tcp":
+        bases.append(tcp_rate(scenario, catalog).basis)
+    if job.gpus_per_host > 1:
+        bases.append(inside_host_gb_s(catalog, scenario.hardware.gpu).basis)
+    path = "network.job" if own else f"network.training.{key}"
+    if trail is not None:
+        line = _record_training(trail, scenario, catalog, preset, job, speed, path, name, hosts)
+        timed = hours is not None
+        _record_answers(trail, scenario, catalog, preset, job, path, name, gpus, line, worth, timed)
+    return TrainingUse(
+        id=key,
+        path=path,
+        name=name,
+        workload=preset.id,
+        workload_name=preset["name"],
+        unit="tokens" if preset["neural_network"] == "gnmt-v2" else "samples",
+        hosts=count,
+        gpus_per_host=job.gpus_per_host,
+        batch=job.batch,
+        one_gpu_per_s=job.batch / job.compute_s,
+        speed=speed.how,
+        compute_s=job.compute_s,
+        step_s=step,
+        efficiency_low=low,
+        efficiency=typical,
+        efficiency_high=high,
+        per_s=training_throughput(gpus, batch_per_gpu=job.batch, step_s=step),
+        needs_gbit_s=host_traffic_gbit_s(
+            job.gradient_mb,
+            step_s=step,
+            hosts=count,
+            gpus_per_host=job.gpus_per_host,
+            algorithm=given.aggregation,
+        ),
+        hours=hours,
+        samples=samples,
+        epochs=given.epochs if own else None,
+        knee_hosts=worth,
+        verdict=verdict_of(catalog, typical),
+        basis=weakest(bases),
+        changes=changes,
+        sources=tuple(dict.fromkeys((*speed.per_s.sources, *held.fact("exposed_share").sources))),
+    )
+
+
+@lru_cache(maxsize=256)
+def _trained(
+    scenario: Scenario, catalog: Catalog, job: Job, hosts: int
+) -> tuple[tuple[float, float, float], float, int, tuple[str, ...]]:
+    """Efficiency with its range, time of a step, hosts worth it, and what would change it: by network and training alone."""
+    share = efficiency_range(scenario, catalog, job, hosts)
+    step = step_time_s(scenario, catalog, job, hosts)
+    changes = _training_changes(scenario, catalog, job, hosts, share[1])
+    return share, step, knee(scenario, catalog, job), changes
+
+
+def _training_changes(
+    scenario: Scenario, catalog: Catalog, job: Job, hosts: int, typical: float
+) -> tuple[str, ...]:
+    good = float(catalog.assumptions["network-planning"].fact("good_share").value)
+    if round(typical, 2) >= good or hosts == 1:
+        return ()
+
+    def tried(**changed: Any) -> float:
+        other = replace(scenario, network=replace(scenario.network, **changed))
+        return scaling_efficiency(job.native_s, step_s=step_time_s(other, catalog, job, hosts))
+
+    own = scenario.network.link_gbit_s
+    links = [link for link in LINKS if link >= own]
+    best, best_share = "", typical
+    for words, transport in (("", scenario.network.transport), (" with RDMA", "roce")):
+        for link in links:
+            if (now := tried(link_gbit_s=link, transport=transport)) >= good - 0.005:
+                return (f"{link} Gbit/s{words} would reach {100 * now:.0f} %",)
+            if now > best_share + 0.01:
+                best, best_share = f"{link} Gbit/s{words}", now
+    found = [f"{best} would reach {100 * best_share:.0f} %, no link more" if best else "no faster link helps"]
+    if not best and scenario.training.aggregation == "parameter-server":
+        server = float(catalog.assumptions[ITEM["parameter-server"]].fact("server_gbit_s").value)
+        found = [f"no faster link helps: a parameter server moves {server:g} Gbit/s at most"]
+    double = replace(job, native_s=2 * job.native_s, compute_s=2 * job.compute_s, batch=2 * job.batch)
+    share = scaling_efficiency(double.native_s, step_s=step_time_s(scenario, catalog, double, hosts))
+    if share > typical + 0.02:
+        found.append(f"twice the batch would reach {100 * share:.0f} %")
+    if scenario.training.aggregation == "parameter-server":
+        ring = replace(scenario, training=replace(scenario.training, aggregation="ring"))
+        share = scaling_efficiency(job.native_s, step_s=step_time_s(ring, catalog, job, hosts))
+        if share > typical + 0.02:
+            found.append(f"allreduce instead of parameter servers would reach {100 * share:.0f} %")
+    return tuple(found)
+
+
+def _batch_words(job: Job, speed: Speed) -> str:
+    rate = number(round(job.batch / job.native_s, 3))
+    return f"batch of {number(job.batch)} over {rate} samples per second of one GPU, {speed.how}"
+
+
+def _record_training(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    preset: Row,
+    job: Job,
+    speed: Speed,
+    path: str,
+    name: str,
+    hosts: Fact,
+) -> Line:
+    """Lines from the work and the network to the efficiency; gives back the line of the step."""
+    how = scenario.training.aggregation
+    held, ring = catalog.assumptions[ITEM[how]], catalog.assumptions[ITEM["ring"]]
+    network = catalog.row("neural_networks", preset["neural_network"])
+    compute = replace(
+        speed.per_s,
+        key=f"{path}/compute_s",
+        value=job.compute_s,
+        unit="s",
+        note=_batch_words(job, speed)
+        + (
+            "" if job.compute_s == job.native_s else f"; {number(round(job.compute_s, 4))} s over the network"
+        ),
+    )
+    moved: dict[str, Fact | Line] = {
+        "gradient_mb": replace(
+            row_fact(network, "parameters", "1"),
+            key=f"{path}/gradient_mb",
+            value=job.gradient_mb,
+            unit="MB",
+            note=f"{FP32_BYTES} bytes for each of the {number(network['parameters'])} parameters of {network['name']}",
+        ),
+        "hosts": hosts,
+        "gpus_per_host": derived(
+            f"{path}/gpus_per_host", job.gpus_per_host, "GPU", "GPUs of the job in each host"
+        ),
+        "link_gbit_s": scenario.fact("network.link_gbit_s"),
+        "transport": scenario.fact("network.transport"),
+        "mtu_bytes": scenario.fact("network.mtu_bytes"),
+        "intra_host_gb_s": inside_host_gb_s(catalog, scenario.hardware.gpu),
+        "usable_share": ring.fact("usable_share"),
+    }
+    stated = scenario.network.tcp_gbit_s is not None
+    if scenario.network.transport == "tcp" and (stated or how != "parameter-server"):
+        moved["tcp_gbit_s"] = tcp_rate(scenario, catalog)
+    shares: dict[str, Fact | Line] = {
+        "compute_s": compute,
+        "exposed_share": held.fact("exposed_share"),
+        "overlap_share": held.fact("overlap_share"),
+        "straggler_share": held.fact("straggler_share"),
+    }
+    slowest = "{compute_s} s x (1 + {straggler_share} x log2 of the GPUs)"
+    if how == "parameter-server":
+        line = trail.compute(
+            f"{path}.step_s",
+            f"{name}: time of a step",
+            "s",
+            parameter_server_step_s,
+            slowest
+            + " + what the busiest server moves of {gradient_mb} MB at {server_gbit_s} Gbit/s at most and computing does not "
+            "hide = {value} s",
+            **shares,
+            **moved,
+            largest_variable_mb=derived(
+                f"{path}/largest_variable_mb", job.largest_mb, "MB", "largest variable of the network"
+            ),
+            server_gbit_s=held.fact("server_gbit_s"),
+        )
+    else:
+        moved["algorithm"] = scenario.fact("training.aggregation")
+        latency = ring.fact("tcp_step_us" if scenario.network.transport == "tcp" else "rdma_step_us")
+        longer = _at_least(float(latency.value), scenario)
+        moved["step_latency_us"] = latency
+        if longer != latency.value:
+            moved["step_latency_us"] = replace(
+                scenario.fact("network.latency_us"),
+                key=f"{path}/step_latency_us",
+                value=longer,
+                note="half the stated round trip, which is longer than what was fitted",
+            )
+        summed = trail.compute(
+            f"{path}.allreduce_s",
+            f"{name}: time to sum the gradient",
+            "s",
+            allreduce_time_s,
+            "{gradient_mb} MB summed over {hosts} hosts with {gpus_per_host_u} each, over {link_gbit_s} Gbit/s = {value} s",
+            **moved,
+        )
+        took = number(round(float(summed.value), 4))
+        line = trail.compute(
+            f"{path}.step_s",
+            f"{name}: time of a step",
+            "s",
+            training_step_s,
+            slowest
+            + f" + max({{exposed_share}} x {took} s, {took} s - {{overlap_share}} x {{compute_s}} s) = {{value}} s; "
+            f"{took} s to sum the gradient",
+            **shares,
+            **moved,
+        )
+    trail.compute(
+        f"{path}.efficiency",
+        f"{name}: efficiency",
+        "1",
+        scaling_efficiency,
+        "{compute_s} s alone / {step_s} s together = {value}",
+        compute_s=replace(compute, key=f"{path}/native_s", value=job.native_s, note=_batch_words(job, speed)),
+        step_s=line,
+    )
+    return line
+
+
+def _record_answers(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    preset: Row,
+    job: Job,
+    path: str,
+    name: str,
+    gpus: int,
+    step: Line,
+    worth: int,
+    timed: bool,
+) -> None:
+    """Lines for what the job does in a second, how long its epochs take, and up to how many hosts it is worth it."""
+    together: dict[str, Fact | Line] = {
+        "gpus": derived(f"{path}/gpus", gpus, "GPU", "GPUs of the job, those of all its hosts"),
+        "batch_per_gpu": derived(
+            f"{path}/batch_per_gpu", job.batch, "1", "stated, or that of the work planned with"
+        ),
+        "step_s": step,
+    }
+    trail.compute(
+        f"{path}.per_s",
+        f"{name}: a second",
+        "1",
+        training_throughput,
+        "{gpus_u} x {batch_per_gpu} in each step of {step_s} s = {value}",
+        **together,
+    )
+    if timed:
+        stated = scenario.training.samples is not None
+        trail.compute(
+            f"{path}.hours",
+            f"{name}: time for the epochs",
+            "h",
+            training_time_h,
+            "{epochs} x {samples} samples in steps of {gpus} x {batch_per_gpu}, each of {step_s} s = {value} h",
+            samples=scenario.fact("training.samples") if stated else row_fact(preset, "samples", "1"),
+            epochs=scenario.fact("training.epochs"),
+            **together,
+        )
+    trail.record(
+        f"{path}.knee_hosts",
+        f"{name}: hosts worth it",
+        "host",
+        scaling_efficiency,
+        f"most hosts up to {MAX_HOSTS} on which a GPU keeps {{worth_share_u}} of its own speed, each number tried = {{value}}",
+        worth,
+        {
+            "worth_share": _in_percent(catalog.assumptions["network-planning"].fact("worth_share")),
+            "step_s": step,
+        },
+    )
+
+
+def _in_percent(share: Fact) -> Fact:
+    low, high = (None if end is None else float(100 * exact(end)) for end in (share.low, share.high))
+    return replace(share, value=float(100 * exact(float(share.value))), low=low, high=high, unit="%")
+
+
+def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
+    """What TCP rate would make PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s, by network.
+
+    Parameters
+    ----------
+    scenario, catalog : Scenario, Catalog
+        The TCP rate of the design, and the figures. [-]
+
+    Returns
+    -------
+    claims : tuple of Claim
+        One for each preset that trains. [-]
+    """
+    tcp = tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
+    return _claims(
+        catalog, *(float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value))
+    )
+
+
+@lru_cache(maxsize=64)
+def _claims(catalog: Catalog, *rates: float) -> tuple[Claim, ...]:
+    """The same at these TCP rates: typical, high, low. [Gbit/s]"""
+    found = []
+    for preset in catalog.rows("network_workloads"):
+        if preset["phase"] != "training" or not preset["neural_network"]:
+            continue
+        network = catalog.row("neural_networks", preset["neural_network"])
+        compute_s = preset["batch"] / float(gpu_speed(catalog, preset, "t4-16gb").per_s.value)
+        values: dict[str, Any] = {
+            "gradient_mb": network["parameters"] * FP32_BYTES / 1e6,
+            "hosts": 4,
+            "gpus_per_host": 1,
+            "link_gbit_s": CLAIMED_GBIT_S,
+        }
+        rdma = training_step_s(compute_s, **values, transport="pvrdma")
+        usual, fast, slow = (
+            training_step_s(compute_s, **values, transport="tcp", tcp_gbit_s=rate) for rate in rates
+        )
+        found.append(
+            Claim(
+                preset.id,
+                preset["name"],
+                compute_s / usual,
+                compute_s / rdma,
+                fast / rdma,
+                usual / rdma,
+                slow / rdma,
+                tcp_rate_for_speedup_gbit_s(compute_s, speedup=2.0, **values),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,205 @@
+"""Bars and thresholds: each end planned again gives the bar, and scanning every value gives the threshold."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.sensitivity import FACTORS, Bar, thresholds, tornado
+from gpuplan.catalog import Catalog
+from gpuplan.plan import host_counts
+from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError
+
+
+@pytest.fixture(scope="module")
+def small(catalog: Catalog) -> Plan:
+    """Two groups on hosts of four GPUs, sized from the groups, with a stated range and a stated price."""
+    scenario = Scenario(
+        name="Small",
+        groups=(
+            Group("a", "Analysts", people=9, active_share=0.6, gpus_each=0.5),
+            Group("b", "Builders", people=5, active_share=1.0, gpus_each=2, remote_allowed=False, growth=0.1),
+        ),
+    )
+    scenario = scenario.with_value("ranges.groups.b.people", (3, 8)).with_value("prices.gpus/l40s-48gb", 8000)
+    return make_plan(scenario, catalog)
+
+
+@pytest.fixture(scope="module")
+def bars(small: Plan) -> dict[str, Bar]:
+    """Bars of the small design."""
+    return {bar.path: bar for bar in tornado(small)}
+
+
+def test_every_bar_can_be_planned_again(small: Plan, bars: dict[str, Bar], catalog: Catalog) -> None:
+    assert len(bars) > 10
+    for bar in bars.values():
+        for value, cost, hosts in (
+            (bar.low, bar.cost_low, bar.hosts_low),
+            (bar.high, bar.cost_high, bar.hosts_high),
+        ):
+            plan = make_plan(small.scenario.with_value(bar.path, value), catalog)
+            assert plan.costs is not None
+            assert (plan.costs.net_present, plan.totals.hosts) == (cost, hosts)
+
+
+def test_setting_an_input_to_what_it_is_now_changes_nothing(
+    small: Plan, bars: dict[str, Bar], catalog: Catalog
+) -> None:
+    assert small.costs is not None
+    for bar in bars.values():
+        plan = make_plan(small.scenario.with_value(bar.path, bar.now), catalog)
+        assert plan.costs is not None
+        assert plan.costs.net_present == pytest.approx(small.costs.net_present, rel=1e-12)
+        assert bar.low <= bar.now <= bar.high
+
+
+def test_the_largest_swing_comes_first(small: Plan) -> None:
+    assert small.costs is not None
+    now = small.costs.net_present
+    swings = [max(b.cost_low, b.cost_high, now) - min(b.cost_low, b.cost_high, now) for b in tornado(small)]
+    assert swings == sorted(swings, reverse=True)
+    assert min(swings) > 0
+
+
+def test_a_stated_range_wins_over_the_planning_range(bars: dict[str, Bar]) -> None:
+    assert (bars["groups.b.people"].low, bars["groups.b.people"].high) == (3, 8)
+    assert bars["groups.b.people"].basis == "quoted"
+    assert (bars["groups.a.people"].low, bars["groups.a.people"].high) == (
+        7,
+        12,
+    )  # 0.8 x 9 and 1.3 x 9, outwards
+    assert bars["groups.a.people"].basis == "assumed"
+    assert "Rounded outwards" in bars["groups.a.people"].note
+
+
+def test_a_range_ends_where_the_input_does(catalog: Catalog) -> None:
+    scenario = load_scenario("current")
+    bar = next(b for b in tornado(make_plan(scenario, catalog)) if b.path == "groups.inference.active_share")
+    assert (bar.low, bar.now, bar.high) == (pytest.approx(0.7), 1.0, 1.0)
+    assert ". Ends at 1, the most there can be." in bar.note
+
+
+def test_prices_and_factors_have_the_range_of_the_catalog(
+    small: Plan, bars: dict[str, Bar], catalog: Catalog
+) -> None:
+    row = catalog.row("factors", "support_share")
+    bar = bars["cost.support_share"]
+    assert (bar.now, bar.low, bar.high) == (row["value"], row["low"], row["high"])
+    assert "prices.gpus/l40s-48gb" not in bars  # it is stated, and without a range
+    assert small.costs is not None
+    for price in small.costs.prices:
+        path = f"prices.{price.key}"
+        if path in bars:
+            assert (bars[path].low, bars[path].high) == (price.fact.low, price.fact.high)
+            assert bars[path].unit == "USD"
+    assert sum(path.startswith("prices.") for path in bars) >= 4
+
+
+def test_a_stated_factor_is_certain_unless_a_range_is_stated(small: Plan, catalog: Catalog) -> None:
+    stated = small.scenario.with_value("cost.pue", 1.2)
+    assert "cost.pue" not in {bar.path for bar in tornado(make_plan(stated, catalog))}
+    ranged = stated.with_value("ranges.cost.pue", (1.1, 1.5))
+    bar = next(b for b in tornado(make_plan(ranged, catalog)) if b.path == "cost.pue")
+    assert (bar.low, bar.now, bar.high) == (1.1, 1.2, 1.5)
+
+
+def test_an_end_that_cannot_be_planned_is_said(small: Plan, catalog: Catalog) -> None:
+    scenario = small.scenario.with_value("ranges.groups.b.gpus_each", (1, 8))
+    bar = next(b for b in tornado(make_plan(scenario, catalog)) if b.path == "groups.b.gpus_each")
+    assert (bar.cost_high, bar.hosts_high) == (None, None)
+    assert bar.cost_low is not None
+    assert "The high end cannot be planned: all GPUs of one VM are in one host" in bar.note
+
+
+def test_what_the_cost_at_an_end_leaves_out_is_said(catalog: Catalog) -> None:
+    bars = tornado(make_plan(load_scenario("enterprise"), catalog))
+    note = next(bar.note for bar in bars if bar.path == "demand.stated_gpus")
+    assert "At the high end the cost also leaves out PowerSwitch S5448F-ON" in note
+
+
+def test_bursts_count_where_jobs_may_wait(catalog: Catalog) -> None:
+    group = Group("jobs", "Jobs", people=1, jobs_per_day=200.0, work_h=2.0, remote_allowed=False)
+    scenario = Scenario(name="Jobs", groups=(group,)).with_value("demand.rule", "wait")
+    found = {bar.path: bar for bar in tornado(make_plan(scenario, catalog))}
+    bar = found["demand.peakedness"]
+    assert bar.hosts_low is not None and bar.hosts_high is not None
+    assert bar.hosts_low < bar.hosts_high
+    assert {"groups.jobs.jobs_per_day", "groups.jobs.work_h"} <= set(found)
+    assert "groups.jobs.people" not in found
+
+
+def test_progress_counts_to_the_end(small: Plan) -> None:
+    seen: list[tuple[int, int]] = []
+    tornado(small, lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
+    assert {total for _, total in seen} == {len(seen)}
+
+
+def test_every_factor_is_an_input_and_a_row(catalog: Catalog) -> None:
+    for name in FACTORS:
+        assert f"cost.{name}" in FIELD_BY_PATH
+        assert catalog.row("factors", name)["low"] < catalog.row("factors", name)["high"]
+
+
+def test_planning_ranges_hold_what_is_stated(catalog: Catalog) -> None:
+    for row in catalog.rows("ranges"):
+        neutral = 1 if row["way"] == "times" else 0
+        assert row["low"] < neutral < row["high"]
+        assert row.note
+
+
+def test_without_hosts_there_is_nothing_to_vary(catalog: Catalog) -> None:
+    plan = make_plan(Scenario(name="Nobody"), catalog)
+    assert (tornado(plan), thresholds(plan)) == ((), ())
+
+
+def scan(plan: Plan, path: str, values: list[float]) -> tuple[float | None, int | None]:
+    """The first of some values at which the number of hosts is another one."""
+    for value in values:
+        try:
+            hosts = sum(host_counts(plan.scenario.with_value(path, value), plan.catalog).values())
+        except ScenarioError:
+            return None, None
+        if hosts != plan.totals.hosts:
+            return value, hosts
+    return None, None
+
+
+def test_thresholds_are_what_a_scan_finds(small: Plan) -> None:
+    found = {t.path: t for t in thresholds(small)}
+    assert list(found) == [f"groups.{g}.{name}" for g in "ab" for name in ("people", "active_share")]
+    for group, people in (("a", 9), ("b", 5)):
+        given = found[f"groups.{group}.people"]
+        assert (given.below, given.hosts_below) == scan(small, given.path, [*range(people - 1, -1, -1)])
+        assert (given.above, given.hosts_above) == scan(small, given.path, [*range(people + 1, people + 40)])
+    given = found["groups.a.active_share"]
+    assert (given.below, given.hosts_below) == scan(small, given.path, [n / 1000 for n in range(599, -1, -1)])
+    assert (given.above, given.hosts_above) == scan(small, given.path, [n / 1000 for n in range(601, 1001)])
+
+
+def test_the_stated_total_and_the_accepted_chance_have_thresholds(small: Plan, catalog: Catalog) -> None:
+    stated = make_plan(small.scenario.with_value("demand.stated_gpus", 18), catalog)
+    given = next(t for t in thresholds(stated) if t.path == "demand.stated_gpus")
+    assert (given.below, given.hosts_below) == scan(stated, given.path, [*range(17, 0, -1)])
+    assert (given.above, given.hosts_above) == scan(stated, given.path, [*range(19, 60)])
+    waits = make_plan(small.scenario.with_value("demand.rule", "wait"), catalog)
+    given = next(t for t in thresholds(waits) if t.path == "demand.chance")
+    for value, hosts in ((given.below, given.hosts_below), (given.above, given.hosts_above)):
+        if value is not None:
+            assert make_plan(waits.scenario.with_value(given.path, value), catalog).totals.hosts == hosts
+            inside = value + (0.0001 if value < 0.05 else -0.0001)
+            near = make_plan(waits.scenario.with_value(given.path, round(inside, 4)), catalog)
+            assert near.totals.hosts == waits.totals.hosts
+
+
+def test_with_a_margin_prices_are_tried_as_they_are_bought(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("starter").with_value("internal.margin", 0.3), catalog)
+    assert plan.costs is not None
+    path = f"prices.gpus/{plan.scenario.hardware.gpu}"
+    bar = next(bar for bar in tornado(plan) if bar.path == path)
+    row = next(r for r in catalog.rows("prices") if f"prices.{r['item']}" == path and r["use"] == "default")
+    assert bar.label.startswith("Purchase price")
+    assert (bar.low, bar.now, bar.high) == (row["low_usd"], row["price_usd"], row["high_usd"])
+    again = make_plan(plan.scenario.with_value(path, bar.now), catalog)
+    assert again.costs is not None and again.costs.net_present == plan.costs.net_present

@@ -1,0 +1,425 @@
+"""Cost: its inputs, what is paid when and for what, every price in place, power and space, the bill of materials."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from gpuplan import load_scenario
+from gpuplan.app.header import drawer_data, short_number, step_of, strip_data
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps import cost as step
+from gpuplan.app.steps.cost_chart import years_chart
+from gpuplan.catalog import Catalog
+from gpuplan.plan.cost import PARTS as COST_PARTS
+from gpuplan.report.colours import COLOURS, PARTS
+from gpuplan.scenario import FIELDS, from_dict
+
+Data = dict[str, Any]
+DRAWN: tuple[Callable[[Workbook], Data], ...] = (
+    step.money_form,
+    step.factors_form,
+    step.cost_data,
+    step.years_rows,
+    step.parts_data,
+    step.years_table,
+    step.groups_data,
+    step.prices_data,
+    step.power_data,
+    step.bill_data,
+    step.internal_form,
+)
+
+
+def book_of(catalog: Catalog, name: str) -> Workbook:
+    return Workbook(catalog, from_dict({}) if name == "blank" else load_scenario(name))
+
+
+@pytest.fixture
+def enterprise(catalog: Catalog) -> Workbook:
+    return book_of(catalog, "enterprise")
+
+
+@pytest.fixture
+def unknown(catalog: Catalog) -> Workbook:
+    """The enterprise example with a switch whose price nobody knows."""
+    book = book_of(catalog, "enterprise")
+    priced = {row["item"] for row in catalog.rows("prices")}
+    known = {switch.id for switch in catalog.switches.values() if f"switches/{switch.id}" in priced}
+    for switch in sorted(set(catalog.switches) - known):
+        book.edit("network.leaf", switch)
+        if not book.stale and book.plan.costs and book.plan.costs.unknown:
+            return book
+        book.undo()
+    raise AssertionError("every switch of the catalog has a price")
+
+
+def cells(data: Data) -> list[Data]:
+    return [cell for table in data.get("tables", ()) for row in table["rows"] for cell in row]
+
+
+def rows(data: Data, table: int = 0) -> dict[str, list[Data]]:
+    return {row[0]["text"]: row for row in data["tables"][table]["rows"]}
+
+
+def prices(book: Workbook) -> dict[str, list[Data]]:
+    return {row["id"].removeprefix("prices."): row["cells"] for row in step.prices_data(book)["rows"]}
+
+
+def strip(book: Workbook) -> dict[str, Data]:
+    return {figure["key"]: figure for figure in strip_data(book)["figures"]}
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current", "blank"])
+def test_every_part_is_plain_data_and_every_number_with_a_trail_opens_it(catalog: Catalog, name: str) -> None:
+    book = book_of(catalog, name)
+    book.fold("cost-years", True)
+    asked = 0
+    for part in DRAWN:
+        data = part(book)
+        assert json.loads(json.dumps(data, allow_nan=False)) == data
+        for cell in [*cells(data), *data.get("figures", ())]:
+            if cell.get("key"):
+                asked += 1
+                book.drawer = cell["key"]
+                assert drawer_data(book)["kind"] == "why", cell
+    assert asked > 30 or name == "blank"
+
+
+def test_all_inputs_of_the_cost_are_in_the_forms(enterprise: Workbook) -> None:
+    asked = [f["path"] for form in (step.money_form, step.factors_form) for f in form(enterprise)["fields"]]
+    assert sorted(asked) == sorted(f.path for f in FIELDS if f.path.startswith("cost."))
+    assert {step_of(path) for path in asked} == {"cost"}
+    for form in (step.money_form, step.factors_form):
+        for field in form(enterprise)["fields"]:
+            if field["kind"] == "select":
+                assert field["value"] in [option["value"] for option in field["options"]]
+
+
+def test_an_empty_factor_shows_the_planning_value_and_counts_what_is_stated(enterprise: Workbook) -> None:
+    fields = {f["path"]: f for f in step.factors_form(enterprise)["fields"]}
+    pue = enterprise.catalog.row("factors", "pue")
+    assert fields["cost.pue"]["empty"].startswith(f"{pue['value']:g} (")
+    assert "%" in fields["cost.support_share"]["empty"]
+    enterprise.edit("cost.as_of", "")
+    assert step.factors_form(enterprise)["hint"] == "planning values of the catalog"
+    enterprise.edit("cost.pue", "1.2")
+    assert step.factors_form(enterprise)["hint"].startswith("1 of ")
+
+
+def test_the_figures_are_those_of_the_plan(enterprise: Workbook) -> None:
+    costs = enterprise.plan.costs
+    assert costs is not None
+    shown = {f["label"]: f["value"] for f in step.cost_data(enterprise)["figures"]}
+    assert shown["Net present"] == step.bare(costs.net_present)
+    assert shown["Paid in all"] == step.bare(costs.total)
+    assert shown["At the start"] == step.bare(costs.cash[0])
+    assert costs.gpu_hour_used is not None
+    assert shown["A GPU-hour used"] == step.bare(costs.gpu_hour_used)
+
+
+def test_the_chart_and_its_tables_hold_all_the_money(catalog: Catalog) -> None:
+    book = book_of(catalog, "current")
+    book.edit("cost.residual_share", "20 %")
+    costs = book.plan.costs
+    assert costs is not None
+    data = step.years_rows(book)
+    assert sum(row["cost"] for row in data["rows"]) == pytest.approx(costs.total)
+    assert {row["year"] for row in data["rows"]} == {"Start", *(f"Year {n}" for n in range(1, 6))}
+    below = [row for row in data["rows"] if row["cost"] < 0]
+    assert {row["part"] for row in below} == {"M Value left"}
+    spec = years_chart(data, dark=False)
+    assert spec == json.loads(json.dumps(spec, allow_nan=False))
+    book.fold("cost-years", True)
+    table = rows(step.years_table(book))
+    assert [c["text"] for c in table["All parts"][1:]] == [step.bare(cash) for cash in costs.cash]
+    assert [c["text"] for c in table["GPU hosts"][1:]] == [str(n) for n in costs.hosts]
+    assert list(rows(step.parts_data(book))) == [*(p.name for p in costs.parts), "All parts"]
+
+
+def test_every_part_has_a_letter_of_its_own_and_a_colour_of_the_palette() -> None:
+    assert set(PARTS) == set(COST_PARTS)
+    assert len({letter for letter, _ in PARTS.values()}) == len(COST_PARTS)
+    assert all(0 <= colour < len(COLOURS) for _, colour in PARTS.values())
+
+
+def test_groups_share_all_of_the_cost(enterprise: Workbook) -> None:
+    costs = enterprise.plan.costs
+    assert costs is not None
+    shown = rows(step.groups_data(enterprise))
+    assert list(shown) == [g.name for g in enterprise.plan.groups]
+    assert sum(each.total for each in costs.groups) == pytest.approx(costs.total)
+    enterprise.edit("demand.stated_gpus", "40")
+    assert len(step.groups_data(enterprise)["tables"][0]["rows"]) == len(shown) + 1
+
+
+def test_a_price_is_overwritten_in_place_and_taken_back(enterprise: Workbook) -> None:
+    before = enterprise.plan.costs
+    assert before is not None
+    row = prices(enterprise)["servers/dell-c4140"]
+    assert (row[1]["input"]["value"], row[4]["basis"]) == ("", "assumed")
+    assert row[1]["input"]["empty"]
+    assert row[3]["text"]
+    assert "tag" in row[5]  # more than a year old
+    enterprise.edit("prices.servers/dell-c4140", "30000")
+    after = enterprise.plan.costs
+    assert after is not None
+    assert after.net_present > before.net_present
+    row = prices(enterprise)["servers/dell-c4140"]
+    assert (row[1]["input"]["value"], row[4]["basis"], row[6]["text"]) == (
+        "30000",
+        "quoted",
+        "stated in this design",
+    )
+    back = row[6]["acts"][0]
+    assert back["text"].startswith("back to the catalog\u2019s ")
+    enterprise.edit(back["rest"]["path"], back["rest"]["value"])
+    assert enterprise.plan.costs == before
+    enterprise.undo()
+    assert enterprise.plan.costs == after
+    enterprise.undo()
+    assert enterprise.plan.costs == before
+
+
+def test_a_price_that_is_no_number_stays_beside_its_problem(enterprise: Workbook) -> None:
+    before = enterprise.plan.costs
+    enterprise.edit("prices.electricity-kwh", "cheap")
+    assert enterprise.plan.costs == before
+    field = prices(enterprise)["electricity-kwh"][1]["input"]
+    assert field["value"] == "cheap"
+    assert "is not allowed" in field["problem"]
+    assert step.prices_data(enterprise)["stale"]
+    assert step.cost_data(enterprise)["stale"]
+
+
+def test_rows_of_prices_keep_their_places_when_one_is_stated(unknown: Workbook) -> None:
+    before = list(prices(unknown))
+    costs = unknown.plan.costs
+    assert costs is not None
+    unknown.edit(f"prices.{costs.unknown[0].key}", "500")
+    assert list(prices(unknown)) == before
+
+
+def test_what_nobody_knows_is_named_with_an_empty_field_and_marked_in_the_strip(unknown: Workbook) -> None:
+    costs = unknown.plan.costs
+    assert costs is not None
+    item = costs.unknown[0]
+    row = prices(unknown)[item.key]
+    assert (row[0]["text"], row[1]["input"]["empty"], row[4]["text"]) == (item.name, "unknown", "not known")
+    assert f"{len(costs.unknown)} unknown" in step.prices_data(unknown)["hint"]
+    said = step.cost_data(unknown)["after"][0]
+    assert said[0]["text"] == "Cost excludes: "
+    assert [piece["visit"] for piece in said if "visit" in piece] == [
+        f"prices.{u.key}" for u in costs.unknown
+    ]
+    assert costs.not_counted
+    assert all(any(piece["text"] == name for piece in said) for name in costs.excludes)
+    figure = strip(unknown)["cost.net_present"]
+    assert (figure["note"], figure["tone"]) == (f"USD, excl. {len(costs.excludes)} items", "warn")
+    unknown.drawer = "cost.net_present"
+    more = drawer_data(unknown)["more"]
+    assert [piece["text"] for piece in more if "visit" in piece] == [u.name for u in costs.unknown]
+    assert all(any(piece["text"] == name for piece in more) for name in costs.not_counted)
+    bill = [row for row in step.bill_data(unknown)["tables"][0]["rows"] if row[3]["text"] == "not known"]
+    assert bill
+    assert all(row[4]["text"] == "\u2013" for row in bill)
+    for each in costs.unknown:
+        unknown.edit(f"prices.{each.key}", "100")
+    left = len(costs.not_counted)
+    assert strip(unknown)["cost.net_present"]["note"] == f"USD, excl. {left} item{'s' * (left > 1)}"
+    assert "".join(p["text"] for p in step.cost_data(unknown)["after"][0]) == (
+        f"Cost excludes: {'; '.join(costs.not_counted)}."
+    )
+
+
+def test_a_field_that_the_catalog_fills_says_how_the_catalog_knows_it(enterprise: Workbook) -> None:
+    def rate() -> Data:
+        return next(f for f in step.money_form(enterprise)["fields"] if f["path"] == "cost.discount_rate")
+
+    assert rate()["empty"].endswith("(published)")
+    assert not rate()["assumed"]
+    years = next(f for f in step.money_form(enterprise)["fields"] if f["path"] == "cost.years")
+    assert years["assumed"]
+
+
+def test_prices_that_the_design_does_not_pay_are_listed_apart(enterprise: Workbook) -> None:
+    last = list(prices(enterprise))[-1]
+    assert last == "rent/v100-pcie-32gb"
+    enterprise.edit("prices.gpus/a100-pcie-80gb", "9000")
+    row = prices(enterprise)["gpus/a100-pcie-80gb"]
+    assert row[6]["text"] == "stated, but this design does not need it"
+    assert row[6]["acts"][0]["rest"]["value"] == ""
+
+
+def test_another_currency_needs_its_rate_and_keeps_the_last_plan(enterprise: Workbook) -> None:
+    before = enterprise.plan.costs
+    assert before is not None
+    enterprise.edit("cost.currency", "eur")
+    fields = {f["path"]: f for f in step.money_form(enterprise)["fields"]}
+    assert "how much EUR is one US dollar?" in fields["cost.usd_rate"]["problem"]
+    assert enterprise.plan.costs == before
+    assert strip_data(enterprise)["stale"]
+    enterprise.edit("cost.usd_rate", "0.9")
+    after = enterprise.plan.costs
+    assert after is not None
+    assert after.net_present == pytest.approx(0.9 * before.net_present)
+    assert strip(enterprise)["cost.net_present"]["note"].startswith("EUR")
+    assert step.prices_data(enterprise)["heads"][1]["text"] == "EUR"
+    enterprise.edit("cost.currency", "dollars")
+    fields = {f["path"]: f for f in step.money_form(enterprise)["fields"]}
+    assert fields["cost.currency"]["problem"]
+
+
+def test_the_strip_shows_power_with_its_peak_behind_it(enterprise: Workbook) -> None:
+    power = enterprise.plan.power
+    assert power is not None
+    figure = strip(enterprise)["power.typical"]
+    assert figure["value"] == f"{power.typical_w / 1000:.3g} kW"
+    assert figure["note"] == f"peak {power.peak_w / 1000:.3g} kW"
+    enterprise.drawer = "power.typical"
+    more = drawer_data(enterprise)["more"]
+    assert [piece["key"] for piece in more if "key" in piece] == ["power.peak"]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (1_716_746, "1.72 M"),
+        (999_600, "1 M"),
+        (999_400, "999 k"),
+        (2.5e9, "2.5 bn"),
+        (12.345, "12.3"),
+        (-4e6, "-4 M"),
+    ],
+)
+def test_short_amounts(value: float, words: str) -> None:
+    assert short_number(value) == words
+
+
+def test_power_and_space_are_figures_that_can_be_asked_why(enterprise: Workbook) -> None:
+    use = enterprise.plan.power
+    assert use is not None
+    shown = {f["label"]: f for f in step.power_data(enterprise)["figures"]}
+    assert list(shown) == ["Typical", "Peak", "Heat", "Energy", "CO\u2082", "Rack units", "Racks"]
+    assert shown["Racks"]["note"] == f"{use.hosts_per_rack} hosts in one"
+    enterprise.edit("cost.rack_kw", "1")
+    data = step.power_data(enterprise)
+    assert {f["label"]: f["value"] for f in data["figures"]}["Racks"] == "none"
+    assert "more than a rack may carry" in data["after"][0][0]["text"]
+
+
+def test_the_bill_names_rule_price_cost_and_source_of_every_item(enterprise: Workbook) -> None:
+    costs = enterprise.plan.costs
+    assert costs is not None
+    shown = step.bill_data(enterprise)["tables"][0]["rows"]
+    assert [row[0]["text"] for row in shown] == [m.name for m in costs.materials]
+    for row, item in zip(shown, costs.materials, strict=True):
+        assert row[2]["text"] == item.rule
+        assert row[5]["text"]
+        if item.status in step.STATUS:
+            assert row[3]["text"] == step.STATUS[item.status]
+    enterprise.edit("cost.hardware_discount", "20 %")
+    assert rows(step.bill_data(enterprise))["PowerEdge C4140"][3]["note"] == "less 20 %"
+
+
+def test_a_blank_design_has_nothing_to_pay_for(catalog: Catalog) -> None:
+    blank = book_of(catalog, "blank")
+    assert "nothing to pay for" in step.cost_data(blank)["text"][0][0]["text"]
+    assert step.years_rows(blank) == {}
+    for part in (
+        step.parts_data,
+        step.years_table,
+        step.groups_data,
+        step.prices_data,
+        step.power_data,
+        step.bill_data,
+    ):
+        assert not part(blank)["shown"]
+    assert strip(blank)["cost.net_present"]["value"] == "\u2013"
+
+
+def test_the_way_back_names_the_price_of_the_catalog(enterprise: Workbook) -> None:
+    assert enterprise.plan.costs is not None
+    price = next(p for p in enterprise.plan.costs.prices if p.key == "vcf-core-year")
+    enterprise.edit("prices.vcf-core-year", "1")
+    act = prices(enterprise)["vcf-core-year"][6]["acts"][0]
+    assert act["text"] == f"back to the catalog\u2019s {step.bare(price.value)}"
+
+
+# What is internal
+
+
+@pytest.fixture
+def sold(enterprise: Workbook) -> Workbook:
+    """The enterprise example with internal notes and a margin."""
+    enterprise.edit("internal.notes", "Ask Bob.")
+    enterprise.edit("internal.margin", "18 %")
+    enterprise.edit("prices.gpus/v100-pcie-32gb", "8417.39")
+    return enterprise
+
+
+def inputs_of(data: Data) -> dict[str, Data]:
+    return {row["id"]: row["cells"][1]["input"] for row in data["rows"]}
+
+
+def test_the_internal_card_says_what_is_paid_and_earned(sold: Workbook) -> None:
+    card = step.internal_form(sold)
+    assert card["hint"] == "margin and internal notes"
+    (table,) = card["tables"]
+    rows = {row[0]["text"]: [c["text"] for c in row[1:]] for row in table["rows"]}
+    # 32 GPUs at 8 417.39, which are sold at 8 417.39 / 0.82 = 10 265.11
+    assert rows["GPUs"] == ["269\u202f356", "328\u202f484", "59\u202f127"]
+    assert list(rows)[-1] == "All that is sold"
+    sold.edit("internal.margin", "")
+    card = step.internal_form(sold)
+    assert (card["tables"], card["hint"]) == ([], "internal notes")
+
+
+def test_prices_are_those_that_we_pay_beside_those_of_the_customer(sold: Workbook) -> None:
+    row = next(r for r in step.prices_data(sold)["rows"] if r["id"] == "prices.gpus/v100-pcie-32gb")
+    assert row["cells"][0]["note"] == "the customer pays 10\u202f265"
+    assert row["cells"][1]["input"]["value"] == "8417.39"
+    assert row["cells"][6]["acts"][0]["text"] == "back to the catalog\u2019s 9\u202f938"
+    row = next(r for r in step.prices_data(sold)["rows"] if r["id"] == "prices.electricity-kwh")
+    assert "note" not in row["cells"][0]
+
+
+def test_nothing_internal_is_in_the_customer_view(sold: Workbook) -> None:
+    before = strip_data(sold)
+    sold.look_as(customer=True)
+    assert strip_data(sold)["figures"][:-1] == before["figures"][:-1]
+    card = step.internal_form(sold)
+    assert (card["shown"], card["fields"]) == (False, [])
+    fields = inputs_of(step.prices_data(sold))
+    gpu = fields["prices.gpus/v100-pcie-32gb"]
+    assert (gpu["value"], "price of this offer" in gpu["locked"]) == ("10265.11", True)
+    assert fields["prices.electricity-kwh"]["locked"] == ""
+    assert set(fields) <= {row["id"] for row in step.prices_data(sold)["rows"]}
+    sold.fold("cost-years", True)
+    drawn = [json.dumps(data(sold)) for data in DRAWN]
+    for key in [*sold.plan.lines, "messages"]:
+        sold.drawer = key
+        drawn.append(json.dumps(drawer_data(sold)))
+    for text in drawn:
+        assert not re.search(r"8.?417|19.?58[45]|Ask Bob|margin|back to the catalog", text)
+
+
+def test_what_the_offer_says_is_not_changed_in_the_customer_view(sold: Workbook) -> None:
+    sold.look_as(customer=True)
+    before = sold.scenario
+    for path in ("prices.gpus/v100-pcie-32gb", "ranges.prices.gpus/v100-pcie-32gb", "internal.margin"):
+        sold.edit(path, "1")
+        assert sold.scenario == before
+        assert "leave the customer view" in sold.notice[1].lower()
+    sold.edit("prices.electricity-kwh", "0.5")
+    sold.edit("cost.years", "3")
+    sold.look_as(customer=False)
+    assert sold.scenario.get("prices.electricity-kwh") == 0.5
+    assert (sold.scenario.internal.margin, sold.scenario.get("prices.gpus/v100-pcie-32gb")) == (0.18, 8417.39)

@@ -1,0 +1,234 @@
+"""What failures and maintenance do: the verdict, the tables of every loss, the chart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from gpuplan import load_scenario
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.failures import (
+    capacity_chart,
+    capacity_rows,
+    failures_data,
+    runs,
+    stun_limit_s,
+    verdict,
+)
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import from_dict
+from gpuplan.widgets.chart import LIGHT
+
+
+@pytest.fixture
+def book(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, load_scenario("enterprise"))
+
+
+def verdict_of(book: Workbook) -> dict[str, Any]:
+    data = verdict(book, book.plan.pools[0])
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    return data
+
+
+def rows_of(table: dict[str, Any]) -> list[list[str]]:
+    return [[cell["text"] for cell in row] for row in table["rows"]]
+
+
+def put_down(book: Workbook, failed: tuple[int, ...] = (), maintenance: tuple[int, ...] = ()) -> None:
+    for click, hosts in (("maintain", maintenance), ("fail", failed)):
+        book.set_click(click)
+        for host in hosts:
+            book.toggle_host("vgpu", host)
+
+
+def test_runs() -> None:
+    assert runs([]) == ""
+    assert runs([3]) == "3"
+    assert runs([2, 1]) == "1, 2"
+    assert runs([5, 1, 2, 3, 9]) == "1\u20133, 5, 9"
+    assert runs(range(1, 40, 2)) == "1, 3, 5, 7 and 16 more"
+
+
+def test_nothing_has_failed(book: Workbook) -> None:
+    data = verdict_of(book)
+    assert (data["tone"], data["lead"], data["rows"]) == ("good", "Every single failure was tried.", [])
+    assert "Fewer than 7 hosts cannot hold the demand." in data["text"]
+
+
+def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:
+    put_down(book, failed=(1,))
+    data = verdict_of(book)
+    assert data["lead"] == "Host 1 lost:"
+    assert data["text"] == "everyone is placed again. 1 VM restarts; nobody else moves."
+    assert [head["text"] for head in data["heads"]] == [
+        "Group",
+        "Keeps running",
+        "Restarts",
+        "Makes room",
+        "Not placed",
+    ]
+    assert rows_of(data) == [["High-performance researchers", "2", "1", "0", "0"]]
+    assert data["rest"] == "Everybody else keeps running."
+    assert data["rows"][0][2]["title"]
+
+
+def test_one_failure_too_many_names_who_is_not_placed(book: Workbook) -> None:
+    put_down(book, failed=(1, 2))
+    data = verdict_of(book)
+    assert data["tone"] == "bad"
+    assert data["text"].startswith("1 VM without a GPU; 1 VM restarts.")
+    missing = data["rows"][0][-1]
+    assert (missing["text"], missing["tone"]) == ("1", "bad")
+    assert missing["note"] in ("VM 1", "VM 2")
+
+
+def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbook) -> None:
+    put_down(book, maintenance=(1,))
+    data = verdict_of(book)
+    assert data["lead"] == "Host 1 in maintenance:"
+    assert data["text"] == "everyone is placed again. 1 VM leaves the host in maintenance; nobody else moves."
+    assert [head["text"] for head in data["heads"]][2] == "Moved for maintenance"
+    moved = data["rows"][0][2]
+    stun = book.plan.group("researchers").stun_s
+    assert stun is not None
+    assert stun > stun_limit_s(book) == 100
+    assert (moved["text"], moved["note"], moved["note_tone"]) == (
+        "1",
+        f"stun {stun:.0f} s, over the limit of 100 s",
+        "bad",
+    )
+    book.edit("availability.stun_limit_s", "300")
+    moved = verdict_of(book)["rows"][0][2]
+    assert (moved["note"], moved["note_tone"]) == (f"stun {stun:.0f} s, limit 300 s", "")
+
+
+def test_bitfusion_is_moved_as_its_text_says(book: Workbook) -> None:
+    put_down(book, maintenance=(4,))  # Bitfusion's clients
+    (row,) = verdict_of(book)["rows"]
+    assert (row[2]["note"], row[2]["note_tone"]) == ("test whether it can be moved while it runs", "warn")
+    assert row[2]["title"].endswith("was not found in a source: test it.")
+
+
+def crowded(catalog: Catalog, access: str) -> Workbook:
+    """Hosts on which others make room for one that was lost."""
+    asked = {"threes": (4, 3), "twos": (2, 2), "fives": (3, 5)}
+    groups = [{"id": g, "people": n, "gpus_each": gpus, "access": access} for g, (n, gpus) in asked.items()]
+    hardware = {"gpus_per_host": 8, "existing_hosts": 2, "existing_gpus_per_host": 2}
+    none = {"host_failures": 0}
+    return Workbook(catalog, from_dict({"groups": groups, "hardware": hardware, "availability": none}))
+
+
+@pytest.mark.parametrize("access", ["passthrough", "vgpu"])
+def test_who_makes_room_is_shut_down_or_moved(catalog: Catalog, access: str) -> None:
+    book = crowded(catalog, access)
+    (pool,) = book.plan.pools
+    book.toggle_host(pool.id, 3)
+    data = verdict_of(book)
+    assert data["text"].startswith("1 VM without a GPU; 1 VM restarts; 2 VMs must move to make room. ")
+    moved = [row[3] for row in data["rows"]]
+    assert sum(int(cell["text"]) for cell in moved) == 2
+    for cell in moved:
+        assert bool(cell.get("note")) == (cell["text"] != "0")
+    notes = {cell["note"] for cell in moved if cell["text"] != "0"}
+    if access == "passthrough":
+        assert notes == {"shut down and started elsewhere"}
+        assert any("emptied for maintenance by shutting the VM down" in c.get("title", "") for c in moved)
+    else:
+        assert all(note.startswith("stun ") for note in notes)
+
+
+def test_what_no_source_says_of_a_group_is_not_said(book: Workbook) -> None:
+    group = book.plan.group("researchers")
+    bare = replace(book.plan, groups=tuple(replace(g, traits=(), stun_s=None) for g in book.plan.groups))
+    book.plan = bare
+    assert group.traits
+    put_down(book, maintenance=(1,))
+    moved = verdict_of(book)["rows"][0][2]
+    assert (moved["note"], moved["title"]) == ("shut down and started elsewhere", "")
+
+
+def test_maintenance_and_failure_together(book: Workbook) -> None:
+    put_down(book, failed=(6, 7), maintenance=(1,))
+    data = verdict_of(book)
+    assert data["lead"] == "Host 1 in maintenance, hosts 6, 7 lost:"
+    assert data["tone"] == "bad"
+    for row in data["rows"]:
+        assert all(int(cell["text"]) >= 0 for cell in row[1:])
+
+
+def test_no_spare_host_is_said(catalog: Catalog) -> None:
+    lonely = from_dict({"groups": [{"id": "a", "people": 8}], "availability": {"host_failures": 0}})
+    data = verdict_of(Workbook(catalog, lonely))
+    assert (data["tone"], data["lead"]) == ("warn", "No host is spare.")
+    assert "leaves 4 VMs without a GPU" in data["text"]
+
+
+def test_losses_are_worked_out_when_the_details_are_opened(book: Workbook) -> None:
+    data = failures_data(book)
+    assert (data["open"], data["tables"], data["hint"]) == (False, [], "any one host may be lost")
+    assert capacity_rows(book)
+    book.fold("failures", True)
+    data = failures_data(book)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    levels, singles, pairs = data["tables"]
+    assert rows_of(levels) == [["0", "32", "yes", "yes"], ["1", "28", "yes", "yes"], ["2", "24", "no", "no"]]
+    assert ["Host 1 (3 hosts alike)", "1", "0", "0", "0"] in rows_of(singles)
+    assert {cell["key"] for row in singles["rows"] for cell in row if cell["key"]} <= set(book.plan.lines)
+    assert sum(bool(cell["key"]) for row in singles["rows"] for cell in row) == len(singles["rows"])
+    assert len(pairs["rows"]) == 8
+    assert rows_of(pairs)[0][3] == str(book.worst("vgpu", 2)[0].unplaced)
+    assert pairs["more"] == "No other pair is worse."
+
+
+def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> None:
+    (pool,) = book.plan.pools
+    unknown = tuple(replace(level, fits=None if level.lost else True) for level in pool.losses)
+    left = tuple(loss._replace(unplaced=2) for loss in pool.failures)
+    book.plan = replace(book.plan, pools=(replace(pool, losses=unknown, failures=left),))
+    book.fold("failures", True)
+    data = failures_data(book)
+    assert data["hint"] == "not known whether every loss of one host is survived"
+    cells = [row[2] for row in data["tables"][0]["rows"]]
+    assert [(cell["text"], cell["tone"]) for cell in cells] == [
+        ("yes", ""),
+        ("not known", ""),
+        ("not known", ""),
+    ]
+    said = verdict_of(book)
+    assert (said["tone"], said["lead"]) == ("warn", "Not known whether every failure is survived.")
+    assert "no place was found for 2 VMs" in said["text"]
+    rows = capacity_rows(book)
+    assert [row["state"] for row in rows] == ["everything fits", "not known", "not known"]
+    drawn = capacity_chart(rows, dark=False)
+    scale = drawn["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == ["everything fits", "not everything fits", "not known"]
+    assert scale["range"][2] == LIGHT["ink2"]
+
+
+def test_the_chart_names_only_what_it_may_show(book: Workbook) -> None:
+    drawn = capacity_chart(capacity_rows(book), dark=True)
+    assert drawn["layer"][0]["encoding"]["color"]["scale"]["domain"] == [
+        "everything fits",
+        "not everything fits",
+    ]
+
+
+def test_nothing_to_lose(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.fold("failures", True)
+    assert not failures_data(book)["shown"]
+    assert capacity_rows(book) == []
+
+
+def test_the_chart_shows_the_levels(book: Workbook) -> None:
+    rows = capacity_rows(book)
+    assert [row["left"] for row in rows] == [32, 28, 24]
+    assert [row["state"] for row in rows] == ["everything fits"] * 2 + ["not everything fits"]
+    assert {row["occupied"] for row in rows} == {28}

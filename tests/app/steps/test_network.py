@@ -1,0 +1,330 @@
+"""Network: inputs, remote GPUs, what the link carries, training on several hosts, the vendor's claim, the fabric."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from gpuplan import load_scenario
+from gpuplan.app.header import drawer_data
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps import network as step
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import FIELDS, from_dict
+
+Data = dict[str, Any]
+PARTS: tuple[Callable[[Workbook], Data], ...] = (
+    step.more_network_form,
+    step.network_form,
+    step.training_form,
+    step.remote_data,
+    step.rules_data,
+    step.carries_data,
+    step.training_data,
+    step.groups_data,
+    step.scaling_head,
+    step.scaling_rows,
+    step.scaling_table,
+    step.claims_data,
+    step.fabric_data,
+    step.drawing_data,
+    step.settings_data,
+    step.failures_data,
+)
+
+
+def book_of(catalog: Catalog, name: str) -> Workbook:
+    return Workbook(catalog, from_dict({}) if name == "blank" else load_scenario(name))
+
+
+@pytest.fixture
+def starter(catalog: Catalog) -> Workbook:
+    return book_of(catalog, "starter")
+
+
+@pytest.fixture
+def enterprise(catalog: Catalog) -> Workbook:
+    return book_of(catalog, "enterprise")
+
+
+def rows(data: Data) -> dict[str, list[Data]]:
+    """Rows of the first table by the text of their first cell."""
+    return {row[0]["text"]: row for row in data["tables"][0]["rows"]}
+
+
+def figures(data: Data) -> dict[str, Data]:
+    return {figure["label"]: figure for figure in data["figures"]}
+
+
+def fields(data: Data) -> dict[str, Data]:
+    return {field["path"]: field for field in data["fields"]}
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current", "blank"])
+def test_every_part_is_plain_data_and_every_number_with_a_trail_opens_it(catalog: Catalog, name: str) -> None:
+    book = book_of(catalog, name)
+    book.fold("scaling", True)
+    for part in PARTS:
+        data = part(book)
+        assert json.loads(json.dumps(data, allow_nan=False)) == data
+        cells = [cell for table in data.get("tables", ()) for row in table["rows"] for cell in row]
+        for cell in [*cells, *data.get("figures", ())]:
+            if cell.get("key"):
+                book.drawer = cell["key"]
+                assert drawer_data(book)["kind"] == "why", cell
+
+
+def test_all_inputs_of_the_network_and_of_the_job_are_in_the_forms(enterprise: Workbook) -> None:
+    forms = (step.network_form, step.more_network_form, step.training_form)
+    asked = {path: field for form in forms for path, field in fields(form(enterprise)).items()}
+    assert set(asked) == {f.path for f in FIELDS if f.path.startswith(("network.", "training."))}
+    for field in asked.values():
+        if field["kind"] == "select":
+            assert field["value"] in [option["value"] for option in field["options"]]
+    words = {o["value"]: o["text"] for o in asked["network.transport"]["options"]}
+    assert (words["roce"], words["roce-v1"]) == ("RoCE v2", "RoCE v1")
+    switches = asked["network.leaf"]["options"]
+    assert switches[0] == {"value": "", "text": "chosen by gpuplan"}
+    assert len(switches) == 1 + len(enterprise.catalog.switches)
+    works = [o["value"] for o in asked["training.workload"]["options"]]
+    assert "resnet-50-train-256" in works
+    assert not [work for work in works if "infer" in work]
+
+
+def test_an_empty_rate_shows_what_was_fitted_with_its_range(enterprise: Workbook) -> None:
+    data = step.network_form(enterprise)
+    more = fields(step.more_network_form(enterprise))
+    assert more["network.tcp_gbit_s"]["empty"] == "26 (fitted)"  # 15 on 25 Gbit/s, x (100 / 25) ^ 0.4
+    assert "26 Gbit/s, between 10.7 and 48 (fitted)" in data["text"]
+    assert "round trip of 50 us is planned with (published)" in data["text"]
+    enterprise.edit("network.tcp_gbit_s", "30")
+    enterprise.edit("network.latency_us", "20")
+    assert step.network_form(enterprise)["text"] == ""
+
+
+def test_the_starter_design_keeps_what_was_measured(starter: Workbook) -> None:
+    scientists = rows(step.remote_data(starter))["Data scientists"]
+    assert scientists[4]["text"] == "97 %"
+    assert scientists[4]["key"] == "network.remote.data-scientists.slowdown"
+    assert scientists[5]["text"] == "\u00d7\u202f1.03"
+    assert scientists[6]["mark"]["text"] == "carried"
+    assert scientists[7]["basis"] == "assumed"
+    link = rows(step.carries_data(starter))
+    assert link["ResNet-50 training, batch 256"][1]["text"] == "97 %"
+    small = link["ResNet-50 inference, batch 1"]
+    assert (small[1]["text"], small[2]["mark"]["text"]) == ("62 %", "not carried")
+    assert [c["text"] for c in small[4:]] == ["\u2013", "", ""]  # nobody trains inference on several hosts
+    for name in ("VGG-16 training, batch 64", "BERT-large fine-tuning, batch 8"):
+        assert link[name][5]["mark"]["text"] == "not carried"
+
+
+def test_a_range_is_around_its_number_and_said_in_words(enterprise: Workbook) -> None:
+    for data in (step.remote_data(enterprise), step.carries_data(enterprise)):
+        for row in data["tables"][0]["rows"]:
+            for cell in row:
+                if "range" in cell:
+                    shown = cell["range"]
+                    assert 0 < shown["low"] <= shown["typical"] <= shown["high"] <= 1
+                    assert shown["marks"] == [0.75, 0.9]
+                    assert shown["words"].startswith(f"{cell['text']}, between ")
+
+
+def test_every_verdict_has_a_sign_and_a_word_of_its_own() -> None:
+    for verdicts in (step.MARKS, step.MET):
+        assert len({v["sign"] for v in verdicts.values()}) == len({v["text"] for v in verdicts.values()}) == 3
+
+
+def test_a_slower_link_without_rdma_lowers_the_share_and_breaks_a_rule(enterprise: Workbook) -> None:
+    def share() -> float:
+        return float(rows(step.remote_data(enterprise))["Data scientists"][4]["range"]["typical"])
+
+    before = share()
+    assert [row[0]["mark"]["text"] for row in step.rules_data(enterprise)["tables"][0]["rows"]] == [
+        "not measured",
+        "met",
+        "met",
+    ]
+    enterprise.edit("network.link_gbit_s", "10")
+    enterprise.edit("network.transport", "tcp")
+    assert share() < before
+    row = rows(step.remote_data(enterprise))["Data scientists"]
+    assert row[6]["mark"]["text"] == "not carried"
+    assert "%" in row[8]["text"]
+    last = step.rules_data(enterprise)["tables"][0]["rows"][-1]
+    assert (last[0]["mark"]["text"], last[2]["visit"]) == ("not met", "network.link_gbit_s")
+    assert step.remote_data(enterprise)["hint"] == "10 Gbit/s with TCP"
+
+
+def test_the_work_of_a_group_is_chosen_in_its_row(enterprise: Workbook) -> None:
+    path = "groups.hpc.workload"
+    field = rows(step.remote_data(enterprise))["HPC users"][1]["field"]
+    assert (field["path"], field["value"], field["label"]) == (path, "", "Work of HPC users")
+    assert field["options"][0] == {"value": "", "text": "ResNet-50 training, batch 256 (usual)"}
+    enterprise.edit(path, "resnet-50-infer-1")
+    row = rows(step.remote_data(enterprise))["HPC users"]
+    assert row[1]["field"]["value"] == "resnet-50-infer-1"
+    assert row[1]["field"]["options"][0]["text"] == "ResNet-50 training, batch 256 (usual)"
+    assert row[6]["mark"]["text"] == "not carried"
+
+
+def test_without_remote_gpus_the_table_says_so(catalog: Catalog) -> None:
+    book = book_of(catalog, "current")
+    data = step.remote_data(book)
+    assert "tables" not in data
+    assert data["text"][0][0]["text"].startswith("No group reaches its GPU over the network: vGPU, MIG")
+    assert step.rules_data(book) == {"shown": False}
+    assert "No group asks" in step.remote_data(book_of(catalog, "blank"))["text"][0][0]["text"]
+
+
+def test_the_job_is_shown_in_figures(enterprise: Workbook) -> None:
+    shown = figures(step.training_data(enterprise))
+    assert shown["Efficiency on 4 \u00d7 4 GPUs"]["key"] == "network.job.efficiency"
+    assert shown["Time for the epochs"] == {
+        "label": "Time for the epochs",
+        "value": "\u2013",
+        "note": "state epochs",
+        "key": "",
+    }
+    assert "as measured on Tesla V100" in shown["Samples a second"]["note"]
+    enterprise.edit("training.epochs", "90")
+    lines, use = enterprise.plan.lines, enterprise.plan.network.training[-1]
+    assert {figure["key"] for figure in step.training_data(enterprise)["figures"]} <= set(lines)
+    assert (lines["network.job.per_s"].value, lines["network.job.hours"].value) == (use.per_s, use.hours)
+    assert lines["network.job.knee_hosts"].value == use.knee_hosts
+    shown = figures(step.training_data(enterprise))["Time for the epochs"]
+    job = enterprise.plan.network.training[-1]
+    assert job.hours is not None
+    assert shown["value"] == f"{job.hours:.1f} h"
+    assert shown["note"] == "90 epochs of 1\u202f281\u202f167 samples"
+    enterprise.edit("training.workload", "bert-large-squad-8")
+    enterprise.edit("training.epochs", "")
+    data = step.training_data(enterprise)
+    assert figures(data)["Time for the epochs"]["note"] == "state epochs and samples"
+    assert figures(data)["Hosts worth it"]["note"] == "not worth it on one host already"
+    assert data["after"][0][0]["text"] == "What would change it: "
+    enterprise.edit("training.aggregation", "parameter-server")
+    assert "To sum the gradient" not in figures(step.training_data(enterprise))
+
+
+def test_groups_that_train_across_vms_have_a_row(enterprise: Workbook, starter: Workbook) -> None:
+    row = rows(step.groups_data(enterprise))["Distributed machine learning"]
+    assert row[2]["text"] == "4"
+    assert row[3]["key"] == "network.training.distributed.efficiency"
+    assert [row[at]["key"] for at in (6, 7)] == [
+        f"network.training.distributed.{name}" for name in ("per_s", "knee_hosts")
+    ]
+    assert row[7]["text"] == "64 or more"
+    assert step.groups_data(starter) == {"shown": False}
+
+
+def test_the_chart_shows_the_design_first_and_its_table_the_same(enterprise: Workbook) -> None:
+    data = step.scaling_rows(enterprise)
+    names = [each["name"] for each in step.scaling_head(enterprise)["legend"]]
+    assert names[0] == "100 Gbit/s PVRDMA (this design)"
+    assert names == list(dict.fromkeys(row["name"] for row in data["rows"]))
+    own = [row for row in data["rows"] if row["chosen"]]
+    assert [row["hosts"] for row in own][:4] == [1, 2, 3, 4]
+    assert all(row["low"] <= row["value"] <= row["high"] for row in own)
+    assert step.scaling_table(enterprise)["tables"] == []
+    enterprise.fold("scaling", True)
+    table = step.scaling_table(enterprise)["tables"][0]
+    assert [head["text"] for head in table["heads"]][1:] == names
+    four = next(row for row in table["rows"] if row[0]["text"] == "4")
+    said = next(row["words"] for row in own if row["hosts"] == 4)
+    assert said.startswith(four[1]["text"])
+    enterprise.look("scaling", "speed")
+    assert step.scaling_rows(enterprise)["rows"][0]["value"] > 100
+    enterprise.look("scaling", "colour")
+    assert step.scaling_rows(enterprise)["view"] == "efficiency"
+
+
+def test_the_vendors_claim_is_true_only_where_it_is_two(enterprise: Workbook) -> None:
+    data = step.claims_data(enterprise)
+    twice = [name for name, row in rows(data).items() if row[3]["tone"] == "strong"]
+    assert twice == ["BERT-large fine-tuning, batch 8"]
+    text = data["text"][0][0]["text"]
+    assert text.startswith("A claim without model or batch.")
+    assert f"true only for {' and for '.join(twice)}" in text
+    enterprise.edit("network.tcp_gbit_s", "90")
+    text = step.claims_data(enterprise)["text"][0][0]["text"]
+    assert "90 Gbit/s (stated) it is true for none of these" in text
+
+
+def test_the_fabric_in_figures_and_as_a_drawing(enterprise: Workbook) -> None:
+    shown = figures(step.fabric_data(enterprise))
+    found = enterprise.plan.cabling
+    assert found is not None
+    assert found.switches is not None
+    assert (shown["Shared ports of a GPU host"]["value"], shown["RDMA ports"]["value"]) == ("2", "1")
+    assert shown["Distributed switches"]["value"] == "2"
+    assert (shown["Leaves"]["value"], shown["Spines"]["value"]) == ("2", "0")
+    assert shown["Cables to hosts"]["value"] == "24"
+    assert all(
+        enterprise.plan.lines[figure["key"]].value == float(figure["value"].removesuffix(":1"))
+        for figure in shown.values()
+    )
+    drawing = step.drawing_data(enterprise)
+    assert drawing["hosts"]["rdma"] == 1
+    assert drawing["hosts"]["ports"] == [
+        "2 shared + 1 RDMA ports",
+        "of 100 Gbit/s each",
+        "at most 2 to each leaf",
+    ]
+    assert drawing["hosts"]["pair"] == "8 GPU hosts"
+    for words in ("2 leaf switches SN2700", "without spines", "8 GPU hosts", "2 shared + 1 RDMA ports"):
+        assert words in drawing["about"]
+    enterprise.edit("network.transport", "infiniband")
+    drawing = step.drawing_data(enterprise)
+    assert not drawing["hosts"]["rdma"]
+    assert drawing["hosts"]["apart"] == "1 InfiniBand port of a host on a fabric of its own"
+    enterprise.edit("network.compute_hosts", "20")
+    assert step.drawing_data(enterprise)["hosts"]["pair"] == "8 GPU hosts and 20 compute hosts"
+
+
+def test_many_switches_are_drawn_in_part_and_counted_in_words(catalog: Catalog) -> None:
+    book = book_of(catalog, "current")
+    book.edit("demand.stated_gpus", "1500")
+    drawing = step.drawing_data(book)
+    assert drawing["leaves"]["count"] > drawing["leaves"]["drawn"] == step.SHOWN_SWITCHES
+    assert drawing["spines"]["drawn"] <= step.SHOWN_SWITCHES
+    assert f"{drawing['leaves']['count']} leaf switches" in drawing["about"]
+    assert drawing["hosts"]["pair"].startswith("up to ")
+    assert figures(step.fabric_data(book))["Spines"]["note"] == drawing["spines"]["name"]
+
+
+def test_without_a_switch_the_reason_is_said(enterprise: Workbook, catalog: Catalog) -> None:
+    enterprise.edit("network.link_gbit_s", "1")
+    data = step.fabric_data(enterprise)
+    assert "no switch of the catalog has ports of 1 Gbit/s for hosts" in data["after"][0][1]["text"]
+    assert step.drawing_data(enterprise) == {"shown": False}
+    blank = book_of(catalog, "blank")
+    assert "No GPU hosts yet" in step.fabric_data(blank)["text"][0][0]["text"]
+    assert not step.settings_data(blank)["shown"]
+    assert not step.failures_data(blank)["shown"]
+
+
+def test_settings_and_failures_name_their_parts(enterprise: Workbook) -> None:
+    assert {"vCenter", "VMs"} <= set(rows(step.settings_data(enterprise)))
+    failures = rows(step.failures_data(enterprise))
+    assert "An RDMA port of a host" in failures
+    assert all(cell["text"] for row in failures.values() for cell in row)
+
+
+def test_what_is_refused_leaves_the_last_plan_and_says_it_is_old(enterprise: Workbook) -> None:
+    enterprise.edit("network.latency_us", "soon")
+    assert fields(step.network_form(enterprise))["network.latency_us"]["problem"]
+    for part in (step.remote_data, step.carries_data, step.training_data, step.fabric_data):
+        assert part(enterprise)["stale"]
+
+
+def test_compute_hosts_have_ports_of_their_own(enterprise: Workbook) -> None:
+    assert "Ports of a compute host" not in figures(step.fabric_data(enterprise))
+    enterprise.edit("network.compute_hosts", "40")
+    shown = figures(step.fabric_data(enterprise))["Ports of a compute host"]
+    assert (shown["value"], shown["note"]) == ("2 + 1", "40 compute hosts, 10 Gbit/s each")

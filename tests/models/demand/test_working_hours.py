@@ -1,0 +1,109 @@
+"""Working hours in time zones, quarter of an hour by quarter of an hour."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+
+from gpuplan.models.demand import (
+    QUARTERS_PER_WEEK,
+    growth_factor,
+    jobs_underway,
+    offered_load,
+    on_duty,
+    people_at_sites,
+    work_rate,
+)
+
+DAYS = {"every-day": range(7), "weekdays": range(5), "weekends": (5, 6)}
+
+
+def by_clock(start: int, end: int, days: str, offset: int) -> list[bool]:
+    """The same with the calendar of the standard library: is each quarter within hours begun today or yesterday?"""
+    monday = datetime(2027, 1, 11, tzinfo=UTC)
+    zone = timezone(timedelta(minutes=offset))
+    found = []
+    for quarter in range(QUARTERS_PER_WEEK):
+        local = (monday + timedelta(minutes=15 * quarter)).astimezone(zone)
+        minute = 60 * local.hour + local.minute
+        today, yesterday = local.weekday() in DAYS[days], (local.weekday() - 1) % 7 in DAYS[days]
+        over_night = end < start
+        found.append(
+            (today and minute >= start and (over_night or minute < end))
+            or (over_night and yesterday and minute < end)
+        )
+    return found
+
+
+@pytest.mark.parametrize("days", DAYS)
+@pytest.mark.parametrize("offset", [0, 330, -360, 345, 840, -720])
+@pytest.mark.parametrize(("start", "end"), [(540, 1080), (1320, 360), (0, 1440), (0, 15), (1425, 1440)])
+def test_hours_agree_with_the_calendar(start: int, end: int, days: str, offset: int) -> None:
+    assert on_duty(start, end, days=days, offset_min=offset).tolist() == by_clock(start, end, days, offset)
+
+
+def test_bangalore_and_austin_share_the_hours_they_share() -> None:
+    bangalore = on_duty(540, 1080, days="weekdays", offset_min=330)
+    austin = on_duty(540, 1080, days="weekdays", offset_min=-360)
+    assert bangalore.sum() == austin.sum() == 5 * 36
+    assert not (bangalore & austin).any()  # 03:30-12:30 and 15:00-24:00 UTC
+    assert (np.flatnonzero(bangalore[:96])[[0, -1]] / 4).tolist() == [3.5, 12.25]
+    assert (np.flatnonzero(austin[:96])[[0, -1]] / 4).tolist() == [15.0, 23.75]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "offset"), [(540, 540, 0), (-15, 60, 0), (0, 1455, 0), (10, 60, 0), (0, 60, 7)]
+)
+def test_what_are_no_hours_is_refused(start: int, end: int, offset: int) -> None:
+    with pytest.raises(ValueError, match="hours"):
+        on_duty(start, end, days="every-day", offset_min=offset)
+
+
+def test_people_are_divided_without_loss() -> None:
+    assert people_at_sites(7, [1, 1]) == (4, 3)
+    assert people_at_sites(1, [25, 15]) == (1, 0)
+    assert people_at_sites(80, [25, 15]) == (50, 30)
+    rng = np.random.default_rng(3)
+    for _ in range(300):
+        parts = [*rng.integers(0, 50, rng.integers(1, 9)).tolist(), 1]
+        people = int(rng.integers(0, 1000))
+        shares = people_at_sites(people, parts)
+        assert sum(shares) == people
+        assert all(abs(s - people * p / sum(parts)) < 1 for s, p in zip(shares, parts, strict=True))
+    with pytest.raises(ValueError, match="above 0"):
+        people_at_sites(4, [0, 0])
+
+
+def test_load_is_rate_times_duration() -> None:
+    assert offered_load(work_rate(48, hours_per_day=24), duration_h=3) == 6
+    with pytest.raises(ValueError, match="above 0"):
+        work_rate(1, hours_per_day=0)
+
+
+def test_growth() -> None:
+    assert [growth_factor(year, growth=0.3) for year in range(3)] == pytest.approx([1, 1.3, 1.69])
+    assert growth_factor(3, growth=-0.5) == 0.125
+
+
+def test_work_builds_up_and_fades() -> None:
+    steady = jobs_underway([4.0] * 7, duration_h=3.0)
+    assert steady == pytest.approx(12.0)
+    rates = [10.0 if 9 <= hour % 24 < 18 else 0.0 for hour in range(168)]
+    load = jobs_underway(np.repeat(rates, 4).tolist(), duration_h=2.0)
+    assert load.mean() * 168 == pytest.approx(10 * 9 * 7 * 2)  # Little: no piece of work is lost
+    by_steps, level = [], 0.0
+    for _ in range(3):  # Euler in seconds, until a week repeats the one before
+        by_steps = []
+        for hour in range(168):
+            total = 0.0
+            for _ in range(360):
+                level += (rates[hour] - level / 2.0) / 360
+                total += level / 360
+            by_steps.append(total)
+    assert load.reshape(168, 4).mean(axis=1) == pytest.approx(by_steps, abs=0.02)
+    with pytest.raises(ValueError, match="above 0"):
+        jobs_underway([1.0], duration_h=0)
+    with pytest.raises(ValueError, match="not below 0"):
+        jobs_underway([-1.0], duration_h=1)

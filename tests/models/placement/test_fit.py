@@ -1,0 +1,130 @@
+"""Filling: one GPU and one host against a brute force, and what is refused."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+from brute_force import FAMILIES, limited, on_host, random_requests
+
+from gpuplan.models.placement import Request, Room, place, place_varied
+from gpuplan.models.placement.fit import Block, Content, Rules, vms_in
+
+
+def test_what_is_not_a_request_is_refused() -> None:
+    half = FAMILIES["half"]
+    for wrong, message in (
+        (Request("a", 1), "neither whole GPUs nor shares"),
+        (Request("a", 1, family=half, profile="quarter"), "half has no profile 'quarter'"),
+        (Request("a", 1, family=half, profile="half", shares=9), "a: a VM needs 5 GPUs in one host"),
+        (Request("a", 1, family=FAMILIES["memory"], weight=11), "a share does not fit on one GPU"),
+        (Request("a", 1, family=FAMILIES["memory"], weight=0), "a share does not fit on one GPU"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            place([wrong], gpus_per_host=4)
+    with pytest.raises(ValueError, match="a group has one request"):
+        place([Request("a", 1, gpus=1), Request("a", 1, gpus=2)], gpus_per_host=4)
+
+
+@pytest.mark.parametrize(
+    ("request_", "lacks"),
+    [
+        (Request("a", 1, gpus=5), "a VM needs 5 GPUs in one host, and the largest host has 4"),
+        (Request("a", 1, gpus=1, vcpus=65), "a VM needs 65 vCPUs in one host, and the largest host has 64"),
+        (Request("a", 1, gpus=1, memory_gib=999), "a VM needs 999 GiB of memory in one host"),
+    ],
+)
+def test_what_a_vm_lacks_is_said(request_: Request, lacks: str) -> None:
+    with pytest.raises(ValueError, match=lacks):
+        place_varied([request_], room=Room(4, 64, 512))
+
+
+def random_host(rng: random.Random, rules: Rules, room: Room) -> Content:
+    """A host onto which VMs of random kinds were put until some did not fit."""
+    state, content = rules.state(room), Content()
+    for _ in range(rng.randint(0, 8)):
+        kind = rng.randrange(len(rules.requests))
+        fit = rules.fit(state, kind)
+        if fit is not None:
+            content, state = rules.put(content, kind, fit), fit.state
+            assert state == rules.state(room, content)  # what is left is what the content leaves
+    return content
+
+
+def test_one_more_vm_fits_exactly_where_there_is_a_way() -> None:
+    rng = random.Random(61)
+    yes = no = 0
+    for _ in range(1000):
+        room = Room(rng.randint(1, 4), 12, 16)
+        requests = limited(rng, random_requests(rng, room.gpus, shares=4, kinds="wees"), Room(0, 6, 6))
+        rules = Rules(requests)
+        content = random_host(rng, rules, room)
+        free, vcpus, memory, _ = rules.state(room, content)
+        shared = []
+        for f, slots in content:
+            if f >= 0:
+                used = sum(requests[k].weight or 1 for k, _ in slots)
+                shared.append((rules.families[f].name, (used,)))
+        host = free, tuple(sorted(shared)), vcpus if rules.counted(room).vcpus else 99, memory
+        for kind, request in enumerate(requests):
+            fits = rules.fit(rules.state(room, content), kind) is not None
+            assert fits == any(True for _ in on_host(host, request))
+            yes, no = yes + fits, no + (not fits)
+    assert yes > 300
+    assert no > 300
+
+
+def test_what_is_put_on_a_host_is_what_was_there_and_one_more() -> None:
+    rng = random.Random(62)
+    for _ in range(500):
+        room = Room(rng.randint(1, 4))
+        rules = Rules(random_requests(rng, room.gpus, shares=3))
+        content = random_host(rng, rules, room)
+        for kind, request in enumerate(rules.requests):
+            fit = rules.fit(rules.state(room, content), kind)
+            if fit is None:
+                continue
+            more = rules.put(content, kind, fit)
+            assert vms_in(more) == vms_in(content) + Counter([kind])
+            slots = Counter(slot for part in more for slot in part.slots)
+            assert slots[kind, vms_in(content)[kind]] == request.shares
+            assert sum(fit.opens) + sum(n for _, n in fit.joins) == (request.shares if request.family else 0)
+
+
+def test_most_on_a_host_is_what_fits_one_by_one() -> None:
+    rng = random.Random(63)
+    for _ in range(300):
+        room = Room(rng.randint(1, 4), rng.choice([0, 12]), rng.choice([0, 16]))
+        rules = Rules(limited(rng, random_requests(rng, room.gpus, shares=4), Room(0, 6, 6)))
+        for kind in range(len(rules.requests)):
+            most = rules.most_on(room, kind)
+            assert vms_in(rules.filled(room, {kind: most + 5})) == +Counter({kind: most})
+
+
+def test_greedy_takes_extra_hosts_only_where_nothing_else_fits() -> None:
+    rules = Rules([Request("a", 5, gpus=2), Request("b", 3, gpus=1)])
+    small, large = Room(3), Room(4)
+    blocks = rules.greedy((5, 3), {small: 2}, large, [0, 1], None)
+    # two on the small ones, three on new ones; then the free GPUs: two on the small ones, two on a new one
+    a, b = ((0, 0),), ((1, 0),)
+    assert blocks == (
+        Block(2, small, ((-1, a), (-1, b))),
+        Block(1, large, ((-1, a), (-1, ((0, 1),)))),
+        Block(1, large, ((-1, a), (-1, b))),
+    )
+    assert rules.greedy((5, 3), {small: 2}, None, [0, 1], None) is None
+
+
+def test_worth_of_a_vm() -> None:
+    half, mig, memory = FAMILIES["half"], FAMILIES["mig"], FAMILIES["memory"]
+    rules = Rules(
+        [
+            Request("a", 1, gpus=3),
+            Request("b", 1, family=half, profile="half", shares=3),
+            Request("c", 1, family=mig, profile="1g"),
+            Request("d", 1, family=memory, weight=4, shares=2),
+        ]
+    )
+    assert [float(w) for w in rules.worth] == [3, 1.5, pytest.approx(1 / 7), 0.8]
+    assert rules.largest_first == [0, 1, 3, 2]

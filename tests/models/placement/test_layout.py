@@ -1,0 +1,198 @@
+"""Placement: against a brute force, proofs, conservation, directions; spare hosts."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+
+import pytest
+from brute_force import (
+    FAMILIES,
+    check_hosts,
+    check_placement,
+    fewest_hosts,
+    large_mix,
+    limited,
+    random_requests,
+    vms_asked,
+    vms_in,
+)
+
+from gpuplan.models.placement import Family, Request, Room, count_hosts, place, place_varied
+from gpuplan.models.placement.fit import Rules
+
+# ---- place
+
+
+def test_place_is_optimal_on_thousands_of_small_cases() -> None:
+    rng = random.Random(9)
+    for _ in range(3000):
+        gpus = rng.randint(1, 6)
+        requests = random_requests(rng, gpus)
+        placed = place(requests, gpus_per_host=gpus)
+        check_placement(placed, requests, gpus)
+        assert len(placed.hosts) == placed.bound == fewest_hosts(requests, gpus), requests
+        assert all(one.gpus == one.bound for one in placed.shared)
+
+
+V100 = Family("memory", capacity=32_768)
+
+
+def test_eight_requests_of_three_on_hosts_of_four() -> None:
+    placed = place([Request("research", 8, gpus=3)], gpus_per_host=4)
+    assert len(placed.hosts) == placed.bound == 8  # 24 GPUs would be six hosts by division
+    assert count_hosts(24, gpus_per_host=4) == 6
+
+
+def test_the_worked_designs() -> None:
+    starter = [
+        Request("scientists", 10, gpus=1),
+        Request("developers", 16, family=V100, weight=8192),
+    ]
+    assert len(place(starter, gpus_per_host=2).hosts) == 7  # 10 + 16/4 = 14 GPUs, 2 per host
+    enterprise = [
+        Request("researchers", 3, gpus=4),
+        Request("scientists", 16, family=V100, weight=16_384),
+        Request("hpc", 2, gpus=1),
+        Request("developers", 16, family=V100, weight=4096),
+        Request("distributed", 4, gpus=1),
+    ]
+    assert len(place(enterprise, gpus_per_host=4).hosts) == 7  # 12 + 8 + 2 + 2 + 4 = 28
+
+
+def test_profiles_that_cannot_share_a_gpu_take_more_than_their_sum() -> None:
+    # a half and a third of a GPU are 5/6 of one, but two profiles need two
+    requests = [
+        Request("a", 1, family=FAMILIES["half"], profile="half"),
+        Request("b", 1, family=FAMILIES["third"], profile="third"),
+    ]
+    assert place(requests, gpus_per_host=1).gpus_occupied == 2
+
+
+def test_a_group_stays_together() -> None:
+    placed = place([Request("a", 4, gpus=1), Request("b", 4, gpus=1)], gpus_per_host=4)
+    assert [{slot.group for load in host for slot in load.slots} for host in placed.hosts] == [{"a"}, {"b"}]
+
+
+def test_too_large_a_vm_is_refused() -> None:
+    with pytest.raises(ValueError, match="a: a VM needs 5 GPUs in one host, and the largest host has 4"):
+        place([Request("a", 1, gpus=5)], gpus_per_host=4)
+
+
+def test_nothing_asked() -> None:
+    placed = place([], gpus_per_host=4)
+    assert (placed.hosts, placed.bound, placed.gpus_occupied) == ((), 0, 0)
+    assert place([Request("a", 0, gpus=4)], gpus_per_host=4).hosts == ()
+
+
+def test_ten_thousand_hosts_finish_and_conserve() -> None:
+    requests = large_mix(1.1)
+    tracemalloc.start()
+    placed = place(requests, gpus_per_host=8)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 500_000_000
+    check_hosts(placed.hosts, [Room(8)] * len(placed.hosts), requests)
+    assert vms_in(placed.hosts) == vms_asked(requests)
+    assert placed.method != "heuristic"
+    assert placed.bound == len(placed.hosts) > 9000
+
+
+# ---- count_hosts
+
+
+def test_count_hosts() -> None:
+    assert count_hosts(28, gpus_per_host=4) == count_hosts(14, gpus_per_host=2) == 7
+    assert count_hosts(0, gpus_per_host=4) == 0
+    assert count_hosts(28.001, gpus_per_host=4) == 8
+    assert count_hosts(0.1 * 3 + 3.7, gpus_per_host=4) == 1  # 4.000000000000001 in floats
+
+
+def test_division_never_asks_for_more_than_placement() -> None:
+    rng = random.Random(5)
+    for _ in range(300):
+        gpus = rng.randint(1, 8)
+        requests = random_requests(rng, gpus, kinds="wwse")
+        whole = sum(float(worth * r.vms) for worth, r in zip(Rules(requests).worth, requests, strict=True))
+        assert count_hosts(whole, gpus_per_host=gpus) <= len(place(requests, gpus_per_host=gpus).hosts)
+
+
+# ---- directions
+
+
+def test_more_demand_never_needs_fewer_hosts_and_larger_hosts_never_more() -> None:
+    rng = random.Random(11)
+    for _ in range(400):
+        gpus = rng.randint(2, 8)
+        requests = random_requests(rng, gpus, most=20)
+        at = rng.randrange(len(requests))
+        more = [r._replace(vms=r.vms + (i == at)) for i, r in enumerate(requests)]
+        hosts = len(place(requests, gpus_per_host=gpus).hosts)
+        assert hosts <= len(place(more, gpus_per_host=gpus).hosts)
+        assert len(place(requests, gpus_per_host=gpus + 1).hosts) <= hosts
+
+
+def test_splitting_a_request_never_needs_more_hosts() -> None:
+    rng = random.Random(14)
+    for _ in range(300):
+        gpus = rng.randint(2, 6)
+        requests = random_requests(rng, gpus, most=12, shares=4, kinds="wee")
+        at = rng.randrange(len(requests))
+        one = requests[at]
+        if one.gpus > 1:
+            part = rng.randint(1, one.gpus - 1)
+            split = [one._replace(gpus=part), one._replace(group="rest", gpus=one.gpus - part)]
+        elif one.shares > 1:
+            part = rng.randint(1, one.shares - 1)
+            split = [one._replace(shares=part), one._replace(group="rest", shares=one.shares - part)]
+        else:
+            part = rng.randint(0, one.vms)
+            split = [one._replace(vms=part), one._replace(group="rest", vms=one.vms - part)]
+        parts = [*requests[:at], *split, *requests[at + 1 :]]
+        assert len(place(parts, gpus_per_host=gpus).hosts) <= len(place(requests, gpus_per_host=gpus).hosts)
+
+
+# ---- place_varied: existing and spare hosts
+
+
+def test_equal_hosts_without_limits_need_what_place_says() -> None:
+    rng = random.Random(23)
+    for _ in range(200):
+        requests = random_requests(rng, 4, most=15)
+        exactly = place(requests, gpus_per_host=4)
+        for spare in range(3):
+            placed = place_varied(requests, room=Room(4), spare=spare)
+            assert len(placed.hosts) == placed.bound == len(exactly.hosts) + spare
+            assert placed.method == "volume"
+            assert all(not host for host in placed.hosts[len(exactly.hosts) :])
+        both = place_varied(requests, room=Room(4), existing=[Room(4)] * 2, spare=1)
+        assert len(both.hosts) == max(2, len(exactly.hosts) + 1)
+
+
+def test_a_spare_host_more_never_means_fewer_hosts() -> None:
+    rng = random.Random(22)
+    for _ in range(60):
+        room = Room(4, 64, 256)
+        existing = [Room(rng.choice([2, 4, 8]), 64, rng.choice([128, 512])) for _ in range(rng.randint(0, 5))]
+        requests = limited(rng, random_requests(rng, 4, most=25, shares=3), Room(0, 32, 128))
+        placed = [place_varied(requests, room=room, existing=existing, spare=n) for n in range(3)]
+        hosts, bounds = [len(one.hosts) for one in placed], [one.bound for one in placed]
+        assert hosts == sorted(hosts)
+        assert bounds == sorted(bounds)
+        assert all(a <= b for a, b in zip(bounds, hosts, strict=True))
+
+
+def test_nothing_new_is_needed_where_the_existing_hosts_do() -> None:
+    request = Request("a", 4, gpus=2)
+    placed = place_varied([request], room=Room(4), existing=[Room(8), Room(8)], spare=1)
+    assert (len(placed.hosts), placed.bound) == (2, 2)
+    assert place_varied([], room=Room(4), existing=[Room(8)], spare=1).hosts == ((),)
+    assert place_varied([], room=Room(4)).hosts == ()
+
+
+def test_the_largest_host_may_be_lost_too() -> None:
+    # a VM that only fits on the one large host has nowhere to go when that is lost
+    request = Request("a", 1, gpus=8)
+    assert len(place_varied([request], room=Room(4), existing=[Room(8)]).hosts) == 1
+    with pytest.raises(ValueError, match="a: a VM needs 8 GPUs in one host, and the largest host has 4"):
+        place_varied([request], room=Room(4), existing=[Room(8)], spare=1)

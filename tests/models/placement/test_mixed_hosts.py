@@ -1,0 +1,105 @@
+"""Hosts that differ: against a brute force, CPU and memory that bind, conservation, and the bound."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+from brute_force import check_hosts, fits_on, large_mix, limited, random_requests, vms_asked, vms_in
+
+from gpuplan.models.placement import Request, Room, place_varied
+from gpuplan.models.placement import vms_in as vms_on
+from gpuplan.models.placement.equal_hosts import EqualHosts
+from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.mixed_hosts import VariedHosts
+
+
+def fewest_new(requests: Sequence[Request], room: Room, existing: Sequence[Room], spare: int) -> int:
+    """Fewest new hosts so that everything fits after any loss, every way being tried."""
+    for new in itertools.count():
+        rooms = [*existing, *[room] * new]
+        if all(
+            fits_on(requests, [r for i, r in enumerate(rooms) if i not in lost])
+            for lost in itertools.combinations(range(len(rooms)), min(spare, len(rooms)))
+        ):
+            return new
+    raise AssertionError
+
+
+def test_hosts_that_differ_against_brute_force() -> None:
+    rng = random.Random(21)
+    optimal = tried = 0
+    for _ in range(500):
+        room = Room(rng.randint(2, 4), rng.choice([0, 8, 12]), rng.choice([0, 8, 16]))
+        existing = [
+            Room(rng.randint(1, 4), rng.choice([0, 8, 12]), rng.choice([0, 8]))
+            for _ in range(rng.randint(0, 2))
+        ]
+        requests = limited(rng, random_requests(rng, room.gpus, most=5, shares=2), Room(0, 8, 8))
+        spare = rng.randint(0, 1)
+        placed = place_varied(requests, room=room, existing=existing, spare=spare)
+        rooms = [*existing, *[room] * (len(placed.hosts) - len(existing))]
+        check_hosts(placed.hosts, rooms, requests)
+        assert vms_in(placed.hosts) == vms_asked(requests)
+        best = len(existing) + fewest_new(requests, room, existing, spare)
+        assert placed.bound <= best <= len(placed.hosts), (requests, room, existing, spare)
+        assert placed.method == ("volume" if placed.bound == len(placed.hosts) else "heuristic")
+        optimal += len(placed.hosts) == best
+        tried += 1
+    assert optimal > 0.97 * tried
+
+
+def test_memory_or_cpu_may_bind_instead_of_gpus() -> None:
+    request = Request("a", 12, gpus=1, vcpus=16, memory_gib=200)
+    assert len(place_varied([request], room=Room(4)).hosts) == 3
+    assert len(place_varied([request], room=Room(4, 32, 0)).hosts) == 6
+    placed = place_varied([request], room=Room(4, 64, 384))
+    assert (len(placed.hosts), placed.bound, placed.method) == (12, 12, "volume")
+
+
+def test_five_hundred_hosts_that_differ() -> None:
+    requests = [r._replace(vcpus=4, memory_gib=24) for r in large_mix(0.045)]
+    existing = [Room(4, 64, 512)] * 40 + [Room(8, 128, 1024)] * 60
+    placed = place_varied(requests, room=Room(8, 128, 1024), existing=existing, spare=2)
+    rooms = [*existing, *[Room(8, 128, 1024)] * (len(placed.hosts) - len(existing))]
+    check_hosts(placed.hosts, rooms, requests)
+    assert vms_in(placed.hosts) == vms_asked(requests)
+    assert placed.bound <= len(placed.hosts) <= 1.1 * placed.bound
+
+
+def test_what_is_arranged_fits_and_what_fits_is_mostly_arranged() -> None:
+    rng = random.Random(24)
+    found = missed = refused = 0
+    for _ in range(300):
+        requests = limited(rng, random_requests(rng, 3, most=5, shares=2), Room(0, 8, 8))
+        rules = Rules(requests)
+        varied = VariedHosts(EqualHosts(rules))
+        rooms = Counter(
+            rules.counted(Room(rng.randint(2, 4), rng.choice([8, 12]), rng.choice([8, 16])))
+            for _ in range(rng.randint(1, 3))
+        )
+        if not all(any(rules.most_on(room, k) for room in rooms) for k in range(len(requests))):
+            continue
+        blocks = varied.arrange(rules.vms, rooms, thorough=True)
+        if blocks is None:
+            fits = fits_on(requests, list(rooms.elements()))
+            missed += fits
+            refused += not fits
+            continue
+        found += 1
+        used, placed = Counter[Room](), Counter[int]()
+        for times, room, content in blocks:
+            used[room] += times
+            for k, n in vms_on(content).items():
+                placed[k] += times * n
+            free, vcpus, memory, _ = rules.state(room, content)
+            assert free >= 0
+            assert vcpus >= 0 or not room.vcpus
+            assert memory >= 0 or not room.memory_gib
+        assert used <= rooms
+        assert tuple(placed[k] for k in range(len(requests))) == rules.vms
+    assert found > 100
+    assert refused > 20
+    assert missed < 0.02 * found

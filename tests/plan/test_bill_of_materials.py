@@ -1,0 +1,181 @@
+"""The bill of materials: every count by its rule, every price with its source, and what is there already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from strategies import CATALOG, scenario_data
+
+from gpuplan import Plan, ScenarioError, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan.bill_of_materials import DOMAIN, Material
+from gpuplan.scenario import from_dict
+
+
+def bill_of(plan: Plan) -> dict[str, Material]:
+    assert plan.costs is not None
+    return {m.key: m for m in plan.costs.materials}
+
+
+def test_the_enterprise_bill_by_hand(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise"), catalog)
+    found = bill_of(plan)
+    assert {key: (m.quantity, m.unit, m.status) for key, m in found.items()} == {
+        "servers": (8, "1", "bought"),
+        "gpus": (32, "1", "bought"),
+        "adapters": (16, "1", "bought"),
+        "leaf": (2, "1", "bought"),
+        "host-cables": (24, "1", "bought"),
+        "switch-cables": (16, "1", "bought"),
+        "platform": (8 * 2 * 32, "core", "yearly"),
+        "gpu-software": (32, "GPU", "yearly"),
+        "vcenter": (1, "1", "included"),
+        "nsx-manager": (3, "1", "included"),
+        "sddc-manager": (1, "1", "included"),
+        "distributed-switches": (2, "1", "included"),
+        "management-hosts": (4, "host", "there"),
+        "compute-hosts": (0, "host", "to be sized"),
+        "storage": (0, "TB", "to be sized"),
+    }
+    cabling = plan.cabling
+    assert cabling is not None and cabling.switches is not None
+    shape = cabling.switches.shape
+    assert found["adapters"].quantity == 8 * cabling.adapters
+    assert found["host-cables"].quantity == shape.host_cables
+    assert found["leaf"].quantity == shape.leaves
+    assert found["servers"].item == "servers/dell-c4140" and found["gpus"].item == "gpus/v100-pcie-32gb"
+
+
+def test_a_spine_and_its_uplinks_are_bought_too(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", 200), catalog)
+    found, cabling = bill_of(plan), plan.cabling
+    assert cabling is not None and cabling.switches is not None
+    shape = cabling.switches.shape
+    assert shape.spines > 0
+    assert (found["spine"].quantity, found["leaf"].quantity) == (shape.spines, shape.leaves)
+    assert found["switch-cables"].quantity == shape.uplink_cables + shape.peer_cables
+
+
+@pytest.mark.parametrize(("gpus", "size"), [(28, "medium"), (1_700, "large"), (4_100, "x-large")])
+def test_a_vcenter_is_as_large_as_its_hosts_ask(catalog: Catalog, gpus: int, size: str) -> None:
+    """Medium serves up to 400 hosts, large 1,000."""
+    plan = make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", gpus), catalog)
+    assert bill_of(plan)["vcenter"].name == f"vCenter Server, {size}"
+
+
+def test_a_vcenter_serves_no_more_hosts_than_it_can(catalog: Catalog) -> None:
+    """5,001 hosts: x-large vCenters of 2,000 hosts each, NSX Managers of 1,024, distributed switches in each domain."""
+    found = bill_of(make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", 20_000), catalog))
+    assert found["servers"].quantity == 5_001
+    assert (found["vcenter"].quantity, found["nsx-manager"].quantity) == (3, 3 * 5)
+    assert found["distributed-switches"].quantity == 3 * 2
+    assert "3 workload domains" in found["vcenter"].rule and "serves 5" not in found["vcenter"].rule
+
+
+def test_the_quoted_host_stands_for_few_boards_even_where_the_server_says_nothing(catalog: Catalog) -> None:
+    starter = load_scenario("starter")
+    assert "max_gpus_double_wide" not in catalog.servers["dell-r740xd"].facts
+    assert bill_of(make_plan(starter, catalog))["servers"].price is not None
+    many = make_plan(starter.with_value("hardware.gpus_per_host", 8), catalog)
+    assert bill_of(many)["servers"].unknown
+
+
+def test_what_only_the_growth_takes_is_in_the_bill_with_none_at_the_start(catalog: Catalog) -> None:
+    scenario = load_scenario("current").with_value("hardware.existing_hosts", 10)
+    scenario = scenario.with_value("network.spine", "dell-s5232f-on")
+    found = bill_of(make_plan(scenario, catalog))
+    bought = {key: found[key] for key in ("servers", "gpus", "adapters", "spine")}
+    assert {key: (m.quantity, m.rule) for key, m in bought.items()} == {
+        "servers": (0, "none at the start, 13 for the growth"),
+        "gpus": (0, "none at the start, 52 for the growth"),
+        "adapters": (0, "none at the start, 26 for the growth"),
+        "spine": (0, "none at the start, 2 for the growth"),
+    }
+    assert bought["gpus"].cost == 0 and bought["spine"].unknown
+
+
+def test_what_only_passes_gpus_through_takes_no_gpu_licence(catalog: Catalog) -> None:
+    found = bill_of(make_plan(load_scenario("starter"), catalog))
+    assert "gpu-software" not in found
+    shared = {"groups": [{"id": "a", "people": 8}, {"id": "b", "people": 8, "access": "passthrough"}]}
+    plan = make_plan(from_dict(shared), catalog)
+    assert {p.id: p.gpus for p in plan.pools} == {"vgpu": 12, "passthrough": 12}
+    assert bill_of(plan)["gpu-software"].quantity == 12  # spare host included, the other pool not
+
+
+@pytest.mark.parametrize(
+    ("sockets", "cores", "licences"), [(2, 32, 16), (2, 33, 32), (2, 12, 16), (1, 64, 16), (1, 65, 24)]
+)
+def test_a_licence_by_the_processor_covers_32_cores(
+    catalog: Catalog, sockets: int, cores: int, licences: int
+) -> None:
+    scenario = load_scenario("enterprise")
+    for path, value in {
+        "cost.platform_licence": "socket",
+        "cost.sockets": sockets,
+        "cost.cores_per_socket": cores,
+        "prices.platform-socket": 7_000,
+        "prices.platform-support-socket-year": 1_500,
+        "cost.licence_discount": 0.5,
+    }.items():
+        scenario = scenario.with_value(path, value)
+    plan = make_plan(scenario, catalog)
+    material = bill_of(plan)["platform"]
+    assert (material.quantity, material.status) == (licences, "bought")
+    assert plan.costs is not None
+    yearly = plan.costs.part("Platform licences").yearly
+    assert yearly == pytest.approx([licences * 3_500, *[licences * 750] * plan.costs.years])
+
+
+def check_bill(plan: Plan) -> None:
+    """A line costs its quantity times its price less its discount, or says why it does not."""
+    found = bill_of(plan)
+    given = plan.scenario.cost
+    for key, material in found.items():
+        assert material.key == key and material.name and material.rule
+        assert material.quantity >= 0
+        assert material.sources and all(
+            s == "scenario" or s in plan.catalog.sources for s in material.sources
+        ), key
+        assert material.status in ("bought", "yearly", "included", "there", "to be sized")
+        line = plan.lines.get(f"cost.materials.{key}")
+        if material.cost is None:
+            assert line is None
+            continue
+        assert material.price is not None and line is not None
+        licences = material.part in ("Platform licences", "GPU software")
+        discount = given.licence_discount if licences else given.hardware_discount
+        assert material.discount == discount
+        expected = material.quantity * material.price.value * (1 - discount)
+        assert material.cost == line.value == pytest.approx(expected)
+    assert [k for k, m in found.items() if m.part == DOMAIN][:4] == [
+        "vcenter",
+        "nsx-manager",
+        "sddc-manager",
+        "distributed-switches",
+    ]
+    there = sum(pool.existing_hosts for pool in plan.pools)
+    new = plan.totals.hosts - there
+    assert plan.costs is not None
+    grows = max(plan.costs.hosts) > plan.totals.hosts
+    assert found["servers"].quantity == new if new or grows else "servers" not in found
+    assert ("spare-gpus" in found) == (given.spare_gpus > 0)
+    assert found["storage"].quantity == given.storage_tb
+    assert found["management-hosts"].status == ("bought" if given.management_hosts else "there")
+
+
+@settings(max_examples=30)
+@given(scenario_data())
+def test_the_bill_of_any_scenario(data: dict[str, Any]) -> None:
+    try:
+        plan = make_plan(from_dict(data), CATALOG)
+    except ScenarioError:
+        assume(False)
+    assume(plan.pools)
+    check_bill(plan)
+
+
+def test_the_bills_of_the_examples(example: Plan) -> None:
+    check_bill(example)

@@ -1,0 +1,709 @@
+"""Cost: the enterprise table by hand, licences by a simulated register, growth, conservation and directions over any scenario."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+from hypothesis import Phase, assume, given, settings
+from hypothesis import strategies as st
+from strategies import CATALOG, scenario_data
+
+from gpuplan import Plan, ScenarioError, load_scenario, make_plan
+from gpuplan.analysis.demand import purchase_plan
+from gpuplan.catalog import Catalog
+from gpuplan.facts import BASES
+from gpuplan.plan.cost import HARDWARE, PARTS, Costs
+from gpuplan.scenario import Scenario, from_dict
+
+PRICES = {
+    "servers/dell-c4140": 20_000,
+    "gpus/v100-pcie-32gb": 9_000,
+    "adapter-100g": 1_000,
+    "switches/sn2700": 12_000,
+    "cable-100g": 100,
+    "vcf-core-year": 300,
+    "nvaie-year": 4_000,
+    "nvaie-5-years": 18_000,
+    "nvaie-perpetual": 22_000,
+    "nvaie-support-year": 900,
+    "electricity-kwh": 0.2,
+    "rack-year": 10_000,
+    "administration-host-year": 3_000,
+}
+
+
+SN2700_POWER = "Electricity of SN2700 switches (power not known)"
+
+
+def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
+    data = {"groups": [{"id": f"g{n}", **g} for n, g in enumerate(groups, 1)], **sections}
+    return make_plan(from_dict(data), catalog)
+
+
+def costs_of(plan: Plan) -> Costs:
+    assert plan.costs is not None
+    return plan.costs
+
+
+def priced(scenario: Scenario, **cost: Any) -> Scenario:
+    """The scenario with the prices and factors of these tests."""
+    for key, price in PRICES.items():
+        scenario = scenario.with_value(f"prices.{key}", price)
+    given = {
+        "years": 5,
+        "discount_rate": 0.1,
+        "pue": 1.5,
+        "rack_kw": 8,
+        "sockets": 2,
+        "cores_per_socket": 24,
+        "support_share": 0.1,
+        "residual_share": 0,
+        "host_base_w": 500,
+    }
+    for name, value in (given | cost).items():
+        scenario = scenario.with_value(f"cost.{name}", value)
+    return scenario
+
+
+@pytest.fixture
+def enterprise(catalog: Catalog) -> Scenario:
+    """The enterprise design with stated money."""
+    return priced(load_scenario("enterprise"))
+
+
+# ---- a table by hand
+
+
+def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Scenario) -> None:
+    """8 hosts with 4 V100, 24 cores a socket; worked cell by cell, with no function of the package."""
+    scenario = enterprise
+    for name, value in {
+        "cost.hardware_discount": 0.2,
+        "cost.licence_discount": 0.5,
+        "cost.residual_share": 0.05,
+        "cost.spare_gpus": 2,
+    }.items():
+        scenario = scenario.with_value(name, value)
+    plan = make_plan(scenario, catalog)
+    costs = costs_of(plan)
+    nic_w, psu, idle_gpu, idle_host = (
+        float(catalog.row("factors", name)["value"])
+        for name in ("nic_w", "psu_efficiency", "gpu_idle_share", "host_idle_share")
+    )
+    assert plan.cabling is not None and plan.cabling.adapters == 2
+    assert {m.key: m.quantity for m in costs.materials if m.status == "bought"} == {
+        "servers": 8, "gpus": 32, "spare-gpus": 2, "adapters": 16, "leaf": 2, "host-cables": 24, "switch-cables": 16,
+    }  # fmt: skip
+    peak_w = (500 + 4 * 250 + 2 * nic_w) / psu
+    of_gpus = 4 * 250 / psu / peak_w
+    idle = of_gpus * idle_gpu + (1 - of_gpus) * idle_host
+    typical_w = 8 * peak_w * (idle + (1 - idle) * 28 / 32)  # the SN2700 draws what nobody knows
+    energy_money = typical_w * 8760 / 1000 * 0.2
+    bought = {
+        "Servers": 8 * 20_000 * 0.8,
+        "GPUs": 32 * 9_000 * 0.8,
+        "Network": (16 * 1_000 + 2 * 12_000 + (24 + 16) * 100) * 0.8,
+        "Spares": 2 * 9_000 * 0.8,
+    }
+    hardware = sum(bought.values())
+    racks = math.ceil(8 / math.floor(8000 / peak_w))
+    yearly = {
+        "Platform licences": 8 * 2 * 24 * 300 * 0.5,
+        "GPU software": 32 * 4_000 * 0.5,
+        "Hardware support": hardware * 0.1,
+        "Power": energy_money,
+        "Cooling": energy_money * 0.5,
+        "Space": racks * 10_000,
+        "Administration": 8 * 3_000,
+    }
+    table = {name: [value, 0, 0, 0, 0, 0] for name, value in bought.items()}
+    table |= {name: [0, *[value] * 5] for name, value in yearly.items()}
+    table["Value left"] = [0, 0, 0, 0, 0, -0.05 * hardware]
+    assert [part.name for part in costs.parts] == [name for name in PARTS if name in table]
+    for part in costs.parts:
+        assert part.yearly == pytest.approx(table[part.name]), part.name
+    columns = [sum(row[year] for row in table.values()) for year in range(6)]
+    assert costs.cash == pytest.approx(columns)
+    assert costs.total == pytest.approx(sum(columns))
+    present, discount = 0.0, 1.0
+    for column in columns:
+        present += column * discount
+        discount /= 1.1
+    assert costs.net_present == pytest.approx(present)
+    level_years = sum(1.1**-year for year in range(1, 6))
+    assert costs.gpu_hour_installed == pytest.approx(present / (32 * 8760 * level_years))
+    assert costs.gpu_hour_used == pytest.approx(present / (28 * 8760 * level_years))
+    assert costs.hardware == pytest.approx(hardware)
+    assert costs.excludes == (SN2700_POWER,)
+    assert {g.id: g.total for g in costs.groups} == pytest.approx(
+        {
+            name: costs.total * gpus / 28
+            for name, gpus in {
+                "researchers": 12,
+                "data-scientists": 8,
+                "hpc": 2,
+                "developers": 2,
+                "distributed": 4,
+            }.items()
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "busy", "gpus"),
+    [
+        # around the clock: 20 x 0.5 + 32 x 0.5 x 1/4; the enterprise groups hold what they demand
+        ("starter", 14, 16),
+        ("enterprise", 28, 32),
+        # 3 x 4 of 12 h on every day; 20 people (12.5 and 7.5) half a GPU for 9 of 24 h on 5 of 7 days and 5 % of all people
+        # else; 14 of a MIG slice; 24 of an eighth on work days; 6 GPUs of the distributed job
+        ("current", None, 40),
+    ],
+)
+def test_utilisation_by_hand(
+    catalog: Catalog, plans: dict[str, Plan], name: str, busy: float | None, gpus: int
+) -> None:
+    plan = plans[name]
+    line = plan.lines["cost.utilisation"]
+    if busy is None:
+        days = 9 / 24 * 5 / 7
+        held = {
+            "fine-tuning": 6 * 0.5 * 4 * 12 / 24,
+            "data-scientists": 40 * 0.5 * (0.4 * days + 0.05 * (1 - days)),
+            "inference": 14 / 7,
+            "developers": 60 * 0.4 * 0.125 * days,
+            "distributed": 6,
+        }
+        for group, hours in held.items():
+            found = plan.lines[f"groups.{group}.held_gpus"].value
+            # work that takes a while lasts beyond the hours and begins with them: never more than the ramps of a day
+            assert found == pytest.approx(hours, rel=0.02), group
+        busy = sum(plan.lines[f"groups.{group}.held_gpus"].value for group in held)
+    assert line.value == pytest.approx(busy / gpus)
+    costs = costs_of(plan)
+    assert costs.gpus[0] == gpus
+    if name != "current":
+        assert costs.utilisation == pytest.approx(busy / gpus)
+
+
+# ---- licences
+
+
+def bill_for_licences(
+    choice: str, bought: list[int], years: int, included: int, prices: dict[str, float]
+) -> list[float]:
+    """What a register of single licences pays in each year; each bought in its year, running from year 1 at the earliest."""
+    paid = [0.0] * (years + 1)
+    for when, count in enumerate(bought):
+        for _ in range(count):
+            first = max(1, when)
+            covered_until = first + included - 1
+            owned = False
+            for year in range(first, years + 1):
+                if year <= covered_until:
+                    continue
+                at = year if when else year - 1  # a start pays before its first year
+                if choice == "year":
+                    paid[year] += prices["year"]
+                elif choice == "5-years":
+                    paid[at] += prices["5-years"]
+                    covered_until = year + 4
+                elif not owned:
+                    paid[at] += prices["perpetual"]
+                    owned, covered_until = True, year + 4
+                else:
+                    paid[year] += prices["support"]
+    return paid
+
+
+@pytest.mark.parametrize("growth", [0, 0.3])
+@pytest.mark.parametrize("years", [1, 5, 7])
+@pytest.mark.parametrize("choice", ["year", "5-years", "perpetual", "owned"])
+@pytest.mark.parametrize(("gpu", "included"), [("a40-48gb", 0), ("h100-nvl-94gb", 5)])
+def test_gpu_licences_by_a_register(
+    catalog: Catalog, gpu: str, included: int, choice: str, years: int, growth: float
+) -> None:
+    scenario = from_dict(
+        {
+            "groups": [{"id": "a", "people": 12, "gpus_each": 1, "active_share": 1, "growth": growth}],
+            "hardware": {"gpu": gpu, "gpus_per_host": 4},
+            "platform": {"vsphere": "8.0u3"},
+        }
+    )
+    plan = make_plan(priced(scenario, years=years, gpu_licence=choice), catalog)
+    costs = costs_of(plan)
+    assert plan.pools[0].gpu_mode == "vgpu"
+    bought = [costs.gpus[0], *(b - a for a, b in itertools.pairwise(costs.gpus))]
+    assert (sum(bought[1:]) > 0) == bool(growth)
+    prices = {"year": 4_000.0, "5-years": 18_000.0, "perpetual": 22_000.0, "support": 900.0}
+    expected = [0.0] * (years + 1)
+    if choice != "owned":
+        expected = bill_for_licences(choice, bought, years, included, prices)
+    found = next((p.yearly for p in costs.parts if p.name == "GPU software"), (0.0,) * (years + 1))
+    assert found == pytest.approx(expected)
+    (material,) = (m for m in costs.materials if m.key == "gpu-software")
+    assert material.status == (
+        "there"
+        if choice == "owned"
+        else "included"
+        if included
+        else "yearly"
+        if choice == "year"
+        else "bought"
+    )
+
+
+def test_a_board_with_four_gpus_takes_four_licences_and_has_one_price(catalog: Catalog) -> None:
+    hardware = {"gpu": "a16-64gb", "gpus_per_host": 8}
+    prices = {"gpus/a16-64gb": 3_000, "nvaie-year": 4_000}
+    plan = planned(
+        catalog, {"people": 24, "access": "vgpu"}, hardware=hardware, prices=prices, cost={"support_share": 0}
+    )
+    costs = costs_of(plan)
+    assert (plan.totals.hosts, plan.totals.gpus) == (4, 32)
+    assert costs.part("GPUs").yearly[0] == 4 * 2 * 3_000  # 8 GPUs are on 2 boards
+    assert costs.part("GPU software").yearly[1] == 32 * 4_000
+    assert costs.gpu_hours[0] == 32 * 8760
+
+
+@pytest.mark.parametrize(
+    ("sockets", "cores", "counted"), [(2, 8, 32), (2, 16, 32), (2, 17, 34), (1, 12, 16), (4, 64, 256)]
+)
+def test_each_processor_counts_at_least_16_cores(
+    catalog: Catalog, enterprise: Scenario, sockets: int, cores: int, counted: int
+) -> None:
+    scenario = enterprise.with_value("cost.sockets", sockets).with_value("cost.cores_per_socket", cores)
+    costs = costs_of(make_plan(scenario, catalog))
+    assert costs.part("Platform licences").yearly == pytest.approx((0, *[8 * counted * 300] * 5))
+    owned = costs_of(make_plan(scenario.with_value("cost.platform_licence", "owned"), catalog))
+    assert "Platform licences" not in {p.name for p in owned.parts}
+    assert "VMware platform licence" in owned.outside
+
+
+# ---- hosts already there, spares, storage, management
+
+
+def test_hosts_already_there_are_licensed_and_powered_but_not_bought(catalog: Catalog) -> None:
+    scenario = priced(load_scenario("enterprise"))
+    none = make_plan(scenario, catalog)
+    some = make_plan(scenario.with_value("hardware.existing_hosts", 3), catalog)
+    assert some.totals.hosts == none.totals.hosts == 8
+    new, old = costs_of(none), costs_of(some)
+    assert {m.key: m.quantity for m in old.materials if m.key in ("servers", "gpus", "adapters")} == {
+        "servers": 5,
+        "gpus": 20,
+        "adapters": 10,
+    }
+    assert old.part("Servers").yearly[0] == 5 * 20_000
+    for name in ("Platform licences", "GPU software", "Administration", "Power", "Cooling", "Space"):
+        assert old.part(name).yearly == pytest.approx(new.part(name).yearly), name
+    assert (
+        old.part("Hardware support").total < new.part("Hardware support").total
+    )  # of what is bought here alone
+    assert old.total < new.total
+
+
+def test_spares_storage_and_management_hosts_cost_what_they_say(
+    catalog: Catalog, enterprise: Scenario
+) -> None:
+    base = costs_of(make_plan(enterprise, catalog))
+    extra = {"cost.spare_gpus": 3, "cost.storage_tb": 2.5, "cost.management_hosts": 4}
+    stated = {"prices.storage-tb": 500, "prices.management-host": 8_000}
+    scenario = enterprise
+    for path, value in (extra | stated).items():
+        scenario = scenario.with_value(path, value)
+    costs = costs_of(make_plan(scenario, catalog))
+    assert costs.part("Spares").yearly[0] == 3 * 9_000
+    assert costs.part("Workload domain").yearly[0] == 2.5 * 500 + 4 * 8_000
+    more = 3 * 9_000 + 2.5 * 500 + 4 * 8_000
+    assert costs.hardware == pytest.approx(base.hardware + more)
+    assert costs.total == pytest.approx(base.total + more * (1 + 5 * 0.1))  # with its support
+    bought = scenario.with_value("network.compute_hosts", 6).with_value("cost.compute_hosts_bought", True)
+    assert "Compute host, client of the GPU cluster" not in costs_of(make_plan(bought, catalog)).outside
+    with_hosts = costs_of(make_plan(bought.with_value("prices.compute-host", 5_000), catalog))
+    assert with_hosts.part("Workload domain").yearly[0] == 2.5 * 500 + 4 * 8_000 + 6 * 5_000
+
+
+# ---- what nobody knows
+
+
+@pytest.mark.parametrize("key", ["storage-tb", "management-host"])
+def test_an_unknown_price_is_named_and_never_a_silent_zero(catalog: Catalog, key: str) -> None:
+    cost: dict[str, Any] = {"storage_tb": 10, "gpu_licence": "perpetual", "years": 7, "management_hosts": 4}
+    hardware = {"gpu": "p4-8gb", "server": "nvidia-dgx-a100", "gpus_per_host": 4}
+    plan = planned(catalog, {"people": 8}, hardware={**hardware, "server": "dell-r750xa"}, cost=cost)
+    costs = costs_of(plan)
+    unknown = {u.key: u.name for u in costs.unknown}
+    assert set(costs.excludes) >= set(unknown.values())
+    for material in costs.materials:
+        assert material.unknown == (
+            material.quantity > 0 and material.status in ("bought", "yearly") and material.price is None
+        )
+        if material.unknown:
+            assert material.cost is None
+            assert any(name.startswith(material.name) for name in unknown.values())
+            assert f"cost.materials.{material.key}" not in plan.lines
+    # stated, it is part of the cost and no longer left out
+    stated = costs_of(make_plan(plan.scenario.with_value(f"prices.{key}", 1_000), catalog))
+    assert key not in {u.key for u in stated.unknown}
+    assert stated.total > costs.total if key in unknown else stated.total != costs.total
+
+
+def test_support_after_a_perpetual_licence_without_a_price_is_named(
+    catalog: Catalog, enterprise: Scenario
+) -> None:
+    scenario = enterprise.with_value("cost.gpu_licence", "perpetual").with_value(
+        "prices.nvaie-support-year", None
+    )
+    assert costs_of(make_plan(scenario, catalog)).excludes == (SN2700_POWER,)
+    longer = costs_of(make_plan(scenario.with_value("cost.years", 6), catalog))
+    assert set(longer.excludes) == {"NVIDIA AI Enterprise, support after year 5", SN2700_POWER}
+
+
+def test_support_of_hosts_already_there_is_named(catalog: Catalog, enterprise: Scenario) -> None:
+    there = costs_of(make_plan(enterprise.with_value("hardware.existing_hosts", 2), catalog))
+    assert "Hardware support of the hosts already there" in there.excludes
+    assert (
+        "Hardware support of the hosts already there" not in costs_of(make_plan(enterprise, catalog)).excludes
+    )
+
+
+def test_space_for_hosts_that_no_rack_can_carry_is_named(catalog: Catalog, enterprise: Scenario) -> None:
+    plan = make_plan(enterprise.with_value("cost.rack_kw", 1), catalog)
+    assert plan.power is not None and plan.power.racks == 0
+    assert "Space" not in {p.name for p in costs_of(plan).parts}
+    assert set(costs_of(plan).excludes) == {
+        "Space: one host alone is more than a rack may carry",
+        SN2700_POWER,
+    }
+    assert costs_of(make_plan(enterprise, catalog)).excludes == (SN2700_POWER,)
+
+
+def test_a_fabric_without_switches_is_named(catalog: Catalog, enterprise: Scenario) -> None:
+    plan = make_plan(
+        enterprise.with_value("network.leaf", "sn2100").with_value("demand.stated_gpus", 4000), catalog
+    )
+    assert plan.cabling is not None and plan.cabling.switches is None
+    assert any(name.startswith("Switches") for name in costs_of(plan).excludes)
+    assert "leaf" not in {m.key for m in costs_of(plan).materials}
+
+
+# ---- growth
+
+
+def test_growth_buys_in_the_year_it_is_needed(catalog: Catalog) -> None:
+    scenario = priced(load_scenario("current"), years=5)
+    for key, price in {"servers/dell-r760xa": 20_000, "gpus/h100-nvl-94gb": 30_000}.items():
+        scenario = scenario.with_value(f"prices.{key}", price)
+    scenario = scenario.with_value("demand.years", 5)
+    plan = make_plan(scenario, catalog)
+    costs = costs_of(plan)
+    years = purchase_plan(plan)
+    assert costs.hosts == tuple(year.hosts for year in years)
+    assert costs.gpus == tuple(year.gpus for year in years)
+    assert costs.hosts[-1] > costs.hosts[0]
+    assert costs.part("Servers").yearly == pytest.approx([20_000 * year.hosts_bought for year in years])
+    assert costs.part("GPUs").yearly == pytest.approx([4 * 30_000 * year.hosts_bought for year in years])
+    assert costs.part("Administration").yearly == pytest.approx(
+        [0, *(3_000 * hosts for hosts in costs.hosts[1:])]
+    )
+    assert costs.part("Platform licences").yearly == pytest.approx(
+        [0, *(300 * 2 * 24 * hosts for hosts in costs.hosts[1:])]
+    )
+    bought = list(
+        itertools.accumulate(sum(p.yearly[y] for p in costs.parts if p.name in HARDWARE) for y in range(6))
+    )
+    assert costs.part("Hardware support").yearly == pytest.approx([0, *(0.1 * b for b in bought[1:])])
+    left = costs_of(make_plan(scenario.with_value("cost.residual_share", 0.2), catalog)).part("Value left")
+    assert left.yearly == pytest.approx([0, 0, 0, 0, 0, -0.2 * bought[-1]])
+
+
+def test_growth_beyond_what_a_design_can_hold_is_said(catalog: Catalog) -> None:
+    costs = costs_of(planned(catalog, {"people": 30_000, "growth": 1}, cost={"years": 3}))
+    assert costs.growth_left_out == 2
+    assert costs.hosts[3] == costs.hosts[2] == costs.hosts[1] > costs.hosts[0]
+    assert costs_of(planned(catalog, {"people": 30, "growth": 1}, cost={"years": 3})).growth_left_out is None
+
+
+def test_a_shrinking_group_keeps_its_hosts_and_uses_them_less(catalog: Catalog) -> None:
+    costs = costs_of(planned(catalog, {"people": 40, "growth": -0.2}, cost={"years": 4}))
+    assert len(set(costs.hosts)) == 1
+    assert list(costs.used_gpu_hours) == sorted(costs.used_gpu_hours, reverse=True)
+    assert costs.used_gpu_hours[0] > costs.used_gpu_hours[-1]
+    power = costs.part("Power").yearly
+    assert power[1] > power[4] > 0
+
+
+# ---- years and rates
+
+
+@pytest.mark.parametrize("years", range(1, 8))
+def test_a_zero_rate_is_the_plain_sum_for_any_years(
+    catalog: Catalog, enterprise: Scenario, years: int
+) -> None:
+    scenario = enterprise.with_value("cost.years", years)
+    plain = costs_of(make_plan(scenario.with_value("cost.discount_rate", 0), catalog))
+    assert len(plain.cash) == years + 1
+    assert plain.net_present == pytest.approx(plain.total, rel=1e-12)
+    assert plain.gpu_hour_installed == pytest.approx(plain.total / (32 * 8760 * years))
+    later = costs_of(make_plan(scenario, catalog))
+    assert later.total == plain.total
+    assert later.net_present < plain.net_present
+    # C0 + NPV(0.1, C1..Cn), from the last year backwards
+    worth = 0.0
+    for paid in reversed(later.cash[1:]):
+        worth = (worth + paid) / 1.1
+    assert later.net_present == pytest.approx(later.cash[0] + worth)
+
+
+def test_a_stated_utilisation_moves_the_used_hour_and_the_energy_alone(
+    catalog: Catalog, enterprise: Scenario
+) -> None:
+    some = costs_of(make_plan(enterprise.with_value("cost.utilisation", 0.25), catalog))
+    more = costs_of(make_plan(enterprise.with_value("cost.utilisation", 0.5), catalog))
+    assert some.used_gpu_hours == pytest.approx([0.25 * 32 * 8760] * 5)
+    assert (some.utilisation, more.utilisation) == (0.25, 0.5)
+    assert some.gpu_hour_used == pytest.approx((some.gpu_hour_installed or 0) / 0.25)
+    moved = {p.name for p in some.parts if p.yearly != more.part(p.name).yearly}
+    assert moved == {"Power", "Cooling"}
+    assert some.total < more.total
+    assert some.gpu_hour_used is not None and more.gpu_hour_used is not None
+    assert some.gpu_hour_used > more.gpu_hour_used
+
+
+# ---- any scenario
+
+
+def check_costs(plan: Plan) -> None:
+    """Every breakdown sums to its total, and every number is finite."""
+    if not plan.pools:
+        assert plan.costs is None and plan.power is None
+        return
+    costs, years = costs_of(plan), plan.scenario.cost.years
+    assert len(costs.cash) == len(costs.hosts) == len(costs.gpus) == years + 1
+    assert costs.hosts[0] == plan.totals.hosts and costs.gpus[0] == plan.totals.gpus
+    assert list(costs.hosts) == sorted(costs.hosts) and list(costs.gpus) == sorted(costs.gpus)
+    whole = sum(abs(x) for part in costs.parts for x in part.yearly)
+    near = pytest.approx
+    by_parts, by_years = sum(p.total for p in costs.parts), sum(costs.cash)
+    assert by_parts == near(costs.total, rel=1e-9, abs=1e-9 * whole)
+    assert by_years == near(costs.total, rel=1e-9, abs=1e-9 * whole)
+    for year, paid in enumerate(costs.cash):
+        assert sum(p.yearly[year] for p in costs.parts) == near(paid, rel=1e-9, abs=1e-9 * whole)
+    assert sum(g.total for g in costs.groups) == near(costs.total, rel=1e-9, abs=1e-9 * whole)
+    assert sum(g.share for g in costs.groups) == near(1)
+    worth = sum(paid / (1 + costs.discount_rate) ** year for year, paid in enumerate(costs.cash))
+    assert costs.net_present == near(worth, rel=1e-9, abs=1e-9 * whole)
+    for name in {m.part for m in costs.materials} & set(HARDWARE):
+        at_start = sum(m.cost or 0 for m in costs.materials if m.part == name and m.status == "bought")
+        found = sum(p.yearly[0] for p in costs.parts if p.name == name)
+        assert found == near(at_start, rel=1e-9), name
+    licences = sum(p.yearly[1] for p in costs.parts if p.name == "Platform licences")
+    platform = next(m for m in costs.materials if m.key == "platform")
+    if costs.hosts[1] == costs.hosts[0] and platform.status == "yearly":
+        assert licences == near(platform.cost or 0, rel=1e-9)
+    gpus = sum(m.quantity for m in costs.materials if m.key == "gpus")
+    per_board = int(plan.catalog.gpus[plan.scenario.hardware.gpu].value("gpus_per_board") or 1)
+    existing = sum(room.gpus for pool in plan.pools for room in pool.rooms[: pool.existing_hosts])
+    assert gpus * per_board >= plan.totals.gpus - existing
+    assert 0 <= costs.utilisation <= 1
+    for hours, used, installed in zip(costs.gpu_hours, costs.used_gpu_hours, costs.gpus[1:], strict=True):
+        assert hours == installed * 8760 and 0 <= used <= hours * (1 + 1e-12)
+    for number in (costs.total, costs.net_present, costs.gpu_hour_installed, costs.gpu_hour_used):
+        assert number is None or (math.isfinite(number) and number >= -1e-9 * whole)
+    assert (costs.gpu_hour_used is None) == (sum(costs.used_gpu_hours) == 0)
+    if costs.gpu_hour_used is not None and costs.gpu_hour_installed is not None:
+        assert costs.gpu_hour_used >= costs.gpu_hour_installed * (1 - 1e-9)
+    assert not {p.key for p in costs.prices} & {u.key for u in costs.unknown}
+    stated = dict(plan.scenario.prices)
+    for price in costs.prices:
+        assert price.stated or price.key not in stated
+        assert price.fact.basis in BASES
+        assert price.fact.sources
+    for part in costs.parts:
+        assert all(math.isfinite(x) for x in part.yearly)
+        assert all(x >= 0 for x in part.yearly) or part.name == "Value left"
+        assert part.basis in BASES
+        assert plan.lines[f"cost.parts.{part.name.lower().replace(' ', '-')}"].value == part.total
+    assert plan.lines["cost.total"].value == costs.total
+    assert plan.lines["cost.net_present"].value == costs.net_present
+    if plan.scenario.cost.platform_licence == "socket":
+        assert platform.quantity == plan.lines["cost.licensed_sockets"].value >= costs.hosts[0]
+    else:
+        assert platform.quantity == plan.lines["cost.licensed_cores"].value >= costs.hosts[0] * 16
+    for group in costs.groups:
+        assert plan.lines[f"groups.{group.id}.cost"].value == group.total
+
+
+@settings(max_examples=60, phases=[p for p in Phase if p is not Phase.explain])
+@given(scenario_data())
+def test_the_breakdowns_of_any_scenario_sum_to_its_totals(data: dict[str, Any]) -> None:
+    try:
+        plan = make_plan(from_dict(data), CATALOG)
+    except ScenarioError:
+        assume(False)
+    check_costs(plan)
+
+
+def test_the_breakdowns_of_the_examples_sum_to_their_totals(example: Plan) -> None:
+    check_costs(example)
+
+
+def test_nobody_asks_and_nothing_costs(catalog: Catalog) -> None:
+    plan = planned(catalog, {"people": 0}, cost={"storage_tb": 5, "spare_gpus": 2})
+    assert plan.costs is None and plan.power is None
+    assert not any(key.startswith("cost.p") for key in plan.lines)
+
+
+# ---- more never costs less
+
+DEARER = {
+    "cost.spare_gpus": 1,
+    "cost.storage_tb": 1.0,
+    "cost.management_hosts": 1,
+    "cost.support_share": 0.5,
+    "cost.pue": 5.0,
+    "cost.cores_per_socket": 512,
+    "cost.sockets": 16,
+    "cost.host_base_w": 10_000,
+    "cost.utilisation": 1.0,
+}
+"""Inputs that only add, each with the most that it may be, or what to add."""
+
+
+@settings(max_examples=25)
+@given(scenario_data(), st.sampled_from(sorted(DEARER)))
+def test_more_of_an_input_never_costs_less(data: dict[str, Any], path: str) -> None:
+    scenario = from_dict(data)
+    try:
+        plan = make_plan(scenario, CATALOG)
+    except ScenarioError:
+        assume(False)
+    assume(plan.costs is not None)
+    most = DEARER[path]
+    if path in ("cost.spare_gpus", "cost.storage_tb", "cost.management_hosts"):
+        most += scenario.get(path)
+        assume(most <= 64)
+    dearer = make_plan(scenario.with_value(path, most), CATALOG)
+    if plan.power and dearer.power and not dearer.power.racks:
+        # a host that no rack carries has no space to pay for: that is named, not free
+        assert any(name.startswith("Space") for name in costs_of(dearer).excludes)
+        return
+    assert costs_of(dearer).total >= costs_of(plan).total * (1 - 1e-12)
+    assert costs_of(dearer).net_present >= costs_of(plan).net_present * (1 - 1e-12) - 1e-6
+
+
+@settings(max_examples=25)
+@given(scenario_data(), st.data())
+def test_a_higher_price_never_costs_less_and_a_discount_never_more(
+    data: dict[str, Any], picks: st.DataObject
+) -> None:
+    scenario = from_dict(data)
+    try:
+        plan = make_plan(scenario, CATALOG)
+    except ScenarioError:
+        assume(False)
+    assume(plan.costs is not None)
+    costs = costs_of(plan)
+    price = picks.draw(st.sampled_from(costs.prices))
+    dearer = costs_of(make_plan(scenario.with_value(f"prices.{price.key}", price.value * 1.5 + 1), CATALOG))
+    assert dearer.total >= costs.total * (1 - 1e-12)
+    assert dearer.unknown == costs.unknown
+    for name in ("hardware_discount", "licence_discount"):
+        less = costs_of(make_plan(scenario.with_value(f"cost.{name}", 0.9), CATALOG))
+        assert less.total <= costs.total * (1 + 1e-12)
+    unknown = [u.key for u in costs.unknown]
+    if unknown:
+        known = costs_of(make_plan(scenario.with_value(f"prices.{unknown[0]}", 7), CATALOG))
+        assert known.total >= costs.total * (1 - 1e-12)
+        assert unknown[0] not in {u.key for u in known.unknown}
+
+
+def test_more_people_failures_and_years_never_cost_less(catalog: Catalog, enterprise: Scenario) -> None:
+    """Without a stated total, or the people would not count; packing in whole hosts makes steps, never a step down."""
+    scenario = enterprise.with_value("demand.stated_gpus", None)
+    for path, values in {
+        "groups.data-scientists.people": range(30, 60, 3),
+        "groups.researchers.people": range(1, 8),
+        "groups.hpc.growth": (-0.2, 0, 0.2, 0.5, 1),
+        "availability.host_failures": range(5),
+        "cost.years": range(1, 8),
+    }.items():
+        totals = [costs_of(make_plan(scenario.with_value(path, v), catalog)).total for v in values]
+        assert totals == sorted(totals), path
+        assert totals[0] < totals[-1], path
+
+
+def test_fewer_gpus_in_a_host_may_cost_less_or_more(catalog: Catalog, enterprise: Scenario) -> None:
+    """More GPUs in a host are fewer hosts: the number of hosts is what never rises, not the cost."""
+    plans = [
+        make_plan(
+            enterprise.with_value("hardware.server", None).with_value("hardware.gpus_per_host", n), catalog
+        )
+        for n in (4, 8, 16)
+    ]
+    hosts = [p.totals.hosts for p in plans]
+    assert hosts == sorted(hosts, reverse=True)
+    gpus = [p.totals.gpus for p in plans]
+    assert gpus == [32, 40, 48]  # the host kept for a failure is larger, and so is what lies idle
+
+
+# ---- money
+
+
+def test_another_currency_converts_the_catalog_and_leaves_what_is_stated(catalog: Catalog) -> None:
+    dollars = load_scenario("enterprise")
+    euros = dollars.with_value("cost.currency", "EUR").with_value("cost.usd_rate", 2)
+    one, other = costs_of(make_plan(dollars, catalog)), costs_of(make_plan(euros, catalog))
+    assert (one.currency, other.currency) == ("USD", "EUR")
+    assert other.cash == pytest.approx([2 * paid for paid in one.cash])
+    assert other.net_present == pytest.approx(2 * one.net_present)
+    assert other.gpu_hour_used == pytest.approx(2 * (one.gpu_hour_used or 0))
+    stated = make_plan(euros.with_value("prices.gpus/v100-pcie-32gb", 5_000), catalog)
+    assert costs_of(stated).part("GPUs").yearly[0] == 32 * 5_000
+    assert costs_of(stated).part("Servers").yearly == other.part("Servers").yearly
+    assert {line.unit for key, line in stated.lines.items() if key.startswith("cost.parts.")} == {"EUR"}
+
+
+def test_what_runs_hosts_that_are_bought_beside_the_design_is_named(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("cost.management_hosts", 4)
+    found = costs_of(make_plan(scenario, catalog))
+    assert found.excludes[-1] == "Licences, power, space and people for management and compute hosts"
+    before = costs_of(make_plan(load_scenario("enterprise"), catalog))
+    more = found.part("Workload domain").total
+    assert more == pytest.approx(4 * 19584.8)
+    support = found.part("Hardware support").total - before.part("Hardware support").total
+    assert found.total - before.total == pytest.approx(more + support)
+
+
+def test_hosts_bought_for_growth_beside_hosts_already_there_are_paid(catalog: Catalog) -> None:
+    found = costs_of(make_plan(load_scenario("current").with_value("hardware.existing_hosts", 10), catalog))
+    assert found.hosts == (10, 12, 14, 16, 19, 23)
+    assert found.part("Servers").yearly == pytest.approx([n * 19584.8 for n in (0, 2, 2, 2, 3, 4)])
+    assert found.part("GPUs").yearly == pytest.approx([n * 4 * 30_000 for n in (0, 2, 2, 2, 3, 4)])
+
+
+def test_spare_boards_do_not_hide_that_no_board_has_a_price(catalog: Catalog) -> None:
+    scenario = load_scenario("starter").with_value("hardware.gpu", "h100-sxm5-64gb")
+    scenario = scenario.with_value("hardware.server", None).with_value("cost.spare_gpus", 1)
+    assert "H100 SXM5 64GB" in costs_of(make_plan(scenario, catalog)).excludes
+
+
+def test_spines_that_only_the_growth_takes_are_counted(catalog: Catalog) -> None:
+    scenario = load_scenario("current").with_value("network.spine", "dell-s5232f-on")
+    without = costs_of(make_plan(scenario, catalog))
+    assert "PowerSwitch S5232F-ON" in without.excludes
+    priced = costs_of(make_plan(scenario.with_value("prices.switches/dell-s5232f-on", 9_000), catalog))
+    assert "PowerSwitch S5232F-ON" not in priced.excludes
+    apart = [
+        b - a for a, b in zip(without.part("Network").yearly, priced.part("Network").yearly, strict=True)
+    ]
+    assert apart == pytest.approx([0, 0, 0, 0, 2 * 9_000, 0])
+    # Two spines of 360 W typically, from year 4 on; the leaves' power is not known.
+    watts = scenario.with_value("network.spine", "sn2700")
+    dark = costs_of(make_plan(watts, catalog)).part("Power").yearly
+    more = [a - b for a, b in zip(without.part("Power").yearly, dark, strict=True)]
+    assert more == pytest.approx([0, 0, 0, 0, 2 * 0.36 * 8760 * 0.131, 2 * 0.36 * 8760 * 0.131])

@@ -1,0 +1,90 @@
+"""Growth: what a scenario asks for later, and that the money follows the purchase plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.demand import purchase_plan, week_demand
+from gpuplan.catalog import Catalog
+from gpuplan.plan.demand import weeks
+from gpuplan.plan.growth import group_peaks, grow
+from gpuplan.scenario import Scenario, from_dict
+
+
+def grown(scenario: Scenario, catalog: Catalog, year: int) -> Scenario:
+    return grow(scenario, year, group_peaks(scenario, weeks(scenario, catalog)))
+
+
+def test_people_grow_by_the_power_of_the_years_and_are_rounded_up(catalog: Catalog) -> None:
+    groups = [
+        {"id": "a", "people": 10, "growth": 0.25},
+        {"id": "b", "people": 10, "growth": -0.5},
+        {"id": "c", "people": 7},
+        {"id": "d", "people": 0, "jobs_per_day": 40, "growth": 0.1},
+    ]
+    scenario = from_dict({"groups": groups})
+    found = {year: grown(scenario, catalog, year) for year in range(4)}
+    assert found[0] == scenario
+    # 12.5, 15.625, 19.53; 5, 2.5, 1.25
+    assert [[g.people for g in found[year].groups] for year in range(4)] == [
+        [10, 10, 7, 0],
+        [13, 5, 7, 0],
+        [16, 3, 7, 0],
+        [20, 2, 7, 0],
+    ]
+    assert [found[year].groups[3].jobs_per_day for year in range(4)] == pytest.approx([40, 44, 48.4, 53.24])
+
+
+def test_a_scenario_without_growth_stays_as_it_is(catalog: Catalog) -> None:
+    scenario = from_dict({"groups": [{"id": "a", "people": 10}]})
+    assert grown(scenario, catalog, 5) is scenario
+
+
+def test_a_stated_total_grows_as_its_groups_do_together(catalog: Catalog) -> None:
+    groups = [{"id": "a", "people": 10, "growth": 0.5}, {"id": "b", "people": 30}]
+    scenario = from_dict({"groups": groups, "demand": {"stated_gpus": 80}})
+    # 45 people of the first 40, then 52.5
+    assert [grown(scenario, catalog, year).demand.stated_gpus for year in (0, 1, 2)] == [80, 90, 105]
+
+
+def test_peaks_are_those_of_the_weeks(catalog: Catalog, example: Plan) -> None:
+    found = group_peaks(example.scenario, weeks(example.scenario, catalog))
+    seasons = week_demand(example)
+    for group in example.scenario.groups:
+        assert found[group.id] == pytest.approx(max(w.peaks_gpus[group.id] for w in seasons)), group.id
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"groups": [{"id": "a", "people": 20, "growth": 0.4}]},
+        {"groups": [{"id": "a", "people": 20, "growth": 0.4}], "demand": {"stated_gpus": 30}},
+        {"groups": [{"id": "a", "people": 20, "growth": 0.4}], "hardware": {"existing_hosts": 4}},
+        {"groups": [{"id": "a", "people": 20, "growth": 0.4}, {"id": "b", "people": 9, "access": "passthrough"}]},
+        {
+            "groups": [{"id": "a", "people": 30, "growth": 0.4, "hours": "09:00-17:00", "work_h": 2}],
+            "demand": {"rule": "wait"},
+        },
+        {"groups": [{"id": "a", "people": 0, "jobs_per_day": 60, "growth": 0.4}]},
+    ],
+)  # fmt: skip
+def test_the_money_buys_the_hosts_of_the_purchase_plan(catalog: Catalog, data: dict[str, Any]) -> None:
+    scenario = from_dict(data).with_value("demand.years", 5).with_value("cost.years", 5)
+    plan = make_plan(scenario, catalog)
+    years = purchase_plan(plan)
+    assert plan.costs is not None
+    assert plan.costs.hosts == tuple(year.hosts for year in years)
+    assert plan.costs.gpus == tuple(year.gpus for year in years)
+    assert years[-1].hosts > years[0].hosts
+
+
+def test_the_years_of_the_money_are_not_those_of_the_demand(catalog: Catalog) -> None:
+    scenario = load_scenario("current").with_value("demand.years", 1)
+    plan = make_plan(scenario, catalog)
+    longer = make_plan(scenario.with_value("demand.years", 4), catalog)
+    assert plan.costs is not None and longer.costs is not None
+    assert plan.costs.hosts == longer.costs.hosts
+    assert plan.costs.cash == longer.costs.cash

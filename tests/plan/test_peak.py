@@ -1,0 +1,179 @@
+"""The mix that the hosts are sized for, and the chance of waiting, in whole plans."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, ScenarioError, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.models.placement import place
+from gpuplan.scenario import from_dict
+
+DAY = {"hours": "09:00-18:00", "days": "weekdays"}
+NIGHT = {"hours": "20:00-06:00"}
+HARDWARE = {"gpu": "l40s-48gb", "gpus_per_host": 4}
+
+
+def planned(catalog: Catalog, *groups: dict[str, Any], **demand: Any) -> Plan:
+    data = {
+        "groups": [{"id": f"g{n}", **g} for n, g in enumerate(groups, 1)],
+        "demand": demand,
+        "hardware": HARDWARE,
+    }
+    return make_plan(from_dict(data), catalog)
+
+
+def test_day_and_night_share_the_same_gpus(catalog: Catalog) -> None:
+    groups = ({"people": 16, "gpus_each": 0.5, **DAY}, {"people": 3, "gpus_each": 4, **NIGHT})
+    added = planned(catalog, *groups)
+    shared = planned(catalog, *groups, rule="hours")
+    assert (added.totals.gpus_demanded, shared.totals.gpus_demanded) == (20, 12)
+    assert (added.totals.hosts, shared.totals.hosts) == (6, 4)
+    (pool,) = shared.hours
+    assert pool.hosts == (3, 2)
+    assert [g.vms for g in shared.groups] == [0, 3]  # the night takes the most hosts
+    assert shared.lines["demand.sum_of_peaks_gpus"].value == 20
+    assert shared.totals.unplaced_vms == 0
+
+
+def test_every_mix_fits_on_the_hosts_for_the_demand(catalog: Catalog) -> None:
+    groups = (
+        {"people": 9, "gpus_each": 0.5, "sites": "Bangalore", **DAY},
+        {"people": 5, "gpus_each": 3, "sites": "Austin", **DAY},
+        {"people": 2, "gpus_each": 4, **NIGHT},
+        {"people": 20, "active_share": 0.5, "gpus_each": 0.125},
+    )
+    for rule in ("hours", "wait", "turned-away", "wait-time"):
+        plan = planned(catalog, *groups, rule=rule)
+        (pool,), (hours,) = plan.pools, plan.hours
+        assert pool.hosts_for_demand == max(hours.hosts) == hours.hosts[hours.chosen]
+        shapes = {r.group: r for r in pool.requests}
+        for want, hosts in zip(hours.needed, hours.hosts, strict=True):
+            if set(shapes) >= {g for g, n in want.requests.items() if n}:
+                asked = tuple(shapes[g]._replace(vms=n) for g, n in want.requests.items() if n)
+                assert len(place(asked, gpus_per_host=4).hosts) == hosts
+
+
+def test_pools_that_cannot_lend_each_other_gpus_are_sized_apart(catalog: Catalog) -> None:
+    groups = (
+        {"people": 10, "active_share": 0.3},
+        {"people": 10, "active_share": 0.3, "access": "passthrough"},
+    )
+    plan = planned(catalog, *groups, rule="wait")
+    alone = planned(catalog, groups[0], rule="wait")
+    assert {pool.id for pool in plan.pools} == {"vgpu", "passthrough"}
+    assert plan.totals.gpus_demanded == 2 * alone.totals.gpus_demanded
+    together = planned(catalog, *(groups[0], groups[0]), rule="wait")
+    assert together.totals.gpus_demanded < plan.totals.gpus_demanded
+
+
+def test_the_target_moves_the_gpus(catalog: Catalog) -> None:
+    group = {"people": 40, "active_share": 1 / 3}
+    by_chance = [
+        planned(catalog, group, rule="wait", chance=chance).totals.gpus_demanded
+        for chance in (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
+    ]
+    assert by_chance == sorted(by_chance)
+    assert by_chance[0] < by_chance[-1] <= 40
+    assert planned(catalog, group, rule="sum").totals.gpus_demanded == 14
+    tight = planned(catalog, group, rule="wait", chance=0.05)
+    line = tight.lines["pools.vgpu.gpus_for_target"]
+    assert line.value == tight.totals.gpus_demanded == 19
+    assert line.function == "models.demand.queueing.closed_wait_chance"
+    late = [
+        planned(catalog, group, rule="wait-time", wait_min=minutes).totals.gpus_demanded
+        for minutes in (0, 10, 60, 600)
+    ]
+    assert late == sorted(late, reverse=True)
+
+
+def test_more_people_never_want_fewer_gpus(catalog: Catalog) -> None:
+    for rule, method in itertools.product(
+        ("hours", "wait", "wait-time", "turned-away"), ("auto", "poisson", "bursty")
+    ):
+        found = [
+            planned(
+                catalog,
+                {"people": n, "active_share": 0.3, **DAY},
+                {"people": 10, "gpus_each": 2, "active_share": 0.5},
+                rule=rule,
+                method=method,
+            ).totals.gpus_demanded
+            for n in range(0, 40, 3)
+        ]
+        assert found == sorted(found), (rule, method)
+
+
+def test_bursts_are_not_held_down_by_the_number_of_people(catalog: Catalog) -> None:
+    """Who starts several jobs at once asks for more than one place."""
+    group = {"people": 10, "active_share": 0.5}
+    closed = planned(catalog, group, rule="wait", chance=0.001).totals.gpus_demanded
+    bursty = planned(catalog, group, rule="wait", method="bursty").totals.gpus_demanded
+    assert closed <= 10 < bursty
+
+
+def test_a_stated_total_still_wins(catalog: Catalog) -> None:
+    group = {"people": 40, "active_share": 1 / 3}
+    plan = planned(catalog, group, rule="wait", stated_gpus=28)
+    assert plan.totals.gpus_demanded == 28
+    assert plan.lines["demand.groups_gpus"].value == 19
+    assert plan.lines["demand.unassigned_gpus"].value == 9
+
+
+@pytest.mark.parametrize(
+    ("group", "demand", "path"),
+    [
+        ({"jobs_per_day": 4}, {"rule": "wait", "method": "closed"}, "demand.method"),
+        ({"sites": "Atlantis"}, {}, "groups.g1.sites"),
+        ({"active_share": 0.2, "off_hours_share": 0.5}, {}, "groups.g1.off_hours_share"),
+        ({}, {"peakedness": 4, "peakedness_low": 5}, "demand.peakedness_low"),
+        ({}, {"peakedness": 4, "peakedness_high": 3}, "demand.peakedness"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_at_its_field(
+    group: dict[str, Any], demand: dict[str, Any], path: str, catalog: Catalog
+) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        planned(catalog, group, **demand)
+    assert [p.path for p in caught.value.problems] == [path]
+
+
+def test_the_chance_of_waiting_of_the_examples(catalog: Catalog) -> None:
+    """Enterprise: 3 researchers hold 12 GPUs, 2 HPC users 2, a distributed job 4, all the time; 14 of the 32 are left for 32
+    data scientists with half a GPU half of the time and 40 developers with an eighth at 40 %."""
+    plan = make_plan(load_scenario("enterprise"), catalog)
+
+    def binomial(n: int, p: float) -> list[float]:
+        chances = [1.0]
+        for _ in range(n):
+            chances = [(1 - p) * a + p * b for a, b in zip([*chances, 0.0], [0.0, *chances], strict=True)]
+        return chances
+
+    held = 8 * (12 + 2 + 4)
+    scientists, developers = binomial(31, 0.5), binomial(40, 0.4)
+    short = sum(
+        a * b
+        for i, a in enumerate(scientists)
+        for j, b in enumerate(developers)
+        if held + 4 * i + j + 4 > 8 * 32
+    )
+    assert plan.lines["totals.waiting"].value == pytest.approx(100 * short)
+    assert plan.lines["totals.waiting_after_failure"].value > 50
+
+
+def test_existing_hosts_and_memory_are_counted_in_every_mix(catalog: Catalog) -> None:
+    data = {
+        "groups": [
+            {"id": "day", "people": 8, "memory_gib_each": 128, **DAY},
+            {"id": "night", "people": 2, "gpus_each": 4, "memory_gib_each": 64, **NIGHT},
+        ],
+        "demand": {"rule": "hours"},
+        "hardware": {**HARDWARE, "memory_gib_per_host": 256, "existing_hosts": 1},
+    }
+    plan = make_plan(from_dict(data), catalog)
+    (hours,) = plan.hours
+    assert sorted(hours.hosts) == [2, 4]  # two VMs fill the memory of a host by day
+    assert plan.totals.hosts_for_demand == 4

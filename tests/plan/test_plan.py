@@ -1,0 +1,566 @@
+"""The plan: both worked designs to the last number, the trail of every number, and random scenarios."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from strategies import CATALOG, HEADS, scenario_data
+
+from gpuplan import Plan, Scenario, ScenarioError, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.facts import BASES
+from gpuplan.models.placement import Request, place
+from gpuplan.plan import fail_hosts, gpus_by_rule, plan_costs
+from gpuplan.plan.checks import LEVELS, check_plan
+from gpuplan.plan.results import Trail
+from gpuplan.report import explain, plan_dict, plan_text
+from gpuplan.report.explain import formula_text
+from gpuplan.scenario import FIELD_BY_PATH, UNASSIGNED, Group, field_of, from_dict
+
+
+def planned(catalog: Catalog, **data: Any) -> Plan:
+    return make_plan(from_dict(data), catalog)
+
+
+def groups(*items: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"id": f"g{number}", **item} for number, item in enumerate(items, 1)]
+
+
+# ---- the two worked designs: the table of the reference architecture
+
+
+def test_starter(plans: dict[str, Plan]) -> None:
+    plan = plans["starter"]
+    totals = plan.totals
+    assert totals.gpus_demanded == 14
+    assert plan.scenario.hardware.gpus_per_host == 2
+    assert (totals.hosts_for_demand, totals.hosts_for_failures, totals.hosts) == (7, 1, 8)  # 14 / 2 + 1
+    assert (totals.gpus, totals.gpus_after_failure) == (16, 14)  # 8 x 2, 7 x 2
+    assert (totals.unplaced_vms, totals.unplaced_vms_after_failure) == (0, 0)
+    assert {g.mode for g in plan.groups} == {"bitfusion"}
+    (pool,) = plan.pools
+    assert (pool.id, pool.gpu_mode, pool.access) == ("bitfusion", "passthrough", ("bitfusion",))
+    assert (plan.scenario.network.link_gbit_s, plan.scenario.network.transport) == (10, "tcp")
+    assert pool.method == "volume"
+
+
+def test_enterprise(plans: dict[str, Plan]) -> None:
+    plan = plans["enterprise"]
+    totals = plan.totals
+    assert totals.gpus_demanded == 28
+    assert plan.scenario.hardware.gpus_per_host == 4
+    assert (totals.hosts_for_demand, totals.hosts_for_failures, totals.hosts) == (7, 1, 8)  # 28 / 4 + 1
+    assert (totals.gpus, totals.gpus_after_failure) == (32, 28)  # 8 x 4, 7 x 4
+    assert (totals.unplaced_vms, totals.unplaced_vms_after_failure) == (0, 0)
+    assert {g.id: g.mode for g in plan.groups} == {
+        "researchers": "vgpu",
+        "data-scientists": "bitfusion",
+        "hpc": "bitfusion",
+        "developers": "bitfusion",
+        "distributed": "bitfusion",
+    }
+    (pool,) = plan.pools
+    assert (pool.id, pool.gpu_mode) == ("vgpu", "vgpu")  # Bitfusion is one more consumer of vComputeServer
+    assert plan.scenario.network.transport == "pvrdma"
+
+
+def test_the_demand_of_the_enterprise_groups(plans: dict[str, Plan]) -> None:
+    # 3 x 4; 32 x 0.5 active x 1/2; 2 x 1; 40 x 0.4 x 1/8; 4 workers x 1
+    assert [g.demand_gpus for g in plans["enterprise"].groups] == [12, 8, 2, 2, 4]
+
+
+def test_bitfusion_servers_by_passthrough_have_hosts_of_their_own(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("platform.bitfusion_servers", "passthrough")
+    plan = make_plan(scenario, catalog)
+    assert {p.id: p.hosts_for_demand for p in plan.pools} == {"vgpu": 3, "bitfusion": 4}  # 12 / 4 and 16 / 4
+    assert {p.id: p.hosts for p in plan.pools} == {
+        "vgpu": 4,
+        "bitfusion": 5,
+    }  # each with a spare host of its own
+    assert (plan.totals.hosts, plan.totals.gpus, plan.totals.gpus_after_failure) == (9, 36, 32)
+    codes = {m.code for m in check_plan(plan)}
+    assert "bitfusion-fed-by-vgpu" not in codes
+
+
+def test_eight_requests_of_three_need_nine_hosts(catalog: Catalog) -> None:
+    plan = planned(
+        catalog,
+        groups=groups({"people": 8, "gpus_each": 3, "use_case": "high-end-training"}),
+        hardware={"gpus_per_host": 4},
+        availability={"host_failures": 1},
+    )
+    assert (plan.totals.hosts_for_demand, plan.totals.hosts) == (8, 9)
+    assert plan.lines["pools.vgpu.count_hosts"].value == 6  # what division would say
+    assert plan.pools[0].method == "large"
+
+
+def test_failures_and_maintenance(catalog: Catalog) -> None:
+    asked = groups({"people": 28})
+    for failures, accepted, spare in [
+        (0, True, 0),
+        (1, True, 1),
+        (1, False, 2),
+        (2, True, 2),
+        (0, False, 1),
+        (4, False, 5),
+    ]:
+        plan = planned(
+            catalog,
+            groups=asked,
+            availability={"host_failures": failures, "maintenance_failure_accepted": accepted},
+        )
+        assert (plan.totals.hosts_for_demand, plan.totals.hosts_for_failures) == (7, spare)
+        assert plan.totals.hosts == 7 + spare
+        assert plan.totals.gpus_after_failure == plan.totals.gpus - 4 * max(1, failures)
+        pool = plan.pools[0]
+        assert not fail_hosts(plan, pool.id, range(1, spare + 1)).unplaced
+        assert fail_hosts(plan, pool.id, range(1, spare + 2)).unplaced
+
+
+# ---- the stated total
+
+
+def test_a_stated_total_above_the_groups(catalog: Catalog) -> None:
+    plan = planned(catalog, groups=groups({"people": 20}), demand={"stated_gpus": 28})
+    assert plan.totals.gpus_demanded == 28
+    assert plan.totals.hosts_for_demand == 7
+    slots = Counter(s.group for p in plan.pools for h in p.placement for load in h for s in load.slots)
+    assert slots == {"g1": 20, UNASSIGNED: 8}
+    assert plan.lines["demand.unassigned_gpus"].value == 8
+    assert "stated-above-groups" in {m.code for m in check_plan(plan)}
+
+
+def test_a_stated_total_alone(catalog: Catalog) -> None:
+    plan = planned(catalog, demand={"stated_gpus": 14}, hardware={"gpus_per_host": 2})
+    assert (plan.totals.hosts, plan.totals.gpus) == (8, 16)
+    assert [p.id for p in plan.pools] == ["gpu"]
+
+
+def test_a_stated_total_below_the_groups(catalog: Catalog) -> None:
+    plan = planned(
+        catalog,
+        groups=groups({"people": 10, "gpus_each": 2}, {"people": 10}, {"people": 3, "gpus_each": 0.5}),
+        demand={"stated_gpus": 25},
+    )
+    # 20 for the first, 5 of 10 for the second, nothing for the third
+    assert [g.vms_placed for g in plan.groups] == [10, 5, 0]
+    assert [u.vms for g in plan.groups for u in g.unplaced] == [5, 3]
+    assert plan.totals.unplaced_vms == 8
+    assert plan.totals.gpus_demanded == plan.pools[0].gpus_demanded == 25
+    message = next(m for m in check_plan(plan) if m.code == "beyond-stated-total")
+    assert message.level == "stop"
+
+
+def test_after_the_worst_failure_those_without_a_gpu_before_are_counted_too(catalog: Catalog) -> None:
+    plan = planned(
+        catalog,
+        groups=groups({"people": 10}),
+        demand={"stated_gpus": 8},
+        availability={"host_failures": 0},
+    )
+    # two beyond the total, and four on the host that fails
+    assert (plan.totals.unplaced_vms, plan.totals.unplaced_vms_after_failure) == (2, 6)
+
+
+def test_a_remainder_that_no_vm_fits_into_is_nobody_s(catalog: Catalog) -> None:
+    # 3 x 4 = 12 against 10: two VMs, and 2 GPUs that the third cannot use
+    plan = planned(catalog, groups=groups({"people": 3, "gpus_each": 4}), demand={"stated_gpus": 10})
+    assert plan.groups[0].vms_placed == 2
+    assert plan.lines["demand.unassigned_gpus"].value == 2
+    assert plan.pools[0].gpus_demanded == 10
+    # half a GPU left over: the message says what is really planned for nobody
+    plan = planned(catalog, groups=groups({"people": 5, "gpus_each": 0.5}), demand={"stated_gpus": 14})
+    assert plan.lines["demand.unassigned_gpus"].value == 11
+    message = next(m for m in check_plan(plan) if m.code == "stated-above-groups")
+    assert "11 whole GPUs" in message.text
+
+
+def test_fractions_of_any_kind_add_up(catalog: Catalog) -> None:
+    shares = [f"1/{n}" for n in (97, 89, 83, 79, 73, 71, 67, 61, 59, 53)]
+    plan = planned(catalog, groups=groups(*[{"people": 11, "gpus_each": s} for s in shares]))
+    assert plan.totals.unplaced_vms == 0
+    assert all(not g.unplaced for g in plan.groups)
+
+
+def test_nobody_asks(catalog: Catalog) -> None:
+    for plan in (planned(catalog), planned(catalog, groups=groups({"people": 0}))):
+        totals = plan.totals
+        assert (totals.hosts, totals.gpus, totals.gpus_after_failure, totals.unplaced_vms) == (0, 0, 0, 0)
+        assert plan.pools == plan.decisions == ()
+        assert "nothing-demanded" in {m.code for m in check_plan(plan)}
+        assert plan_text(plan)
+
+
+# ---- access and pools
+
+
+def test_no_mode_is_possible(catalog: Catalog) -> None:
+    plan = planned(
+        catalog,
+        groups=groups({"people": 4, "gpus_each": 0.5, "remote_allowed": False}),
+        hardware={"gpu": "b200-sxm6-180gb"},
+    )
+    assert plan.groups[0].mode == ""
+    assert plan.totals.unplaced_vms == 4
+    assert plan.pools == ()
+    message = next(m for m in check_plan(plan) if m.code == "no-access-mode")
+    assert message.level == "stop"
+    assert "No access mode can serve this group" in message.text
+
+
+def test_a_decided_mode_that_is_impossible_is_not_called_a_lack_of_modes(catalog: Catalog) -> None:
+    plan = planned(catalog, groups=groups({"people": 4, "gpus_each": 0.5, "access": "passthrough"}))
+    message = next(m for m in check_plan(plan) if m.code == "no-access-mode")
+    assert "The mode that the customer has decided on cannot serve this group" in message.text
+    assert "No access mode" not in message.text
+    assert plan.groups[0].unplaced[0].reason in message.text
+
+
+def test_bitfusion_servers_by_vgpu_need_a_whole_gpu_profile(catalog: Catalog) -> None:
+    data: dict[str, Any] = {
+        "groups": groups({"people": 4}),
+        "platform": {"bitfusion": True, "bitfusion_servers": "vgpu", "vsphere": "8.0u3"},
+    }
+    for gpu, code in [("l40s-48gb", "bitfusion-fed-by-vgpu"), ("b200-sxm6-180gb", "bitfusion-no-profile")]:
+        codes = {m.code for m in check_plan(planned(catalog, hardware={"gpu": gpu}, **data))}
+        assert {"bitfusion-fed-by-vgpu", "bitfusion-no-profile"} & codes == {code}
+
+
+def test_passthrough_and_vgpu_do_not_share_hosts(catalog: Catalog) -> None:
+    plan = planned(
+        catalog,
+        groups=groups({"people": 3}, {"people": 3, "access": "passthrough"}),
+        hardware={"gpus_per_host": 4},
+    )
+    assert {p.id: p.hosts for p in plan.pools} == {"vgpu": 2, "passthrough": 2}
+    assert plan.totals.hosts == 4
+
+
+def test_versions_decide(catalog: Catalog) -> None:
+    asked = groups({"people": 2, "gpus_each": 8, "remote_allowed": False})
+    modes = {}
+    for version in catalog.vsphere:
+        plan = planned(catalog, groups=asked, hardware={"gpus_per_host": 8}, platform={"vsphere": version})
+        modes[version] = plan.groups[0].mode
+    # up to 4 vGPUs per VM before vSphere 8, 8 from then on
+    assert modes == {
+        "6.7u3": "passthrough",
+        "7.0": "passthrough",
+        "7.0u3": "passthrough",
+        "8.0": "vgpu",
+        "8.0u1": "vgpu",
+        "8.0u2": "vgpu",
+        "8.0u3": "vgpu",
+        "9.0": "vgpu",
+    }
+    remote = groups({"people": 2})
+    for version in ("6.7u3", "9.0"):
+        plan = planned(catalog, groups=remote, platform={"vsphere": version, "bitfusion": True})
+        assert plan.groups[0].mode == "vgpu"
+        assert "bitfusion-version" in {r.reason.code for r in plan.groups[0].ruled_out}
+
+
+def test_mig_profiles_wait_for_their_version(catalog: Catalog) -> None:
+    asked = groups({"people": 4, "gpus_each": 0.14, "isolation": True})
+    plan = planned(catalog, groups=asked, hardware={"gpu": "h100-nvl-94gb"}, platform={"vsphere": "7.0u3"})
+    assert plan.groups[0].profile == "H100L-1-12C"
+
+
+def test_letters_are_unique(catalog: Catalog) -> None:
+    plan = planned(catalog, groups=groups(*[{"name": "Developers", "use_case": "dev-test"}] * 20))
+    letters = [g.letter for g in plan.groups]
+    assert len(set(letters)) == 20
+    assert all(len(letter) == 1 for letter in letters)
+
+
+# ---- determinism
+
+
+def test_the_same_inputs_give_the_same_plan(catalog: Catalog) -> None:
+    for name in ("starter", "enterprise", "current"):
+        assert make_plan(load_scenario(name), catalog) == make_plan(load_scenario(name), catalog)
+
+
+def test_the_same_plan_in_another_process() -> None:
+    code = (
+        "import json; from gpuplan import *; from gpuplan.scenario import from_dict\n"
+        "groups = [dict(id=f'g{n}', people=n, gpus_each=g) for n, g in enumerate([4, 2, 1, .5, .3, .125] * 4, 1)]\n"
+        "s = from_dict(dict(groups=groups, demand=dict(stated_gpus=21), platform=dict(bitfusion=True)))\n"
+        "print(json.dumps(plan_dict(make_plan(s, load_catalog()))))"
+    )
+    texts = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+    assert len(texts) == 1
+
+
+# ---- the trail
+
+
+def check_trail(plan: Plan) -> None:
+    """Every line can say where it comes from."""
+    for key, line in plan.lines.items():
+        assert line.key == key
+        assert key not in FIELD_BY_PATH or key == "cost.utilisation"  # else an input and its line are one
+        assert line.label
+        module, _, name = line.function.rpartition(".")
+        assert callable(getattr(importlib.import_module(f"gpuplan.{module}"), name))
+        assert line.sentence.endswith(".")
+        text = formula_text(line)
+        assert "{" not in text
+        assert line.sources
+        assert all(s == "scenario" or s in plan.catalog.sources for s in line.sources)
+        weakest = max((BASES.index(i.basis) for i in line.inputs), default=BASES.index("derived"))
+        assert line.basis == BASES[weakest]
+        for one in line.inputs:
+            assert one.label, (key, one)
+            assert all(s == "scenario" or s in plan.catalog.sources for s in one.sources)
+            if one.key in plan.lines:
+                assert list(plan.lines).index(one.key) < list(plan.lines).index(key)
+                assert plan.lines[one.key].value == one.value
+        assert explain(plan, key).formula == text
+
+
+def test_every_line_of_the_examples_can_be_explained(example: Plan) -> None:
+    check_trail(example)
+    assert {f"totals.{name}" for name in example.totals.__slots__} - set(example.lines) == {
+        "totals.gpus_demanded"
+    }
+    assert example.lines["demand.gpus"].value == example.totals.gpus_demanded
+
+
+class _Once(dict[str, Any]):
+    """A mapping in which nothing is written over."""
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        assert key not in self or self[key] == value, key
+        super().__setitem__(key, value)
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
+@pytest.mark.parametrize("rule", ["sum", "wait", "turned-away"])
+def test_no_line_is_written_over_by_another(
+    monkeypatch: pytest.MonkeyPatch, catalog: Catalog, name: str, rule: str
+) -> None:
+    class OnceTrail(Trail):
+        def __init__(self, *, values_only: bool = False) -> None:
+            super().__init__(values_only=values_only)
+            self.lines = _Once()
+
+    monkeypatch.setattr("gpuplan.plan.Trail", OnceTrail)
+    assert make_plan(load_scenario(name).with_value("demand.rule", rule), catalog).lines
+
+
+def test_lines_are_recomputed_from_their_inputs(example: Plan) -> None:
+    """Where the inputs are the arguments of the function, calling it again gives the value."""
+    again = 0
+    for line in example.lines.values():
+        module, _, name = line.function.rpartition(".")
+        function = getattr(importlib.import_module(f"gpuplan.{module}"), name)
+        if line.key.endswith((".knee_hosts", ".distributed_switches")):  # tried for many hosts; 1 more than
+            continue
+        if name in (
+            "place",
+            "place_varied",
+            "after_failure",
+            "smallest_profile",
+            "admitted_vms",
+            "gpus_without_largest",
+            "closed_wait_chance",
+            "hayward_c",
+            "leaf_spine",
+            "rack_units_u",
+            "allocated_cost",
+        ):
+            continue
+        given = [i.value for i in line.inputs]
+        if name in (
+            "total_demand_gpus",
+            "sum_over_pools",
+            "chance_over_pools",
+            "total_power_w",
+            "total_cost",
+        ):
+            value = function(*given)
+        elif name == "net_present_cost":
+            value = function(given[:-1], rate=given[-1])
+        else:
+            value = function(**{i.name: i.value for i in line.inputs})
+        assert value == line.value, line.key
+        again += 1
+    assert again > 10
+
+
+# ---- any scenario
+
+
+def check_numbers(value: Any) -> None:
+    if isinstance(value, dict):
+        for inner in value.values():
+            check_numbers(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            check_numbers(inner)
+    elif isinstance(value, float):
+        assert math.isfinite(value)
+    else:
+        assert value is None or isinstance(value, str | int | bool)
+
+
+def check_consistency(plan: Plan) -> None:
+    """The totals are those of the pools, the pools those of the placement, and nobody is lost."""
+    totals = plan.totals
+    for name in ("hosts", "hosts_for_demand", "hosts_for_failures", "gpus"):
+        assert getattr(totals, name) == sum(getattr(p, name) for p in plan.pools)
+        assert plan.lines[f"totals.{name}"].value == getattr(totals, name)
+    assert 0 <= totals.gpus_after_failure <= totals.gpus
+    seen: Counter[str] = Counter()
+    for pool in plan.pools:
+        assert pool.hosts == pool.hosts_for_demand + pool.hosts_for_failures == len(pool.placement)
+        assert pool.hosts_for_demand <= pool.hosts_without_spare <= pool.hosts
+        assert pool.gpus == sum(room.gpus for room in pool.rooms)
+        assert pool.bound <= pool.hosts_without_spare
+        assert (pool.method == "heuristic") == (pool.bound < pool.hosts_without_spare)
+        assert pool.existing_hosts or pool.hosts_without_spare == pool.hosts_for_demand
+        used = [sum(load.gpus for load in host) for host in pool.placement]
+        assert all(gpus <= room.gpus for gpus, room in zip(used, pool.rooms, strict=True))
+        assert sum(used) == pool.gpus_occupied >= pool.gpus_demanded - 1e-6
+        vms = {(s.group, s.vm) for host in pool.placement for load in host for s in load.slots}
+        seen.update(group for group, _ in vms)
+        assert sum(failure.alike for failure in pool.failures) == pool.hosts
+        tolerated = plan.scenario.availability.host_failures
+        for failure in pool.failures:
+            assert failure.unplaced == 0 or tolerated == 0
+            outcome = fail_hosts(plan, pool.id, [failure.hosts[0] + 1])
+            assert (failure.restarted, failure.unplaced) == (len(outcome.restarted), len(outcome.unplaced))
+        assert [level.lost for level in pool.losses] == [0, 1, 2]
+        assert all(level.fits for level in pool.losses if level.lost <= tolerated)
+        for level in pool.losses:
+            assert not (level.without_moving and level.fits is False)
+            if level.lost == 1:
+                worst = max((f.unplaced for f in pool.failures), default=0)
+                assert level.fits is None or level.fits == (worst == 0)
+        if tolerated <= 2:
+            assert pool.gpus_after_failure == pool.losses[max(1, tolerated)].gpus_left
+    for less, more in itertools.pairwise(plan.postures):
+        assert less.hosts <= more.hosts and less.short_h >= more.short_h - 1e-9
+        if plan.lines["availability.host_up"].value > 0.99:  # else the hours of one more host may outweigh it
+            assert less.chance >= more.chance - 1e-9
+    assert [p.hosts for p in plan.postures if p.chosen] == ([totals.hosts] if plan.pools else [])
+    for group in plan.groups:
+        assert group.vms == group.vms_placed + sum(u.vms for u in group.unplaced)
+        assert seen[group.id] == group.vms_placed
+        assert bool(group.pool) == bool(group.mode)
+        assert group.reasons
+    assert totals.unplaced_vms == sum(u.vms for g in plan.groups for u in g.unplaced)
+    placed = sum((p.gpus_demanded for p in plan.pools), 0.0)
+    if plan.scenario.demand.stated_gpus is None:
+        missing = sum(u.gpus for g in plan.groups for u in g.unplaced)
+        assert placed + missing == pytest.approx(totals.gpus_demanded)
+    else:
+        assert totals.gpus_demanded - 1 < placed + 1e-9
+        assert placed <= totals.gpus_demanded + 1e-9
+
+
+def check_messages(plan: Plan) -> None:
+    messages = check_plan(plan)
+    assert [LEVELS.index(m.level) for m in messages] == sorted(LEVELS.index(m.level) for m in messages)
+    for message in messages:
+        assert message.text
+        assert all(s in plan.catalog.sources for s in message.sources), message
+        if message.level == "stop":
+            assert message.change
+        if message.path:
+            head = message.path.split(".")[0]
+            assert head in (*HEADS, "groups", "prices")
+            assert "." not in message.path or field_of(message.path).label
+
+
+@settings(max_examples=400)
+@given(scenario_data())
+def test_any_scenario_gives_a_consistent_plan_or_a_clear_error(data: dict[str, Any]) -> None:
+    scenario = from_dict(data)
+    try:
+        plan = make_plan(scenario, CATALOG)
+    except ScenarioError as error:
+        assert error.problems
+        for problem in error.problems:
+            assert problem.path
+            assert problem.value
+            assert problem.message
+        return
+    check_consistency(plan)
+    check_trail(plan)
+    check_messages(plan)
+    plain = plan_dict(plan)
+    check_numbers(plain)
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    assert plan_text(plan)
+    assert [d.number for d in plan.decisions] == list(range(1, len(plan.decisions) + 1))
+    assert plan_costs(scenario, CATALOG) == (plan.totals, plan.costs)
+    own = gpus_by_rule(scenario, CATALOG).get(scenario.demand.rule)
+    assert own == plan.lines["demand.groups_gpus"].value
+
+
+def test_the_examples_are_consistent(example: Plan) -> None:
+    check_consistency(example)
+    check_messages(example)
+
+
+@settings(max_examples=40)
+@given(scenario_data())
+def test_more_of_anything_never_needs_fewer_hosts(data: dict[str, Any]) -> None:
+    data.pop("demand", None)
+    scenario = from_dict(data)
+    try:
+        plan = make_plan(scenario, CATALOG)
+    except ScenarioError:
+        return
+    failures = scenario.availability.host_failures
+    if failures < 4:
+        more = make_plan(scenario.with_value("availability.host_failures", failures + 1), CATALOG)
+        if not any(p.existing_hosts for p in (*plan.pools, *more.pools)):
+            assert more.totals.hosts == plan.totals.hosts + len(plan.pools)
+        assert more.totals.hosts >= plan.totals.hosts
+    for group in scenario.groups:
+        more = make_plan(scenario.with_value(f"groups.{group.id}.people", group.people + 1), CATALOG)
+        if all(p.method != "heuristic" for p in (*plan.pools, *more.pools)):
+            assert more.totals.hosts >= plan.totals.hosts
+
+
+def test_the_plan_s_hosts_are_those_of_its_requests(catalog: Catalog) -> None:
+    group = Group("a", people=7, gpus_each=3)
+    plan = make_plan(Scenario(groups=(group,)), catalog)
+    assert plan.pools[0].placement[:7] == place([Request("a", 7, gpus=3)], gpus_per_host=4).hosts
+    assert plan.pools[0].placement[7:] == ((),)
+    assert plan.group("a").vms == 7
+
+
+@pytest.mark.parametrize(
+    ("version", "mode"), [("6.7u3", ""), ("7.0", ""), ("7.0u3", "mig"), ("8.0u3", "mig")]
+)
+def test_mig_needs_a_vsphere_that_supports_it(catalog: Catalog, version: str, mode: str) -> None:
+    # 6.7 supports only boards without MIG, 7.0 had a technical preview, 7.0 Update 3 lists A100
+    data = {
+        "groups": [{"id": "a", "name": "Inference", "gpus_each": 0.25, "isolation": True}],
+        "hardware": {"gpu": "a100-pcie-80gb"},
+        "platform": {"vsphere": version},
+    }
+    assert make_plan(from_dict(data), catalog).groups[0].mode == mode

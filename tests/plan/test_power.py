@@ -1,0 +1,208 @@
+"""Power: hosts by hand, the parts and their sum, and racks by height and by kilowatts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from strategies import CATALOG, scenario_data
+
+from gpuplan import Plan, ScenarioError, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.facts import BASES
+from gpuplan.plan.power import PowerUse, boards
+from gpuplan.scenario import Scenario, from_dict
+
+
+def power_of(plan: Plan) -> PowerUse:
+    assert plan.power is not None
+    return plan.power
+
+
+def factors(catalog: Catalog, *names: str) -> list[float]:
+    return [float(catalog.row("factors", name)["value"]) for name in names]
+
+
+def test_an_enterprise_host_by_hand(catalog: Catalog) -> None:
+    """4 V100 of 250 W, two adapters of 13 W and 430 W of the rest behind power supplies of 94 %."""
+    assert factors(catalog, "host_base_w", "nic_w", "psu_efficiency") == [430, 13, 0.94]
+    assert factors(catalog, "gpu_idle_share", "host_idle_share", "pue", "grid_kg_kwh") == [
+        0.15,
+        0.2,
+        1.54,
+        0.481,
+    ]
+    plan = make_plan(load_scenario("enterprise"), catalog)
+    power = power_of(plan)
+    host = (430 + 4 * 250 + 2 * 13) / 0.94
+    assert power.host_peak_w == pytest.approx(host) == pytest.approx(1548.936)
+    idle_w = (0.15 * 1000 + 0.2 * 456) / 0.94  # the boards at 15 % of their power, the rest at 20 %
+    assert power.idle_share == pytest.approx(idle_w / host)
+    typical = idle_w + (host - idle_w) * 28 / 32
+    assert power.host_typical_w == pytest.approx(typical)
+    (hosts, leaves) = power.parts
+    assert (hosts.count, leaves.count) == (8, 2)
+    assert hosts.peak_w == pytest.approx(8 * host) and hosts.typical_w == pytest.approx(8 * typical)
+    # nobody knows what an SN2700 draws
+    assert leaves.peak_w == 0 and power.excludes == ("power of SN2700 switches",)
+    assert power.peak_w == pytest.approx(8 * host)
+    assert power.facility_w == pytest.approx(8 * typical * 1.54)
+    assert power.energy_kwh == pytest.approx(8 * typical * 1.54 * 8.76)
+    assert power.emissions_kg == pytest.approx(power.energy_kwh * 0.481)
+    assert power.heat_btu_h == pytest.approx(8 * host * 3.412142, rel=1e-6)
+    assert (hosts.rack_units_u, leaves.rack_units_u, power.rack_units_u) == (8, 2, 10)
+    # (42 - 4) / 1 U is 38, 8 kW / 1.549 kW is 5
+    assert (power.hosts_per_rack, power.racks) == (5, 2)
+
+
+@pytest.mark.parametrize(
+    ("kilowatts", "per_rack", "racks"),
+    [(8, 5, 2), (1.549, 1, 8), (1.548, 0, 0), (15.49, 10, 1), (500, 38, 1)],
+)
+def test_a_rack_is_full_by_height_or_by_power(
+    catalog: Catalog, kilowatts: float, per_rack: int, racks: int
+) -> None:
+    scenario = load_scenario("enterprise").with_value("cost.rack_kw", kilowatts)
+    plan = make_plan(scenario, catalog)
+    power = power_of(plan)
+    assert (power.hosts_per_rack, power.racks) == (per_rack, racks)
+    assert ("power.racks" in plan.lines) == bool(racks)
+
+
+def test_power_follows_what_is_stated(catalog: Catalog) -> None:
+    base = load_scenario("enterprise")
+    for path, value, moved in [
+        ("cost.pue", 2.0, {"facility_w", "energy_kwh", "emissions_kg"}),
+        ("cost.grid_kg_kwh", 0.0, {"emissions_kg"}),
+        (
+            "cost.utilisation",
+            0.1,
+            {"typical_w", "facility_w", "energy_kwh", "emissions_kg", "host_typical_w"},
+        ),
+    ]:
+        one, other = (power_of(make_plan(s, catalog)) for s in (base, base.with_value(path, value)))
+        numbers = {name for name in PowerUse.__slots__ if isinstance(getattr(one, name), float)}
+        assert {name for name in numbers if getattr(one, name) != getattr(other, name)} == moved, path
+    free = power_of(make_plan(base.with_value("cost.grid_kg_kwh", 0.0), catalog))
+    assert free.emissions_kg == 0
+
+
+def test_a_whole_system_draws_what_its_maker_states(catalog: Catalog) -> None:
+    data: dict[str, Any] = {
+        "groups": [{"id": "a", "people": 16}],
+        "hardware": {"gpu": "h100-sxm5-80gb", "server": "nvidia-dgx-h100", "gpus_per_host": 8},
+        "platform": {"vsphere": "8.0u3"},
+    }
+    power = power_of(make_plan(from_dict(data), catalog))
+    assert power.host_peak_w == 10_200
+    assert 0 < power.idle_share < 0.2
+    assert (power.hosts_per_rack, power.racks) == (0, 0)  # 10.2 kW of 8
+    assert "height of the server in the rack" in power.excludes
+    # a stated base is taken apart from the GPUs again
+    stated = power_of(make_plan(from_dict(data | {"cost": {"host_base_w": 2_000}}), catalog))
+    nic_w, psu = factors(catalog, "nic_w", "psu_efficiency")
+    fabric = make_plan(from_dict(data), catalog).cabling
+    assert fabric is not None
+    assert stated.host_peak_w == pytest.approx((2_000 + 8 * 700 + fabric.adapters * nic_w) / psu)
+
+
+def test_boards_with_several_gpus_count_once(catalog: Catalog) -> None:
+    assert [boards(n, 4) for n in (0, 1, 4, 5, 8)] == [0, 1, 1, 2, 2]
+    data = {
+        "groups": [{"id": "a", "people": 8}],
+        "hardware": {"gpu": "a16-64gb", "gpus_per_host": 8},
+        "platform": {"vsphere": "8.0u3"},
+    }
+    plan = make_plan(from_dict(data), catalog)
+    base, nic_w, psu = factors(catalog, "host_base_w", "nic_w", "psu_efficiency")
+    assert plan.cabling is not None
+    assert power_of(plan).host_peak_w == pytest.approx((base + 2 * 250 + plan.cabling.adapters * nic_w) / psu)
+
+
+def test_hosts_already_there_draw_by_their_own_gpus(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("hardware.existing_hosts", 3)
+    scenario = scenario.with_value("hardware.existing_gpus_per_host", 2)
+    plan = make_plan(scenario, catalog)
+    power = power_of(plan)
+    small = power.host_peak_w - 2 * 250 / 0.94
+    assert power.hosts_peak_w == pytest.approx(3 * small + (plan.totals.hosts - 3) * power.host_peak_w)
+
+
+def test_a_power_that_nobody_knows_is_named(catalog: Catalog) -> None:
+    data = {
+        "groups": [{"id": "a", "people": 8}],
+        "hardware": {"gpu": "rtx-pro-4500-se-32gb"},
+        "platform": {"vsphere": "9.0"},
+    }
+    plan = make_plan(from_dict(data), catalog)
+    assert catalog.gpus["rtx-pro-4500-se-32gb"].value("tdp_w") is None
+    assert "power of " + catalog.gpus["rtx-pro-4500-se-32gb"].name in power_of(plan).excludes
+
+
+def test_power_is_known_no_better_than_what_it_rests_on(example: Plan) -> None:
+    host = example.lines["power.host_peak"]
+    weakest = max(BASES.index(one.basis) for one in host.inputs)
+    for key in (
+        "power.peak",
+        "power.typical",
+        "power.facility",
+        "power.energy",
+        "power.heat",
+        "power.emissions",
+    ):
+        assert BASES.index(example.lines[key].basis) >= weakest, key
+    assert example.costs is not None
+    assert BASES.index(example.costs.part("Power").basis) >= weakest
+
+
+def check_power(plan: Plan) -> None:
+    """The parts sum to the whole, and the factors lead from one number to the next."""
+    power = power_of(plan)
+    assert power.peak_w == pytest.approx(sum(p.peak_w for p in power.parts))
+    assert power.typical_w == pytest.approx(sum(p.typical_w for p in power.parts))
+    assert power.rack_units_u == pytest.approx(sum(p.rack_units_u or 0 for p in power.parts))
+    assert 0 < power.typical_w <= power.peak_w * (1 + 1e-12)
+    assert power.facility_w >= power.typical_w
+    assert power.energy_kwh == pytest.approx(power.facility_w * 8.76)
+    assert 0 < power.idle_share <= 1
+    assert power.host_typical_w >= power.idle_share * power.host_peak_w * (1 - 1e-12)
+    assert power.parts[0].count == plan.totals.hosts
+    assert power.hosts_peak_w == power.parts[0].peak_w
+    assert (power.racks == 0) == (power.hosts_per_rack == 0)
+    if power.racks:
+        assert (
+            (power.racks - 1) * power.hosts_per_rack < plan.totals.hosts <= power.racks * power.hosts_per_rack
+        )
+        limit = plan.lines["power.hosts_per_rack"]
+        kilowatts = next(i.value for i in limit.inputs if i.name == "rack_kw")
+        assert power.hosts_per_rack * power.host_peak_w <= kilowatts * 1000 * (1 + 1e-12)
+    for name in PowerUse.__slots__:
+        value = getattr(power, name)
+        assert not isinstance(value, float) or (math.isfinite(value) and value >= 0), name
+    assert plan.costs is not None
+    if plan.costs.hosts[1] == plan.costs.hosts[0] and plan.costs.used_gpu_hours:
+        price = next(p for p in plan.costs.prices if p.key == "electricity-kwh")
+        grows = any(group.growth for group in plan.scenario.groups)
+        paid = plan.costs.part("Power").yearly[1] + plan.costs.part("Cooling").yearly[1]
+        assert grows or paid == pytest.approx(power.energy_kwh * price.value)
+
+
+@settings(max_examples=40)
+@given(scenario_data())
+def test_the_power_of_any_scenario(data: dict[str, Any]) -> None:
+    try:
+        plan = make_plan(from_dict(data), CATALOG)
+    except ScenarioError:
+        assume(False)
+    assume(plan.pools)
+    check_power(plan)
+
+
+def test_the_power_of_the_examples(example: Plan) -> None:
+    check_power(example)
+
+
+def test_no_hosts_no_power(catalog: Catalog) -> None:
+    assert make_plan(Scenario(), catalog).power is None

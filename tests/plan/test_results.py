@@ -1,0 +1,84 @@
+"""Records: the trail that every number leaves."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from gpuplan.facts import Fact
+from gpuplan.models.availability import installed_gpus, sum_over_pools
+from gpuplan.plan.results import Message, Trail
+
+
+def fact(key: str, value: Any, basis: str = "published", source: str = "brochure") -> Fact:
+    return Fact(key, value, "1", None, None, basis, (source,), "page 3", "a note")
+
+
+def test_a_line_holds_what_made_it() -> None:
+    trail = Trail()
+    line = trail.compute(
+        "pools.a.gpus",
+        "GPUs",
+        "GPU",
+        installed_gpus,
+        "{hosts} x {gpus_per_host} = {value}",
+        hosts=fact("hardware.hosts", 8, "assumed"),
+        gpus_per_host=fact("hardware.gpus_per_host", 4),
+    )
+    assert line.value == 32
+    assert line.function == "models.availability.downtime.installed_gpus"
+    assert line.sentence == "GPUs in all hosts together."
+    assert line.basis == "assumed"  # the weaker of published and assumed
+    assert line.sources == ("brochure", "vmware-sharing-gpus-2020")  # the inputs', then the function's own
+    assert [(i.name, i.key, i.value, i.basis) for i in line.inputs] == [
+        ("hosts", "hardware.hosts", 8, "assumed"),
+        ("gpus_per_host", "hardware.gpus_per_host", 4, "published"),
+    ]
+    assert line.inputs[1].label == "GPUs per host"
+    assert (line.inputs[0].locator, line.inputs[0].note) == ("page 3", "a note")
+
+
+@pytest.mark.parametrize(
+    ("key", "label"),
+    [
+        ("hardware.gpus_per_host", "GPUs per host"),
+        ("assumptions/host-reliability/mtbf_h", "Host reliability time between failures"),
+        ("gpus/v100-pcie-32gb/tdp_w", "V100 pcie 32gb board power"),
+        ("profiles/H100L-47C/max_per_gpu", "H100L-47C max per GPU"),
+        ("assumptions/vmotion-stun-10g/copy_rate_gb_s", "Vmotion stun 10g copy rate"),
+        ("plan/GPUs left after a failure", "GPUs left after a failure"),
+        ("factors/grid_kg_kwh", "CO\u2082 of a kWh"),
+    ],
+)
+def test_an_input_is_called_in_words(key: str, label: str) -> None:
+    line = Trail().record("a", "A", "host", installed_gpus, "", 1, {"x": fact(key, 1, "measured")})
+    assert line.inputs[0].label == label
+
+
+def test_a_line_can_be_an_input() -> None:
+    trail = Trail()
+    parts = {
+        name: trail.record(
+            name, name, "host", installed_gpus, "", value, {"x": fact("x/y/some_key", value, basis)}
+        )
+        for name, value, basis in [("a", 3, "derived"), ("b", 4, "measured")]
+    }
+    assert parts["a"].inputs[0].label == "Y some key"
+    total = trail.add_up("total", "Total", "host", sum_over_pools, parts)
+    assert (total.value, total.basis, total.formula) == (7, "derived", "{part1} + {part2} = {value}")
+    assert [i.key for i in total.inputs] == ["a", "b"]
+    again = trail.repeat("again", "Again", total)
+    assert dataclasses.replace(again, key="total", label="Total") == total
+    assert list(trail.lines) == ["a", "b", "total", "again"]
+
+
+def test_a_sum_of_nothing() -> None:
+    line = Trail().add_up("total", "Total", "host", sum_over_pools, {})
+    assert (line.value, line.formula, line.basis) == (0, "0 = {value}", "derived")
+
+
+def test_records_are_frozen() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Message("code", "note", "text").level = "stop"  # type: ignore[misc]
