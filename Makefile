@@ -13,7 +13,7 @@ UPGRADE ?= --upgrade
 SINCE ?= HEAD
 
 .DEFAULT_GOAL := help
-.PHONY: help app lab test check pythons bench format golden pictures same bundle update sbom clean
+.PHONY: help app lab test check pythons bench format golden pictures house same bundle update sbom clean
 
 help: ## list what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -55,6 +55,9 @@ golden: $(VENV)/.dev ## accept the headline numbers of the examples as they are 
 
 pictures: $(VENV)/.dev ## take the pictures of the README again
 	$(BIN)/python -m pytest tests/app/test_tour_browser.py --update-pictures
+
+house: $(VENV)/.dev ## draw the house again in gpuplan/README.md
+	$(BIN)/python tests/house.py
 
 same: $(VENV)/.dev ## compare every answer with that of a commit (SINCE=commit)
 	$(BIN)/python tests/same_answers.py compare $(SINCE)

@@ -8,25 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from house import FLOORS, PAGE, imports, name_of, page, room_of
 
 import gpuplan
 
 PACKAGE = Path(gpuplan.__file__).parent
 TESTS = Path(__file__).parent
-
-FLOORS = (
-    ("units",),
-    ("facts", "wording"),
-    ("models",),
-    ("catalog", "scenario"),
-    ("plan",),
-    ("analysis", "audit"),
-    ("report",),
-    ("widgets",),
-    ("app",),
-    ("cli",),
-)
-"""A room imports from the floors below it and from itself, never from its neighbours; app and cli from the package itself, too."""
 
 MODEL_LIBRARIES = {"numpy", "scipy", "numba", *sys.stdlib_module_names}
 UNTESTED = {
@@ -37,28 +24,6 @@ UNTESTED = {
 """Modules whose tests stand in a file of another name."""
 
 FILES = sorted(PACKAGE.rglob("*.py"))
-
-
-def name_of(path: Path) -> str:
-    return path.relative_to(PACKAGE).with_suffix("").as_posix()
-
-
-def room_of(path: Path) -> str:
-    name = name_of(path).split("/")[0]
-    return "" if name == "__init__" else name
-
-
-def imports(path: Path) -> set[str]:
-    """Full names of the modules that a file imports, wherever in the file."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: a relative import"
-            found.add(node.module or "")
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return found
 
 
 FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms} | {"": len(FLOORS) - 3}
@@ -73,6 +38,11 @@ def test_imports_go_one_way(path: Path) -> None:
             into = rest.split(".")[0] if rest.split(".")[0] in FLOOR_OF else ""
             below = FLOOR_OF[into] < FLOOR_OF[room] or into == room
             assert below, f"gpuplan.{room} may not import {module}"
+
+
+def test_the_drawing_of_the_house_is_true() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert page(text) == text, "make house draws it again"
 
 
 def test_there_is_no_circle() -> None:

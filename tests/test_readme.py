@@ -1,4 +1,4 @@
-"""What the README and the page on architecture promise."""
+"""What the README and the pages of the rooms promise."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ from gpuplan.report import calibration_dict
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-ARCHITECTURE = (ROOT / "gpuplan" / "README.md").read_text(encoding="utf-8")
+MODELS, CONTRACT = (
+    (ROOT / "gpuplan" / room / "README.md").read_text(encoding="utf-8") for room in ("models", "report")
+)
 PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
-    for name in ("README.md", "gpuplan/README.md", "tests/README.md", "CONTRIBUTING.md")
+    for name in (
+        *("README.md", "gpuplan/README.md", "tests/README.md", "CONTRIBUTING.md"),
+        *(f"gpuplan/{room}/README.md" for room in ("app", "models", "report")),
+    )
 }
 
 
@@ -42,8 +47,9 @@ def test_python_examples_give_what_their_comments_say() -> None:
 
 def test_calls_of_the_network_models_give_what_is_said() -> None:
     names: dict = {}
-    exec(re.search(r"`(from gpuplan\.models import [\w, ]+)`", ARCHITECTURE)[1], names)
-    section = ARCHITECTURE.partition("| question | call | gives |")[2].partition("\n\n")[0]
+    for line in re.findall(r"`(from gpuplan\.models[.\w]* import [\w, ]+)`", MODELS):
+        exec(line, names)
+    section = MODELS.partition("| question | call | gives |")[2].partition("\n\n")[0]
     calls = re.findall(r"\| `(.+?)` \| ([\d.]+)(?: [\w/]+)*? \|$", section, re.M)
     assert len(calls) == len(section.strip().splitlines()) - 1  # but the line under the header
     for call, gives in calls:
@@ -84,8 +90,7 @@ def test_text_example_is_what_the_command_prints(capsys) -> None:
 
 def test_contract_names_every_key() -> None:
     data = plan_dict(make_plan(load_scenario("enterprise"), load_catalog()))
-    section = ARCHITECTURE.partition("## The JSON contract")[2].partition("\n## ")[0]
-    named = set(re.findall(r"`(\w+)`", section))
+    named = set(re.findall(r"`(\w+)`", CONTRACT))
     for key, value in data.items():
         assert key in named
         if key in ("scenario", "version", "catalog"):
@@ -133,22 +138,13 @@ def test_paths_exist(page: str) -> None:
         assert (ROOT / path).exists(), path
 
 
-def test_every_module_has_its_place_on_the_page_on_architecture() -> None:
-    named = set(re.findall(r"`(?:[\w/]+/)?(\w+)\.py`", ARCHITECTURE))
-    modules = {path.stem for path in (ROOT / "gpuplan").glob("*.py") if not path.stem.startswith("__")}
-    assert modules - named == {"facts", "records", "units"}, (
-        "what the diagram of imports has, or nobody calls"
-    )
-
-
-def test_functions_on_the_page_on_architecture_exist() -> None:
-    section = ARCHITECTURE.partition("| question | function |")[2].partition("\n\n")[0]
+def test_functions_on_the_page_of_the_models_exist() -> None:
+    section = MODELS.partition("| question | function |")[2].partition("\n\n")[0]
     module, checked = None, 0
     for name in re.findall(r"`([\w.]+)`", section):
         if name.startswith("models."):
-            _, where, *function = name.split(".")
-            module = importlib.import_module(f"gpuplan.models.{where}")
-            name = function[0] if function else ""
+            where, _, last = name.rpartition(".")
+            module, name = importlib.import_module(f"gpuplan.{where}"), last
         assert not name or callable(getattr(module, name)), name
         checked += 1
     assert checked > 40
