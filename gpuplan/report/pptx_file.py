@@ -14,7 +14,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import CostPart, Costs
 from gpuplan.plan.results import Message
 from gpuplan.report.document import clean
-from gpuplan.report.document_text import cost_span, hosts_lost, what_to_do
+from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do
 from gpuplan.report.docx_file import add_svg, moment_of, one_line, same_bytes
 from gpuplan.report.explain import explain
 from gpuplan.report.template import checked_template, usable_template

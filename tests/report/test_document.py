@@ -8,7 +8,8 @@ from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document import DecisionBlock, Document, Figure, Grid, Paragraph, design_document
-from gpuplan.report.document_text import MOST_HOSTS, MOST_SOURCES
+from gpuplan.report.document.hosts import MOST_HOSTS
+from gpuplan.report.document.sources import MOST_SOURCES
 from gpuplan.scenario import from_dict
 
 TITLES = [

@@ -24,7 +24,7 @@ from gpuplan.report.document import (
     Paragraph,
     design_document,
 )
-from gpuplan.report.document_text import CHANGES, Citations, hosts_lost, what_to_do
+from gpuplan.report.document.writing import CHANGES, Citations, hosts_lost, what_to_do
 from gpuplan.scenario import from_dict
 from gpuplan.wording import MODE_NAMES, hours, watts
 

@@ -1,13 +1,9 @@
-"""The design document as blocks of plain text, tables and figures; its renderers add the looks."""
+"""What a document is made of: paragraphs, tables and figures in chapters; its renderers add the looks."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from importlib.metadata import version
-
-from gpuplan.plan import Plan
-from gpuplan.plan.prices import newest_price
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 """Characters that XML or HTML cannot hold."""
@@ -123,28 +119,3 @@ class Document:
     made_with: str
     """Program and catalog that it was made with."""
     chapters: tuple[Chapter, ...]
-
-
-def design_document(plan: Plan) -> Document:
-    """The design document of a plan: ten chapters, from the summary to the sources, and one more if something is internal.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan; of the customer's version if the document is for the customer. [-]
-
-    Returns
-    -------
-    design_document : Document
-        Cover data and chapters; the same plan always gives the same document. [-]
-    """
-    from gpuplan.report.document_text import chapters
-
-    as_of = plan.costs.as_of if plan.costs else plan.scenario.cost.as_of or newest_price(plan.catalog)
-    return Document(
-        title=plan.scenario.name,
-        customer=plan.scenario.customer,
-        as_of=as_of,
-        made_with=f"gpuplan {version('gpuplan')}, catalog {plan.catalog.digest}",
-        chapters=chapters(plan),
-    )

@@ -1,0 +1,86 @@
+"""Chapter 3: how each group reaches a GPU, with the reasons."""
+
+from __future__ import annotations
+
+from gpuplan.plan import Plan
+from gpuplan.plan.results import GroupPlan
+from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
+from gpuplan.report.document.requirements import item_name
+from gpuplan.report.document.summary import vms
+from gpuplan.report.document.writing import Citations, grid_of
+from gpuplan.wording import MODE_NAMES, number
+
+MOST_GROUPS = 20
+"""Groups whose access is reasoned in full."""
+
+
+# 3
+
+
+def access_chapter(plan: Plan, cite: Citations) -> Chapter:
+    title = "Use cases and access"
+    if not plan.groups:
+        return Chapter(title, (Paragraph("No workload group is described yet."),))
+    asked = {group.id: group for group in plan.scenario.groups}
+    rows = [
+        (
+            g.name,
+            item_name(plan.catalog, "use_cases", g.use_case),
+            number(asked[g.id].people),
+            number(g.vms),
+            number(g.gpus_each),
+            MODE_NAMES[g.mode],
+            g.profile,
+        )
+        for g in plan.groups
+    ]
+    blocks = [
+        Paragraph(
+            "A workload group is people with the same kind of work. How a group reaches its GPUs follows from what it needs, from the "
+            "GPU and from the vSphere version."
+        ),
+        *grid_of(
+            "Workload groups",
+            ("Group", "Use case", "People", "VMs", "GPUs each", "Access", "Profile"),
+            rows,
+            right=(2, 3, 4),
+        ),
+    ]
+    sections = [Section(g.name, tuple(_reasons(g, cite))) for g in plan.groups[:MOST_GROUPS]]
+    if len(plan.groups) > MOST_GROUPS:
+        left = number(len(plan.groups) - MOST_GROUPS)
+        sections.append(
+            Section("Other groups", (Paragraph(f"The access of {left} groups more is in the workbook."),))
+        )
+    return Chapter(title, tuple(blocks), tuple(sections))
+
+
+def _reasons(group: GroupPlan, cite: Citations) -> list[Block]:
+    why = " ".join(r.text + cite(r.sources) for r in group.reasons)
+    blocks: list[Block] = [Paragraph(f"{MODE_NAMES[group.mode]}. {why}".strip())]
+    if group.profile_reason:
+        blocks.append(Paragraph(f"Profile {group.profile}: {group.profile_reason.removesuffix('.')}."))
+    kept = [t.feature for t in group.traits if t.verdict == "yes"]
+    if kept:
+        blocks.append(Paragraph(f"Keeps {', '.join(kept)}."))
+    limits = [f"{t.feature}: {t.text}{cite(t.sources)}" for t in group.traits if t.verdict != "yes"]
+    if limits:
+        blocks += [Paragraph("What it gives up, or has within limits:"), Bullets(tuple(limits))]
+    rows = [
+        (
+            MODE_NAMES[r.mode],
+            number(r.possible),
+            r.reason.text + cite(r.reason.sources),
+        )
+        for r in group.ruled_out
+    ]
+    blocks += grid_of(
+        f"{group.name}: what was not taken",
+        ("Access mode", "Possible", "Why not"),
+        rows,
+        widths=(0.22, 0.16, 0.62),
+    )
+    blocks += [
+        Paragraph(f"{vms(missing.vms)} no GPU: {missing.reason}", "note") for missing in group.unplaced
+    ]
+    return blocks

@@ -1,0 +1,142 @@
+"""Chapter 6: what failures and maintenance do."""
+
+from __future__ import annotations
+
+from gpuplan.plan import Plan
+from gpuplan.plan.results import LossLevel
+from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
+from gpuplan.report.document.hosts import MOST_HOSTS
+from gpuplan.report.document.summary import vms
+from gpuplan.report.document.writing import Citations, grid_of
+from gpuplan.wording import MODE_NAMES, hours, number, percent
+
+# 6
+
+
+def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
+    if not plan.pools:
+        return Chapter("Availability", (Paragraph("Without hosts nothing can fail."),))
+    totals = plan.totals
+    lost = totals.unplaced_vms_after_failure
+    lead = (
+        f"After the worst failure of one host {vms(lost)} no GPU."
+        if lost
+        else "Every VM was placed again after the loss of each host in turn; nobody is left without a GPU."
+    )
+    chosen = next((p for p in plan.postures if p.chosen), None)
+    if not lost and chosen is not None and chosen.short_h > 0:
+        lead += f" More hosts that fail at once leave somebody without a GPU: {hours(chosen.short_h)} a year are to be expected."
+    sections = [
+        Section("When a host fails", tuple(_failures(plan))),
+        Section("Hours at risk", tuple(_hours(plan, cite))),
+    ]
+    sections.append(Section("Maintenance", tuple(_maintenance(plan))))
+    return Chapter("Availability", (Paragraph(lead, "lead"),), tuple(s for s in sections if s.blocks))
+
+
+def _failures(plan: Plan) -> list[Block]:
+    blocks: list[Block] = []
+    several = len(plan.pools) > 1
+    for pool in plan.pools:
+        rows = [
+            (
+                f"Host {loss.hosts[0] + 1}",
+                number(loss.alike),
+                number(loss.restarted),
+                number(loss.moved),
+                number(loss.unplaced),
+            )
+            for loss in pool.failures
+        ]
+        blocks += grid_of(
+            f"{pool.name}: what the loss of a host does" if several else "What the loss of a host does",
+            (
+                "Lost",
+                "Hosts filled alike",
+                "VMs that restart",
+                "VMs moved to make room",
+                "VMs left without a GPU",
+            ),
+            rows,
+            right=(1, 2, 3, 4),
+            most=MOST_HOSTS,
+        )
+    rows = [
+        (pool.name, number(level.lost), number(level.gpus_left), *_fits(level))
+        for pool in plan.pools
+        for level in pool.losses
+    ]
+    return [
+        *blocks,
+        *grid_of(
+            "What is left, whichever hosts are lost",
+            ("Cluster", "Hosts lost at once", "GPUs left", "Everything fits again", "By restarts alone"),
+            rows,
+            right=(1, 2),
+        ),
+    ]
+
+
+def _fits(level: LossLevel) -> tuple[str, str]:
+    words = {True: "yes", False: "no", None: "not known"}
+    return words[level.fits], words[level.without_moving]
+
+
+def _hours(plan: Plan, cite: Citations) -> list[Block]:
+    rows = [
+        (
+            f"N+{p.host_failures}" + " (chosen)" * p.chosen,
+            number(p.hosts),
+            number(p.gpus),
+            hours(p.short_h),
+            hours(p.exposed_h) + " short" * (p.chance == 1 and p.exposed_h > 0),
+            "" if p.chance == 1 else percent(p.chance),
+        )
+        for p in plan.postures
+    ]
+    sources = plan.lines["availability.host_up"].sources if "availability.host_up" in plan.lines else ()
+    return [
+        *grid_of(
+            "Host failures to tolerate, and the hours of a year at risk",
+            (
+                "",
+                "Hosts",
+                "GPUs",
+                "Short by failures",
+                "Maintenance in which one failure more is too much",
+                "Chance of that in a year",
+            ),
+            rows,
+            right=(1, 2, 3, 4, 5),
+        ),
+        Paragraph(
+            "Short by failures: expected hours of a year in which somebody has no GPU. The hours rest on how often a host fails and how "
+            f"long its repair takes.{cite(sources)}",
+            "note",
+        ),
+    ]
+
+
+def _maintenance(plan: Plan) -> list[Block]:
+    stand = plan.scenario.availability
+    text = (
+        "A failure during maintenance is accepted: the spare host is also the one that stands in for a host in maintenance."
+        if stand.maintenance_failure_accepted
+        else "A failure during maintenance is not accepted: a host more stands in for the one in maintenance."
+    )
+    rows = [
+        (g.name, MODE_NAMES[g.mode], t.text, "no vMotion" if g.stun_s is None else f"{round(g.stun_s)} s")
+        for g in plan.groups
+        for t in g.traits
+        if t.feature == "Maintenance"
+    ]
+    return [
+        Paragraph(text),
+        *grid_of(
+            "What maintenance of a host means to each group",
+            ("Group", "Access", "In maintenance", "VM stands still for"),
+            rows,
+            right=(3,),
+            widths=(0.24, 0.14, 0.44, 0.18),
+        ),
+    ]

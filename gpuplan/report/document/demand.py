@@ -1,0 +1,160 @@
+"""Chapter 4: who needs GPUs when, how many are enough, and growth."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from gpuplan.analysis.demand import methods, rule_answers, week_demand
+from gpuplan.plan import Plan
+from gpuplan.plan.cost import Costs
+from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
+from gpuplan.report.document.requirements import promise
+from gpuplan.report.document.writing import Citations, drawn, grid_of, hosts_lost
+from gpuplan.wording import (
+    METHOD_NAMES,
+    RULE_NAMES,
+    amount,
+    moment,
+    number,
+    percent,
+    stated_percent,
+    target_words,
+)
+
+METHOD_MEANS = (
+    "Known people: no more can ask than there are. Independent arrivals: requests come one by one, from anybody. Bursts: many "
+    "requests come together, as in traces of real clusters."
+)
+
+
+# 4
+
+
+def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
+    if not plan.groups:
+        stated = plan.scenario.demand.stated_gpus
+        text = f"The customer states {amount(stated, 'GPU')}; no group says who needs them." if stated else ""
+        return Chapter("Demand", (Paragraph(text or "Nobody asks for a GPU yet."),))
+    blocks: list[Block] = [Paragraph(_method(plan))]
+    rows = [
+        (
+            g.name,
+            number(g.active),
+            number(g.vms),
+            number(g.gpus_each),
+            number(g.demand_gpus),
+            number(round(float(plan.lines[f"groups.{g.id}.held_gpus"].value), 1)),
+        )
+        for g in plan.groups
+    ]
+    blocks += grid_of(
+        "Demand by group",
+        ("Group", "Active at the peak", "VMs", "GPUs each", "GPUs", "GPUs held on average"),
+        rows,
+        right=(1, 2, 3, 4, 5),
+    )
+    blocks.append(Paragraph(_peak(plan)))
+    sections = [
+        Section("Through the day", tuple(_day(plan))),
+        Section("What is enough", tuple(_enough(plan, cite))),
+    ]
+    if plan.costs is not None and any(group.growth for group in plan.scenario.groups):
+        sections.append(Section("Growth", tuple(_growth(plan.costs))))
+    return Chapter("Demand", tuple(blocks), tuple(s for s in sections if s.blocks))
+
+
+def _method(plan: Plan) -> str:
+    text = (
+        f"{promise(plan)} That gives {amount(plan.lines['demand.groups_gpus'].value, 'GPU')} for all groups."
+    )
+    stated = plan.scenario.demand.stated_gpus
+    if stated is not None:
+        text += f" The customer states {amount(stated, 'GPU')}, and the stated total wins."
+    return text
+
+
+def _peak(plan: Plan) -> str:
+    week, *others = week_demand(plan)
+    season = f" (clocks as in {week.season})" if others else ""
+    if round(week.peak_gpus, 1) == round(week.everybody_gpus, 1):
+        return f"In the busiest hours {amount(round(week.peak_gpus, 1), 'GPU')} are wanted on average, as if everybody worked at the same time."
+    return (
+        f"Busiest on average: {amount(round(week.peak_gpus, 1), 'GPU')}, {moment(week.peak_quarter)} UTC{season}. Everybody at work "
+        f"at the same time would be {number(round(week.everybody_gpus, 1))}."
+    )
+
+
+def _day(plan: Plan) -> list[Block]:
+    from gpuplan.report import charts
+
+    week = week_demand(plan)[0]
+    return drawn(
+        charts.day_svg(plan),
+        "GPUs that the groups want on average through the day",
+        f"Chart of the GPUs that each group wants by hour; the most at once is {number(round(week.peak_gpus, 1))}.",
+    )
+
+
+def _enough(plan: Plan, cite: Citations) -> list[Block]:
+    from gpuplan.report import charts
+
+    asked = plan.scenario.demand
+    now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
+    blocks: list[Block] = []
+    if now is not None and after is not None:
+        risk = asked.rule in ("wait", "wait-time", "turned-away")
+        each = asked.for_whom == "each"
+        target = (
+            f" The target is {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
+            if risk
+            else f" No chance of waiting is stated as a target; the figure and the table take {stated_percent(asked.chance)}."
+        )
+        blocks.append(
+            Paragraph(
+                f"If people and jobs come at random with the activity that is stated, in the busiest hours {percent(now.value / 100)} of "
+                f"the requests find too few GPUs free while all hosts run, and {percent(after.value / 100)} with "
+                f"{amount(hosts_lost(plan), 'host')} lost. The figure below leaves the spare hosts out.{target}{cite(now.sources)}"
+            )
+        )
+    blocks += drawn(
+        charts.waiting_svg(plan),
+        "Chance to wait by the number of GPUs",
+        "Chart of the chance to wait over the number of GPUs, by the assumption about arrivals.",
+    )
+    rows = [
+        (
+            RULE_NAMES[a.rule] + " (chosen)" * a.chosen,
+            "cannot say" if a.gpus is None else number(a.gpus),
+            METHOD_NAMES.get(a.method, ""),
+        )
+        for a in rule_answers(plan)
+    ]
+    blocks += grid_of(
+        "GPUs by each rule for what is enough", ("Rule", "GPUs", "Assumption"), rows, right=(1,)
+    )
+    if plan.pools and any(g.pool == plan.pools[0].id and g.mode for g in plan.groups):
+        known = methods(plan, plan.pools[0].id)
+        blocks.append(
+            Paragraph(
+                f"{METHOD_MEANS} Closest to this work: {METHOD_NAMES[known.believe].lower()}.",
+                "note",
+            )
+        )
+    return blocks
+
+
+def _growth(costs: Costs) -> list[Block]:
+    bought = [now - before for before, now in pairwise(costs.hosts)]
+    rows = [
+        (
+            f"Year {year}" if year else "Start",
+            number(costs.hosts[year]),
+            number(costs.gpus[year]),
+            number(new),
+        )
+        for year, new in enumerate((costs.hosts[0], *bought))
+    ]
+    return [
+        *grid_of("Growth", ("", "Hosts", "GPUs", "Of the hosts, new in that year"), rows, right=(1, 2, 3)),
+        Paragraph("A year counts from the day the design is installed. Hosts once bought stay.", "note"),
+    ]

@@ -1,0 +1,360 @@
+"""Chapter 2: requirements, constraints, assumptions and risks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan
+from gpuplan.plan.access import sharing_modes
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.results import Input
+from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
+from gpuplan.report.document.sources import inputs
+from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, what_to_do
+from gpuplan.scenario import FIELD_BY_PATH, FIELDS, Group, field_of
+from gpuplan.units import SUFFIX
+from gpuplan.wording import (
+    AGGREGATION_NAMES,
+    LICENCE_NAMES,
+    MODE_NAMES,
+    TRANSPORT_NAMES,
+    amount,
+    bare_amount,
+    basis_word,
+    capital,
+    counted,
+    money,
+    number,
+    stated_percent,
+    target_words,
+)
+
+LEVEL_WORDS = {"stop": "Must be settled", "warn": "To settle", "note": "To know"}
+
+
+CHOICE_NAMES: dict[str, dict[str, str]] = {
+    **LICENCE_NAMES,
+    "network.transport": TRANSPORT_NAMES,
+    "training.aggregation": AGGREGATION_NAMES,
+    "platform.vgpu_sizes": {"equal": "all of one size", "mixed": "of mixed sizes"},
+    "platform.bitfusion_servers": {
+        "auto": "what the vSphere version allows",
+        "vgpu": "vGPU",
+        "passthrough": "passthrough",
+    },
+    "platform.assignment": {"pack": "together", "spread": "apart"},
+}
+"""Inputs whose choices have names of their own."""
+
+
+ASKED = ("groups", "demand", "availability")
+"""Parts of a scenario that say what is required; the others but what is internal say with what."""
+
+
+FACT_NAMES = {
+    "rules/leaf-oversubscription/effect": "Most oversubscription of a leaf switch, to 1",
+    "assumptions/training-allreduce/intra_host_gb_s": "Rate between GPUs of one host in training",
+}
+"""Facts of the catalog whose table and column do not name them well."""
+
+
+WORK_NAMES = {
+    "sent_mb": "sent in a step",
+    "received_mb": "received in a step",
+    "waits": "round trips in a step",
+    "hidden": "share of the transfer hidden behind computing",
+}
+"""What is assumed of work over the network, in words."""
+
+
+# 2
+
+
+def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
+    lead = Paragraph(
+        "What the customer asks for, what is given, what had to be assumed, and what may go wrong. Later chapters rest on these "
+        "points."
+    )
+    return Chapter(
+        "Requirements, constraints, assumptions and risks",
+        (lead,),
+        (
+            Section("Requirements", tuple(_numbered("R", "Requirement", _requirements(plan, cite)))),
+            Section("Constraints", tuple(_given(plan, _constraints(plan, cite)))),
+            Section("Assumptions", tuple(_assumptions(plan, cite))),
+            Section("Risks", tuple(_risks(plan, cite))),
+        ),
+    )
+
+
+def _given(plan: Plan, rows: Sequence[tuple[str, str]]) -> list[Block]:
+    """The constraints, and what was chosen for want of one."""
+    paths = ("hardware.gpu", "hardware.server", "platform.vsphere")
+    held = [
+        (path, plan.scenario.get(path)) for path in paths if plan.scenario.origin(path).basis == "assumed"
+    ]
+    chosen = [_value(plan, path, value) for path, value in held if value]
+    text = f"Chosen for this design, not required by anybody: {', '.join(chosen)}."
+    return [
+        *([Paragraph(text)] if chosen else []),
+        *(_numbered("C", "Constraint", rows) if rows or not chosen else []),
+    ]
+
+
+def _numbered(letter: str, head: str, rows: Sequence[tuple[str, str]]) -> list[Block]:
+    if not rows:
+        return [Paragraph("None is stated.")]
+    shown = [(f"{letter}{n}", *row) for n, row in enumerate(rows, 1)]
+    return grid_of(f"{head}s", ("No.", head, "Known from"), shown, widths=(0.08, 0.64, 0.28))
+
+
+def _origin(plan: Plan, path: str, cite: Citations) -> str:
+    """How an input is known, with its document."""
+    origin = plan.scenario.origin(path)
+    return capital(basis_word(origin.basis)) + cite((origin.source,))
+
+
+def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
+    scenario = plan.scenario
+    asked, stand = scenario.demand, scenario.availability
+    rows = [
+        (_group_asks(plan, group), _origin(plan, f"groups.{group.id}", cite)) for group in scenario.groups
+    ]
+    if len(rows) > MOST_ROWS // 2:
+        left = len(rows) - MOST_ROWS // 2
+        rows = [*rows[: MOST_ROWS // 2], (f"{number(left)} groups more, as in the workbook.", "")]
+    if asked.stated_gpus is not None:
+        rows.append(
+            (
+                f"{amount(asked.stated_gpus, 'GPU')} in all, as stated"
+                + ("; this wins over the sum of the groups." if rows else "."),
+                _origin(plan, "demand.stated_gpus", cite),
+            )
+        )
+    if scenario.groups:
+        rows.append((promise(plan), _origin(plan, "demand.rule", cite)))
+    if plan.pools:
+        lost = stand.host_failures
+        rows.append(
+            (
+                f"Everybody has a GPU again when any {amount(lost, 'host')} {'is' if lost == 1 else 'are'} lost."
+                if lost
+                else "No host failure has to be survived.",
+                _origin(plan, "availability.host_failures", cite),
+            )
+        )
+        rows.append(
+            (
+                "A failure while a host is in maintenance may leave somebody without a GPU."
+                if stand.maintenance_failure_accepted
+                else "Also a failure while a host is in maintenance leaves nobody without a GPU.",
+                _origin(plan, "availability.maintenance_failure_accepted", cite),
+            )
+        )
+        rows.append(
+            (
+                f"The cost is counted over {counted(scenario.cost.years, 'year')}.",
+                _origin(plan, "cost.years", cite),
+            )
+        )
+    return rows
+
+
+def _group_asks(plan: Plan, group: Group) -> str:
+    found = plan.group(group.id)
+    text = f"{found.name}: {amount(found.vms, 'VM')} at the same time, {amount(found.gpus_each, 'GPU')} each"
+    wishes = [
+        words
+        for words, wanted in (
+            ("GPUs in the VM's own host", not group.remote_allowed),
+            ("the least latency", group.low_latency),
+            ("a guaranteed share of the compute", group.isolation),
+            (f"access by {MODE_NAMES.get(group.access, group.access)}", group.access != "auto"),
+            (f"{stated_percent(group.growth or 0)} more each year", group.growth),
+        )
+        if wanted
+    ]
+    return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
+
+
+def promise(plan: Plan) -> str:
+    asked = plan.scenario.demand
+    if asked.rule == "sum":
+        return "There is a GPU for everybody who is active at the peak of each group, all peaks at the same time."
+    if asked.rule == "hours":
+        return "There is a GPU for everybody in the busiest hours of the week."
+    each = asked.for_whom == "each"
+    return f"Enough GPUs that {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
+
+
+def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
+    scenario = plan.scenario
+    rows = []
+    for spec in FIELDS:
+        head, _, tail = spec.path.partition(".")
+        value = scenario.get(spec.path)
+        known = tail and head not in (*ASKED, "internal") and spec.path not in ("cost.years", "cost.as_of")
+        if known and value is not None and scenario.origin(spec.path).basis != "assumed":
+            rows.append((f"{spec.label}: {_value(plan, spec.path, value)}.", _origin(plan, spec.path, cite)))
+    if scenario.prices:
+        rows.append((f"{capital(counted(len(scenario.prices), 'price'))} stated, see the prices.", "Stated"))
+    rows += [
+        (f"{mode.name}: not possible here. {mode.text}", capital(basis_word(mode.basis)) + cite(mode.sources))
+        for mode in sharing_modes(scenario, plan.catalog)
+        if mode.verdict == "no"
+    ]
+    return rows
+
+
+def _value(plan: Plan, path: str, value: Any) -> str:
+    """An input as a reader sees it, with its unit."""
+    if value is None or value == "":
+        return "as planned for want of one"
+    if path.startswith("prices."):
+        return money(value, plan.scenario.cost.currency)
+    spec = field_of(path)
+    if spec.table:
+        return item_name(plan.catalog, spec.table, str(value))
+    if path in CHOICE_NAMES:
+        return CHOICE_NAMES[path].get(str(value), str(value))
+    if spec.kind == "share":
+        return stated_percent(value)
+    if spec.unit == "year":
+        return counted(value, "year")
+    return amount(value, spec.unit)
+
+
+def item_name(catalog: Catalog, table: str, id: str) -> str:
+    """What a row or an item of the catalog is called."""
+    if table in ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions"):
+        items = catalog.items(table)
+        return items[id].name if id in items else id
+    named = next((row.cells.get("name") for row in catalog.rows(table) if row.id == id), None)
+    return str(named or id.replace("-", " "))
+
+
+def _assumed(plan: Plan) -> dict[str, Input]:
+    """Inputs and facts that are assumed and that numbers of the plan rest on, by key."""
+    return {key: i for key, i in inputs(plan).items() if i.basis == "assumed"}
+
+
+def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
+    found = _assumed(plan)
+    if not found:
+        return [Paragraph("No number rests on an assumption.")]
+    rows = []
+    for group in plan.scenario.groups:
+        own = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
+        if own:
+            what = ", ".join(
+                f"{_small(field_of(i.key).label)} {_value(plan, i.key, i.value)}"
+                for i in own
+                if i.value != ""
+            )
+            rows.append((f"{group.name}: {what}", "", own[0].note, own[0].sources))
+    prices = {price.fact.key: price.name for price in plan.costs.prices} if plan.costs else {}
+    work: dict[str, list[Input]] = {}
+    for key, i in found.items():
+        if key.startswith("network_workloads/"):
+            work.setdefault(key.split("/")[1], []).append(i)
+    for item, own in work.items():
+        what = ", ".join(f"{_work_name(i.key)} {_assumed_value(plan, i)}" for i in own)
+        name = item_name(plan.catalog, "network_workloads", item)
+        rows.append((f"{name}: {what}", "", own[0].note, own[0].sources))
+    for key, i in found.items():
+        if not key.startswith(("groups.", "network_workloads/")):
+            low, high = _ends(plan, key)
+            if low is not None and high is not None and not low <= float(i.value) <= high:
+                low = high = None
+            span = ""
+            if low is not None and high is not None:
+                currency = plan.scenario.cost.currency
+                ends = [bare_amount(n, currency) if key in prices else number(n) for n in (low, high)]
+                span = " to ".join(ends)
+            rows.append(
+                (f"{_assumed_name(plan, key, prices)}: {_assumed_value(plan, i)}", span, i.note, i.sources)
+            )
+    shown = [
+        (f"A{n}", what, span, f"{capital(note)}{cite(sources)}".strip())
+        for n, (what, span, note, sources) in enumerate(rows, 1)
+    ]
+    return [
+        Paragraph(
+            f"{capital(counted(len(found), 'input'))} of the calculation {'is' if len(found) == 1 else 'are'} assumed. Each can be "
+            "replaced by what the customer knows."
+        ),
+        *grid_of(
+            "Assumptions, with the range that is likely",
+            ("No.", "Assumption", "Range", "Why"),
+            shown,
+            widths=(0.08, 0.36, 0.14, 0.42),
+        ),
+    ]
+
+
+def _work_name(key: str) -> str:
+    """What a figure of work over the network is called."""
+    column = key.rpartition("/")[2]
+    return WORK_NAMES.get(column, column.replace("_", " "))
+
+
+def _small(label: str) -> str:
+    """A label within a sentence: a small first letter, unless it begins an abbreviation."""
+    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
+
+
+def _ends(plan: Plan, key: str) -> tuple[float | None, float | None]:
+    """Low and high of a fact of the catalog."""
+    table, _, rest = key.partition("/")
+    item, _, parameter = rest.partition("/")
+    if table == "assumptions" and item in plan.catalog.assumptions:
+        fact = plan.catalog.assumptions[item].fact(parameter)
+        return fact.low, fact.high
+    if table == "factors":
+        row = plan.catalog.row("factors", item)
+        return row["low"], row["high"]
+    if plan.costs is not None:
+        for price in plan.costs.prices:
+            if price.fact.key == key:
+                return price.fact.low, price.fact.high
+    return None, None
+
+
+def _assumed_name(plan: Plan, key: str, prices: dict[str, str]) -> str:
+    if key in prices:
+        return f"Price of {prices[key]}"
+    if key in FACT_NAMES:
+        return FACT_NAMES[key]
+    path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")
+    if path in FIELD_BY_PATH or path.startswith("prices."):
+        return field_of(path).label
+    table, _, rest = key.partition("/")
+    item, _, parameter = rest.partition("/")
+    name = item_name(plan.catalog, table, item)
+    for suffix in sorted(SUFFIX, key=len, reverse=True):
+        parameter = parameter.removesuffix(f"_{suffix}")
+    return f"{name}, {parameter.replace('_', ' ')}" if parameter else name
+
+
+def _assumed_value(plan: Plan, given: Input) -> str:
+    if "/" not in given.key:
+        return _value(plan, given.key, given.value)
+    return amount(given.value, given.unit)
+
+
+def _risks(plan: Plan, cite: Citations) -> list[Block]:
+    found = check_plan(plan)
+    if not found:
+        return [Paragraph("No check of the design found anything.")]
+    rows = [
+        (f"K{n}", LEVEL_WORDS[m.level], m.text + cite(m.sources), what_to_do(m))
+        for n, m in enumerate(found, 1)
+    ]
+    return grid_of(
+        "Risks and what to do about them",
+        ("No.", "Weight", "What", "What to do"),
+        rows,
+        widths=(0.08, 0.13, 0.47, 0.32),
+    )

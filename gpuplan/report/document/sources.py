@@ -1,0 +1,118 @@
+"""Chapters 9 and 10: design decisions, and the sources and figures that the design rests on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gpuplan.facts import BASES
+from gpuplan.plan import Plan
+from gpuplan.plan.results import Input, Line
+from gpuplan.report.document.blocks import Block, Chapter, DecisionBlock, Paragraph, Section
+from gpuplan.report.document.writing import BASIS_MEANS, MOST_CITED, Citations, grid_of
+from gpuplan.wording import BASIS_WORDS, amount, basis_word, capital, number, percent, watts
+
+MOST_SOURCES = 200
+
+
+# 9
+
+
+def decisions_chapter(plan: Plan, cite: Citations) -> Chapter:
+    blocks: tuple[Block, ...] = tuple(
+        DecisionBlock(d.number, d.title, d.decision, d.justification, d.implication, _listed(cite, d.sources))
+        for d in plan.decisions
+    )
+    return Chapter("Design decisions", blocks or (Paragraph("Without hosts there is nothing to decide."),))
+
+
+def _listed(cite: Citations, sources: Sequence[str]) -> tuple[str, ...]:
+    titles = cite.titles(sources)
+    rest = cite(sources[MOST_CITED:]).strip() if len(titles) > MOST_CITED else ""
+    return (*titles[:MOST_CITED], f"and {rest}") if rest else titles
+
+
+# 10
+
+
+def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
+    for line in plan.lines.values():
+        cite(line.sources)
+    known = Counter(i.basis for i in inputs(plan).values())
+    bases = [(capital(BASIS_WORDS[basis]), BASIS_MEANS[basis], number(known[basis])) for basis in BASES]
+    headline = [
+        (
+            line.label,
+            _result(line),
+            basis_word(line.basis),
+        )
+        for key, line in plan.lines.items()
+        if key.startswith("totals.")
+        or key in ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
+    ]
+    rows = []
+    for source, n in cite.numbers.items():
+        known_as = plan.catalog.sources[source]
+        rows.append((str(n), known_as.title, known_as.producer, known_as.published, known_as.url))
+    return Chapter(
+        "Sources, and how numbers are known",
+        (),
+        (
+            Section(
+                "How numbers are known",
+                (
+                    Paragraph(
+                        "Every number is worked out from inputs of which it is recorded how they are known. A result is called after "
+                        "the weakest of its inputs."
+                    ),
+                    *grid_of(
+                        "Inputs of this design, by how they are known",
+                        ("Known how", "What it means", "Inputs"),
+                        bases,
+                        right=(2,),
+                        widths=(0.24, 0.62, 0.14),
+                    ),
+                    *grid_of(
+                        "The main results and their weakest input",
+                        ("Result", "Value", "Weakest input"),
+                        [tuple(row) for row in headline],
+                        right=(1,),
+                    ),
+                ),
+            ),
+            Section(
+                "Sources",
+                tuple(
+                    grid_of(
+                        "Sources",
+                        ("No.", "Title", "Producer", "Date", "Address"),
+                        rows,
+                        right=(0,),
+                        widths=(0.05, 0.34, 0.17, 0.11, 0.33),
+                        most=MOST_SOURCES,
+                    )
+                )
+                or (Paragraph("No source is cited."),),
+            ),
+        ),
+    )
+
+
+def _result(line: Line) -> str:
+    """A main result, as other chapters show it."""
+    if line.unit == "%":
+        return percent(line.value / 100)
+    return watts(line.value) if line.unit == "W" else amount(line.value, line.unit)
+
+
+def inputs(plan: Plan) -> dict[str, Input]:
+    """Inputs and facts that the numbers of the plan rest on, by key; not figures in between."""
+    tables = plan.catalog.titles
+    held = [
+        i
+        for line in plan.lines.values()
+        for i in line.inputs
+        if i.key not in plan.lines
+        and ("/" not in i.key or i.key.startswith("prices.") or i.key.partition("/")[0] in tables)
+    ]
+    return {i.key: i for i in held} | {i.key: i for i in held if i.basis == "assumed"}

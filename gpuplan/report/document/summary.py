@@ -1,0 +1,100 @@
+"""Chapter 1: what is proposed, in figures, and what is to be settled."""
+
+from __future__ import annotations
+
+from gpuplan.plan import Plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.report.document.blocks import Block, Bullets, Chapter, KeyFigures, Paragraph, Section
+from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, what_to_do
+from gpuplan.wording import amount, counted, money, number, percent, watts
+
+# 1
+
+
+def summary_chapter(plan: Plan) -> Chapter:
+    messages = check_plan(plan)
+    blocks: list[Block] = [Paragraph(_lead(plan), "lead")]
+    if why := _why_so_many(plan):
+        blocks.append(Paragraph(why))
+    if plan.pools:
+        blocks.append(KeyFigures(tuple(_key_figures(plan))))
+    if plan.costs is not None and plan.costs.excludes:
+        left_out = "; ".join(plan.costs.excludes)
+        blocks.append(Paragraph(f"The cost leaves out what has no known price or count: {left_out}.", "note"))
+    settle = [m for m in messages if m.level != "note"]
+    if settle:
+        items = tuple(f"{m.text} {what_to_do(m)}".rstrip() for m in settle[:MOST_ROWS])
+        open_points = (Bullets(items), *and_more(len(settle) - len(items)))
+    else:
+        open_points = (
+            Paragraph(
+                "No check of the design found anything that must be settled. The assumptions in chapter 2 are to be confirmed."
+            ),
+        )
+    return Chapter("Summary", tuple(blocks), (Section("To settle", open_points),))
+
+
+def _lead(plan: Plan) -> str:
+    """What is proposed, in a sentence or two."""
+    totals = plan.totals
+    if not plan.pools:
+        return (
+            f"No host is proposed: {amount(totals.unplaced_vms, 'VM')} have no way to reach a GPU."
+            if totals.unplaced_vms
+            else "No host is proposed: nobody asks for a GPU yet."
+        )
+    boards = " and ".join(dict.fromkeys(plan.catalog.gpus[pool.gpu].name for pool in plan.pools))
+    clusters = f" in {counted(len(plan.pools), 'cluster')}" if len(plan.pools) > 1 else ""
+    carry = "carries" if totals.hosts == 1 else "carry"
+    text = (
+        f"{amount(totals.hosts, 'host')}{clusters} with {amount(totals.gpus, 'GPU')} ({boards}) {carry} a demand of "
+        f"{amount(totals.gpus_demanded, 'GPU')}."
+    )
+    if totals.unplaced_vms:
+        text += f" {vms(totals.unplaced_vms)} no GPU."
+    if totals.unplaced_vms_after_failure:
+        return text + f" After the worst failure of one host {vms(totals.unplaced_vms_after_failure)} no GPU."
+    return text + " When any one host fails, every VM that had a GPU gets one again."
+
+
+def vms(count: int) -> str:
+    return f"{amount(count, 'VM')} {'has' if count == 1 else 'have'}"
+
+
+def _why_so_many(plan: Plan) -> str:
+    """Why the design has so many hosts: the justification of the decisions about them."""
+    found = [d for d in plan.decisions if d.title.startswith("Hosts for the demand")]
+    found += [d for d in plan.decisions if d.title in ("Spare hosts", "No spare host")]
+    return " ".join(f"{d.decision} {d.justification}" for d in found)
+
+
+def _key_figures(plan: Plan) -> list[tuple[str, str, str]]:
+    totals = plan.totals
+    lost = amount(hosts_lost(plan), "host")
+    found = [
+        (
+            "Hosts",
+            number(totals.hosts),
+            f"{number(totals.hosts_for_demand)} for the demand, {number(totals.hosts_for_failures)} for failure and maintenance",
+        ),
+        ("GPUs", number(totals.gpus), f"for a demand of {number(totals.gpus_demanded)}"),
+        ("GPUs after a failure", number(totals.gpus_after_failure), f"with {lost} lost"),
+        (
+            "VMs not placed",
+            number(totals.unplaced_vms),
+            f"{number(totals.unplaced_vms_after_failure)} after the worst failure of one host",
+        ),
+    ]
+    now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
+    if now is not None and after is not None:
+        note = f"in the busiest hours; {percent(after.value / 100)} with {lost} lost"
+        found.append(("Chance to wait", percent(now.value / 100), note))
+    if plan.power is not None:
+        racks = f", {counted(plan.power.racks, 'rack')}" if plan.power.racks else ""
+        note = f"typical; {watts(plan.power.peak_w)} at peak{racks}"
+        found.append(("Power", watts(plan.power.typical_w), note))
+    if plan.costs is not None:
+        costs = plan.costs
+        cost = money(costs.net_present, costs.currency)
+        found.append(("Cost", cost, f"net present {cost_span(costs)}"))
+    return found

@@ -1,0 +1,165 @@
+"""What the chapters of the design document share: numbered sources, tables of a length that a page holds, words for inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.results import Message
+from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
+from gpuplan.wording import amount, counted, money, number
+
+MOST_ROWS = 40
+"""Rows of any other table."""
+
+
+CHANGES = {
+    "maintenance-bet": "Find out how often hosts fail and how long they are in maintenance, or plan one more spare host.",
+    "network-carries": "Compare with the work that is planned; larger batches lose less.",
+    "nothing-demanded": "Name the groups that need GPUs, or how many GPUs they need in all.",
+    "stated-above-groups": "Find out who needs them, or plan fewer.",
+    "waiting-likely": "Find out whether that share is the usual one or the highest, and agree how often somebody may wait.",
+    "bitfusion-end-of-life": "Use it only where it is owned already; otherwise the groups move to vGPU.",
+    "bitfusion-memory-only": "Where a guaranteed share matters, the group needs another access mode.",
+    "inputs-assumed": "Confirm or correct them; the design document lists them.",
+    "many-ports": "Take a faster link, or check how much other traffic there is.",
+    "cost-excludes": "Ask for a quote.",
+    "prices-assumed": "Ask for quotes for them.",
+    "bursts-need-more": "Record the jobs that run today: they show how bursty the work is.",
+    "resource-not-counted": "Find out both: what each VM needs, and what a host has.",
+    "resource-counted-in-part": "Find out what the other groups need.",
+    "beyond-stated-total": "Raise the stated total, size the design from the groups, or ask for less.",
+    "latency-not-measured": "Measure the round trip between a compute host and a GPU host.",
+    "spine-not-needed": "Leave the spine out, or count the compute hosts that are on the same switches.",
+}
+"""What to do about a message where the check says it to the person at the workbook, not to the customer."""
+
+
+class Citations:
+    """Numbers the sources in the order in which the document first cites them."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self.numbers: dict[str, int] = {}
+
+    def number(self, source: str) -> int | None:
+        """Number of a source; None for the customer's own statements, which are no document."""
+        if source not in self._catalog.sources:
+            return None
+        return self.numbers.setdefault(source, len(self.numbers) + 1)
+
+    def __call__(self, sources: Iterable[str]) -> str:
+        """The sources behind a sentence: `` [1, 4-6]``; nothing without any."""
+        found = sorted({n for source in sources if (n := self.number(source)) is not None})
+        spans: list[list[int]] = []
+        for n in found:
+            if spans and spans[-1][1] == n - 1:
+                spans[-1][1] = n
+            else:
+                spans.append([n, n])
+        parts = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}-{b}" for a, b in spans]
+        return f" [{', '.join(parts)}]" if parts else ""
+
+    def titles(self, sources: Iterable[str]) -> tuple[str, ...]:
+        """Title of each source behind its number."""
+        known = [(s, n) for s in dict.fromkeys(sources) if (n := self.number(s)) is not None]
+        return tuple(f"[{n}] {self._catalog.sources[s].title}" for s, n in known)
+
+
+def what_to_do(message: Message) -> str:
+    """What to do about a message, said to the customer.
+
+    Parameters
+    ----------
+    message : Message
+        What a check found. [-]
+
+    Returns
+    -------
+    what_to_do : str
+        Sentences; empty if there is nothing to do. [-]
+    """
+    return CHANGES.get(message.code, message.change)
+
+
+def cost_span(costs: Costs) -> str:
+    """Over how long a net present cost is, and what is in it and what is not.
+
+    Parameters
+    ----------
+    costs : Costs
+        Cost of a plan. [-]
+
+    Returns
+    -------
+    cost_span : str
+        Words that follow the amount. [-]
+    """
+    text = f"over {counted(costs.years, 'year')}"
+    if costs.hosts[-1] > costs.hosts[0]:
+        text += f", with growth to {amount(costs.hosts[-1], 'host')}"
+    text += f"; {money(costs.cash[0], costs.currency)} of it at the start"
+    left_out = len(costs.excludes)
+    return (
+        f"{text}; {counted(left_out, 'item')} {'is' if left_out == 1 else 'are'} not in it"
+        if left_out
+        else text
+    )
+
+
+def hosts_lost(plan: Plan) -> int:
+    """Hosts that are lost where figures after a failure are given.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+
+    Returns
+    -------
+    hosts_lost : int
+        Hosts, as many as the design must survive and at least one. [-]
+    """
+    return max(1, plan.scenario.availability.host_failures)
+
+
+def grid_of(
+    caption: str,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[int] = (),
+    widths: Sequence[float] = (),
+    total: bool = False,
+    most: int = MOST_ROWS,
+) -> list[Block]:
+    """A table of at most so many rows, and how many more there are; nothing without rows."""
+    if not rows:
+        return []
+    shown = tuple(tuple(row) for row in rows[:most])
+    grid = Grid(tuple(heads), shown, caption, tuple(right), tuple(widths), total and len(rows) <= most)
+    return [grid, *and_more(len(rows) - len(shown))]
+
+
+def and_more(left: int) -> list[Block]:
+    return [Paragraph(f"And {number(left)} more in the workbook.", "note")] if left > 0 else []
+
+
+def drawn(svg: str | None, caption: str, alt: str, width: float = 1.0) -> list[Block]:
+    return [] if svg is None else [Figure(svg, caption, alt, width)]
+
+
+MOST_CITED = 6
+"""Sources of a decision that are named; the others by their numbers."""
+
+
+BASIS_MEANS = {
+    "measured": "Measured on such hardware, by a publication or by the customer.",
+    "published": "Written by the producer or in a standard.",
+    "quoted": "Stated by the customer, or quoted by somebody who sells it.",
+    "derived": "Worked out from values of the kinds above.",
+    "fitted": "A parameter of a model, fitted to published measurements.",
+    "assumed": "A planning value that nobody has confirmed for this customer.",
+}
