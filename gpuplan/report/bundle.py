@@ -65,9 +65,9 @@ def design_files(
     from gpuplan.report.document import design_document
     from gpuplan.report.docx_file import docx_bytes
     from gpuplan.report.html_file import html_text
-    from gpuplan.report.pptx_file import pptx_bytes
+    from gpuplan.report.pptx import pptx_bytes
     from gpuplan.report.terraform import terraform_files
-    from gpuplan.report.xlsx_file import xlsx_bytes
+    from gpuplan.report.xlsx import xlsx_bytes
 
     mark = "-internal" if internal else ""
     stem = file_stem(plan.scenario.name) + mark

@@ -30,7 +30,7 @@ from gpuplan.app.uploading import Template, Upload
 from gpuplan.cli import main
 from gpuplan.report.document import Document
 from gpuplan.report.docx_file import docx_bytes
-from gpuplan.report.pptx_file import pptx_bytes
+from gpuplan.report.pptx import pptx_bytes
 
 HANG_S = 20
 PIECE = 1_000_000

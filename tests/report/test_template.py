@@ -14,7 +14,7 @@ from pptx import Presentation
 
 from gpuplan.plan import Plan
 from gpuplan.report import template as module
-from gpuplan.report.pptx_file import pptx_bytes
+from gpuplan.report.pptx import pptx_bytes
 from gpuplan.report.template import (
     checked_template,
     left_out_text,

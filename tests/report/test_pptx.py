@@ -20,7 +20,9 @@ from pptx.util import Emu, Inches
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.alternatives import silo_costs
 from gpuplan.catalog import Catalog
-from gpuplan.report.pptx_file import POINT, cost_series, pptx_bytes, text_lines
+from gpuplan.report.pptx import pptx_bytes
+from gpuplan.report.pptx.deck import POINT, text_lines
+from gpuplan.report.pptx.slides import cost_series
 from gpuplan.scenario import from_dict
 from gpuplan.wording import money, number, watts
 

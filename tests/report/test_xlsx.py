@@ -16,7 +16,8 @@ import pytest
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.bill_of_materials import Material
-from gpuplan.report.xlsx_file import MAX_TEXT, xlsx_bytes
+from gpuplan.report.xlsx import xlsx_bytes
+from gpuplan.report.xlsx.book import MAX_TEXT
 from gpuplan.scenario import Scenario, from_dict
 
 SHEETS = [

@@ -1,0 +1,82 @@
+"""A plan as slides that a person can go on editing: which ones, in order, in a template of the user's own if one is given."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+from gpuplan.plan import Plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.report.docx_file import same_bytes
+from gpuplan.report.pptx.deck import Deck, emptied, widen
+from gpuplan.report.pptx.slides import (
+    cost_by_part_slide,
+    cost_by_year_slide,
+    decisions_slide,
+    demand_slide,
+    design_slide,
+    failure_slide,
+    hosts_slide,
+    network_slide,
+    next_steps_slide,
+    open_points_slide,
+    silos_slide,
+    title_slide,
+    waiting_slide,
+)
+from gpuplan.report.template import checked_template, usable_template
+
+
+def pptx_bytes(plan: Plan, *, template: bytes | None = None) -> bytes:
+    """A plan as a PPTX file, the same bytes for the same plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+    template : bytes or None
+        A PPTX or POTX file whose masters and layouts are taken; its slides are left out. [-]
+
+    Returns
+    -------
+    pptx_bytes : bytes
+        The file. [-]
+
+    Raises
+    ------
+    TemplateError
+        If the template cannot be read, its looks load from elsewhere or run, or it has no layout with a title and room below it.
+    """
+    from pptx import Presentation
+
+    if template is None:
+        show = Presentation()
+        widen(show)
+        return _written(plan, show)
+    with usable_template("pptx"):
+        show = Presentation(BytesIO(checked_template(template, "pptx").file))
+        emptied(show)
+        return _written(plan, show)
+
+
+def _written(plan: Plan, show: Any) -> bytes:
+    deck = Deck(show, plan)
+    messages = check_plan(plan)
+    title_slide(deck)
+    demand_slide(deck)
+    if plan.pools:
+        design_slide(deck)
+        hosts_slide(deck)
+        failure_slide(deck)
+        waiting_slide(deck)
+        network_slide(deck)
+    if plan.costs is not None:
+        cost_by_year_slide(deck, plan.costs)
+        cost_by_part_slide(deck, plan.costs)
+        silos_slide(deck)
+    decisions_slide(deck)
+    open_points_slide(deck, messages)
+    next_steps_slide(deck, messages)
+    stream = BytesIO()
+    show.save(stream)
+    return same_bytes(stream.getvalue(), day=deck.as_of)

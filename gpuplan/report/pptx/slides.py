@@ -1,0 +1,524 @@
+"""The slides of a plan: one message each, said by its title."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpuplan.analysis.alternatives import silo_costs
+from gpuplan.plan import Plan
+from gpuplan.plan.cost import CostPart, Costs
+from gpuplan.plan.results import Message
+from gpuplan.report.document import clean
+from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do
+from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Box, Deck, chart_data, count_words, rgb
+from gpuplan.report.text import share_range
+from gpuplan.wording import (
+    MODE_NAMES,
+    TRANSPORT_NAMES,
+    VERDICTS,
+    amount,
+    capital,
+    counted,
+    hours,
+    money,
+    number,
+    percent,
+    watts,
+)
+
+SERIES = 7
+"""Parts of the cost that are told apart by colour; the smallest are put together."""
+
+
+def _are(count: int, word: str, verb: str, verbs: str) -> str:
+    """A count of things with its verb: ``eight hosts carry``."""
+    return f"{count_words(count)} {word}{'' if count == 1 else 's'} {verb if count == 1 else verbs}"
+
+
+# The slides
+
+
+def title_slide(deck: Deck) -> None:
+    plan, show = deck.plan, deck.show
+    layout = next(
+        (
+            each
+            for each in show.slide_layouts
+            if {3, 4} <= {int(p.placeholder_format.type or 0) for p in each.placeholders}
+        ),
+        None,
+    )
+    made = f"gpuplan, catalog {plan.catalog.digest}"
+    below = "  ·  ".join(part for part in (plan.scenario.customer, deck.as_of, made) if part)
+    slide = show.slides.add_slide(layout or deck.layout)
+    title = slide.shapes.title
+    box = Box(title.left, title.top, title.width, title.height)
+    deck.fill(title, plan.scenario.name, box, (40, 32, 28, 24, 20), bold=True)
+    if layout is None:
+        deck.text(slide, below, deck.box, (20, *SIZES))
+    else:
+        subtitle = next(p for p in slide.placeholders if int(p.placeholder_format.type) == 4)
+        box = Box(subtitle.left, subtitle.top, subtitle.width, subtitle.height)
+        deck.fill(subtitle, below, box, (20, *SIZES))
+    notes = f"Design of a cluster that shares GPUs, made with {made}."
+    slide.notes_slide.notes_text_frame.text = clean(notes + "\nSources:\nThe scenario and the catalog.")
+
+
+def demand_slide(deck: Deck) -> None:
+    plan = deck.plan
+    demanded = amount(plan.totals.gpus_demanded, "GPU")
+    if not plan.groups:
+        title = f"{demanded} are asked for" if plan.pools else "Nobody asks for a GPU yet"
+        slide = deck.slide(title, ("demand.gpus",))
+        deck.text(slide, "No group is named in the scenario.", deck.box)
+        return
+    title = f"{_are(len(plan.groups), 'group', 'asks', 'ask')} for {demanded} at the planned peak"
+    slide = deck.slide(title, ("demand.gpus",))
+    rows = [
+        (g.name, MODE_NAMES[g.mode], number(g.vms), number(g.gpus_each), number(g.demand_gpus))
+        for g in sorted(plan.groups, key=lambda g: -g.demand_gpus)
+    ]
+    deck.table(
+        slide,
+        ("Group", "How it reaches GPUs", "VMs", "GPUs each", "GPUs"),
+        rows,
+        deck.box,
+        widths=(4, 3, 1.4, 1.6, 1.4),
+        right=(2, 3, 4),
+        about="Demand of each group",
+    )
+
+
+def _survived(plan: Plan) -> int:
+    """Host failures in each pool after which everybody has a place again."""
+    found = []
+    for pool in plan.pools:
+        lost = 0
+        for level in pool.losses:
+            if level.lost == lost + 1 and level.fits:
+                lost += 1
+        found.append(lost)
+    return min(found, default=0)
+
+
+def design_slide(deck: Deck) -> None:
+    plan, totals = deck.plan, deck.plan.totals
+    demand = f"{amount(totals.gpus_demanded, 'GPU')} of demand"
+    survived = _survived(plan)
+    if totals.unplaced_vms:
+        end = f"leave {counted(totals.unplaced_vms, 'VM')} without a GPU"
+        end = end if totals.hosts != 1 else end.replace("leave", "leaves", 1)
+    elif survived:
+        verb = "survives" if totals.hosts == 1 else "survive"
+        end = f"{verb} the loss of {count_words(survived)}"
+        end += " in each cluster" if len(plan.pools) > 1 else ""
+    else:
+        end = "have none to spare" if totals.hosts != 1 else "has none to spare"
+    slide = deck.slide(
+        f"{_are(totals.hosts, 'host', 'carries', 'carry')} {demand} and {end}",
+        ("totals.hosts", "totals.gpus"),
+    )
+    tiles = [
+        (
+            "Hosts",
+            number(totals.hosts),
+            f"{number(totals.hosts_for_demand)} for the demand, {number(totals.hosts_for_failures)} for failure and maintenance",
+        ),
+        ("GPUs", number(totals.gpus), f"{number(totals.gpus_after_failure)} with {_lost(plan)}"),
+        (
+            "VMs not placed",
+            number(totals.unplaced_vms),
+            f"{number(totals.unplaced_vms_after_failure)} after the worst failure of one host",
+        ),
+    ]
+    waiting = _waits(plan)
+    if waiting is not None:
+        tiles.append(("Chance to wait", waiting[0], f"in the busiest hours; {waiting[1]} with {_lost(plan)}"))
+    if plan.power is not None:
+        racks = f", {counted(plan.power.racks, 'rack')}" if plan.power.racks else ""
+        tiles.append(
+            ("Power", watts(plan.power.typical_w), f"typically; {watts(plan.power.peak_w)} at peak{racks}")
+        )
+    if plan.costs is not None:
+        tiles.append(
+            ("Net present cost", money(plan.costs.net_present, plan.costs.currency), cost_span(plan.costs))
+        )
+    band = int(0.75 * INCH)
+    above = Box(deck.box.left, deck.box.top, deck.box.width, deck.box.height - band)
+    deck.tiles(slide, tiles, above)
+    kinds = "; ".join(
+        f"{pool.name}: {number(pool.hosts)} x "
+        + (plan.catalog.servers[pool.server].name if pool.server else "server to be chosen")
+        + f" with {pool.gpus_per_host} {plan.catalog.gpus[pool.gpu].name}"
+        for pool in plan.pools
+    )
+    below = Box(deck.box.left, above.top + above.height, deck.box.width, band)
+    deck.text(slide, kinds, below, (16, 14, 12))
+
+
+def _waits(plan: Plan) -> tuple[str, str] | None:
+    """The chance to wait in the busiest hours, now and after a failure."""
+    now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
+    return None if now is None or after is None else (percent(now.value / 100), percent(after.value / 100))
+
+
+def _lost(plan: Plan) -> str:
+    """The loss that figures after a failure stand for."""
+    return amount(hosts_lost(plan), "host") + " lost"
+
+
+def hosts_slide(deck: Deck) -> None:
+    from gpuplan.report.diagrams import hosts_svg
+
+    plan = deck.plan
+    used = sum(pool.gpus_occupied for pool in plan.pools)
+    spare = plan.totals.hosts_for_failures
+    title = f"{number(used)} of {amount(plan.totals.gpus, 'GPU')} are taken at the peak"
+    title += f"; {_are(spare, 'host', 'is', 'are')} spare" if spare else ""
+    slide = deck.slide(title, ("totals.gpus", *(f"pools.{pool.id}.hosts" for pool in plan.pools)))
+    deck.picture(slide, hosts_svg(plan), f"Hosts and who is on their GPUs: {title}", deck.box)
+
+
+def failure_slide(deck: Deck) -> None:
+    plan, totals = deck.plan, deck.plan.totals
+    lost = totals.unplaced_vms_after_failure
+    if lost:
+        title = f"When the worst host fails, {counted(lost, 'VM')} {'has' if lost == 1 else 'have'} no GPU"
+    else:
+        gone = hosts_lost(plan)
+        fails = "a host fails" if gone == 1 else f"{count_words(gone)} hosts fail"
+        title = f"When {fails}, {amount(totals.gpus_after_failure, 'GPU')} are left"
+        title += " and everybody has a place" if _survived(plan) >= gone else ""
+    chosen = next((p for p in plan.postures if p.chosen), None)
+    slide = deck.slide(title, ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"))
+    if chosen is None:
+        deck.text(slide, "The hours at risk are not worked out for this design.", deck.box)
+        return
+    rows = [
+        (
+            f"N+{p.host_failures}{' (chosen)' if p.chosen else ''}",
+            number(p.hosts),
+            number(p.gpus),
+            hours(p.short_h),
+            hours(p.exposed_h),
+            "certain" if p.chance == 1 else percent(p.chance),
+        )
+        for p in plan.postures
+    ]
+    tall = deck.table(
+        slide,
+        (
+            "Failures tolerated",
+            "Hosts",
+            "GPUs",
+            "Short by failures, a year",
+            "At risk in maintenance, a year",
+            "Chance of it",
+        ),
+        rows,
+        Box(deck.box.left, deck.box.top, deck.box.width, int(deck.box.height * 0.65)),
+        widths=(2.4, 1.1, 1.1, 2.2, 2.5, 1.6),
+        right=(1, 2, 3, 4, 5),
+        about="Hosts and hours at risk for each number of failures tolerated",
+    )
+    top = deck.box.top + tall + int(0.2 * INCH)
+    deck.text(
+        slide,
+        "Short: hours a year in which failures leave somebody without a GPU. At risk: hours of maintenance in which one more "
+        "failure would; the chance that it happens in a year stands beside it.",
+        Box(deck.box.left, top, deck.box.width, deck.box.top + deck.box.height - top),
+        (16, 14, 12),
+        colour=QUIET,
+    )
+
+
+def waiting_slide(deck: Deck) -> None:
+    from gpuplan.report.charts import waiting_svg
+
+    waiting = _waits(deck.plan)
+    if waiting is None:
+        return
+    now, after = waiting
+    if {now, after} == {percent(0)}:
+        title = "In the busiest hours nobody has to wait, not even after a failure"
+    else:
+        title = f"In the busiest hours {now} of the requests find too few GPUs free, {after} with {_lost(deck.plan)}"
+    slide = deck.slide(title, ("totals.waiting", "totals.waiting_after_failure"))
+    svg = waiting_svg(deck.plan)
+    band = int(1.7 * INCH) if svg else min(deck.box.height, int(2.3 * INCH))
+    tiles = [
+        ("All hosts are up", now, "of the requests wait or are turned away"),
+        (capital(_lost(deck.plan)), after, "of the requests wait or are turned away"),
+    ]
+    deck.tiles(slide, tiles, Box(deck.box.left, deck.box.top, deck.box.width, band), columns=2)
+    if svg:
+        top = band + int(0.15 * INCH)
+        below = Box(deck.box.left, deck.box.top + top, deck.box.width, deck.box.height - top)
+        deck.picture(slide, svg, "Chance to wait against the number of GPUs", below)
+
+
+def network_slide(deck: Deck) -> None:
+    plan = deck.plan
+    given, use = plan.scenario.network, plan.network
+    link = f"{given.link_gbit_s:g} Gbit/s {TRANSPORT_NAMES[given.transport]}"
+    rows = [
+        (
+            r.name,
+            f"Remote GPUs: {r.workload_name}",
+            share_range(r.kept_low, r.kept, r.kept_high),
+            VERDICTS[r.verdict],
+        )
+        for r in use.remote
+    ] + [
+        (
+            t.name,
+            f"Training on {amount(t.hosts, 'host')}: {t.workload_name}",
+            share_range(t.efficiency_low, t.efficiency, t.efficiency_high),
+            VERDICTS[t.verdict],
+        )
+        for t in use.training
+    ]
+    weak = [row for row in rows if row[3] != VERDICTS["good"]]
+    if not rows:
+        title = f"No group works over the network; {link} carries data and vMotion"
+    elif not plan.groups:
+        title = f"{link} {'does not carry all' if weak else 'carries the'} work that was looked at"
+    elif weak:
+        title = f"{link} does not carry all work at full speed: {_are(len(weak), 'use', 'is', 'are')} slowed or worse"
+    else:
+        title = f"{link} carries what the groups do over the network"
+    sources = [s for r in use.remote for s in r.sources] + [s for t in use.training for s in t.sources]
+    slide = deck.slide(title, ("network.ports.shared", "network.fabric.leaves"), sources)
+    top = deck.box.top
+    if rows:
+        top += deck.table(
+            slide,
+            ("Who", "Work", "Speed kept (range)", "Verdict"),
+            rows,
+            Box(deck.box.left, top, deck.box.width, int(0.68 * deck.box.height)),
+            widths=(3, 4.2, 2.8, 1.6),
+            about="What the network leaves of the speed",
+        ) + int(0.2 * INCH)
+    deck.points(
+        slide, _fabric(plan), Box(deck.box.left, top, deck.box.width, deck.box.top + deck.box.height - top)
+    )
+
+
+def _fabric(plan: Plan) -> list[str]:
+    fabric = plan.cabling
+    if fabric is None:
+        return ["Switches are not planned."]
+    points = [
+        f"{amount(fabric.ports.total, 'port')} for each GPU host, on {amount(fabric.adapters, 'adapter')}{'s' * (fabric.adapters != 1)}."
+    ]
+    if fabric.switches is None:
+        return [*points, f"The switches are to be chosen: {fabric.reason.replace('_', ' ')}."]
+    shape = fabric.switches.shape
+    spines = f" under {shape.spines} x {fabric.switches.spine_name}" if shape.spines else ""
+    points.append(
+        f"{shape.leaves} x {fabric.switches.leaf_name}{spines}, oversubscription {shape.oversubscription:.2f}:1."
+    )
+    return [
+        *points,
+        *(f"{each.part} fails: {each.left}." for each in fabric.failures if each.part == "A leaf"),
+    ]
+
+
+def cost_series(costs: Costs) -> tuple[CostPart, ...]:
+    """Parts of the cost as a chart shows them: the largest, and the others put together; they sum to what is paid."""
+    ranked = sorted(costs.parts, key=lambda part: -sum(abs(value) for value in part.yearly))
+    if len(ranked) <= SERIES + 1:
+        return tuple(costs.parts)
+    shown = {part.name for part in ranked[:SERIES]}
+    others = [part for part in costs.parts if part.name not in shown]
+    rest = tuple(sum(values) for values in zip(*(part.yearly for part in others), strict=True))
+    return (*(part for part in costs.parts if part.name in shown), CostPart("Other parts", rest, ""))
+
+
+def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
+    from pptx.enum.chart import XL_CHART_TYPE
+
+    slide = deck.slide(
+        f"The design costs {money(costs.net_present, costs.currency)} net present {cost_span(costs).partition(';')[0]}",
+        ("cost.net_present", "cost.years.0"),
+    )
+    years = ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
+    data = chart_data(years, {part.name: part.yearly for part in cost_series(costs)})
+    note = int(0.65 * INCH) if costs.excludes else 0
+    box = Box(deck.box.left, deck.box.top, deck.box.width, deck.box.height - note)
+    chart, _ = deck.chart(
+        slide,
+        XL_CHART_TYPE.COLUMN_STACKED,
+        data,
+        box,
+        unit=costs.currency,
+        most=max(map(abs, costs.cash)),
+        legend=True,
+        about="Cost of each part in each year",
+    )
+    for series, colour in zip(chart.plots[0].series, COLOURS, strict=False):
+        series.format.fill.solid()
+        series.format.fill.fore_color.rgb = rgb(colour)
+        series.format.line.color.rgb = rgb("FFFFFF")
+        series.invert_if_negative = False
+    chart.plots[0].gap_width = 60
+    if note:
+        below = Box(box.left, box.top + box.height, box.width, note)
+        deck.text(slide, f"Cost excludes: {'; '.join(costs.excludes)}", below, (14, 12), colour=QUIET)
+
+
+def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
+    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.util import Pt
+
+    parts = sorted(costs.parts, key=lambda part: part.total)
+    if not parts:
+        return
+    largest = parts[-1]
+    slide = deck.slide(
+        f"{largest.name}: the largest part, {money(largest.total, costs.currency)} of "
+        f"{money(costs.total, costs.currency)} paid over {counted(costs.years, 'year')}",
+        ("cost.total", f"cost.parts.{largest.name.lower().replace(' ', '-')}"),
+    )
+    totals = {f"Paid over {counted(costs.years, 'year')}": [part.total for part in parts]}
+    data = chart_data([part.name for part in parts], totals)
+    most = max(abs(part.total) for part in parts)
+    chart, pattern = deck.chart(
+        slide,
+        XL_CHART_TYPE.BAR_CLUSTERED,
+        data,
+        deck.box,
+        unit=costs.currency,
+        most=most,
+        legend=False,
+        about="Cost of each part over all years",
+    )
+    plot = chart.plots[0]
+    plot.gap_width = 50
+    plot.has_data_labels = True
+    plot.data_labels.number_format, plot.data_labels.number_format_is_linked = pattern, False
+    plot.data_labels.font.size = Pt(12)
+    plot.series[0].invert_if_negative = False
+    plot.series[0].format.fill.solid()
+    plot.series[0].format.fill.fore_color.rgb = rgb(COLOURS[0])
+
+
+def silos_slide(deck: Deck) -> None:
+    against = silo_costs(deck.plan)
+    if against is None or len(against.groups) < 2:
+        return
+    currency = against.currency
+    if against.saved > 0:
+        title = f"Shared hosts save {money(against.saved, currency)} net present against hosts for each group alone"
+    elif against.saved == 0:
+        title = "Hosts for each group alone cost as much as shared ones"
+    else:
+        title = f"Hosts for each group alone would cost {money(-against.saved, currency)} less net present"
+    slide = deck.slide(
+        title,
+        why="Each group is planned again with hosts of its own, at the same target, and all of them on shared hosts. A stated "
+        "total and hosts already there are left aside.",
+    )
+    rows = [
+        (silo.name, number(silo.hosts), number(silo.gpus), money(silo.net_present, currency))
+        for silo in sorted(against.groups, key=lambda silo: -silo.net_present)
+    ]
+    rows += [
+        (
+            "All groups, each alone",
+            number(against.hosts),
+            number(against.gpus),
+            money(against.net_present, currency),
+        ),
+        (
+            "All groups, shared",
+            number(against.pool_hosts),
+            number(against.pool_gpus),
+            money(against.pool_net_present, currency),
+        ),
+    ]
+    note = int(0.65 * INCH) if against.excludes else 0
+    deck.table(
+        slide,
+        ("Group", "Hosts", "GPUs", "Net present cost"),
+        rows,
+        Box(deck.box.left, deck.box.top, deck.box.width, deck.box.height - note),
+        widths=(5, 1.5, 1.5, 3),
+        right=(1, 2, 3),
+        keep=2,
+        about="Hosts and cost of each group alone, and of all of them on shared hosts",
+    )
+    if note:
+        below = Box(deck.box.left, deck.box.top + deck.box.height - note, deck.box.width, note)
+        deck.text(slide, f"Cost excludes: {'; '.join(against.excludes)}", below, (14, 12), colour=QUIET)
+
+
+def decisions_slide(deck: Deck) -> None:
+    decisions = deck.plan.decisions
+    if not decisions:
+        return
+    slides = 1 if len(decisions) <= 5 else 2
+    each = -(-len(decisions) // slides)
+    for at in range(slides):
+        part = decisions[at * each : (at + 1) * each]
+        title = f"{_are(len(decisions), 'decision', 'shapes', 'shape')} the design"
+        slide = deck.slide(
+            title + (f" ({at + 1} of {slides})" if slides > 1 else ""),
+            sources=[s for d in part for s in d.sources],
+            why="\n".join(f"({d.number}) {d.justification} {d.implication}" for d in part),
+        )
+        deck.table(
+            slide,
+            ("", "About", "Decision"),
+            [(str(d.number), d.title, d.decision) for d in part],
+            deck.box,
+            widths=(0.8, 2.6, 8.6),
+            lines=5,
+            about="Design decisions",
+        )
+
+
+def open_points_slide(deck: Deck, messages: Sequence[Message]) -> None:
+    """What is assumed, and what is open."""
+    weighty = [m for m in messages if m.level in ("stop", "warn")]
+    assumed = [m for m in messages if m.code.endswith("-assumed")]
+    title = (
+        f"{_are(len(weighty), 'point', 'is', 'are')} open, and inputs are assumed"
+        if assumed and weighty
+        else f"{_are(len(weighty), 'point', 'is', 'are')} open"
+        if weighty
+        else "The design rests on assumptions that the customer can confirm"
+        if assumed
+        else "Nothing is open, and no input is assumed"
+    )
+    slide = deck.slide(
+        title,
+        sources=[s for m in messages for s in m.sources],
+        why="\n".join(m.text for m in messages if not m.change),
+    )
+    items = [m.text for m in (*weighty, *assumed)]
+    if deck.plan.costs is not None and deck.plan.costs.excludes:
+        items.append(f"The cost excludes: {'; '.join(deck.plan.costs.excludes)}.")
+    deck.points(slide, items or ["Every input is stated."], deck.box)
+
+
+def next_steps_slide(deck: Deck, messages: Sequence[Message]) -> None:
+    """What to ask and to do next."""
+    asked: dict[str, list[str]] = {}
+    for message in messages:
+        if change := what_to_do(message):
+            asked.setdefault(change, []).append(message.text.rstrip("."))
+    changes = [
+        f"{change} ({texts[0]}{f'; and {len(texts) - 1} more like it' if len(texts) > 1 else ''})"
+        for change, texts in asked.items()
+    ]
+    if changes:
+        title = f"{_are(len(changes), 'step', 'is', 'are')} next"
+    else:
+        title = "The next step is a quote"
+    slide = deck.slide(
+        title,
+        sources=[s for m in messages for s in m.sources],
+        why="\n".join(f"{m.text} {what_to_do(m)}".strip() for m in messages if m.change),
+    )
+    deck.points(slide, changes or ["Ask for quotes, and confirm the design."], deck.box)
