@@ -22,12 +22,10 @@ PACKAGE = Path(gpuplan.__file__).parent
 SECTIONS = ("Parameters", "Returns", "Notes", "Raises", "Examples", "References")
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    f"{info.name}.{name}": function
-    for info in pkgutil.iter_modules(models.__path__)
-    for name, function in vars(importlib.import_module(f"gpuplan.models.{info.name}")).items()
-    if inspect.isfunction(function)
-    and function.__module__ == f"gpuplan.models.{info.name}"
-    and not name.startswith("_")
+    f"{info.name.removeprefix('gpuplan.models.')}.{name}": function
+    for info in pkgutil.walk_packages(models.__path__, "gpuplan.models.")
+    for name, function in vars(importlib.import_module(info.name)).items()
+    if inspect.isfunction(function) and function.__module__ == info.name and not name.startswith("_")
 }
 
 
@@ -60,7 +58,8 @@ def unit_of(name: str) -> str | None:
 
 
 def test_there_are_models() -> None:
-    assert len(FUNCTIONS) > 12
+    assert len(FUNCTIONS) > 80
+    assert "demand.users.active_people" in FUNCTIONS, "functions of the rooms within"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

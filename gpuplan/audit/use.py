@@ -22,7 +22,7 @@ from gpuplan.audit.trace import MAX_NAME, Jobs, Samples
 from gpuplan.models.demand.queueing import (
     hayward_b,
     hayward_wait_longer_chance,
-    kaufman_roberts_curve,
+    kaufman_roberts,
     least_servers,
     peakedness_of_mix,
 )
@@ -1063,7 +1063,7 @@ def _kaufman_roberts(
     units = [round(float(size) * parts) for size in sizes]
     capacity = max(gpus * parts, max(units))
     while True:
-        curve = kaufman_roberts_curve(capacity, loads=loads, sizes=units) @ (count / count.sum())
+        curve = kaufman_roberts(capacity, loads=loads, sizes=units) @ (count / count.sum())
         enough = np.flatnonzero(curve[::parts] <= share)
         if len(enough):
             break

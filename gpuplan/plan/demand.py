@@ -21,7 +21,7 @@ import numpy as np
 from gpuplan.catalog import SEASONS, Catalog, offset_min, zone_of
 from gpuplan.facts import Fact
 from gpuplan.models import demand
-from gpuplan.models.demand import queueing, working_hours
+from gpuplan.models.demand import closed_groups, queueing, working_hours
 from gpuplan.plan.access import held_gpus, work_fact
 from gpuplan.plan.results import GroupPlan
 from gpuplan.scenario import MAX_VMS, Group, Scenario, hours_length_h, hours_min, sites_people
@@ -355,7 +355,7 @@ class Odds:
         return np.asarray(by_group @ (asked / asked.sum()))
 
     def _lost(self, reach: int) -> np.ndarray:
-        each = queueing.kaufman_roberts_curve(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
+        each = queueing.kaufman_roberts(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
         return each[:: self.parts]
 
     def _closed(self, reach: int) -> np.ndarray:
@@ -368,11 +368,11 @@ class Odds:
         shares, sizes = [p for p, _ in alike], [size for _, size in alike]
         people = list(alike.values())
         if self.target.rule == "turned-away":
-            each = queueing.closed_blocking_curve(reach, people=people, shares=shares, sizes=sizes)
+            each = closed_groups.closed_blocking(reach, people=people, shares=shares, sizes=sizes)
         elif self.target.rule == "wait":
-            each = queueing.closed_wait_curve(reach, people=people, shares=shares, sizes=sizes)
+            each = closed_groups.closed_wait_chance(reach, people=people, shares=shares, sizes=sizes)
         else:
-            each = queueing.closed_wait_longer_curve(
+            each = closed_groups.closed_wait_longer_chance(
                 reach,
                 people=people,
                 shares=shares,

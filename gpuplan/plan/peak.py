@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import demand, placement
-from gpuplan.models.demand import queueing, working_hours
+from gpuplan.models.demand import closed_groups, queueing, working_hours
 from gpuplan.plan.access import (
     allocate,
     existing_rooms,
@@ -270,9 +270,9 @@ TARGETS = {
     "wait-time": "with {value_u} at most {chance_u} wait longer than {wait_min_u}, with one fewer more",
 }
 FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
-    ("closed", "wait"): queueing.closed_wait_chance,
-    ("closed", "wait-time"): queueing.closed_wait_longer_curve,
-    ("closed", "turned-away"): queueing.closed_blocking,
+    ("closed", "wait"): closed_groups.closed_wait_chance,
+    ("closed", "wait-time"): closed_groups.closed_wait_longer_chance,
+    ("closed", "turned-away"): closed_groups.closed_blocking,
     ("poisson", "wait"): queueing.hayward_c,
     ("poisson", "turned-away"): queueing.kaufman_roberts,
     ("poisson", "wait-time"): queueing.hayward_wait_longer_chance,

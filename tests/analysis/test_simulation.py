@@ -12,7 +12,8 @@ from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.demand import methods
 from gpuplan.analysis.simulation import trial, trial_dict, trial_hosts, trial_streams
 from gpuplan.catalog import Catalog
-from gpuplan.models.demand.queueing import closed_blocking, erlang_c
+from gpuplan.models.demand.closed_groups import closed_blocking
+from gpuplan.models.demand.queueing import erlang_c
 from gpuplan.models.demand.simulation import Progress
 from gpuplan.scenario import from_dict
 
@@ -64,7 +65,7 @@ def test_people_turned_away_as_engset_says(catalog: Catalog) -> None:
         hardware={"gpus_per_host": 1},
     )
     found = trial(plan, "vgpu", hosts=11)
-    exact = closed_blocking(11, people=[20, 6], shares=[0.4, 0.5], sizes=[1, 1])
+    exact = closed_blocking(11, people=[20, 6], shares=[0.4, 0.5], sizes=[1, 1])[-1]
     for outcome, chance in zip(found.simulated.streams, exact, strict=True):
         figure = outcome.turned_away
         assert figure.half_width is not None

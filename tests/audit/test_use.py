@@ -27,7 +27,7 @@ from gpuplan.audit.use import (
     suggested_scenario,
 )
 from gpuplan.catalog import Catalog
-from gpuplan.models.demand.queueing import erlang_b, erlang_c, wait_longer_chance
+from gpuplan.models.demand.queueing import erlang_b, erlang_c, hayward_wait_longer_chance
 from gpuplan.plan.demand import weeks
 from gpuplan.scenario import Scenario, from_dict, parse_scenario, wrong_values
 
@@ -642,7 +642,7 @@ def test_replays_agree_with_the_formulas_where_they_hold() -> None:
     assert turned["kaufman-roberts"].gpus_needed == next(
         n for n in range(100) if erlang_b(n, load=found.offered_gpus) <= 0.05
     )
-    waits = wait_longer_chance(24, load=found.offered_gpus, duration_h=2.0, wait_h=0.25)
+    waits = hayward_wait_longer_chance(24, load=found.offered_gpus, peakedness=1, duration_h=2.0, wait_h=0.25)
     assert erlang_c(24, load=found.offered_gpus) > waits > 0.05
     assert long["erlang-c"].chance == pytest.approx(waits, rel=0.03)
     assert long["replay"].chance == pytest.approx(waits, rel=0.15)

@@ -82,7 +82,7 @@ def test_the_target_moves_the_gpus(catalog: Catalog) -> None:
     tight = planned(catalog, group, rule="wait", chance=0.05)
     line = tight.lines["pools.vgpu.gpus_for_target"]
     assert line.value == tight.totals.gpus_demanded == 19
-    assert line.function == "models.demand.queueing.closed_wait_chance"
+    assert line.function == "models.demand.closed_groups.closed_wait_chance"
     late = [
         planned(catalog, group, rule="wait-time", wait_min=minutes).totals.gpus_demanded
         for minutes in (0, 10, 60, 600)
