@@ -220,6 +220,16 @@ def percent(value: float) -> str:
     return f"{100 * value:.{digits}f} %"
 
 
+def share_words(share: float) -> str:
+    """A part of a whole in whole per cent; what is little is not nothing."""
+    return "<1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
+
+
+def share_range(low: float, typical: float, high: float) -> str:
+    """A part of a whole with its range: ``97 % (33 to 99 %)``."""
+    return f"{share_words(typical)} ({share_words(low).removesuffix(' %')} to {share_words(high)})"
+
+
 def stated_percent(value: float) -> str:
     """A share in per cent as somebody stated it, without rounding it to two digits: ``0.2 %``."""
     return f"{100 * value:.6g} %"

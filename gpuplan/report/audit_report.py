@@ -12,7 +12,8 @@ import numpy as np
 
 from gpuplan.audit.trace import Reading
 from gpuplan.audit.use import REAL_TIME_S, Audit, Comparison, Method, Suggestion
-from gpuplan.report.text import heading, table, wrapped
+from gpuplan.report.table import grid_text
+from gpuplan.report.text import heading, wrapped
 from gpuplan.wording import DAY_NAMES, amount, number, percent, wait_words
 
 MOST_GROUPS = 20
@@ -211,7 +212,7 @@ def _allocation(found: Audit) -> str:
             f"{percent(use.waits.long_share)} longer than 10 min."
         )
     heads = ("Group", "Jobs", "GPU-hours", "Share", "Mean h", "Mean GPUs", "Peak", "Used of own peak")
-    return text + "\n\n" + table(heads, rows, right=(1, 2, 3, 4, 5, 6, 7)) + more
+    return text + "\n\n" + grid_text(heads, rows, right=(1, 2, 3, 4, 5, 6, 7)) + more
 
 
 def _activity(found: Audit) -> str:
@@ -236,7 +237,7 @@ def _activity(found: Audit) -> str:
         f"{use.interval_s:.0f} s; mean {use.mean_activity_pct:.1f} %. This is not how many GPUs were allocated."
     )
     heads = ("Group", "Samples", "Mean", "Above 0", "Above 5 %", "GPUs at a time", "As busy as")
-    return text + "\n\n" + table(heads, rows, right=(1, 2, 3, 4, 5, 6)) + more
+    return text + "\n\n" + grid_text(heads, rows, right=(1, 2, 3, 4, 5, 6)) + more
 
 
 def _suggestions(suggestions: Sequence[Suggestion]) -> str:
@@ -252,7 +253,7 @@ def _suggestions(suggestions: Sequence[Suggestion]) -> str:
         for s in suggestions
     ]
     heads = ("Group", "At once", "GPUs each", "A day", "Hours each", "When")
-    text = heading("Groups for a scenario") + table(heads, rows, right=(1, 2, 3, 4))
+    text = heading("Groups for a scenario") + grid_text(heads, rows, right=(1, 2, 3, 4))
     for s in suggestions:
         if s.rounded_up:
             text += "\n" + wrapped(f"{s.name}: {s.note}.")
@@ -264,7 +265,7 @@ def _methods(found: Sequence[Method], gpus: int, what: str) -> str:
         (m.name, percent(m.chance), "" if m.gpus_needed is None else number(m.gpus_needed), m.assumption)
         for m in found
     ]
-    return table((what, f"With {gpus}", "GPUs needed", "Assumption"), rows, right=(1, 2))
+    return grid_text((what, f"With {gpus}", "GPUs needed", "Assumption"), rows, right=(1, 2))
 
 
 def _comparison(found: Comparison, left_out: int) -> str:

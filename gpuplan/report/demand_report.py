@@ -17,7 +17,8 @@ from gpuplan.analysis.demand import (
 from gpuplan.analysis.simulation import Trial, by_group, trial_dict
 from gpuplan.plan import Plan
 from gpuplan.plan.demand import burst_fact
-from gpuplan.report.text import heading, table, wrapped
+from gpuplan.report.table import grid_text
+from gpuplan.report.text import heading, wrapped
 from gpuplan.wording import (
     FORMULA_NAMES,
     METHOD_NAMES,
@@ -185,7 +186,7 @@ def demand_text(plan: Plan, trials: Sequence[Trial] = ()) -> str:
     )
     parts.append(
         heading("What is enough")
-        + table(
+        + grid_text(
             ("Rule", "GPUs", "Assumption"),
             [
                 (
@@ -201,7 +202,7 @@ def demand_text(plan: Plan, trials: Sequence[Trial] = ()) -> str:
     if plan.hours:
         parts.append(
             heading("Through the week")
-            + table(
+            + grid_text(
                 ("Cluster", "Mean GPUs", "GPUs", "Hosts", "When (UTC)"),
                 [
                     (
@@ -247,7 +248,7 @@ def _methods_text(plan: Plan, found: Methods, name: str) -> str:
         heading(
             f"{name}: {target_words(rule, found.target.chance, found.target.wait_h * 60, found.target.each)}"
         )
-        + table(("Assumption", "Formula", "GPUs", f"Chance with {found.gpus}, without spare hosts"), rows)
+        + grid_text(("Assumption", "Formula", "GPUs", f"Chance with {found.gpus}, without spare hosts"), rows)
         + "\n"
         + wrapped(
             believe_words(found.believe, float(bursts.low or 1), float(bursts.high or 1), measured)
@@ -289,7 +290,7 @@ def trial_text(plan: Plan, trial: Trial) -> str:
     down = f", {trial.down} down" if trial.down else ""
     return (
         heading(f"Simulated on {amount(trial.hosts, 'host')} with {amount(trial.gpus, 'GPU')}{down} ({when})")
-        + table(
+        + grid_text(
             ("Group", "Requests", "Waited", "Waited longer", "Turned away", "90 % wait at most"),
             rows,
             right=(1,),
@@ -314,7 +315,7 @@ def _silos_text(plan: Plan) -> str:
     rows.append(
         ("Together", number(pool.gpus), pool.hosts, number(pool.installed_gpus), percent(pool.utilisation))
     )
-    return heading("Silos against the pool, with spare hosts") + table(
+    return heading("Silos against the pool, with spare hosts") + grid_text(
         ("Group", "GPUs demanded", "Hosts", "GPUs", "Utilisation"), rows, right=(1, 2, 3, 4)
     )
 
@@ -326,7 +327,7 @@ def _years_text(plan: Plan) -> str:
         for y in years
     ]
     left_out = years_left_out(len(years), plan.scenario.demand.years)
-    text = heading("Growth") + table(
+    text = heading("Growth") + grid_text(
         ("Year", "People", "GPUs demanded", "Hosts", "GPUs", "Hosts to buy"), rows, right=(1, 2, 3, 4, 5)
     )
     return text + (f"\n{left_out}" if left_out else "")

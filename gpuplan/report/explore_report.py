@@ -14,8 +14,9 @@ from gpuplan.analysis.compare import CompareRow, Comparison
 from gpuplan.analysis.explore import Candidate, Condition, Exploration, Option, why_not
 from gpuplan.analysis.sensitivity import Bar, Threshold
 from gpuplan.plan import Plan
-from gpuplan.report.tables import plain
-from gpuplan.report.text import heading, indented, table, wrapped
+from gpuplan.report.plan_data import plain
+from gpuplan.report.table import grid_text, indented
+from gpuplan.report.text import heading, wrapped
 from gpuplan.scenario import Scenario, field_of
 from gpuplan.wording import (
     amount,
@@ -125,7 +126,7 @@ def exploration_text(
             f"the server or the adapter, {len(found.rejected)} out."
         )
         + "\n"
-        + table(
+        + grid_text(
             ("", ""),
             [
                 (
@@ -148,7 +149,7 @@ def exploration_text(
         )
         parts.append(
             heading("Not beaten in cost, hours short and waiting at once")
-            + table(
+            + grid_text(
                 ("Net present", "Short a year", "Chance to wait", "Design"),
                 [
                     (
@@ -171,7 +172,7 @@ def exploration_text(
         missing = Counter(name for o in found.unpriced for name in o.unpriced)
         parts.append(
             heading("In, but without a price")
-            + table(
+            + grid_text(
                 ("Designs", "No price of"), [(str(n), name) for name, n in missing.most_common()], right=(0,)
             )
         )
@@ -185,7 +186,9 @@ def exploration_text(
         more = f"\n{counted(left, 'reason')} more in --csv and --json." if left > 0 else ""
         parts.append(
             heading("Out, and why")
-            + table(("Designs", "Reason"), [(str(n), reason) for reason, n in reasons[:SHOWN]], right=(0,))
+            + grid_text(
+                ("Designs", "Reason"), [(str(n), reason) for reason, n in reasons[:SHOWN]], right=(0,)
+            )
             + more
         )
     if found.notes:
@@ -345,7 +348,7 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
             "low and high, everything else as it is."
         ),
         heading("Cost, the input that moves it most first")
-        + table(
+        + grid_text(
             ("Low", "High", "Cost at low", "at high", "Basis", "Input"),
             [
                 (
@@ -365,7 +368,7 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
     if moved:
         parts.append(
             heading("Hosts")
-            + table(
+            + grid_text(
                 ("At low", "At high", "Input"),
                 [(_count(bar.hosts_low), _count(bar.hosts_high), _span(bar)) for bar in moved],
                 right=(0, 1),
@@ -374,7 +377,7 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
     if limits:
         parts.append(
             heading(f"Where it is no longer {amount(plan.totals.hosts, 'host')}")
-            + table(
+            + grid_text(
                 ("Smaller", "Hosts", "Now", "Larger", "Hosts", "Input"),
                 [
                     (
@@ -448,7 +451,7 @@ def compare_text(found: Comparison) -> str:
         for row in found.rows
     ]
     parts = [
-        table(("", "", *found.names), rows) + "\n* differs",
+        grid_text(("", "", *found.names), rows) + "\n* differs",
         *(
             [heading("In words") + "\n".join(indented(s, 0) for s in found.sentences)]
             if found.sentences

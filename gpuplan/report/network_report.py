@@ -31,9 +31,20 @@ from gpuplan.plan.gpu_speed import round_trip, tcp_rate
 from gpuplan.plan.network import carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import CLAIMED_GBIT_S, MAX_HOSTS, TrainingUse, claims, curves
-from gpuplan.report.tables import plain
-from gpuplan.report.text import heading, share_range, share_words, table, wrapped
-from gpuplan.wording import AGGREGATION_NAMES, TRANSPORT_NAMES, VERDICTS, amount, basis_word, number, percent
+from gpuplan.report.plan_data import plain
+from gpuplan.report.table import grid_text
+from gpuplan.report.text import heading, wrapped
+from gpuplan.wording import (
+    AGGREGATION_NAMES,
+    TRANSPORT_NAMES,
+    VERDICTS,
+    amount,
+    basis_word,
+    number,
+    percent,
+    share_range,
+    share_words,
+)
 
 STUN, WORST_STUN = "vMotion stun", "vMotion stun, worst case"
 
@@ -136,7 +147,7 @@ def network_text(plan: Plan) -> str:
         met = {True: "met", False: "not met", None: "not measured"}
         parts.append(
             heading("The vendor's rules")
-            + table(("", "Field", "Rule"), [(met[rule.met], rule.path, rule.text) for rule in use.rules])
+            + grid_text(("", "Field", "Rule"), [(met[rule.met], rule.path, rule.text) for rule in use.rules])
         )
     parts += [
         _carried_text(plan),
@@ -161,7 +172,7 @@ def _remote_text(uses: Sequence[RemoteUse]) -> str:
         )
     return (
         heading("GPUs over the network")
-        + table(
+        + grid_text(
             ("Group", "Users", "Gbit/s each", "Share of native speed", "Slowdown", "", "Basis"),
             [
                 (
@@ -211,7 +222,7 @@ def _carried_text(plan: Plan) -> str:
         )
     return (
         heading("What this link carries")
-        + table(("Work", "Remote GPU, one user", "", f"Training on {hosts} hosts", ""), rows)
+        + grid_text(("Work", "Remote GPU, one user", "", f"Training on {hosts} hosts", ""), rows)
         + "\n"
         + wrapped("Shares of the speed that a GPU has in the VM's own host, or alone: typical (low to high).")
     )
@@ -232,7 +243,7 @@ def _training_text(uses: Sequence[TrainingUse]) -> str:
     ]
     return (
         heading("Training on several hosts")
-        + table(
+        + grid_text(
             ("Job", "Hosts x GPUs", "Efficiency", "Each second", "Hours", "Knee", ""),
             rows,
             right=(3, 4, 5),
@@ -269,7 +280,7 @@ def _scaling_text(plan: Plan) -> str:
     how = AGGREGATION_NAMES[plan.scenario.training.aggregation]
     return (
         heading(f"Scaling of the training job, {how}")
-        + table(("Hosts", "Each second", names[0] + " (chosen)", *names[1:]), rows, right=right)
+        + grid_text(("Hosts", "Each second", names[0] + " (chosen)", *names[1:]), rows, right=right)
         + "\n"
         + wrapped("Efficiency over hosts with links of so many Gbit/s; the chosen network with its range.")
     )
@@ -288,7 +299,7 @@ def _claims_text(plan: Plan, tcp: Fact) -> str:
     ]
     return (
         heading("The vendor's claim: twice the efficiency with PVRDMA on four hosts with a T4 each")
-        + table(("Work", "TCP", "PVRDMA", "Speed-up", "Twice at (Gbit/s)"), rows, right=(1, 2, 3, 4))
+        + grid_text(("Work", "TCP", "PVRDMA", "Speed-up", "Twice at (Gbit/s)"), rows, right=(1, 2, 3, 4))
         + "\n"
         + wrapped(
             f"The claim names no model and no batch. On 100 Gbit/s with {amount(tcp.value, tcp.unit)} over TCP it holds where the "
@@ -340,13 +351,13 @@ def _fabric_text(fabric: Cabling | None) -> str:
         ]
     return (
         heading("Fabric")
-        + table(("", ""), rows)
+        + grid_text(("", ""), rows)
         + "\n\n"
         + heading("To configure")
         + "\n".join(wrapped(f"{each.where}: {each.what}") for each in fabric.settings)
         + "\n\n"
         + heading("When a part fails")
-        + table(("Part", "Left", "Affected"), [(f.part, f.left, f.affected) for f in fabric.failures])
+        + grid_text(("Part", "Left", "Affected"), [(f.part, f.left, f.affected) for f in fabric.failures])
     )
 
 
@@ -518,7 +529,7 @@ def calibration_text(found: Mapping[str, Any]) -> str:
 
 def parameters_text(found: Mapping[str, Any]) -> str:
     """Fitted parameters: the value of the catalog, fitted again, and the range."""
-    return table(
+    return grid_text(
         ("Item", "Parameter", "Catalog", "Refitted", "Low", "High", ""),
         [
             (
@@ -538,7 +549,7 @@ def parameters_text(found: Mapping[str, Any]) -> str:
 
 def targets_text(found: Mapping[str, Any]) -> str:
     """What the models are held to on the rows they were fitted on, and what is reached."""
-    return table(
+    return grid_text(
         ("Area", "Rows", "Mean at most", "Mean", "Worst at most", "Worst", ""),
         [
             (
@@ -565,7 +576,7 @@ def errors_text(found: Mapping[str, Any]) -> str:
         for e in listed
         if e["area"] == area
     ]
-    return table(("Area", "Series", "", "Rows", "Mean", "Worst", "Bias"), rows, right=(3, 4, 5, 6))
+    return grid_text(("Area", "Series", "", "Rows", "Mean", "Worst", "Bias"), rows, right=(3, 4, 5, 6))
 
 
 def _error_cells(e: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -598,7 +609,7 @@ def worst_text(found: Mapping[str, Any], rows: int = WORST_ROWS) -> str:
 
 def _rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """Measurements beside predictions; why nothing was fitted on some of them is said below."""
-    text = table(
+    text = grid_text(
         ("Row", "Measured", "Predicted", "Error", ""),
         [(r["id"], *_measured_cells(r), "" if r["fitted"] else "shown") for r in rows],
         right=(1, 2, 3),
@@ -654,7 +665,7 @@ def warm_text(catalog: Catalog) -> str:
         A table: native, over the network, the share kept, and what was added. [-]
     """
     rows = [row for row in catalog.rows("remote_times") if row["phase"] != "cold inference"]
-    return table(
+    return grid_text(
         ("Series", "Work", "Batch", "Gbit/s", "Native", "Remote", "Kept", "Added"),
         [
             (

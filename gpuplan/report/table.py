@@ -12,17 +12,29 @@ import io
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpuplan.wording import bare_amount, basis_word, hours, number, percent, watts
+from gpuplan.wording import basis_word, hours, money, number, percent, share_words, wait_words, watts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 100
 """Characters of a line in a terminal."""
+NARROWEST = 16
+"""Characters that a column of text keeps when a line is too long."""
 NOTHING = "\u2013"
 """Stands for no amount on the screen."""
+
+
+def one_place(value: float) -> str:
+    """A mean or a quantile of a count: one decimal tells enough."""
+    return f"{value:,.1f}".replace(",", "\u202f").removesuffix(".0")
+
+
+SCALES = ((1, ""), (1_000, "thousands of "), (1_000_000, "millions of "))
+"""In what money is told where a page is too narrow for it."""
 
 
 class Kind(NamedTuple):
@@ -35,10 +47,15 @@ class Kind(NamedTuple):
 KINDS: Mapping[str, Kind] = {
     "text": Kind(lambda value, _: str(value), numeric=False),
     "number": Kind(lambda value, _: number(value)),
-    "money": Kind(bare_amount),
+    "whole": Kind(lambda value, _: number(round(value))),
+    "mean": Kind(lambda value, _: one_place(value)),
+    "money": Kind(lambda value, _: money(value, "").strip()),
     "share": Kind(lambda value, _: percent(value)),
+    "portion": Kind(lambda value, _: share_words(value)),
     "hours": Kind(lambda value, _: hours(value)),
+    "wait": Kind(lambda value, _: wait_words(value)),
     "watts": Kind(lambda value, _: watts(value)),
+    "yes": Kind(lambda value, _: number(value), numeric=False),
     "basis": Kind(lambda value, _: basis_word(value), numeric=False),
     "sources": Kind(lambda value, _: ", ".join(value), numeric=False),
 }
@@ -95,7 +112,11 @@ class Table:
 
     def shown(self) -> Table:
         """The table without what is too much for a page."""
-        at = [n for n, column in enumerate(self.columns) if not column.detail]
+        return self.without(*(column.key for column in self.columns if column.detail))
+
+    def without(self, *keys: str) -> Table:
+        """The table without some columns."""
+        at = [n for n, column in enumerate(self.columns) if column.key not in keys]
         if len(at) == len(self.columns):
             return self
         return replace(
@@ -103,6 +124,19 @@ class Table:
             columns=tuple(self.columns[n] for n in at),
             rows=tuple(tuple(row[n] for n in at) for row in self.rows),
         )
+
+    def top(self, rows: int) -> Table:
+        """The first rows and the totals."""
+        end = len(self.rows) - self.totals
+        return replace(self, rows=(*self.rows[: min(rows, end)], *self.rows[end:]))
+
+    def dressed(self, key: str, dress: Callable[[int, Cell], Mapping[str, Any]]) -> Table:
+        """The table with more for the screen to draw in a column, by the number of the row and its cell."""
+        at = next(n for n, column in enumerate(self.columns) if column.key == key)
+        rows = [list(row) for row in self.cells()]
+        for n, row in enumerate(rows):
+            row[at] = replace(row[at], more={**row[at].more, **dress(n, row[at])})
+        return replace(self, rows=tuple(tuple(row) for row in rows))
 
 
 def words(cell: Cell, column: Column) -> str:
@@ -130,56 +164,108 @@ def texts(table: Table) -> list[tuple[str, ...]]:
     ]
 
 
-def text(table: Table) -> str:
-    """The table for a terminal."""
+def text(table: Table, below: Sequence[str] = ()) -> str:
+    """The table for a terminal; what stands in the columns ``below`` is written under each row."""
     shown = table.shown()
-    return grid_text(heads(shown), texts(shown), numeric(shown))
+    rows = shown.without(*below)
+    lines = _grid(heads(rows), texts(rows), numeric(rows))
+    if below:
+        under = shown.without(*(column.key for column in shown.columns if column.key not in below))
+        said = ["; ".join(filter(None, cells)) for cells in texts(under)]
+        lines[1:] = [
+            f"{line}\n{indented(more, 12)}" if more else line
+            for line, more in zip(lines[1:], said, strict=True)
+        ]
+    return "\n".join(lines)
 
 
 def grid_text(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int] = ()) -> str:
-    """Rows of text in columns, heads above them unless all are empty; the last column is wrapped to the width of the page."""
+    """Rows of text in columns, heads above them unless all are empty, wrapped to the width of the page: the last column first."""
+    return "\n".join(_grid(heads, rows, right))
+
+
+def _grid(heads: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[int]) -> list[str]:
+    """The heads and each row, of several lines where a cell is folded."""
     lines = [[str(cell) for cell in row] for row in rows]
+    widths = _widths(heads, lines, right)
     if any(heads):
         lines.insert(0, list(heads))
-    widths = [max((len(line[at]) for line in lines), default=0) for at in range(len(heads))]
     found = []
     for line in lines:
-        start = "".join(
-            (cell.rjust(width) if at in right else cell.ljust(width)) + "  "
-            for at, (cell, width) in enumerate(zip(line[:-1], widths[:-1], strict=True))
-        )
-        last = line[-1].rjust(widths[-1]) if len(heads) - 1 in right else line[-1]
-        room = max(30, WIDTH - len(start))
-        folded = textwrap.wrap(last, room, break_long_words=False, break_on_hyphens=False) or [""]
-        found += [(start + folded[0]).rstrip(), *(" " * len(start) + more for more in folded[1:])]
-    return "\n".join(found)
+        folded = [_folded(cell, width) for cell, width in zip(line, widths, strict=True)]
+        tall = zip_longest(*folded, fillvalue="")
+        found.append("\n".join(_set(cells, widths, right) for cells in tall))
+    return found
+
+
+def _set(cells: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> str:
+    """One line of a grid."""
+    aligned = (
+        cell.rjust(width) if at in right else cell.ljust(width)
+        for at, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    )
+    return "  ".join(aligned).rstrip()
+
+
+def _widths(heads: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[int]) -> list[int]:
+    """How wide each column is: where the line is too long the last text gives way, then heads of numbers, then any text."""
+    count = len(heads)
+    widths = [max(map(len, (heads[at], *(line[at] for line in lines)))) for at in range(count)]
+    least = [min(width, NARROWEST) for width in widths]
+    for at in right:
+        least[at] = max(map(len, (*heads[at].split(), *(line[at] for line in lines))))
+    texts = [at for at in range(count) if at not in right]
+    if count - 1 in texts:
+        widths[-1] = min(widths[-1], max(30, WIDTH - sum(width + 2 for width in widths[:-1])))
+    for columns in (right, texts):
+        while sum(width + 2 for width in widths) - 2 > WIDTH:
+            widest = max(columns, key=lambda at: widths[at] - least[at], default=None)
+            if widest is None or widths[widest] <= least[widest]:
+                break
+            widths[widest] -= 1
+    return widths
+
+
+def _folded(cell: str, width: int) -> list[str]:
+    if len(cell) <= width:
+        return [cell]
+    return textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False)
+
+
+def indented(text: str, spaces: int) -> str:
+    """Text wrapped to the width of the page with all lines indented, and no id broken at its hyphens."""
+    margin = " " * spaces
+    return textwrap.fill(text, WIDTH, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
 
 
 def records(table: Table) -> list[dict[str, Any]]:
-    """The rows as plain values by column, as JSON holds them."""
+    """The rows as plain values by column, as JSON holds them; without the totals, which any program works out."""
     return [
         {column.key: cell.value for column, cell in zip(table.columns, row, strict=True)}
-        for row in table.cells()
+        for row in islice(table.cells(), len(table.rows) - table.totals)
     ]
 
 
 def csv_text(table: Table) -> str:
-    """The table as CSV, unrounded."""
+    """The records as CSV, unrounded."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([column.key for column in table.columns])
-    writer.writerows([["" if cell.value is None else cell.value for cell in row] for row in table.cells()])
+    writer.writerows([["" if v is None else flat(v) for v in row.values()] for row in records(table)])
     return out.getvalue()
 
 
 def frame(table: Table) -> pd.DataFrame:
-    """The table as a pandas frame; pandas comes with ``gpuplan[app]``."""
+    """The records as a pandas frame; pandas comes with ``gpuplan[app]``."""
     import pandas as pd
 
-    return pd.DataFrame(
-        [[cell.value for cell in row] for row in table.cells()],
-        columns=[column.key for column in table.columns],
-    )
+    rows = [[flat(value) for value in row.values()] for row in records(table)]
+    return pd.DataFrame(rows, columns=[column.key for column in table.columns])
+
+
+def flat(value: Any) -> Any:
+    """A value as one cell of a sheet holds it."""
+    return "; ".join(map(str, value)) if isinstance(value, tuple) else value
 
 
 def screen(table: Table, more: str = "") -> dict[str, Any]:
@@ -188,7 +274,7 @@ def screen(table: Table, more: str = "") -> dict[str, Any]:
     rows = [
         [
             {
-                "text": words(cell, column),
+                "text": words(cell, column) or NOTHING * (cell.words is None and KINDS[column.kind].numeric),
                 "key": cell.line,
                 "numeric": KINDS[column.kind].numeric,
                 "tone": cell.tone,
@@ -208,14 +294,20 @@ def screen(table: Table, more: str = "") -> dict[str, Any]:
 
 def scaled(table: Table, divisor: int) -> Table:
     """The same with its money in thousands, millions or other multiples, rounded."""
-    money = {at for at, column in enumerate(table.columns) if column.kind == "money"}
+    amounts = {at for at, column in enumerate(table.columns) if column.kind == "money"}
 
     def less(at: int, value: Any) -> Any:
         cell = value if isinstance(value, Cell) else Cell(value)
-        if at not in money or not isinstance(cell.value, int | float):
+        if at not in amounts or cell.words is not None or not isinstance(cell.value, int | float):
             return value
         return replace(cell, value=round(cell.value / divisor))
 
     return replace(
         table, rows=tuple(tuple(less(at, value) for at, value in enumerate(row)) for row in table.rows)
     )
+
+
+def fitted(table: Table) -> tuple[str, Table]:
+    """(``thousands of `` or the like, the table with its money in them), so that the lines fit on a page."""
+    tried = [(word, scaled(table, divisor)) for divisor, word in SCALES]
+    return next((each for each in tried if max(map(len, text(each[1]).splitlines())) <= WIDTH), tried[-1])

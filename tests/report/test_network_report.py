@@ -23,8 +23,8 @@ from gpuplan.report.network_report import (
     warm_text,
     worst_text,
 )
-from gpuplan.report.text import share_range, share_words
 from gpuplan.scenario import from_dict
+from gpuplan.wording import share_range, share_words
 
 
 @pytest.fixture(scope="module")

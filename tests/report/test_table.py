@@ -9,11 +9,14 @@ from dataclasses import replace
 import pytest
 
 from gpuplan.report.table import (
+    WIDTH,
     Cell,
     Column,
     Table,
     csv_text,
+    fitted,
     frame,
+    grid_text,
     heads,
     records,
     scaled,
@@ -88,3 +91,59 @@ def test_a_column_more_is_in_every_rendering() -> None:
 def test_a_kind_that_is_not_known_is_refused() -> None:
     with pytest.raises(KeyError, match="furlongs"):
         texts(replace(COSTS, columns=(Column("part", "Part", "furlongs"), *COSTS.columns[1:])))
+
+
+def test_tables_are_aligned() -> None:
+    text = grid_text(
+        ("Name", "Count", "Text"), [("a", "1", "x"), ("long name", "1000", "word " * 40)], right=(1,)
+    )
+    lines = text.splitlines()
+    assert lines[0] == "Name       Count  Text"
+    assert lines[1] == "a              1  x"
+    assert all(len(line) <= WIDTH for line in lines)
+    assert lines[-1].startswith(" " * 18)
+    assert grid_text(("", ""), []) == ""
+
+
+def test_a_line_that_is_too_long_gives_way_in_its_heads_and_texts() -> None:
+    text = grid_text(
+        ("Name", "A long head of a number", "Text", "More"),
+        [("name " * 12, "12", "text " * 12, "more " * 12)],
+        right=(1,),
+    )
+    assert max(map(len, text.splitlines())) <= WIDTH
+    assert " ".join(text.split()).count("more") == 12
+
+
+def test_totals_are_for_readers() -> None:
+    table = replace(COSTS, totals=1)
+    assert len(texts(table)) == 2
+    assert len(records(table)) == len(frame(table)) == 1
+    assert len(table.top(0).rows) == 1
+
+
+def test_what_is_written_below_a_row() -> None:
+    assert text(COSTS, below=("share",)).splitlines()[1:] == [
+        "GPUs        1\u202f234\u202f567",
+        f"{' ' * 12}25 %",
+        "Racks  no price known",
+    ]
+
+
+def test_a_page_too_narrow_for_money_tells_it_in_thousands() -> None:
+    wide = Table(
+        "wide",
+        "Wide",
+        tuple(Column(f"y{n}", f"Year {n}", "money") for n in range(9)),
+        (tuple(123_456_789.0 for _ in range(9)),),
+    )
+    word, table = fitted(wide)
+    assert word == "thousands of "
+    assert texts(table)[0][0] == "123\u202f457"
+    assert fitted(COSTS) == ("", scaled(COSTS, 1))
+
+
+def test_the_screen_draws_more_in_a_column() -> None:
+    dressed = COSTS.dressed("part", lambda at, cell: {"chip": [cell.value, at]})
+    assert screen(dressed)["rows"][1][0]["chip"] == ["Racks", 1]
+    assert "chip" not in screen(dressed)["rows"][1][1]

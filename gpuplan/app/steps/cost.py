@@ -19,7 +19,7 @@ from gpuplan.plan.customer import EARNED, OFFER, earned_in_all, earnings
 from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import amount, group_names, number, percent
 from gpuplan.report.colours import COLOURS, PARTS
-from gpuplan.report.cost_report import INTERNAL
+from gpuplan.report.tables.cost import INTERNAL
 from gpuplan.scenario import STATED, UNASSIGNED, field_of
 from gpuplan.wording import BASIS_WORDS, LICENCE_NAMES, money, stated_percent
 

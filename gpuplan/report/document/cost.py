@@ -9,11 +9,10 @@ from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.customer import earned_in_all, earnings
 from gpuplan.plan.power import PowerUse
-from gpuplan.report.cost_report import INTERNAL, PER, STATUS, UNITS
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
 from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, grid_of
 from gpuplan.report.tables import group_names
-from gpuplan.report.text import share_words
+from gpuplan.report.tables.cost import INTERNAL, STATUS, per_words
 from gpuplan.wording import (
     amount,
     bare_amount,
@@ -23,6 +22,7 @@ from gpuplan.wording import (
     money,
     number,
     percent,
+    share_words,
     stated_percent,
     watts,
 )
@@ -135,7 +135,7 @@ def _scaled(rows: Sequence[tuple[str, Sequence[float]]], currency: str) -> tuple
 def _bill(costs: Costs, cite: Citations) -> list[Block]:
     rows = [
         (
-            number(m.quantity) + UNITS.get(m.unit, "") if m.quantity else "",
+            amount(m.quantity, m.unit) if m.quantity else "",
             m.name,
             m.rule + cite(m.sources),
             money(m.price.value, costs.currency) if m.price else "",
@@ -167,7 +167,7 @@ def _prices(costs: Costs, cite: Citations) -> list[Block]:
     rows = [
         (
             price.name,
-            f"{money(price.value, costs.currency)} {PER.get(price.per, price.per)}",
+            f"{money(price.value, costs.currency)} {per_words(price.per)}",
             f"{bare_amount(price.fact.low, costs.currency)} to {bare_amount(price.fact.high, costs.currency)}"
             if price.fact.low is not None and price.fact.high is not None
             else "",

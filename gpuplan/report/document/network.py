@@ -7,8 +7,7 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
 from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, grid_of
-from gpuplan.report.text import share_range
-from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, basis_word, number
+from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, basis_word, number, share_range
 
 # 7
 

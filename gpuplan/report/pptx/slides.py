@@ -11,7 +11,6 @@ from gpuplan.plan.results import Message
 from gpuplan.report.document import clean
 from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do
 from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Box, Deck, chart_data, count_words, rgb
-from gpuplan.report.text import share_range
 from gpuplan.wording import (
     MODE_NAMES,
     TRANSPORT_NAMES,
@@ -23,6 +22,7 @@ from gpuplan.wording import (
     money,
     number,
     percent,
+    share_range,
     watts,
 )
 

@@ -14,7 +14,7 @@ from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import HARDWARE, Costs
 from gpuplan.plan.customer import earned_in_all, earnings
-from gpuplan.report.cost_report import INTERNAL, PER
+from gpuplan.report.tables.cost import INTERNAL, PER
 from gpuplan.report.xlsx.book import (
     HEAD,
     Block,

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from gpuplan import Plan, load_scenario, make_plan
+from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.facts import BASES
-from gpuplan.report.tables import gpu_rows, plan_dict, plan_frames, plan_tables
-from gpuplan.scenario import UNASSIGNED, from_dict
+from gpuplan.report.plan_data import plan_dict
+from gpuplan.scenario import from_dict
 
 NUMBER = (int, float)
 CONTRACT: dict[str, Any] = {
@@ -218,52 +218,6 @@ def test_names_are_not_changed(catalog: Catalog) -> None:
     assert data["scenario"]["name"] == data["groups"][0]["name"] == name
 
 
-def test_every_gpu_of_every_host_is_listed(example: Plan) -> None:
-    for pool in example.pools:
-        vms: set[tuple[str, int]] = set()
-        for host in range(1, pool.hosts + 1):
-            rows = gpu_rows(pool, host)
-            assert [row["gpu"] for row in rows] == list(range(1, pool.gpus_per_host + 1))
-            vms |= {(vm["group"], vm["vm"]) for row in rows for vm in row["vms"]}
-        for group in example.groups:
-            if group.pool == pool.id:
-                assert {vm for g, vm in vms if g == group.id} == set(range(1, group.vms_placed + 1))
-
-
-def test_tables_agree_with_the_plan(example: Plan) -> None:
-    tables = plan_tables(example)
-    for columns, rows in tables.values():
-        assert len(set(columns)) == len(columns)
-        assert all(len(row) == len(columns) for row in rows)
-    assert [row[0] for row in tables["groups"][1]] == [g.name for g in example.groups]
-    assert sum(row[6] for row in tables["pools"][1]) == example.totals.hosts
-    assert sum(row[2] for row in tables["failures"][1]) == example.totals.hosts
-    assert len(tables["postures"][1]) == len(example.postures) == 3
-    assert len(tables["lines"][1]) == len(example.lines)
-    assert len(tables["decisions"][1]) == len(example.decisions)
-    totals = {row[0]: row[1] for row in tables["totals"][1]}
-    assert totals["Hosts"] == example.totals.hosts
-    assert totals["GPUs after failure"] == example.totals.gpus_after_failure
-
-
-def test_gpus_of_no_group_have_a_name(catalog: Catalog) -> None:
-    plan = make_plan(from_dict({"demand": {"stated_gpus": 3}}), catalog)
-    assert {row[4] for row in plan_tables(plan)["placement"][1]} == {"Not assigned to a group"}
-    assert {vm["group"] for row in gpu_rows(plan.pools[0], 1) for vm in row["vms"]} == {UNASSIGNED}
-
-
-def test_frames(catalog: Catalog) -> None:
-    pandas = pytest.importorskip("pandas")
-    plan = make_plan(load_scenario("enterprise"), catalog)
-    frames = plan_frames(plan)
-    assert set(frames) == set(plan_tables(plan))
-    assert all(isinstance(frame, pandas.DataFrame) for frame in frames.values())
-    assert frames["pools"]["hosts"].sum() == 8
-    assert frames["placement"]["host"].max() == 7  # the eighth is empty
-    for name, frame in frames.items():
-        assert len(frame) == len(plan_tables(plan)[name][1])
-
-
 POWER: dict[str, Any] = {
     "parts": [{"name": str, "count": int, "peak_w": NUMBER, "typical_w": NUMBER}],
     "peak_w": NUMBER,
@@ -325,25 +279,3 @@ def test_the_contract_of_power_and_cost(example: Plan, catalog: Catalog) -> None
     blank = plan_dict(make_plan(from_dict({}), catalog))
     assert blank["power"] is None
     assert blank["costs"] is None
-
-
-def test_tables_of_cost_agree_with_the_plan(example: Plan, catalog: Catalog) -> None:
-    costs = example.costs
-    assert costs is not None
-    columns, rows = plan_tables(example)["cost_by_year"]
-    assert columns[:2] == ("part", "at_start")
-    assert columns[-2:] == ("total", "basis")
-    for at in range(costs.years + 1):
-        assert sum(row[1 + at] for row in rows) == pytest.approx(costs.cash[at])
-    assert sum(row[-2] for row in rows) == pytest.approx(costs.total)
-    columns, rows = plan_tables(example)["materials"]
-    bought = [dict(zip(columns, row, strict=True)) for row in rows]
-    for line in bought:
-        if line["cost"] is not None:
-            each = line["unit_price"] * (1 - line["discount"])
-            assert line["cost"] == pytest.approx(line["quantity"] * each)
-    columns, rows = plan_tables(example)["prices"]
-    assert len(rows) == len(costs.prices) + len(costs.unknown)
-    assert [row[0] for row in rows if row[7] == "unknown"] == [item.key for item in costs.unknown]
-    blank = plan_tables(make_plan(from_dict({}), catalog))
-    assert [blank[name][1] for name in ("materials", "cost_by_year", "prices")] == [[], [], []]

@@ -1,0 +1,147 @@
+"""A plan as plain data: the ``--json`` contract."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from gpuplan.plan import Plan
+from gpuplan.plan.access import sharing_modes
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.power import PowerUse
+from gpuplan.plan.prices import Price
+from gpuplan.plan.results import Pool
+from gpuplan.report.explain import formula_text
+from gpuplan.report.tables.plan import gpu_rows
+
+JSON_VERSION = 2
+
+
+def plan_dict(plan: Plan) -> dict[str, Any]:
+    """The whole plan as plain JSON values, all finite. The contract is documented in the README.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+
+    Returns
+    -------
+    plan_dict : dict
+        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``sharing_modes``,
+        ``network``, ``cabling``, ``power``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
+    """
+    return {
+        "version": JSON_VERSION,
+        "catalog": plan.catalog.digest,
+        "scenario": plan.scenario.to_dict(),
+        "totals": plain(plan.totals),
+        "postures": plain(plan.postures),
+        "pools": [_pool(pool) for pool in plan.pools],
+        "groups": [
+            _without(plain(group), "mode", "traits")
+            | {
+                "access_mode": group.mode,
+                "gives_up": [plain(t) for t in group.traits if t.verdict != "yes"],
+                "keeps": [plain(t) for t in group.traits if t.verdict == "yes"],
+            }
+            for group in plan.groups
+        ],
+        "sharing_modes": plain(sharing_modes(plan.scenario, plan.catalog)),
+        "network": plain(plan.network),
+        "cabling": plain(plan.cabling),
+        "power": power_dict(plan.power),
+        "costs": None if plan.costs is None else costs_dict(plan.costs),
+        "decisions": [plain(d) for d in plan.decisions],
+        "messages": [plain(m) for m in check_plan(plan)],
+        "lines": [plain(line) | {"formula": formula_text(line)} for line in plan.lines.values()],
+    }
+
+
+def power_dict(power: PowerUse | None) -> dict[str, Any] | None:
+    """Power, heat and space as plain JSON values; None without hosts."""
+    return None if power is None else _without(plain(power), "facts")
+
+
+def costs_dict(costs: Costs) -> dict[str, Any]:
+    """The money of a plan as plain JSON values, in one currency and unrounded.
+
+    Parameters
+    ----------
+    costs : Costs
+        The costs of a plan. [-]
+
+    Returns
+    -------
+    costs_dict : dict
+        Totals, cash by year, parts, groups, ``materials``, ``prices``, and what is ``unknown``. [-]
+    """
+    named = ("materials", "parts", "prices")
+    return _without(plain(costs), *named) | {
+        "excludes": list(costs.excludes),
+        "outside": list(costs.outside),
+        "hardware": costs.hardware,
+        "parts": [plain(part) | {"total": part.total} for part in costs.parts],
+        "materials": [
+            plain(material)
+            | {"price": None if material.price is None else price_dict(material.price)}
+            | {"unknown": material.unknown}
+            for material in costs.materials
+        ],
+        "prices": [price_dict(price) for price in costs.prices],
+    }
+
+
+def price_dict(price: Price) -> dict[str, Any]:
+    """A price, how well it is known, and where from."""
+    fact = price.fact
+    return {
+        "key": price.key,
+        "name": price.name,
+        "per": price.per,
+        "value": price.value,
+        "low": fact.low,
+        "high": fact.high,
+        "currency": fact.unit,
+        "basis": fact.basis,
+        "as_of": price.as_of,
+        "stated": price.stated,
+        "old": price.old,
+        "sources": list(fact.sources),
+        "locator": fact.locator,
+        "note": fact.note,
+    }
+
+
+def plain(record: Any) -> Any:
+    """A record as plain JSON values: dataclasses and named tuples become dicts, tuples lists."""
+    if is_dataclass(record):
+        return {f.name: plain(getattr(record, f.name)) for f in fields(record)}
+    if hasattr(record, "_asdict"):
+        return {name: plain(value) for name, value in record._asdict().items()}
+    if isinstance(record, tuple | list):
+        return [plain(item) for item in record]
+    return record
+
+
+def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name not in names}
+
+
+def _pool(pool: Pool) -> dict[str, Any]:
+    named = ("placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures")
+    data = {f.name: plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
+    data["access_modes"] = list(pool.access)
+    data["proof"] = {"method": pool.method, "at_least_hosts": pool.bound}
+    data["shared_gpus"] = [
+        {"share": s.family, "gpus": s.gpus, "at_least_gpus": s.bound, "method": s.method} for s in pool.shared
+    ]
+    data["failures"] = [
+        {"host": loss.hosts[0] + 1} | _without(plain(loss), "hosts") for loss in pool.failures
+    ]
+    data["placement"] = [
+        {"host": number, "offers": plain(room), "gpus": gpu_rows(pool, number)}
+        for number, room in enumerate(pool.rooms, 1)
+    ]
+    return data

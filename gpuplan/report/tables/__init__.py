@@ -1,0 +1,62 @@
+"""What is told in columns, each topic built once for every renderer of ``gpuplan.report.table``.
+
+``plan_tables`` has all tables of a plan by name, ``plan_frames`` the same for pandas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gpuplan.plan import Plan
+from gpuplan.report.table import Table, frame
+from gpuplan.report.tables import cost, network, plan
+from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["TABLES", "gpu_rows", "group_names", "host_kinds", "idle_text", "plan_frames", "plan_tables"]
+
+TABLES: dict[str, Callable[[Plan], Table]] = {
+    "totals": plan.totals,
+    "groups": plan.groups,
+    "pools": plan.pools,
+    "placement": plan.placement,
+    "failures": plan.failures,
+    "shared_gpus": plan.shared_gpus,
+    "idle": plan.idle,
+    "postures": plan.postures,
+    "remote_gpus": network.remote_gpus,
+    "training": network.training,
+    "materials": cost.bill_of_materials,
+    "cost_by_year": cost.cost_by_year,
+    "prices": cost.prices,
+    "sharing_modes": plan.access_modes,
+    "decisions": plan.decisions,
+    "messages": plan.messages,
+    "lines": plan.lines,
+}
+"""The tables of a plan by name."""
+
+
+def plan_tables(plan: Plan) -> dict[str, Table]:
+    """The plan's tables by name."""
+    return {name: build(plan) for name, build in TABLES.items()}
+
+
+def plan_frames(plan: Plan) -> dict[str, pd.DataFrame]:
+    """The plan's tables as pandas frames; pandas comes with ``gpuplan[app]``.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+
+    Returns
+    -------
+    plan_frames : dict of str to DataFrame
+        The tables of ``plan_tables``, among them ``totals``, ``groups``, ``placement``, ``failures``, ``cost_by_year`` and
+        ``lines``. [-]
+    """
+    return {name: frame(table) for name, table in plan_tables(plan).items()}

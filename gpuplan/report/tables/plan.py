@@ -1,0 +1,359 @@
+"""The tables of a plan: its groups, hosts and placement, what failures do, decisions, messages, and every number with its formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.models.availability.failover import Idle
+from gpuplan.models.placement import Room
+from gpuplan.plan import Plan
+from gpuplan.plan.access import sharing_modes
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.results import Pool
+from gpuplan.report.explain import formula_text
+from gpuplan.report.table import Cell, Column, Table
+from gpuplan.scenario import UNASSIGNED
+from gpuplan.wording import MODE_NAMES, amount, hours, number
+
+
+def group_names(plan: Plan) -> dict[str, str]:
+    """Name of each group by its id, and what is said of GPUs that belong to none."""
+    return {g.id: g.name for g in plan.groups} | {UNASSIGNED: "Not assigned to a group"}
+
+
+def idle_text(plan: Plan, idle: Idle) -> str:
+    """What is idle, where, and who could use it, in one sentence."""
+    names = group_names(plan)
+    if idle.kind == "whole":
+        each = "" if idle.count == 1 else " each"
+        what = f"{amount(idle.room, 'GPU')}{each} idle on {amount(idle.count, 'host')}"
+        pool = next(pool for pool in plan.pools if idle in pool.idle)
+        few = any(request.gpus <= idle.room for request in pool.requests)
+        why = (
+            "what is left of CPU and memory there is too little"
+            if few
+            else "no VM in this design asks for so few GPUs at once"
+        )
+    else:
+        places = "MB of memory" if idle.family == "bitfusion" else "place" if idle.room == 1 else "places"
+        each = "" if idle.count == 1 else " on each"
+        what = (
+            f"{number(idle.room)} {places} free{each} of {amount(idle.count, 'GPU')} shared as {idle.family}"
+        )
+        why = "no VM in this design fits into what is left"
+    if idle.fits:
+        return f"{what}: room for {', '.join(names[g] for g in idle.fits)}."
+    return f"{what}, stranded: {why}."
+
+
+def host_kinds(pool: Pool) -> list[list[int]]:
+    """Indices, from 0, of the hosts that are filled alike, the most frequent kind first."""
+    kinds: dict[tuple[Room, str], list[int]] = {}
+    for index, (room, host) in enumerate(zip(pool.rooms, pool.placement, strict=True)):
+        loads = [(load.gpus, sorted((s.group, s.profile, s.weight) for s in load.slots)) for load in host]
+        kinds.setdefault((room, repr(loads)), []).append(index)
+    return sorted(kinds.values(), key=lambda members: (-len(members), members[0]))
+
+
+def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
+    """The GPUs of a host (numbered from 1) with the VMs on each."""
+    rows: list[dict[str, Any]] = []
+    for load in pool.placement[host - 1]:
+        share = load.family.name if load.family else None
+        vms = [{"group": slot.group, "vm": slot.vm, "profile": slot.profile or None} for slot in load.slots]
+        for _ in range(load.gpus):
+            rows.append({"gpu": len(rows) + 1, "share": share, "vms": vms})
+    free = range(len(rows) + 1, pool.rooms[host - 1].gpus + 1)
+    rows += [{"gpu": number, "share": None, "vms": []} for number in free]
+    return rows
+
+
+def posture_name(failures: int, chosen: bool = False) -> str:
+    """How many host failures a design stands: ``N+1``."""
+    return f"N+{failures}" + " (chosen)" * chosen
+
+
+def totals(plan: Plan) -> Table:
+    """The headline numbers."""
+    return Table(
+        "totals",
+        "Totals",
+        (Column("figure", "Figure"), Column("value", "Value", "number"), Column("unit", "Unit")),
+        tuple(
+            (line.label, Cell(line.value, line=key), line.unit)
+            for key, line in plan.lines.items()
+            if key == "demand.gpus" or key.startswith("totals.")
+        ),
+    )
+
+
+def groups(plan: Plan) -> Table:
+    """The workload groups: how each reaches its GPUs, and how many it needs."""
+    return Table(
+        "groups",
+        "Groups",
+        (
+            Column("group", "Group"),
+            Column("access", "Access"),
+            Column("active", "Active", "number"),
+            Column("vms", "VMs", "number"),
+            Column("gpus_each", "GPUs each", "number"),
+            Column("gpus", "GPUs", "number"),
+            Column("profile", "Profile"),
+            Column("pool", "Cluster", detail=True),
+            Column("vms_not_placed", "VMs not placed", "number", detail=True),
+        ),
+        tuple(
+            (
+                g.name,
+                MODE_NAMES[g.mode],
+                g.active,
+                g.vms,
+                g.gpus_each,
+                g.demand_gpus,
+                g.profile,
+                g.pool,
+                sum(u.vms for u in g.unplaced),
+            )
+            for g in plan.groups
+        ),
+    )
+
+
+def pools(plan: Plan) -> Table:
+    """The clusters and their hosts."""
+    catalog = plan.catalog
+    return Table(
+        "pools",
+        "Clusters",
+        (
+            Column("pool", "Cluster"),
+            Column("server", "Server"),
+            Column("gpu", "GPU"),
+            Column("gpus_per_host", "GPUs per host", "number"),
+            Column("hosts_for_demand", "For the demand", "number"),
+            Column("hosts_for_failures", "Spare", "number"),
+            Column("hosts", "Hosts", "number"),
+            Column("gpus", "GPUs", "number"),
+            Column("gpus_after_failure", "GPUs after failure", "number", detail=True),
+            Column("proof", "Proof", detail=True),
+        ),
+        tuple(
+            (
+                p.name,
+                Cell(p.server, words=catalog.servers[p.server].name if p.server else "to be chosen"),
+                Cell(p.gpu, words=catalog.gpus[p.gpu].name),
+                p.gpus_per_host,
+                p.hosts_for_demand,
+                p.hosts_for_failures,
+                p.hosts,
+                p.gpus,
+                p.gpus_after_failure,
+                p.method,
+            )
+            for p in plan.pools
+        ),
+    )
+
+
+def placement(plan: Plan) -> Table:
+    """Each VM on its GPU."""
+    names = group_names(plan)
+    return Table(
+        "placement",
+        "Placement",
+        (
+            Column("pool", "Cluster"),
+            Column("host", "Host", "number"),
+            Column("gpu", "GPU", "number"),
+            Column("share", "Shared as"),
+            Column("group", "Group"),
+            Column("vm", "VM", "number"),
+        ),
+        tuple(
+            (pool.name, host, row["gpu"], row["share"] or "", names[vm["group"]], vm["vm"])
+            for pool in plan.pools
+            for host in range(1, pool.hosts + 1)
+            for row in gpu_rows(pool, host)
+            for vm in row["vms"]
+        ),
+    )
+
+
+def failures(plan: Plan) -> Table:
+    """What the loss of each host does, those that are filled alike once."""
+    return Table(
+        "failures",
+        "What the loss of a host does",
+        (
+            Column("pool", "Cluster"),
+            Column("host_lost", "Host lost", "number"),
+            Column("hosts_alike", "Hosts filled alike", "number"),
+            Column("vms_restarted", "VMs that restart", "number"),
+            Column("vms_moved", "VMs moved to make room", "number"),
+            Column("vms_not_placed", "VMs without a GPU", "number"),
+        ),
+        tuple(
+            (pool.name, f.hosts[0] + 1, f.alike, f.restarted, f.moved, f.unplaced)
+            for pool in plan.pools
+            for f in pool.failures
+        ),
+    )
+
+
+FITS = {True: "yes", False: "no", None: "not known"}
+"""Whether everything has a place again."""
+
+
+def losses(plan: Plan) -> Table:
+    """What is left whichever hosts are lost."""
+    return Table(
+        "losses",
+        "What is left, whichever hosts are lost",
+        (
+            Column("pool", "Cluster"),
+            Column("hosts_down", "Hosts lost at once", "number"),
+            Column("gpus_left", "GPUs left", "number"),
+            Column("fits", "Everything fits again", "yes"),
+            Column("without_moving", "By restarts alone", "yes"),
+        ),
+        tuple(
+            (
+                pool.name,
+                level.lost,
+                level.gpus_left,
+                Cell(level.fits, words=FITS[level.fits], tone="bad" if level.fits is False else ""),
+                Cell(level.without_moving, words=FITS[level.without_moving]),
+            )
+            for pool in plan.pools
+            for level in pool.losses
+        ),
+    )
+
+
+def shared_gpus(plan: Plan) -> Table:
+    """GPUs that are divided, and how well their number is proven."""
+    return Table(
+        "shared_gpus",
+        "Shared GPUs",
+        (
+            Column("pool", "Cluster"),
+            Column("share", "Shared as"),
+            Column("gpus", "GPUs", "number"),
+            Column("at_least", "At least", "number"),
+            Column("proof", "Proof"),
+        ),
+        tuple((p.name, s.family, s.gpus, s.bound, s.method) for p in plan.pools for s in p.shared),
+    )
+
+
+def idle(plan: Plan) -> Table:
+    """What is idle on hosts in use, and who could use it."""
+    names = group_names(plan)
+    return Table(
+        "idle",
+        "Idle on hosts in use",
+        (
+            Column("pool", "Cluster"),
+            Column("kind", "Kind"),
+            Column("share", "Shared as"),
+            Column("free_each", "Free on each", "number"),
+            Column("count", "Count", "number"),
+            Column("gpus_idle", "GPUs idle", "number"),
+            Column("usable_by", "Usable by"),
+        ),
+        tuple(
+            (p.name, i.kind, i.family, i.room, i.count, i.gpus, ", ".join(names[g] for g in i.fits))
+            for p in plan.pools
+            for i in p.idle
+        ),
+    )
+
+
+def postures(plan: Plan) -> Table:
+    """N+0, N+1, N+2: the hosts, and the hours of a year at risk."""
+    return Table(
+        "postures",
+        "Hosts, and hours a year at risk",
+        (
+            Column("posture", ""),
+            Column("hosts", "Hosts", "number"),
+            Column("gpus", "GPUs", "number"),
+            Column("hours_short", "Short by failures", "hours", "h"),
+            Column("hours_exposed", "Open in maintenance", "hours", "h"),
+            Column("hours_short_in_maintenance", "Short in maintenance", "hours", "h", detail=True),
+            Column("chance", "Chance of that in a year", "share"),
+        ),
+        tuple(
+            (
+                Cell(posture_name(p.host_failures), words=posture_name(p.host_failures, p.chosen)),
+                p.hosts,
+                p.gpus,
+                p.short_h,
+                Cell(p.exposed_h, words=hours(p.exposed_h) + " short" * (p.chance == 1 and p.exposed_h > 0)),
+                p.maintenance_short_h,
+                Cell(p.chance, words="" if p.chance == 1 else None),
+            )
+            for p in plan.postures
+        ),
+        notes=(
+            "Open in maintenance: hours in which maintenance leaves no host to fail; short where maintenance alone is too much.",
+        ),
+    )
+
+
+def access_modes(plan: Plan) -> Table:
+    """The ways to share a GPU that the platform has."""
+    return Table(
+        "sharing_modes",
+        "Sharing modes",
+        (Column("mode", "Mode"), Column("possible", "Possible"), Column("rule", "Rule")),
+        tuple((m.name, m.verdict, m.text) for m in sharing_modes(plan.scenario, plan.catalog)),
+    )
+
+
+def decisions(plan: Plan) -> Table:
+    """The design decisions."""
+    return Table(
+        "decisions",
+        "Design decisions",
+        (
+            Column("number", "No.", "number"),
+            Column("title", "About"),
+            Column("decision", "Decision"),
+            Column("justification", "Justification"),
+            Column("implication", "Implication"),
+        ),
+        tuple((d.number, d.title, d.decision, d.justification, d.implication) for d in plan.decisions),
+    )
+
+
+def messages(plan: Plan) -> Table:
+    """What the checks say."""
+    return Table(
+        "messages",
+        "Messages",
+        (Column("level", "Level"), Column("code", "Code"), Column("text", "What"), Column("change", "To do")),
+        tuple((m.level, m.code, m.text, m.change) for m in check_plan(plan)),
+    )
+
+
+def lines(plan: Plan) -> Table:
+    """Every number of the plan with its formula."""
+    return Table(
+        "lines",
+        "Every number",
+        (
+            Column("key", "Key"),
+            Column("label", "Number"),
+            Column("value", "Value", "number"),
+            Column("unit", "Unit"),
+            Column("formula", "Formula"),
+            Column("basis", "Weakest input", "basis"),
+            Column("sources", "Sources", "sources"),
+        ),
+        tuple(
+            (n.key, n.label, Cell(n.value, line=n.key), n.unit, formula_text(n), n.basis, n.sources)
+            for n in plan.lines.values()
+        ),
+    )

@@ -1,0 +1,92 @@
+"""The tables of a plan agree with it, and a column added to one of them is wherever the table is."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.report import plan_text, table_text
+from gpuplan.report.table import Column, Table, csv_text, records, screen, texts
+from gpuplan.report.tables import TABLES, gpu_rows, plan_frames, plan_tables
+from gpuplan.report.tables import plan as topic
+from gpuplan.report.tables.plan import placement
+from gpuplan.scenario import UNASSIGNED, from_dict
+
+
+def test_every_gpu_of_every_host_is_listed(example: Plan) -> None:
+    for pool in example.pools:
+        vms: set[tuple[str, int]] = set()
+        for host in range(1, pool.hosts + 1):
+            rows = gpu_rows(pool, host)
+            assert [row["gpu"] for row in rows] == list(range(1, pool.gpus_per_host + 1))
+            vms |= {(vm["group"], vm["vm"]) for row in rows for vm in row["vms"]}
+        for group in example.groups:
+            if group.pool == pool.id:
+                assert {vm for g, vm in vms if g == group.id} == set(range(1, group.vms_placed + 1))
+
+
+def test_tables_agree_with_the_plan(example: Plan) -> None:
+    tables = plan_tables(example)
+    for table in tables.values():
+        assert len({column.key for column in table.columns}) == len(table.columns)
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert len(texts(table)) == len(table.rows)
+    assert [row["group"] for row in records(tables["groups"])] == [g.name for g in example.groups]
+    assert sum(row["hosts"] for row in records(tables["pools"])) == example.totals.hosts
+    assert sum(row["hosts_alike"] for row in records(tables["failures"])) == example.totals.hosts
+    assert len(tables["postures"].rows) == len(example.postures) == 3
+    assert len(tables["lines"].rows) == len(example.lines)
+    assert len(tables["decisions"].rows) == len(example.decisions)
+    totals = {row["figure"]: row["value"] for row in records(tables["totals"])}
+    assert totals["Hosts"] == example.totals.hosts
+    assert totals["GPUs after failure"] == example.totals.gpus_after_failure
+
+
+def test_gpus_of_no_group_have_a_name(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({"demand": {"stated_gpus": 3}}), catalog)
+    assert {row["group"] for row in records(placement(plan))} == {"Not assigned to a group"}
+    assert {vm["group"] for row in gpu_rows(plan.pools[0], 1) for vm in row["vms"]} == {UNASSIGNED}
+
+
+def test_frames(catalog: Catalog) -> None:
+    pandas = pytest.importorskip("pandas")
+    plan = make_plan(load_scenario("enterprise"), catalog)
+    frames = plan_frames(plan)
+    assert set(frames) == set(plan_tables(plan))
+    assert all(isinstance(frame, pandas.DataFrame) for frame in frames.values())
+    assert frames["pools"]["hosts"].sum() == 8
+    assert frames["placement"]["host"].max() == 7  # the eighth is empty
+    for name, frame in frames.items():
+        assert len(frame) == len(records(plan_tables(plan)[name]))
+
+
+def test_a_column_more_is_wherever_the_table_is(
+    plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pandas")
+    before = topic.groups
+
+    def with_people(plan: Plan) -> Table:
+        table = before(plan)
+        people = (group.people for group in plan.scenario.groups)
+        return replace(
+            table,
+            columns=(*table.columns, Column("people", "People of the group", "number")),
+            rows=tuple((*row, count) for row, count in zip(table.rows, people, strict=True)),
+        )
+
+    monkeypatch.setitem(TABLES, "groups", with_people)
+    plan = plans["enterprise"]
+    wanted = [group.people for group in plan.scenario.groups]
+    assert "People of the group" in " ".join(table_text(plan, "groups").split())
+    table = plan_tables(plan)["groups"]
+    assert [row["people"] for row in records(table)] == wanted
+    assert [int(row["people"]) for row in csv.DictReader(io.StringIO(csv_text(table)))] == wanted
+    assert list(plan_frames(plan)["groups"]["people"]) == wanted
+    assert screen(table)["heads"][-1]["text"] == "People of the group"
+    assert plan_text(plan)

@@ -1,0 +1,74 @@
+"""The design as text for a terminal."""
+
+from __future__ import annotations
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.report.plan_report import plan_text, table_text
+from gpuplan.report.table import WIDTH
+from gpuplan.report.tables import plan_tables
+from gpuplan.scenario import from_dict
+
+
+def test_the_design_is_readable(example: Plan) -> None:
+    text = plan_text(example)
+    for heading in ("Groups", "Why this access mode", "Design decisions", "Messages"):
+        assert f"\n{heading}\n{'-' * len(heading)}\n" in text
+    assert text.startswith(f"{example.scenario.name}\n=====")
+    assert text.endswith("\n")
+    assert not text.endswith("\n\n")
+    assert max(map(len, text.splitlines())) <= WIDTH + 20
+    assert "None" not in text
+    assert "{" not in text
+    for group in example.groups:
+        assert group.name in text
+    for decision in example.decisions:
+        assert f"({decision.number})" in text
+
+
+def test_the_answer_comes_first(plans: dict[str, Plan]) -> None:
+    head = plan_text(plans["enterprise"]).split("Groups")[0]
+    assert "Hosts           8  (7 for the demand + 1 for failure and maintenance)" in head
+    assert "GPUs            32  (28 after failure)" in head
+
+
+def test_long_designs_are_cut_in_the_middle(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({"groups": [{"id": "a", "people": 400}]}), catalog)
+    text = plan_text(plan)
+    assert "Host 12 " in text
+    assert "Host 13 " not in text
+    assert "Host 101" in text
+    assert "77 more hosts" in text  # 101 - 24
+
+
+def test_a_blank_design(catalog: Catalog) -> None:
+    text = plan_text(make_plan(from_dict({"name": "Blank", "customer": "A & B"}), catalog))
+    assert text.startswith("Blank for A & B\n")
+    assert "Nobody asks for a GPU yet" in text
+
+
+def test_names_are_text(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({"groups": [{"id": "a", "name": "{x} <b>%s</b>"}]}), catalog)
+    assert "{x} <b>%s</b>" in plan_text(plan)
+
+
+def test_plan_tables_as_text(example: Plan) -> None:
+    for name in plan_tables(example):
+        text = table_text(example, name)
+        table = plan_tables(example)[name]
+        assert text.splitlines()[0].split("  ")[0].strip() == table.shown().columns[0].label
+        assert len(text.splitlines()) >= len(table.rows) + 1
+
+
+def test_postures_say_where_maintenance_itself_is_too_much(plans: dict[str, Plan]) -> None:
+    rows = plan_text(plans["enterprise"]).partition("Hosts, and hours a year at risk")[2].splitlines()
+    none, one, two = (next(row for row in rows if row.startswith(f"N+{n}")) for n in range(3))
+    assert none.split()[-3:] == ["112", "h", "short"]
+    assert " ".join(one.split()[1:]) == "(chosen) 8 32 2.2 h 128 h 5.4 %"
+    assert two.split()[-3:] == ["none", "0.15", "%"]
+
+
+def test_the_chance_to_wait_is_said_where_somebody_asks(catalog: Catalog) -> None:
+    text = plan_text(make_plan(load_scenario("enterprise"), catalog))
+    assert "Chance to wait  0.39 %  (55 % after failure; in the busiest hours)" in text
+    assert "Chance to wait" not in plan_text(make_plan(from_dict({}), catalog))
