@@ -2,6 +2,7 @@
 
 from gpuplan.report.audit_report import audit_dict, audit_text
 from gpuplan.report.bundle import KINDS, design_files, file_stem, zipped
+from gpuplan.report.calibration_report import calibration_dict, calibration_text
 from gpuplan.report.catalog_report import catalog_text
 from gpuplan.report.cost_report import cost_dict, cost_text
 from gpuplan.report.demand_report import demand_dict, demand_text
@@ -16,7 +17,7 @@ from gpuplan.report.explore_report import (
     sensitivity_dict,
     sensitivity_text,
 )
-from gpuplan.report.network_report import calibration_dict, calibration_text, network_dict, network_text
+from gpuplan.report.network_report import network_dict, network_text
 from gpuplan.report.plan_data import plan_dict
 from gpuplan.report.plan_report import plan_text, table_text
 from gpuplan.report.tables import group_names, idle_text, plan_frames, plan_tables

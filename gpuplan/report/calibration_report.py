@@ -1,0 +1,230 @@
+"""The network models against published measurements, with their parameters fitted again, as plain data and as text."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpuplan.analysis.calibration import (
+    ITEMS,
+    Errors,
+    Point,
+    errors,
+    fit,
+    fitted_values,
+    leave_one_out,
+    points,
+)
+from gpuplan.catalog import Catalog
+from gpuplan.models.availability import stun_time_s, worst_stun_time_s
+from gpuplan.plan.access import stun_item
+from gpuplan.report.plan_data import plain
+from gpuplan.report.table import text
+from gpuplan.report.tables import calibration as tables
+from gpuplan.report.tables.calibration import STUN, TARGETS, WORST_STUN
+from gpuplan.report.text import heading, wrapped
+
+WORST_ROWS = 12
+"""Rows with the largest errors that are listed."""
+
+
+def calibration_dict(catalog: Catalog) -> dict[str, Any]:
+    """The network models against published measurements, with their parameters fitted again, as plain JSON values.
+
+    Parameters
+    ----------
+    catalog : Catalog
+        The measurements, and the parameters as they stand. [-]
+
+    Returns
+    -------
+    calibration_dict : dict
+        Keys ``parameters`` (``value`` of the catalog, ``refitted``, ``low``, ``high``, ``moved``), ``moved`` (whether any
+        differs by more than rounding to three digits), ``errors`` (in sample: by area, then by area and series, "" being
+        all of them), ``left_out`` (the same, each series predicted by parameters fitted on the others), ``targets``, and
+        ``rows``. [-]
+
+    Notes
+    -----
+    Errors are relative; of parameter servers they are differences of efficiency, of vMotion seconds.
+    """
+    found = [*points(catalog), *_stuns(catalog)]
+    parameters = _parameters(catalog)
+    on = [p for p in found if p.fitted]
+    totals = _errors(on)
+    notes = {row.id: row["note"] or "" for name in _MEASURED for row in catalog.rows(name)}
+    return {
+        "parameters": parameters,
+        "moved": any(p["moved"] for p in parameters),
+        "errors": [plain(e) for e in (*totals, *_errors(on, by_series=True))],
+        "left_out": [plain(e) for area in ITEMS for e in _left_out(catalog, area)],
+        "targets": [
+            {
+                "area": e.area,
+                "rows": e.rows,
+                "mean_at_most": TARGETS[e.area][0],
+                "mean": e.mean,
+                "worst_at_most": TARGETS[e.area][1],
+                "worst": e.worst,
+                "met": e.mean <= (TARGETS[e.area][0] or math.inf) and e.worst <= TARGETS[e.area][1],
+            }
+            for e in totals
+        ],
+        "rows": [plain(p) | {"error": _error(p), "note": notes[p.id]} for p in found],
+    }
+
+
+_MEASURED = ("training_times", "remote_times", "stun_times")
+
+
+def _left_out(catalog: Catalog, area: str) -> tuple[Errors, ...]:
+    """Errors of an area out of sample: all its rows, then each series."""
+    each = [e for e, _ in leave_one_out(catalog, area)]
+    rows = sum(e.rows for e in each)
+    mean, bias = (sum(getattr(e, name) * e.rows for e in each) / rows for name in ("mean", "bias"))
+    return Errors(area, "", rows, mean, max(e.worst for e in each), bias), *each
+
+
+def _parameters(catalog: Catalog) -> list[dict[str, Any]]:
+    held = fitted_values(catalog)
+    rows = []
+    for area, item in ITEMS.items():
+        for name, refitted in fit(catalog, area).items():
+            fact = catalog.assumptions[item].fact(name)
+            rows.append(
+                {
+                    "area": area,
+                    "item": item,
+                    "parameter": name,
+                    "unit": fact.unit,
+                    "value": held[item][name],
+                    "refitted": refitted,
+                    "low": fact.low,
+                    "high": fact.high,
+                    "moved": not same_to_three_digits(held[item][name], refitted),
+                }
+            )
+    return rows
+
+
+def same_to_three_digits(held: float, refitted: float) -> bool:
+    """Whether a value differs from one that was rounded to three digits by less than one of the third."""
+    return abs(refitted - held) < 10.0 ** (math.floor(math.log10(held)) - 2)
+
+
+def _stuns(catalog: Catalog) -> list[Point]:
+    """Each published stun of vMotion beside its prediction."""
+    worst = catalog.assumptions["vmotion-worst-stun-10g"]
+    rates = {
+        name: float(worst.fact(name).value) for name in ("fixed_s", "copy_rate_gb_s", "memory_rate_gb_s")
+    }
+    found = []
+    for row in catalog.rows("stun_times"):
+        size, memory = float(row["frame_buffer_gb"]), row["vm_memory_gb"]
+        if memory is None:
+            line = stun_item(catalog, row["vsphere"])
+            seen = stun_time_s(
+                size,
+                fixed_s=float(line.fact("fixed_s").value),
+                copy_rate_gb_s=float(line.fact("copy_rate_gb_s").value),
+            )
+            area, what = STUN, f"{size:g} GB of frame buffer in use"
+        else:
+            seen = worst_stun_time_s(size, vm_memory_gb=memory, **rates)
+            area, what = WORST_STUN, f"{size:g} GB of vGPUs, VM with {memory:g} GB"
+        series = f"vSphere {row['vsphere']}"
+        found.append(Point(row.id, series, area, what, True, float(row["stun_s"]), seen))
+    return found
+
+
+def _error(point: Point) -> float:
+    """Relative error; for parameter servers the difference of efficiency, for vMotion of seconds."""
+    if point.area in (STUN, WORST_STUN):
+        return point.predicted - point.measured
+    return point.error
+
+
+def _errors(found: Sequence[Point], *, by_series: bool = False) -> tuple[Errors, ...]:
+    """Errors by area (and series), those of vMotion in seconds."""
+    known = [p for p in found if p.area not in (STUN, WORST_STUN)]
+    groups: dict[tuple[str, str], list[float]] = {}
+    for point in found:
+        if point.area in (STUN, WORST_STUN):
+            groups.setdefault((point.area, point.series if by_series else ""), []).append(_error(point))
+    return (
+        *errors(known, by_series=by_series),
+        *(
+            Errors(area, series, len(e), sum(map(abs, e)) / len(e), max(map(abs, e)), sum(e) / len(e))
+            for (area, series), e in groups.items()
+        ),
+    )
+
+
+def calibration_text(found: Mapping[str, Any]) -> str:
+    """What ``calibration_dict`` found, as text: parameters, targets, errors in sample and left out, and the largest errors."""
+    moved = [p["parameter"] for p in found["parameters"] if p["moved"]]
+    verdict = (
+        f"The catalog holds other values than the fit gives: {', '.join(moved)}. Write the refitted values into data/assumptions.csv "
+        "and the defaults of the models."
+        if moved
+        else "The catalog holds what the fit gives, to three digits."
+    )
+    return (
+        "\n\n".join(
+            [
+                heading("Parameters of the network models").lstrip() + parameters_text(found),
+                wrapped(verdict),
+                heading("Targets") + targets_text(found),
+                heading("Errors") + errors_text(found),
+                heading("Rows with the largest errors") + worst_text(found),
+            ]
+        )
+        + "\n"
+    )
+
+
+def parameters_text(found: Mapping[str, Any]) -> str:
+    """Fitted parameters: the value of the catalog, fitted again, and the range."""
+    return text(tables.parameters(found))
+
+
+def targets_text(found: Mapping[str, Any]) -> str:
+    """What the models are held to on the rows they were fitted on, and what is reached."""
+    return text(tables.targets(found))
+
+
+def errors_text(found: Mapping[str, Any]) -> str:
+    """Errors of each series, fitted on all series and on the others alone."""
+    return text(tables.errors(found))
+
+
+def worst_text(found: Mapping[str, Any], rows: int = WORST_ROWS) -> str:
+    """The rows of training and remoting whose prediction is furthest off, those fitted on and those only shown."""
+    known = [r for r in found["rows"] if r["area"] in ITEMS]
+    return _rows_text(sorted(known, key=lambda r: -abs(r["error"]))[:rows])
+
+
+def _rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Measurements beside predictions; why nothing was fitted on some of them is said below."""
+    notes = Counter(r["note"] for r in rows if not r["fitted"])
+    said = [
+        wrapped(f"Only shown, not fitted on ({count} of these rows): {note}") for note, count in notes.items()
+    ]
+    return "\n".join([text(tables.predictions(rows)), *said])
+
+
+def predicted_text(found: Mapping[str, Any], area: str) -> str:
+    """Every published row of an area beside its prediction; ``shown`` marks those on which nothing was fitted, with the reason."""
+    kept = [r for r in found["rows"] if r["area"] == area]
+    if not kept:
+        raise ValueError(f"area is {area!r}; it must be one of {', '.join(TARGETS)}")
+    return _rows_text(kept)
+
+
+def warm_text(catalog: Catalog) -> str:
+    """Published times of warm work over the network; the round trips of the presets were derived from them."""
+    return text(
+        tables.warm_work([row for row in catalog.rows("remote_times") if row["phase"] != "cold inference"])
+    )
