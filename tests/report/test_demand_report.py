@@ -39,7 +39,8 @@ def test_the_examples_as_text(catalog: Catalog) -> None:
     text = demand_text(current, [trial(current, "vgpu", when="week")])
     assert "places with other hours lend each other 10." in " ".join(text.split())
     assert "Simulated on 10 hosts with 40 GPUs (whole week)" in text
-    assert "All alone" in text
+    assert "All silos" in text
+    assert "Saved by sharing" in text
     assert max(map(len, text.splitlines())) <= 120
 
 

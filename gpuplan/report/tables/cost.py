@@ -317,8 +317,8 @@ def silos(found: SiloCosts) -> Table:
         "silo_costs",
         "Silos against the pool, with spare hosts",
         (
-            Column("id", "Id", detail=True),
-            Column("group", "Group alone"),
+            Column("group", "Id", detail=True),
+            Column("name", "Group alone"),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
             Column("total", f"TCO, {found.currency}", "money", found.currency),

@@ -1,0 +1,214 @@
+"""The tables of the demand: what is enough, hours of the week, methods, simulations, silos against the pool, growth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, Silo, Silos, Year
+from gpuplan.analysis.simulation import Trial, by_group
+from gpuplan.plan import Plan
+from gpuplan.report.table import Cell, Column, Table
+from gpuplan.report.tables.cost import ALONE, POOLED
+from gpuplan.wording import (
+    FORMULA_NAMES,
+    METHOD_NAMES,
+    RULE_NAMES,
+    held_for_each,
+    number,
+    percent,
+    week_hours,
+)
+
+
+def rules(found: Sequence[RuleAnswer]) -> Table:
+    """How many GPUs each rule takes for enough."""
+    return Table(
+        "rules",
+        "What is enough",
+        (
+            Column("rule", "Rule"),
+            Column("gpus", "GPUs", "number"),
+            Column("method", "Assumption"),
+            Column("chosen", "Chosen", "yes", detail=True),
+        ),
+        tuple(
+            (
+                Cell(a.rule, words=RULE_NAMES[a.rule] + " (chosen)" * a.chosen),
+                Cell(a.gpus, words="cannot say" if a.gpus is None else None),
+                Cell(a.method, words=METHOD_NAMES.get(a.method, "")),
+                a.chosen,
+            )
+            for a in found
+        ),
+    )
+
+
+def week(plan: Plan) -> Table:
+    """The GPUs and hosts that each cluster needs through the week."""
+    return Table(
+        "week",
+        "Through the week",
+        (
+            Column("pool", "Cluster"),
+            Column("mean_gpus", "Mean GPUs", "number"),
+            Column("gpus", "GPUs", "number"),
+            Column("hosts", "Hosts", "number"),
+            Column("when", "When (UTC)"),
+        ),
+        tuple(
+            (
+                pool.pool,
+                Cell(want.mix.gpus, words=number(round(want.mix.gpus, 2))),
+                want.gpus,
+                Cell(hosts, words=f"{hosts}" + " *" * (at == pool.chosen)),
+                week_hours(want.mix.quarters),
+            )
+            for pool in plan.hours
+            for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
+        ),
+        notes=("* the hosts are sized for it",),
+    )
+
+
+def methods(found: Methods) -> Table:
+    """How many GPUs each assumption about arrivals takes for the target, and the chance with those installed."""
+    return Table(
+        "methods",
+        "Methods",
+        (
+            Column("method", "Assumption"),
+            Column("formula", "Formula"),
+            Column("gpus", "GPUs", "number"),
+            Column("chance", f"Chance with {number(found.gpus)}, without spare hosts", "share"),
+        ),
+        tuple(_method(found, answer) for answer in found.answers),
+    )
+
+
+def _method(found: Methods, answer: MethodAnswer) -> tuple[Any, ...]:
+    rule = found.target.rule
+    together = found.target.each and not held_for_each(answer.method, rule)
+    gpus = "cannot say" if answer.gpus is None else number(answer.gpus)
+    if answer.low_gpus is not None and answer.high_gpus is not None:
+        gpus = f"{number(answer.low_gpus)} to {number(answer.high_gpus)}, {gpus}"
+    chance = None
+    if answer.low_chance is not None and answer.high_chance is not None:
+        chance = f"{percent(answer.low_chance)} to {percent(answer.high_chance)}"
+    return (
+        Cell(answer.method, words=METHOD_NAMES[answer.method] + " (chosen)" * answer.chosen),
+        FORMULA_NAMES.get((answer.method, rule), "") + ", all requests together" * together,
+        Cell(answer.gpus, words=gpus, low=answer.low_gpus, high=answer.high_gpus),
+        Cell(answer.chance, words=chance, low=answer.low_chance, high=answer.high_chance),
+    )
+
+
+def simulated(plan: Plan, trial: Trial) -> Table:
+    """What a simulation saw of each group."""
+    names = {group.id: group.name for group in plan.scenario.groups}
+    found = trial.simulated
+
+    def share(figure: Any) -> Cell:
+        width = figure.half_width
+        return Cell(
+            figure.value, words=percent(figure.value) + ("" if width is None else f" +- {percent(width)}")
+        )
+
+    return Table(
+        "simulated",
+        "Simulated",
+        (
+            Column("group", "Group"),
+            Column("requests", "Requests", "number"),
+            Column("waited", "Waited"),
+            Column("waited_longer", "Waited longer"),
+            Column("turned_away", "Turned away"),
+            Column("wait_p90_h", "90 % wait at most", "wait", "h"),
+        ),
+        tuple(
+            (
+                names.get(seen.name, "All"),
+                seen.requests,
+                share(seen.waited),
+                share(seen.waited_longer),
+                share(seen.turned_away),
+                seen.wait_p90_h,
+            )
+            for seen in (*by_group(found), found.overall)
+        ),
+    )
+
+
+def silos(plan: Plan, found: Silos) -> Table:
+    """Each group with hosts of its own against all of them on shared ones, in GPUs and hosts."""
+    names = {group.id: group.name for group in plan.scenario.groups}
+    return Table(
+        "silos",
+        "Silos against the pool, with spare hosts",
+        (
+            Column("group", "Id", detail=True),
+            Column("name", "Group alone"),
+            Column("gpus_demanded", "GPUs demanded", "number"),
+            Column("hosts", "Hosts", "number"),
+            Column("gpus", "GPUs", "number"),
+            Column("utilisation", "Utilisation", "share"),
+        ),
+        (
+            *((s.group, names[s.group], *_silo(s)) for s in found.groups),
+            (
+                "",
+                Cell(ALONE, tone="total"),
+                Cell(None, words="", tone="total"),
+                Cell(found.hosts, tone="total"),
+                Cell(found.gpus, tone="total"),
+                Cell(found.utilisation, tone="total"),
+            ),
+            ("", Cell(POOLED, tone="strong"), *_silo(found.pool)),
+            _saved(found),
+        ),
+        totals=3,
+    )
+
+
+def _saved(found: Silos) -> tuple[Any, ...]:
+    tone = "good" if found.saved_gpus > 0 else ""
+    none = Cell(None, words="")
+    return (
+        "",
+        Cell("Saved by sharing" if found.saved_gpus >= 0 else "More than in silos", tone=tone),
+        none,
+        Cell(abs(found.saved_hosts), tone=tone),
+        Cell(abs(found.saved_gpus), tone=tone),
+        none,
+    )
+
+
+def _silo(silo: Silo) -> tuple[Any, ...]:
+    return silo.gpus, silo.hosts, silo.installed_gpus, silo.utilisation
+
+
+def growth(found: Sequence[Year]) -> Table:
+    """The demand of each year, and the hosts to buy for it."""
+    return Table(
+        "growth",
+        "Growth",
+        (
+            Column("year", "Year"),
+            Column("people", "Users", "number"),
+            Column("gpus_demanded", "GPUs demanded", "number"),
+            Column("hosts", "Hosts", "number"),
+            Column("gpus", "GPUs", "number"),
+            Column("hosts_bought", "Hosts to buy", "number"),
+        ),
+        tuple(
+            (
+                Cell(y.year, words=str(y.year or "now")),
+                y.people,
+                y.gpus_demanded,
+                y.hosts,
+                y.gpus,
+                y.hosts_bought,
+            )
+            for y in found
+        ),
+    )
