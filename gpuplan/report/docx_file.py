@@ -39,25 +39,7 @@ OWN_STYLES = {"lead": "gpuplan lead", "note": "gpuplan note", "cell": "gpuplan t
 
 
 def docx_bytes(document: Document, *, template: bytes | None = None) -> bytes:
-    """The design document as a DOCX file, the same bytes for the same document.
-
-    Parameters
-    ----------
-    document : Document
-        The document. [-]
-    template : bytes or None
-        A DOCX or DOTX file whose styles, page, headers and footers are taken; what it says is replaced. [-]
-
-    Returns
-    -------
-    docx_bytes : bytes
-        The file. [-]
-
-    Raises
-    ------
-    TemplateError
-        If the template cannot be read as a Word file, or its looks load from elsewhere or run.
-    """
+    """The design document as a DOCX file, the same bytes for the same document."""
     from docx import Document as word_file
 
     if template is None:
@@ -76,20 +58,7 @@ def _written(document: Document, word: Any, *, own: bool) -> bytes:
 
 
 def same_bytes(file: bytes, *, day: str) -> bytes:
-    """An Office file without the moment in which it was written.
-
-    Parameters
-    ----------
-    file : bytes
-        The file. [-]
-    day : str
-        ISO day that workbooks inside it get instead. [-]
-
-    Returns
-    -------
-    same_bytes : bytes
-        The file with fixed times in it. [-]
-    """
+    """An Office file without the moment in which it was written."""
     with ZipFile(BytesIO(file)) as packed:
         parts = {info.filename: packed.read(info) for info in packed.infolist()}
     for name, content in parts.items():
@@ -109,17 +78,7 @@ def moment_of(day: str) -> datetime:
 
 
 def add_svg(part: Any, blip: Any, drawing: Any) -> None:
-    """Make a picture show an SVG drawing where the program can.
-
-    Parameters
-    ----------
-    part : Part
-        Part of an Office package that shows the picture. [-]
-    blip : Element
-        What names the picture's PNG. [-]
-    drawing : Part
-        The drawing in the same package. [-]
-    """
+    """Make a picture show an SVG drawing where the program can."""
     relation = part.relate_to(
         drawing, "http://schemas.openxmlformats.org/officeDocument/2006/relationships/image"
     )

@@ -10,18 +10,7 @@ FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-
 
 
 def clean(text: str) -> str:
-    """The text without the characters that files cannot hold.
-
-    Parameters
-    ----------
-    text : str
-        Any text, such as a name that somebody typed. [-]
-
-    Returns
-    -------
-    clean : str
-        The same with tabs and line ends, but no other control characters. [-]
-    """
+    """The text without the characters that files cannot hold."""
     return FORBIDDEN.sub("", text)
 
 

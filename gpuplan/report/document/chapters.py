@@ -38,18 +38,7 @@ def chapters(plan: Plan) -> tuple[Chapter, ...]:
 
 
 def design_document(plan: Plan) -> Document:
-    """The design document of a plan: ten chapters, from the summary to the sources, and one more if something is internal.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan; of the customer's version if the document is for the customer. [-]
-
-    Returns
-    -------
-    design_document : Document
-        Cover data and chapters; the same plan always gives the same document. [-]
-    """
+    """The design document of a plan: ten chapters, from the summary to the sources, and one more if something is internal."""
     as_of = plan.costs.as_of if plan.costs else plan.scenario.cost.as_of or newest_price(plan.catalog)
     return Document(
         title=plan.scenario.name,

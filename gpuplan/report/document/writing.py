@@ -69,34 +69,12 @@ class Citations:
 
 
 def what_to_do(message: Message) -> str:
-    """What to do about a message, said to the customer.
-
-    Parameters
-    ----------
-    message : Message
-        What a check found. [-]
-
-    Returns
-    -------
-    what_to_do : str
-        Sentences; empty if there is nothing to do. [-]
-    """
+    """What to do about a message, said to the customer."""
     return CHANGES.get(message.code, message.change)
 
 
 def cost_span(costs: Costs) -> str:
-    """Over how long a net present cost is, and what is in it and what is not.
-
-    Parameters
-    ----------
-    costs : Costs
-        Cost of a plan. [-]
-
-    Returns
-    -------
-    cost_span : str
-        Words that follow the amount. [-]
-    """
+    """Over how long a net present cost is, and what is in it and what is not."""
     text = f"over {counted(costs.years, 'year')}"
     if costs.hosts[-1] > costs.hosts[0]:
         text += f", with growth to {amount(costs.hosts[-1], 'host')}"
@@ -110,18 +88,7 @@ def cost_span(costs: Costs) -> str:
 
 
 def hosts_lost(plan: Plan) -> int:
-    """Hosts that are lost where figures after a failure are given.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-
-    Returns
-    -------
-    hosts_lost : int
-        Hosts, as many as the design must survive and at least one. [-]
-    """
+    """Hosts that are lost where figures after a failure are given."""
     return max(1, plan.scenario.availability.host_failures)
 
 

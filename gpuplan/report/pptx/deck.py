@@ -63,22 +63,7 @@ class Box(NamedTuple):
 
 
 def text_lines(text: str, size: float, width: float) -> int:
-    """Lines that a text takes, rather too many than too few.
-
-    Parameters
-    ----------
-    text : str
-        The text. [-]
-    size : float
-        Size of its characters in points. [-]
-    width : float
-        Width of a line in points. [-]
-
-    Returns
-    -------
-    text_lines : int
-        Lines. [-]
-    """
+    """Lines that a text takes, rather too many than too few."""
     lines = 0
     for paragraph in text.split("\n"):
         used, lines = 0.0, lines + 1

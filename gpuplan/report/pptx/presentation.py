@@ -28,25 +28,7 @@ from gpuplan.report.template import checked_template, usable_template
 
 
 def pptx_bytes(plan: Plan, *, template: bytes | None = None) -> bytes:
-    """A plan as a PPTX file, the same bytes for the same plan.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    template : bytes or None
-        A PPTX or POTX file whose masters and layouts are taken; its slides are left out. [-]
-
-    Returns
-    -------
-    pptx_bytes : bytes
-        The file. [-]
-
-    Raises
-    ------
-    TemplateError
-        If the template cannot be read, its looks load from elsewhere or run, or it has no layout with a title and room below it.
-    """
+    """A plan as a PPTX file, the same bytes for the same plan."""
     from pptx import Presentation
 
     if template is None:

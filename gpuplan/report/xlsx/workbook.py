@@ -29,18 +29,7 @@ from gpuplan.report.xlsx.sheets import (
 
 
 def xlsx_bytes(plan: Plan) -> bytes:
-    """The plan as a workbook in the format of Excel; the same plan always gives the same bytes.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan; of the customer's version if the workbook is for the customer. [-]
-
-    Returns
-    -------
-    xlsx_bytes : bytes
-        The file. [-]
-    """
+    """The plan as a workbook in the format of Excel; the same plan always gives the same bytes."""
     book = Book(plan)
     money = Money(plan) if plan.costs else None
     summary_sheet(book, plan, money)
