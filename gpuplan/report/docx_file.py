@@ -404,7 +404,7 @@ class _Writer:
     def _grid(self, grid: Grid) -> None:
         if grid.caption:
             self._caption("Table", grid.caption).paragraph_format.keep_with_next = True
-        self._table(grid.rows, grid.heads, right=grid.right, widths=grid.widths, total=grid.total)
+        self._table(grid.rows, grid.heads, right=grid.right, widths=grid.widths, totals=grid.totals)
         self._gap()
 
     def _decision(self, decision: DecisionBlock) -> None:
@@ -480,7 +480,7 @@ class _Writer:
         right: Sequence[int] = (),
         widths: Sequence[float] = (),
         bold: Sequence[int] = (),
-        total: bool = False,
+        totals: Sequence[int] = (),
         together: bool = False,
     ) -> None:
         """A table whose first row is repeated on every page and whose rows are not split."""
@@ -526,7 +526,7 @@ class _Writer:
                     paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
                 run = paragraph.add_r()
                 run.text = clean(texts[column]) if column < len(texts) else ""
-                if head or column in bold or (total and last):
+                if head or column in bold or (not head and at - bool(heads) in totals):
                     run.get_or_add_rPr().get_or_add_b()
 
 

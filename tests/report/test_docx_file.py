@@ -62,7 +62,8 @@ DOCUMENT = Document(
             (Paragraph("Text."),),
             (
                 Section(
-                    "All hosts", (Grid(("Host", "GPUs", "Note"), ROWS, "The hosts", (1,), (2, 1, 3), True),)
+                    "All hosts",
+                    (Grid(("Host", "GPUs", "Note"), ROWS, "The hosts", (1,), (2, 1, 3), (len(ROWS) - 1,)),),
                 ),
                 Section("Tall", (Figure(TALL, "A tower", "A tall drawing"), Grid(("Empty",), ()))),
             ),

@@ -76,7 +76,7 @@ def small(text: str) -> Document:
                     Paragraph(text, "lead"),
                     Bullets((text, text)),
                     Grid(
-                        (text, ""), ((text, "1"), ("", "2")), text, right=(1,), widths=(0.7, 0.3), total=True
+                        (text, ""), ((text, "1"), ("", "2")), text, right=(1,), widths=(0.7, 0.3), totals=(1,)
                     ),
                 ),
                 (

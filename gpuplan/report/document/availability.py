@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from gpuplan.plan import Plan
-from gpuplan.plan.results import LossLevel
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
 from gpuplan.report.document.hosts import MOST_HOSTS
 from gpuplan.report.document.summary import vms
-from gpuplan.report.document.writing import Citations, grid_of
-from gpuplan.wording import MODE_NAMES, hours, number, percent
+from gpuplan.report.document.writing import Citations, grid_of, tabled
+from gpuplan.report.tables.plan import failures, losses, postures
+from gpuplan.wording import MODE_NAMES, hours
 
 # 6
 
@@ -35,80 +35,13 @@ def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def _failures(plan: Plan) -> list[Block]:
-    blocks: list[Block] = []
-    several = len(plan.pools) > 1
-    for pool in plan.pools:
-        rows = [
-            (
-                f"Host {loss.hosts[0] + 1}",
-                number(loss.alike),
-                number(loss.restarted),
-                number(loss.moved),
-                number(loss.unplaced),
-            )
-            for loss in pool.failures
-        ]
-        blocks += grid_of(
-            f"{pool.name}: what the loss of a host does" if several else "What the loss of a host does",
-            (
-                "Lost",
-                "Hosts filled alike",
-                "VMs that restart",
-                "VMs moved to make room",
-                "VMs left without a GPU",
-            ),
-            rows,
-            right=(1, 2, 3, 4),
-            most=MOST_HOSTS,
-        )
-    rows = [
-        (pool.name, number(level.lost), number(level.gpus_left), *_fits(level))
-        for pool in plan.pools
-        for level in pool.losses
-    ]
-    return [
-        *blocks,
-        *grid_of(
-            "What is left, whichever hosts are lost",
-            ("Cluster", "Hosts lost at once", "GPUs left", "Everything fits again", "By restarts alone"),
-            rows,
-            right=(1, 2),
-        ),
-    ]
-
-
-def _fits(level: LossLevel) -> tuple[str, str]:
-    words = {True: "yes", False: "no", None: "not known"}
-    return words[level.fits], words[level.without_moving]
+    return [*tabled(failures(plan), most=MOST_HOSTS), *tabled(losses(plan))]
 
 
 def _hours(plan: Plan, cite: Citations) -> list[Block]:
-    rows = [
-        (
-            f"N+{p.host_failures}" + " (chosen)" * p.chosen,
-            number(p.hosts),
-            number(p.gpus),
-            hours(p.short_h),
-            hours(p.exposed_h) + " short" * (p.chance == 1 and p.exposed_h > 0),
-            "" if p.chance == 1 else percent(p.chance),
-        )
-        for p in plan.postures
-    ]
     sources = plan.lines["availability.host_up"].sources if "availability.host_up" in plan.lines else ()
     return [
-        *grid_of(
-            "Host failures to tolerate, and the hours of a year at risk",
-            (
-                "",
-                "Hosts",
-                "GPUs",
-                "Short by failures",
-                "Maintenance in which one failure more is too much",
-                "Chance of that in a year",
-            ),
-            rows,
-            right=(1, 2, 3, 4, 5),
-        ),
+        *tabled(postures(plan)),
         Paragraph(
             "Short by failures: expected hours of a year in which somebody has no GPU. The hours rest on how often a host fails and how "
             f"long its repair takes.{cite(sources)}",

@@ -41,8 +41,8 @@ class Grid:
     """Columns whose text ends at the right, as numbers do."""
     widths: tuple[float, ...] = ()
     """Share of the width of each column; empty if it follows from the text."""
-    total: bool = False
-    """Whether the last row sums up the others."""
+    totals: tuple[int, ...] = ()
+    """Rows that sum up the others, from 0."""
 
 
 @dataclass(frozen=True, slots=True)

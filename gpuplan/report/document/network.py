@@ -6,8 +6,9 @@ from gpuplan.plan import Plan
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
-from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, grid_of
-from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, basis_word, number, share_range
+from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, grid_of, tabled
+from gpuplan.report.tables.network import part_failures, remote_gpus, rules, settings, training
+from gpuplan.wording import TRANSPORT_NAMES, amount, number
 
 # 7
 
@@ -24,9 +25,7 @@ def network_chapter(plan: Plan, cite: Citations) -> Chapter:
     ]
     sections = [Section("Work over the network", tuple(_work(plan, cite)))]
     if use.rules:
-        met = {True: "met", False: "not met", None: "not measured"}
-        rows = [(rule.text + cite(rule.sources), met[rule.met]) for rule in use.rules]
-        table = grid_of("The vendor's rules", ("Rule", "Verdict"), rows, widths=(0.8, 0.2))
+        table = tabled(rules(plan), cite)
         sections.append(Section("The vendor's rules for remote GPUs", tuple(table)))
     if fabric is not None:
         parts: list[Block] = [*_fabric(plan)]
@@ -36,19 +35,8 @@ def network_chapter(plan: Plan, cite: Citations) -> Chapter:
             f"Drawing of {amount(fabric.gpu_hosts, 'GPU host')} and the switches that they connect to.",
         )
         sections.append(Section("Ports and switches", tuple(parts)))
-        settings = [(s.where, s.what + cite(s.sources)) for s in fabric.settings]
-        sections.append(
-            Section(
-                "Settings", tuple(grid_of("To configure", ("Where", "What"), settings, widths=(0.28, 0.72)))
-            )
-        )
-        failures = [(f.part, f.left, f.affected) for f in fabric.failures]
-        sections.append(
-            Section(
-                "When a part fails",
-                tuple(grid_of("What a failure leaves", ("Part", "Left", "Affected"), failures)),
-            )
-        )
+        sections.append(Section("Settings", tuple(tabled(settings(fabric), cite))))
+        sections.append(Section("When a part fails", tuple(tabled(part_failures(fabric)))))
     return Chapter("Network", tuple(blocks), tuple(s for s in sections if s.blocks))
 
 
@@ -56,36 +44,10 @@ def _work(plan: Plan, cite: Citations) -> list[Block]:
     use = plan.network
     blocks: list[Block] = []
     if use.remote:
-        rows = [
-            (
-                r.name,
-                r.workload_name + cite(r.sources),
-                number(r.users),
-                share_range(r.kept_low, r.kept, r.kept_high),
-                VERDICTS[r.verdict],
-                basis_word(r.basis),
-            )
-            for r in use.remote
-        ]
-        heads = ("Group", "Work", "Users on a link", "Speed kept (low to high)", "Verdict", "Known how")
-        blocks += grid_of(
-            "What each group keeps of the speed of a GPU in its own host", heads, rows, right=(2,)
-        )
+        blocks += tabled(remote_gpus(plan), cite)
     else:
         blocks.append(Paragraph("No group reaches its GPUs over the network."))
-    rows = [
-        (
-            t.name,
-            t.workload_name + cite(t.sources),
-            f"{number(t.hosts)} x {number(t.gpus_per_host)}",
-            share_range(t.efficiency_low, t.efficiency, t.efficiency_high),
-            VERDICTS[t.verdict],
-            basis_word(t.basis),
-        )
-        for t in use.training
-    ]
-    heads = ("Job", "Work", "Hosts x GPUs", "Efficiency (low to high)", "Verdict", "Known how")
-    blocks += grid_of("Training on several hosts", heads, rows, right=(2,))
+    blocks += tabled(training(plan), cite)
     works: tuple[RemoteUse | TrainingUse, ...] = (*use.remote, *use.training)
     changes = [
         f"{each.name}: {'; '.join(each.changes)}."

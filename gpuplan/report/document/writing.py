@@ -9,6 +9,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.results import Message
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
+from gpuplan.report.table import Table, heads, numeric, words
 from gpuplan.wording import amount, counted, money, number
 
 MOST_ROWS = 40
@@ -99,15 +100,46 @@ def grid_of(
     *,
     right: Sequence[int] = (),
     widths: Sequence[float] = (),
-    total: bool = False,
     most: int = MOST_ROWS,
 ) -> list[Block]:
     """A table of at most so many rows, and how many more there are; nothing without rows."""
     if not rows:
         return []
     shown = tuple(tuple(row) for row in rows[:most])
-    grid = Grid(tuple(heads), shown, caption, tuple(right), tuple(widths), total and len(rows) <= most)
+    grid = Grid(tuple(heads), shown, caption, tuple(right), tuple(widths))
     return [grid, *and_more(len(rows) - len(shown))]
+
+
+def tabled(
+    table: Table,
+    cite: Citations | None = None,
+    *,
+    caption: str = "",
+    widths: Sequence[float] = (),
+    most: int = MOST_ROWS,
+) -> list[Block]:
+    """A topic's table as a page holds it: at most so many rows and all totals, sources by their numbers, its notes below."""
+    hidden = [
+        column.key for column in table.columns if column.detail and not (cite and column.kind == "sources")
+    ]
+    whole = table.without(*hidden)
+    if not whole.rows:
+        return []
+    shown = whole.top(most)
+    cells = list(shown.cells())
+    rows = [
+        tuple(
+            cite(cell.value).strip()
+            if cite and column.kind == "sources" and cell.value
+            else words(cell, column)
+            for cell, column in zip(row, shown.columns, strict=True)
+        )
+        for row in cells
+    ]
+    totals = tuple(at for at, row in enumerate(cells) if row[0].tone == "total")
+    grid = Grid(heads(shown), tuple(rows), caption or shown.title, numeric(shown), tuple(widths), totals)
+    notes = [Paragraph(note, "note") for note in shown.notes]
+    return [grid, *and_more(len(whole.rows) - len(rows)), *notes]
 
 
 def and_more(left: int) -> list[Block]:

@@ -48,6 +48,7 @@ def remote_gpus(plan: Plan) -> Table:
             Column("slowdown", "Slowdown", "number"),
             Column("verdict", "Verdict"),
             Column("basis", "Basis", "basis"),
+            Column("sources", "Sources", "sources", detail=True),
         ),
         tuple(_remote(use) for use in plan.network.remote),
     )
@@ -65,6 +66,7 @@ def _remote(use: RemoteUse) -> tuple[Any, ...]:
         Cell(1 / use.kept, words=f"x {1 / use.kept:.2f}"),
         _verdict(use.verdict),
         Cell(use.basis, basis=use.basis),
+        use.sources,
     )
 
 
@@ -86,6 +88,7 @@ def training(plan: Plan) -> Table:
             Column("knee_hosts", "Hosts worth it", "number"),
             Column("verdict", "Verdict"),
             Column("basis", "Basis", "basis"),
+            Column("sources", "Sources", "sources", detail=True),
         ),
         tuple(_job(use) for use in plan.network.training),
         notes=("Hours need epochs (training.epochs). Hosts worth it: the most at which one more still is.",),
@@ -110,6 +113,7 @@ def _job(use: TrainingUse) -> tuple[Any, ...]:
         ),
         _verdict(use.verdict),
         Cell(use.basis, basis=use.basis),
+        use.sources,
     )
 
 
