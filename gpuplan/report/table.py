@@ -125,6 +125,10 @@ class Table:
             rows=tuple(tuple(row[n] for n in at) for row in self.rows),
         )
 
+    def only(self, *keys: str) -> Table:
+        """The table with some columns only."""
+        return self.without(*(column.key for column in self.columns if column.key not in keys))
+
     def top(self, rows: int) -> Table:
         """The first rows and the totals."""
         end = len(self.rows) - self.totals

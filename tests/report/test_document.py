@@ -115,6 +115,6 @@ def test_what_is_internal_is_a_chapter_at_the_end(plans: dict[str, Plan], catalo
     notes, margin = last.sections
     assert notes.blocks == (Paragraph("Ask Bob."), Paragraph("Not before Monday."))
     (grid,) = (block for block in margin.blocks if isinstance(block, Grid))
-    assert grid.heads == ("Part", "We pay", "The customer pays", "We earn")
+    assert grid.heads == ("All years", "We pay", "The customer pays", "We earn")
     assert grid.rows[-1][0] == "All that is sold"
     assert "Ask Bob" not in repr(document.chapters[:-1])

@@ -9,10 +9,11 @@ from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
 from gpuplan.report.document.requirements import promise
-from gpuplan.report.document.writing import Citations, drawn, grid_of, hosts_lost
+from gpuplan.report.document.writing import Citations, drawn, grid_of, hosts_lost, tabled
+from gpuplan.report.tables.demand import rules
+from gpuplan.report.tables.plan import groups
 from gpuplan.wording import (
     METHOD_NAMES,
-    RULE_NAMES,
     amount,
     moment,
     number,
@@ -36,23 +37,7 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
         text = f"The customer states {amount(stated, 'GPU')}; no group says who needs them." if stated else ""
         return Chapter("Demand", (Paragraph(text or "Nobody asks for a GPU yet."),))
     blocks: list[Block] = [Paragraph(_method(plan))]
-    rows = [
-        (
-            g.name,
-            number(g.active),
-            number(g.vms),
-            number(g.gpus_each),
-            number(g.demand_gpus),
-            number(round(float(plan.lines[f"groups.{g.id}.held_gpus"].value), 1)),
-        )
-        for g in plan.groups
-    ]
-    blocks += grid_of(
-        "Demand by group",
-        ("Group", "Active at the peak", "VMs", "GPUs each", "GPUs", "GPUs held on average"),
-        rows,
-        right=(1, 2, 3, 4, 5),
-    )
+    blocks += tabled(groups(plan), caption="Demand by group")
     blocks.append(Paragraph(_peak(plan)))
     sections = [
         Section("Through the day", tuple(_day(plan))),
@@ -121,17 +106,7 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
         "Chance to wait by the number of GPUs",
         "Chart of the chance to wait over the number of GPUs, by the assumption about arrivals.",
     )
-    rows = [
-        (
-            RULE_NAMES[a.rule] + " (chosen)" * a.chosen,
-            "cannot say" if a.gpus is None else number(a.gpus),
-            METHOD_NAMES.get(a.method, ""),
-        )
-        for a in rule_answers(plan)
-    ]
-    blocks += grid_of(
-        "GPUs by each rule for what is enough", ("Rule", "GPUs", "Assumption"), rows, right=(1,)
-    )
+    blocks += tabled(rules(rule_answers(plan)))
     if plan.pools and any(g.pool == plan.pools[0].id and g.mode for g in plan.groups):
         known = methods(plan, plan.pools[0].id)
         blocks.append(

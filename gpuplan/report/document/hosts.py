@@ -9,9 +9,10 @@ from gpuplan.plan import Plan
 from gpuplan.plan.results import Pool
 from gpuplan.report.document.access import MOST_GROUPS
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
-from gpuplan.report.document.writing import and_more, drawn, grid_of
+from gpuplan.report.document.writing import and_more, drawn, grid_of, tabled
 from gpuplan.report.tables import group_names, idle_text
-from gpuplan.wording import MODE_NAMES, amount, number, percent
+from gpuplan.report.tables.demand import silos as silos_table
+from gpuplan.wording import MODE_NAMES, amount, number
 
 MOST_HOSTS = 24
 """Hosts of a pool that are listed one by one; more are counted by what stands on them."""
@@ -129,16 +130,6 @@ def _on_host(plan: Plan, pool: Pool, at: int) -> str:
 
 def _silos(plan: Plan) -> list[Block]:
     found = silos(plan)
-    names = group_names(plan)
-    rows = [
-        (names[s.group], number(s.hosts), number(s.installed_gpus), percent(min(1.0, s.utilisation)))
-        for s in found.groups
-    ]
-    rows.append(("All alone", number(found.hosts), number(found.gpus), percent(min(1.0, found.utilisation))))
-    pool = found.pool
-    rows.append(
-        ("Together", number(pool.hosts), number(pool.installed_gpus), percent(min(1.0, pool.utilisation)))
-    )
     if found.saved_gpus > 0:
         text = f"The pool needs {amount(found.saved_gpus, 'GPU')} fewer than a silo for each group would."
     else:
@@ -147,10 +138,5 @@ def _silos(plan: Plan) -> list[Block]:
         Paragraph(
             f"{text} Each silo has spare hosts of its own; a stated total and hosts already there are left aside."
         ),
-        *grid_of(
-            "A silo for each group against the pool, with spare hosts",
-            ("", "Hosts", "GPUs", "GPUs used"),
-            rows,
-            right=(1, 2, 3),
-        ),
+        *tabled(silos_table(plan, found)),
     ]

@@ -12,6 +12,7 @@ from gpuplan.plan import Plan
 from gpuplan.report.document import clean
 from gpuplan.report.docx_file import add_svg, moment_of, one_line
 from gpuplan.report.explain import explain
+from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.report.untrusted import TemplateError
 from gpuplan.wording import capital, number
 
@@ -380,9 +381,9 @@ class Deck:
         table = frame.table
         for column, width in enumerate(each):
             table.columns[column].width = width
-        for at, (row, texts) in enumerate(zip(table.rows, cells, strict=True)):
+        for at, (row, line) in enumerate(zip(table.rows, cells, strict=True)):
             row.height = tall[at]
-            for column, (cell, text) in enumerate(zip(row.cells, texts, strict=True)):
+            for column, (cell, text) in enumerate(zip(row.cells, line, strict=True)):
                 cell.text = text
                 paragraph = cell.text_frame.paragraphs[0]
                 paragraph.font.size = Pt(size)
@@ -390,6 +391,19 @@ class Deck:
                 if column in right:
                     paragraph.alignment = PP_ALIGN.RIGHT
         return sum(tall)
+
+    def topic(self, slide: Any, table: Table, box: Box, *, widths: Sequence[float], about: str) -> int:
+        """A topic's table in a box; its totals stay where rows are left out."""
+        return self.table(
+            slide,
+            heads(table),
+            texts(table),
+            box,
+            widths=widths,
+            right=numeric(table),
+            keep=table.totals,
+            about=about,
+        )
 
     def picture(self, slide: Any, svg: str, about: str, box: Box) -> None:
         """A drawing, as SVG and as PNG for programs that know no SVG."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gpuplan.analysis.alternatives import silo_costs
 from gpuplan.plan import Plan
@@ -11,14 +12,14 @@ from gpuplan.plan.results import Message
 from gpuplan.report.document import clean
 from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do
 from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Box, Deck, chart_data, count_words, rgb
+from gpuplan.report.tables.cost import silos
+from gpuplan.report.tables.plan import groups, postures
 from gpuplan.wording import (
-    MODE_NAMES,
     TRANSPORT_NAMES,
     VERDICTS,
     amount,
     capital,
     counted,
-    hours,
     money,
     number,
     percent,
@@ -74,19 +75,9 @@ def demand_slide(deck: Deck) -> None:
         return
     title = f"{_are(len(plan.groups), 'group', 'asks', 'ask')} for {demanded} at the planned peak"
     slide = deck.slide(title, ("demand.gpus",))
-    rows = [
-        (g.name, MODE_NAMES[g.mode], number(g.vms), number(g.gpus_each), number(g.demand_gpus))
-        for g in sorted(plan.groups, key=lambda g: -g.demand_gpus)
-    ]
-    deck.table(
-        slide,
-        ("Group", "How it reaches GPUs", "VMs", "GPUs each", "GPUs"),
-        rows,
-        deck.box,
-        widths=(4, 3, 1.4, 1.6, 1.4),
-        right=(2, 3, 4),
-        about="Demand of each group",
-    )
+    wanted = groups(plan).only("group", "access", "vms", "gpus_each", "gpus")
+    ranked = replace(wanted, rows=tuple(sorted(wanted.rows, key=lambda row: -row[4])))
+    deck.topic(slide, ranked, deck.box, widths=(4, 3, 1.4, 1.6, 1.4), about="Demand of each group")
 
 
 def _survived(plan: Plan) -> int:
@@ -194,31 +185,11 @@ def failure_slide(deck: Deck) -> None:
     if chosen is None:
         deck.text(slide, "The hours at risk are not worked out for this design.", deck.box)
         return
-    rows = [
-        (
-            f"N+{p.host_failures}{' (chosen)' if p.chosen else ''}",
-            number(p.hosts),
-            number(p.gpus),
-            hours(p.short_h),
-            hours(p.exposed_h),
-            "certain" if p.chance == 1 else percent(p.chance),
-        )
-        for p in plan.postures
-    ]
-    tall = deck.table(
+    tall = deck.topic(
         slide,
-        (
-            "Failures tolerated",
-            "Hosts",
-            "GPUs",
-            "Short by failures, a year",
-            "At risk in maintenance, a year",
-            "Chance of it",
-        ),
-        rows,
+        postures(plan).shown(),
         Box(deck.box.left, deck.box.top, deck.box.width, int(deck.box.height * 0.65)),
         widths=(2.4, 1.1, 1.1, 2.2, 2.5, 1.6),
-        right=(1, 2, 3, 4, 5),
         about="Hosts and hours at risk for each number of failures tolerated",
     )
     top = deck.box.top + tall + int(0.2 * INCH)
@@ -419,33 +390,15 @@ def silos_slide(deck: Deck) -> None:
         why="Each group is planned again with hosts of its own, at the same target, and all of them on shared hosts. A stated "
         "total and hosts already there are left aside.",
     )
-    rows = [
-        (silo.name, number(silo.hosts), number(silo.gpus), money(silo.net_present, currency))
-        for silo in sorted(against.groups, key=lambda silo: -silo.net_present)
-    ]
-    rows += [
-        (
-            "All groups, each alone",
-            number(against.hosts),
-            number(against.gpus),
-            money(against.net_present, currency),
-        ),
-        (
-            "All groups, shared",
-            number(against.pool_hosts),
-            number(against.pool_gpus),
-            money(against.pool_net_present, currency),
-        ),
-    ]
+    table = silos(against).only("name", "hosts", "gpus", "net_present")
+    alone, both = table.rows[: -table.totals], table.rows[-table.totals :]
+    ranked = replace(table, rows=(*sorted(alone, key=lambda row: -row[3]), *both))
     note = int(0.65 * INCH) if against.excludes else 0
-    deck.table(
+    deck.topic(
         slide,
-        ("Group", "Hosts", "GPUs", "Net present cost"),
-        rows,
+        ranked,
         Box(deck.box.left, deck.box.top, deck.box.width, deck.box.height - note),
         widths=(5, 1.5, 1.5, 3),
-        right=(1, 2, 3),
-        keep=2,
         about="Hosts and cost of each group alone, and of all of them on shared hosts",
     )
     if note:
