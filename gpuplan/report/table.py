@@ -56,6 +56,7 @@ KINDS: Mapping[str, Kind] = {
     "money": Kind(lambda value, _: money(value, "").strip()),
     "share": Kind(lambda value, _: percent(value)),
     "portion": Kind(lambda value, _: share_words(value)),
+    "points": Kind(lambda value, _: f"{value:.1f} %"),
     "hours": Kind(lambda value, _: hours(value)),
     "wait": Kind(lambda value, _: wait_words(value)),
     "watts": Kind(lambda value, _: watts(value)),
