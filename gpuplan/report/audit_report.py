@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gpuplan.audit.trace import Reading
-from gpuplan.audit.use import REAL_TIME_S, Audit, Comparison, Method, Suggestion
-from gpuplan.report.table import grid_text
-from gpuplan.report.text import heading, wrapped
+from gpuplan.audit.use import REAL_TIME_S, Audit, Comparison, Suggestion
+from gpuplan.report.table import Table, one_place, text
+from gpuplan.report.tables import audit as tables
+from gpuplan.report.text import chapter, heading, wrapped
 from gpuplan.wording import DAY_NAMES, amount, number, percent, wait_words
 
 MOST_GROUPS = 20
@@ -121,17 +122,20 @@ def audit_text(
     audit_text : str
         What was read, who used GPUs when, how bursty it was, groups for a scenario, and the replay. [-]
     """
-    parts = [_reading(found.trace.reading)]
-    if found.allocation is not None:
-        parts.append(_allocation(found))
-    if found.activity is not None:
-        parts.append(_activity(found))
-    parts += [wrapped(note + ".") for note in found.notes if note not in found.trace.reading.notes]
-    if suggestions:
-        parts.append(_suggestions(suggestions))
+    data = audit_dict(found, suggestions, comparison, left_out)
+    parts = [
+        _reading(found.trace.reading),
+        *_allocation(found, data),
+        *_activity(found, data),
+        *(wrapped(note + ".") for note in found.notes if note not in found.trace.reading.notes),
+        chapter(
+            tables.suggestions(data["suggestions"]),
+            *(f"{s.name}: {s.note}." for s in suggestions if s.rounded_up),
+        ),
+    ]
     if comparison is not None:
-        parts.append(_comparison(comparison, left_out))
-    return "\n\n".join(parts) + "\n"
+        parts += _comparison(comparison, data["comparison"])
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _reading(reading: Reading) -> str:
@@ -151,11 +155,6 @@ def _reading(reading: Reading) -> str:
     return heading("What was read") + "\n".join(wrapped(line) for line in lines)
 
 
-def _one(value: float) -> str:
-    """A mean or a quantile of GPUs: one decimal tells enough."""
-    return f"{value:,.1f}".replace(",", "\u202f").removesuffix(".0")
-
-
 def _day(seconds: float, zone: str) -> str:
     return datetime.fromtimestamp(seconds, ZoneInfo(zone)).strftime("%Y-%m-%d %H:%M")
 
@@ -166,130 +165,79 @@ def _busiest(week: np.ndarray) -> str:
     return f"{DAY_NAMES[hour // 24]} {hour % 24:02}:00"
 
 
-def _allocation(found: Audit) -> str:
+def _allocation(found: Audit, data: dict[str, Any]) -> list[str]:
     use = found.allocation
-    assert use is not None
+    if use is None:
+        return []
     held = use.held or use.wanted
-    rows = [
-        (
-            group.name,
-            number(group.jobs),
-            number(round(group.gpu_h)),
-            percent(group.share),
-            f"{group.mean_duration_h:.2f}",
-            _one(group.mean_gpus),
-            _one(group.peak_gpus),
-            percent(group.own_peak_utilisation),
-        )
-        for group in use.groups[:MOST_GROUPS]
-    ]
-    more = f"\nand {len(use.groups) - MOST_GROUPS} groups more" if len(use.groups) > MOST_GROUPS else ""
     known = use.first_s >= REAL_TIME_S
     when = (
         f"{_day(use.first_s, found.time_zone)} to {_day(use.last_s, found.time_zone)} ({found.time_zone}), "
     )
-    text = heading("Allocation: GPUs asked for and held") + wrapped(
-        f"{when if known else ''}{_one(use.days)} days: {number(use.jobs)} jobs ask for {number(round(use.gpu_h))} "
-        f"GPU-hours, which are {_one(use.offered_gpus)} GPUs on average over these days; all their work counts, also what is done "
-        "after the last request."
-    )
-    text += "\n" + wrapped(
-        f"{'Held' if use.held else 'Wanted'} at once within these days, without work done after them: mean {_one(held.mean_gpus)}, 95 % of the time at most {_one(held.p95_gpus)}, peak "
-        f"{_one(held.peak_gpus)}"
-        + (f"; busiest hour of the week {_busiest(use.week_gpus)}." if known else ".")
-    )
-    text += "\n" + wrapped(
+    said = [
+        f"{when if known else ''}{one_place(use.days)} days: {number(use.jobs)} jobs ask for {number(round(use.gpu_h))} GPU-hours, "
+        f"which are {one_place(use.offered_gpus)} GPUs on average over these days; all their work counts, also what is done after "
+        "the last request.",
+        f"{'Held' if use.held else 'Wanted'} at once within these days, without work done after them: mean "
+        f"{one_place(held.mean_gpus)}, 95 % of the time at most {one_place(held.p95_gpus)}, peak {one_place(held.peak_gpus)}"
+        + (f"; busiest hour of the week {_busiest(use.week_gpus)}." if known else "."),
         f"Bursts: peakedness {use.wanted.peakedness:.1f}; independent arrivals of the same sizes would give "
-        f"{use.poisson_peakedness:.1f}, so demand is {use.burst_factor:.1f} times as peaked."
-    )
+        f"{use.poisson_peakedness:.1f}, so demand is {use.burst_factor:.1f} times as peaked.",
+    ]
     if use.utilisation is not None:
-        text += "\n" + wrapped(
+        said.append(
             f"Utilisation of the allocation: {percent(use.utilisation)} of {amount(use.installed_gpus, 'GPU')} installed."
         )
     if use.waits is not None:
-        text += "\n" + wrapped(
+        said.append(
             f"Waits as they were: mean {wait_words(use.waits.mean_h)}, 90 % at most {wait_words(use.waits.p90_h)}, "
             f"{percent(use.waits.long_share)} longer than 10 min."
         )
-    heads = ("Group", "Jobs", "GPU-hours", "Share", "Mean h", "Mean GPUs", "Peak", "Used of own peak")
-    return text + "\n\n" + grid_text(heads, rows, right=(1, 2, 3, 4, 5, 6, 7)) + more
+    lead = heading("Allocation: GPUs asked for and held") + "\n".join(map(wrapped, said))
+    return [lead, _largest(tables.holders(data["allocation"]))]
 
 
-def _activity(found: Audit) -> str:
+def _largest(table: Table) -> str:
+    """The groups with the most; the others counted."""
+    left = len(table.rows) - MOST_GROUPS
+    return text(table.top(MOST_GROUPS)) + (f"\nand {left} groups more" if left > 0 else "")
+
+
+def _activity(found: Audit, data: dict[str, Any]) -> list[str]:
     use = found.activity
-    assert use is not None
-    rows = [
-        (
-            group.name,
-            number(group.samples),
-            f"{group.mean_activity_pct:.1f} %",
-            percent(group.active_share),
-            percent(group.busy_share),
-            _one(group.mean_gpus),
-            _one(group.busy_gpus),
-        )
-        for group in use.groups[:MOST_GROUPS]
-    ]
-    more = f"\nand {len(use.groups) - MOST_GROUPS} groups more" if len(use.groups) > MOST_GROUPS else ""
-    text = heading("Activity: how busy the chips were") + wrapped(
+    if use is None:
+        return []
+    lead = wrapped(
         f"{_day(use.first_s, found.time_zone)} to {_day(use.last_s, found.time_zone)} ({found.time_zone}): "
-        f"{number(use.samples)} samples of {_one(use.gpus_seen)} GPUs ({use.metric}), one in "
-        f"{use.interval_s:.0f} s; mean {use.mean_activity_pct:.1f} %. This is not how many GPUs were allocated."
+        f"{number(use.samples)} samples of {one_place(use.gpus_seen)} GPUs ({use.metric}), one in {use.interval_s:.0f} s; mean "
+        f"{use.mean_activity_pct:.1f} %. This is not how many GPUs were allocated."
     )
-    heads = ("Group", "Samples", "Mean", "Above 0", "Above 5 %", "GPUs at a time", "As busy as")
-    return text + "\n\n" + grid_text(heads, rows, right=(1, 2, 3, 4, 5, 6)) + more
+    return [heading("Activity: how busy the chips were") + lead, _largest(tables.activity(data["activity"]))]
 
 
-def _suggestions(suggestions: Sequence[Suggestion]) -> str:
-    rows = [
-        (
-            s.name,
-            s.people,
-            number(s.gpus_each) + (f" x {s.vms_each}" if s.vms_each > 1 else ""),
-            number(round(s.jobs_per_day, 2)),
-            f"{s.work_h:.2f}",
-            "around the clock" if s.hours == "00:00-24:00" else f"{s.hours} {s.time_zone}, {s.days}",
-        )
-        for s in suggestions
-    ]
-    heads = ("Group", "At once", "GPUs each", "A day", "Hours each", "When")
-    text = heading("Groups for a scenario") + grid_text(heads, rows, right=(1, 2, 3, 4))
-    for s in suggestions:
-        if s.rounded_up:
-            text += "\n" + wrapped(f"{s.name}: {s.note}.")
-    return text
-
-
-def _methods(found: Sequence[Method], gpus: int, what: str) -> str:
-    rows = [
-        (m.name, percent(m.chance), "" if m.gpus_needed is None else number(m.gpus_needed), m.assumption)
-        for m in found
-    ]
-    return grid_text((what, f"With {gpus}", "GPUs needed", "Assumption"), rows, right=(1, 2))
-
-
-def _comparison(found: Comparison, left_out: int) -> str:
-    gpus, limit = sum(found.hosts), f"{number(round(60 * found.wait_limit_h, 3))} min"
-    replayed = found.waiting
-    text = heading(f"The same jobs on {amount(len(found.hosts), 'host')} with {amount(gpus, 'GPU')}")
-    text += wrapped(
-        f"{number(found.jobs)} jobs; all their work over the days of their requests is {_one(found.offered_gpus)} GPUs on average. "
-        f"Replayed, "
-        f"{percent(replayed.longer_share(found.wait_limit_h))} wait longer than {limit}, 90 % at most "
+def _comparison(found: Comparison, data: dict[str, Any]) -> list[str]:
+    gpus, replayed = sum(found.hosts), found.waiting
+    limit = f"{number(round(60 * found.wait_limit_h, 3))} min"
+    said = [
+        f"{number(found.jobs)} jobs; all their work over the days of their requests is {one_place(found.offered_gpus)} GPUs on "
+        f"average. Replayed, {percent(replayed.longer_share(found.wait_limit_h))} wait longer than {limit}, 90 % at most "
         f"{wait_words(replayed.quantile_wait_h(0.9))}, and {percent(replayed.utilisation)} of the GPU-hours are allocated; if nobody "
         f"waited, {percent(found.turned_away_share)} would be turned away."
-    )
-    if left_out:
-        text += "\n" + wrapped(
-            f"{amount(left_out, 'job')} left out: they ask for more GPUs than all hosts have."
+    ]
+    if data["left_out_jobs"]:
+        said.append(
+            f"{amount(data['left_out_jobs'], 'job')} left out: they ask for more GPUs than all hosts have."
         )
-    text += f"\n\nAt most {100 * found.share:g} % of the jobs turned away:\n"
-    text += _methods(found.turned_away, gpus, "Turned away")
-    text += f"\n\nAt most {100 * found.share:g} % of the jobs wait longer than {limit}:\n"
-    text += _methods(found.waits_long, gpus, "Wait too long")
-    text += "\n\n" + wrapped(
-        f"Silos: {amount(found.silo_gpus, 'GPU')}, {percent(min(1.0, found.silo_utilisation))} used, if each of the "
-        f"{len(found.silos)} groups keeps the wait on its own; the pool: {amount(found.pool_gpus, 'GPU')}, "
-        f"{percent(min(1.0, found.pool_utilisation))} used."
-    )
-    return text
+    return [
+        heading(f"The same jobs on {amount(len(found.hosts), 'host')} with {amount(gpus, 'GPU')}")
+        + "\n".join(map(wrapped, said)),
+        *(
+            f"{table.title}:\n{text(table)}"
+            for table in (tables.few_turned_away(data), tables.few_wait(data))
+        ),
+        wrapped(
+            f"Silos: {amount(found.silo_gpus, 'GPU')}, {percent(min(1.0, found.silo_utilisation))} used, if each of the "
+            f"{len(found.silos)} groups keeps the wait on its own; the pool: {amount(found.pool_gpus, 'GPU')}, "
+            f"{percent(min(1.0, found.pool_utilisation))} used."
+        ),
+    ]

@@ -37,6 +37,10 @@ SCALES = ((1, ""), (1_000, "thousands of "), (1_000_000, "millions of "))
 """In what money is told where a page is too narrow for it."""
 
 
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+
+
 class Kind(NamedTuple):
     """A kind of quantity: how a value of it reads where its unit stands in the head, and whether it is aligned as a number."""
 
@@ -52,6 +56,7 @@ KINDS: Mapping[str, Kind] = {
     "money": Kind(lambda value, _: money(value, "").strip()),
     "share": Kind(lambda value, _: percent(value)),
     "portion": Kind(lambda value, _: share_words(value)),
+    "points": Kind(lambda value, _: f"{value:.1f} %"),
     "hours": Kind(lambda value, _: hours(value)),
     "wait": Kind(lambda value, _: wait_words(value)),
     "watts": Kind(lambda value, _: watts(value)),
@@ -251,12 +256,18 @@ def records(table: Table) -> list[dict[str, Any]]:
 
 
 def csv_text(table: Table) -> str:
-    """The records as CSV, unrounded."""
+    """The records as CSV, unrounded; text that a spreadsheet would take for a formula is quoted with an apostrophe."""
     out = io.StringIO()
-    writer = csv.writer(out)
+    writer = csv.writer(out, lineterminator="\n")
     writer.writerow([column.key for column in table.columns])
-    writer.writerows([["" if v is None else flat(v) for v in row.values()] for row in records(table)])
+    writer.writerows([[_harmless(flat(value)) for value in row.values()] for row in records(table)])
     return out.getvalue()
+
+
+def _harmless(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
 def frame(table: Table) -> pd.DataFrame:
@@ -269,7 +280,7 @@ def frame(table: Table) -> pd.DataFrame:
 
 def flat(value: Any) -> Any:
     """A value as one cell of a sheet holds it."""
-    return "; ".join(map(str, value)) if isinstance(value, tuple) else value
+    return "; ".join(map(str, value)) if isinstance(value, tuple | list) else value
 
 
 def screen(table: Table, more: str = "") -> dict[str, Any]:

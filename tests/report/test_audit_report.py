@@ -48,7 +48,7 @@ def test_the_figures_of_the_audit_are_shown(jobs: Jobs) -> None:
     assert "of 64 GPUs installed" in text
     assert "The same jobs on 3 hosts with 12 GPUs" in text
     assert "2 jobs left out" in text
-    assert "kaufman-roberts" in text
+    assert "Kaufman-Roberts" in text
     data = json.loads(json.dumps(audit_dict(found, suggest_groups(found), comparison, 2), allow_nan=False))
     assert data["allocation"]["wanted"]["peakedness"] == use.wanted.peakedness
     assert data["allocation"]["held"]["peak_gpus"] == use.held.peak_gpus if use.held else False

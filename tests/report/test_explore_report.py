@@ -26,6 +26,8 @@ from gpuplan.report import (
     sensitivity_dict,
     sensitivity_text,
 )
+from gpuplan.report.table import records
+from gpuplan.report.tables.explore import reasons as reasons_of
 from gpuplan.scenario import Scenario, from_dict
 
 SPACE = Space(
@@ -76,19 +78,23 @@ def test_an_exploration_as_text(found: Exploration, scenario: Scenario) -> None:
     assert found.winner.label in one_line(text.partition("Winner")[2].partition("As it stands")[0])
     assert found.asked.label in one_line(text.partition("As it stands")[2])
     for option in found.ranked[:5]:
-        assert f"{option.label}: {money(option.net_present or 0, 'USD')} net present" in one_line(text)
+        assert option.label.split()[0] in text
+        assert money(option.net_present or 0, "").strip() in text
     reasons = [reason for option in found.rejected for reason in option.reasons]
     assert reasons
-    shown = one_line(text.partition("Out, and why")[2])
-    assert max(reasons, key=reasons.count) in shown
+    listed = records(reasons_of(exploration_dict(found, scenario)))
+    assert sum(row["designs"] for row in listed) == len(found.rejected)
+    assert any(max(reasons, key=reasons.count) in row["reason"] for row in listed)
+    assert "Out, and why" in text
     assert "None" not in text
 
 
 def test_reasons_that_differ_by_a_share_alone_are_one(found: Exploration, scenario: Scenario) -> None:
     loser = found.ranked[-1]
     out = tuple(replace(loser, reasons=(f"A: of whose native speed {n} % is left",)) for n in (12, 34, 7.4))
-    text = exploration_text(replace(found, rejected=out), scenario)
-    assert re.search(r"^ *3  A: of whose native speed \.\.\. % is left$", text, re.MULTILINE)
+    (row,) = records(reasons_of(exploration_dict(replace(found, rejected=out), scenario)))
+    assert row["reason"] == "A: of whose native speed \u2026 % is left"
+    assert row["designs"] == 3
 
 
 def test_what_would_have_to_be_true_is_said(found: Exploration, scenario: Scenario, catalog: Catalog) -> None:
@@ -182,10 +188,10 @@ def test_sensitivity_as_data_and_text(plans: dict[str, Plan]) -> None:
     assert [t["path"] for t in data["thresholds"]] == [t.path for t in limits]
     assert data["net_present"] == plan.costs.net_present  # type: ignore[union-attr]
     text = sensitivity_text(plan, bars, limits)
-    assert one_line(bars[0].label) in one_line(text)
+    assert bars[0].label.split()[0] in text
     for bar in bars[:3]:
         for value in (bar.cost_low, bar.cost_high):
-            assert value is None or money(value, "USD") in text
+            assert value is None or money(value, "").strip() in text
     assert "Where it is no longer 8 hosts" in text
     assert "None" not in text
 
@@ -198,12 +204,12 @@ def test_an_end_that_cannot_be_planned_is_said_and_unchanged_cost_has_no_share(
     bar = Bar("cost.pue", "PUE", "1", 1.54, 1.3, 2.5, "quoted", "The high end fails.", now, None, 8, None)
     at = Threshold("groups.developers.active_share", "Active", "1", 0.5, 0.25, 7, None, None)
     text = sensitivity_text(plan, [bar], [at])
-    row = next(line for line in text.splitlines() if "PUE, now 1.54" in line)
+    row = next(line for line in text.splitlines() if line.startswith("PUE  "))
     assert "%" not in row
     assert " - " in row
     assert "PUE: The high end fails." in text
-    limit = next(line for line in text.splitlines() if line.endswith("Active"))
-    assert limit.split() == ["25", "%", "7", "50", "%", "-", "-", "Active"]
+    limit = next(line for line in text.splitlines() if line.startswith("Active"))
+    assert limit.split() == ["Active", "50", "%", "25", "%", "7", "-", "-"]
 
 
 def test_nothing_asked_has_nothing_to_move(catalog: Catalog) -> None:

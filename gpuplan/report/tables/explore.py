@@ -1,0 +1,130 @@
+"""The tables of explored designs: those ranked, the frontier, what has no price, what is out and why, and what would make one win."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from gpuplan.analysis.explore import Candidate, Option
+from gpuplan.report.table import Cell, Column, Table
+
+Found = Mapping[str, Any]
+"""What was explored, as ``exploration_dict`` gives it; each option is a dict, too."""
+
+
+def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
+    """Designs with their figures, and what is against each."""
+    return Table(
+        "designs",
+        title,
+        (
+            Column("label", "Design"),
+            Column("hosts", "Hosts", "number"),
+            Column("gpus", "GPUs", "number"),
+            Column("net_present", f"Net present cost, {found['currency']}", "money", found["currency"]),
+            Column("gpu_hour_used", "GPU-hour used", "money", found["currency"]),
+            Column("waiting_pct", "Wait", "share"),
+            Column("short_h", "Short a year", "hours", "h"),
+            Column("peak_w", "At peak", "watts", "W"),
+            Column("why_not", "Why it does not win"),
+        ),
+        tuple(
+            (
+                option["label"],
+                option["hosts"],
+                option["gpus"],
+                option["net_present"],
+                option["gpu_hour_used"],
+                None if option["waiting_pct"] is None else option["waiting_pct"] / 100,
+                option["short_h"],
+                option["peak_w"],
+                Cell(tuple(option["why_not"]), words=against(found, option)),
+            )
+            for option in options
+        ),
+    )
+
+
+def against(found: Found, option: Found) -> str:
+    """What is against a design, and whether it is the winner or the one that was asked about."""
+    winner, asked = found["winner"], found["asked"]
+    if winner is not None and option["candidate"] == winner["candidate"]:
+        said = ["the winner"]
+    else:
+        said = list(option["why_not"])
+    if option["candidate"] == asked["candidate"]:
+        said.insert(0, "the design as it stands")
+    return "; ".join(said)
+
+
+def unpriced(found: Found) -> Table:
+    """What nobody knows the price of, and how many designs need it."""
+    missing = Counter(name for option in found["unpriced"] for name in option["unpriced"])
+    return Table(
+        "unpriced",
+        "In, but without a price",
+        (Column("designs", "Designs", "number"), Column("name", "No price of")),
+        tuple((count, name) for name, count in missing.most_common()),
+    )
+
+
+def reasons(found: Found) -> Table:
+    """Why designs are out: those with the same reasons together, whatever the share in them."""
+    by_reason: dict[str, list[str]] = {}
+    for option in found["rejected"]:
+        reason = re.sub(r"(under |over )?\d[\d.]* %", "\u2026 %", "; ".join(option["reasons"]))
+        by_reason.setdefault(reason, []).append(option["label"])
+    listed = sorted(by_reason.items(), key=lambda each: (-len(each[1]), each[0]))
+    return Table(
+        "rejected",
+        "Out, and why",
+        (
+            Column("reason", "Reason"),
+            Column("designs", "Designs", "number"),
+            Column("such_as", "Such as"),
+        ),
+        tuple((reason, len(labels), Cell(tuple(labels), words=_some(labels))) for reason, labels in listed),
+    )
+
+
+def _some(labels: Sequence[str], most: int = 3) -> str:
+    more = f"; and {len(labels) - most} more" if len(labels) > most else ""
+    return "; ".join(labels[:most]) + more
+
+
+def every_design(found: Found) -> Table:
+    """Every design with all that is known of it, the ranked first."""
+    candidate_names = [f.name for f in fields(Candidate)]
+    option_names = [f.name for f in fields(Option) if f.name != "candidate"]
+    names = ["status", "rank", "frontier", *candidate_names, *option_names, "currency", "why_not"]
+    best = [option["candidate"] for option in found["frontier"]]
+    return Table(
+        "every_design",
+        "Every design",
+        tuple(Column(name, name.replace("_", " ").capitalize()) for name in names),
+        tuple(
+            (
+                status,
+                rank,
+                option["candidate"] in best,
+                *(option["candidate"][name] for name in candidate_names),
+                *(option[name] for name in option_names),
+                found["currency"],
+                option["why_not"],
+            )
+            for status, rank, option in _in_order(found)
+        ),
+    )
+
+
+def _in_order(found: Found) -> Iterator[tuple[str, int | None, Found]]:
+    """(status, rank, option) of every design."""
+    winner = found["winner"]["candidate"] if found["winner"] else None
+    for rank, option in enumerate(found["ranked"], 1):
+        yield "winner" if option["candidate"] == winner else "ranked", rank, option
+    for status in ("unpriced", "rejected"):
+        for option in found[status]:
+            yield status, None, option

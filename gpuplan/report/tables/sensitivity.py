@@ -1,0 +1,155 @@
+"""The tables of what moves the answer, and of designs beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from gpuplan.analysis.compare import CompareRow, Comparison
+from gpuplan.report.table import Cell, Column, Table
+from gpuplan.scenario import field_of
+from gpuplan.wording import amount, hours, is_currency, money, percent, stated_percent, watts
+
+NONE = "-"
+"""Stands for a value that there is none of."""
+
+
+def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table:
+    """Each input at its low and high, and the cost and the hosts there; as ``sensitivity_dict`` gives them."""
+    return Table(
+        "bars",
+        "Cost and hosts, the input that moves the cost most first",
+        (
+            Column("path", "Path", detail=True),
+            Column("label", "Input"),
+            Column("now", "Now", "number"),
+            Column("low", "Low", "number"),
+            Column("high", "High", "number"),
+            Column("basis", "Basis", "basis"),
+            Column("cost_low", f"Cost at low, {currency}", "money", currency),
+            Column("cost_high", "at high", "money", currency),
+            Column("hosts_low", "Hosts at low", "number"),
+            Column("hosts_high", "at high", "number"),
+        ),
+        tuple(
+            (
+                bar["path"],
+                bar["label"],
+                *(_input(bar, bar[name]) for name in ("now", "low", "high")),
+                Cell(bar["basis"], basis=bar["basis"]),
+                *(Cell(bar[name], words=_change(bar[name], now)) for name in ("cost_low", "cost_high")),
+                *(
+                    Cell(bar[name], words=None if bar[name] is not None else NONE)
+                    for name in ("hosts_low", "hosts_high")
+                ),
+            )
+            for bar in found
+        ),
+    )
+
+
+def _change(cost: float | None, now: float) -> str:
+    """A cost, and how much more or less it is than now."""
+    if cost is None:
+        return NONE
+    share = round(100 * (cost / now - 1), 1) if now else 0.0
+    return money(cost, "").strip() + (f" ({share:+.1f} %)" if share else "")
+
+
+def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
+    """The nearest values of each input at which the number of hosts changes; as ``sensitivity_dict`` gives them."""
+    return Table(
+        "thresholds",
+        "Where the number of hosts changes",
+        (
+            Column("path", "Path", detail=True),
+            Column("label", "Input"),
+            Column("now", "Now", "number"),
+            Column("below", "Below it", "number"),
+            Column("hosts_below", "Hosts", "number"),
+            Column("above", "Above it", "number"),
+            Column("hosts_above", "Hosts", "number"),
+        ),
+        tuple(
+            (
+                at["path"],
+                at["label"],
+                _input(at, at["now"]),
+                _input(at, at["below"]),
+                Cell(at["hosts_below"], words=None if at["hosts_below"] is not None else NONE),
+                _input(at, at["above"]),
+                Cell(at["hosts_above"], words=None if at["hosts_above"] is not None else NONE),
+            )
+            for at in found
+        ),
+        notes=(
+            "The nearest value on either side at which the number of hosts is another, all else unchanged.",
+        ),
+    )
+
+
+def _input(bar: Mapping[str, Any], value: Any) -> Cell:
+    """An input at some value; the head of the costs names the currency."""
+    unit = "currency" if is_currency(bar["unit"]) else bar["unit"]
+    return Cell(value, words=value_words(bar["path"], value, unit))
+
+
+def compared(found: Comparison) -> Table:
+    """Designs in columns: inputs that differ, and results."""
+    return Table(
+        "compared",
+        "",
+        (
+            Column("differs", "", "yes"),
+            Column("label", ""),
+            *(Column(f"design_{n}", name) for n, name in enumerate(found.names, 1)),
+        ),
+        tuple(
+            (
+                Cell(row.differs, words="*" * row.differs),
+                row.label,
+                *(Cell(value, words=_result(row, value)) for value in row.values),
+            )
+            for row in found.rows
+        ),
+        notes=("* differs",),
+    )
+
+
+RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
+    "kept": percent,
+    "short_h": hours,
+    "totals.waiting": lambda pct: percent(pct / 100),
+}
+"""Results whose unit does not say how they read."""
+
+
+def _result(row: CompareRow, value: Any) -> str:
+    """A value in its column."""
+    shown = RESULT_WORDS.get(row.key)
+    return shown(value) if shown and value is not None else value_words(row.key, value, row.unit)
+
+
+def value_words(path: str, value: Any, unit: str) -> str:
+    """An input or a result as a reader sees it."""
+    if value is None or value == "":
+        return NONE
+    if isinstance(value, bool | str):
+        return amount(value, "")
+    if isinstance(value, tuple):
+        return " to ".join(amount(end, "") for end in value)
+    if is_currency(unit):
+        return money(value, unit)
+    if unit == "currency":
+        return money(value, "").strip()
+    if unit == "W":
+        return watts(value)
+    return stated_percent(value) if _is_share(path) else amount(value, unit)
+
+
+def _is_share(path: str) -> bool:
+    """Whether an input is a share, which a reader sees in per cent."""
+    try:
+        return field_of(path).kind == "share"
+    except KeyError:
+        return False  # a result
