@@ -23,9 +23,9 @@ from gpuplan.report.diagrams import (
     OTHER,
     SIZE,
     SOFT,
-    Mark,
+    Symbol,
     clean_text,
-    group_marks,
+    group_symbols,
     pen_on,
     shortened,
 )
@@ -217,15 +217,15 @@ def day_svg(plan: Plan) -> str | None:
     week = week_demand(plan)[0]
     if not plan.groups or not week.everybody_gpus:
         return None
-    marks = group_marks(plan)
-    names = {group.id: f"{marks[group.id].letter} {clean_text(group.name)}" for group in plan.groups}
+    symbols = group_symbols(plan)
+    names = {group.id: f"{symbols[group.id].letter} {clean_text(group.name)}" for group in plan.groups}
     planned = plan.totals.gpus_demanded
     top = 1.12 * max(planned, week.peak_gpus)
     demand = hour_demand(week, [day for day, _ in DAYS])
     spans = [_spans([found.gpus[at] for found in demand]) for at in range(len(DAYS))]
     rows, groups = [], []
     for order, found in enumerate(demand):
-        letter, colour, pen = marks.get(found.group, Mark("\u00b7", OTHER, INK))
+        letter, colour, pen = symbols.get(found.group, Symbol("\u00b7", OTHER, INK))
         groups.append((shortened(names.get(found.group, "\u00b7 other groups"), 270), colour))
         for at, day in enumerate(found.gpus):
             _, _, best = max((day[begin], stop - begin, begin) for begin, stop in spans[at])

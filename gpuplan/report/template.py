@@ -37,10 +37,16 @@ SHOWN = 3
 """Parts that a message names."""
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)
 
-MAIN_PARTS = {"docx": "wordprocessingml.document", "pptx": "presentationml.presentation"}
-"""Kind of file -> content type of its main part."""
-PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
 OFFICE = "application/vnd.openxmlformats-officedocument"
+MAIN_TYPES = {
+    "docx": (f"{OFFICE}.wordprocessingml.document.main+xml", f"{OFFICE}.wordprocessingml.template.main+xml"),
+    "pptx": (
+        f"{OFFICE}.presentationml.presentation.main+xml",
+        f"{OFFICE}.presentationml.template.main+xml",
+    ),
+}
+"""Kind of file -> content type of the main part of an ordinary file, and of a template."""
+PROGRAMS = {"docx": "Word", "pptx": "PowerPoint"}
 LOOKS = (
     "styles", "stylesWithEffects", "numbering", "settings", "webSettings", "theme", "fontTable", "header", "footer",
     "footnotes", "endnotes",
@@ -110,9 +116,12 @@ def usable_template(kind: str) -> Iterator[None]:
     except (TemplateError, ImportError):
         raise
     except Exception as error:
-        why = one_line(str(error))[:120] or type(error).__name__
-        again = f"open it in {PROGRAMS[kind]} and save it again"
-        raise TemplateError(f"template cannot be read as a {kind.upper()} file: {why}; {again}") from error
+        raise _unreadable(kind, one_line(str(error))[:120] or type(error).__name__) from error
+
+
+def _unreadable(kind: str, why: str) -> TemplateError:
+    again = f"open it in {PROGRAMS[kind]} and save it again"
+    return TemplateError(f"template cannot be read as a {kind.upper()} file: {why}; {again}")
 
 
 def left_out_text(left_out: tuple[str, ...]) -> str:
@@ -223,10 +232,7 @@ class _Package:
         try:
             return self.reader.read(self.parts[name], wanted=wanted)
         except Unreadable as error:
-            again = f"open it in {PROGRAMS[self.kind]} and save it again"
-            raise TemplateError(
-                f"template cannot be read as a {self.kind.upper()} file: {shown_part(name)} {error}; {again}"
-            ) from None
+            raise _unreadable(self.kind, f"{shown_part(name)} {error}") from None
 
     def _relations(self, name: str) -> list[_Relation]:
         found = []
@@ -247,14 +253,11 @@ class _Package:
 
     def _main(self) -> str:
         """The part that a document or a deck begins with, and the relations from outside to it and its properties."""
-        what, main = self.kind.upper(), f"{OFFICE}.{MAIN_PARTS[self.kind]}.main+xml"
+        what, types = self.kind.upper(), MAIN_TYPES[self.kind]
         another = TemplateError(
             f"template is no {what} file: it is a file of another kind; choose one that {PROGRAMS[self.kind]} saved as {what}"
         )
-        if (
-            not {main, main.replace(*self._ordinary())} & set(self.all_types)
-            or "_rels/.rels" not in self.parts
-        ):
+        if not set(types) & set(self.all_types) or "_rels/.rels" not in self.parts:
             raise another
         self.roots = [
             relation
@@ -262,14 +265,9 @@ class _Package:
             if not relation.away and relation.kind in ("officeDocument", *PROPERTIES)
         ]
         starts = [_target("", relation) for relation in self.roots if relation.kind == "officeDocument"]
-        if len(starts) != 1 or self._type_of(starts[0]) not in (main, main.replace(*self._ordinary())):
+        if len(starts) != 1 or self._type_of(starts[0]) not in types:
             raise another
         return starts[0]
-
-    def _ordinary(self) -> tuple[str, str]:
-        """The type of the main part of an ordinary file, and of a template."""
-        as_file = MAIN_PARTS[self.kind]
-        return as_file, as_file.partition(".")[0] + ".template"
 
     def _check_macros(self) -> None:
         found = [name for name in self.parts if basename(name).lower() in ("vbaproject.bin", "vbadata.xml")]
@@ -296,10 +294,7 @@ class _Package:
             if name in kept:
                 continue
             if name not in self.parts or not self._type_of(name):
-                raise TemplateError(
-                    f"template cannot be read as a {self.kind.upper()} file: it names {shown_part(name)}, which it does not hold; open "
-                    f"it in {PROGRAMS[self.kind]} and save it again"
-                )
+                raise _unreadable(self.kind, f"it names {shown_part(name)}, which it does not hold")
             kept[name] = [r for r in self.relations.get(_rels_of(name), ()) if self._is_kept(name, r)]
             next_ones += [_target(name, relation) for relation in kept[name] if not relation.away]
         return kept
@@ -347,11 +342,11 @@ class _Package:
 
     def _types(self, kept: Iterable[str]) -> bytes:
         """The list of content types anew; a template becomes an ordinary file."""
-        as_file, as_template = self._ordinary()
+        as_file, as_template = MAIN_TYPES[self.kind]
+        types = {name: self._type_of(name) for name in kept}
         lines = [
-            f"<Override PartName={quoteattr('/' + name)} ContentType="
-            f"{quoteattr(self._type_of(name).replace(as_template + '.', as_file + '.'))}/>"
-            for name in kept
+            f"<Override PartName={quoteattr(f'/{name}')} ContentType={quoteattr(as_file if type == as_template else type)}/>"
+            for name, type in types.items()
         ]
         relations = "application/vnd.openxmlformats-package.relationships+xml"
         head = f'<Default Extension="rels" ContentType="{relations}"/><Default Extension="xml" ContentType="application/xml"/>'

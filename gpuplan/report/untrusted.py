@@ -130,6 +130,26 @@ class _Entry(NamedTuple):
 
 def _entries(file: bytes) -> Iterator[_Entry]:
     """Entries of the directory, which fills the place between the members and the end of the file."""
+    place, end, count = _directory(file)
+    for _ in range(count):
+        if place + ENTRY.size > end:
+            raise Broken("its directory is cut short")
+        mark, _, _, flags, method, _, _, crc, packed, unpacked, name_size, extra, remark, _, _, _, offset = (
+            ENTRY.unpack_from(file, place)
+        )
+        raw = file[place + ENTRY.size : place + ENTRY.size + name_size]
+        place += ENTRY.size + name_size + extra + remark
+        if mark != b"PK\1\2" or place > end:
+            raise Broken("its directory is damaged")
+        entry = _Entry(raw, _name(raw, flags), flags, method, crc, packed, unpacked, offset)
+        _check_entry(entry)
+        yield entry
+    if place != end:
+        raise Broken("its directory has more entries than it counts")
+
+
+def _directory(file: bytes) -> tuple[int, int, int]:
+    """(where the directory begins, where it ends, how many entries it has)."""
     at = file.rfind(b"PK\5\6", max(0, len(file) - END.size - 0xFFFF))
     if file.startswith(OLD):
         raise Broken("it is encrypted or of an old kind")
@@ -146,22 +166,7 @@ def _entries(file: bytes) -> Iterator[_Entry]:
         raise TemplateError(
             f"template has {count:,} parts, more than the {MOST_PARTS:,} that are read; use a smaller one"
         )
-    place = start
-    for _ in range(count):
-        if place + ENTRY.size > at:
-            raise Broken("its directory is cut short")
-        mark, _, _, flags, method, _, _, crc, packed, unpacked, name_size, extra, remark, _, _, _, offset = (
-            ENTRY.unpack_from(file, place)
-        )
-        raw = file[place + ENTRY.size : place + ENTRY.size + name_size]
-        place += ENTRY.size + name_size + extra + remark
-        if mark != b"PK\1\2" or place > at:
-            raise Broken("its directory is damaged")
-        entry = _Entry(raw, _name(raw, flags), flags, method, crc, packed, unpacked, offset)
-        _check_entry(entry)
-        yield entry
-    if place != at:
-        raise Broken("its directory has more entries than it counts")
+    return start, at, count
 
 
 def _name(raw: bytes, flags: int) -> str:
@@ -300,6 +305,23 @@ class Reader:
             self.said.harms.append("linked style")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        self._count(attributes)
+        space, _, local = tag.rpartition(" ")
+        self.said.root = self.said.root or local
+        if self.wanted:
+            self._list(local, attributes)
+        if local in HARMFUL_ELEMENTS:
+            can_go = self.said.root == "settings" and self.depth == 2 and local in CUT_FROM_SETTINGS
+            (self.said.cut if can_go else self.said.harms).append(HARMFUL_ELEMENTS[local])
+        if local == "fldChar":
+            self._field_char(next((v for k, v in attributes.items() if k.endswith("fldCharType")), ""))
+        if local in self.TEXTS:
+            self.text, self.parser.CharacterDataHandler = [], self._characters
+        if space == SVG:
+            self._drawing(local, attributes)
+        self._attributes(local, attributes, drawing=space == SVG)
+
+    def _count(self, attributes: Mapping[str, str]) -> None:
         self.nodes += 1 + len(attributes)
         self.depth += 1
         if self.nodes > MOST_NODES:
@@ -308,29 +330,20 @@ class Reader:
             )
         if self.depth > MOST_DEPTH:
             raise Unreadable("is nested too deeply")
-        space, _, local = tag.rpartition(" ")
-        said = self.said
-        said.root = said.root or local
-        if self.wanted:
-            self.listed += 1
-            if self.listed > MOST_LISTED:
-                raise TemplateError(f"template names more than {MOST_LISTED:,} parts; use a smaller one")
-            said.elements.append((local, {key.lower(): value for key, value in attributes.items()}))
-        if local in HARMFUL_ELEMENTS:
-            can_go = said.root == "settings" and self.depth == 2 and local in CUT_FROM_SETTINGS
-            (said.cut if can_go else said.harms).append(HARMFUL_ELEMENTS[local])
-        if local == "fldChar":
-            self._field_char(next((v for k, v in attributes.items() if k.endswith("fldCharType")), ""))
-        if local in self.TEXTS:
-            self.text, self.parser.CharacterDataHandler = [], self._characters
-        if space == SVG:
-            self._drawing(local, attributes)
+
+    def _list(self, local: str, attributes: Mapping[str, str]) -> None:
+        self.listed += 1
+        if self.listed > MOST_LISTED:
+            raise TemplateError(f"template names more than {MOST_LISTED:,} parts; use a smaller one")
+        self.said.elements.append((local, {key.lower(): value for key, value in attributes.items()}))
+
+    def _attributes(self, local: str, attributes: Mapping[str, str], *, drawing: bool) -> None:
         for key, value in attributes.items():
             if key.startswith(NAMED):
                 if local not in LINKS:
-                    said.loaded.add(value)
+                    self.said.loaded.add(value)
             elif key.endswith(("src", "href", "instr", "action")):
-                self._attribute(local, key.rpartition(" ")[2], value, drawing=space == SVG)
+                self._attribute(local, key.rpartition(" ")[2], value, drawing=drawing)
 
     def _end(self, tag: str) -> None:
         self.depth -= 1
@@ -381,11 +394,11 @@ class Reader:
             if value.lower().startswith(("ppaction://macro", "ppaction://program", "ppaction://ole")):
                 self.said.harms.append("action that runs a program")
         elif name in ("src", "href", "althref") and value and not value.startswith(("#", "data:")):
-            clicked = local == "a" if drawing else local in CLICKED
-            if name != "href" or not clicked or not is_clicked(value):
-                self.said.harms.append(
-                    "linked picture" if name != "href" or not clicked else "link to a file"
-                )
+            clicked = name == "href" and (local == "a" if drawing else local in CLICKED)
+            if not clicked:
+                self.said.harms.append("linked picture")
+            elif not is_clicked(value):
+                self.said.harms.append("link to a file")
 
     def _drawing(self, local: str, attributes: Mapping[str, str]) -> None:
         scripts = any(key.lower().startswith("on") for key in attributes)

@@ -13,16 +13,13 @@ import pytest
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.bill_of_materials import DOMAIN
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.diagrams import (
-    MOST_CLIENTS,
     MOST_HOSTS,
     clean_text,
-    domain_svg,
     fabric_svg,
     figure_png,
-    group_marks,
+    group_symbols,
     hosts_svg,
     shortened,
     text_width,
@@ -104,7 +101,7 @@ def ids(svg: str, head: str) -> list[str]:
 
 
 def figures(plan: Plan) -> list[str]:
-    return [svg for svg in (hosts_svg(plan), fabric_svg(plan), domain_svg(plan)) if svg is not None]
+    return [svg for svg in (hosts_svg(plan), fabric_svg(plan)) if svg is not None]
 
 
 def test_only_plain_shapes_inside_the_picture_and_text_of_nine_points(plan: Plan) -> None:
@@ -202,12 +199,12 @@ def test_hosts_that_are_filled_alike_are_one_kind(plans: dict[str, Plan]) -> Non
 def test_every_group_is_in_the_legend_once_with_its_letter(plan: Plan) -> None:
     svg = hosts_svg(plan)
     shown = texts(svg)
-    marks = group_marks(plan)
+    symbols = group_symbols(plan)
     placed = [g for g in plan.groups if g.vms_placed]
     for g in placed:
         assert shown.count(g.name) == sum(other.name == g.name for other in placed)
-        assert shown[shown.index(g.name) - 1] == marks[g.id].letter
-    assert len({marks[g.id].letter for g in plan.groups}) == len(plan.groups)
+        assert shown[shown.index(g.name) - 1] == symbols[g.id].letter
+    assert len({symbols[g.id].letter for g in plan.groups}) == len(plan.groups)
 
 
 def test_of_a_hundred_groups_the_legend_has_those_that_are_drawn(catalog: Catalog) -> None:
@@ -249,7 +246,6 @@ def test_vms_without_a_gpu_are_said(catalog: Catalog) -> None:
 def test_nobody_asks_for_a_gpu(catalog: Catalog) -> None:
     plan = make_plan(from_dict({}), catalog)
     assert "no host" in texts(hosts_svg(plan))[0]
-    assert "no workload domain" in texts(domain_svg(plan))[0]
     assert fabric_svg(plan) is None
 
 
@@ -273,24 +269,6 @@ def test_the_fabric_has_its_switches_and_speeds(plan: Plan) -> None:
     assert bool(dashed) is bool(found.ports.rdma)
 
 
-def test_the_domains_hold_what_the_bill_lists(plan: Plan) -> None:
-    assert plan.costs is not None
-    svg = domain_svg(plan)
-    said = " ".join(texts(svg))
-    for material in plan.costs.materials:
-        if material.part == DOMAIN and material.key != "compute-hosts":
-            assert material.name in said
-            if material.unit != "TB" and material.quantity:
-                assert f"{material.quantity:g} x {material.name}" in said
-    assert len(ids(svg, "cluster-")) == len(plan.pools)
-    for pool in plan.pools:
-        assert f"{pool.hosts} host" in said
-    clients = [g.name for g in plan.groups if g.mode == "bitfusion" and g.vms_placed]
-    assert ("uses the GPUs by Bitfusion" in said) is bool(clients)
-    for name in clients[:MOST_CLIENTS]:
-        assert name in said
-
-
 def test_hostile_names_are_harmless(plans: dict[str, Plan]) -> None:
     plan = plans["enterprise"]
     names = (
@@ -303,14 +281,14 @@ def test_hostile_names_are_harmless(plans: dict[str, Plan]) -> None:
     hostile = replace(
         plan, groups=tuple(replace(g, name=name) for g, name in zip(plan.groups, names, strict=True))
     )
-    for svg in (hosts_svg(hostile), domain_svg(hostile)):
-        svg.encode()
-        shown = texts(svg)
-        assert not any("\x0b" in t or "\u202e" in t for t in shown)
-        assert all(x2 <= 642 for _, _, x2, _, _ in boxes_of_text(svg))
-    assert names[0] in texts(hosts_svg(hostile))
-    assert "a bc" in texts(hosts_svg(hostile))
-    assert any(re.fullmatch("W+\u2026", t) for t in texts(hosts_svg(hostile)))
+    svg = hosts_svg(hostile)
+    svg.encode()
+    shown = texts(svg)
+    assert not any("\x0b" in t or "\u202e" in t for t in shown)
+    assert all(x2 <= 642 for _, _, x2, _, _ in boxes_of_text(svg))
+    assert names[0] in shown
+    assert "a bc" in shown
+    assert any(re.fullmatch("W+\u2026", t) for t in shown)
 
 
 def test_text_is_cleaned_and_cut() -> None:
@@ -325,10 +303,10 @@ def test_text_is_cleaned_and_cut() -> None:
 
 def test_colours_begin_again_but_letters_do_not(catalog: Catalog) -> None:
     groups = [{"id": f"g{at}", "name": "Same", "people": 1, "gpus_each": 1} for at in range(30)]
-    marks = group_marks(make_plan(from_dict({"groups": groups}), catalog))
-    assert marks["g0"].colour == marks["g8"].colour == OKABE_ITO[0]
-    assert len({mark.letter for mark in marks.values()}) == 31
-    assert marks["g29"].letter == "30"
+    symbols = group_symbols(make_plan(from_dict({"groups": groups}), catalog))
+    assert symbols["g0"].colour == symbols["g8"].colour == OKABE_ITO[0]
+    assert len({symbol.letter for symbol in symbols.values()}) == 31
+    assert symbols["g29"].letter == "30"
 
 
 def test_the_picture_is_as_wide_as_asked_for(plans: dict[str, Plan]) -> None:

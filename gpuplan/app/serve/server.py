@@ -16,26 +16,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import gettext
 import hashlib
-import ipaddress
 import logging
 import os
-import secrets
 import shutil
 import signal
-import site
 import socket
 import sys
-import tempfile
 import threading
 import webbrowser
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlsplit
 
 import jinja2
 import tornado.ioloop
@@ -57,9 +50,11 @@ from voila.tornado.kernel_websocket_handler import VoilaKernelWebsocketHandler
 from gpuplan.app.forking import FORKING, Kernel, Nursery
 from gpuplan.app.serve.channels import MOST_MESSAGE, PING_MS, ChannelsHandler
 from gpuplan.app.serve.connections import HttpServer, raise_file_limit
+from gpuplan.app.serve.home import TEMPLATES, environment, made_home, set_environment
 from gpuplan.app.serve.identity import TokenIdentity
 from gpuplan.app.serve.logs import LOG, LineHandler, log_output, start_log
 from gpuplan.app.serve.metrics import METRICS
+from gpuplan.app.serve.options import HUB_URL, Options, Refused, listening, settled, url_of
 from gpuplan.app.serve.pages import (
     Answering,
     MetricsHandler,
@@ -71,10 +66,6 @@ from gpuplan.app.serve.pages import (
     log_request,
 )
 from gpuplan.app.serve.sessions import Kernels, NativeKernelSpecs, room
-
-HERE = Path(__file__).resolve().parents[1]
-TEMPLATES = HERE / "templates"
-"""Goes to ``JUPYTER_PATH``: Voila finds ``voila/templates/gpuplan`` in it, in a wheel and in a checkout."""
 
 HEALTH = "voila/templates/gpuplan/static/health.txt"
 """Path of the health check, below the base URL: needs no token and takes no kernel."""
@@ -105,9 +96,6 @@ LONGEST_HOME = 38
 
 STARTED = "The workbook could not be opened. Reload the page; if it happens again, tell your administrator."
 HERE_PACKAGE = "gpuplan.app.serve"
-HUB_URL = "JUPYTERHUB_SERVICE_URL"
-"""Variable in which a Hub says where its service listens."""
-HOME, LOCK = "gpuplan-", "lock"
 SWEEP_MS = 5_000
 """Time between two looks for sessions whose pages are gone. [ms]"""
 MOST_CONNECTIONS = 1_000
@@ -115,95 +103,6 @@ RESERVED_FILES = 100
 """Descriptors kept for files, and for what Python needs itself."""
 
 _KERNEL = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
-
-
-def find_notebook() -> Path:
-    """The app's notebook: beside this file in a wheel, in ``notebooks/`` in a checkout.
-
-    Returns
-    -------
-    Path
-        The notebook.
-
-    Raises
-    ------
-    FileNotFoundError
-        If it is in neither place.
-    """
-    places = [HERE / "workbook.ipynb", HERE.parents[1] / "notebooks" / "workbook.ipynb"]
-    for place in places:
-        if place.is_file():
-            return place
-    raise FileNotFoundError(f"workbook.ipynb is neither at {places[0]} nor at {places[1]}")
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the host name or address.
-
-    Parameters
-    ----------
-    host : str
-        Name or address to listen on.
-
-    Returns
-    -------
-    bool
-        True for ``localhost`` and loopback addresses; False for everything else, also for the empty name.
-
-    Examples
-    --------
-    >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, True, False)
-    """
-    if host.lower() == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-@dataclass(frozen=True)
-class Options:
-    """How the workbook is served."""
-
-    scenario: Path | None = None
-    """Scenario that every new page opens with; reaches the kernels as ``GPUPLAN_SCENARIO``."""
-    catalog: Path | None = None
-    """Folder with the user's own catalog rows; reaches the kernels as ``GPUPLAN_CATALOG``."""
-    customer: bool = False
-    """Whether every new page opens in the customer view; reaches the kernels as ``GPUPLAN_VIEW``."""
-    host: str = "localhost"
-    """Name or address to listen on. Beyond this machine a token is required."""
-    port: int = 8866
-    """Port to listen on; 0 takes a free one."""
-    token: str | None = None
-    """Secret to sign in with. Made up if the host is not this machine and none is given."""
-    open_browser: bool = False
-    notebook: Path | None = None
-    """Notebook to serve instead of the workbook."""
-    base_url: str = "/"
-    """Path in front of every address, if a proxy passes one."""
-    proxies: Sequence[str] = ()
-    """Addresses of proxies that are believed where a request comes from, and whether it came over TLS."""
-    sessions: int = 0
-    """Pages that may be open at once; 0 for as many as there is memory for."""
-    idle_s: float = 1800.0
-    """Time for which the session of a page that fell silent is kept. [s]"""
-    vanished_s: float = 45.0
-    """Time for which the session of a page that went away without a word is kept. [s]"""
-    pool_size: int = 1
-    """Kernels kept warm for the next pages, about 50 MB each."""
-    others: Sequence[str] = ()
-    """Paths on this host where other servers like this one answer: a page whose server is gone goes on there."""
-    metrics: bool = False
-    """Whether ``metrics`` below the base address answers, to those who are signed in."""
-    json_log: bool = False
-    """Whether each line of the log is a JSON object."""
-    verbose: bool = False
-    """Whether to log requests and sessions."""
-    sockets: Sequence[socket.socket] = ()
-    """What listens already, if anything does."""
 
 
 class NotFound(Answering):
@@ -397,129 +296,6 @@ def _config(options: Options, *, home: Path, hub: bool, sessions: int) -> Config
     return c
 
 
-def _environment(home: Path, options: Options) -> dict[str, str | None]:
-    """Variables of this process and of every kernel; None removes one."""
-    package_parent = str(HERE.parents[1])
-    installed = {*site.getsitepackages(), site.getusersitepackages()}
-    paths = [] if package_parent in installed else [package_parent]
-    return {
-        "GPUPLAN_SCENARIO": str(options.scenario.resolve()) if options.scenario else None,
-        "GPUPLAN_CATALOG": str(options.catalog.resolve()) if options.catalog else None,
-        "GPUPLAN_VIEW": "customer" if options.customer else None,
-        "JUPYTER_PATH": os.pathsep.join([str(TEMPLATES), *filter(None, [os.environ.get("JUPYTER_PATH")])]),
-        "JUPYTER_PREFER_ENV_PATH": "1",
-        "JUPYTER_CONFIG_PATH": None,
-        "JUPYTER_CONFIG_DIR": str(home / "config"),
-        "JUPYTER_DATA_DIR": str(home / "data"),
-        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
-        "IPYTHONDIR": str(home / "ipython"),
-        "PYTHONSTARTUP": None,
-        # The kernel imports the same gpuplan as the server, also from a checkout that is not installed.
-        "PYTHONPATH": os.pathsep.join([*paths, *filter(None, [os.environ.get("PYTHONPATH")])]) or None,
-    }
-
-
-@contextlib.contextmanager
-def _set_environment(values: dict[str, str | None]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    _update_environment(values)
-    try:
-        yield
-    finally:
-        _update_environment(before)
-
-
-def _update_environment(values: dict[str, str | None]) -> None:
-    for name, value in values.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
-
-
-def _url(options: Options, token: str = "") -> str:
-    name = socket.gethostname() if options.host in ("", "0.0.0.0", "::") else options.host
-    name = f"[{name}]" if ":" in name else name
-    return f"http://{name}:{options.port}{options.base_url}" + (f"?token={quote(token)}" if token else "")
-
-
-def _made_home() -> tuple[Path, Any]:
-    """A new folder for all that the server writes, and what locks it; folders of servers that were killed are removed."""
-    above = Path(tempfile.gettempdir())
-    for old in above.glob(HOME + "*"):
-        with contextlib.suppress(OSError), (old / LOCK).open("r+b") as lock:
-            if not old.is_symlink() and _locked(lock):
-                shutil.rmtree(old, ignore_errors=True)
-    home = Path(tempfile.mkdtemp(prefix=HOME))
-    lock = (home / f"{LOCK}-new").open("w+b")
-    _locked(lock)
-    with contextlib.suppress(OSError):  # Windows renames no open file
-        (home / f"{LOCK}-new").rename(home / LOCK)  # nobody sees it before it is locked
-    for name in ("config", "data", "runtime", "ipython", "work"):
-        (home / name).mkdir()
-    return home, lock
-
-
-def _locked(file: Any) -> bool:
-    """Lock a file for as long as it is open here; whether that could be done."""
-    try:
-        import fcntl
-    except ImportError:  # Windows removes no folder that is in use, so it needs no lock
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-class Refused(Exception):
-    """The server cannot start; says why and what to do."""
-
-
-def _bound(options: Options) -> list[socket.socket]:
-    host, port = options.host, options.port
-    if not 0 <= port <= 65535:
-        raise Refused(f"{port} is not a port. Choose one from 1 to 65535 with --port.")
-    try:
-        return tornado.netutil.bind_sockets(port, host or None, backlog=1024)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            why = f"Port {port} is in use. Choose another with --port, or stop the other program."
-        elif error.errno == errno.EACCES:
-            why = f"Port {port} may not be opened by this user. Choose another with --port."
-        else:
-            why = f"Cannot listen on {host}, port {port}: {error.strerror or error}"
-        raise Refused(why) from None
-
-
-def _settled(options: Options) -> Options:
-    """The options with what is not given filled in; under a Hub, it says where to listen."""
-    try:
-        notebook = (options.notebook or find_notebook()).resolve(strict=True)
-    except FileNotFoundError as error:
-        raise Refused(f"The notebook is missing: {error}") from None
-    for what, path in (("Scenario", options.scenario), ("Catalog", options.catalog)):
-        if path is not None and not path.exists():
-            raise Refused(f"{what} not found: {path}")
-    options = replace(options, notebook=notebook)
-    service = os.environ.get(HUB_URL)
-    if service:
-        at = urlsplit(service)
-        return replace(
-            options,
-            host=at.hostname or "",
-            port=at.port or 80,
-            base_url=os.environ.get("JUPYTERHUB_SERVICE_PREFIX", "/"),
-            token="",
-            open_browser=False,
-            proxies=options.proxies or ("127.0.0.1", "::1"),
-        )
-    base_url = f"/{options.base_url.strip('/')}/" if options.base_url.strip("/") else "/"
-    token = options.token or ("" if is_loopback(options.host) else secrets.token_urlsafe(24))
-    return replace(options, base_url=base_url, token=token)
-
-
 def serve(**given: Any) -> int:
     """Serve the workbook until Ctrl+C or SIGTERM.
 
@@ -536,8 +312,8 @@ def serve(**given: Any) -> int:
     asked = Options(**given)
     hub = bool(os.environ.get(HUB_URL))
     try:
-        options = _settled(asked)
-        sockets = list(options.sockets) or _bound(options)
+        options = settled(asked)
+        sockets = list(options.sockets) or listening(options)
     except Refused as why:
         print(why, file=sys.stderr)
         return 2
@@ -545,11 +321,11 @@ def serve(**given: Any) -> int:
     files = raise_file_limit()
     connections = min(MOST_CONNECTIONS, max(64, files // 4))
     sessions = options.sessions or room(files - connections - RESERVED_FILES)
-    home, lock = _made_home()
+    home, lock = made_home()
     loop = tornado.ioloop.IOLoop(make_current=True)
     nursery, lines = None, None
     try:
-        with _set_environment(_environment(home, options)):
+        with set_environment(environment(home, options)):
             said, output = os.pipe()
             os.set_blocking(said, False)
             loop.add_handler(said, lambda *_: log_output(said), loop.READ)
@@ -559,9 +335,9 @@ def serve(**given: Any) -> int:
             server.options, server.sockets = options, sockets
             server.nursery, server.output = nursery, output
             server.most_connections = connections
-            server.url = _url(options, options.token or "")
+            server.url = url_of(options, options.token or "")
             # a token that was given is told nowhere
-            shown = server.url if not asked.token else _url(options)
+            shown = server.url if not asked.token else url_of(options)
             server.said = f"gpuplan is running at {shown} (Ctrl+C to stop)"
             if options.token or hub:
                 server.said += f"\nPages that can be open at once: {sessions} (--sessions)."

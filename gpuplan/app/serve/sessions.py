@@ -10,7 +10,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import tornado.ioloop
 import tornado.web
@@ -24,9 +24,6 @@ from traitlets import Float, Int, Unicode
 from gpuplan.app.forking import SECRETS, Nursery
 from gpuplan.app.serve.logs import LOG
 from gpuplan.app.uploading import SCRATCH
-
-if TYPE_CHECKING:
-    from gpuplan.app.serve.channels import ChannelsHandler
 
 SESSION_BYTES = 100_000_000
 """Memory that a session is counted with: twice what one takes that has seen every step, for what runs beside it."""
@@ -50,7 +47,7 @@ class Session:
     """Who opened the page, as ``identity`` knows a browser."""
     heard: float
     """When the page last showed that it is there. [s]"""
-    lines: set[ChannelsHandler] = field(default_factory=set)
+    lines: set[object] = field(default_factory=set)
     """Connections of the page; one, and for a moment another when it connects again."""
     silent: bool = False
     """Whether the last connection ended without a sign of the page: it may sleep, and come back."""
@@ -241,9 +238,8 @@ class Kernels(AsyncMappingKernelManager):
             manager.fill_if_needed(delay=0, notebook_name=notebook)
         try:
             found: tuple[Any, list[str], str] = await manager.get_rendered_notebook(notebook_name=notebook)
-        except (
-            tornado.web.HTTPError
-        ) as error:  # Voila's word for a notebook that it cannot read; no fault of the visitor's
+        except tornado.web.HTTPError as error:
+            # Voila's word for a notebook that it cannot read; no fault of the visitor's
             raise RuntimeError("no session could be started") from error
         return found
 
