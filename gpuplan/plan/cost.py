@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, weakest
-from gpuplan.models import cost, power
+from gpuplan.models import cost, licences, power
 from gpuplan.plan.bill_of_materials import Counts, Material, bill, included_years
 from gpuplan.plan.clusters import divided, most_hosts, spare_hosts
 from gpuplan.plan.fabric import Cabling
@@ -321,7 +321,7 @@ class _Flows:
         if each is not None:
             price = cost.purchase_cost(1, unit_price=each.value, discount=material.discount)
             for year in range(1, self.years + 1):
-                yearly[year] += cost.subscription_cost(
+                yearly[year] += licences.subscription_cost(
                     self.held[year]["platform"], yearly_price=price, year=year
                 )
         facts = [price.fact for price in (material.price, support) if price]
@@ -349,14 +349,14 @@ class _Flows:
                 continue
             if choice == "year":
                 paid = [0.0] + [
-                    cost.subscription_cost(
+                    licences.subscription_cost(
                         licences, yearly_price=each, year=year, bought_year=bought, years_included=free
                     )
                     for year in range(1, self.years + 1)
                 ]
             else:
                 paid = list(
-                    cost.term_licence_purchases(
+                    licences.term_licence_purchases(
                         licences,
                         price=each,
                         term_years=5 if choice == "5-years" else self.years + 1,
@@ -368,7 +368,7 @@ class _Flows:
             self._add(yearly, paid)
             if support is not None:
                 later = [
-                    cost.subscription_cost(
+                    licences.subscription_cost(
                         licences,
                         yearly_price=support.value * (1 - material.discount),
                         year=year,
