@@ -9,6 +9,7 @@ from typing import NamedTuple
 from gpuplan.facts import Fact
 from gpuplan.models import power
 from gpuplan.models.availability import HOURS_PER_YEAR
+from gpuplan.models.licences import subscription_cost, term_licence_purchases
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import (
     GPU_LICENCES,
