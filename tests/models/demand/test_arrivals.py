@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from gpuplan.models.demand.arrivals import Source, Stream
 
+from gpuplan.models.demand.arrivals import Source, Stream
 from gpuplan.models.demand.simulation import simulate
 
 MIX = [Stream("one", 1, rates_per_h=(3.0,)), Stream("four", 4, rates_per_h=(0.6,))]

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpuplan.models.demand.arrivals import Stream
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, poisson
 
+from gpuplan.models.demand.arrivals import Stream
 from gpuplan.models.demand.closed_groups import closed_blocking, closed_wait_chance, closed_wait_longer_chance
 from gpuplan.models.demand.queueing import kaufman_roberts
 from gpuplan.models.demand.simulation import simulate

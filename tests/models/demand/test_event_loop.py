@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from gpuplan.models.demand.arrivals import Stream
-from gpuplan.models.demand.event_loop import Cluster, Engine
 
 from gpuplan.models.demand import event_loop, simulation
+from gpuplan.models.demand.arrivals import Stream
+from gpuplan.models.demand.event_loop import Cluster, Engine
 from gpuplan.models.demand.simulation import Simulated, replay, simulate
 
 MIX = [

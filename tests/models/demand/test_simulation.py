@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from gpuplan.models.demand.arrivals import Source, Stream
 
 from gpuplan.models.demand import simulation
+from gpuplan.models.demand.arrivals import Source, Stream
 from gpuplan.models.demand.simulation import (
     Estimate,
     Progress,
