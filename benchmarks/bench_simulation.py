@@ -21,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from gpuplan.models.demand import simulation
-from gpuplan.models.demand.simulation import Stream, simulate
+from gpuplan.models.demand import event_loop
+from gpuplan.models.demand.arrivals import Stream
+from gpuplan.models.demand.simulation import POLICIES, simulate
 
 SERVERS, LOAD = 50, 45.0
 BATCHES = 30
@@ -122,11 +123,11 @@ def with_gpuplan(name: str, jobs: int) -> Run:
 
 def interpreted(work: Callable[[], Run]) -> Run:
     """The same without compiling."""
-    simulation._COMPILE = False
+    event_loop.COMPILE = False
     try:
         return work()
     finally:
-        simulation._COMPILE = True
+        event_loop.COMPILE = True
 
 
 def compile_s() -> float:
@@ -134,14 +135,14 @@ def compile_s() -> float:
     import numba
 
     start = time.perf_counter()
-    kept = simulation._compiled
-    fresh = tuple(numba.njit(nogil=True)(run) for run in (simulation._run, simulation._run_servers))
-    simulation._compiled = lambda: fresh
+    kept = event_loop._compiled
+    fresh = tuple(numba.njit(nogil=True)(run) for run in (event_loop._run, event_loop._run_servers))
+    event_loop._compiled = lambda: fresh
     try:
         simulate(MIX, hosts=[8] * 16, most_requests=100)
         simulate([Stream("jobs", rates_per_h=(9.0,))], hosts=[8], most_requests=100)
     finally:
-        simulation._compiled = kept
+        event_loop._compiled = kept
     return time.perf_counter() - start
 
 
@@ -199,7 +200,7 @@ def main() -> None:
 
     print("\nRequests of 1, 2, 4 and 8 GPUs in one queue")
     for hosts in (16, 250):
-        for policy in simulation.POLICIES:
+        for policy in POLICIES:
             print(mix(hosts, policy, 1_000_000 if compiled else 50_000))
 
     tracemalloc.start()

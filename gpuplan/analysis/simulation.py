@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from gpuplan.analysis.demand import busiest_mix, risk_target, week_demand
-from gpuplan.models.demand.simulation import Estimate, Outcome, Progress, Simulated, Stream, simulate
+from gpuplan.models.demand.arrivals import Stream
+from gpuplan.models.demand.simulation import Estimate, Outcome, Progress, Simulated, simulate
 from gpuplan.models.placement import Request
 from gpuplan.plan import Plan
 from gpuplan.plan.access import requests_of

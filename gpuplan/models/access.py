@@ -5,10 +5,13 @@ reason codes. What a code means, and where it is written, is data (``data/access
 so are the versions that decide whether a mode is offered (``data/vsphere.csv``).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 MODES = ("bitfusion", "mig", "vgpu", "passthrough")
 """Modes in the order in which they are preferred where they are possible."""
+MODES_WITHOUT_ISOLATION = ("bitfusion", "vgpu", "passthrough", "mig")
+"""The same where nobody asks for a guaranteed share of compute: MIG is the last resort."""
 
 
 class Access(NamedTuple):
@@ -18,6 +21,79 @@ class Access(NamedTuple):
     reasons: tuple[str, ...]
     ruled_out: tuple[tuple[str, str, bool], ...]
     """(mode, reason code, whether it would have been possible)"""
+
+
+class _Case(NamedTuple):
+    """What the rules look at: a use case and its platform, as ``access_mode`` takes them."""
+
+    gpus_each: float
+    vgpus_each: int
+    distributed: bool
+    remote_allowed: bool
+    low_latency: bool
+    isolation: bool
+    wish: str
+    vgpu_profile: bool
+    mig_profile: bool
+    max_vgpus_per_vm: int
+    several_fractional_vgpus: bool
+    max_passthrough_per_vm: int
+
+    @property
+    def partial(self) -> bool:
+        """A share of a GPU, or several, not whole ones."""
+        return self.gpus_each < max(1, self.vgpus_each)
+
+    @property
+    def several(self) -> bool:
+        """More than one GPU."""
+        return self.gpus_each > 1
+
+    @property
+    def shares(self) -> int:
+        """Partial vGPUs of the VM; 1 for whole GPUs."""
+        return self.vgpus_each if self.partial else 1
+
+    @property
+    def vgpus(self) -> float:
+        """vGPUs of the VM, partial or whole."""
+        return self.shares if self.partial else self.gpus_each
+
+
+RULES: tuple[tuple[str, str, Callable[[_Case], bool]], ...] = (
+    ("bitfusion", "remote-not-allowed", lambda case: not case.remote_allowed),
+    ("bitfusion", "latency-needs-local", lambda case: case.low_latency and case.wish != "bitfusion"),
+    ("bitfusion", "several-in-one-host", lambda case: case.several and case.wish != "bitfusion"),
+    ("bitfusion", "bitfusion-shares-compute", lambda case: case.isolation and case.partial),
+    ("bitfusion", "several-shares-are-vgpu", lambda case: case.shares > 1),
+    ("mig", "whole-gpu-needs-no-slice", lambda case: not case.partial),
+    ("mig", "no-mig-profile", lambda case: not case.mig_profile),
+    ("mig", "too-many-vgpus", lambda case: case.shares > case.max_vgpus_per_vm),
+    ("mig", "multi-vgpu-full-only", lambda case: case.shares > 1 and not case.several_fractional_vgpus),
+    ("vgpu", "no-vgpu-profile", lambda case: not case.vgpu_profile),
+    ("vgpu", "too-many-vgpus", lambda case: case.vgpus > case.max_vgpus_per_vm),
+    ("vgpu", "multi-vgpu-full-only", lambda case: case.shares > 1 and not case.several_fractional_vgpus),
+    ("vgpu", "time-slices-share-compute", lambda case: case.isolation and case.partial),
+    ("passthrough", "passthrough-gives-whole-gpus", lambda case: case.partial),
+    ("passthrough", "too-many-passthrough", lambda case: case.gpus_each > case.max_passthrough_per_vm),
+)
+"""(mode, reason, when): the first rule of a mode that holds rules it out."""
+
+REASONS: tuple[tuple[tuple[str, ...], str, Callable[[_Case], bool]], ...] = (
+    (MODES, "customer-decided", lambda case: case.wish != "auto"),
+    (("mig", "vgpu", "passthrough"), "several-gpus-one-host", lambda case: case.several),
+    (("mig", "vgpu", "passthrough"), "long-low-latency-local", lambda case: case.low_latency),
+    (MODES, "local-access-required", lambda case: not case.remote_allowed),
+    (("bitfusion",), "distributed-over-network", lambda case: case.distributed),
+    (("bitfusion",), "anywhere-over-network", lambda case: not case.distributed and not case.several),
+    (("bitfusion",), "any-fraction-of-memory", lambda case: case.partial),
+    (("mig",), "mig-guarantees-compute", lambda case: True),
+    (("vgpu",), "vgpu-partial", lambda case: case.partial),
+    (("vgpu",), "vgpu-keeps-vmotion", lambda case: not case.partial),
+    (("passthrough",), "passthrough-whole-gpu", lambda case: True),
+    (MODES, "several-vgpus-of-one-vm", lambda case: case.shares > 1),
+)
+"""(modes, reason, when): all that hold for the chosen mode are its reasons, in this order."""
 
 
 def access_mode(
@@ -94,95 +170,39 @@ def access_mode(
     .. [1] vmware-sharing-gpus-2020
     .. [2] vmware-bitfusion-3.0-user-guide
     """
-    partial = gpus_each < max(1, vgpus_each)
-    several = gpus_each > 1
-    shares = vgpus_each if partial else 1
-    vgpus = shares if partial else gpus_each
-    out: dict[str, str] = {}
-    if not remote_allowed:
-        out["bitfusion"] = "remote-not-allowed"
-    elif low_latency and wish != "bitfusion":
-        out["bitfusion"] = "latency-needs-local"
-    elif several and wish != "bitfusion":
-        out["bitfusion"] = "several-in-one-host"
-    elif isolation and partial:
-        out["bitfusion"] = "bitfusion-shares-compute"
-    elif shares > 1:
-        out["bitfusion"] = "several-shares-are-vgpu"
-    if bitfusion_offered:
-        out["bitfusion"] = bitfusion_offered
-    if not vgpu_profile:
-        out["vgpu"] = "no-vgpu-profile"
-    elif vgpus > max_vgpus_per_vm:
-        out["vgpu"] = "too-many-vgpus"
-    elif shares > 1 and not several_fractional_vgpus:
-        out["vgpu"] = "multi-vgpu-full-only"
-    elif isolation and partial:
-        out["vgpu"] = "time-slices-share-compute"
-    if not partial:
-        out["mig"] = "whole-gpu-needs-no-slice"
-    elif not mig_profile:
-        out["mig"] = "no-mig-profile"
-    elif shares > max_vgpus_per_vm:
-        out["mig"] = "too-many-vgpus"
-    elif shares > 1 and not several_fractional_vgpus:
-        out["mig"] = "multi-vgpu-full-only"
-    if partial:
-        out["passthrough"] = "passthrough-gives-whole-gpus"
-    elif gpus_each > max_passthrough_per_vm:
-        out["passthrough"] = "too-many-passthrough"
-
-    chosen = next((mode for mode in MODES if mode not in out and (mode != "mig" or isolation)), "")
-    if wish != "auto":
-        chosen = wish if wish not in out else ""
-    if not chosen and wish == "auto" and "mig" not in out:
-        chosen = "mig"
-    reasons = _reasons(chosen, wish, partial, several, shares, distributed, low_latency, remote_allowed)
-    if wish != "auto" and not chosen and len(out) < len(MODES):
+    case = _Case(
+        gpus_each,
+        vgpus_each,
+        distributed,
+        remote_allowed,
+        low_latency,
+        isolation,
+        wish,
+        vgpu_profile,
+        mig_profile,
+        max_vgpus_per_vm,
+        several_fractional_vgpus,
+        max_passthrough_per_vm,
+    )
+    out = {"bitfusion": bitfusion_offered} if bitfusion_offered else {}
+    for mode, reason, holds in RULES:
+        if mode not in out and holds(case):
+            out[mode] = reason
+    order = MODES if isolation else MODES_WITHOUT_ISOLATION
+    wanted = order if wish == "auto" else (wish,)
+    chosen = next((mode for mode in wanted if mode not in out), "")
+    if chosen:
+        reasons = tuple(reason for modes, reason, holds in REASONS if chosen in modes and holds(case))
+    elif len(out) < len(MODES):
         reasons = ("decided-mode-not-possible",)
+    else:
+        reasons = ("no-mode-possible",)
     ruled_out = tuple(
         (mode, out[mode], False) if mode in out else (mode, _passed_over(mode, chosen, wish), True)
         for mode in MODES
         if mode != chosen
     )
     return Access(chosen, reasons, ruled_out)
-
-
-def _reasons(
-    mode: str,
-    wish: str,
-    partial: bool,
-    several: bool,
-    shares: int,
-    distributed: bool,
-    low_latency: bool,
-    remote_allowed: bool,
-) -> tuple[str, ...]:
-    if not mode:
-        return ("no-mode-possible",)
-    reasons = ["customer-decided"] if wish != "auto" else []
-    if several and mode != "bitfusion":
-        reasons.append("several-gpus-one-host")
-    if low_latency and mode != "bitfusion":
-        reasons.append("long-low-latency-local")
-    if not remote_allowed:
-        reasons.append("local-access-required")
-    if mode == "bitfusion":
-        if distributed:
-            reasons.append("distributed-over-network")
-        elif not several:
-            reasons.append("anywhere-over-network")
-        if partial:
-            reasons.append("any-fraction-of-memory")
-    elif mode == "mig":
-        reasons.append("mig-guarantees-compute")
-    elif mode == "vgpu":
-        reasons.append("vgpu-partial" if partial else "vgpu-keeps-vmotion")
-    else:
-        reasons.append("passthrough-whole-gpu")
-    if shares > 1:
-        reasons.append("several-vgpus-of-one-vm")
-    return tuple(reasons)
 
 
 def _passed_over(mode: str, chosen: str, wish: str) -> str:

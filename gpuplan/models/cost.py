@@ -1,4 +1,4 @@
-"""Cost: purchases, licences, yearly cash and its present value, cost per GPU-hour, and rent or buy.
+"""Cost: purchases, yearly cash and its present value, cost per GPU-hour, and rent or buy.
 
 Money is in one currency, whichever the prices are in. Yearly cash is a sequence: index 0 is the start, index k the
 end of year k; paying is positive. What is bought at the start (0) runs in years 1, 2, ...; what is bought
@@ -8,13 +8,9 @@ in year b runs in years b, b + 1, ...
 import math
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from numbers import Integral
 
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.units import above_zero, not_negative
-
-MINIMUM_CORES = 16
-"""Cores per socket that are licensed at least, in VMware's per-core subscriptions. [-]"""
 
 
 def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) -> float:
@@ -249,231 +245,8 @@ def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
     .. [3] brealey-myers-corporate-finance
     """
     _finite("cash", cash)
-    return _discounted(cash, rate)
-
-
-def licensed_cores(
-    hosts: int, *, sockets: int, cores_per_socket: int, minimum_cores: int = MINIMUM_CORES
-) -> int:
-    """Cores to license where each socket counts at least a minimum.
-
-    Parameters
-    ----------
-    hosts : int
-        Hosts with the software. [host]
-    sockets : int
-        Processors in each host. [-]
-    cores_per_socket : int
-        Physical cores of each processor. [-]
-    minimum_cores : int
-        Cores that a processor counts at least. [-]
-
-    Returns
-    -------
-    licensed_cores : int
-        Cores to pay for. [-]
-
-    Notes
-    -----
-    hosts * sockets * max(minimum_cores, cores_per_socket). The minimum holds for each processor, not for the host.
-    Packs of cores that a vendor may sell are not in it.
-
-    Examples
-    --------
-    >>> licensed_cores(8, sockets=2, cores_per_socket=24)
-    384
-    >>> licensed_cores(8, sockets=2, cores_per_socket=12)
-    256
-
-    References
-    ----------
-    .. [1] veeam-community-licensing-2024
-    """
-    _whole(hosts=hosts, sockets=sockets, cores_per_socket=cores_per_socket, minimum_cores=minimum_cores)
-    return hosts * sockets * max(minimum_cores, cores_per_socket)
-
-
-def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_per_licence: int = 32) -> int:
-    """Licences by the socket where one covers so many cores of it.
-
-    Parameters
-    ----------
-    hosts : int
-        Hosts. [host]
-    sockets : int
-        Sockets of a host. [-]
-    cores_per_socket : int
-        Cores of a socket. [-]
-    cores_per_licence : int
-        Cores of one socket that a licence covers. [-]
-
-    Returns
-    -------
-    licensed_sockets : int
-        Licences. [-]
-
-    Raises
-    ------
-    ValueError
-        If one is not a whole number, or too small.
-
-    Notes
-    -----
-    hosts * sockets * ceil(cores / cores per licence). VMware counts so since April 2020.
-
-    Examples
-    --------
-    >>> licensed_sockets(8, sockets=2, cores_per_socket=28)
-    16
-    >>> licensed_sockets(8, sockets=2, cores_per_socket=48)
-    32
-
-    References
-    ----------
-    .. [1] vmware-cpu-pricing-2020
-    """
-    _whole(hosts=hosts)
-    _whole(1, sockets=sockets, cores_per_socket=cores_per_socket, cores_per_licence=cores_per_licence)
-    return hosts * sockets * -(-cores_per_socket // cores_per_licence)
-
-
-def licensed_gpus(boards: int, *, gpus_per_board: int) -> int:
-    """GPUs to license where each physical GPU counts.
-
-    Parameters
-    ----------
-    boards : int
-        GPU boards in all hosts with the software. [-]
-    gpus_per_board : int
-        Physical GPUs on each board: four on an A16, one on most. [GPU]
-
-    Returns
-    -------
-    licensed_gpus : int
-        Licences to pay for. [GPU]
-
-    Notes
-    -----
-    boards * gpus_per_board. However many virtual GPUs, MIG instances or users share a GPU, it is one licence.
-
-    Examples
-    --------
-    >>> licensed_gpus(6, gpus_per_board=4)
-    24
-
-    References
-    ----------
-    .. [1] nvidia-licensing-wiki
-    """
-    _whole(boards=boards, gpus_per_board=gpus_per_board)
-    return boards * gpus_per_board
-
-
-def subscription_cost(
-    licences: float, *, yearly_price: float, year: int, bought_year: int = 0, years_included: int = 0
-) -> float:
-    """Cost of a yearly subscription, or of yearly support, in one year.
-
-    Parameters
-    ----------
-    licences : float
-        Licences: GPUs, cores or sockets. [-]
-    yearly_price : float
-        Price of one for a year. [currency]
-    year : int
-        Year asked for, from 1. [-]
-    bought_year : int
-        Year in which what is licensed was bought; 0 is the start. [-]
-    years_included : int
-        First years of operation that the purchase already covers. [-]
-
-    Returns
-    -------
-    subscription_cost : float
-        Cost in that year. [currency]
-
-    Notes
-    -----
-    licences * yearly_price if year >= max(bought_year, 1) + years_included, else 0. The first year of operation is
-    year 1 for what is bought at the start and year b for what is bought in year b; included years count from it.
-
-    Examples
-    --------
-    >>> [subscription_cost(4, yearly_price=100, year=year, years_included=2) for year in (1, 2, 3, 4)]
-    [0, 0, 400, 400]
-    >>> [subscription_cost(4, yearly_price=100, year=year, bought_year=3) for year in (1, 2, 3, 4)]
-    [0, 0, 400, 400]
-
-    References
-    ----------
-    .. [1] nvidia-licensing-wiki
-    .. [2] gpuplan-method
-    """
-    not_negative(licences=licences, yearly_price=yearly_price)
-    _whole(bought_year=bought_year, years_included=years_included)
-    _whole(1, year=year)
-    paid = year >= max(bought_year, 1) + years_included
-    return licences * yearly_price if paid else 0
-
-
-def term_licence_purchases(
-    licences: float,
-    *,
-    price: float,
-    term_years: int,
-    horizon_years: int,
-    bought_year: int = 0,
-    years_included: int = 0,
-) -> tuple[float, ...]:
-    """Yearly cash for licences that are paid in advance for a term, and again when it runs out.
-
-    Parameters
-    ----------
-    licences : float
-        Licences: GPUs, cores or sockets. [-]
-    price : float
-        Price of one for the whole term. [currency]
-    term_years : int
-        Years that one purchase covers, at least 1. [-]
-    horizon_years : int
-        Last year that is planned for. [-]
-    bought_year : int
-        Year in which what is licensed was bought; 0 is the start. [-]
-    years_included : int
-        First years of operation that the purchase already covers. [-]
-
-    Returns
-    -------
-    term_licence_purchases : tuple of float
-        Cost at the start and in each year: index 0 to horizon_years. [currency]
-
-    Notes
-    -----
-    licences * price at bought_year + years_included, and every term_years after it, as long as the first year that
-    the purchase covers, max(bought_year, 1) + years_included + ..., is not beyond horizon_years. The last term is
-    paid in full even if it reaches beyond the horizon. So a term that follows years 1 to 5 is paid at the end
-    of year 5, and one for something bought in year b in the year it begins, as the first was.
-
-    Examples
-    --------
-    >>> term_licence_purchases(4, price=100, term_years=3, horizon_years=7)
-    (400, 0, 0, 400, 0, 0, 400, 0)
-    >>> term_licence_purchases(4, price=100, term_years=3, horizon_years=3)
-    (400, 0, 0, 0)
-    >>> term_licence_purchases(4, price=100, term_years=5, horizon_years=7, years_included=5)
-    (0, 0, 0, 0, 0, 400, 0, 0)
-
-    References
-    ----------
-    .. [1] nvidia-licensing-wiki
-    .. [2] gpuplan-method
-    """
-    not_negative(licences=licences, price=price)
-    _whole(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
-    _whole(1, term_years=term_years)
-    last = horizon_years - max(bought_year, 1) + bought_year
-    paid = range(bought_year + years_included, last + 1, term_years)
-    return tuple(licences * price if year in paid else 0 for year in range(horizon_years + 1))
+    _share(rate=rate)
+    return math.fsum(amount / (1 + rate) ** year for year, amount in enumerate(cash))
 
 
 def installed_gpu_hours(gpus: float) -> float:
@@ -570,47 +343,6 @@ def gpu_hour_cost(total_cost: float, *, gpu_hours: float) -> float:
     _finite("total_cost", [total_cost])
     above_zero(gpu_hours=gpu_hours)
     return total_cost / gpu_hours
-
-
-def level_gpu_hour_cost(net_present_cost: float, *, yearly_gpu_hours: Sequence[float], rate: float) -> float:
-    """The level price per GPU-hour that pays for the design over its years.
-
-    Parameters
-    ----------
-    net_present_cost : float
-        Cost of all years in money of today. [currency]
-    yearly_gpu_hours : sequence of float
-        GPU-hours, installed or used, indexed as yearly cash: 0 at the start, then year 1, year 2, ... [-]
-    rate : float
-        Discount rate per year of the net present cost, 0 to 1. [-]
-
-    Returns
-    -------
-    level_gpu_hour_cost : float
-        Cost of one hour of one GPU, the same in every year. [currency]
-
-    Notes
-    -----
-    net_present_cost / sum of yearly_gpu_hours[k] / (1 + rate) ** k, as the levelised cost of energy. Charged for
-    each GPU-hour at the end of its year it brings in exactly the net present cost. At rate 0 it is cost over hours.
-
-    Examples
-    --------
-    >>> round(level_gpu_hour_cost(1000, yearly_gpu_hours=[0, 550, 605], rate=0.1), 6)
-    1.0
-
-    References
-    ----------
-    .. [1] nrel-economic-manual-1995
-    .. [2] walker-cpu-hour-2009
-    """
-    _finite("net_present_cost", [net_present_cost])
-    for hours in yearly_gpu_hours:
-        not_negative(yearly_gpu_hours=hours)
-    discounted = _discounted(yearly_gpu_hours, rate)
-    if discounted <= 0:
-        raise ValueError(f"yearly_gpu_hours is {list(yearly_gpu_hours)}; one at least must be above 0")
-    return net_present_cost / discounted
 
 
 def rent_cost(used_gpu_hours: float, *, hour_price: float) -> float:
@@ -794,12 +526,6 @@ def allocated_cost(total_cost: float, *, shares: Sequence[float]) -> tuple[float
     return tuple(total_cost * (share / whole) for share in shares)
 
 
-def _discounted(yearly: Sequence[float], rate: float) -> float:
-    """Sum of what is due at the start and at the end of each year, in values of the start."""
-    _share(rate=rate)
-    return math.fsum(amount / (1 + rate) ** year for year, amount in enumerate(yearly))
-
-
 def _finite(name: str, values: Iterable[float]) -> None:
     """Refuse what is not a finite number."""
     for value in values:
@@ -812,10 +538,3 @@ def _share(**given: float) -> None:
     for name, value in given.items():
         if not 0 <= value <= 1:
             raise ValueError(f"{name} is {value}; it must be from 0 to 1")
-
-
-def _whole(least: int = 0, /, **given: int) -> None:
-    """Refuse what is not a whole number from the least on, by its name."""
-    for name, value in given.items():
-        if not isinstance(value, Integral) or value < least:
-            raise ValueError(f"{name} is {value}; it must be a whole number, at least {least}")

@@ -13,7 +13,6 @@ from typing import Any
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import availability, placement
-from gpuplan.models.availability import mixed_hosts_downtime
 from gpuplan.plan.access import placed_varied
 from gpuplan.plan.results import Line, Pool, Posture, Trail
 from gpuplan.scenario import Scenario
@@ -75,7 +74,7 @@ def _posture(
             hosts=hosts,
             maintenance_h_per_host=facts["maintenance_h_per_host"],
         )
-        lines = (_risk_of_two_kinds if len(pool.new_needed) > 1 else _risk_of_equal_hosts)(
+        lines = (_risk_of_mixed_hosts if len(pool.new_needed) > 1 else _risk_of_equal_hosts)(
             trail, pool, here, label, hosts, maintenance, up, facts
         )
         for name, line in {"hosts": hosts, **lines}.items():
@@ -167,7 +166,7 @@ def _risk_of_equal_hosts(
     }
 
 
-def _risk_of_two_kinds(
+def _risk_of_mixed_hosts(
     trail: Trail,
     pool: Pool,
     at: str,
@@ -200,26 +199,26 @@ def _risk_of_two_kinds(
     found: dict[str, tuple[str, Any, Any, dict[str, Fact | Line]]] = {
         "short_h": (
             "h",
-            mixed_hosts_downtime.hours_short_of_two_h,
-            mixed_hosts_downtime.hours_short_of_two_h(**counts, availability=up.value),
+            availability.mixed_hours_short_h,
+            availability.mixed_hours_short_h(**counts, availability=up.value),
             {**inputs, "availability": up},
         ),
         "exposed_h": (
             "h",
-            mixed_hosts_downtime.exposed_of_two_h,
-            mixed_hosts_downtime.exposed_of_two_h(**counts, **each),
+            availability.mixed_exposed_hours_h,
+            availability.mixed_exposed_hours_h(**counts, **each),
             spent,
         ),
         "maintenance_short_h": (
             "h",
-            mixed_hosts_downtime.maintenance_short_of_two_h,
-            mixed_hosts_downtime.maintenance_short_of_two_h(**counts, availability=up.value, **each),
+            availability.mixed_maintenance_short_h,
+            availability.mixed_maintenance_short_h(**counts, availability=up.value, **each),
             {**spent, "availability": up},
         ),
         "chance": (
             "1",
-            mixed_hosts_downtime.maintenance_chance_of_two,
-            mixed_hosts_downtime.maintenance_chance_of_two(**counts, **rates, **each),
+            availability.mixed_maintenance_chance,
+            availability.mixed_maintenance_chance(**counts, **rates, **each),
             {**spent, "mtbf_h": facts["mtbf_h"], "repair_h": facts["repair_h"]},
         ),
     }

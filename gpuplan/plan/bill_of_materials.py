@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
 from gpuplan.models import cost
+from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, Price, PriceList, catalog_factor, stated_or
 from gpuplan.plan.results import Line, Pool, Trail
@@ -132,13 +133,13 @@ class Counts:
         """Cores or processor licences of so many hosts."""
         sockets, cores = int(self.sockets.value), int(self.cores.value)
         if self.scenario.cost.platform_licence == "socket":
-            return cost.licensed_sockets(
+            return licensed_sockets(
                 hosts,
                 sockets=sockets,
                 cores_per_socket=cores,
                 cores_per_licence=int(self.cores_per_licence.value),
             )
-        return cost.licensed_cores(
+        return licensed_cores(
             hosts, sockets=sockets, cores_per_socket=cores, minimum_cores=int(self.least_cores.value)
         )
 
@@ -393,7 +394,7 @@ def _platform(trail: Trail, scenario: Scenario, prices: PriceList, counts: Count
             "cost.licensed_sockets",
             "Processor licences",
             "1",
-            cost.licensed_sockets,
+            licensed_sockets,
             "{hosts} hosts x {sockets} processors x {cores_per_socket} cores / {cores_per_licence}, rounded up = {value}",
             **held,
             cores_per_licence=counts.cores_per_licence,
@@ -404,7 +405,7 @@ def _platform(trail: Trail, scenario: Scenario, prices: PriceList, counts: Count
             "cost.licensed_cores",
             "Cores to license",
             "1",
-            cost.licensed_cores,
+            licensed_cores,
             "{hosts} hosts x {sockets} processors x {cores_per_socket} cores, at least {minimum_cores} each = {value}",
             **held,
             minimum_cores=counts.least_cores,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, weakest
 from gpuplan.models import cost, power
+from gpuplan.models.licences import subscription_cost, term_licence_purchases
 from gpuplan.plan.bill_of_materials import Counts, Material, bill, included_years
 from gpuplan.plan.clusters import divided, most_hosts, spare_hosts
 from gpuplan.plan.fabric import Cabling
@@ -321,9 +322,7 @@ class _Flows:
         if each is not None:
             price = cost.purchase_cost(1, unit_price=each.value, discount=material.discount)
             for year in range(1, self.years + 1):
-                yearly[year] += cost.subscription_cost(
-                    self.held[year]["platform"], yearly_price=price, year=year
-                )
+                yearly[year] += subscription_cost(self.held[year]["platform"], yearly_price=price, year=year)
         facts = [price.fact for price in (material.price, support) if price]
         if facts:
             self._note("Platform licences", *facts, self.counts.cores, self.counts.sockets)
@@ -349,14 +348,14 @@ class _Flows:
                 continue
             if choice == "year":
                 paid = [0.0] + [
-                    cost.subscription_cost(
+                    subscription_cost(
                         licences, yearly_price=each, year=year, bought_year=bought, years_included=free
                     )
                     for year in range(1, self.years + 1)
                 ]
             else:
                 paid = list(
-                    cost.term_licence_purchases(
+                    term_licence_purchases(
                         licences,
                         price=each,
                         term_years=5 if choice == "5-years" else self.years + 1,
@@ -368,7 +367,7 @@ class _Flows:
             self._add(yearly, paid)
             if support is not None:
                 later = [
-                    cost.subscription_cost(
+                    subscription_cost(
                         licences,
                         yearly_price=support.value * (1 - material.discount),
                         year=year,

@@ -28,7 +28,7 @@ def test_a_line_holds_what_made_it() -> None:
         gpus_per_host=fact("hardware.gpus_per_host", 4),
     )
     assert line.value == 32
-    assert line.function == "models.availability.downtime.installed_gpus"
+    assert line.function == "models.availability.host_counts.installed_gpus"
     assert line.sentence == "GPUs in all hosts together."
     assert line.basis == "assumed"  # the weaker of published and assumed
     assert line.sources == ("brochure", "vmware-sharing-gpus-2020")  # the inputs', then the function's own

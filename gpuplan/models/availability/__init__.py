@@ -1,34 +1,42 @@
-"""Availability: spare hosts, hours a year without them, the stun of vMotion; ``failover`` says what a failure does to a placement."""
+"""Availability: what fails, what is left, and for how long.
 
-from gpuplan.models.availability.downtime import (
-    HOURS_PER_YEAR,
-    chance_of_shortage,
-    chance_over_pools,
+``host_counts`` spare hosts and clusters, ``outages`` and ``maintenance`` hours and chances a year, ``vmotion`` the stun of a
+move; ``failover`` says what failures do to a placement, and ``restart`` where VMs start again.
+"""
+
+from gpuplan.models.availability.host_counts import (
     cluster_count,
-    evacuation_time_s,
-    exposed_hours_h,
     gpus_after_failure,
     gpus_without_largest,
-    host_availability,
-    hours_short_h,
     installed_gpus,
+    spare_hosts,
+    sum_over_pools,
+    total_hosts,
+)
+from gpuplan.models.availability.maintenance import (
+    exposed_hours_h,
     maintenance_chance,
     maintenance_hours_h,
     maintenance_short_h,
-    shortages_per_year,
-    spare_hosts,
-    stun_time_s,
-    sum_over_pools,
-    total_hosts,
-    worst_stun_time_s,
+    mixed_exposed_hours_h,
+    mixed_maintenance_chance,
+    mixed_maintenance_short_h,
 )
+from gpuplan.models.availability.outages import (
+    HOURS_PER_YEAR,
+    chance_of_shortage,
+    chance_over_pools,
+    host_availability,
+    hours_short_h,
+    mixed_hours_short_h,
+)
+from gpuplan.models.availability.vmotion import stun_time_s, worst_stun_time_s
 
 __all__ = [
     "HOURS_PER_YEAR",
     "chance_of_shortage",
     "chance_over_pools",
     "cluster_count",
-    "evacuation_time_s",
     "exposed_hours_h",
     "gpus_after_failure",
     "gpus_without_largest",
@@ -38,7 +46,10 @@ __all__ = [
     "maintenance_chance",
     "maintenance_hours_h",
     "maintenance_short_h",
-    "shortages_per_year",
+    "mixed_exposed_hours_h",
+    "mixed_hours_short_h",
+    "mixed_maintenance_chance",
+    "mixed_maintenance_short_h",
     "spare_hosts",
     "stun_time_s",
     "sum_over_pools",

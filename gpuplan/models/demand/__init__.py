@@ -1,4 +1,8 @@
-"""Demand: users and their working hours -> VMs and GPUs; ``queueing`` for wait times, ``simulation`` for what has no formula."""
+"""Demand: users and their working hours -> VMs and GPUs.
+
+``users`` and ``working_hours`` count; ``queueing`` (any number of users) and ``closed_groups`` (so many people) give chances
+to wait or to be turned away in closed form; ``simulation`` plays what has no formula.
+"""
 
 from gpuplan.models.demand.users import (
     active_people,
@@ -14,7 +18,6 @@ from gpuplan.models.demand.working_hours import (
     QUARTERS_PER_WEEK,
     growth_factor,
     jobs_underway,
-    offered_load,
     on_duty,
     people_at_sites,
     work_rate,
@@ -29,7 +32,6 @@ __all__ = [
     "growth_factor",
     "jobs_underway",
     "mean_active",
-    "offered_load",
     "on_duty",
     "people_at_sites",
     "planned_demand_gpus",

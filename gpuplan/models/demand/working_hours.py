@@ -1,4 +1,4 @@
-"""Duty: working hours in time zones -> who is active when, in quarters of an hour of a week that begins on Monday, 00:00 UTC."""
+"""Working hours in time zones -> who is active when, in quarters of an hour of a week that begins on Monday, 00:00 UTC."""
 
 from collections.abc import Sequence
 
@@ -129,38 +129,6 @@ def work_rate(jobs_per_day: float, *, hours_per_day: float) -> float:
     if hours_per_day <= 0:
         raise ValueError(f"{hours_per_day} hours of work on a day: must be above 0")
     return jobs_per_day / hours_per_day
-
-
-def offered_load(work_rate: float, *, duration_h: float) -> float:
-    """Pieces of work under way at once if none ever waits (Little's law), in erlang.
-
-    Parameters
-    ----------
-    work_rate : float
-        Pieces of work begun in an hour. [-]
-    duration_h : float
-        Mean time for which one holds its GPUs. [h]
-
-    Returns
-    -------
-    offered_load : float
-        Mean number under way at once. [-]
-
-    Notes
-    -----
-    work_rate * duration_h. Holds for a rate that has lasted longer than a piece of work; ``jobs_underway`` knows how it
-    builds up and fades.
-
-    Examples
-    --------
-    >>> offered_load(10.0, duration_h=2.0)
-    20.0
-
-    References
-    ----------
-    .. [1] little-1961
-    """
-    return work_rate * duration_h
 
 
 def jobs_underway(rates: Sequence[float], *, duration_h: float) -> np.ndarray:

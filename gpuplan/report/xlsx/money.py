@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from gpuplan.facts import Fact
-from gpuplan.models import cost, power
+from gpuplan.models import power
 from gpuplan.models.availability import HOURS_PER_YEAR
+from gpuplan.models.licences import subscription_cost, term_licence_purchases
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import (
     GPU_LICENCES,
@@ -196,12 +197,12 @@ class Money:
 
         def yearly(lot: int, included: int) -> list[float]:
             return [0.0] + [
-                cost.subscription_cost(1, yearly_price=1, year=year, bought_year=lot, years_included=included)
+                subscription_cost(1, yearly_price=1, year=year, bought_year=lot, years_included=included)
                 for year in years[1:]
             ]
 
         def terms(lot: int) -> Sequence[float]:
-            return cost.term_licence_purchases(
+            return term_licence_purchases(
                 1,
                 price=1,
                 term_years=5 if choice == "5-years" else last + 1,

@@ -13,7 +13,9 @@ from gpuplan.models.demand import (
     admitted_vms,
     group_demand_gpus,
     group_vms,
+    mean_active,
     planned_demand_gpus,
+    planned_requests,
     total_demand_gpus,
 )
 
@@ -106,3 +108,45 @@ def test_a_stated_total_wins() -> None:
     assert planned_demand_gpus(20.0, stated_gpus=28) == 28.0
     assert planned_demand_gpus(40.0, stated_gpus=28) == 28.0
     assert planned_demand_gpus(20.0, stated_gpus=None) == 20.0
+
+
+def test_mean_active_by_hand() -> None:
+    assert mean_active([40], shares=[0.25]) == 10
+    assert mean_active([30, 10, 5], shares=[0.1, 0.5, 0]) == 8  # 3 + 5 + 0
+    assert mean_active([], shares=[]) == 0
+    with pytest.raises(ValueError, match="zip"):
+        mean_active([1, 2], shares=[0.5])
+
+
+@pytest.mark.parametrize(
+    ("gpus", "loads", "spreads", "sizes", "most", "requests"),
+    [
+        (10, [4.0], [2.0], [2], [99], (5,)),  # five of two GPUs
+        (9, [4.0], [2.0], [2], [99], (5,)),  # four would be one GPU short
+        (10, [4.0], [2.0], [2], [3], (3,)),  # three people want no more than that
+        (6, [2.0, 2.0], [1.0, 1.0], [1, 1], [9, 9], (3, 3)),  # one spread above the mean
+        (8, [2.0, 2.0], [1.0, 3.0], [1, 1], [9, 9], (3, 5)),  # the same, spread 1 and 3
+        (7, [2.0, 2.0], [1.0, 3.0], [1, 1], [9, 9], (3, 4)),  # a third of it: 2.33 and 3, rounded up
+        (5, [2.0, 2.0], [1.0, 1.0], [1, 1], [9, 9], (2, 3)),  # hardly above the mean 3 + 3, one too many: the first
+        # just above one spread 3, 3 and 3 want 12 + 3 + 3; of 2.5 and 2.2, both rounded up to 3, the second is taken back
+        (17, [1.0, 2.0, 2.0], [1.0, 0.5, 0.2], [4, 1, 1], [9, 9, 9], (3, 3, 2)),
+        (16, [1.0, 2.0, 2.0], [1.0, 0.5, 0.2], [4, 1, 1], [9, 9, 9], (3, 2, 2)),
+        (14, [1.0, 2.0, 2.0], [1.0, 0.5, 0.2], [4, 1, 1], [9, 9, 9], (2, 3, 3)),
+        (8, [2.0, 4.0], [1.0, 2.0], [2, 0.5], [9, 9], (3, 4)),
+        (1, [4.0, 4.0], [2.0, 2.0], [1, 1], [9, 9], (0, 1)),  # k = -2 wants nothing, a little more one of each
+        (0, [4.0], [2.0], [1], [9], (0,)),
+        (5, [3.0], [0.0], [1], [9], (3,)),  # without spread no more than the mean, which is whole
+        (4, [3.2], [0.0], [1], [9], (4,)),
+        (0.75, [2.0], [1.0], [0.25], [9], (3,)),
+        (20, [2.0, 3.0], [1.0, 1.0], [1, 2], [4, 5], (4, 5)),  # all people are 14 GPUs
+    ],
+)  # fmt: skip
+def test_a_crowded_moment_by_hand(
+    gpus: float,
+    loads: list[float],
+    spreads: list[float],
+    sizes: list[float],
+    most: list[int],
+    requests: tuple[int, ...],
+) -> None:
+    assert planned_requests(gpus, loads=loads, spreads=spreads, sizes_gpus=sizes, most=most) == requests

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime, timedelta, timezone
 
 import numpy as np
@@ -11,7 +12,6 @@ from gpuplan.models.demand import (
     QUARTERS_PER_WEEK,
     growth_factor,
     jobs_underway,
-    offered_load,
     on_duty,
     people_at_sites,
     work_rate,
@@ -76,8 +76,10 @@ def test_people_are_divided_without_loss() -> None:
         people_at_sites(4, [0, 0])
 
 
-def test_load_is_rate_times_duration() -> None:
-    assert offered_load(work_rate(48, hours_per_day=24), duration_h=3) == 6
+def test_jobs_of_a_day_are_spread_over_its_hours() -> None:
+    assert work_rate(48, hours_per_day=24) == 2
+    assert work_rate(90, hours_per_day=9) == 10
+    assert work_rate(0, hours_per_day=0.5) == 0
     with pytest.raises(ValueError, match="above 0"):
         work_rate(1, hours_per_day=0)
 
@@ -107,3 +109,38 @@ def test_work_builds_up_and_fades() -> None:
         jobs_underway([1.0], duration_h=0)
     with pytest.raises(ValueError, match="not below 0"):
         jobs_underway([-1.0], duration_h=1)
+
+
+@pytest.mark.parametrize(
+    ("jobs_per_day", "duration_h", "at_once"), [(4, 300.0, 50.0), (24, 1200.0, 1200.0), (96, 300.0, 1200.0)]
+)
+@pytest.mark.parametrize("parts", [1, 7, 168, 672])
+def test_long_jobs_around_the_clock(
+    jobs_per_day: float, duration_h: float, at_once: float, parts: int
+) -> None:
+    # Little: four a day of 300 h are 4 / 24 x 300 = 50 at once, however long a job outlasts the week
+    rate = work_rate(jobs_per_day, hours_per_day=24)
+    assert jobs_underway([rate] * parts, duration_h=duration_h) == pytest.approx(at_once, rel=1e-12)
+
+
+def test_long_jobs_of_a_working_week_hardly_fade_over_the_weekend() -> None:
+    # four a day on five days of the week, each 300 h: 20 x 300 / 168 = 35.7 at once on average
+    week = [4 / 24] * 120 + [0.0] * 48
+    load = jobs_underway(week, duration_h=300.0)
+    assert load.mean() == pytest.approx(20 * 300 / 168)
+    # the weekend leaves exp(-48 / 300) of what Friday leaves, and the five days bring it back: x = 50 - (50 - kx) e, e = exp(-120 / 300)
+    k, e = math.exp(-48 / 300), math.exp(-120 / 300)
+    friday = 50 * (1 - e) / (1 - k * e)
+    assert load[119] == pytest.approx(friday, abs=0.05)
+    assert load[120] == pytest.approx(friday, abs=0.1) and load[167] == pytest.approx(k * friday, abs=0.1)
+    assert load.argmax() == 119 and load.argmin() in (0, 167)
+
+
+def test_one_burst_fades_by_hand() -> None:
+    # one hour of the week brings 6 jobs of 2 h: at its end 12 (1 - exp(-1/2)) are under way, in the mean of it 12 (1 - 2 (1 - exp(-1/2)))
+    load = jobs_underway([6.0] + [0.0] * 167, duration_h=2.0)
+    left = 12 * (1 - math.exp(-0.5))
+    assert load[0] == pytest.approx(12 * (1 - 2 * (1 - math.exp(-0.5))))
+    assert load[1] == pytest.approx(left * 2 * (1 - math.exp(-0.5)))
+    assert load[3] == pytest.approx(load[1] * math.exp(-1.0))
+    assert load.sum() == pytest.approx(12)

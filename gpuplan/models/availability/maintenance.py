@@ -1,68 +1,87 @@
-"""Hosts of two kinds: the hours a year in which those that are up do not carry the demand.
-
-Where hosts already there have other GPUs than new ones, it matters which fail. What is needed is known for each
-number of old hosts that are down: so many new hosts must be up (``new_needed``); with more old hosts down than
-are listed the demand is never carried. Hosts fail and are repaired independently, all at the same rate.
-"""
+"""Maintenance: hours a year with one host in maintenance, and what a failure then does; ``mixed_...`` as in ``outages``."""
 
 import math
 from collections.abc import Iterator, Sequence
 
-from gpuplan.models.availability.downtime import (
+from gpuplan.models.availability.outages import (
     HOURS_PER_YEAR,
     chance_exactly,
     chance_fewer,
+    chance_of_shortage,
     host_availability,
+    mixed_hours_short_h,
 )
 
 
-def hours_short_of_two_h(
-    old_hosts: int, *, new_hosts: int, new_needed: Sequence[int], availability: float
-) -> float:
-    """Expected hours per year in which failures leave too few hosts of two kinds for the demand.
+def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
+    """Hours per year in which one host is down for maintenance, one after another.
 
     Parameters
     ----------
-    old_hosts : int
-        Hosts already there. [host]
-    new_hosts : int
-        New hosts. [host]
-    new_needed : sequence of int
-        New hosts that must be up when 0, 1, 2, ... old ones are down. [host]
-    availability : float
-        Share of time a host is up. [-]
+    hosts : int
+        Hosts that are maintained. [host]
+    maintenance_h_per_host : float
+        Hours per year that each of them is down for it. [h]
 
     Returns
     -------
-    hours_short_of_two_h : float
-        Expected hours per year. [h]
+    maintenance_hours_h : float
+        Hours per year, at most 8760. [h]
 
     Notes
     -----
-    8760 * sum over i of P(i old hosts down) * P(fewer than new_needed[i] new hosts up), both binomial; i beyond the
-    list counts as short.
+    min(8760, hosts * maintenance_h_per_host). At 8760 some host is always in maintenance, and one at a time
+    may no longer be enough.
 
     Examples
     --------
-    >>> round(hours_short_of_two_h(0, new_hosts=8, new_needed=[7], availability=0.99), 1)
-    23.6
+    >>> maintenance_hours_h(8, maintenance_h_per_host=16)
+    128
 
     References
     ----------
-    .. [1] vmware-sap-formula-2013
+    .. [1] vmware-sharing-gpus-2020
     """
-    listed = min(old_hosts + 1, len(new_needed))
-    short = math.fsum(
-        chance_exactly(old_hosts, old_hosts - down, availability=availability)
-        * chance_fewer(new_hosts, new_needed[down], availability=availability)
-        for down in range(listed)
-    )
-    return HOURS_PER_YEAR * min(
-        1.0, short + chance_fewer(old_hosts, old_hosts + 1 - listed, availability=availability)
-    )
+    return min(HOURS_PER_YEAR, hosts * maintenance_h_per_host)
 
 
-def exposed_of_two_h(
+def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> float:
+    """Hours per year in which a host is in maintenance and one failure more leaves somebody without a GPU.
+
+    Parameters
+    ----------
+    hosts : int
+        Equal hosts, the one in maintenance included. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    maintenance_h : float
+        Hours per year in which one host is in maintenance. [h]
+
+    Returns
+    -------
+    exposed_hours_h : float
+        Hours per year. [h]
+
+    Notes
+    -----
+    maintenance_h if hosts - 1 <= hosts_needed, else 0: with a second spare host a single failure in maintenance
+    is covered. Failures that are already there when maintenance begins are not counted; nobody would begin then.
+
+    Examples
+    --------
+    >>> exposed_hours_h(8, hosts_needed=7, maintenance_h=128)
+    128
+    >>> exposed_hours_h(9, hosts_needed=7, maintenance_h=144)
+    0
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return maintenance_h if hosts and hosts - 1 <= hosts_needed else 0
+
+
+def mixed_exposed_hours_h(
     old_hosts: int, *, new_hosts: int, new_needed: Sequence[int], maintenance_h_per_host: float
 ) -> float:
     """Hours per year in which a host of two kinds is in maintenance and some one failure more is too much.
@@ -80,7 +99,7 @@ def exposed_of_two_h(
 
     Returns
     -------
-    exposed_of_two_h : float
+    mixed_exposed_hours_h : float
         Hours per year. [h]
 
     Notes
@@ -90,7 +109,7 @@ def exposed_of_two_h(
 
     Examples
     --------
-    >>> exposed_of_two_h(0, new_hosts=8, new_needed=[7], maintenance_h_per_host=16)
+    >>> mixed_exposed_hours_h(0, new_hosts=8, new_needed=[7], maintenance_h_per_host=16)
     128.0
 
     References
@@ -105,7 +124,47 @@ def exposed_of_two_h(
     return exposed
 
 
-def maintenance_short_of_two_h(
+def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, maintenance_h: float) -> float:
+    """Hours per year in which a failure beside the host in maintenance leaves fewer hosts than needed.
+
+    Parameters
+    ----------
+    hosts : int
+        Equal hosts there are, the one in maintenance among them. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    availability : float
+        Share of the time that a host is up when it is not in maintenance. [-]
+    maintenance_h : float
+        Hours per year in which one host is in maintenance. [h]
+
+    Returns
+    -------
+    maintenance_short_h : float
+        Expected hours per year. [h]
+
+    Notes
+    -----
+    maintenance_h * P(hosts up < hosts_needed), hosts up binomial(hosts - 1, availability). All of
+    maintenance_h when the other hosts are fewer than needed. Maintenance starts whether or not
+    another host is down; who waits until all are up does better.
+
+    Examples
+    --------
+    >>> round(maintenance_short_h(9, hosts_needed=8, availability=0.99, maintenance_h=144), 1)
+    11.1
+    >>> maintenance_short_h(8, hosts_needed=8, availability=0.99, maintenance_h=128)
+    128.0
+
+    References
+    ----------
+    .. [1] kuo-zuo-2003
+    .. [2] vmware-sharing-gpus-2020
+    """
+    return maintenance_h * chance_fewer(hosts - 1, hosts_needed, availability=availability)
+
+
+def mixed_maintenance_short_h(
     old_hosts: int,
     *,
     new_hosts: int,
@@ -130,7 +189,7 @@ def maintenance_short_of_two_h(
 
     Returns
     -------
-    maintenance_short_of_two_h : float
+    mixed_maintenance_short_h : float
         Expected hours per year. [h]
 
     Notes
@@ -139,7 +198,7 @@ def maintenance_short_of_two_h(
 
     Examples
     --------
-    >>> round(maintenance_short_of_two_h(0, new_hosts=8, new_needed=[7], availability=0.997,
+    >>> round(mixed_maintenance_short_h(0, new_hosts=8, new_needed=[7], availability=0.997,
     ...                                  maintenance_h_per_host=16), 2)
     2.66
 
@@ -149,13 +208,59 @@ def maintenance_short_of_two_h(
     """
     return math.fsum(
         hours
-        * hours_short_of_two_h(old, new_hosts=new, new_needed=needed, availability=availability)
+        * mixed_hours_short_h(old, new_hosts=new, new_needed=needed, availability=availability)
         / HOURS_PER_YEAR
         for hours, old, new, needed in _maintained(old_hosts, new_hosts, new_needed, maintenance_h_per_host)
     )
 
 
-def maintenance_chance_of_two(
+def maintenance_chance(
+    hosts: int, *, hosts_needed: int, mtbf_h: float, repair_h: float, maintenance_h: float
+) -> float:
+    """Chance that in a year of maintenance a failure leaves somebody without a GPU at least once.
+
+    Parameters
+    ----------
+    hosts : int
+        Equal hosts, the one in maintenance included. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    mtbf_h : float
+        Mean time between failures of a host. [h]
+    repair_h : float
+        Mean time to repair a host. [h]
+    maintenance_h : float
+        Hours per year in which one host is in maintenance. [h]
+
+    Returns
+    -------
+    maintenance_chance : float
+        Chance per year, 0 to 1; 1 if maintenance alone leaves too few hosts. [-]
+
+    Notes
+    -----
+    chance_of_shortage of the other hosts - 1 hosts over maintenance_h; 1 if hosts - 1 < hosts_needed and there is
+    maintenance at all. Exact for one spare host; with more an upper bound, see there.
+
+    Examples
+    --------
+    >>> round(maintenance_chance(8, hosts_needed=7, mtbf_h=16000, repair_h=48, maintenance_h=128), 3)
+    0.054
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    if not maintenance_h:
+        return 0.0
+    if hosts - 1 < hosts_needed:
+        return 1.0 if hosts_needed else 0.0
+    return chance_of_shortage(
+        hosts - 1, hosts_needed=hosts_needed, mtbf_h=mtbf_h, repair_h=repair_h, hours_h=maintenance_h
+    )
+
+
+def mixed_maintenance_chance(
     old_hosts: int,
     *,
     new_hosts: int,
@@ -183,7 +288,7 @@ def maintenance_chance_of_two(
 
     Returns
     -------
-    maintenance_chance_of_two : float
+    mixed_maintenance_chance : float
         Chance per year, 0 to 1; 1 if maintenance alone leaves too few hosts. [-]
 
     Notes
@@ -194,7 +299,7 @@ def maintenance_chance_of_two(
 
     Examples
     --------
-    >>> round(maintenance_chance_of_two(0, new_hosts=8, new_needed=[7], mtbf_h=16000, repair_h=48,
+    >>> round(mixed_maintenance_chance(0, new_hosts=8, new_needed=[7], mtbf_h=16000, repair_h=48,
     ...                                 maintenance_h_per_host=16), 3)
     0.054
 

@@ -1,4 +1,4 @@
-"""Spare hosts, what a failure leaves, hours short of hosts, and the stun of vMotion."""
+"""Hours short of hosts and the chance of a shortage: by hand, every state, the exact chain, simulation."""
 
 from __future__ import annotations
 
@@ -16,60 +16,14 @@ from scipy.linalg import expm
 from scipy.stats import binom
 from scipy.stats import t as student
 
-from gpuplan.catalog import Catalog
 from gpuplan.models.availability import (
     HOURS_PER_YEAR,
     chance_of_shortage,
     chance_over_pools,
-    evacuation_time_s,
-    exposed_hours_h,
-    gpus_after_failure,
     host_availability,
     hours_short_h,
-    installed_gpus,
-    maintenance_chance,
-    maintenance_hours_h,
-    maintenance_short_h,
-    shortages_per_year,
-    spare_hosts,
-    stun_time_s,
-    sum_over_pools,
-    total_hosts,
-    worst_stun_time_s,
+    mixed_hours_short_h,
 )
-
-
-@pytest.mark.parametrize(
-    ("failures", "accepted", "spare"),
-    [(0, True, 0), (1, True, 1), (1, False, 2), (2, True, 2), (0, False, 1)],
-)
-def test_spare_hosts(failures: int, accepted: bool, spare: int) -> None:
-    assert spare_hosts(failures, maintenance_failure_accepted=accepted) == spare
-
-
-def test_the_worked_designs() -> None:
-    # starter: 7 + 1 hosts of 2 GPUs; enterprise: 7 + 1 hosts of 4
-    assert total_hosts(7, hosts_for_failures=1) == 8
-    assert installed_gpus(8, gpus_per_host=2) == 16
-    assert gpus_after_failure(16, gpus_per_host=2, hosts_lost=1, hosts=8) == 14
-    assert installed_gpus(8, gpus_per_host=4) == 32
-    assert gpus_after_failure(32, gpus_per_host=4, hosts_lost=1, hosts=8) == 28
-
-
-@given(st.integers(0, 1000), st.integers(1, 16), st.integers(1, 5))
-def test_what_is_left_is_what_the_other_hosts_hold(hosts: int, each: int, lost: int) -> None:
-    left = gpus_after_failure(
-        installed_gpus(hosts, gpus_per_host=each), gpus_per_host=each, hosts_lost=lost, hosts=hosts
-    )
-    assert left == installed_gpus(max(0, hosts - lost), gpus_per_host=each) >= 0
-
-
-def test_sum_over_pools() -> None:
-    assert sum_over_pools() == 0
-    assert sum_over_pools(5, 5) == 10
-
-
-# ---- how often and how long hosts are short
 
 
 def test_host_availability() -> None:
@@ -104,7 +58,7 @@ def test_four_hosts_of_three_nines_with_none_one_and_two_spare() -> None:
 
 
 @pytest.mark.parametrize("hosts", range(1, 11))
-def test_hours_short_and_shortages_count_what_all_states_add_up_to(hosts: int) -> None:
+def test_hours_short_are_what_all_states_add_up_to(hosts: int) -> None:
     mtbf, repair = 700.0, 90.0
     a = mtbf / (mtbf + repair)
     chance = dict.fromkeys(range(hosts + 1), 0.0)
@@ -113,12 +67,6 @@ def test_hours_short_and_shortages_count_what_all_states_add_up_to(hosts: int) -
     for needed in range(hosts + 2):
         short = sum(p for up, p in chance.items() if up < needed)
         assert share_short(hosts, needed, a) == pytest.approx(short, rel=1e-12)
-        begins = chance.get(needed, 0) * needed / mtbf * 8760
-        given = shortages_per_year(hosts, hosts_needed=needed, mtbf_h=mtbf, repair_h=repair)
-        assert given == pytest.approx(begins, rel=1e-12)
-        # as many shortages end as begin: one more repair brings the hosts back to what is needed
-        ends = chance.get(needed - 1, 0) * (hosts - needed + 1) / repair * 8760
-        assert given == pytest.approx(ends if needed <= hosts else 0, rel=1e-12)
 
 
 @pytest.mark.parametrize("availability", [0, 0.3, 1])
@@ -126,11 +74,8 @@ def test_hours_short_at_the_limits(availability: float) -> None:
     assert share_short(5, 0, availability) == share_short(0, 0, availability) == 0
     assert share_short(5, 6, availability) == share_short(0, 1, availability) == 1
     assert share_short(5, 3, 0) == 1 and share_short(5, 5, 1) == 0
-    for function in (shortages_per_year, chance_of_shortage):
-        some = {"hours_h": 100} if function is chance_of_shortage else {}
-        assert function(5, hosts_needed=0, mtbf_h=1000, repair_h=10, **some) == 0
-        assert function(5, hosts_needed=3, mtbf_h=1000, repair_h=0, **some) == 0
-    assert shortages_per_year(5, hosts_needed=6, mtbf_h=1000, repair_h=10) == 0
+    assert chance_of_shortage(5, hosts_needed=0, mtbf_h=1000, repair_h=10, hours_h=100) == 0
+    assert chance_of_shortage(5, hosts_needed=3, mtbf_h=1000, repair_h=0, hours_h=100) == 0
     assert chance_of_shortage(5, hosts_needed=6, mtbf_h=1000, repair_h=10, hours_h=0) == 1
     assert chance_of_shortage(5, hosts_needed=4, mtbf_h=1000, repair_h=10, hours_h=0) == 0
 
@@ -184,9 +129,6 @@ def test_ten_thousand_hosts_take_less_than_a_millisecond() -> None:
     assert min(seconds() for _ in range(20)) < 1e-3
 
 
-# ---- the chance of a shortage against the exact chain, and all of it against a simulation
-
-
 def exact_chance(hosts: int, needed: int, mtbf: float, repair: float, hours: float) -> float:
     """Chance of a first shortage in one piece of time: Markov chain of the hosts down, exponential times."""
     spare = hosts - needed
@@ -226,8 +168,9 @@ def test_the_chance_of_a_shortage_is_exact_without_spare_hosts(hosts: int) -> No
 @pytest.mark.parametrize(("hosts", "needed"), [(9, 8), (64, 60), (64, 32), (10_000, 9960), (10_000, 9990)])
 def test_the_chance_of_a_shortage_follows_from_how_often_one_begins(hosts: int, needed: int) -> None:
     times = {"mtbf_h": 16000, "repair_h": 48}
-    there = 1 - share_short(hosts, needed, host_availability(16000, repair_h=48))
-    rate = shortages_per_year(hosts, hosts_needed=needed, **times) / 8760 / there
+    up = 16000 / 16048
+    there = 1 - share_short(hosts, needed, up)
+    rate = binom.pmf(needed, hosts, up) * needed / 16000 / there
     given = chance_of_shortage(hosts, hosts_needed=needed, **times, hours_h=24)
     assert given == pytest.approx(-math.expm1(-rate * 24), rel=1e-9)
 
@@ -275,7 +218,7 @@ def test_a_simulation_of_forty_hosts_agrees() -> None:
         hours, shortages, chance = (interval(seen) for seen in zip(*runs, strict=True))
         assert hours[1] - hours[0] < 0.15 * hours[0], "narrow enough to find a fault"
         assert hours[0] < hours_short_h(hosts, hosts_needed=needed, availability=up) < hours[1]
-        begins = shortages_per_year(hosts, hosts_needed=needed, mtbf_h=mtbf, repair_h=repair)
+        begins = binom.pmf(needed, hosts, up) * needed / mtbf * 8760
         assert shortages[0] < begins < shortages[1]
         assert chance[0] < exact_chance(hosts, needed, mtbf, repair, window) < chance[1]
         given = chance_of_shortage(hosts, hosts_needed=needed, mtbf_h=mtbf, repair_h=repair, hours_h=window)
@@ -285,158 +228,68 @@ def test_a_simulation_of_forty_hosts_agrees() -> None:
             assert chance[0] < given < chance[1] * 1.32
 
 
-# ---- maintenance
-
-
-def test_maintenance_hours() -> None:
-    assert maintenance_hours_h(8, maintenance_h_per_host=16) == 128
-    assert maintenance_hours_h(0, maintenance_h_per_host=16) == 0
-    assert maintenance_hours_h(8, maintenance_h_per_host=0) == 0
-    assert maintenance_hours_h(10_000, maintenance_h_per_host=16) == HOURS_PER_YEAR
-
-
-def test_hours_short_during_maintenance_are_those_of_one_host_fewer() -> None:
-    for hosts in range(1, 12):
-        for needed in range(hosts + 2):
-            given = maintenance_short_h(hosts, hosts_needed=needed, availability=0.98, maintenance_h=8760)
-            assert given == hours_short_h(hosts - 1, hosts_needed=needed, availability=0.98)
-    assert maintenance_short_h(8, hosts_needed=8, availability=1, maintenance_h=128) == 128
-    assert maintenance_short_h(9, hosts_needed=8, availability=1, maintenance_h=128) == 0
-    one, two = (
-        maintenance_short_h(hosts, hosts_needed=8, availability=0.997, maintenance_h=16 * hosts)
-        for hosts in (9, 10)
-    )
-    assert one == pytest.approx(144 * (1 - 0.997**8))
-    assert two < one / 50, "what one more host changes"
-
-
-# ---- vMotion
-
-
-def test_stun_and_evacuation() -> None:
-    assert stun_time_s(0, fixed_s=1.5, copy_rate_gb_s=0.8) == 1.5
-    assert stun_time_s(32, fixed_s=1.5, copy_rate_gb_s=0.8) == 41.5
-    assert evacuation_time_s() == 0
-    assert evacuation_time_s(41.5, 21.5, 21.5) == 84.5
-
-
-def test_worst_stun_by_hand() -> None:
-    rates = {"fixed_s": 1, "copy_rate_gb_s": 0.4, "memory_rate_gb_s": 4}
-    assert worst_stun_time_s(32, vm_memory_gb=32, **rates) == 1 + 80 + 8
-    assert worst_stun_time_s(0, vm_memory_gb=16, **rates) == 5
-    assert worst_stun_time_s(8, vm_memory_gb=0, **rates) == 21
-    assert worst_stun_time_s(0, vm_memory_gb=0, **rates) == 1
-    assert worst_stun_time_s(8, vm_memory_gb=0, **rates) == stun_time_s(8, fixed_s=1, copy_rate_gb_s=0.4)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *(
-            (name, -1)
-            for name in ("vgpu_gb", "vm_memory_gb", "fixed_s", "copy_rate_gb_s", "memory_rate_gb_s")
-        ),
-        ("copy_rate_gb_s", 0),
-        ("memory_rate_gb_s", 0),
-        ("vgpu_gb", math.nan),
-        ("memory_rate_gb_s", math.nan),
-        ("vm_memory_gb", math.inf),
-    ],
-)
-def test_worst_stun_refuses(field: str, value: float) -> None:
-    good = {
-        "vgpu_gb": 1,
-        "vm_memory_gb": 1,
-        "fixed_s": 1,
-        "copy_rate_gb_s": 1,
-        "memory_rate_gb_s": 1,
-        field: value,
-    }
-    with pytest.raises(ValueError, match=f"^{field} is {value}; it must be "):
-        worst_stun_time_s(good.pop("vgpu_gb"), **good)
-
-
-def test_the_worst_stun_is_the_least_squares_fit_of_the_worst_cases(catalog: Catalog) -> None:
-    rows = [row for row in catalog.rows("stun_times") if row["vm_memory_gb"]]
-    assert len(rows) == 24 and {row["vsphere"] for row in rows} == {"7.0"}
-    sizes = np.array([(1, row["frame_buffer_gb"], row["vm_memory_gb"]) for row in rows])
-    stuns = np.array([row["stun_s"] for row in rows])
-    fitted, squares, *_ = np.linalg.lstsq(sizes, stuns, rcond=None)
-    errors = np.sqrt(np.diag(np.linalg.inv(sizes.T @ sizes)) * squares[0] / 21)
-    wide = student.ppf(0.975, 21) * errors
-
-    item = catalog.assumptions["vmotion-worst-stun-10g"]
-    names = ("fixed_s", "copy_rate_gb_s", "memory_rate_gb_s")
-    fixed, copied, memory = (item.fact(name) for name in names)
-    assert {item.fact(name).basis for name in names} == {"fitted"}
-    assert (fixed.value, fixed.low, fixed.high) == pytest.approx(
-        (fitted[0], fitted[0] - wide[0], fitted[0] + wide[0]), abs=5e-4
-    )
-    for fact, slope, by in ((copied, fitted[1], wide[1]), (memory, fitted[2], wide[2])):
-        expected = 1 / slope, 1 / (slope + by), 1 / (slope - by)
-        assert (fact.value, fact.low, fact.high) == pytest.approx(expected, rel=1e-3)
-
-    chosen = {name: float(item.fact(name).value) for name in names}
-    measured = catalog.assumptions["vmotion-stun-10g"]
-    line = {name: float(measured.fact(name).value) for name in names[:2]}
-    off = []
-    for row in rows:
-        vgpu, stun = row["frame_buffer_gb"], row["stun_s"]
-        worst = worst_stun_time_s(vgpu, vm_memory_gb=row["vm_memory_gb"], **chosen)
-        off.append(abs(worst - stun))
-        assert worst > stun_time_s(vgpu, **line)
-    assert max(off) < 2
-    assert max(off) == pytest.approx(0.50, abs=0.02) and np.mean(off) == pytest.approx(0.27, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("name", "version"), [("vmotion-stun-10g", "7.0"), ("vmotion-stun-10g-6.7u3", "6.7u3")]
-)
-def test_stuns_are_within_two_seconds_of_those_measured(catalog: Catalog, name: str, version: str) -> None:
-    item = catalog.assumptions[name]
-    line = {field: float(item.fact(field).value) for field in ("fixed_s", "copy_rate_gb_s")}
-    rows = [row for row in catalog.rows("stun_times") if row["gpu"] and row["vsphere"] == version]
-    assert len(rows) == 6
-    for row in rows:
-        assert abs(stun_time_s(row["frame_buffer_gb"], **line) - row["stun_s"]) < 2, row
-
-
-@given(st.floats(0, 1000), st.floats(0, 1000))
-def test_one_vm_after_another_takes_no_less_than_one_with_all_the_frame_buffer(a: float, b: float) -> None:
-    line = {"fixed_s": 1.67, "copy_rate_gb_s": 0.84}
-    together = stun_time_s(a + b, **line)
-    assert evacuation_time_s(stun_time_s(a, **line), stun_time_s(b, **line)) >= together
-
-
-# ---- several pools, hosts already there, and the bet on maintenance
-
-
-def test_hosts_already_there_have_their_own_gpus() -> None:
-    assert installed_gpus(8, gpus_per_host=4) == 32
-    assert installed_gpus(5, gpus_per_host=8, existing_hosts=2, existing_gpus_per_host=3) == 3 * 8 + 2 * 3
-
-
-def test_the_bet_is_open_while_the_only_spare_host_is_in_maintenance() -> None:
-    assert exposed_hours_h(8, hosts_needed=7, maintenance_h=128) == 128
-    assert exposed_hours_h(9, hosts_needed=7, maintenance_h=144) == 0
-    assert exposed_hours_h(7, hosts_needed=7, maintenance_h=112) == 112
-    assert exposed_hours_h(0, hosts_needed=0, maintenance_h=0) == 0
-
-
-def test_the_chance_of_losing_the_bet() -> None:
-    rates = {"mtbf_h": 16000, "repair_h": 48}
-    by_hand = 1 - math.exp(-7 * 128 / 16000)  # seven hosts left, each failing once in 16000 h, for 128 h
-    chance = maintenance_chance(8, hosts_needed=7, maintenance_h=128, **rates)
-    assert chance == pytest.approx(
-        by_hand, rel=0.03
-    )  # the form weighs it with all seven being up at the start
-    assert maintenance_chance(7, hosts_needed=7, maintenance_h=112, **rates) == 1
-    assert maintenance_chance(8, hosts_needed=7, maintenance_h=0, **rates) == 0
-    one_more = maintenance_chance(9, hosts_needed=7, maintenance_h=144, **rates)
-    assert 0 < one_more < chance / 10
-
-
 def test_chances_of_pools_that_fail_independently() -> None:
     assert chance_over_pools(0.5, 0.5) == 0.75
     assert chance_over_pools(0.2) == pytest.approx(0.2)
     assert chance_over_pools() == 0
+
+
+# ---- hosts of two kinds
+
+RATES = {"mtbf_h": 2000.0, "repair_h": 40.0}
+UP = host_availability(2000, repair_h=40)
+CASES = [
+    (2, 4, (0, 4)),
+    (3, 5, (1, 3, 5)),
+    (2, 3, (0, 1, 3)),
+    (4, 2, (0, 0, 1, 2)),
+    (1, 6, (5,)),
+    (5, 1, (1, 1, 1)),
+]
+
+
+def carried(old_down: int, new_down: int, new: int, needed: tuple[int, ...]) -> bool:
+    return old_down < len(needed) and new - new_down >= needed[old_down]
+
+
+def mixed_share_short(old: int, new: int, needed: tuple[int, ...]) -> float:
+    """Every state of every host, added up."""
+    short = 0.0
+    for state in itertools.product((0, 1), repeat=old + new):
+        down = sum(state)
+        if not carried(sum(state[:old]), sum(state[old:]), new, needed):
+            short += UP ** (old + new - down) * (1 - UP) ** down
+    return short
+
+
+@pytest.mark.parametrize(("old", "new", "needed"), CASES)
+def test_hours_against_every_state(old: int, new: int, needed: tuple[int, ...]) -> None:
+    found = mixed_hours_short_h(old, new_hosts=new, new_needed=needed, availability=UP)
+    assert found == pytest.approx(8760 * mixed_share_short(old, new, needed), rel=1e-9)
+
+
+def test_the_hours_against_a_simulation() -> None:
+    old, new, needed, years = 3, 6, (3, 5), 4000
+    rng = np.random.default_rng(7)
+    short = np.zeros(years)
+    hours = np.arange(0.5, 8760, 20)
+    for year in range(years):
+        down = np.zeros((old + new, hours.size), dtype=bool)
+        for host in range(old + new):
+            at, is_up = 0.0, rng.random() < UP
+            while at < 8760:
+                length = rng.exponential(RATES["mtbf_h"] if is_up else RATES["repair_h"])
+                if not is_up:
+                    down[host] |= (hours >= at) & (hours < at + length)
+                at, is_up = at + length, not is_up
+        old_down, new_down = down[:old].sum(0), down[old:].sum(0)
+        need = np.array([*needed, new + 1, new + 1])[old_down]
+        short[year] = 8760 * np.mean(new - new_down < need)
+    found = mixed_hours_short_h(old, new_hosts=new, new_needed=needed, availability=UP)
+    assert abs(short.mean() - found) < 2.6 * short.std() / math.sqrt(years)
+
+
+def test_the_more_new_hosts_the_fewer_hours() -> None:
+    hours = [mixed_hours_short_h(3, new_hosts=n, new_needed=(3, 5, 7), availability=UP) for n in range(2, 12)]
+    assert hours == sorted(hours, reverse=True)
+    assert hours[0] == pytest.approx(8760)

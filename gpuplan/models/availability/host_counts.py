@@ -1,0 +1,244 @@
+"""Host counts: spare hosts, clusters, and the GPUs that are installed and that a failure leaves."""
+
+import math
+from collections.abc import Sequence
+
+
+def spare_hosts(host_failures: int, *, maintenance_failure_accepted: bool) -> int:
+    """Hosts added so that everything still fits while hosts are failed or in maintenance.
+
+    Parameters
+    ----------
+    host_failures : int
+        Host failures to tolerate at once. [host]
+    maintenance_failure_accepted : bool
+        Whether a failure while one host is in maintenance may leave somebody without a GPU. [-]
+
+    Returns
+    -------
+    spare_hosts : int
+        Hosts beyond those that the demand needs. [host]
+
+    Notes
+    -----
+    host_failures, plus one host for maintenance if a failure during maintenance is not accepted.
+    Exact for equal hosts when everything may be placed again on the hosts that are left.
+
+    Examples
+    --------
+    >>> spare_hosts(1, maintenance_failure_accepted=True)
+    1
+    >>> spare_hosts(1, maintenance_failure_accepted=False)
+    2
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return host_failures + (0 if maintenance_failure_accepted else 1)
+
+
+def cluster_count(hosts_for_demand: int, *, spare_hosts: int, most_hosts: int) -> int:
+    """Clusters that the hosts for the demand are divided into when each cluster has spare hosts of its own.
+
+    Parameters
+    ----------
+    hosts_for_demand : int
+        Hosts on which everything fits, in all clusters together. [host]
+    spare_hosts : int
+        Spare hosts of each cluster, fewer than it has hosts. [host]
+    most_hosts : int
+        Hosts that one cluster has at most. [host]
+
+    Returns
+    -------
+    cluster_count : int
+        Clusters, at least one. [-]
+
+    Notes
+    -----
+    ceil(hosts_for_demand / (most_hosts - spare_hosts)). Exact for equal hosts: the VMs of a host stay together when a
+    placement is cut between two hosts, and fewer clusters have too few hosts. Hosts of one cluster do not restart VMs of
+    another.
+
+    Examples
+    --------
+    >>> cluster_count(63, spare_hosts=1, most_hosts=64), cluster_count(64, spare_hosts=1, most_hosts=64)
+    (1, 2)
+
+    References
+    ----------
+    .. [1] vmware-vcf-4.4-design
+    .. [2] gpuplan-method
+    """
+    if spare_hosts >= most_hosts:
+        raise ValueError(
+            f"spare_hosts is {spare_hosts}: must be fewer than the {most_hosts} hosts of a cluster"
+        )
+    return max(1, math.ceil(hosts_for_demand / (most_hosts - spare_hosts)))
+
+
+def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:
+    """Hosts of the design: the fewest equal hosts on which everything fits, and still fits after the losses it must survive.
+
+    Parameters
+    ----------
+    hosts_for_demand : int
+        Fewest hosts on which everything fits. [host]
+    hosts_for_failures : int
+        Hosts added for failures and maintenance. [host]
+
+    Returns
+    -------
+    total_hosts : int
+        Hosts to buy. [host]
+
+    Notes
+    -----
+    hosts_for_demand + hosts_for_failures. With equal hosts any loss of hosts_for_failures hosts
+    leaves hosts_for_demand, on which everything fits by placement; one host fewer would not do.
+
+    Examples
+    --------
+    >>> total_hosts(7, hosts_for_failures=1)
+    8
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return hosts_for_demand + hosts_for_failures
+
+
+def installed_gpus(
+    hosts: int, *, gpus_per_host: int, existing_hosts: int = 0, existing_gpus_per_host: int = 0
+) -> int:
+    """GPUs in all hosts together.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts in all. [host]
+    gpus_per_host : int
+        GPUs in each new host. [GPU]
+    existing_hosts : int
+        Hosts among them that are already there. [host]
+    existing_gpus_per_host : int
+        GPUs in each of those. [GPU]
+
+    Returns
+    -------
+    installed_gpus : int
+        GPUs of the design. [GPU]
+
+    Notes
+    -----
+    (hosts - existing_hosts) * gpus_per_host + existing_hosts * existing_gpus_per_host.
+
+    Examples
+    --------
+    >>> installed_gpus(8, gpus_per_host=4)
+    32
+    >>> installed_gpus(8, gpus_per_host=4, existing_hosts=3, existing_gpus_per_host=2)
+    26
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return (hosts - existing_hosts) * gpus_per_host + existing_hosts * existing_gpus_per_host
+
+
+def gpus_after_failure(gpus: int, *, gpus_per_host: int, hosts_lost: int, hosts: int) -> int:
+    """GPUs left when the tolerated number of hosts, and at least one, is lost.
+
+    Parameters
+    ----------
+    gpus : int
+        GPUs in all hosts together. [GPU]
+    gpus_per_host : int
+        GPUs in each host. [GPU]
+    hosts_lost : int
+        Hosts lost at the same time. [host]
+    hosts : int
+        Hosts there are. [host]
+
+    Returns
+    -------
+    gpus_after_failure : int
+        GPUs in the hosts that are left. [GPU]
+
+    Notes
+    -----
+    gpus - min(hosts_lost, hosts) * gpus_per_host.
+
+    Examples
+    --------
+    >>> gpus_after_failure(32, gpus_per_host=4, hosts_lost=1, hosts=8)
+    28
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return gpus - min(hosts_lost, hosts) * gpus_per_host
+
+
+def gpus_without_largest(hosts_gpus: Sequence[int], *, hosts_lost: int) -> int:
+    """GPUs left when the hosts with most GPUs are lost.
+
+    Parameters
+    ----------
+    hosts_gpus : sequence of int
+        GPUs of each host. [GPU]
+    hosts_lost : int
+        Hosts lost at the same time. [host]
+
+    Returns
+    -------
+    gpus_without_largest : int
+        GPUs in the hosts that are left. [GPU]
+
+    Notes
+    -----
+    Sum over all hosts but the hosts_lost largest.
+
+    Examples
+    --------
+    >>> gpus_without_largest([8, 8, 2, 2], hosts_lost=1)
+    12
+
+    References
+    ----------
+    .. [1] vmware-sharing-gpus-2020
+    """
+    return sum(sorted(hosts_gpus, reverse=True)[hosts_lost:])
+
+
+def sum_over_pools(*parts: float) -> float:
+    """Sum over the pools of equal hosts.
+
+    Parameters
+    ----------
+    *parts : float
+        Count, or hours, of each pool. [-]
+
+    Returns
+    -------
+    sum_over_pools : float
+        Sum of the parts; hours of several pools at once count once for each. [-]
+
+    Notes
+    -----
+    Pools do not back each other up: each has spare hosts of its own.
+
+    Examples
+    --------
+    >>> sum_over_pools(5, 5)
+    10
+
+    References
+    ----------
+    .. [1] vmware-bitfusion-faq
+    """
+    return sum(parts)

@@ -1,0 +1,309 @@
+"""Outages: hours and chances a year in which failures leave fewer hosts than the demand needs.
+
+Hosts fail and are repaired independently, all at the same rate. Of hosts that are alike only the number counts. Where hosts
+already there have other GPUs than new ones (``mixed_...``), it matters which fail: so many new hosts must be up for each
+number of old ones that are down (``new_needed``); with more old hosts down than are listed the demand is never carried.
+"""
+
+import math
+from collections.abc import Sequence
+
+HOURS_PER_YEAR = 8760
+"""A year of 365 days. [h]"""
+
+
+def host_availability(mtbf_h: float, *, repair_h: float) -> float:
+    """Share of the time that a host is up, as its failures and repairs take turns.
+
+    Parameters
+    ----------
+    mtbf_h : float
+        Mean time a host runs from one repair to the next failure. [h]
+    repair_h : float
+        Mean time from a failure until the host works again. [h]
+
+    Returns
+    -------
+    host_availability : float
+        Share from 0 to 1. [-]
+
+    Notes
+    -----
+    mtbf_h / (mtbf_h + repair_h): the long-run share, whatever the distributions of the two times.
+    Planned maintenance is not in it.
+
+    Examples
+    --------
+    >>> host_availability(9900, repair_h=100)
+    0.99
+
+    References
+    ----------
+    .. [1] kuo-zuo-2003
+    """
+    return mtbf_h / (mtbf_h + repair_h)
+
+
+def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> float:
+    """Hours per year in which failures leave fewer hosts than the demand needs.
+
+    Parameters
+    ----------
+    hosts : int
+        Equal hosts there are. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    availability : float
+        Share of the time that a host is up. [-]
+
+    Returns
+    -------
+    hours_short_h : float
+        Expected hours per year. [h]
+
+    Notes
+    -----
+    8760 * P(hosts up < hosts_needed), hosts up binomial(hosts, availability). Exact when hosts fail and are
+    repaired independently of each other; a common cause (power, cooling, a bad update) and a queue for
+    repairs make it worse. Planned maintenance is not in it.
+
+    Examples
+    --------
+    >>> round(hours_short_h(8, hosts_needed=8, availability=0.99), 1)
+    676.8
+    >>> round(hours_short_h(9, hosts_needed=8, availability=0.99), 1)
+    30.1
+
+    References
+    ----------
+    .. [1] kuo-zuo-2003
+    .. [2] vmware-sap-availability-2013
+    """
+    return HOURS_PER_YEAR * chance_fewer(hosts, hosts_needed, availability=availability)
+
+
+def mixed_hours_short_h(
+    old_hosts: int, *, new_hosts: int, new_needed: Sequence[int], availability: float
+) -> float:
+    """Expected hours per year in which failures leave too few hosts of two kinds for the demand.
+
+    Parameters
+    ----------
+    old_hosts : int
+        Hosts already there. [host]
+    new_hosts : int
+        New hosts. [host]
+    new_needed : sequence of int
+        New hosts that must be up when 0, 1, 2, ... old ones are down. [host]
+    availability : float
+        Share of time a host is up. [-]
+
+    Returns
+    -------
+    mixed_hours_short_h : float
+        Expected hours per year. [h]
+
+    Notes
+    -----
+    8760 * sum over i of P(i old hosts down) * P(fewer than new_needed[i] new hosts up), both binomial; i beyond the
+    list counts as short.
+
+    Examples
+    --------
+    >>> round(mixed_hours_short_h(0, new_hosts=8, new_needed=[7], availability=0.99), 1)
+    23.6
+
+    References
+    ----------
+    .. [1] vmware-sap-formula-2013
+    """
+    listed = min(old_hosts + 1, len(new_needed))
+    short = math.fsum(
+        chance_exactly(old_hosts, old_hosts - down, availability=availability)
+        * chance_fewer(new_hosts, new_needed[down], availability=availability)
+        for down in range(listed)
+    )
+    return HOURS_PER_YEAR * min(
+        1.0, short + chance_fewer(old_hosts, old_hosts + 1 - listed, availability=availability)
+    )
+
+
+def chance_of_shortage(
+    hosts: int, *, hosts_needed: int, mtbf_h: float, repair_h: float, hours_h: float
+) -> float:
+    """Chance that at least once in so many hours a failure leaves fewer hosts than needed.
+
+    Parameters
+    ----------
+    hosts : int
+        Equal hosts that should be up; during maintenance one fewer than there are. [host]
+    hosts_needed : int
+        Hosts that carry the demand. [host]
+    mtbf_h : float
+        Mean time a host runs from one repair to the next failure. [h]
+    repair_h : float
+        Mean time from a failure until the host works again. [h]
+    hours_h : float
+        Hours that are looked at, in one piece or several. [h]
+
+    Returns
+    -------
+    chance_of_shortage : float
+        Chance from 0 to 1. [-]
+
+    Notes
+    -----
+    1 - exp(-rate * hours_h), where rate = P(hosts up = hosts_needed) * hosts_needed / mtbf_h /
+    P(hosts up >= hosts_needed), hosts up binomial, is how fast a shortage begins while there is none. The
+    hours begin without one, at any time or times. Exact for hosts = hosts_needed, where it is
+    1 - exp(-hosts * hours_h / mtbf_h). With spare hosts, for exponential times, never too low, and too high by
+    at most about hosts * repair_h / (mtbf_h * spare hosts) of itself, because shortages come in groups and
+    each counts. 1 with fewer hosts than needed.
+
+    Examples
+    --------
+    >>> round(chance_of_shortage(8, hosts_needed=8, mtbf_h=9900, repair_h=100, hours_h=144), 4)
+    0.1098
+    >>> round(chance_of_shortage(9, hosts_needed=8, mtbf_h=9900, repair_h=100, hours_h=144), 4)
+    0.0097
+
+    References
+    ----------
+    .. [1] kuo-zuo-2003
+    .. [2] gpuplan-method
+    """
+    if hosts_needed <= 0:
+        return 0.0
+    if hosts < hosts_needed:
+        return 1.0
+    rate = hosts_needed / mtbf_h / _at_least_over_exactly(hosts, hosts_needed, mtbf_h, repair_h)
+    return -math.expm1(-rate * hours_h)
+
+
+def chance_over_pools(*chances: float) -> float:
+    """Chance that it happens in at least one pool, the pools failing independently.
+
+    Parameters
+    ----------
+    *chances : float
+        Chance of each pool, 0 to 1. [-]
+
+    Returns
+    -------
+    chance_over_pools : float
+        Chance of at least one, 0 to 1. [-]
+
+    Notes
+    -----
+    1 - product of (1 - chance).
+
+    Examples
+    --------
+    >>> chance_over_pools(0.5, 0.5)
+    0.75
+
+    References
+    ----------
+    .. [1] vmware-bitfusion-faq
+    """
+    return 1 - math.prod(1 - chance for chance in chances)
+
+
+def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
+    """Chance that exactly so many hosts are up.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts that fail and are repaired independently. [host]
+    up : int
+        Hosts up. [host]
+    availability : float
+        Share of time a host is up. [-]
+
+    Returns
+    -------
+    chance_exactly : float
+        P(hosts up = up). [-]
+
+    Notes
+    -----
+    Binomial, in logarithms so that no factor over- or underflows.
+
+    Examples
+    --------
+    >>> round(chance_exactly(3, 2, availability=0.9), 3)
+    0.243
+
+    References
+    ----------
+    .. [1] vmware-sap-formula-2013
+    """
+    if not 0 <= up <= hosts:
+        return 0.0
+    if availability in (0, 1):
+        return float(up == hosts * availability)
+    log_ways = math.lgamma(hosts + 1) - math.lgamma(up + 1) - math.lgamma(hosts - up + 1)
+    return math.exp(log_ways + up * math.log(availability) + (hosts - up) * math.log1p(-availability))
+
+
+def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:
+    """Chance that fewer hosts are up than needed.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts that fail and are repaired independently. [host]
+    needed : int
+        Hosts that must be up. [host]
+    availability : float
+        Share of time a host is up. [-]
+
+    Returns
+    -------
+    chance_fewer : float
+        P(hosts up < needed). [-]
+
+    Notes
+    -----
+    Binomial; the tail that is summed is the small one, so nothing cancels.
+
+    Examples
+    --------
+    >>> round(chance_fewer(3, 2, availability=0.9), 3)
+    0.028
+
+    References
+    ----------
+    .. [1] vmware-sap-formula-2013
+    """
+    if needed <= 0:
+        return 0.0
+    if needed > hosts:
+        return 1.0
+    if needed <= hosts * availability:
+        return _tail(hosts, needed - 1, availability, -1)
+    return 1 - _tail(hosts, needed, availability, 1)
+
+
+def _tail(hosts: int, up: int, availability: float, step: int) -> float:
+    """Sum of P(hosts up = k) for k = up, up + step, ...; the terms must fall from the first on."""
+    term = total = chance_exactly(hosts, up, availability=availability)
+    while term > total * 1e-18:
+        odds = availability / (1 - availability)
+        term *= (hosts - up) / (up + 1) * odds if step > 0 else up / (hosts - up + 1) / odds
+        total += term
+        up += step
+    return total
+
+
+def _at_least_over_exactly(hosts: int, needed: int, mtbf_h: float, repair_h: float) -> float:
+    """P(hosts up >= needed) / P(hosts up = needed), binomial; infinite where a float cannot hold it."""
+    odds = mtbf_h / repair_h if repair_h else math.inf
+    term = total = 1.0
+    for up in range(needed, hosts):
+        term *= (hosts - up) / (up + 1) * odds
+        total += term
+        if not total * 1e-18 < term < math.inf:
+            break
+    return total

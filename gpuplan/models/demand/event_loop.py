@@ -1,0 +1,671 @@
+"""The event loop: requests come to hosts, wait, start, end and leave, one event after the other.
+
+``Engine`` holds the state and ``_run`` takes the events (``_run_servers`` where that is enough). They are compiled where numba
+is installed, and run as plain Python where not, with the same results bit for bit. ``simulation`` says by which rules requests
+wait and are placed.
+"""
+
+import functools
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpuplan.units import exact
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+COMPILE = True
+MOST_BATCHES = 64
+"""Then every two become one."""
+OPEN = 1 << 60
+"""Stands for the people of a stream that is no closed group: more than can ask."""
+ASKED, TURNED, WAITED, LONGER, SERVED, HOURS, PENDING, SUMS = range(8)
+"""What is summed for each batch and stream."""
+LOWEST, OCTAVES, PER_OCTAVE = -20, 50, 32
+BINS = 1 + OCTAVES * PER_OCTAVE
+"""Waits are counted in bins: one below 2**-20 h, then 32 for each doubling."""
+
+
+class Kind(NamedTuple):
+    """What a request takes."""
+
+    name: str
+    gpus: float
+    vms: int
+    per_gpu: int
+    family: str
+
+
+class Cluster(NamedTuple):
+    """What stays as it is, for each stream: GPUs of a VM (0 for a fraction), VMs, and GPUs allocated by a VM; of a
+    fraction its weight, the weight that fills a GPU, and its family."""
+
+    gpus: Any
+    vms: Any
+    load: Any
+    weight: Any
+    full: Any
+    family: Any
+
+    @classmethod
+    def of(cls, kinds: Sequence[Kind], hosts: Sequence[int]) -> "Cluster":
+        """The kinds as numbers; the parts of a GPU of each family have one denominator, so that they add up exactly."""
+        part = [
+            Fraction(0) if k.gpus >= 1 else Fraction(1, k.per_gpu) if k.per_gpu else exact(k.gpus)
+            for k in kinds
+        ]
+        family = [k.family or str(k.gpus) for k in kinds]
+        full = {
+            f: math.lcm(*(p.denominator for p, g in zip(part, family, strict=True) if g == f)) for f in family
+        }
+        for name, denominator in full.items():
+            if denominator > 1 << 40:
+                raise ValueError(
+                    f"family {name!r}: the fractions of a GPU have no common part; fewer or rounder ones do"
+                )
+        names = list(full)
+        cluster = cls(
+            gpus=np.array([int(k.gpus) for k in kinds]),
+            vms=np.array([k.vms for k in kinds]),
+            load=np.array([float(k.gpus) for k in kinds]),
+            weight=np.array([int(p * full[f]) for p, f in zip(part, family, strict=True)]),
+            full=np.array([full[f] for f in family]),
+            family=np.array([names.index(f) for f in family]),
+        )
+        for k, weight, whole in zip(kinds, cluster.weight.tolist(), cluster.full.tolist(), strict=True):
+            room = sum(hosts) * (whole // weight) if weight else sum(h // int(k.gpus) for h in hosts)
+            if room < k.vms:
+                raise ValueError(
+                    f"stream {k.name!r}: {k.vms} VMs of {k.gpus:g} GPUs can never start together; "
+                    f"{len(hosts)} hosts with {sum(hosts)} GPUs in all, at most {max(hosts)} in one, hold {room}"
+                )
+        return cluster
+
+    def hosts_that_matter(self, hosts: Sequence[int]) -> Sequence[int]:
+        """One host in place of all where every VM fits on one GPU and those of a family are alike: it is faster, and the same."""
+        families = list(zip(self.family.tolist(), self.weight.tolist(), strict=True))
+        alike = len(set(families)) == len(set(self.family.tolist()))
+        return (sum(hosts),) if alike and max(self.gpus) <= 1 else hosts
+
+
+class _State(NamedTuple):
+    """What changes with the events; ``counts`` and ``clock`` are unpacked at the top of ``_run``."""
+
+    counts: Any
+    clock: Any
+    free: Any
+    on_host: Any
+    idle: Any
+    heap_end: Any
+    heap_what: Any
+    queue_at: Any
+    queue_for: Any
+    queue_stream: Any
+    queue_mark: Any
+    share_host: Any
+    share_family: Any
+    share_used: Any
+    sums: Any
+    area: Any
+    bins: Any
+    wait: Any
+    decided: Any
+
+
+def _run(
+    times: Any,
+    durations: Any,
+    streams: Any,
+    asks: Any,
+    cluster: Cluster,
+    state: _State,
+    first: int,
+    most: int,
+    until: float,
+    threshold: float,
+    slot_h: float,
+    slots: int,
+    per_batch: int,
+    longest: float,
+    pack: bool,
+    record: bool,
+    full_at: int,
+) -> int:
+    """Take all events up to ``until``, candidates from ``first`` on; returns how many candidates are done.
+
+    It returns early when the queue has no room for the next request, or when ``most`` have asked (-1: never), or
+    when ``full_at`` GPUs have been taken at once (-1: never). A candidate of a closed group is a request if its ask is below the VMs of those idle. Time is cut into slots of
+    ``slot_h`` for the busy GPUs, ``slots`` of them in a week, and ``per_batch`` in a batch. A request is counted in
+    the batch in which it arrived, or with ``record`` one by one.
+
+    One long function on purpose: a call for each step would double its time, interpreted or compiled. It is checked
+    event for event against the plain version, ``Naive``, in tests/models/demand/test_event_loop.py.
+    """
+    gpus, vms, load, weight, full, family = cluster
+    counts, clock, free, on_host, idle, heap_end, heap_what = state[:7]
+    queue_at, queue_for, queue_stream, queue_mark = state[7:11]
+    share_host, share_family, share_used, sums, area, bins, wait, decided = state[11:]
+    size, head, waiting, shares, free_gpus = counts[0], counts[1], counts[2], counts[3], counts[4]
+    taken, peak, asked, slot = counts[5], counts[6], counts[7], counts[8]
+    last, busy = clock[0], clock[1]
+    kinds = len(gpus)
+    edge = (slot + 1) * slot_h
+    batch = slot // per_batch
+    cell = batch * slots + slot % slots
+    room = len(queue_at)
+    done = first
+    while asked != most and peak != full_at:
+        release = heap_end[0] if size > 0 else math.inf
+        leave = queue_at[head] + longest if waiting > 0 else math.inf
+        now = times[done] if done < len(times) else until
+        event = 0
+        if leave <= now:
+            event, now = 1, leave
+        if release <= now:
+            event, now = 2, release
+
+        while now >= edge:
+            area[cell] += busy * (edge - last)
+            last = edge
+            slot += 1
+            edge = (slot + 1) * slot_h
+            batch = slot // per_batch
+            cell = batch * slots + slot % slots
+        area[cell] += busy * (now - last)
+        last = now
+
+        if event == 2:
+            while size > 0 and heap_end[0] == now:
+                what = heap_what[0]
+                size -= 1
+                end, moved = heap_end[size], heap_what[size]
+                hole, child = 0, 1
+                while child + 1 < size:
+                    child += int(heap_end[child + 1] < heap_end[child])
+                    heap_end[hole], heap_what[hole] = heap_end[child], heap_what[child]
+                    hole, child = child, 2 * child + 1
+                if child < size:
+                    heap_end[hole], heap_what[hole] = heap_end[child], heap_what[child]
+                    hole = child
+                while hole > 0:
+                    parent = (hole - 1) >> 1
+                    if heap_end[parent] <= end:
+                        break
+                    heap_end[hole], heap_what[hole] = heap_end[parent], heap_what[parent]
+                    hole = parent
+                heap_end[hole], heap_what[hole] = end, moved
+
+                kind, where = what & 0xFFFF, what >> 16
+                idle[kind] += 1
+                busy -= load[kind]
+                given_back = gpus[kind]
+                if given_back == 0:
+                    share_used[where] -= weight[kind]
+                    given_back = 1 if share_used[where] == 0 else 0
+                    where = share_host[where]
+                on_host[where] -= 1
+                free[where] += given_back
+                free_gpus += given_back
+                taken -= given_back
+            if size == 0:
+                busy = 0.0
+        elif event == 1:
+            kind, mark = queue_stream[head], queue_mark[head]
+            idle[kind] += vms[kind]
+            head = head + 1 if head + 1 < room else 0
+            waiting -= 1
+            if record:
+                wait[mark] = longest
+                decided[mark] = 2
+            else:
+                row = (mark * kinds + kind) * SUMS
+                sums[row + TURNED] += 1
+                if longest > 0:
+                    sums[row + WAITED] += 1
+                if longest > threshold:
+                    sums[row + LONGER] += 1
+        elif done == len(times):
+            break
+        else:
+            kind = streams[done]
+            if asks[done] >= idle[kind]:
+                done += 1
+                continue
+            if waiting == room:
+                break
+            idle[kind] -= vms[kind]
+            tail = head + waiting
+            if tail >= room:
+                tail -= room
+            queue_at[tail], queue_for[tail], queue_stream[tail] = now, durations[done], kind
+            queue_mark[tail] = asked if record else batch
+            if not record:
+                sums[(batch * kinds + kind) * SUMS + ASKED] += 1
+            waiting += 1
+            asked += 1
+            done += 1
+            if waiting > 1:
+                continue
+
+        while waiting > 0:
+            kind = queue_stream[head]
+            need = gpus[kind]
+            wanted = vms[kind]
+            if free_gpus < need * wanted:
+                break
+            if wanted > 1:
+                fits = 0
+                if need > 0:
+                    for host in range(len(free)):
+                        fits += free[host] // need
+                else:
+                    fits = free_gpus * (full[kind] // weight[kind])
+                    for share in range(shares):
+                        if share_used[share] > 0 and share_family[share] == family[kind]:
+                            fits += (full[kind] - share_used[share]) // weight[kind]
+                if fits < wanted:
+                    break
+            placed = 0
+            while placed < wanted:
+                found = -1
+                spare = shares
+                if need == 0:
+                    for share in range(shares):
+                        used = share_used[share]
+                        if used == 0:
+                            spare = min(spare, share)
+                        elif share_family[share] == family[kind] and used + weight[kind] <= full[kind]:
+                            if found < 0:
+                                found = share
+                            elif used == share_used[found]:
+                                this, that = share_host[share], share_host[found]
+                                if on_host[this] < on_host[that] or (
+                                    on_host[this] == on_host[that] and this < that
+                                ):
+                                    found = share
+                            elif (used > share_used[found]) == pack:
+                                found = share
+                if found < 0 or not pack:
+                    least = max(need, 1)
+                    chosen = -1
+                    best = 0
+                    for host in range(len(free)):
+                        here = free[host]
+                        if here >= least and (
+                            chosen < 0
+                            or (here < best if pack else here > best)
+                            or (here == best and on_host[host] < on_host[chosen])
+                        ):
+                            chosen, best = host, here
+                    if chosen < 0 and found < 0:
+                        break
+                    if chosen >= 0:
+                        free[chosen] -= least
+                        free_gpus -= least
+                        taken += least
+                        peak = max(peak, taken)
+                        found = chosen
+                        if need == 0:
+                            found = spare
+                            shares = max(shares, spare + 1)
+                            share_host[spare], share_family[spare] = chosen, family[kind]
+                if need == 0:
+                    share_used[found] += weight[kind]
+                on_host[share_host[found] if need == 0 else found] += 1
+                busy += load[kind]
+                end = now + queue_for[head]
+                child = size
+                size += 1
+                while child > 0:
+                    parent = (child - 1) >> 1
+                    if heap_end[parent] <= end:
+                        break
+                    heap_end[child], heap_what[child] = heap_end[parent], heap_what[parent]
+                    child = parent
+                heap_end[child], heap_what[child] = end, (found << 16) | kind
+                placed += 1
+            if placed < wanted:
+                break
+            waited, mark = now - queue_at[head], queue_mark[head]
+            head = head + 1 if head + 1 < room else 0
+            waiting -= 1
+            if record:
+                wait[mark] = waited
+                decided[mark] = 1
+            else:
+                row = mark * kinds + kind
+                place = 0
+                if waited > 0:
+                    part, exponent = math.frexp(waited)
+                    place = 1 + (exponent - 1 - LOWEST) * PER_OCTAVE + int((part - 0.5) * 2 * PER_OCTAVE)
+                    place = min(max(place, 0), BINS - 1)
+                    sums[row * SUMS + WAITED] += 1
+                    sums[row * SUMS + HOURS] += waited
+                    if waited > threshold:
+                        sums[row * SUMS + LONGER] += 1
+                sums[row * SUMS + SERVED] += 1
+                bins[row * BINS + place] += 1
+    counts[0], counts[1], counts[2], counts[3], counts[4] = size, head, waiting, shares, free_gpus
+    counts[5], counts[6], counts[7], counts[8] = taken, peak, asked, slot
+    clock[0], clock[1] = last, busy
+    return done
+
+
+def _run_servers(
+    times: Any,
+    durations: Any,
+    streams: Any,
+    asks: Any,
+    cluster: Cluster,
+    state: _State,
+    first: int,
+    most: int,
+    until: float,
+    threshold: float,
+    slot_h: float,
+    slots: int,
+    per_batch: int,
+) -> int:
+    """The same as ``_run`` where every request is for one whole GPU, arrivals are open and nobody leaves.
+
+    Then the GPUs are servers, and the next request starts when the first of them is free: ``heap_end`` holds when each
+    will have done all that came so far (Kiefer and Wolfowitz). In the queue are those whose start, in ``queue_for``,
+    has not come yet. ``clock[1]`` is the GPU-hours taken, less those counted in ``area`` up to the last edge.
+    """
+    counts, clock, heap_end = state.counts, state.clock, state.heap_end
+    queue_at, queue_for = state.queue_at, state.queue_for
+    queue_stream, queue_mark = state.queue_stream, state.queue_mark
+    sums, area, bins = state.sums, state.area, state.bins
+    head, waiting, asked, slot = counts[1], counts[2], counts[7], counts[8]
+    now, held = clock[0], clock[1]
+    kinds = len(cluster.gpus)
+    servers = len(heap_end)
+    edge = (slot + 1) * slot_h
+    batch = slot // per_batch
+    room = len(queue_at)
+    done = first
+    while asked != most:
+        now = times[done] if done < len(times) else until
+        while now >= edge:
+            left = 0.0
+            for server in range(servers):
+                if heap_end[server] > edge:
+                    left += heap_end[server] - edge
+            area[batch * slots + slot % slots] += held - left
+            held = left
+            slot += 1
+            edge = (slot + 1) * slot_h
+            batch = slot // per_batch
+
+        while waiting > 0 and queue_for[head] <= now:
+            row = queue_mark[head] * kinds + queue_stream[head]
+            waited = queue_for[head] - queue_at[head]
+            head = head + 1 if head + 1 < room else 0
+            waiting -= 1
+            part, exponent = math.frexp(waited)
+            place = 1 + (exponent - 1 - LOWEST) * PER_OCTAVE + int((part - 0.5) * 2 * PER_OCTAVE)
+            bins[row * BINS + min(max(place, 0), BINS - 1)] += 1
+            sums[row * SUMS + SERVED] += 1
+            sums[row * SUMS + WAITED] += 1
+            sums[row * SUMS + HOURS] += waited
+            if waited > threshold:
+                sums[row * SUMS + LONGER] += 1
+
+        if done == len(times) or waiting == room:
+            break
+        row = batch * kinds + streams[done]
+        sums[row * SUMS + ASKED] += 1
+        start = heap_end[0]
+        if start > now:
+            tail = head + waiting
+            if tail >= room:
+                tail -= room
+            queue_at[tail], queue_for[tail] = now, start
+            queue_stream[tail], queue_mark[tail] = streams[done], batch
+            waiting += 1
+        else:
+            start = now
+            sums[row * SUMS + SERVED] += 1
+            bins[row * BINS] += 1
+        held += durations[done]
+        end = start + durations[done]
+        asked += 1
+        done += 1
+        hole, child = 0, 1
+        while child < servers:
+            if child + 1 < servers and heap_end[child + 1] < heap_end[child]:
+                child += 1
+            if heap_end[child] >= end:
+                break
+            heap_end[hole] = heap_end[child]
+            hole, child = child, 2 * child + 1
+        heap_end[hole] = end
+    counts[1], counts[2], counts[7], counts[8] = head, waiting, asked, slot
+    clock[0], clock[1] = now, held
+    return done
+
+
+@functools.cache
+def _compiled() -> tuple[Any, Any] | None:
+    """``_run`` and ``_run_servers`` compiled, or None without numba; kept on disk where that can be written."""
+    try:
+        import numba
+    except ImportError:
+        return None
+    try:
+        compile_ = numba.njit(nogil=True, cache=True)
+        return compile_(_run), compile_(_run_servers)
+    except RuntimeError:
+        compile_ = numba.njit(nogil=True)
+        return compile_(_run), compile_(_run_servers)
+
+
+class Engine:
+    """``_run`` with its state: arrays where it is compiled, lists where not, which plain Python reads faster."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        hosts: Sequence[int],
+        idle: Sequence[int],
+        *,
+        policy: str,
+        longest_wait_h: float,
+        threshold_h: float = 0.0,
+        slot_h: float = math.inf,
+        slots: int = 1,
+        most: int = -1,
+        jobs: int = 0,
+    ) -> None:
+        compiled = _compiled() if COMPILE else None
+        self.compiled = compiled is not None
+        runs: tuple[Callable[..., int], Callable[..., int]] = compiled or (_run, _run_servers)
+        self._run, self._run_servers = runs
+        self.slots, self.slot_h, self.group, self.most = slots, float(slot_h), 1, most
+        self._policy, self._longest, self._threshold = policy, float(longest_wait_h), float(threshold_h)
+        self._cluster = Cluster(*map(self._pack, cluster))
+        gpus, kinds = sum(hosts), len(idle)
+        densest = max(int(full // max(w, 1)) for full, w in zip(cluster.full, cluster.weight, strict=True))
+        shares = gpus if any(cluster.weight) else 0
+        record = self._record = jobs > 0
+        alike = len(hosts) == 1 and all(g == 1 for g in cluster.gpus) and all(v == 1 for v in cluster.vms)
+        servers = alike and not record and longest_wait_h == math.inf and all(i == OPEN for i in idle)
+        self._full_at, self._by_server = gpus if servers else -1, False
+        cells = 1 if record else MOST_BATCHES + 1
+        self._state = _State(
+            counts=self._pack(np.array([0, 0, 0, 0, gpus, 0, 0, 0, 0])),
+            clock=self._pack(np.zeros(2)),
+            free=self._pack(np.array(hosts)),
+            on_host=self._pack(np.zeros(len(hosts), dtype=np.int64)),
+            idle=self._pack(np.array(idle)),
+            heap_end=self._pack(np.zeros(gpus * densest)),
+            heap_what=self._pack(np.zeros(gpus * densest, dtype=np.int64)),
+            queue_at=self._pack(np.zeros(1024)),
+            queue_for=self._pack(np.zeros(1024)),
+            queue_stream=self._pack(np.zeros(1024, dtype=np.int64)),
+            queue_mark=self._pack(np.zeros(1024, dtype=np.int64)),
+            share_host=self._pack(np.zeros(shares, dtype=np.int64)),
+            share_family=self._pack(np.zeros(shares, dtype=np.int64)),
+            share_used=self._pack(np.zeros(shares, dtype=np.int64)),
+            sums=self._pack(np.zeros(0 if record else cells * kinds * SUMS)),
+            area=self._pack(np.zeros(cells * slots)),
+            bins=np.zeros(0 if record else cells * kinds * BINS, dtype=np.int32),
+            wait=np.zeros(jobs),
+            decided=np.zeros(jobs, dtype=np.int8),
+        )
+
+    def _pack(self, values: Any) -> Any:
+        return np.ascontiguousarray(values) if self.compiled else np.asarray(values).tolist()
+
+    def take(
+        self, times: Floats, durations: Floats, streams: Ints, asks: Floats | None, *, until: float
+    ) -> None:
+        """Take candidates and all events up to a time, or until as many as allowed have asked."""
+        given = [
+            self._pack(a) for a in (times, durations, streams, np.zeros(len(times)) if asks is None else asks)
+        ]
+        done = 0
+        while True:
+            common = (
+                *given,
+                self._cluster,
+                self._state,
+                done,
+                self.most,
+                until,
+                self._threshold,
+                self.slot_h,
+                self.slots,
+                self.slots * self.group,
+            )
+            if self._by_server:
+                done = self._run_servers(*common)
+            else:
+                pack = self._policy == "pack"
+                done = self._run(*common, self._longest, pack, self._record, self._full_at)
+            if done == len(times) or self.asked == self.most:
+                return
+            if self.peak_gpus == self._full_at and not self._by_server:
+                self._go_by_server()
+            else:
+                self._state = self._with_longer_queue()
+
+    def _go_by_server(self) -> None:
+        """From running requests and a queue to the times when each GPU will have done all that came so far."""
+        state = self._state
+        ends = list(state.heap_end[: int(state.counts[0])])
+        free = sorted([self.now_h] * (self._full_at - len(ends)) + ends)
+        head = int(state.counts[1])
+        for place in range(head, head + int(state.counts[2])):
+            place %= len(state.queue_at)
+            start = free[0]
+            heapq.heapreplace(free, start + state.queue_for[place])
+            state.queue_for[place] = start
+        self._by_server = True
+        self._state = state._replace(heap_end=self._pack(np.array(free)))
+        state.clock[1] = sum(end - self.now_h for end in free)
+
+    def _with_longer_queue(self) -> _State:
+        state = self._state
+        head, room = int(state.counts[1]), len(state.queue_at)
+        longer = {}
+        for name in ("queue_at", "queue_for", "queue_stream", "queue_mark"):
+            old = np.asarray(getattr(state, name))
+            longer[name] = self._pack(np.concatenate([np.roll(old, -head), np.zeros(room, dtype=old.dtype)]))
+        state.counts[1] = 0
+        return state._replace(**longer)
+
+    @property
+    def asked(self) -> int:
+        """Requests so far."""
+        return int(self._state.counts[7])
+
+    @property
+    def peak_gpus(self) -> int:
+        """The most GPUs that were occupied at once."""
+        return int(self._state.counts[6])
+
+    @property
+    def now_h(self) -> float:
+        """The time that has been reached."""
+        return float(self._state.clock[0])
+
+    @property
+    def batches(self) -> int:
+        """Batches that are complete."""
+        return int(self._state.counts[8]) // (self.slots * self.group)
+
+    def time_of(self, batch: int) -> float:
+        """When a batch begins."""
+        return batch * self.group * self.slots * self.slot_h
+
+    def merge_batches(self) -> None:
+        """Every two batches become one."""
+        state = self._state
+        kinds = len(self._cluster.gpus)
+        self._state = state._replace(
+            sums=self._pack(_paired(np.asarray(state.sums), kinds * SUMS)),
+            area=self._pack(_paired(np.asarray(state.area), self.slots)),
+            bins=_paired(state.bins, kinds * BINS),
+            queue_mark=self._pack(np.asarray(state.queue_mark) // 2),
+        )
+        self.group *= 2
+
+    def sums(self) -> Floats:
+        """Sums by batch and stream; who waits at this moment has waited."""
+        kinds = len(self._cluster.gpus)
+        state = self._state
+        sums = np.array(state.sums).reshape(MOST_BATCHES + 1, kinds, SUMS)
+        at, batch, kind = self._waiting()
+        np.add.at(sums[:, :, WAITED], (batch, kind), 1.0)
+        np.add.at(sums[:, :, LONGER], (batch, kind), self.now_h - at > self._threshold)
+        np.add.at(sums[:, :, PENDING], (batch, kind), self.now_h - at)
+        return sums
+
+    def _waiting(self) -> tuple[Floats, Ints, Ints]:
+        """When those who wait arrived, their batches and their streams."""
+        state = self._state
+        places = (int(state.counts[1]) + np.arange(int(state.counts[2]))) % len(state.queue_at)
+        marks = np.asarray(state.queue_mark, dtype=np.int64)[places]
+        kinds = np.asarray(state.queue_stream, dtype=np.int64)[places]
+        return np.asarray(state.queue_at)[places], marks, kinds
+
+    def oldest_wait_h(self) -> float:
+        """How long the head of the queue has waited."""
+        at = self._waiting()[0]
+        return self.now_h - float(at[0]) if len(at) else 0.0
+
+    def area(self) -> Floats:
+        """GPU-hours allocated by batch and slot of the week."""
+        area = np.array(self._state.area).reshape(-1, self.slots)
+        if self._by_server:
+            slot = int(self._state.counts[8])
+            after = np.maximum(np.asarray(self._state.heap_end) - self.now_h, 0)
+            area[slot // (self.slots * self.group), slot % self.slots] += self._state.clock[1] - after.sum()
+        return area
+
+    def bins(self, batches: slice) -> Ints:
+        """Requests served by stream and bin of the wait, over some batches."""
+        bins: NDArray[np.int32] = self._state.bins
+        rows = bins.reshape(MOST_BATCHES + 1, len(self._cluster.gpus), BINS)
+        found: Ints = rows[batches].sum(axis=0, dtype=np.int64)
+        return found
+
+    def decided(self) -> tuple[Floats, NDArray[np.int8]]:
+        """Wait of each job, and whether it was served (1) or turned away (2)."""
+        return self._state.wait, self._state.decided
+
+
+def _paired(values: Any, width: int) -> Any:
+    """Rows of ``width``, every two added; the odd last one stays the last that is used."""
+    rows = values.reshape(MOST_BATCHES + 1, width)
+    paired = np.zeros_like(rows)
+    paired[: MOST_BATCHES // 2] = rows[0:MOST_BATCHES:2] + rows[1:MOST_BATCHES:2]
+    paired[MOST_BATCHES // 2] = rows[MOST_BATCHES]
+    return paired.ravel()

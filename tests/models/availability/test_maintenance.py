@@ -1,0 +1,143 @@
+"""What maintenance leaves open: by hand, and for hosts of two kinds against one kind and every state."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from gpuplan.models.availability import (
+    HOURS_PER_YEAR,
+    exposed_hours_h,
+    host_availability,
+    hours_short_h,
+    maintenance_chance,
+    maintenance_hours_h,
+    maintenance_short_h,
+    mixed_exposed_hours_h,
+    mixed_hours_short_h,
+    mixed_maintenance_chance,
+    mixed_maintenance_short_h,
+)
+
+
+def test_maintenance_hours() -> None:
+    assert maintenance_hours_h(8, maintenance_h_per_host=16) == 128
+    assert maintenance_hours_h(0, maintenance_h_per_host=16) == 0
+    assert maintenance_hours_h(8, maintenance_h_per_host=0) == 0
+    assert maintenance_hours_h(10_000, maintenance_h_per_host=16) == HOURS_PER_YEAR
+
+
+def test_hours_short_during_maintenance_are_those_of_one_host_fewer() -> None:
+    for hosts in range(1, 12):
+        for needed in range(hosts + 2):
+            given = maintenance_short_h(hosts, hosts_needed=needed, availability=0.98, maintenance_h=8760)
+            assert given == hours_short_h(hosts - 1, hosts_needed=needed, availability=0.98)
+    assert maintenance_short_h(8, hosts_needed=8, availability=1, maintenance_h=128) == 128
+    assert maintenance_short_h(9, hosts_needed=8, availability=1, maintenance_h=128) == 0
+    one, two = (
+        maintenance_short_h(hosts, hosts_needed=8, availability=0.997, maintenance_h=16 * hosts)
+        for hosts in (9, 10)
+    )
+    assert one == pytest.approx(144 * (1 - 0.997**8))
+    assert two < one / 50, "what one more host changes"
+
+
+def test_the_bet_is_open_while_the_only_spare_host_is_in_maintenance() -> None:
+    assert exposed_hours_h(8, hosts_needed=7, maintenance_h=128) == 128
+    assert exposed_hours_h(9, hosts_needed=7, maintenance_h=144) == 0
+    assert exposed_hours_h(7, hosts_needed=7, maintenance_h=112) == 112
+    assert exposed_hours_h(0, hosts_needed=0, maintenance_h=0) == 0
+
+
+def test_the_chance_of_losing_the_bet() -> None:
+    rates = {"mtbf_h": 16000, "repair_h": 48}
+    by_hand = 1 - math.exp(-7 * 128 / 16000)  # seven hosts left, each failing once in 16000 h, for 128 h
+    chance = maintenance_chance(8, hosts_needed=7, maintenance_h=128, **rates)
+    assert chance == pytest.approx(
+        by_hand, rel=0.03
+    )  # the form weighs it with all seven being up at the start
+    assert maintenance_chance(7, hosts_needed=7, maintenance_h=112, **rates) == 1
+    assert maintenance_chance(8, hosts_needed=7, maintenance_h=0, **rates) == 0
+    one_more = maintenance_chance(9, hosts_needed=7, maintenance_h=144, **rates)
+    assert 0 < one_more < chance / 10
+
+
+# ---- hosts of two kinds
+
+RATES = {"mtbf_h": 2000.0, "repair_h": 40.0}
+UP = host_availability(2000, repair_h=40)
+CASES = [
+    (2, 4, (0, 4)),
+    (3, 5, (1, 3, 5)),
+    (2, 3, (0, 1, 3)),
+    (4, 2, (0, 0, 1, 2)),
+    (1, 6, (5,)),
+    (5, 1, (1, 1, 1)),
+]
+
+
+def carried(old_down: int, new_down: int, new: int, needed: tuple[int, ...]) -> bool:
+    return old_down < len(needed) and new - new_down >= needed[old_down]
+
+
+@pytest.mark.parametrize("hosts", [7, 8, 9, 12])
+def test_one_kind_is_what_the_other_functions_say(hosts: int) -> None:
+    alone = {"new_hosts": hosts, "new_needed": (7,)}
+    hours = 16 * hosts
+    assert mixed_hours_short_h(0, availability=UP, **alone) == pytest.approx(
+        hours_short_h(hosts, hosts_needed=7, availability=UP)
+    )
+    assert mixed_exposed_hours_h(0, maintenance_h_per_host=16, **alone) == pytest.approx(
+        exposed_hours_h(hosts, hosts_needed=7, maintenance_h=hours)
+    )
+    assert mixed_maintenance_short_h(0, availability=UP, maintenance_h_per_host=16, **alone) == pytest.approx(
+        maintenance_short_h(hosts, hosts_needed=7, availability=UP, maintenance_h=hours)
+    )
+    assert mixed_maintenance_chance(0, maintenance_h_per_host=16, **RATES, **alone) == pytest.approx(
+        maintenance_chance(hosts, hosts_needed=7, maintenance_h=hours, **RATES)
+    )
+
+
+@pytest.mark.parametrize(("old", "new", "needed"), CASES)
+def test_the_chance_against_every_state(old: int, new: int, needed: tuple[int, ...]) -> None:
+    expected = 0.0
+    for old_left, new_left, need, hours in [
+        (old - 1, new, needed[1:], 10 * old),
+        (old, new - 1, needed, 10 * new),
+    ]:
+        if not carried(0, 0, new_left, need):
+            expected = math.inf
+            continue
+        fine = ends = 0.0
+        for i, j in itertools.product(range(old_left + 1), range(new_left + 1)):
+            if not carried(i, j, new_left, need):
+                continue
+            here = math.comb(old_left, i) * math.comb(new_left, j)
+            here *= UP ** (old_left + new_left - i - j) * (1 - UP) ** (i + j)
+            fine += here
+            if i < old_left and not carried(i + 1, j, new_left, need):
+                ends += here * (old_left - i) / RATES["mtbf_h"]
+            if j < new_left and not carried(i, j + 1, new_left, need):
+                ends += here * (new_left - j) / RATES["mtbf_h"]
+        expected += hours * ends / fine
+    found = mixed_maintenance_chance(
+        old, new_hosts=new, new_needed=needed, maintenance_h_per_host=10, **RATES
+    )
+    assert found == pytest.approx(-math.expm1(-expected), rel=1e-9)
+
+
+def test_a_small_host_in_maintenance_is_no_harm_until_a_large_one_fails() -> None:
+    # two old hosts of 8 GPUs, four new ones of 2, 16 GPUs demanded: without an old host all four new ones are needed
+    needed = (0, 4)
+    assert mixed_exposed_hours_h(2, new_hosts=4, new_needed=needed, maintenance_h_per_host=16) == 6 * 16
+    down = 1 - UP
+    by_hand = 8760 * (down**2 + 2 * UP * down * (1 - UP**4))
+    found = mixed_hours_short_h(2, new_hosts=4, new_needed=needed, availability=UP)
+    assert found == pytest.approx(by_hand)
+
+
+def test_what_is_practically_never_carried_is_certain() -> None:
+    rates = {"mtbf_h": 24.0, "repair_h": 10_000.0, "maintenance_h_per_host": 10.0}
+    assert mixed_maintenance_chance(178, new_hosts=200, new_needed=(150,), **rates) == 1

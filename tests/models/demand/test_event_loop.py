@@ -1,0 +1,337 @@
+"""The event loop against a plain one, and compiled against interpreted."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from gpuplan.models.demand import event_loop, simulation
+from gpuplan.models.demand.arrivals import Stream
+from gpuplan.models.demand.event_loop import Cluster, Engine
+from gpuplan.models.demand.simulation import Simulated, replay, simulate
+
+MIX = [
+    Stream("one", 1, rates_per_h=(3.0,)),
+    Stream("two", 2, rates_per_h=(1.2,)),
+    Stream("four", 4, rates_per_h=(0.6,)),
+]
+VARIED = [
+    Stream("by day", 2, rates_per_h=(0.0, 6.0, 1.0), duration_h=0.7, cv=1.4),
+    Stream("people", 0.5, people=20, rates_per_h=(0.1, 0.6), duration_h=2.0),
+    Stream("profile", 0.25, per_gpu=3, rates_per_h=(4.0,), duration_h=0.5, cv=0),
+    Stream("gang", 4, vms=2, rates_per_h=(0.1,), duration_h=3.0),
+]
+
+
+def run(streams: Sequence[Stream], hosts: Sequence[int], **how: Any) -> Simulated:
+    """Simulate until as many requests as given have asked, however tight the figures are."""
+    return simulate(streams, hosts=hosts, **{"tolerance": 1e-6, **how})
+
+
+# ---- a plain loop
+
+
+class Job(NamedTuple):
+    arrival: float
+    duration: float
+    kind: int
+
+
+class Kind(NamedTuple):
+    gpus: Fraction
+    vms: int
+    family: str
+
+
+class Shared:
+    """A GPU that a family shares; its number is the lowest that no other shared GPU has."""
+
+    def __init__(self, family: str, number: int) -> None:
+        self.family, self.number = family, number
+        self.parts: list[Fraction] = []
+
+
+class Naive:
+    """Hosts as lists of GPUs, each None (free), 'whole' or Shared; VMs as lists of the GPUs that they are on."""
+
+    def __init__(self, kinds: Sequence[Kind], hosts: Sequence[int], policy: str) -> None:
+        self.kinds, self.pack = kinds, policy == "pack"
+        self.hosts: list[list[Any]] = [[None] * n for n in hosts]
+        self.vms = [0] * len(hosts)
+
+    def shared(self) -> list[tuple[int, int, Shared]]:
+        return [
+            (h, g, gpu)
+            for h, host in enumerate(self.hosts)
+            for g, gpu in enumerate(host)
+            if isinstance(gpu, Shared)
+        ]
+
+    def place_one(self, kind: Kind) -> list[tuple[int, int]] | None:
+        """Host and GPU numbers of one VM."""
+        sign = 1 if self.pack else -1
+        need = max(1, int(kind.gpus))
+        free = [host.count(None) for host in self.hosts]
+        hosts = sorted((sign * free[h], self.vms[h], h) for h in range(len(free)) if free[h] >= need)
+        room = sorted(
+            (-sign * sum(gpu.parts), self.vms[h], h, gpu.number, g)
+            for h, g, gpu in self.shared()
+            if kind.gpus < 1 and gpu.family == kind.family and sum(gpu.parts) + kind.gpus <= 1
+        )
+        if room and (self.pack or not hosts):
+            _, _, h, _, first = room[0]
+            chosen = [first]
+        elif hosts:
+            h = hosts[0][-1]
+            chosen = [g for g, gpu in enumerate(self.hosts[h]) if gpu is None][:need]
+            taken = {gpu.number for _, _, gpu in self.shared()}
+            for g in chosen:
+                lowest = next(n for n in itertools.count() if n not in taken)
+                self.hosts[h][g] = Shared(kind.family, lowest) if kind.gpus < 1 else "whole"
+        else:
+            return None
+        if kind.gpus < 1:
+            self.hosts[h][chosen[0]].parts.append(kind.gpus)
+        self.vms[h] += 1
+        return [(h, g) for g in chosen]
+
+    def remove(self, kind: Kind, where: Sequence[tuple[int, int]]) -> None:
+        self.vms[where[0][0]] -= 1
+        for h, g in where:
+            if kind.gpus < 1:
+                self.hosts[h][g].parts.remove(kind.gpus)
+            if kind.gpus >= 1 or not self.hosts[h][g].parts:
+                self.hosts[h][g] = None
+
+    def place(self, kind: Kind) -> list[list[tuple[int, int]]] | None:
+        vms: list[list[tuple[int, int]]] = []
+        for _ in range(kind.vms):
+            where = self.place_one(kind)
+            if where is None:
+                for placed in vms:
+                    self.remove(kind, placed)
+                return None
+            vms.append(where)
+        return vms
+
+    def run(self, jobs: Sequence[Job], longest: float) -> list[tuple[float, bool]]:
+        """Wait of each job and whether it was served; jobs in order of arrival."""
+        waits: list[tuple[float, bool]] = [(0.0, False)] * len(jobs)
+        running: list[tuple[float, Kind, Any]] = []
+        queue: list[int] = []
+        coming = list(range(len(jobs)))
+        while running or queue or coming:
+            ends = min((end for end, _, _ in running), default=math.inf)
+            leaves = jobs[queue[0]].arrival + longest if queue else math.inf
+            arrives = jobs[coming[0]].arrival if coming else math.inf
+            now = min(ends, leaves, arrives)
+            if now == ends:
+                for entry in [e for e in running if e[0] == now]:
+                    running.remove(entry)
+                    for where in entry[2]:
+                        self.remove(entry[1], where)
+            elif now == leaves:
+                waits[queue.pop(0)] = (longest, False)
+            else:
+                queue.append(coming.pop(0))
+            while queue:
+                job = jobs[queue[0]]
+                kind = self.kinds[job.kind]
+                vms = self.place(kind)
+                if vms is None:
+                    break
+                running.append((now + job.duration, kind, vms))
+                waits[queue.pop(0)] = (now - job.arrival, True)
+        return waits
+
+
+def engine_run(
+    kinds: Sequence[Kind], hosts: Sequence[int], jobs: Sequence[Job], policy: str, longest: float
+) -> list[tuple[float, bool]]:
+    """The same through the engine that simulate and replay share."""
+    cluster = Cluster.of(
+        [event_loop.Kind(str(n), float(k.gpus), k.vms, 0, k.family) for n, k in enumerate(kinds)], hosts
+    )
+    engine = Engine(
+        cluster, hosts, [1 << 60] * len(kinds), policy=policy, longest_wait_h=longest, jobs=len(jobs)
+    )
+    for some in (jobs[: len(jobs) // 2], jobs[len(jobs) // 2 :]):
+        times, durations = (
+            np.array(column, dtype=np.float64) for column in list(zip(*some, strict=True))[:2]
+        )
+        numbers = np.array([job.kind for job in some])
+        engine.take(times, durations, numbers, None, until=times[-1] if some[-1] is not jobs[-1] else 1e9)
+    wait, decided = engine.decided()
+    return list(zip(wait.tolist(), (decided == 1).tolist(), strict=True))
+
+
+def cases(count: int) -> Iterator[tuple[list[Kind], list[int], list[Job], str, float]]:
+    """Small clusters with many ties in time, sizes and room."""
+    chance = random.Random(4)
+    for number in range(count):
+        hosts = [chance.choice((1, 2, 3, 4, 8)) for _ in range(chance.randint(1, 4))]
+        kinds = []
+        for _ in range(chance.randint(1, 5)):
+            whole = chance.random() < 0.5
+            gpus = (
+                Fraction(chance.randint(1, max(hosts))) if whole else Fraction(1, chance.choice((2, 3, 4, 8)))
+            )
+            family = "" if whole else chance.choice(("x", "y"))
+            room = sum(h // int(gpus) for h in hosts) if whole else sum(hosts) * int(1 / gpus)
+            kinds.append(Kind(gpus, chance.choice((1, 1, min(room, chance.randint(1, 5)))), family))
+        step = chance.choice((1, 0.37))
+        arrivals = sorted(chance.randint(0, 60) * step for _ in range(chance.randint(4, 60)))
+        jobs = [Job(at, chance.randint(0, 12) * step, chance.randrange(len(kinds))) for at in arrivals]
+        longest = chance.choice((0.0, 1.0, 4 * step, math.inf))
+        yield kinds, hosts, jobs, ("pack", "spread")[number % 2], longest
+
+
+def test_the_engine_does_what_a_naive_one_does() -> None:
+    seen = {"waited": 0, "left": 0}
+    for kinds, hosts, jobs, policy, longest in cases(600):
+        expected = Naive(kinds, hosts, policy).run(jobs, longest)
+        found = engine_run(kinds, hosts, jobs, policy, longest)
+        assert found == expected, (kinds, hosts, jobs, policy, longest)
+        seen["waited"] += sum(wait > 0 for wait, _ in expected)
+        seen["left"] += sum(not served for _, served in expected)
+    assert min(seen.values()) > 1000
+
+
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_loop, "COMPILE", False)
+
+
+def test_the_engine_does_so_interpreted(interpreted: None) -> None:
+    for kinds, hosts, jobs, policy, longest in cases(100):
+        assert engine_run(kinds, hosts, jobs, policy, longest) == Naive(kinds, hosts, policy).run(
+            jobs, longest
+        )
+
+
+@pytest.mark.parametrize("policy", ["pack", "spread"])
+def test_a_replay_is_the_naive_one_in_any_order_and_with_jobs_larger_than_a_host(policy: str) -> None:
+    chance = random.Random(7)
+    for _ in range(100):
+        count = chance.randint(1, 50)
+        arrival = [chance.randint(-20, 20) / 4 for _ in range(count)]
+        duration = [chance.randint(0, 12) / 4 for _ in range(count)]
+        gpus = [chance.choice((0.25, 0.5, 1, 2, 3, 4, 6, 12)) for _ in range(count)]
+        longest = chance.choice((0.0, 1.0, math.inf))
+        sizes = sorted(set(gpus))
+        kinds = [Kind(Fraction(min(g, 4)), max(1, math.ceil(g / 4)), str(g)) for g in sizes]
+        order = sorted(range(count), key=lambda n: arrival[n])
+        jobs = [Job(arrival[n] - arrival[order[0]], duration[n], sizes.index(gpus[n])) for n in order]
+        expected = Naive(kinds, [4, 4, 2, 4], policy).run(jobs, longest)
+        found = replay(
+            arrival,
+            duration_h=duration,
+            gpus=gpus,
+            hosts=[4, 4, 2, 4],
+            policy=policy,
+            longest_wait_h=longest,
+            split=True,
+        )
+        assert [(float(found.wait_h[n]), bool(found.served[n])) for n in order] == expected
+        assert (found.served != found.turned_away).all()
+        used = sum(
+            duration[n] * (g if (g := gpus[n]) <= 4 else 4 * math.ceil(g / 4))
+            for n in range(count)
+            if found.served[n]
+        )
+        assert found.utilisation * 14 * found.hours == pytest.approx(used)
+
+
+# ---- compiled or not
+
+
+@pytest.mark.parametrize(("policy", "longest"), [("pack", math.inf), ("spread", 0.5), ("pack", 0.0)])
+def test_interpreted_and_compiled_give_the_same(
+    policy: str, longest: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    how = {"policy": policy, "longest_wait_h": longest, "wait_h": 0.1, "most_requests": 40_000}
+    compiled = run(VARIED, [8, 4, 4, 8], **how)
+    monkeypatch.setattr(event_loop, "COMPILE", False)
+    assert run(VARIED, [8, 4, 4, 8], **how) == compiled
+
+
+def test_the_way_by_servers_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wait so long that nobody leaves goes the general way; by day more is asked for than 40 GPUs can do."""
+    streams = [
+        Stream("by day", rates_per_h=(2.0, 70.0, 5.0) * 7, duration_h=1.5, cv=1.3),
+        Stream("always", rates_per_h=(4.0,), duration_h=0.4, cv=0),
+    ]
+    taken: list[int] = []
+    original = Engine._go_by_server
+    monkeypatch.setattr(Engine, "_go_by_server", lambda self: (taken.append(self.asked), original(self))[0])
+    for gpus, most in ((40, 60_000), (40, 777), (4, 60_000), (400, 20_000)):
+        count = len(taken)
+        servers, general = (
+            run(streams, [gpus], wait_h=0.5, most_requests=most, longest_wait_h=longest)
+            for longest in (math.inf, 1e9)
+        )
+        assert len(taken) - count == (gpus < 400)
+        for one, other in zip(
+            (*servers.streams, servers.overall), (*general.streams, general.overall), strict=True
+        ):
+            for field in (f for f in one.__slots__ if f != "turned_away"):
+                assert getattr(one, field) == getattr(other, field), field
+        for field in ("peak_gpus", "requests", "hours", "ended", "growing"):
+            assert getattr(servers, field) == getattr(general, field)
+        assert servers.utilisation.value == pytest.approx(general.utilisation.value, rel=1e-9)
+        assert servers.busy_by_hour == pytest.approx(general.busy_by_hour, rel=1e-9)
+
+
+def test_the_way_by_servers_is_the_same_interpreted_and_in_any_chunks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    streams = [Stream("jobs", rates_per_h=(1.0, 20.0)), Stream("more", rates_per_h=(4.0,), cv=2)]
+    expected = run(streams, [8, 8], most_requests=30_000)
+    monkeypatch.setattr(simulation, "CHUNK", 777)
+    assert run(streams, [8, 8], most_requests=30_000) == expected
+    monkeypatch.setattr(event_loop, "COMPILE", False)
+    assert run(streams, [8, 8], most_requests=30_000) == expected
+
+
+def test_where_nothing_can_be_kept_on_disk_it_is_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    numba = pytest.importorskip("numba")
+    asked: list[bool] = []
+
+    def njit(*, nogil: bool, cache: bool = False) -> Any:
+        def compile_(function: Any) -> Any:
+            asked.append(cache)
+            if cache:
+                raise RuntimeError("cannot cache function: no locator available")
+            return function
+
+        return compile_
+
+    monkeypatch.setattr(numba, "njit", njit)
+    event_loop._compiled.cache_clear()
+    try:
+        assert event_loop._compiled() == (event_loop._run, event_loop._run_servers)
+        assert asked == [True, False, False]
+    finally:
+        event_loop._compiled.cache_clear()
+
+
+def test_without_numba_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = simulate(MIX, hosts=[4, 4, 4], most_requests=2000)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    event_loop._compiled.cache_clear()
+    try:
+        assert event_loop._compiled() is None
+        assert simulate(MIX, hosts=[4, 4, 4], most_requests=2000) == expected
+    finally:
+        event_loop._compiled.cache_clear()
