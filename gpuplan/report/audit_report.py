@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from gpuplan.audit.trace import Reading
-from gpuplan.audit.use import REAL_TIME_S, Audit, Comparison, Method, Suggestion
+from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Method, Reading, Suggestion
 from gpuplan.report.table import grid_text
 from gpuplan.report.text import heading, wrapped
 from gpuplan.wording import DAY_NAMES, amount, number, percent, wait_words
