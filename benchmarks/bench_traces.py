@@ -14,8 +14,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from gpuplan.audit.trace import Jobs, read_trace
-from gpuplan.audit.use import REAL_TIME_S, audit, compare, suggest_groups
+from gpuplan.audit import REAL_TIME_S, Jobs, audit, compare, read_trace, suggest_groups
 
 LARGEST_GPUS = 8
 SKIPPED = 0.05

@@ -21,8 +21,18 @@ from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
 from gpuplan.analysis.explore import SHARING, Space, default_space, explore, to_win
 from gpuplan.analysis.sensitivity import thresholds, tornado
 from gpuplan.analysis.simulation import WHEN, Trial, trial, trial_dict, trial_hosts
-from gpuplan.audit.trace import FORMATS, Jobs, Samples, TraceError, read_trace
-from gpuplan.audit.use import Comparison, audit, compare, suggest_groups, suggested_scenario
+from gpuplan.audit import (
+    FORMATS,
+    Comparison,
+    Jobs,
+    Samples,
+    TraceError,
+    audit,
+    compare,
+    read_trace,
+    suggest_groups,
+    suggested_scenario,
+)
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
 from gpuplan.models.demand.simulation import Progress
 from gpuplan.plan import Plan, make_plan

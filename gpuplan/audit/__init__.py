@@ -1,4 +1,35 @@
 """The audit: files of jobs or of samples -> how GPUs are used today -> groups of a scenario, and a replay on its hosts.
 
-``trace`` reads the files; ``audit`` says what they show.
+``read_trace`` reads a file, ``audit`` says what it shows, ``suggest_groups`` and ``suggested_scenario`` make a scenario of it,
+and ``compare`` replays its jobs on proposed hosts.
 """
+
+from gpuplan.audit.curves import REAL_TIME_S
+from gpuplan.audit.reading import FORMATS, read_trace
+from gpuplan.audit.replay import Cancelled, Comparison, Method, Silo, compare
+from gpuplan.audit.suggestions import Suggestion, suggest_groups, suggested_scenario
+from gpuplan.audit.trace import Jobs, Reading, Samples, Skipped, TraceError
+from gpuplan.audit.use import Activity, Allocation, Audit, audit
+
+__all__ = [
+    "FORMATS",
+    "REAL_TIME_S",
+    "Activity",
+    "Allocation",
+    "Audit",
+    "Cancelled",
+    "Comparison",
+    "Jobs",
+    "Method",
+    "Reading",
+    "Samples",
+    "Silo",
+    "Skipped",
+    "Suggestion",
+    "TraceError",
+    "audit",
+    "compare",
+    "read_trace",
+    "suggest_groups",
+    "suggested_scenario",
+]

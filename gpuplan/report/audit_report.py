@@ -10,8 +10,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from gpuplan.audit.trace import Reading
-from gpuplan.audit.use import REAL_TIME_S, Audit, Comparison, Suggestion
+from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, Suggestion
 from gpuplan.report.table import Table, one_place, text
 from gpuplan.report.tables import audit as tables
 from gpuplan.report.text import chapter, heading, wrapped

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gpuplan.audit.trace import Jobs, read_trace
-from gpuplan.audit.use import audit, compare, suggest_groups
+from gpuplan.audit import Jobs, audit, compare, read_trace, suggest_groups
 from gpuplan.report import audit_dict, audit_text
 from gpuplan.wording import wait_words
 

@@ -9,8 +9,7 @@ from gpuplan.app.auditing import Auditing
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import Cell, cell
 from gpuplan.app.uploading import CHUNK_BYTES
-from gpuplan.audit.trace import FORMATS
-from gpuplan.audit.use import REAL_TIME_S
+from gpuplan.audit import FORMATS, REAL_TIME_S
 from gpuplan.report import amount, number, percent
 from gpuplan.wording import DAY_NAMES, wait_words
 

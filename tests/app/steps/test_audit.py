@@ -10,8 +10,7 @@ import pytest
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.audit import audit_data, audit_tables, week_rows
-from gpuplan.audit.trace import Jobs, read_trace
-from gpuplan.audit.use import audit, compare, suggest_groups, suggested_scenario
+from gpuplan.audit import Jobs, audit, compare, read_trace, suggest_groups, suggested_scenario
 from gpuplan.catalog import Catalog
 from gpuplan.report import audit_dict
 

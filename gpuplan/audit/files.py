@@ -1,0 +1,107 @@
+"""Opening a file from outside: its text, packed with gzip or not, within limits that hold before memory is used."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+from gpuplan.audit.trace import refusal
+
+MAX_CHARACTERS = 2_000_000_000
+MAX_LINE = 1_000_000
+MAX_RATIO = 100
+FREE_BYTES = 200_000
+"""A packed file may unpack to so many times its size; a smaller one to what one of this size may."""
+
+HEAD_BYTES = 4096
+GZIP = b"\x1f\x8b"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+KINDS = {
+    b"PK": "a workbook or a zip archive: save the sheet as CSV, or unpack it",
+    b"PAR1": "a Parquet file: write it as CSV",
+    b"%PDF": "a PDF",
+    b"\xd0\xcf\x11\xe0": "an old workbook: save the sheet as CSV",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    GZIP: "packed with gzip twice: unpack it once",
+    b"BZh": "packed with bzip2: unpack it, or pack it with gzip",
+    b"\xfd7zXZ": "packed with xz: unpack it, or pack it with gzip",
+    b"\x28\xb5\x2f\xfd": "packed with zstd: unpack it, or pack it with gzip",
+}
+"""First bytes of files that are no text -> what they are."""
+
+
+class _Counted(io.RawIOBase):
+    """A stream that counts what is read of another one and leaves it open, until there is more than may be."""
+
+    def __init__(self, below: Any, most: Callable[[], float]) -> None:
+        self.below, self.most = below, most
+        self.bytes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        part = self.below.read(len(buffer))
+        buffer[: len(part)] = part
+        self.bytes += len(part)
+        if self.bytes > self.most():
+            raise refusal(f"the file unpacks to more than {MAX_RATIO} times its size, which no trace does")
+        return len(part)
+
+
+def open_text(file: BinaryIO) -> tuple[io.TextIOWrapper, str]:
+    """The text of a file, and its beginning without white space."""
+    raw = _Counted(file, lambda: math.inf)
+    packed = io.BufferedReader(raw)
+    head = packed.peek(HEAD_BYTES)[:HEAD_BYTES]
+    if head.startswith(GZIP):
+        unpacked = gzip.GzipFile(fileobj=packed)
+        packed = io.BufferedReader(_Counted(unpacked, lambda: MAX_RATIO * max(raw.bytes, FREE_BYTES)))
+        head = packed.peek(HEAD_BYTES)[:HEAD_BYTES]
+    for magic, what in KINDS.items():
+        if head.startswith(magic):
+            raise refusal(f"the file is {what}")
+    utf16 = head.startswith(UTF16_MARKS)
+    if b"\0" in head and not utf16:
+        raise refusal("the file is binary: expected text, a CSV or the JSON of Prometheus")
+    encoding = "utf-16" if utf16 else "utf-8-sig"
+    start = head.decode(encoding, errors="replace").lstrip()
+    if not start:
+        raise refusal("the file is empty: expected a header and rows")
+    return io.TextIOWrapper(packed, encoding=encoding, errors="replace"), start
+
+
+class Lines:
+    """The lines of a text, which is read in pieces of MAX_LINE characters; ``pieces`` says how many there were."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self.pieces = 0
+        self._text = text
+
+    def __iter__(self) -> Iterator[str]:
+        size = 0
+        rest = ""
+        while piece := self._text.read(MAX_LINE):
+            self.pieces += 1
+            size += len(piece)
+            if size > MAX_CHARACTERS:
+                raise refusal(
+                    f"the file is longer than {MAX_CHARACTERS} characters: read a part of the period"
+                )
+            first, *others = piece.split("\n")
+            if not others and rest:
+                raise refusal(
+                    f"a line is longer than {MAX_LINE} characters: expected a CSV with a row a line"
+                )
+            rest += first
+            if others:
+                yield rest
+                rest = others.pop()
+                yield from others
+        if rest:
+            yield rest

@@ -1,0 +1,132 @@
+"""A CSV of jobs: when each was requested, began and ended, and how many GPUs it held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from gpuplan.audit.table import Collected, Log, Names, Rows, Table
+from gpuplan.audit.trace import ALL, Jobs, Reading
+from gpuplan.audit.values import Clock, duration_s, gpus_of
+
+JOB_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "submit": ("submit", "submit_time", "submitted", "timestamp", "arrival", "arrival_time", "time"),
+    "start": ("start", "start_time", "started"),
+    "end": ("end", "end_time", "finish_time", "finished"),
+    "duration": ("duration", "run_time", "runtime", "elapsed", "elapsedraw"),
+    "interval": ("interval",),
+    "gpus": ("gpus", "num_gpus", "gpu_num", "gpu_count", "ngpus", "n_gpus"),
+    "group": ("group", "cluster", "vc", "account", "project", "queue", "partition"),
+    "user": ("user", "user_name", "username", "uid"),
+    "state": ("state", "status", "job_state", "new_status"),
+}
+"""What a file of jobs may hold, and the names it is recognised by, the first one first."""
+
+NEEDS = "a time (submit or start), a duration or an end, and gpus"
+WAITING = {"pending", "pd", "queued", "waiting"}
+ONLY_STARTS = "Only starts are known: they stand for the time of the request, so waits are not seen"
+
+
+class JobRows(Collected):
+    """Jobs as they are read."""
+
+    def __init__(self) -> None:
+        super().__init__(submit="d", start="d", duration="d", gpus="d", group="i", user="i")
+        self._groups, self._users = Names(), Names()
+
+    def take(
+        self, rows: Rows, *, submit: np.ndarray, start: np.ndarray, duration: np.ndarray, gpus: np.ndarray
+    ) -> None:
+        """Append the rows that are still in."""
+        kept = rows.kept
+        self.add(submit=submit[kept], start=start[kept], duration=duration[kept], gpus=gpus[kept])
+        for name, names, unknown in (("group", self._groups, ALL), ("user", self._users, "")):
+            texts = rows.texts(name) if name in rows.columns else [unknown] * int(kept.sum())
+            self.add(**{name: names.codes(texts)})
+
+    def done(self, reading: Reading) -> Jobs:
+        """The jobs of the whole file."""
+        return Jobs(
+            submit_s=self["submit"],
+            start_s=self["start"],
+            has_start=reading.columns.keys() >= {"submit", "start"},
+            duration_s=self["duration"],
+            gpus=self["gpus"],
+            group=self["group"],
+            groups=tuple(self._groups.shown),
+            user=self["user"],
+            users=len(self._users.shown) if "user" in reading.columns else 0,
+            reading=reading,
+        )
+
+
+def until_end(rows: Rows, begin: np.ndarray, *, open_s: float | None = None) -> np.ndarray:
+    """Seconds from the begin of each job to its end; ``open_s`` of one that has none, if that may be."""
+    end = rows.time("end", missing_s=open_s)
+    rows.leave_out(end < begin, "end is before the begin", rows.columns["end"], fault=True)
+    length: np.ndarray = end - begin
+    return length
+
+
+def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
+    """The jobs of a file with a row a job."""
+    at = table.find(JOB_COLUMNS, given)
+    timed = at.keys() & {"submit", "start", "interval"}
+    if "gpus" not in at or not timed or not at.keys() & {"duration", "end"}:
+        raise table.missing("jobs", NEEDS)
+    if timed != {"interval"}:
+        at.pop("interval", None)
+    length_of = {
+        key: partial(duration_s, unit_s=table.unit_s(at[key]))
+        for key in ("interval", "duration")
+        if key in at
+    }
+    log, found = Log(clock), JobRows()
+    now = np.zeros(1)
+    for rows in table.rows(at, log):
+        if "interval" in at:
+            gaps = rows.read("interval", length_of["interval"])
+            now = np.cumsum(np.concatenate([now[-1:], np.nan_to_num(gaps)]))
+        if "state" in at:
+            state = rows.columns["state"]
+            rows.leave_out([text.strip().lower() in WAITING for text in state], "never started", state)
+        gpus = rows.read("gpus", gpus_of)
+        submit, start = _times(rows, now[1:])
+        if "duration" in at:
+            duration = rows.read("duration", length_of["duration"])
+        else:
+            duration = until_end(rows, start)
+        rows.leave_out(gpus == 0, "no GPUs", rows.columns["gpus"])
+        rows.leave_out(duration == 0, "ran for no time")
+        found.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
+    log.check(len(found), "a job with GPUs")
+    notes = []
+    if "group" not in at:
+        notes.append(
+            "No column names a group: all jobs are one. Choose a column for the group, such as that of the user"
+        )
+    if "interval" in at:
+        clock.relative = True
+        notes.append(
+            "Times are added up from the intervals between jobs; a row that cannot be read shifts those after it"
+        )
+    elif "submit" not in at:
+        notes.append(ONLY_STARTS)
+    return found.done(log.reading("jobs", len(found), table.columns(at), notes))
+
+
+def _times(rows: Rows, added_up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Request and start of each job, each standing for the other where one is not known."""
+    if "submit" not in rows.columns and "start" not in rows.columns:
+        return added_up, added_up
+    if "submit" not in rows.columns:
+        start = rows.time("start")
+        return start, start
+    submit = rows.time("submit")
+    if "start" not in rows.columns:
+        return submit, submit
+    start = rows.time("start")
+    rows.leave_out(start < submit, "start is before submit", rows.columns["start"], fault=True)
+    return submit, start

@@ -1,0 +1,320 @@
+"""Answers and tables of Prometheus: samples of the counters of DCGM, each in a time series with labels.
+
+The answer follows [prometheus-http-api]_, MIG instances of a GPU [nvidia-mig-user-guide-610]_.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpuplan.audit.samples import (
+    MIG_COUNTER,
+    NO_VALUE_STATED,
+    SAMPLE_COLUMNS,
+    UNDER_MIG,
+    SampleRows,
+)
+from gpuplan.audit.table import Log, Rows, Table, unknown_keys
+from gpuplan.audit.trace import Samples, TraceError, refusal
+from gpuplan.audit.values import Clock, is_missing, percent_of
+from gpuplan.scenario import show
+
+MAX_JSON_BYTES = 100_000_000
+MAX_JSON_VALUES = 12_000_000
+"""Commas and brackets: three for each sample."""
+
+PROMETHEUS_KEYS = ("metric", "group", "time", "value")
+
+COUNTERS: Mapping[str, float] = {
+    "DCGM_FI_PROF_GR_ENGINE_ACTIVE": 100.0,
+    "DCGM_FI_PROF_GR_ENGINE_UTIL_RATIO": 100.0,
+    "DCGM_FI_PROF_SM_ACTIVE": 100.0,
+    "DCGM_FI_PROF_SM_UTIL_RATIO": 100.0,
+    "DCGM_FI_DEV_GPU_UTIL": 1.0,
+}
+"""Counters of activity, the one to prefer first, and what makes per cent of them: all but the last are ratios from 0 to 1.
+DCGM 4 calls the first and the third by the names after them."""
+BLIND_UNDER_MIG = "DCGM_FI_DEV_GPU_UTIL"
+
+LABEL = re.compile(r'(?<!\w)([A-Za-z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"')
+PROFILE = re.compile(r"(\d{1,3})g\.")
+GPU_LABELS = ("UUID", "gpu_uuid", "uuid")
+HOST_LABELS = ("Hostname", "hostname", "instance", "node")
+GROUP_LABELS = ("exported_namespace", "namespace", "exported_pod", "pod", "exported_container", "container")
+SLICES = {r"\bA30\b": 4, r"RTX PRO 6000": 4, r"RTX PRO 5000": 2}
+"""Compute slices of GPUs that have not 7, by a part of their name."""
+
+ANSWER = "expected the answer of /api/v1/query_range: status, data, resultType matrix, result"
+
+Labels = Mapping[str, str]
+
+
+def _counter(labels: Labels, given: Mapping[str, str]) -> str:
+    return given.get("metric") or labels.get("__name__") or labels.get("metric") or ""
+
+
+def _check_keys(given: Mapping[str, str]) -> None:
+    if problems := unknown_keys(given, PROMETHEUS_KEYS):
+        raise TraceError(*problems)
+
+
+def _check_counter(metric: str, where: str) -> None:
+    known = ", ".join(COUNTERS)
+    if not metric:
+        message = f"the series have no name: say by columns metric which of {known} they are"
+        raise refusal(message, where=where, value='""')
+    if metric not in COUNTERS:
+        raise refusal(f"no counter of activity; known are {known}", where=where, value=show(metric))
+
+
+def _chosen(metrics: Sequence[str], labels: Sequence[Labels]) -> str:
+    """The one counter to read of those in the file; that which is blind under MIG is refused there."""
+    chosen = next(name for name in COUNTERS if name in metrics)
+    of_mig = {metric for metric, of in zip(metrics, labels, strict=True) if _has_mig(of)}
+    if chosen == BLIND_UNDER_MIG and chosen in of_mig:
+        raise refusal(f"{chosen} of MIG instances (labels GPU_I_ID, GPU_I_PROFILE) is refused: {UNDER_MIG}")
+    return chosen
+
+
+def _others(metrics: Sequence[str], chosen: str) -> list[str]:
+    others = sorted({*metrics} - {chosen})
+    return [f"{', '.join(others)} is in the file too and not used: {chosen} is"] if others else []
+
+
+def _has_mig(labels: Labels) -> bool:
+    return bool(labels.get("GPU_I_ID") or labels.get("GPU_I_PROFILE"))
+
+
+def mig_weight(profile: str, *, model: str) -> float:
+    """Share of a GPU that a MIG instance such as ``2g.10gb`` is, by its compute slices; 1 without a profile.
+
+    >>> round(mig_weight("2g.10gb", model="NVIDIA A100-SXM4-40GB"), 4), mig_weight("2g.12gb", model="NVIDIA A30")
+    (0.2857, 0.5)
+    """
+    match = PROFILE.match(profile)
+    if match is None:
+        return 1.0
+    slices = next((count for name, count in SLICES.items() if re.search(name, model)), 7)
+    return min(1.0, int(match[1]) / slices)
+
+
+class _Series(NamedTuple):
+    """Where the samples of one time series belong."""
+
+    gpu: int
+    group: int
+    weight: float
+
+
+def _first(labels: Labels, names: Sequence[str]) -> str:
+    return next((labels[name] for name in names if labels.get(name)), "")
+
+
+def _series(labels: Labels, group_label: str | None, found: SampleRows) -> _Series:
+    gpu = _first(labels, GPU_LABELS)
+    if not gpu:
+        gpu = f"{_first(labels, HOST_LABELS)} {labels.get('gpu', labels.get('device', 'GPU'))}".strip()
+    if _has_mig(labels):
+        gpu = f"{gpu} MIG {labels.get('GPU_I_ID', labels.get('GPU_I_PROFILE', ''))}"
+    names: Sequence[str] = (group_label,) if group_label else GROUP_LABELS
+    if group_label is None and any(name.startswith("exported_") for name in labels):
+        names = [name for name in GROUP_LABELS if name.startswith("exported_")]
+    weight = mig_weight(labels.get("GPU_I_PROFILE", ""), model=labels.get("modelName", ""))
+    return _Series(found.gpus[gpu], found.groups[_first(labels, names)], weight)
+
+
+def _take(rows: Rows, series: Sequence[_Series], metric: str, found: SampleRows) -> None:
+    """Append pairs of a time and a value, each with its series."""
+    texts = rows.columns["value"]
+    rows.leave_out([is_missing(text) for text in texts], NO_VALUE_STATED, texts)
+    time = rows.time("time", "a time or value")
+    percent = rows.read("value", partial(percent_of, scale=COUNTERS[metric]), "a time or value")
+    kept = rows.kept
+    gpu, group, weight = zip(*series, strict=True) if series else ((), (), ())
+    found.add(
+        time=time[kept],
+        gpu=np.array(gpu)[kept],
+        group=np.array(group)[kept],
+        percent=percent[kept],
+        weight=np.array(weight)[kept],
+    )
+
+
+def _done(found: SampleRows, log: Log, metric: str, columns: Mapping[str, str], notes: list[str]) -> Samples:
+    log.check(len(found), "a sample")
+    log.clock.relative = False
+    if found["weight"].min() < 1:
+        notes.append("MIG instances count as their share of the GPU, by compute slices")
+    return found.done(metric, log.reading("prometheus", len(found), columns, notes))
+
+
+# ---- the answer to a query
+
+
+def read_json(text: io.TextIOWrapper, given: Mapping[str, str], clock: Clock) -> Samples:
+    """The samples of an answer to a range query."""
+    _check_keys(given)
+    result = _result_of(_parsed(text))
+    labels = [{str(k): str(v) for k, v in series["metric"].items()} for series in result]
+    metrics = [_counter(of, given) for of in labels]
+    for n, metric in enumerate(metrics, 1):
+        _check_counter(metric, f"series {n}")
+    chosen = _chosen(metrics, labels)
+    log, found = Log(clock), SampleRows()
+    for n, (of, metric, series) in enumerate(zip(labels, metrics, result, strict=True), 1):
+        if metric == chosen:
+            belongs = _series(of, given.get("group"), found)
+            pairs = series["values"]
+            rows = _pairs(pairs, n, log)
+            _take(rows, [belongs] * len(pairs), chosen, found)
+    return _done(found, log, chosen, dict(given), _others(metrics, chosen))
+
+
+def _parsed(text: io.TextIOWrapper) -> Any:
+    body = text.read(MAX_JSON_BYTES + 1)
+    if len(body) > MAX_JSON_BYTES:
+        raise refusal(
+            f"JSON longer than {MAX_JSON_BYTES} characters: ask Prometheus for a larger step or a shorter period"
+        )
+    if sum(body.count(mark) for mark in ",[{") > MAX_JSON_VALUES:
+        raise refusal(f"JSON of more than {MAX_JSON_VALUES // 3} samples: ask Prometheus for a larger step")
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 1)
+        raise refusal(f"no JSON; {ANSWER}", where=f"line {line}", value=show(str(error))) from error
+
+
+def _result_of(answer: Any) -> list[dict[str, Any]]:
+    """The series of an answer, whose shape is checked."""
+    if not isinstance(answer, dict):
+        raise refusal(ANSWER, where="line 1", value=type(answer).__name__)
+    if answer.get("status") == "error":
+        value = show(answer.get("error", ""))
+        raise refusal("Prometheus answered with an error", where="status", value=value)
+    data = answer.get("data")
+    data = data if isinstance(data, dict) else {}
+    kind, result = data.get("resultType"), data.get("result")
+    if kind != "matrix":
+        message = f"a matrix is needed; {ANSWER}"
+        raise refusal(message, where="data.resultType", value=show(str(kind)))
+    if not isinstance(result, list) or not all(map(_is_series, result)):
+        message = f"a list of series; {ANSWER}"
+        raise refusal(message, where="data.result", value=show(type(result).__name__))
+    if not result:
+        message = "no series: the query found nothing in this period"
+        raise refusal(message, where="data.result", value="[]")
+    return result
+
+
+def _is_series(series: Any) -> bool:
+    return (
+        isinstance(series, dict)
+        and isinstance(series.get("metric"), dict)
+        and isinstance(series.get("values"), list)
+    )
+
+
+def _pairs(pairs: list[Any], line: int, log: Log) -> Rows:
+    """The samples of one series of an answer; those that are no pairs are left out."""
+    columns: dict[str, list[str]] = {"time": [], "value": []}
+    broken: list[int] = []
+    for n, pair in enumerate(pairs):
+        try:
+            when, value = pair
+        except (TypeError, ValueError):
+            broken.append(n)
+            when = value = ""
+        columns["time"].append(str(when))
+        columns["value"].append(str(value))
+    rows = Rows(log, [line] * len(pairs), columns)
+    if broken:
+        which = np.isin(np.arange(len(pairs)), broken)
+        rows.leave_out(which, "is no pair of a time and a value", [str(pair) for pair in pairs], fault=True)
+    return rows
+
+
+# ---- tables
+
+
+def read_table(table: Table, given: Mapping[str, str], clock: Clock) -> Samples:
+    """The samples of a table: a row a sample with the labels in columns, or a column a series with the labels in its header."""
+    _check_keys(given)
+    time_at = _place(table, "time", SAMPLE_COLUMNS["time"], given)
+    if time_at is None:
+        raise table.missing("prometheus", "a time")
+    wide = {at: dict(LABEL.findall(name)) for at, name in enumerate(table.header) if "{" in name}
+    if wide:
+        return _read_wide(table, given, clock, time_at, wide)
+    return _read_long(table, given, clock, time_at)
+
+
+def _place(table: Table, key: str, names: tuple[str, ...], given: Mapping[str, str]) -> int | None:
+    return table.find({key: names}, {k: v for k, v in given.items() if k == key}).get(key)
+
+
+def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: int) -> Samples:
+    named = [at for at, name in enumerate(table.header) if name in COUNTERS]
+    value_at = _place(table, "value", ("value",), given)
+    if value_at is None:
+        if not named:
+            needs = f"a column value, or one called as the counter ({', '.join(COUNTERS)})"
+            raise table.missing("prometheus", needs)
+        value_at = min(named, key=lambda at: list(COUNTERS).index(table.header[at]))
+        given = {**given, "metric": table.header[value_at]}
+    label_at = [at for at in range(len(table.header)) if at not in (time_at, value_at, *named)]
+    log, found = Log(clock), SampleRows()
+    known: dict[tuple[str, ...], _Series] = {}
+    chosen = ""
+    for lines, cells in table.blocks(log):
+        keys = [tuple([row[at] for at in label_at]) for row in cells]
+        for line, key in zip(lines, keys, strict=True):
+            if key not in known:
+                labels = {table.header[at]: text for at, text in zip(label_at, key, strict=True)}
+                chosen = _same_counter(labels, given, line, chosen)
+                known[key] = _series(labels, given.get("group"), found)
+        columns = {"time": [row[time_at] for row in cells], "value": [row[value_at] for row in cells]}
+        _take(Rows(log, lines, columns), [known[key] for key in keys], chosen, found)
+    used = {"time": table.header[time_at], "value": table.header[value_at], **given}
+    return _done(found, log, chosen, used, [])
+
+
+def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: str) -> str:
+    """The counter of a series, which has to be that of those before it."""
+    metric = _counter(labels, given)
+    _check_counter(metric, f"line {line}")
+    if before not in ("", metric):
+        message = f"several counters in one table: export {MIG_COUNTER} alone"
+        raise refusal(message, where=f"line {line}", value=show(metric))
+    return _chosen([metric], [labels])
+
+
+def _read_wide(
+    table: Table, given: Mapping[str, str], clock: Clock, time_at: int, wide: Mapping[int, Labels]
+) -> Samples:
+    metric_of = {
+        at: _counter(labels, given) or table.header[at].split("{")[0].strip() for at, labels in wide.items()
+    }
+    for at, metric in metric_of.items():
+        _check_counter(metric, f"column {at + 1}")
+    metrics = list(metric_of.values())
+    chosen = _chosen(metrics, list(wide.values()))
+    log, found = Log(clock), SampleRows()
+    read = [at for at, metric in metric_of.items() if metric == chosen]
+    series = [_series(wide[at], given.get("group"), found) for at in read]
+    for lines, cells in table.blocks(log):
+        columns = {
+            "time": [row[time_at] for row in cells for _ in read],
+            "value": [row[at] for row in cells for at in read],
+        }
+        rows = Rows(log, [line for line in lines for _ in read], columns)
+        _take(rows, series * len(cells), chosen, found)
+    columns_read = {"time": table.header[time_at]}
+    return _done(found, log, chosen, columns_read, _others(metrics, chosen))

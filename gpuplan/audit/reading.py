@@ -1,0 +1,115 @@
+"""Reading a trace: a file of jobs, or of samples of the activity of GPUs -> numbers, and what could be read of them.
+
+Nothing is guessed in silence. A row that cannot be read is left out and counted with its reason and its first line; a
+file of which less than half can be read is refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import re
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
+from os import PathLike
+from typing import BinaryIO
+from zoneinfo import ZoneInfo
+
+from gpuplan.audit.files import open_text
+from gpuplan.audit.jobs import JOB_COLUMNS, read_jobs
+from gpuplan.audit.prometheus import read_json, read_table
+from gpuplan.audit.samples import SAMPLE_COLUMNS, read_samples
+from gpuplan.audit.slurm import read_sacct
+from gpuplan.audit.table import Table
+from gpuplan.audit.trace import Jobs, Samples, refusal
+from gpuplan.audit.values import Clock
+from gpuplan.scenario import one_line, show
+
+READERS: Mapping[str, Callable[[Table, Mapping[str, str], Clock], Jobs | Samples]] = {
+    "jobs": read_jobs,
+    "sacct": read_sacct,
+    "samples": read_samples,
+    "nvidia-smi": partial(read_samples, format="nvidia-smi"),
+    "prometheus": read_table,
+}
+FORMATS = ("auto", *READERS)
+
+NO_HEADER = re.compile(r"[\d\s.:/%-]*|\[?N/A\]?|GPU-.*|NVIDIA .*")
+
+
+def read_trace(
+    path: str | PathLike[str] | BinaryIO,
+    *,
+    format: str = "auto",
+    columns: Mapping[str, str] | None = None,
+    time_zone: str = "UTC",
+) -> Jobs | Samples:
+    """Jobs or samples of a file, with a `Reading` that says what was used, what was left out and why.
+
+    It is a CSV (comma, semicolon, tab or |, UTF-8 or UTF-16 with its mark) or the JSON of Prometheus, either packed with gzip
+    or not. ``format`` is one of `FORMATS`; ``auto`` goes by the header. ``columns`` names the file's column for what is read:
+    keys of `JOB_COLUMNS`, `SACCT_COLUMNS`, `SAMPLE_COLUMNS` or `PROMETHEUS_KEYS`; for Prometheus ``group`` names a label and
+    ``metric`` the counter where a query has dropped it. ``time_zone`` is the IANA name of the zone of times that state no
+    offset. Of a local time that comes twice the first is taken, one that a clock change leaves out is read with the offset
+    before it; both are counted in the notes. What cannot be used raises a `TraceError` with the line and what is expected.
+    """
+    if format not in FORMATS:
+        raise refusal("one of " + ", ".join(FORMATS), where="format", value=show(format))
+    try:
+        clock = Clock(ZoneInfo(time_zone))
+    except (KeyError, ValueError, OSError):
+        message = "an IANA name such as Europe/Berlin or UTC"
+        raise refusal(message, where="time_zone", value=show(time_zone)) from None
+    on_disk = isinstance(path, str | PathLike)
+    try:
+        with open(path, "rb") if isinstance(path, str | PathLike) else nullcontext(path) as file:
+            return _read(file, format, dict(columns or {}), clock)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise refusal(f"the file cannot be unpacked: {error}") from error
+    except csv.Error as error:
+        raise refusal(f"the file is no CSV: {error}; is a quotation mark left open?") from error
+    except RecursionError as error:
+        raise refusal("the file is nested too deeply") from error
+    except OSError as error:
+        name = one_line(str(path)) if on_disk else "the file"
+        raise refusal(f"cannot read {name}: {error.strerror or error}") from error
+
+
+def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> Jobs | Samples:
+    text, start = open_text(file)
+    if start[0] in "{[":
+        if format not in ("auto", "prometheus"):
+            message = f"JSON, where format {format!r} is a CSV"
+            raise refusal(message, where="line 1", value=show(start[:20]))
+        return read_json(text, given, clock)
+    table = Table(text)
+    return READERS[_recognised(table, given) if format == "auto" else format](table, given, clock)
+
+
+def _recognised(table: Table, given: Mapping[str, str]) -> str:
+    """The format that header and columns named by hand speak for, the surest sign first."""
+    names, header = {*table.names}, table.header
+    jobs, samples = table.find(JOB_COLUMNS, {}), table.find(SAMPLE_COLUMNS, {})
+    signs = (
+        ("sacct", names & {"jobid", "jobidraw"} and names & {"alloctres", "reqtres", "allocgres", "reqgres"}),
+        ("nvidia-smi", any(name.lower().startswith("utilization.gpu") for name in header)),
+        ("prometheus", any("DCGM_FI_" in name or name == "__name__" or "{" in name for name in header)),
+        ("prometheus", "value" in names and names & {"uuid", "modelname", "gpu"}),
+        ("jobs", given.keys() & {"gpus", "duration", "submit", "start", "end"}),
+        ("samples", given.keys() & {"percent", "gpu", "time"}),
+        ("jobs", "gpus" in jobs and jobs.keys() & {"duration", "end"}),
+        ("samples", samples.keys() >= {"time", "percent"}),
+    )
+    found = next((format for format, so in signs if so), None)
+    if found is not None:
+        return found
+    if all(NO_HEADER.fullmatch(name) for name in header):
+        message = "the file has no header: export it with one (nvidia-smi without noheader, sacct without --noheader)"
+    else:
+        message = (
+            "not recognised. Jobs need a time (submit or start), a duration or an end, and gpus; samples a time, a gpu and a per "
+            "cent; sacct JobID and AllocTRES. Name the columns by hand where they are called otherwise"
+        )
+    raise refusal(message, where="line 1", value=table.listed())

@@ -1,0 +1,298 @@
+"""The jobs of a trace on proposed hosts, by replay and by formula, and silos against the pool."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpuplan.audit.curves import Steps, period_s
+from gpuplan.audit.trace import Jobs
+from gpuplan.audit.use import few_groups
+from gpuplan.models.demand.queueing import (
+    hayward_b,
+    hayward_wait_longer_chance,
+    kaufman_roberts,
+    least_servers,
+    peakedness_of_mix,
+)
+from gpuplan.models.demand.simulation import Progress, Replayed, replay
+from gpuplan.units import exact
+
+MOST_PARTS = 16
+"""Finest fraction of a GPU that is counted in the formulas for mixed sizes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """One way to answer a question, and its answers."""
+
+    name: str
+    assumption: str
+    chance: float
+    """On as many GPUs as the proposed hosts have."""
+    gpus_needed: int | None
+    """Fewest GPUs with which the chance is at most the target; None on hosts that differ, of which none can be added."""
+
+
+@dataclass(frozen=True, slots=True)
+class Silo:
+    """A group on GPUs of its own."""
+
+    group: str
+    jobs: int
+    offered_gpus: float
+    gpus: int
+    utilisation: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """The same jobs on proposed hosts, by replay and by formula."""
+
+    hosts: tuple[int, ...]
+    policy: str
+    wait_limit_h: float
+    share: float
+    jobs: int
+    offered_gpus: float
+    peakedness: float
+    poisson_peakedness: float
+    waiting: Replayed
+    """On the hosts, everybody waits."""
+    turned_away_share: float
+    """On the hosts, nobody waits: who finds too few GPUs free is turned away."""
+    turned_away: tuple[Method, ...]
+    waits_long: tuple[Method, ...]
+    """Chance of waiting longer than the limit."""
+    silos: tuple[Silo, ...]
+    silo_gpus: int
+    silo_utilisation: float
+    """Offered load over GPUs, which is the utilisation as long as the trace goes on as it is."""
+    pool_gpus: int
+    pool_utilisation: float
+
+
+class Cancelled(Exception):
+    """The comparison was ended by its caller."""
+
+
+def compare(
+    jobs: Jobs,
+    *,
+    hosts: Sequence[int],
+    policy: str = "pack",
+    wait_limit_h: float = 1 / 6,
+    share: float = 0.05,
+    peakedness: float | None = None,
+    progress: Callable[[str], bool] | None = None,
+) -> Comparison:
+    """The same jobs on proposed hosts, by replay and by formula, and silos against the pool; their requests count, not starts.
+
+    At most a ``share`` of the jobs may wait longer than ``wait_limit_h``, or be turned away. ``peakedness`` for Hayward's formulas
+    is that of the GPUs wanted in the trace where none is given. ``progress`` is called with what is being worked out, and ends
+    the comparison by returning False: `Cancelled`. A ValueError names an input out of its range, or a job that needs more GPUs
+    than all hosts have. Only ``replay on the hosts`` knows hosts and policy (pack or spread); all others see one pool of as many
+    GPUs. The fewest GPUs of replays are found by bisection, as if more GPUs never made more jobs wait; first come first served
+    does not promise that for every trace. Jobs larger than a host run as VMs of whole hosts.
+    """
+    if not 0 < share < 1 or not 0 <= wait_limit_h < math.inf:
+        raise ValueError(
+            f"share is {share}, wait_limit_h {wait_limit_h}: must be between 0 and 1, and at least 0"
+        )
+    jobs = few_groups(jobs)
+    replays = _Replays(jobs, policy, wait_limit_h, progress)
+    waiting = replays.run(hosts, "the proposed hosts, everybody waits")
+    turned_away = replays.run(
+        hosts, "the proposed hosts, nobody waits", longest_wait_h=0.0
+    ).turned_away_share()
+    first, last = period_s(jobs)
+    hours = (last - first) / 3600
+    offered = float((jobs.gpus * jobs.duration_s).sum()) / 3600 / hours
+    wanted = Steps(jobs.submit_s, jobs.duration_s, jobs.gpus).curve(first, last)
+    sizes, count = np.unique(jobs.gpus, return_counts=True)
+    loads = [float(jobs.duration_s[jobs.gpus == size].sum()) / 3600 / hours for size in sizes]
+    poisson = peakedness_of_mix(loads, sizes=sizes.tolist())
+    z = wanted.peakedness if peakedness is None else peakedness
+    mean_size = float(jobs.gpus.mean())
+    mean_h = float((jobs.gpus * jobs.duration_s).sum() / jobs.gpus.sum()) / 3600
+    gpus = sum(hosts)
+    start = max(1, math.ceil(offered))
+
+    def needed(chance: Callable[[int], float]) -> int:
+        return least_servers(chance, target=share, start=start)
+
+    def bursty_b(n: int) -> float:
+        return hayward_b(n, load=offered, peakedness=z) if z > 0 else float(n < offered)
+
+    def long_wait(n: int, by: float) -> float:
+        if by <= 0:
+            return float(n < offered)
+        return hayward_wait_longer_chance(
+            n, load=offered, peakedness=by, duration_h=mean_h, wait_h=wait_limit_h
+        )
+
+    turned = [
+        *_kaufman_roberts(gpus, share, loads, sizes, count),
+        Method("hayward", f"one pool, peakedness {z:.3g}, sizes in it", bursty_b(gpus), needed(bursty_b)),
+        Method(
+            "replay",
+            "one pool, the jobs as they came",
+            replays.turned_away(gpus),
+            needed(replays.turned_away),
+        ),
+        Method(
+            "replay on the hosts",
+            f"the proposed hosts, {policy}",
+            turned_away,
+            _on_equal_hosts(replays, hosts, share, Replayed.turned_away_share, 0.0),
+        ),
+    ]
+    pool_gpus = needed(replays.waits_long)
+    long = [
+        Method(
+            "erlang-c",
+            f"one pool, independent arrivals, all of the mean size {mean_size:.3g}",
+            long_wait(gpus, mean_size),
+            needed(lambda n: long_wait(n, mean_size)),
+        ),
+        Method(
+            "hayward",
+            f"one pool, peakedness {z:.3g}",
+            long_wait(gpus, z),
+            needed(lambda n: long_wait(n, z)),
+        ),
+        Method("replay", "one pool, the jobs as they came", replays.waits_long(gpus), pool_gpus),
+        Method(
+            "replay on the hosts",
+            f"the proposed hosts, {policy}",
+            waiting.longer_share(wait_limit_h),
+            _on_equal_hosts(replays, hosts, share, lambda r: r.longer_share(wait_limit_h), math.inf),
+        ),
+    ]
+    silos = _silos(jobs, policy, wait_limit_h, share, hours, progress)
+    silo_gpus = sum(s.gpus for s in silos)
+    return Comparison(
+        hosts=tuple(hosts),
+        policy=policy,
+        wait_limit_h=wait_limit_h,
+        share=share,
+        jobs=len(jobs.gpus),
+        offered_gpus=offered,
+        peakedness=wanted.peakedness,
+        poisson_peakedness=poisson,
+        waiting=waiting,
+        turned_away_share=turned_away,
+        turned_away=tuple(turned),
+        waits_long=tuple(long),
+        silos=silos,
+        silo_gpus=silo_gpus,
+        silo_utilisation=offered / silo_gpus,
+        pool_gpus=pool_gpus,
+        pool_utilisation=offered / pool_gpus,
+    )
+
+
+class _Replays:
+    """Replays of the same jobs."""
+
+    def __init__(
+        self, jobs: Jobs, policy: str, wait_limit_h: float, progress: Callable[[str], bool] | None
+    ) -> None:
+        self.arrival = (jobs.submit_s - jobs.submit_s.min()) / 3600
+        self.duration = jobs.duration_s / 3600
+        self.gpus = jobs.gpus
+        self.policy, self.wait_limit_h, self.progress = policy, wait_limit_h, progress
+
+    def run(self, hosts: Sequence[int], what: str, longest_wait_h: float = math.inf) -> Replayed:
+        def going_on(_: Progress | None = None) -> bool:
+            return self.progress is None or self.progress(f"Replay on {what}")
+
+        if not going_on():
+            raise Cancelled
+        done = replay(
+            self.arrival,
+            duration_h=self.duration,
+            gpus=self.gpus,
+            hosts=hosts,
+            policy=self.policy,
+            longest_wait_h=longest_wait_h,
+            split=True,
+            progress=going_on,
+        )
+        if done.ended == "cancelled":
+            raise Cancelled
+        return done
+
+    def waits_long(self, gpus: int) -> float:
+        """Share that waits longer than the limit in one pool; all of them if the largest job never fits."""
+        if gpus < self.gpus.max():
+            return 1.0
+        return self.run([gpus], f"a pool of {gpus} GPUs").longer_share(self.wait_limit_h)
+
+    def turned_away(self, gpus: int) -> float:
+        if gpus < self.gpus.max():
+            return 1.0
+        return self.run([gpus], f"a pool of {gpus} GPUs, nobody waits", 0.0).turned_away_share()
+
+
+def _kaufman_roberts(
+    gpus: int, share: float, loads: Sequence[float], sizes: np.ndarray, count: np.ndarray
+) -> list[Method]:
+    """Left out where fractions of a GPU are too many to count in equal parts."""
+    parts = math.lcm(*(exact(float(size)).denominator for size in sizes))
+    if parts > MOST_PARTS:
+        return []
+    units = [round(float(size) * parts) for size in sizes]
+    capacity = max(gpus * parts, max(units))
+    while True:
+        curve = kaufman_roberts(capacity, loads=loads, sizes=units) @ (count / count.sum())
+        enough = np.flatnonzero(curve[::parts] <= share)
+        if len(enough):
+            break
+        capacity *= 2
+    name = "one pool, independent arrivals of the same sizes"
+    return [Method("kaufman-roberts", name, float(curve[gpus * parts]), int(enough[0]))]
+
+
+def _on_equal_hosts(
+    replays: _Replays,
+    hosts: Sequence[int],
+    share: float,
+    chance: Callable[[Replayed], float],
+    longest_wait_h: float,
+) -> int | None:
+    """GPUs of the fewest hosts like the proposed ones; None where these differ."""
+    size = hosts[0]
+    if set(hosts) != {size}:
+        return None
+
+    def on(n: int) -> float:
+        if n * size < math.ceil(replays.gpus.max() / size) * size:
+            return 1.0
+        return chance(replays.run([size] * n, f"{n} hosts of {size} GPUs", longest_wait_h))
+
+    return size * least_servers(on, target=share, start=len(hosts))
+
+
+def _silos(
+    jobs: Jobs,
+    policy: str,
+    wait_limit_h: float,
+    share: float,
+    hours: float,
+    progress: Callable[[str], bool] | None,
+) -> tuple[Silo, ...]:
+    found = []
+    for n, group in enumerate(jobs.groups):
+        at = jobs.group == n
+        if not at.any():
+            continue
+        alone = jobs.where(at)
+        offered = float((alone.gpus * alone.duration_s).sum()) / 3600 / hours
+        replays = _Replays(alone, policy, wait_limit_h, progress)
+        gpus = least_servers(replays.waits_long, target=share, start=max(1, math.ceil(offered)))
+        found.append(Silo(group, len(alone.gpus), offered, gpus, offered / gpus))
+    return tuple(sorted(found, key=lambda s: -s.gpus))

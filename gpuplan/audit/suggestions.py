@@ -1,0 +1,321 @@
+"""Groups of a scenario that ask for the GPU-hours of a trace, and the scenario made of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from gpuplan.audit.curves import REAL_TIME_S, WEEK_H, Steps, week_edges
+from gpuplan.audit.table import MAX_NAME
+from gpuplan.audit.trace import Jobs
+from gpuplan.audit.use import Audit
+from gpuplan.scenario import (
+    GROUP_FIELD_BY_NAME,
+    MAX_GPUS,
+    MAX_GROUPS,
+    MAX_VMS,
+    Group,
+    Origin,
+    Scenario,
+    one_line,
+)
+from gpuplan.wording import amount, number
+
+WINDOW_SHARE = 0.95
+WINDOW_HOURS = 14
+WINDOW_DAYS = 7
+WEEKDAY_DAYS = 14
+WINDOW_JOBS = 30
+"""A class of jobs has working hours if so large a share of its GPU-hours is within so few hours, seen in so many days and jobs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A group of a scenario that asks for as many GPU-hours as a part of the trace."""
+
+    name: str
+    group: str
+    """Group of the trace; empty for small ones of several groups."""
+    gpus_each: float
+    vms_each: int
+    people: int
+    """Jobs at once that were exceeded in 1 % of the time only."""
+    active_share: float
+    jobs_per_day: float
+    """On each of the days named by ``days``."""
+    work_h: float
+    hours: str
+    days: str
+    time_zone: str
+    days_seen: float
+    """Such days in the trace: times jobs_per_day, work_h and GPUs gives its GPU-hours."""
+    note: str
+    rounded_up: bool
+    """Whether it asks for more GPU-hours than the trace, because a scenario cannot hold as few."""
+
+
+@dataclass(slots=True)
+class _Class:
+    group: str
+    gpus: float
+    jobs: np.ndarray
+    gpu_h: float
+
+
+def suggest_groups(audit: Audit, *, most: int = 12, gpus_per_host: int = 8) -> tuple[Suggestion, ...]:
+    """Groups of a scenario that ask for the GPU-hours of the jobs of a trace; none for samples, which do not say who asked.
+
+    There is one for each group and size, those with most GPU-hours first; the small ones together by size, rounded up to
+    the next power of 2, until there are at most ``most``. Jobs with more than ``gpus_per_host`` GPUs become several VMs. Where
+    GPUs are rounded up, the length of a piece of work goes down, so GPU-hours stay. Only a class too small for any scenario
+    asks for more than the trace, which its note says. A group has hours and weekdays where nearly all its GPU-hours are
+    within them, else it runs around the clock.
+    """
+    if not 1 <= most <= MAX_GROUPS or not 1 <= gpus_per_host <= 16:
+        raise ValueError(
+            f"most is {most}, gpus_per_host {gpus_per_host}: must be from 1 to {MAX_GROUPS}, and from 1 to 16"
+        )
+    if audit.allocation is None or not isinstance(audit.trace, Jobs):
+        return ()
+    jobs = audit.trace
+    first, last = audit.allocation.first_s, audit.allocation.last_s
+    edges, hour = week_edges(first, last, ZoneInfo(audit.time_zone))
+    names: set[str] = set()
+    return tuple(
+        _suggestion(c, jobs, edges, hour, audit.time_zone, gpus_per_host, names) for c in _classes(jobs, most)
+    )
+
+
+def _classes(jobs: Jobs, most: int) -> list[_Class]:
+    """Group and size, the small ones merged by size until there are few enough."""
+    gpu_h = jobs.gpus * jobs.duration_s / 3600
+    pairs, which = np.unique(np.column_stack([jobs.group, jobs.gpus]), axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    order = np.argsort(which, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(which))[:-1])
+    found = [
+        _Class(jobs.groups[int(group)], float(size), at, float(gpu_h[at].sum()))
+        for (group, size), at in zip(pairs.tolist(), parts, strict=True)
+    ]
+    found.sort(key=lambda c: -c.gpu_h)
+    if len(found) <= most:
+        return found
+    for kept in range(most - 1, -1, -1):
+        others = _merged(found[kept:])
+        if kept + len(others) <= most:
+            return found[:kept] + others
+    while len(others) > most:
+        least = min(range(len(others)), key=lambda n: others[n].gpu_h)
+        into = least + 1 if least + 1 < len(others) else least - 1
+        low, high = sorted((least, into))
+        others[low : high + 1] = [_joined(others[low : high + 1], others[high].gpus)]
+    return others
+
+
+def _merged(classes: Sequence[_Class]) -> list[_Class]:
+    sizes: dict[float, list[_Class]] = {}
+    for c in classes:
+        sizes.setdefault(2.0 ** math.ceil(math.log2(c.gpus)), []).append(c)
+    return [_joined(part, size) for size, part in sorted(sizes.items())]
+
+
+def _joined(parts: Sequence[_Class], gpus: float) -> _Class:
+    return _Class("", gpus, np.concatenate([c.jobs for c in parts]), sum(c.gpu_h for c in parts))
+
+
+def _shape(gpus: float, per_host: int) -> tuple[float, int, int]:
+    """GPUs of a VM, VMs of a piece of work and such pieces of a job: whole VMs that come out even where they can, each in a host."""
+    if gpus <= per_host:
+        return max(gpus, _range("gpus_each")[0]), 1, 1
+    even = max(n for n in range(1, per_host + 1) if gpus % n == 0)
+    vms = int(gpus) // even
+    if 2 * even < per_host:
+        vms = math.ceil(gpus / per_host)
+        even = math.ceil(gpus / vms)
+    pieces = math.ceil(vms / _range("vms_each")[1])
+    return even, math.ceil(vms / pieces), pieces
+
+
+def _range(name: str) -> tuple[float, float]:
+    """What a field of a group can hold."""
+    field = GROUP_FIELD_BY_NAME[name]
+    return field.low, field.high
+
+
+def _pieces(vm_h_per_day: float, work_h: float) -> tuple[float, float]:
+    """Pieces of work a day and the length of each that keep the hours a day, as near to the length as a scenario can hold."""
+    shortest, longest = _range("work_h")
+    fewest, most = _range("jobs_per_day")
+    per_day = vm_h_per_day / min(max(work_h, shortest), longest)
+    per_day = min(max(per_day, fewest), most)
+    return per_day, min(max(vm_h_per_day / per_day, shortest), longest)
+
+
+def _suggestion(
+    part: _Class,
+    jobs: Jobs,
+    edges: np.ndarray,
+    hour: np.ndarray,
+    time_zone: str,
+    per_host: int,
+    names: set[str],
+) -> Suggestion:
+    begin, length = jobs.submit_s[part.jobs], jobs.duration_s[part.jobs]
+    at_once = Steps(begin, length, np.ones(len(begin))).curve(edges[0], edges[-1])
+    spent = np.diff(Steps(begin, length, jobs.gpus[part.jobs]).until(edges))
+    week = np.bincount(hour, weights=spent, minlength=WEEK_H)
+    there_h = np.bincount(hour, weights=np.diff(edges), minlength=WEEK_H) / 3600
+    seen_days = there_h.sum() / 24
+    real = edges[0] >= REAL_TIME_S and seen_days >= WINDOW_DAYS and len(begin) >= WINDOW_JOBS
+    start, hours = _window(week.reshape(7, 24).sum(axis=0)) if real else (0, 24)
+    workday = np.roll(week, -start).reshape(7, 24).sum(axis=1)
+    weekdays = (
+        real and seen_days >= WEEKDAY_DAYS and workday[:5].sum() >= WINDOW_SHARE * max(workday.sum(), 1e-9)
+    )
+    days_seen = float(np.roll(there_h, -start)[:120].sum() / 24 if weekdays else seen_days)
+
+    gpus_each, vms_each, pieces = _shape(part.gpus, per_host)
+    vm_h = part.gpu_h / gpus_each / vms_each
+    jobs_per_day, work_h = _pieces(vm_h / days_seen, vm_h / len(begin) / pieces)
+    rounded_up = jobs_per_day * work_h * days_seen > vm_h * (1 + 1e-9)
+    note = f"{amount(len(begin), 'job')} and {number(round(part.gpu_h, 1))} GPU-hours of the trace"
+    tail = f", {amount(part.gpus, 'GPU')}"
+    name = (one_line(part.group) or "other")[: MAX_NAME - len(tail) - 4].strip() + tail
+    n = 1
+    while name in names:
+        n += 1
+        name = f"{name.removesuffix(f'~{n - 1}')}~{n}"
+    names.add(name)
+    return Suggestion(
+        name=name,
+        group=part.group,
+        gpus_each=gpus_each,
+        vms_each=vms_each,
+        people=max(1, math.ceil(at_once.p99_gpus)) * pieces,
+        active_share=1.0,
+        jobs_per_day=jobs_per_day,
+        work_h=work_h,
+        hours=f"{start:02}:00-{(start + hours - 1) % 24 + 1:02}:00",
+        days="weekdays" if weekdays else "every-day",
+        time_zone=time_zone,
+        days_seen=days_seen,
+        note=note + ("; rounded up to the least that a scenario can hold" if rounded_up else ""),
+        rounded_up=rounded_up,
+    )
+
+
+def _window(day: np.ndarray) -> tuple[int, int]:
+    """First hour and length of the shortest window that holds nearly all of a day's GPU-hours, or the whole day."""
+    for length in range(1, WINDOW_HOURS + 1):
+        sums = [float(np.roll(day, -start)[:length].sum()) for start in range(24)]
+        best = int(np.argmax(sums))
+        if sums[best] >= WINDOW_SHARE * day.sum() > 0:
+            return best, length
+    return 0, 24
+
+
+def suggested_scenario(
+    base: Scenario, found: Audit, suggestions: Sequence[Suggestion], file: str = "a trace"
+) -> Scenario:
+    """A scenario with the suggested groups in place of those of ``base``, and the measured peakedness.
+
+    A stated total is dropped; few of the requests wait longer than ``base`` says unless it accepts another risk. Jobs are
+    no closed group, so an assumption of known people is dropped as well. ``file`` is the trace's name for the origins. A
+    ValueError says that there are no jobs, a VM has more GPUs than a host of ``base``, or no design is as large as the trace.
+    """
+    use = found.allocation
+    if use is None:
+        raise ValueError("samples say nothing about jobs, so they give no groups")
+    _refuse(base, suggestions)
+    scenario = replace(
+        base, groups=(), origins=tuple(o for o in base.origins if not o[0].startswith("groups"))
+    )
+    measured = Origin("measured", "scenario", note=f"audit of {one_line(file)[:80]}, {use.days:.0f} days")
+    guessed = Origin("assumed", "scenario", note="guessed from the size of the jobs of an audit")
+    for s in suggestions:
+        group_id = scenario.new_group_id(s.name)
+        around = s.hours == "00:00-24:00"
+        group = Group(
+            id=group_id,
+            name=s.name,
+            use_case=_use_case(s),
+            people=s.people,
+            active_share=s.active_share,
+            vms_each=s.vms_each,
+            gpus_each=s.gpus_each if s.gpus_each < 1 else int(s.gpus_each),
+            sites=None if around and s.days == "every-day" else s.time_zone,
+            hours=None if around else s.hours,
+            days=None if s.days == "every-day" else s.days,
+            work_h=float(f"{s.work_h:.4g}"),
+            jobs_per_day=float(f"{s.jobs_per_day:.4g}"),
+        )
+        scenario = scenario.with_groups((*scenario.groups, group))
+        scenario = scenario.with_origin(f"groups.{group_id}", measured)
+        for name in ("jobs_per_day", "work_h") if s.rounded_up else ():
+            scenario = scenario.with_origin(f"groups.{group_id}.{name}", replace(guessed, note=s.note))
+        for name in ("use_case", "remote_allowed", "low_latency", "isolation", "access"):
+            scenario = scenario.with_origin(f"groups.{group_id}.{name}", guessed)
+    asked = scenario.demand
+    scenario = replace(
+        scenario,
+        demand=replace(
+            asked,
+            stated_gpus=None,
+            rule="wait-time" if asked.rule in ("sum", "hours") else asked.rule,
+            method="auto" if asked.method == "closed" else asked.method,
+            peakedness=float(f"{min(max(use.wanted.peakedness, 0.1), 10_000):.4g}"),
+            peakedness_low=None,
+            peakedness_high=None,
+        ),
+    )
+    if scenario.demand.method != asked.method:
+        scenario = scenario.with_origin(
+            "demand.method", replace(guessed, note="jobs are no closed group of people")
+        )
+    return scenario.with_origin("demand.peakedness", measured)
+
+
+def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
+    """Stop where no scenario can hold these groups."""
+    per_host = base.hardware.gpus_per_host
+    widest = max((s.gpus_each for s in suggestions), default=0.0)
+    if widest > per_host:
+        raise ValueError(
+            f"a suggestion has {widest:g} GPUs in a VM, a host {per_host}: must be made with gpus_per_host={per_host}"
+        )
+    vms = sum(s.people * s.vms_each for s in suggestions)
+    peak = sum(s.people * s.vms_each * s.gpus_each for s in suggestions)
+    mean = sum(s.jobs_per_day * s.work_h / _window_h(s.hours) * s.vms_each * s.gpus_each for s in suggestions)
+    if max(vms / MAX_VMS, peak / MAX_GPUS, mean / MAX_GPUS) > 1:
+        raise ValueError(
+            f"the jobs hold {number(round(max(peak, mean)))} GPUs at once in {number(vms)} VMs: no scenario is larger than "
+            f"{number(MAX_GPUS)} GPUs and {number(MAX_VMS)} VMs; leave out the largest jobs"
+        )
+    most = max(suggestions, key=lambda s: s.people, default=None)
+    if most and most.people > _range("people")[1]:
+        raise ValueError(
+            f"{most.name} has {number(most.people)} jobs at once: a group has at most {number(_range('people')[1])}"
+        )
+
+
+def _window_h(hours: str) -> int:
+    """Length of the hours of a suggestion."""
+    start, end = (int(clock[:2]) for clock in hours.split("-"))
+    return (end - start - 1) % 24 + 1
+
+
+def _use_case(suggestion: Suggestion) -> str:
+    """The use case of Table 1 that jobs of this size look like."""
+    if suggestion.vms_each > 1:
+        return "horovod"
+    return (
+        "high-end-training"
+        if suggestion.gpus_each > 1
+        else "ds-workstation"
+        if suggestion.gpus_each == 1
+        else "small-workstation"
+    )

@@ -1,0 +1,107 @@
+"""Times and lengths of time as they are written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+from traces import jobs_of, refused
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "seconds"),
+    [
+        ("duration", "90", 90),
+        ("duration_s", "90.5", 90.5),
+        ("duration (min)", "2", 120),
+        ("Run Time [hours]", "1.5", 5400),
+        ("elapsed", "02:03", 123),
+        ("elapsed", "1:02:03", 3723),
+        ("elapsed", "2-01:00:00", 176400),
+        ("elapsed", "2 days 01:00:00", 176400),
+        ("duration_ms", "1500", 1.5),
+    ],
+)
+def test_lengths_of_time(column: str, value: str, seconds: float) -> None:
+    jobs = jobs_of(f"submit,{column},gpus\n2024-05-01 00:00:00,{value},1\n")
+    assert jobs.duration_s.tolist() == [seconds]
+
+
+def test_decimal_commas_where_semicolons_divide() -> None:
+    assert jobs_of("submit;duration;gpus\n2024-05-01;60;0,5\n").gpus.tolist() == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "utc"),
+    [
+        ("2024-05-01 12:00:00", "UTC", "2024-05-01T12:00:00"),
+        ("2024-05-01T12:00:00Z", "Asia/Tokyo", "2024-05-01T12:00:00"),
+        ("2024-05-01T12:00:00+05:30", "UTC", "2024-05-01T06:30:00"),
+        ("2024-05-01T12:00:00-0800", "UTC", "2024-05-01T20:00:00"),
+        ("2024-05-01T12:00:00.250+02", "UTC", "2024-05-01T10:00:00.250"),
+        ("2024-05-01 12:00", "Asia/Kolkata", "2024-05-01T06:30:00"),
+        ("2024/05/01 12:00:00.5", "America/Chicago", "2024-05-01T17:00:00.500"),
+        ("2024-01-01 12:00:00", "America/Chicago", "2024-01-01T18:00:00"),
+        ("2024-05-01", "Europe/Berlin", "2024-04-30T22:00:00"),
+        ("1714564800", "Europe/Berlin", "2024-05-01T12:00:00"),
+        ("1714564800123", "Europe/Berlin", "2024-05-01T12:00:00.123"),
+    ],
+)
+def test_times(text: str, zone: str, utc: str) -> None:
+    rows = f"submit,duration,gpus\n{text},60,1\n{text},60,1\n"
+    expected = datetime.fromisoformat(utc).replace(tzinfo=UTC).timestamp()
+    assert jobs_of(rows, time_zone=zone).submit_s.tolist() == pytest.approx([expected] * 2, abs=1e-6)
+
+
+def test_every_minute_around_both_clock_changes() -> None:
+    # Berlin: 31 March 2024 02:00 -> 03:00, 27 October 03:00 -> 02:00
+    zone = ZoneInfo("Europe/Berlin")
+    local = [
+        datetime(2024, month, day, hour, minute, 30)
+        for month, day in ((3, 31), (10, 27))
+        for hour in range(5)
+        for minute in range(60)
+    ]
+    text = "submit,duration,gpus\n" + "".join(f"{t:%Y-%m-%d %H:%M:%S},60,1\n" for t in local)
+    jobs = jobs_of(text, time_zone="Europe/Berlin")
+    assert jobs.submit_s.tolist() == [t.replace(tzinfo=zone).timestamp() for t in local]
+    notes = " ".join(jobs.reading.notes)
+    assert "60 times come twice in Europe/Berlin" in notes
+    assert "60 times do not exist in Europe/Berlin" in notes
+
+
+def test_a_zone_that_moves_by_half_an_hour() -> None:
+    zone = ZoneInfo("Australia/Lord_Howe")
+    local = [datetime(2024, 4, 7, hour, minute) for hour in range(4) for minute in range(60)]
+    text = "submit,duration,gpus\n" + "".join(f"{t:%Y-%m-%d %H:%M:%S},60,1\n" for t in local)
+    jobs = jobs_of(text, time_zone="Australia/Lord_Howe")
+    assert jobs.submit_s.tolist() == [t.replace(tzinfo=zone).timestamp() for t in local]
+    assert any(note.startswith("30 times come twice") for note in jobs.reading.notes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-13-01 00:00:00",
+        "2024-05-01 25:00:00",
+        "2024-05-01 00:00:75",
+        "-5",
+        "yesterday",
+        "05/01/2024",
+        "1e300",
+    ],
+)
+def test_what_is_no_time(text: str) -> None:
+    good = "2024-05-01 00:00:00,60,1\n"
+    jobs = jobs_of(f"submit,duration,gpus\n{good}{text},60,1\n{good}")
+    (left,) = jobs.reading.skipped
+    assert left[:3] == ("submit is no time", 1, 3)
+    assert text[:9] in left.example
+
+
+@pytest.mark.parametrize(
+    "duration", ["9" * 5000 + "-00:01:30", "9" * 400 + ":01:30", "9" * 5000, "1e999", "nan", "-1"]
+)
+def test_durations_that_are_none(duration: str) -> None:
+    assert "line 2" in refused(f"submit,duration,gpus\n2024-05-01,{duration},1\n")
