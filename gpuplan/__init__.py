@@ -6,11 +6,15 @@
 (8, 32, 28)
 """
 
-from gpuplan.catalog import Catalog, CatalogError, load_catalog
-from gpuplan.plan import Plan, make_plan
-from gpuplan.plan.checks import check_plan
-from gpuplan.report import plan_dict, plan_frames
-from gpuplan.scenario import Scenario, ScenarioError, load_scenario
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpuplan.catalog import Catalog, CatalogError, load_catalog
+    from gpuplan.plan import Plan, make_plan
+    from gpuplan.plan.checks import check_plan
+    from gpuplan.report import plan_dict, plan_frames
+    from gpuplan.scenario import Scenario, ScenarioError, load_scenario
 
 __version__ = "0.1.0"
 
@@ -28,3 +32,24 @@ __all__ = [
     "plan_dict",
     "plan_frames",
 ]
+
+_ROOMS = {
+    "gpuplan.catalog": ("Catalog", "CatalogError", "load_catalog"),
+    "gpuplan.scenario": ("Scenario", "ScenarioError", "load_scenario"),
+    "gpuplan.plan": ("Plan", "make_plan"),
+    "gpuplan.plan.checks": ("check_plan",),
+    "gpuplan.report": ("plan_dict", "plan_frames"),
+}
+"""What is loaded when one of its names is first used: `import gpuplan` alone takes no time."""
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_ROOM_OF[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -52,7 +52,17 @@ def catalog() -> Catalog:
 
 
 def test_every_file_is_a_declared_table() -> None:
-    assert sorted([*KINDS, *META]) == FILES
+    assert sorted([*KINDS, *META, "inputs"]) == FILES
+
+
+def test_inputs_are_of_known_units_and_tables(catalog: Catalog) -> None:
+    counted = {"year", "min", "TB"}
+    for row in table("inputs"):
+        assert row["unit"] in {"", *counted, *SUFFIX.values()}, row
+        assert row["optional"] in ("true", "false"), row
+        assert (row["kind"] == "id") == (row["table"] in KINDS and row["table"] != ""), row
+        assert (row["kind"] == "choice") == ("|" in row["choices"]), row
+        assert row["label"] and (row["question"] or row["path"] in ("name", "customer", "groups.*.name")), row
 
 
 @pytest.mark.parametrize("name", FILES)

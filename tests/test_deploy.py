@@ -41,7 +41,7 @@ def text_of(name: str) -> str:
 
 
 def test_every_option_and_file_that_is_named_exists() -> None:
-    actions = cli._parser()._subparsers
+    actions = cli.parser("app")._subparsers
     assert actions is not None
     (commands,) = [each for each in actions._group_actions if isinstance(each, argparse._SubParsersAction)]
     known = set(commands.choices["app"]._option_string_actions)

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from gpuplan.app.serve import HEALTH
-from gpuplan.cli import BASE_URL, TOKEN
+from gpuplan.cli.serving import BASE_URL, TOKEN
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "Dockerfile").read_text(encoding="utf-8")

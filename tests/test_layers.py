@@ -101,6 +101,19 @@ def test_importing_gpuplan_pulls_in_little() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_public_names_are_loaded_when_they_are_used() -> None:
+    code = (
+        "import sys, gpuplan; from gpuplan.cli import parser; parser().format_help()\n"
+        "print(sorted({'numpy', 'yaml', 'gpuplan.scenario', 'gpuplan.plan'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert all(getattr(gpuplan, name) is not None for name in gpuplan.__all__)
+    assert set(gpuplan.__all__) <= set(dir(gpuplan))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = gpuplan.nothing
+
+
 def test_a_session_that_has_seen_every_step_has_loaded_little() -> None:
     code = """if True:
         import sys, ipywidgets

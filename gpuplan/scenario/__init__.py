@@ -3,6 +3,24 @@
 ``load_scenario`` reads a file or an example, ``FIELDS`` describes every input, ``Scenario.with_value`` changes one.
 """
 
+from gpuplan.scenario.checking import (
+    MAX_ENTRIES,
+    MAX_GROUPS,
+    MAX_ORIGINS,
+    MAX_VMS,
+    from_dict,
+    wrong_values,
+)
+from gpuplan.scenario.files import (
+    MAX_FILE_BYTES,
+    MAX_VALUES,
+    decode_scenario,
+    example_names,
+    load_scenario,
+    parse_scenario,
+    scenario_path,
+)
+from gpuplan.scenario.hours_and_sites import hours_length_h, hours_min, sites_people
 from gpuplan.scenario.inputs import (
     FIELD_BY_PATH,
     FIELDS,
@@ -13,26 +31,12 @@ from gpuplan.scenario.inputs import (
     MODES,
     PRICE,
     RULES,
-    Field,
-    Problem,
-    ScenarioError,
     field_of,
-    hours_length_h,
-    hours_min,
-    one_line,
-    parse_value,
-    show,
-    shown_name,
-    sites_people,
 )
+from gpuplan.scenario.kinds import Field, parse_value
+from gpuplan.scenario.problems import Problem, ScenarioError, one_line, show, shown_name
 from gpuplan.scenario.scenario import (
     DEFAULT,
-    MAX_ENTRIES,
-    MAX_FILE_BYTES,
-    MAX_GROUPS,
-    MAX_ORIGINS,
-    MAX_VALUES,
-    MAX_VMS,
     STATED,
     UNASSIGNED,
     Availability,
@@ -42,15 +46,8 @@ from gpuplan.scenario.scenario import (
     Origin,
     Scenario,
     Training,
-    decode_scenario,
-    example_names,
-    from_dict,
-    json_schema,
-    load_scenario,
-    parse_scenario,
-    scenario_path,
-    wrong_values,
 )
+from gpuplan.scenario.schema import json_schema
 
 __all__ = [
     "DEFAULT",

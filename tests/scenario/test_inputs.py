@@ -1,31 +1,16 @@
-"""Inputs: what each may hold, and what is said of a value that it may not."""
+"""The table of inputs: every row is allowed, asked for, and the default of a record."""
 
 from __future__ import annotations
 
-import datetime
-import itertools
-from typing import Any
+import dataclasses
 
 import pytest
 
 from gpuplan import Scenario
-from gpuplan.scenario import (
-    FIELDS,
-    GROUP_FIELDS,
-    Group,
-    ScenarioError,
-    field_of,
-    hours_min,
-    parse_value,
-    show,
-    shown_name,
-    sites_people,
-)
-
-WRONG = [
-    None, "", "x", "-1", -1, 0.5, "1/0", "1/2/3", "1e3", "NaN", float("nan"), float("inf"), "1" * 60, 10**30, True,
-    [], {}, b"1", "101 %", "\u0663", "1_000", (1,), object(),
-]  # fmt: skip
+from gpuplan.facts import BASES
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, PRICE, Group, field_of, parse_value
+from gpuplan.scenario.inputs import INPUTS, TABLE, defaults
+from gpuplan.scenario.kinds import KINDS
 
 
 def test_every_default_is_allowed() -> None:
@@ -33,222 +18,32 @@ def test_every_default_is_allowed() -> None:
         assert parse_value(spec, spec.default, spec.path) == spec.default
         assert spec.allowed()
         assert spec.label
-    defaults = {f.path: f.default for f in GROUP_FIELDS}
-    assert {name: getattr(Group("a"), name) for name in defaults} == defaults
+
+
+def test_records_have_the_defaults_of_the_table() -> None:
+    names = {f.path: f.default for f in GROUP_FIELDS}
+    assert {name: getattr(Group("a"), name) for name in names} == names
     assert {f.path: Scenario().get(f.path) for f in FIELDS} == {f.path: f.default for f in FIELDS}
+    assert [f.name for f in dataclasses.fields(Group)] == ["id", *names]
 
 
-@pytest.mark.parametrize(
-    ("path", "given", "value"),
-    [
-        ("groups.a.gpus_each", "1/8", 0.125),
-        ("groups.a.gpus_each", " 12.5 % ", 0.125),
-        ("groups.a.gpus_each", "2", 2),
-        ("groups.a.gpus_each", 0.01, 0.01),
-        ("groups.a.gpus_each", "4/2", 2),
-        ("groups.a.active_share", "40 %", 0.4),
-        ("groups.a.active_share", ".4", 0.4),
-        ("groups.a.active_share", "100%", 1.0),
-        ("groups.a.active_share", "1e-06", 0.000001),  # what YAML takes for text in a JSON file
-        ("groups.a.people", "30", 30),
-        ("groups.a.people", 30.0, 30),
-        ("groups.a.name", "  Team  ", "Team"),
-        ("demand.stated_gpus", "", None),
-        ("hardware.server", "", None),
-        ("network.link_gbit_s", "100", 100),
-        ("platform.vsphere", 7.0, "7.0"),  # what YAML makes of 7.0 without quotes
-        ("platform.bitfusion", True, True),
-        ("demand.wait_min", "7.5", 7.5),
-        ("demand.wait_min", "10", 10),
-        ("demand.chance", "5 %", 0.05),
-        ("groups.a.growth", "-10 %", -0.1),
-        ("groups.a.growth", "300 %", 3.0),
-        ("cost.as_of", "2026-11-21", "2026-11-21"),
-        ("cost.as_of", datetime.date(2026, 11, 21), "2026-11-21"),  # what YAML makes of it without quotes
-        ("cost.as_of", "", None),
-        ("cost.currency", " eur ", "EUR"),
-        ("cost.usd_rate", "83.5", 83.5),
-        ("cost.hardware_discount", "20 %", 0.2),
-        ("prices.gpus/t4-16gb", "1999.5", 1999.5),
-        ("prices.rack-year", 0, 0),
-        ("prices.rack-year", "", None),
-        ("ranges.cost.pue", "1.2 to 1.8", (1.2, 1.8)),
-        ("ranges.cost.pue", "1.2 - 1.8", (1.2, 1.8)),
-        ("ranges.groups.a.people", [20, 60], (20, 60)),
-        ("ranges.cost.discount_rate", "5% to 10%", (0.05, 0.1)),
-        ("ranges.cost.pue", "", None),
-        ("groups.a.hours", "9-18", "09:00-18:00"),
-        ("groups.a.hours", "22:30 - 6.15", "22:30-06:15"),
-        ("groups.a.hours", "0-24", "00:00-24:00"),
-        ("groups.a.hours", "18-0", "18:00-24:00"),
-        ("groups.a.hours", "", None),
-        ("groups.a.days", "weekdays", "weekdays"),
-        ("groups.a.sites", " Bangalore  25,Austin 15 ", "Bangalore 25, Austin 15"),
-        ("groups.a.sites", "UTC+5:30", "UTC+5:30"),
-        ("groups.a.sites", "San Francisco, America/Sao_Paulo", "San Francisco, America/Sao_Paulo"),
-        ("internal.notes", " one\r\n\ttwo \n", "one\n\ttwo"),
-        ("internal.notes", " \n ", None),
-        ("internal.margin", "18 %", 0.18),
-        ("internal.margin", "", None),
-    ],
-)
-def test_forms_and_files_give_text(path: str, given: Any, value: Any) -> None:
-    read = parse_value(field_of(path), given, path)
-    assert read == value
-    assert type(read) is type(value)
+def test_an_attribute_without_a_row_is_an_error() -> None:
+    with pytest.raises(KeyError, match=r"demand\.nothing"):
+
+        @defaults("demand.")
+        class _Demand:
+            nothing: int = TABLE
 
 
-def test_wrong_values_everywhere_are_refused_with_field_value_and_what_is_allowed() -> None:
-    for path, wrong in itertools.product(
-        [f.path for f in FIELDS] + [f"groups.a.{f.path}" for f in GROUP_FIELDS], WRONG
-    ):
-        spec = field_of(path)
-        try:
-            value = parse_value(spec, wrong, path)
-        except ScenarioError as error:
-            (found,) = error.problems
-            assert (found.path, found.message) == (path, spec.allowed())
-            assert found.value == show(wrong)
-            assert len(found.value) <= 60
-            assert str(error).isprintable()
-            continue
-        # what is accepted is in the bounds of the field
-        if value is None:
-            assert spec.optional
-        elif spec.kind == "int":
-            assert type(value) is int
-            assert spec.low <= value <= spec.high
-        elif spec.kind in ("share", "gpus", "number"):
-            assert spec.low <= value <= spec.high
-        elif spec.kind == "text":
-            assert spec.low <= len(value) <= spec.high
-        elif spec.kind == "choice":
-            assert value in spec.choices
-        elif spec.kind == "bool":
-            assert type(value) is bool
+def test_a_default_has_a_basis_and_what_may_be_empty_has_none() -> None:
+    for path, spec in INPUTS.items():
+        assert spec.kind in KINDS, path
+        assert (spec.default in (None, "")) == (spec.basis == ""), path
+        assert spec.basis in ("", *BASES), path
+        assert spec.default is None or not spec.optional, path
 
 
-@pytest.mark.parametrize(
-    ("path", "given"),
-    [
-        ("groups.a.people", -1),
-        ("groups.a.people", 100_001),
-        ("groups.a.people", 2.5),
-        ("groups.a.people", True),
-        ("groups.a.people", "300 %"),
-        ("groups.a.active_share", 1.01),
-        ("groups.a.active_share", "40"),
-        ("groups.a.gpus_each", 0),
-        ("groups.a.gpus_each", 0.0099),
-        ("groups.a.gpus_each", 1.5),
-        ("groups.a.gpus_each", 17),
-        ("groups.a.name", "a\nb"),
-        ("groups.a.name", "x" * 61),
-        ("groups.a.name", "\ud800"),
-        ("groups.a.remote_allowed", "yes"),
-        ("groups.a.access", "magic"),
-        ("demand.stated_gpus", 0),
-        ("hardware.gpus_per_host", 17),
-        ("availability.host_failures", 5),
-        ("network.link_gbit_s", 26),
-        ("network.transport", ["tcp"]),
-        ("name", ""),
-        ("demand.wait_min", "10 %"),
-        ("demand.chance", 0),
-        ("groups.a.growth", "-60 %"),
-        ("cost.as_of", "2026-02-30"),
-        ("cost.as_of", "21.11.2026"),
-        ("cost.as_of", "2026-11"),
-        ("cost.currency", "euro"),
-        ("cost.currency", ""),
-        ("cost.currency", "E1R"),
-        ("cost.usd_rate", 0),
-        ("cost.years", 0),
-        ("cost.years", 8),
-        ("cost.hardware_discount", 0.91),
-        ("cost.discount_rate", "60 %"),
-        ("cost.utilisation", 0),
-        ("cost.pue", 0.9),
-        ("prices.rack-year", -1),
-        ("prices.rack-year", 2e9),
-        ("prices.rack-year", "cheap"),
-        ("prices.rack-year", True),
-        ("ranges.cost.pue", [2, 1]),
-        ("ranges.cost.pue", [1]),
-        ("ranges.cost.pue", [1, 2, 3]),
-        ("ranges.cost.pue", 1.5),
-        ("ranges.cost.pue", "1.5"),
-        ("ranges.cost.pue", [float("nan"), 2]),
-        ("ranges.cost.pue", [-1, 2]),
-        ("groups.a.hours", "9"),
-        ("groups.a.hours", "09:00-09:00"),
-        ("groups.a.hours", "09:10-18:00"),
-        ("groups.a.hours", "24-6"),
-        ("groups.a.hours", "9-25"),
-        ("groups.a.days", "Mondays"),
-        ("groups.a.sites", "Bangalore 25, Austin"),
-        ("groups.a.sites", "Bangalore 0, Austin 0"),
-        ("groups.a.sites", "Bangalore,,Austin"),
-        ("groups.a.sites", "25"),
-        ("groups.a.sites", ", ".join(["Austin"] * 9)),
-        ("groups.a.sites", 7),
-        ("internal.notes", "x" * 4_001),
-        ("internal.notes", "a\0b"),
-        ("internal.notes", "a\u2028b"),
-        ("internal.notes", ["a"]),
-        ("internal.margin", 0.91),
-        ("internal.margin", -0.1),
-        ("internal.margin", "18"),
-    ],
-)
-def test_values_that_are_not_allowed(path: str, given: Any) -> None:
-    with pytest.raises(ScenarioError):
-        parse_value(field_of(path), given, path)
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("a.docx", "a.docx"),
-        ("", "The file"),
-        ("a\nb\u202e\0\ud800", "a\\nb\\u202e\\x00\\ud800"),
-        ("x" * 81, "x" * 77 + "..."),
-        ("\0" * 80, "\\x00" * 19 + "\\..."),
-    ],
-)
-def test_names_of_files_are_shown_short_and_on_one_line(name: str, shown: str) -> None:
-    assert shown_name(name) == shown
-
-
-def test_hours_and_sites_are_read_back() -> None:
-    assert hours_min("22:30-06:15") == (1350, 375)
-    assert hours_min(None) == (0, 1440)
-    assert sites_people("Bangalore 25, San Francisco 15") == (("Bangalore", 25), ("San Francisco", 15))
-    assert sites_people("UTC+5:30, Austin") == (("UTC+5:30", 1), ("Austin", 1))
-    assert sites_people(None) == (("UTC", 1),)
-
-
-def test_sites_begin_with_any_letter() -> None:
-    path = "groups.a.sites"
-    assert parse_value(field_of(path), "\u00d8rsta 3, Zu\u0308rich 4", path) == "\u00d8rsta 3, Z\u00fcrich 4"
-    for wrong in ("_Berlin", "7 Oaks", "-Berlin"):
-        with pytest.raises(ScenarioError):
-            parse_value(field_of(path), wrong, path)
-
-
-@pytest.mark.parametrize("given", ["12,500", "12.500", "1.000", "1,000,000"])
-def test_thousands_with_a_point_or_comma_are_refused_with_the_reason(given: str) -> None:
-    """1.000 is one to some and a thousand to others, so it is neither."""
-    with pytest.raises(
-        ScenarioError, match=f"without a point or comma: {given.replace(',', '').replace('.', '')}"
-    ):
-        parse_value(field_of("demand.stated_gpus"), given, "demand.stated_gpus")
-    assert parse_value(field_of("cost.discount_rate"), "0.125", "cost.discount_rate") == 0.125
-
-
-@pytest.mark.parametrize("given", [5e-324, 1e-13, "0.0000000000001", "0.00000000001 %"])
-def test_next_to_nothing_is_refused_with_the_least_that_counts(given: Any) -> None:
-    path = "groups.g.active_share"
-    with pytest.raises(ScenarioError, match=r"active_share: .* what is not 0 is at least 0\.000000000001"):
-        parse_value(field_of(path), given, path)
-    assert [parse_value(field_of(path), value, path) for value in (0, 1e-12, "0 %")] == [0, 1e-12, 0]
+def test_groups_prices_and_ranges_have_a_field_at_any_path() -> None:
+    assert field_of("groups.a.people").label == "People"
+    assert field_of("prices.gpus/t4-16gb") is PRICE
+    assert field_of("ranges.groups.a.people").kind == "range"

@@ -1,0 +1,238 @@
+"""Loading: the tables of the shipped folder, with the user's own laid over them, as one checked catalog.
+
+Three kinds of table, declared in `tables.csv`: *facts* (one row per value of an item, all with the same
+columns), *rows* (one row per record) and *sources*. `schema.csv` says what every column may hold,
+`parameters.csv` what every parameter of a fact table may hold.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from gpuplan.catalog.catalog import Catalog, Item, Row
+from gpuplan.catalog.layout import META, Layout, parse_line, read_layout
+from gpuplan.catalog.tables import CatalogError, Column, Line, NotAllowed, did_you_mean, read_lines, short
+from gpuplan.facts import Fact, Source, data_root
+
+_ANY = "any"
+
+
+_Key = tuple[str, ...]
+_Raw = dict[str, dict[_Key, Line]]
+_Records = list[tuple[Line, dict[str, Any]]]
+
+
+def load_catalog(*folders: str | Path) -> Catalog:
+    """Read the shipped catalog, with the user's own folders laid over it.
+
+    Parameters
+    ----------
+    *folders : str or Path
+        Folders with any of the tables. A row with a known key (item and parameter, or id) replaces the
+        shipped one; other rows are added. Later folders win.
+
+    Returns
+    -------
+    Catalog
+        Frozen; without folders always the same object.
+
+    Raises
+    ------
+    CatalogError
+        If a file does not fit the schema, names an unknown source, or is no table.
+    """
+    if not folders:
+        return _base_catalog(data_root())
+    return _load(data_root(), tuple(Path(folder).expanduser().absolute() for folder in folders))
+
+
+@cache
+def _base_catalog(root: Path) -> Catalog:
+    return _load(root, ())
+
+
+def _load(root: Path, folders: tuple[Path, ...]) -> Catalog:
+    layout = read_layout(root)
+    raw: _Raw = {table: {} for table in layout.kinds}
+    _overlay(raw, layout, {table: root / f"{table}.csv" for table in layout.kinds})
+    for folder in folders:
+        _overlay(raw, layout, _own_files(folder, layout))
+    return _build(raw, layout, (root, *folders))
+
+
+def _own_files(folder: Path, layout: Layout) -> dict[str, Path]:
+    """Table files of a user's folder; anything that looks like a table and is none is an error."""
+    try:
+        paths = sorted(folder.iterdir())
+    except (OSError, ValueError):
+        message = "is not a folder that can be read; name one with tables like gpus.csv"
+        raise CatalogError(message, file=str(folder)) from None
+    files: dict[str, Path] = {}
+    for path in paths:
+        name = f"{folder.name}/{path.name}"
+        hidden = path.name.startswith((".", "~")) or path.suffix in (".md", ".txt")
+        if hidden or (path.is_dir() and path.suffix.lower() != ".csv"):
+            continue
+        if path.suffix == ".csv" and path.stem in (*META, "inputs"):
+            raise CatalogError("belongs to gpuplan and cannot be replaced; leave it out", file=name)
+        if path.suffix != ".csv" or path.stem not in layout.kinds:
+            known = [f"{table}.csv" for table in layout.kinds]
+            close = did_you_mean(path.name, known) or f"; tables are {', '.join(known)}"
+            raise CatalogError(f"is not a table of the catalog{close}", file=name)
+        files[path.stem] = path
+    return files
+
+
+def _overlay(raw: _Raw, layout: Layout, files: Mapping[str, Path]) -> None:
+    """Lay the lines of files over those that are there: a known key replaces, another adds."""
+    for table, path in files.items():
+        columns = layout.of(table)
+        width = 2 if layout.kinds[table] == "facts" else 1
+        seen: dict[_Key, int] = {}
+        for line in read_lines(path, tuple(column.name for column in columns)):
+            key = line.cells[:width]
+            if key in seen:
+                message = f"{short('/'.join(key))} is already in line {seen[key]}; keep one of the two"
+                raise line.error(columns[width - 1].name, message)
+            seen[key] = line.number
+            raw[table][key] = line
+
+
+def _build(raw: _Raw, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
+    records: dict[str, _Records] = {
+        table: [(line, parse_line(line, layout.of(table))) for line in lines.values()]
+        for table, lines in raw.items()
+    }
+    _check_references(records, layout)
+    items, rows, schema = {}, {}, {}
+    for table, kind in layout.kinds.items():
+        columns: Mapping[str, Column] = {column.name: column for column in layout.of(table)}
+        if kind == "facts":
+            columns = layout.parameters.get(table, {})
+            items[table] = _items(table, records[table], columns)
+        elif kind == "rows":
+            rows[table] = _rows(table, records[table])
+        schema[table] = MappingProxyType(columns)
+    profiles: dict[str, list[Row]] = {}
+    for row in rows.get("profiles", {}).values():
+        profiles.setdefault(row["gpu"], []).append(row)
+    sources = {cells["id"]: _source(cells) for _, cells in records["sources"]}
+    return Catalog(
+        folders=folders,
+        digest=_digest(raw, layout),
+        sources=MappingProxyType(sources),
+        titles=layout.titles,
+        schema=MappingProxyType(schema),
+        _items=MappingProxyType(items),
+        _rows=MappingProxyType(rows),
+        _profiles=MappingProxyType({gpu: tuple(given) for gpu, given in profiles.items()}),
+    )
+
+
+def _check_references(records: Mapping[str, _Records], layout: Layout) -> None:
+    """Every id that a cell names is in the table that its column refers to."""
+    ids = {table: {line.cells[0] for line, _ in given} for table, given in records.items()}
+    for table, given in records.items():
+        for column in layout.of(table):
+            for line, cells in given if column.references else ():
+                value = cells[column.name]
+                for one in value if isinstance(value, tuple) else (value,):
+                    if one is not None:
+                        _check_reference(line, column, one, ids)
+
+
+def _check_reference(line: Line, column: Column, named: str, ids: Mapping[str, set[str]]) -> None:
+    table, id = named.partition("/")[::2] if column.references == _ANY else (column.references, named)
+    if id not in ids.get(table, ()):
+        what = "source" if table == "sources" else f"id in {table}"
+        close = did_you_mean(id, ids.get(table, ())) or f"; it must be in {table}.csv"
+        raise line.error(column.name, f"there is no {what} {short(named)}{close}")
+
+
+def _source(cells: Mapping[str, Any]) -> Source:
+    return Source(**{name: value or "" for name, value in cells.items()})
+
+
+def _rows(table: str, records: _Records) -> Mapping[str, Row]:
+    rows = (
+        Row(
+            table=table,
+            id=cells["id"],
+            cells=MappingProxyType(cells),
+            basis=cells["basis"],
+            sources=cells["source"],
+            locator=cells.get("locator") or "",
+            note=cells.get("note") or "",
+        )
+        for _, cells in records
+    )
+    return MappingProxyType({row.id: row for row in rows})
+
+
+def _items(table: str, records: _Records, parameters: Mapping[str, Column]) -> Mapping[str, Item]:
+    found: dict[str, dict[str, Fact]] = {}
+    first: dict[str, Line] = {}
+    for line, cells in records:
+        item, parameter = cells["item"], _parameter(table, line, cells, parameters)
+        first.setdefault(item, line)
+        fact = _fact(f"{table}/{item}/{parameter.name}", line, cells, parameter)
+        found.setdefault(item, {})[parameter.name] = fact
+    for item, facts in found.items():
+        for parameter in parameters.values():
+            if parameter.required and parameter.name not in facts:
+                message = f"{short(item)} has no {parameter.name}, which every item needs"
+                raise first[item].error("parameter", message)
+    names = {item: str(facts["name"].value if "name" in facts else item) for item, facts in found.items()}
+    return MappingProxyType(
+        {item: Item(table, item, names[item], MappingProxyType(facts)) for item, facts in found.items()}
+    )
+
+
+def _parameter(table: str, line: Line, cells: Mapping[str, Any], parameters: Mapping[str, Column]) -> Column:
+    """The parameter that a line of a fact table is about, in its unit."""
+    parameter = parameters.get(cells["parameter"])
+    if parameter is None:
+        close = did_you_mean(cells["parameter"], parameters) or f"; {table} has {', '.join(parameters)}"
+        raise line.error("parameter", f"there is no parameter {short(cells['parameter'])}{close}")
+    if (cells["unit"] or "") != parameter.unit:
+        message = f"{short(cells['unit'] or '')} is not allowed; it needs {parameter.unit or 'no unit'}"
+        raise line.error("unit", message)
+    return parameter
+
+
+def _fact(key: str, line: Line, cells: Mapping[str, Any], parameter: Column) -> Fact:
+    try:
+        value = parameter.parse(cells["value"])
+    except NotAllowed as error:
+        raise line.error("value", f"{parameter.name}: {error}") from None
+    if value is None or isinstance(value, tuple):
+        raise line.error("value", f"{parameter.name}: it needs {parameter.expects()}")
+    try:
+        return Fact(
+            key=key,
+            value=value,
+            unit=parameter.unit,
+            low=cells["low"],
+            high=cells["high"],
+            basis=cells["basis"],
+            sources=cells["source"],
+            locator=cells["locator"] or "",
+            note=cells["note"] or "",
+        )
+    except ValueError as error:
+        raise line.error("low", str(error)) from None
+
+
+def _digest(raw: _Raw, layout: Layout) -> str:
+    """Hash of the content: neither the folder nor the order of the rows counts."""
+    content = hashlib.sha256()
+    for name in sorted(layout.meta):
+        content.update(repr((name, sorted(layout.meta[name]))).encode())
+    for table in sorted(raw):
+        content.update(repr((table, sorted(line.cells for line in raw[table].values()))).encode())
+    return content.hexdigest()[:12]

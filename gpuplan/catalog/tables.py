@@ -1,0 +1,239 @@
+"""Tables: CSV files checked line by line, and columns that say what a cell may hold."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpuplan.facts import Value
+
+Cell = Value | tuple[str, ...] | None
+"""A parsed cell: empty is None, a list of ids is a tuple."""
+
+MAX_BYTES = 20_000_000
+"""Largest file that is read. A catalog is small; anything bigger is a mistake."""
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]*")
+_INT = re.compile(r"[+-]?[0-9]{1,15}")
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+_DATE = re.compile(r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?")
+_CONTROL = re.compile("[\x00-\x1f\x7f\u2028\u2029]")
+_BOOL = {"true": True, "false": False}
+
+
+class CatalogError(ValueError):
+    """A table that cannot be used, or something that is not in the catalog.
+
+    Parameters
+    ----------
+    message : str
+        What is wrong and what is allowed, on one line.
+    file : str
+        Name of the file, with its folder; empty for a look-up that failed.
+    row : int or None
+        Line number in the file.
+    column : str
+        Name of the column; empty where the whole file or line is meant.
+    """
+
+    def __init__(self, message: str, *, file: str = "", row: int | None = None, column: str = "") -> None:
+        self.file, self.row, self.column = file, row, column
+        where = [file] if file else []
+        where += [f"line {row}"] if row is not None else []
+        where += [f"column {column}"] if column else []
+        super().__init__(": ".join([", ".join(where), message] if where else [message]))
+
+
+class NotAllowed(Exception):
+    """A cell that does not fit; the message says what is allowed."""
+
+
+def short(text: str) -> str:
+    """A text as a message shows it: quoted, cut if long."""
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def did_you_mean(key: str, known: Iterable[str]) -> str:
+    """Close names, so that a typing error is found at once; empty where none is close."""
+    from difflib import get_close_matches  # only on the way to an error
+
+    close = get_close_matches(key, list(known), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a file, whose errors say where it stands."""
+
+    file: str
+    number: int
+    cells: tuple[str, ...]
+
+    def error(self, column: str, message: str) -> CatalogError:
+        return CatalogError(message, file=self.file, row=self.number, column=column)
+
+
+def read_lines(path: Path, columns: tuple[str, ...]) -> list[Line]:
+    """Lines of a CSV file, checked for size, encoding and header but not yet for content."""
+    name = f"{path.parent.name}/{path.name}"
+    reader = csv.reader(io.StringIO(_text_of(path, name), newline=""), strict=True)
+    lines: list[Line] = []
+    try:
+        for raw in reader:
+            cells = tuple([cell.strip() for cell in raw])
+            if not any(cells):
+                continue
+            line = Line(name, reader.line_num, cells)
+            if any(map(_CONTROL.search, cells)):
+                message = "a cell has a line break or control character; keep each row on one line"
+                raise line.error("", message)
+            lines.append(line)
+    except csv.Error as error:
+        raise CatalogError(f"is not well-formed CSV ({error})", file=name, row=reader.line_num) from None
+    _check_shape(name, lines, columns)
+    return lines[1:]
+
+
+def _text_of(path: Path, name: str) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        size = max(len(data), path.stat().st_size)
+    except FileNotFoundError:
+        raise CatalogError("there is no such file", file=name) from None
+    except OSError as error:
+        raise CatalogError(f"cannot be read ({error.strerror or 'no reason given'})", file=name) from None
+    if size > MAX_BYTES:
+        raise CatalogError(f"the file has {size:,} bytes; at most {MAX_BYTES:,} are read", file=name)
+    if b"\0" in data:
+        raise CatalogError("is not a text file; a table is CSV in UTF-8", file=name)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        where = data.count(b"\n", 0, error.start) + 1
+        message = "is not UTF-8; save it as CSV with the encoding UTF-8"
+        raise CatalogError(message, file=name, row=where) from None
+
+
+def _check_shape(name: str, lines: list[Line], columns: tuple[str, ...]) -> None:
+    if not lines:
+        raise CatalogError(f"is empty; the first line must be {','.join(columns)}", file=name)
+    header = lines[0].cells
+    if header != columns:
+        odd = [c for c in header if c not in columns] or [c for c in columns if c not in header]
+        why = f"; look at {short(odd[0])}" if odd else ""
+        why += "; columns are separated by commas" if len(header) == 1 else ""
+        raise CatalogError(f"the columns must be {','.join(columns)}{why}", file=name, row=lines[0].number)
+    for line in lines:
+        if len(line.cells) != len(columns):
+            raise line.error("", f"has {len(line.cells)} cells; the table has {len(columns)} columns")
+
+
+# ---- cells
+
+
+def _parse_id(text: str) -> str:
+    if not _ID.fullmatch(text):
+        raise NotAllowed("an id of letters, digits and . _ + / -, without spaces")
+    return text
+
+
+def _parse_ids(text: str) -> tuple[str, ...]:
+    return tuple(_parse_id(part.strip()) for part in text.split(";"))
+
+
+def _parse_int(text: str) -> int:
+    if not _INT.fullmatch(text):
+        raise NotAllowed("a whole number")
+    return int(text)
+
+
+def parse_number(text: str) -> float:
+    if not _NUMBER.fullmatch(text) or not math.isfinite(float(text)):
+        raise NotAllowed("a number with a decimal point and no thousands separator")
+    return float(text)
+
+
+def _parse_bool(text: str) -> bool:
+    if text not in _BOOL:
+        raise NotAllowed("true or false")
+    return _BOOL[text]
+
+
+def _parse_date(text: str) -> str:
+    fault = NotAllowed("an ISO date such as 2024-10-03, 2024-10 or 2024")
+    if not _DATE.fullmatch(text):
+        raise fault
+    if len(text) == 10:
+        try:
+            datetime.date.fromisoformat(text)
+        except ValueError:
+            raise fault from None
+    return text
+
+
+TYPES: Mapping[str, tuple[Callable[[str], Cell], str]] = {
+    "id": (_parse_id, "an id"),
+    "text": (str, "a text"),
+    "int": (_parse_int, "a whole number"),
+    "number": (parse_number, "a number"),
+    "bool": (_parse_bool, "true or false"),
+    "date": (_parse_date, "an ISO date"),
+    "ids": (_parse_ids, "ids separated by '; '"),
+}
+"""Type of a column -> how a cell is read, and what it expects in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """What a column, or a parameter of a fact table, may hold."""
+
+    name: str
+    type: str
+    unit: str
+    """As in `gpuplan.units`; ``1`` for a count, empty for anything that is not a number."""
+    min: float | None
+    max: float | None
+    allowed: tuple[str, ...]
+    """The only texts allowed; empty where any is."""
+    required: bool
+    references: str
+    """Table whose ids the cell holds; ``any`` for ``table/id``."""
+    description: str
+
+    def parse(self, text: str) -> Cell:
+        """Value of a cell; NotAllowed when it does not fit."""
+        if not text:
+            if self.required:
+                raise NotAllowed(f"the cell is empty; it needs {self.expects()}")
+            return None
+        try:
+            value = TYPES[self.type][0](text)
+        except NotAllowed as error:
+            raise NotAllowed(f"{short(text)} is not allowed; it needs {error}") from None
+        if self.allowed and text not in self.allowed:
+            raise NotAllowed(f"{short(text)} is not allowed; it needs {self.expects()}")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            low, high = self.min, self.max
+            if (low is not None and value < low) or (high is not None and value > high):
+                raise NotAllowed(f"{short(text)} is out of range; it needs {self.expects()}")
+        return value
+
+    def expects(self) -> str:
+        """What the column allows, in words."""
+        if self.allowed:
+            return "one of " + ", ".join(self.allowed)
+        words = TYPES[self.type][1]
+        if self.min is not None and self.max is not None:
+            words += f" from {self.min:g} to {self.max:g}"
+        elif self.min is not None:
+            words += f" of at least {self.min:g}"
+        elif self.max is not None:
+            words += f" of at most {self.max:g}"
+        return words + (f" in {self.unit}" if self.unit not in ("", "1") else "")

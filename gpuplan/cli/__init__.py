@@ -1,0 +1,111 @@
+"""The command line: ``gpuplan plan``, ``demand``, ``network``, ``cost``, ``explore``, ``sensitivity``, ``compare``, ``report``, ``audit`` and others.
+
+A command is a row of ``COMMANDS``; its module, with its options and what it runs, is loaded when it is chosen.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from gpuplan import __version__
+
+BAD_INPUT = 2
+MOST_LINES = 20
+"""Things wrong with a file that are said at once."""
+INTERRUPTED = 130
+"""Ctrl-C was pressed."""
+COMMANDS = {
+    "plan": ("designs", "print the design for a scenario"),
+    "demand": ("designs", "print who wants GPUs when, how many are enough, and silos against a pool"),
+    "network": (
+        "designs",
+        "print what the network does to remote GPUs and to training, and the fabric",
+    ),
+    "cost": (
+        "designs",
+        "print what it costs by year, part and group, the bill of materials, prices, and rent or buy",
+    ),
+    "explore": (
+        "exploring",
+        "plan and rank many designs for the same demand, with the reason for each that loses",
+    ),
+    "sensitivity": (
+        "designs",
+        "print which inputs move cost and hosts most, and where the number of hosts changes",
+    ),
+    "compare": ("designs", "print 2 to 4 designs in columns"),
+    "report": (
+        "delivering",
+        "write what a customer keeps: design document, deck, workbook, scenario, Terraform",
+    ),
+    "audit": ("auditing", "print how GPUs are used today, from a file of jobs or of samples"),
+    "calibrate": (
+        "tables",
+        "fit the network models to the published measurements again, and print their errors",
+    ),
+    "catalog": ("tables", "list GPUs, servers, software and rules with their sources"),
+    "schema": ("tables", "print the JSON Schema of a scenario file"),
+    "app": ("serving", "serve the workbook as a web app"),
+}
+"""Command -> its module, where ``NAME_options`` adds its options and ``run_NAME`` runs it, and its help."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code is 0, 2 for bad input, 1 where there is nothing to show or a fit has moved, 130 after Ctrl-C."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may not know every character of a name
+            stream.reconfigure(errors="replace")
+    words = sys.argv[1:] if argv is None else argv
+    args = parser(*(word for word in words if word in COMMANDS)).parse_args(words)
+    try:
+        code = int(args.run(args))
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except _bad_input() as error:
+        lines = str(error).splitlines()
+        more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+        print("\n".join([*lines[:MOST_LINES], *more]), file=sys.stderr)
+        return BAD_INPUT
+
+
+def _bad_input() -> tuple[type[Exception], ...]:
+    """Errors that name what the user can put right; loaded when there is one."""
+    from gpuplan.audit.trace import TraceError
+    from gpuplan.catalog import CatalogError
+    from gpuplan.scenario import ScenarioError
+
+    return ScenarioError, CatalogError, TraceError
+
+
+def parser(*chosen: str) -> argparse.ArgumentParser:
+    """The parser of all commands, with the options of those that are chosen: to know them takes time."""
+    whole = argparse.ArgumentParser(
+        prog="gpuplan", description="Size shared-GPU clusters on vSphere, with a source behind every number."
+    )
+    whole.add_argument("--version", action="version", version=f"gpuplan {__version__}")
+    commands = whole.add_subparsers(required=True, metavar="command")
+    for name, (room, words) in COMMANDS.items():
+        command = commands.add_parser(name, help=words)
+        if name in chosen:
+            module = import_module(f"gpuplan.cli.{room}")
+            getattr(module, f"{name}_options")(command)
+            command.set_defaults(run=getattr(module, f"run_{name}"))
+            if name != "schema":
+                _takes_catalog(command)
+    return whole
+
+
+def _takes_catalog(command: argparse.ArgumentParser) -> None:
+    words = "folder with rows of your own that add to or replace the catalog's"
+    command.add_argument("--catalog", type=Path, dest="folder", metavar="DIR", help=words)

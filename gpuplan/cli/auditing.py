@@ -1,0 +1,150 @@
+"""``gpuplan audit``: how GPUs are used today."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from gpuplan.audit import (
+    FORMATS,
+    Comparison,
+    Jobs,
+    Samples,
+    audit,
+    compare,
+    read_trace,
+    suggest_groups,
+    suggested_scenario,
+)
+from gpuplan.catalog import Catalog
+from gpuplan.cli.options import (
+    catalog_of,
+    examples,
+    path_text,
+    print_answer,
+    read_numbers,
+    read_scenario,
+    refusal,
+    takes_json,
+    takes_progress,
+    tell_progress,
+)
+from gpuplan.plan import make_plan
+from gpuplan.report import audit_dict, audit_text
+from gpuplan.scenario import Scenario, from_dict, show, shown_name
+from gpuplan.wording import amount
+
+
+def audit_options(command: argparse.ArgumentParser) -> None:
+    add, path = command.add_argument, Path
+    add("file", type=path, help="CSV or JSON file, packed with gzip or not")
+    add("--name", default="", help="what the file is called, if it is kept under another name")
+    words = "what the file is (default: by its header)"
+    add("--format", choices=FORMATS, default="auto", help=words)
+    words = "column that holds submit, start, end, duration, gpus, group, user, time, gpu or percent"
+    add("--column", action="append", default=[], metavar="WHAT=NAME", help=words)
+    words = "of times without offset, and of the hours shown (default UTC)"
+    add("--time-zone", default="UTC", help=words)
+    add("--installed", help="GPUs there are today")
+    add("--largest", metavar="GPUS", help="leave out jobs with more GPUs")
+    words = "first share of the period to leave out of curves and hours"
+    add("--skip", default=0, metavar="SHARE", help=words)
+    add("--scenario", type=path, metavar="OUT", help="write the suggested groups as a scenario file")
+    words = f"replay the jobs on the hosts of this scenario (- reads it from the input), or of {examples()}"
+    add("--on", metavar="FILE", help=words)
+    words = "scenario whose hardware and platform the groups get (- reads it from the input)"
+    add("--base", metavar="FILE", help=words)
+    words = "wait that is too long, in minutes (default: that of the scenario of --on)"
+    add("--wait-min", help=words)
+    words = "share of the jobs that may wait longer (default: that of the scenario of --on)"
+    add("--share", help=words)
+    takes_json(command)
+    takes_progress(command)
+
+
+def run_audit(args: argparse.Namespace) -> int:
+    read_numbers(args, "--installed", "--largest", "--skip", "--wait-min", "--share")
+    catalog = catalog_of(args)
+    target = read_scenario(args.on) if args.on else None
+    base = read_scenario(args.base) if args.base else target or from_dict({})
+    name = shown_name(args.name or args.file.name)
+    tell_progress(args, step=f"Reading {name}")
+    trace = _trace(args)
+    tell_progress(args, step="Counting hours and groups")
+    try:
+        found = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
+    except ValueError as error:
+        raise refusal(f"cannot audit {name}: {error}") from None
+    suggestions = suggest_groups(found, gpus_per_host=base.hardware.gpus_per_host)
+    made, why = None, "samples name no jobs, so they give no groups"
+    if suggestions:
+        try:
+            made = suggested_scenario(base, found, suggestions, name)
+        except ValueError as error:
+            suggestions, why = (), str(error)
+            found = replace(found, notes=(*found.notes, f"No groups for a scenario: {why}"))
+    comparison, left_out = None, 0
+    if target and not isinstance(trace, Jobs):
+        raise refusal("only jobs can be replayed, and this file holds samples", "--on", args.on)
+    if args.scenario:
+        _write(args.scenario, made, why)
+    if target and isinstance(trace, Jobs):
+        comparison, left_out = _replayed(trace, target, catalog, args)
+    data = audit_dict(found, suggestions, comparison, left_out) if args.progress or args.json else {}
+    if args.progress:
+        tell_progress(args, audit=data, scenario=made.to_dict() if made else None)
+        return 0
+    return print_answer(args, lambda: data, lambda: audit_text(found, suggestions, comparison, left_out))
+
+
+def _write(path: Path, scenario: Scenario | None, why: str) -> None:
+    """Write the scenario that an audit suggests, or say why it suggests none."""
+    if scenario is None:
+        raise refusal(why, "--scenario", path_text(path))
+    try:
+        path.write_text(scenario.to_yaml(), encoding="utf-8")
+    except (OSError, ValueError) as error:
+        allowed = f"a file that can be written ({getattr(error, 'strerror', None) or error})"
+        raise refusal(allowed, "--scenario", path_text(path)) from None
+
+
+def _trace(args: argparse.Namespace) -> Jobs | Samples:
+    """The jobs or samples of the file; where nobody names groups each user is one."""
+    wrong = [text for text in args.column if "=" not in text]
+    if wrong:
+        raise refusal("what it holds and its name, such as gpus=num_gpus", "--column", wrong[0])
+    columns = dict(text.split("=", 1) for text in args.column)
+    trace = read_trace(args.file, format=args.format, columns=columns or None, time_zone=args.time_zone)
+    if isinstance(trace, Jobs) and trace.users and "group" not in trace.reading.columns:
+        columns |= {"group": trace.reading.columns["user"]}
+        trace = read_trace(args.file, format=args.format, columns=columns, time_zone=args.time_zone)
+    if args.largest is not None and isinstance(trace, Jobs):
+        trace = trace.where(trace.gpus <= args.largest)
+        if not len(trace.gpus):
+            raise refusal("a size that some job of the file has", "--largest", show(args.largest))
+    return trace
+
+
+def _replayed(
+    jobs: Jobs, target: Scenario, catalog: Catalog, args: argparse.Namespace
+) -> tuple[Comparison, int]:
+    """(the jobs replayed on the hosts of a scenario, jobs left out because they ask for more than all of them have)."""
+    asked = target.demand
+    rooms = [room.gpus for pool in make_plan(target, catalog).pools for room in pool.rooms]
+    fits = jobs.gpus <= sum(rooms)
+    if not fits.any():
+        there = f"{amount(sum(rooms), 'GPU')} in all, and the smallest job asks for {jobs.gpus.min():g}"
+        raise refusal(f"hosts on which a job fits; these have {there}", "--on", args.on)
+    try:
+        found = compare(
+            jobs.where(fits),
+            hosts=rooms,
+            policy=target.platform.assignment,
+            wait_limit_h=(asked.wait_min if args.wait_min is None else args.wait_min) / 60,
+            share=asked.chance if args.share is None else args.share,
+            progress=lambda what: tell_progress(args, step=what),
+        )
+    except ValueError as error:
+        raise refusal(f"cannot replay these jobs: {error}") from None
+    return found, int((~fits).sum())

@@ -1,0 +1,85 @@
+"""``gpuplan report``: the files that a customer keeps."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import sys
+from pathlib import Path
+
+from gpuplan.cli.options import path_text, plan_of, refusal, takes_file, takes_progress, tell_progress
+from gpuplan.report import KINDS, design_files
+from gpuplan.report.template import left_out_text, read_template
+from gpuplan.report.untrusted import TemplateError
+from gpuplan.scenario import ScenarioError
+
+
+def report_options(command: argparse.ArgumentParser) -> None:
+    takes_file(command)
+    add = command.add_argument
+    words = "folder to write to (- with --progress puts the files into the last line, in base64)"
+    add("--to", type=Path, required=True, metavar="DIR", help=words)
+    words = "only this; may be given again"
+    add("--only", action="append", choices=tuple(KINDS), default=[], help=words)
+    words = "the files of your own version, with internal notes and margin (default: the version for the customer)"
+    add("--internal", action="store_true", help=words)
+    add("--docx-template", type=Path, metavar="FILE", help="a document of yours whose styles are taken")
+    add("--pptx-template", type=Path, metavar="FILE", help="a deck of yours whose layouts are taken")
+    takes_progress(command, "file made")
+
+
+def run_report(args: argparse.Namespace) -> int:
+    plan = plan_of(args)
+    templates = {f"{kind}_template": _template(args, kind) for kind in ("docx", "pptx")}
+    try:
+        files = design_files(
+            plan,
+            args.only or tuple(KINDS),
+            internal=args.internal,
+            tell=lambda done, step: tell_progress(args, done=done, step=step),
+            **templates,
+        )
+    except ModuleNotFoundError as error:
+        raise _missing(error) from None
+    except ValueError as error:
+        raise refusal(f"cannot make the files: {error}") from None
+    if args.progress and args.to == Path("-"):
+        tell_progress(
+            args, done=1, files={name: base64.b64encode(made).decode() for name, made in files.items()}
+        )
+        return 0
+    try:
+        for name, content in files.items():
+            path = args.to / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    except OSError as error:
+        raise refusal(f"cannot write {path}: {error.strerror}") from None
+    if args.progress:
+        tell_progress(args, done=1, files=sorted(files))
+    else:
+        for name in files:
+            print(args.to / name)
+    return 0
+
+
+def _missing(error: ModuleNotFoundError) -> ScenarioError:
+    return refusal(f'cannot make the files: {error.name} is missing: pip install "gpuplan[export]"')
+
+
+def _template(args: argparse.Namespace, kind: str) -> bytes | None:
+    """The user's template, if there is one; what was left out of it is said."""
+    path: Path | None = getattr(args, f"{kind}_template")
+    if path is None:
+        return None
+    try:
+        checked = read_template(path, kind)
+    except OSError as error:
+        raise refusal(f"cannot read {path_text(path)}: {error.strerror}") from None
+    except ModuleNotFoundError as error:
+        raise _missing(error) from None
+    except TemplateError as error:
+        raise refusal(f"{path_text(path)} was not taken: {error}") from None
+    if checked.left_out:
+        print(f"{path_text(path)} is used. {left_out_text(checked.left_out)}", file=sys.stderr)
+    return checked.file

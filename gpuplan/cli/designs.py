@@ -1,0 +1,169 @@
+"""``gpuplan plan``, ``network``, ``cost``, ``sensitivity``, ``compare`` and ``demand``: what is said about designs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
+from gpuplan.analysis.sensitivity import thresholds, tornado
+from gpuplan.analysis.simulation import WHEN, Trial, trial, trial_dict, trial_hosts
+from gpuplan.catalog import Catalog
+from gpuplan.cli.options import (
+    catalog_of,
+    examples,
+    plan_of,
+    print_answer,
+    read_numbers,
+    read_scenario,
+    refusal,
+    takes_customer,
+    takes_file,
+    takes_file_and_json,
+    takes_json,
+    takes_progress,
+    tell_progress,
+)
+from gpuplan.models.demand.simulation import Progress
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.customer import customer_scenario
+from gpuplan.report import (
+    compare_dict,
+    compare_text,
+    cost_dict,
+    cost_text,
+    demand_dict,
+    demand_text,
+    network_dict,
+    network_text,
+    plan_dict,
+    plan_text,
+    sensitivity_dict,
+    sensitivity_text,
+)
+from gpuplan.scenario import Scenario, load_scenario
+
+
+def plan_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", help=f"scenario file (YAML or JSON), or an example: {examples()}")
+    takes_json(command, "the whole plan")
+    takes_customer(command)
+
+
+def _shown_plan(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Plan:
+    """The plan of a scenario, or of the customer's version of it."""
+    plan = make_plan(scenario, catalog)  # what is wrong is said of the scenario, not of what is made from it
+    return make_plan(customer_scenario(scenario, catalog), catalog) if args.customer else plan
+
+
+def run_plan(args: argparse.Namespace) -> int:
+    catalog = catalog_of(args)
+    plan = _shown_plan(args, load_scenario(args.file), catalog)
+    return print_answer(args, lambda: plan_dict(plan), lambda: plan_text(plan))
+
+
+network_options = takes_file_and_json
+
+
+def run_network(args: argparse.Namespace) -> int:
+    plan = plan_of(args)
+    return print_answer(args, lambda: network_dict(plan), lambda: network_text(plan))
+
+
+def cost_options(command: argparse.ArgumentParser) -> None:
+    takes_file_and_json(command)
+    takes_customer(command)
+
+
+def run_cost(args: argparse.Namespace) -> int:
+    catalog = catalog_of(args)
+    plan = _shown_plan(args, read_scenario(args.file), catalog)
+    return print_answer(args, lambda: cost_dict(plan), lambda: cost_text(plan))
+
+
+def sensitivity_options(command: argparse.ArgumentParser) -> None:
+    takes_file(command)
+    form = command.add_mutually_exclusive_group()
+    takes_json(form)
+    takes_progress(form)
+
+
+def run_sensitivity(args: argparse.Namespace) -> int:
+    plan = plan_of(args)
+
+    def tell(done: int, of: int) -> None:
+        tell_progress(args, done=0.9 * done / of, step=f"{done} of {of} inputs planned")
+
+    bars = tornado(plan, tell)
+    tell_progress(args, done=0.9, step="Looking for where the hosts change")
+    limits = thresholds(plan)
+    if args.progress:
+        tell_progress(args, done=1, sensitivity=sensitivity_dict(plan, bars, limits))
+        return 0
+    return print_answer(
+        args, lambda: sensitivity_dict(plan, bars, limits), lambda: sensitivity_text(plan, bars, limits)
+    )
+
+
+def compare_options(command: argparse.ArgumentParser) -> None:
+    words = f"scenario files (- reads one from the input), or {examples()}"
+    command.add_argument("files", nargs="+", metavar="file", help=words)
+    takes_json(command)
+
+
+def run_compare(args: argparse.Namespace) -> int:
+    if not FEWEST <= len(args.files) <= MOST or args.files.count("-") > 1:
+        allowed = f"{FEWEST} to {MOST} designs, at most one of them from the input"
+        raise refusal(allowed, "file", str(len(args.files)))
+    catalog = catalog_of(args)
+    found = compare_plans([make_plan(read_scenario(file), catalog) for file in args.files])
+    return print_answer(args, lambda: compare_dict(found), lambda: compare_text(found))
+
+
+def demand_options(command: argparse.ArgumentParser) -> None:
+    takes_file(command)
+    add = command.add_argument
+    add("--simulate", action="store_true", help="simulate the groups on the hosts of the plan")
+    add("--when", choices=WHEN, default="busiest", help="simulate the busiest hours or the week")
+    add("--hosts", metavar="N,N", help="simulate with so many hosts (default: those of the plan)")
+    add("--around", default=0, metavar="N", help="simulate with up to N hosts fewer and more, too")
+    add("--down", default=0, help="hosts that are down all the time")
+    add("--seed", default=1, help="where the random numbers start (default 1)")
+    takes_json(command)
+    takes_progress(command)
+
+
+def run_demand(args: argparse.Namespace) -> int:
+    read_numbers(args, "--around", "--down", "--seed")
+    args.hosts = args.hosts.split(",") if args.hosts else []
+    read_numbers(args, "--hosts")
+    plan = plan_of(args)
+    trials = list(_trials(plan, args)) if args.simulate else []
+    if args.progress:
+        return 0
+    return print_answer(args, lambda: demand_dict(plan, trials), lambda: demand_text(plan, trials))
+
+
+def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[Trial]:
+    """Simulations, one for each pool and number of hosts; with ``--progress`` told as they go."""
+    runs: list[tuple[str, int | None]] = []
+    for pool in plan.pools:
+        around = trial_hosts(plan, pool.id, args.around) if args.around else (None,)
+        runs += [(pool.id, count) for count in args.hosts or around]
+    for at, (pool_id, count) in enumerate(runs):
+
+        def tell(progress: Progress, at: int = at) -> bool:
+            done = (at + min(1.0, progress.requests / progress.most_requests)) / len(runs)
+            return tell_progress(args, done=done, requests=progress.requests)
+
+        try:
+            found = trial(
+                plan, pool_id, hosts=count, down=args.down, when=args.when, seed=args.seed, progress=tell
+            )
+        except ValueError as error:
+            if args.around:
+                continue  # too few for the largest request: the curve begins later
+            raise refusal(f"cannot simulate {pool_id}: {error}") from None
+        if args.progress:
+            tell_progress(args, done=(at + 1) / len(runs), trial=trial_dict(found))
+        yield found

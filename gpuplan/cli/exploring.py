@@ -1,0 +1,120 @@
+"""``gpuplan explore``: many designs for the same demand."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import TypeVar
+
+from gpuplan.analysis.explore import SHARING, Space, default_space, explore, to_win
+from gpuplan.catalog import Catalog
+from gpuplan.cli.options import (
+    catalog_of,
+    own_folders,
+    print_answer,
+    read_numbers,
+    read_scenario,
+    refusal,
+    takes_file,
+    takes_json,
+    takes_progress,
+    tell_progress,
+)
+from gpuplan.plan import make_plan
+from gpuplan.report import beside_winner, exploration_csv, exploration_dict, exploration_text
+from gpuplan.scenario import Problem, Scenario, ScenarioError, show
+
+ANY_SERVER = "any"
+"""Stands for a server of any make among those to explore."""
+_T = TypeVar("_T")
+
+
+def explore_options(command: argparse.ArgumentParser) -> None:
+    gpu = "look at this GPU model only; repeat for more (default: those that replace the one asked for)"
+    takes_file(command)
+    for option, unit, words in (
+        ("--gpu", "ID", gpu),
+        ("--server", "ID", f"look at this server only, or '{ANY_SERVER}'; repeat for more"),
+        ("--gpus-per-host", "N", "look at so many GPUs per host only; repeat for more"),
+        ("--link", "N", "look at links of so many Gbit/s only; repeat for more"),
+        ("--failures", "N", "look at so many host failures to tolerate only; repeat for more"),
+    ):
+        command.add_argument(option, action="append", default=[], metavar=unit, help=words)
+    words = "how all groups reach their GPUs; repeat for more"
+    command.add_argument("--sharing", action="append", default=[], choices=SHARING, help=words)
+    command.add_argument("--workers", default=0, metavar="N", help="processes (default: one for each core)")
+    engines, words = ("processes", "dask"), "where to plan (default processes)"
+    command.add_argument("--engine", choices=engines, default="processes", help=words)
+    command.add_argument("--scheduler", default="", metavar="ADDRESS", help="of the dask cluster to use")
+    form = command.add_mutually_exclusive_group()
+    takes_json(form)
+    form.add_argument("--csv", action="store_true", help="print every design as a row of CSV")
+    takes_progress(form)
+
+
+def run_explore(args: argparse.Namespace) -> int:
+    read_numbers(args, "--workers")
+    catalog = catalog_of(args)
+    scenario = read_scenario(args.file)
+    make_plan(scenario, catalog)  # what is wrong with the design itself is said first
+    space = _space(args, scenario, catalog)
+
+    def tell(done: int, of: int) -> None:
+        tell_progress(args, done=done / of, step=f"{done} of {of} designs planned")
+
+    try:
+        found = explore(
+            scenario,
+            catalog,
+            space,
+            workers=args.workers,
+            engine=args.engine,
+            scheduler=args.scheduler,
+            progress=tell,
+            folders=own_folders(args),
+        )
+    except ValueError as error:
+        raise refusal(f"cannot explore: {error}") from None
+    if args.progress:
+        tell_progress(args, done=1, exploration=exploration_dict(found, scenario))
+        return 0
+    if args.csv:
+        print(exploration_csv(found, scenario), end="")
+        return 0
+    other = beside_winner(found)
+    conditions = to_win(scenario, catalog, found.winner, other) if found.winner and other else ()
+    return print_answer(
+        args,
+        lambda: exploration_dict(found, scenario, conditions, other),
+        lambda: exploration_text(found, scenario, conditions, other),
+    )
+
+
+def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Space:
+    """What is explored: the default, with the parts that are given instead."""
+    problems = [
+        Problem(f"--{name}", show(given), f"an id of 'gpuplan catalog {name}s'")
+        for name, known in (("gpu", catalog.gpus), ("server", {**catalog.servers, ANY_SERVER: None}))
+        for given in getattr(args, name)
+        if given not in known
+    ]
+    try:
+        read_numbers(args, "--gpus-per-host", "--link", "--failures")
+    except ScenarioError as error:
+        problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    usual = default_space(scenario, catalog)
+    return Space(
+        gpus=_once(args.gpu) or usual.gpus,
+        servers=_once("" if s == ANY_SERVER else s for s in args.server) or usual.servers,
+        gpus_per_host=_once(args.gpus_per_host) or usual.gpus_per_host,
+        sharing=_once(args.sharing) or usual.sharing,
+        links=_once(args.link) or usual.links,
+        host_failures=_once(args.failures) or usual.host_failures,
+    )
+
+
+def _once(given: Iterable[_T]) -> tuple[_T, ...]:
+    """What is given, each once, in its order."""
+    return tuple(dict.fromkeys(given))

@@ -1,0 +1,144 @@
+"""Options and answers that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.plan import Plan, make_plan
+from gpuplan.scenario import (
+    MAX_FILE_BYTES,
+    MAX_GPUS,
+    Field,
+    Problem,
+    Scenario,
+    ScenarioError,
+    decode_scenario,
+    example_names,
+    field_of,
+    load_scenario,
+    one_line,
+    parse_value,
+)
+
+
+def examples() -> str:
+    return ", ".join(example_names())
+
+
+def takes_file(command: argparse.ArgumentParser) -> None:
+    words = f"scenario file (- reads it from the input), or an example: {examples()}"
+    command.add_argument("file", help=words)
+
+
+def takes_json(command: argparse._ActionsContainer, what: str = "everything") -> None:
+    command.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def takes_progress(command: argparse._ActionsContainer, of: str = "step done") -> None:
+    command.add_argument("--progress", action="store_true", help=f"print one line of JSON for each {of}")
+
+
+def takes_customer(command: argparse.ArgumentParser) -> None:
+    words = "what the customer may see: prices as they are sold, no internal notes and no margin"
+    command.add_argument("--customer", action="store_true", help=words)
+
+
+def takes_file_and_json(command: argparse.ArgumentParser) -> None:
+    takes_file(command)
+    takes_json(command)
+
+
+def _number_options() -> dict[str, Field]:
+    """Options that hold a number, and what each may be."""
+    inputs = {
+        "--wait-min": "demand.wait_min",
+        "--share": "demand.chance",
+        "--gpus-per-host": "hardware.gpus_per_host",
+        "--link": "network.link_gbit_s",
+        "--failures": "availability.host_failures",
+    }
+    options = (
+        Field("--hosts", "", "int", None, 1, 10_000),
+        Field("--around", "", "int", 0, 0, 1_000),
+        Field("--down", "", "int", 0, 0, 10_000),
+        Field("--seed", "", "int", 1, 0, 1_000_000_000),
+        Field("--installed", "", "int", None, 1, MAX_GPUS),
+        Field("--largest", "", "number", None, 0, MAX_GPUS),
+        Field("--skip", "", "share", 0, 0, 0.9),
+        Field("--workers", "", "int", 0, 0, 1_000),
+        Field("--sessions", "", "int", 0, 0, 10_000),
+        Field("--idle", "", "number", 30, 1, 10_000),
+        *(replace(field_of(path), path=option) for option, path in inputs.items()),
+    )
+    return {option.path: option for option in options}
+
+
+def read_numbers(args: argparse.Namespace, *options: str) -> None:
+    """Read options that hold one number or several; all that are wrong are named."""
+    known = _number_options()
+    problems: list[Problem] = []
+    for option in options:
+        name = option[2:].replace("-", "_")
+        given = getattr(args, name)
+        read = []
+        for one in given if isinstance(given, list) else [given]:
+            try:
+                read.append(None if one is None else parse_value(known[option], one, option))
+            except ScenarioError as error:
+                problems += error.problems
+        setattr(args, name, read if isinstance(given, list) else next(iter(read), None))
+    if problems:
+        raise ScenarioError(problems)
+
+
+def print_answer(args: argparse.Namespace, data: Callable[[], Any], text: Callable[[], str]) -> int:
+    """Print an answer as JSON or as text, whichever is asked for."""
+    if args.json:
+        print(json.dumps(data(), allow_nan=False, indent=2))
+    else:
+        print(text(), end="")
+    return 0
+
+
+def tell_progress(args: argparse.Namespace, **line: Any) -> bool:
+    """Print a line of progress, if it is asked for."""
+    if args.progress:
+        print(json.dumps(line, allow_nan=False), flush=True)
+    return True
+
+
+def refusal(message: str, path: str = "", given: str = "") -> ScenarioError:
+    """The error that says what is wrong: with an option and what it was given, or on the whole."""
+    return ScenarioError([Problem(path, given, message)])
+
+
+def path_text(path: Path) -> str:
+    """A path as a message shows it."""
+    return one_line(str(path))
+
+
+def catalog_of(args: argparse.Namespace) -> Catalog:
+    return load_catalog(*own_folders(args))
+
+
+def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
+    return (args.folder,) if args.folder else ()
+
+
+def read_scenario(file: str) -> Scenario:
+    """The scenario in a file, of an example, or from the input."""
+    if file == "-":
+        return decode_scenario(sys.stdin.buffer.read(MAX_FILE_BYTES + 1))
+    return load_scenario(file)
+
+
+def plan_of(args: argparse.Namespace) -> Plan:
+    catalog = catalog_of(args)
+    return make_plan(read_scenario(args.file), catalog)

@@ -1,0 +1,312 @@
+"""A scenario from plain data, every field checked; and what is wrong with one that was made in Python."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from gpuplan.facts import BASES
+from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, field_of
+from gpuplan.scenario.kinds import Field, parse_value
+from gpuplan.scenario.problems import Problem, ScenarioError, show, show_key
+from gpuplan.scenario.scenario import (
+    DEFAULT,
+    FIELDS_OF,
+    MAPS,
+    SCHEMA_VERSION,
+    SECTIONS,
+    UNASSIGNED,
+    Group,
+    Note,
+    Origin,
+    Scenario,
+)
+
+MAX_GROUPS = 100
+MAX_VMS = 200_000
+MAX_ENTRIES = 2_000
+MAX_ORIGINS = MAX_ENTRIES + len(FIELDS) + MAX_GROUPS * len(GROUP_FIELDS)
+"""A file also says of each input that it is a default."""
+MAX_UNKNOWN = 5_000
+"""Fields that there are not, of which each is named."""
+AS_OF = field_of("cost.as_of")
+
+_Problems = list[Problem]
+
+
+def from_dict(data: Any) -> Scenario:
+    """A scenario from plain data; a ScenarioError names each field that is unknown, missing or out of bounds.
+
+    Fields that are left out take their default and are recorded as assumed.
+    """
+    if not isinstance(data, Mapping):
+        wanted = "a scenario is a mapping of fields to values, such as 'name: My design'"
+        raise ScenarioError([Problem("", show(data), f"{wanted}; this file holds {_kind(data)}")])
+    version = data.get("schema", SCHEMA_VERSION)
+    if version != SCHEMA_VERSION or isinstance(version, bool):
+        allowed = f"this version of gpuplan reads schema {SCHEMA_VERSION}"
+        raise ScenarioError([Problem("schema", show(version), allowed)])
+    problems: _Problems = []
+    origins = _origins(data.get("origins", {}), problems)
+    known = {"schema", "name", "customer", "groups", "notes", "origins", *MAPS, *SECTIONS}
+    _name_unknown(data, known, "", problems)
+    top, _ = _values(FIELDS_OF[""], data, "", problems)
+    sections = {head: _section(head, data.get(head, {}), origins, problems) for head in SECTIONS}
+    for head in SECTIONS:
+        if isinstance(section := data.get(head, {}), Mapping):
+            _name_unknown(section, set(_names(head)), f"{head}.", problems)
+    groups = _groups(data.get("groups", []), origins, problems)
+    notes = _notes(data.get("notes", []), problems)
+    prices, ranges = (_map(data.get(name, {}), name, problems) for name in MAPS)
+    if problems:
+        raise ScenarioError(problems)
+    return Scenario(
+        groups=groups,
+        prices=prices,
+        ranges=ranges,
+        notes=notes,
+        origins=tuple(origins.items()),
+        **top,
+        **{head: SECTIONS[head](**values) for head, values in sections.items()},
+    )
+
+
+def _kind(data: Any) -> str:
+    return {"list": "a list", "str": "only text", "NoneType": "nothing"}.get(type(data).__name__, show(data))
+
+
+def _name(spec: Field) -> str:
+    return spec.path.rpartition(".")[2]
+
+
+def _names(head: str) -> tuple[str, ...]:
+    return tuple(map(_name, FIELDS_OF[head]))
+
+
+def _values(
+    specs: Iterable[Field], given: Mapping[Any, Any], prefix: str, problems: _Problems
+) -> tuple[dict[str, Any], list[str]]:
+    """(the values that are given, paths of those that are not and have a default)."""
+    values: dict[str, Any] = {}
+    left_out = []
+    for spec in specs:
+        name = _name(spec)
+        if name in given:
+            try:
+                values[name] = parse_value(spec, given[name], prefix + name)
+            except ScenarioError as error:
+                problems += error.problems
+        elif not spec.optional:
+            left_out.append(prefix + name)
+    return values, left_out
+
+
+def _section(head: str, given: Any, origins: dict[str, Origin], problems: _Problems) -> dict[str, Any]:
+    """The values of a section; what is left out of it is known as a default."""
+    if not isinstance(given, Mapping):
+        problems.append(Problem(head, show(given), "a mapping of fields to values"))
+        return {}
+    values, left_out = _values(FIELDS_OF[head], given, f"{head}.", problems)
+    for path in left_out:
+        origins.setdefault(path, DEFAULT)
+    return values
+
+
+def _groups(given: Any, origins: dict[str, Origin], problems: _Problems) -> tuple[Group, ...]:
+    if not isinstance(given, list):
+        problems.append(Problem("groups", show(given), "a list of groups"))
+        return ()
+    if len(given) > MAX_GROUPS:
+        problems.append(Problem("groups", f"{len(given)} groups", f"at most {MAX_GROUPS} groups"))
+        return ()
+    groups: dict[str, Group] = {}
+    for number, item in enumerate(given, 1):
+        if not isinstance(item, Mapping):
+            problems.append(Problem(f"groups.{number}", show(item), "a mapping of fields to values"))
+        elif wrong := _wrong_id(item.get("id"), groups):
+            problems.append(Problem(f"groups.{number}.id", show(item.get("id")), wrong))
+        else:
+            groups[item["id"]] = _group(item["id"], item, origins, problems)
+    return tuple(groups.values())
+
+
+def _wrong_id(given: Any, taken: Iterable[str]) -> str:
+    """What the id of a group must be instead; empty if it is right."""
+    if not isinstance(given, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", given):
+        return "1 to 40 lower-case letters, digits and hyphens"
+    if given == UNASSIGNED:
+        return "another id; this one stands for GPUs of no group"
+    return "each group has an id of its own" if given in taken else ""
+
+
+def _group(id: str, given: Mapping[Any, Any], origins: dict[str, Origin], problems: _Problems) -> Group:
+    _name_unknown(given, {"id", *GROUP_FIELD_BY_NAME}, f"groups.{id}.", problems)
+    values, left_out = _values(GROUP_FIELDS, given, f"groups.{id}.", problems)
+    if not {"groups", f"groups.{id}"} & origins.keys():
+        for path in left_out:
+            origins.setdefault(path, DEFAULT)
+    return Group(id=id, **values)
+
+
+def _name_unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problems: _Problems) -> None:
+    """Name the fields that there are not."""
+    if len(problems) >= MAX_UNKNOWN:
+        return
+    if len(data) > MAX_UNKNOWN:
+        many, there = f"{len(data):,} fields", f"there are {len(known)}"
+        whole = f"the file holds {many}, and {there} in a scenario"
+        problems.append(Problem(prefix.rstrip("."), many, there) if prefix else Problem("", "", whole))
+        return
+    message = "there is no such field; known are " + ", ".join(sorted(known))
+    problems += [
+        Problem(prefix + show_key(key), show(data[key]), message) for key in data if key not in known
+    ]
+
+
+def _entries(given: Any, name: str, wanted: str, most: int, problems: _Problems) -> list[tuple[Any, Any]]:
+    """(key or number, value) of each entry of a list or a mapping that is not too long."""
+    kind = list if wanted == "a list" else Mapping
+    if not isinstance(given, kind):
+        problems.append(Problem(name, show(given), wanted))
+        return []
+    if len(given) > most:
+        problems.append(Problem(name, f"{len(given)} entries", f"at most {most} entries"))
+        return []
+    return list(given.items() if isinstance(given, Mapping) else enumerate(given, 1))
+
+
+def _map(given: Any, name: str, problems: _Problems) -> tuple[tuple[str, Any], ...]:
+    """(key, value) of each entry of ``prices`` or ``ranges``."""
+    found = []
+    for key, value in _entries(
+        given, name, "a mapping of what it is for to the value", MAX_ENTRIES, problems
+    ):
+        path = f"{name}.{show_key(key)}"
+        try:
+            found.append((show_key(key), parse_value(field_of(path), value, path)))
+        except ScenarioError as error:
+            problems += error.problems
+    return tuple((key, value) for key, value in found if value is not None)
+
+
+def _text_fields(
+    entries: Iterable[tuple[Any, Any]], name: str, allowed: tuple[str, ...], problems: _Problems
+) -> list[tuple[str, dict[str, str]]]:
+    """(key, fields) of each note or origin, all fields being short text."""
+    found = []
+    for key, item in entries:
+        if isinstance(item, Mapping) and isinstance(item.get("as_of"), datetime.date):
+            item = {**item, "as_of": item["as_of"].isoformat()}  # YAML reads a day without quotes as one
+        if isinstance(item, Mapping) and all(
+            k in allowed and isinstance(v, str) and len(v) <= 500 and v.isprintable() for k, v in item.items()
+        ):
+            found.append((show_key(key), dict(item)))
+        else:
+            problems.append(
+                Problem(f"{name}.{show_key(key)}", show(item), "text fields " + ", ".join(allowed))
+            )
+    return found
+
+
+def _origins(given: Any, problems: _Problems) -> dict[str, Origin]:
+    origins: dict[str, Origin] = {}
+    entries = _entries(given, "origins", "a mapping", MAX_ORIGINS, problems)
+    for path, item in _text_fields(entries, "origins", Origin.__slots__, problems):
+        if wrong := _wrong_origin(item):
+            field, found, allowed = wrong
+            problems.append(Problem(f"origins.{path}.{field}", show(found), allowed))
+        else:
+            origins[path] = Origin(**item)
+    stated = sum(origin != DEFAULT for origin in origins.values())
+    if stated > MAX_ENTRIES:
+        problems.append(Problem("origins", f"{stated} entries", f"at most {MAX_ENTRIES} beside defaults"))
+    return origins
+
+
+def _wrong_origin(item: Mapping[str, str]) -> tuple[str, str | None, str] | None:
+    """(field of an origin that is wrong, what it holds, what it must be)."""
+    if item.get("basis") not in BASES:
+        return "basis", item.get("basis"), "one of " + ", ".join(BASES)
+    if item.get("as_of") and not _is_day(item["as_of"]):
+        return "as_of", item["as_of"], AS_OF.allowed()
+    return None if item.get("source") else ("source", "", "the id of a source, or 'scenario'")
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return parse_value(AS_OF, text, "as_of") is not None
+    except ScenarioError:
+        return False
+
+
+def _notes(given: Any, problems: _Problems) -> tuple[Note, ...]:
+    notes = []
+    entries = _entries(given, "notes", "a list", MAX_ENTRIES, problems)
+    for number, item in _text_fields(entries, "notes", Note.__slots__, problems):
+        if item.get("text") and item.get("source"):
+            notes.append(Note(**item))
+        else:
+            problems.append(Problem(f"notes.{number}", show(item), "a text and the id of a source"))
+    return tuple(notes)
+
+
+# ---- a scenario that was made in Python
+
+
+def wrong_values(scenario: Scenario) -> list[Problem]:
+    """Inputs that are out of bounds in a scenario that was not read from a file but made in Python."""
+    ids = Counter(g.id for g in scenario.groups)
+    problems = [
+        Problem(f"groups.{i}.id", show(i), "an id of its own for each group")
+        for i, n in ids.items()
+        if n > 1 or i == UNASSIGNED
+    ]
+    for head in FIELDS_OF:
+        record, prefix = (getattr(scenario, head), f"{head}.") if head else (scenario, "")
+        problems += _wrong_record(prefix, _names(head), record)
+    for group in scenario.groups:
+        problems += _wrong_record(f"groups.{group.id}.", tuple(GROUP_FIELD_BY_NAME), group)
+    for name in MAPS:
+        for key, given in getattr(scenario, name):
+            path = f"{name}.{key}"
+            problems += _wrong(path, field_of(path), given)
+    return problems
+
+
+def _wrong_record(prefix: str, names: tuple[str, ...], record: Any) -> Iterable[Problem]:
+    """What is wrong with the fields of one section or group of a scenario."""
+    values = tuple(getattr(record, name) for name in names)
+    try:
+        return _wrong_fields(prefix, names, values, tuple(map(type, values)))
+    except TypeError:  # a list or the like, which cannot be remembered
+        return _wrong_fields.__wrapped__(prefix, names, values, ())
+
+
+@lru_cache(maxsize=4096)
+def _wrong_fields(
+    prefix: str, names: tuple[str, ...], values: tuple[Any, ...], _types: tuple[type, ...]
+) -> tuple[Problem, ...]:
+    """The same, remembered by the types too, because 1 and True are the same to a dictionary."""
+    paths = [prefix + name for name in names]
+    return tuple(
+        problem
+        for path, given in zip(paths, values, strict=True)
+        for problem in _wrong(path, field_of(path), given)
+    )
+
+
+def _wrong(path: str, spec: Field, given: Any) -> tuple[Problem, ...]:
+    """What is wrong with a value: it must be as a file would be read to."""
+    try:
+        read = parse_value(spec, given, path)
+    except ScenarioError as error:
+        return error.problems
+    if spec.kind not in ("text", "area") and (
+        read != given or (spec.kind == "int" and type(read) is not type(given))
+    ):
+        return (Problem(path, f"{show(given)} of type {type(given).__name__}", spec.allowed()),)
+    return ()

@@ -1,0 +1,321 @@
+"""Kinds of input: what a field of each may hold, in words and in the schema, and how what is given is read.
+
+``KINDS`` is the table. A new kind of input is a row there.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from gpuplan.scenario.hours_and_sites import MAX_SITES, hours_text, sites_text
+from gpuplan.scenario.problems import Problem, ScenarioError, show
+from gpuplan.units import exact
+
+NEXT_TO_NOTHING = Fraction(1, 10**12)
+"""What is not 0 is at least this: a smaller number would vanish somewhere on the way to the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One input of a scenario: where it is stored, what it may be, and how it is asked for.
+
+    ``kind`` is a key of ``KINDS``; ``table`` the catalog table whose ids it holds. ``optional`` inputs may be empty.
+    ``basis`` says how well the default is known.
+    """
+
+    path: str
+    label: str
+    kind: str
+    default: Any
+    low: float = 0
+    high: float = 0
+    choices: tuple[str | int, ...] = ()
+    table: str = ""
+    unit: str = ""
+    optional: bool = False
+    question: str = ""
+    basis: str = ""
+
+    def allowed(self) -> str:
+        """What this field accepts, in words."""
+        words = KINDS[self.kind].words.format(
+            low=self.low,
+            high=self.high,
+            percent=f"{100 * self.low:g} % to {100 * self.high:g} %",
+            table=self.table,
+            choices=", ".join(str(choice) for choice in self.choices),
+        )
+        return words + (", or nothing" if self.optional else "")
+
+
+def parse_value(spec: Field, given: Any, path: str) -> Any:
+    """The value of a field from what a file or a form gives; a ScenarioError names field, value and what is allowed.
+
+    Forms give text: ``1/8`` and ``12.5 %`` are read, an empty text is nothing.
+    """
+    kind = KINDS[spec.kind]
+    asked = given
+    if isinstance(given, str) and spec.kind != "text":
+        given = given.replace("\r\n", "\n").strip() or None
+    if given is None and spec.optional:
+        return None
+    value = None if given is None else kind.read(spec, given)
+    if value is None:
+        raise ScenarioError([Problem(path, show(asked), spec.allowed() + kind.hint(spec, given))])
+    return value
+
+
+def field_schema(spec: Field) -> dict[str, Any]:
+    """JSON Schema of one input."""
+    body = KINDS[spec.kind].schema(spec)
+    if spec.optional:
+        body = {"anyOf": [body, {"type": "null"}]}
+    return {"title": spec.label, "description": spec.question or spec.label, **body}
+
+
+# ---- how each kind is read: the value, or None for what is not allowed
+
+
+def _bool(_: Field, given: Any) -> bool | None:
+    return given if isinstance(given, bool) else None
+
+
+def _typed(read: Callable[[str], str | None]) -> Callable[[Field, Any], str | None]:
+    """A reader of what is stored as text in one form, however it is typed."""
+
+    def reader(_: Field, given: Any) -> str | None:
+        if isinstance(given, datetime.date):  # YAML reads a day without quotes as one
+            given = given.isoformat()
+        return read(given) if isinstance(given, str) else None
+
+    return reader
+
+
+def _date_text(given: str) -> str | None:
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", given):
+        return None
+    try:
+        return datetime.date.fromisoformat(given).isoformat()
+    except ValueError:
+        return None
+
+
+def _currency_text(given: str) -> str | None:
+    return given.upper() if re.fullmatch(r"[A-Za-z]{3}", given) else None
+
+
+def _as_text(given: Any) -> str | None:
+    """What YAML may take for a number, such as 7.0, as the text that was meant."""
+    return str(given) if isinstance(given, str | int | float) and not isinstance(given, bool) else None
+
+
+def _choice(spec: Field, given: Any) -> str | int | None:
+    text = _as_text(given)
+    return next((choice for choice in spec.choices if text == str(choice)), None)
+
+
+def _id(_: Field, given: Any) -> str | None:
+    text = _as_text(given)
+    return text if text is not None and text.isprintable() else None
+
+
+def _text(spec: Field, given: Any) -> str | None:
+    text = _as_text(given)
+    return None if text is None or not text.isprintable() else _of_length(spec, text.strip())
+
+
+def _area(spec: Field, given: Any) -> str | None:
+    text = _as_text(given)
+    several_lines = text is not None and all(c.isprintable() or c in "\n\t" for c in text)
+    return _of_length(spec, text) if text is not None and several_lines else None
+
+
+def _of_length(spec: Field, text: str) -> str | None:
+    return text if spec.low <= len(text) <= spec.high else None
+
+
+def _fraction(given: Any, percent: bool) -> Fraction | None:
+    """A number exactly as it is written."""
+    if isinstance(given, bool):
+        return None
+    if isinstance(given, int):
+        return Fraction(given)
+    if isinstance(given, float):
+        return Fraction(str(given)) if math.isfinite(given) else None
+    if not isinstance(given, str) or len(given) > 40:
+        return None
+    percent = percent and given.endswith("%")
+    text = given.removesuffix("%").strip() if percent else given
+    plain, small, share = (
+        r"[+-]?\d{1,18}(\.\d{0,18})?(e[+-]?\d{1,3})?",
+        r"[+-]?\.\d{1,18}",
+        r"\d{1,9}\s*/\s*[1-9]\d{0,8}",
+    )
+    if not re.fullmatch(f"{plain}|{small}|{share}", text):
+        return None
+    value = Fraction(text.replace(" ", ""))
+    return value / 100 if percent else value
+
+
+def _given_number(spec: Field, given: Any) -> Fraction | None:
+    return _fraction(given, percent=spec.kind in ("share", "gpus"))
+
+
+def _grouped_digits(spec: Field, given: Any) -> str:
+    """The digits of 12,500 or 12.500; empty for a number that is no riddle: 1.000 is one to some and a thousand to others."""
+    grouped = isinstance(given, str) and re.fullmatch(r"\d{1,3}([.,]\d{3})+", given)
+    return re.sub("[.,]", "", given) if grouped and (spec.kind == "int" or "," in given) else ""
+
+
+def _number_hint(spec: Field, given: Any) -> str:
+    if digits := _grouped_digits(spec, given):
+        return f"; thousands are written without a point or comma: {digits}"
+    number = _given_number(spec, given)
+    if number and abs(number) < NEXT_TO_NOTHING:
+        return f"; what is not 0 is at least {float(NEXT_TO_NOTHING):.12f}"
+    return ""
+
+
+def _within(spec: Field, given: Any) -> Fraction | None:
+    """A number between the bounds of its field."""
+    number = None if _grouped_digits(spec, given) else _given_number(spec, given)
+    if number is None or 0 < abs(number) < NEXT_TO_NOTHING:
+        return None
+    return number if exact(spec.low) <= number <= exact(spec.high) else None
+
+
+def _int(spec: Field, given: Any) -> int | None:
+    number = _within(spec, given)
+    return int(number) if number is not None and number.denominator == 1 else None
+
+
+def _number(spec: Field, given: Any) -> float | None:
+    number = _within(spec, given)
+    return None if number is None else _plain(number)
+
+
+def _share(spec: Field, given: Any) -> float | None:
+    number = _within(spec, given)
+    return None if number is None else float(number)
+
+
+def _gpus(spec: Field, given: Any) -> float | None:
+    number = _within(spec, given)
+    return None if number is None or (number > 1 and number.denominator != 1) else _plain(number)
+
+
+def _plain(number: Fraction) -> float:
+    return int(number) if number.denominator == 1 else float(number)
+
+
+def _range(spec: Field, given: Any) -> tuple[float, float] | None:
+    """The two ends of a range, from a list of two numbers or a text such as '20 to 60'."""
+    if isinstance(given, str):
+        found = re.fullmatch(r"([^\s%]+?\s*%?)\s*(?:to|\.\.|[\u2013-])\s*([^\s%]+\s*%?)", given)
+        given = [found[1].strip(), found[2]] if found else []
+    if not isinstance(given, list | tuple) or len(given) != 2:
+        return None
+    low, high = (_fraction(end, percent=isinstance(end, str)) for end in given)
+    if low is None or high is None or not exact(spec.low) <= low <= high <= exact(spec.high):
+        return None
+    return _plain(low), _plain(high)
+
+
+# ---- how each kind is in the schema, and in a file
+
+
+def _string(pattern: str = "") -> Callable[[Field], dict[str, Any]]:
+    return lambda _: {"type": "string"} | ({"pattern": pattern} if pattern else {})
+
+
+def _limited(type_: str, low: str, high: str) -> Callable[[Field], dict[str, Any]]:
+    return lambda spec: {"type": type_, low: spec.low, high: spec.high}
+
+
+def _range_schema(_: Field) -> dict[str, Any]:
+    ends = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+    return {"anyOf": [ends, {"type": "string"}]}
+
+
+def _gpus_schema(spec: Field) -> dict[str, Any]:
+    fraction = {"type": "number", "minimum": spec.low, "maximum": 1}
+    whole = {"type": "integer", "minimum": 1, "maximum": int(spec.high)}
+    return {"anyOf": [fraction, whole, {"type": "string", "pattern": "^[0-9]{1,9}/[1-9][0-9]{0,8}$"}]}
+
+
+def _as_fraction(value: Any) -> Any:
+    """A share of a GPU as a file holds it: a fraction such as 1/7 that no short decimal can write stays a fraction."""
+    if len(str(value)) <= 8:
+        return value
+    share = exact(value)
+    return str(share) if share.denominator <= 10_000 and float(share) == value else value
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _no_hint(_: Field, given: Any) -> str:
+    return ""
+
+
+class Kind(NamedTuple):
+    """A kind of input: what it allows in words, how it is read and what is said of a mistake, its schema, and how a file holds it."""
+
+    words: str
+    read: Callable[[Field, Any], Any]
+    schema: Callable[[Field], dict[str, Any]]
+    hint: Callable[[Field, Any], str] = _no_hint
+    written: Callable[[Any], Any] = _same
+
+
+_CLOCK = "[0-9]{1,2}([:.][0-9]{2})?"
+_LENGTH = _limited("string", "minLength", "maxLength")
+_BOUNDS = _limited("number", "minimum", "maximum")
+
+KINDS: Mapping[str, Kind] = {
+    "text": Kind("text of {low:g} to {high:g} characters on one line", _text, _LENGTH),
+    "area": Kind("text of at most {high:,g} characters on any number of lines", _area, _LENGTH),
+    "int": Kind(
+        "a whole number from {low:.10g} to {high:.10g}",
+        _int,
+        _limited("integer", "minimum", "maximum"),
+        _number_hint,
+    ),
+    "number": Kind("a number from {low:.10g} to {high:.10g}", _number, _BOUNDS, _number_hint),
+    "share": Kind("a share from {low:g} to {high:g} (or {percent})", _share, _BOUNDS, _number_hint),
+    "gpus": Kind(
+        "a fraction of one GPU from {low:g} (such as 1/8), or a whole number up to {high:g}",
+        _gpus,
+        _gpus_schema,
+        _number_hint,
+        _as_fraction,
+    ),
+    "range": Kind(
+        "two numbers, the lower first, such as '20 to 60' or '20 % to 60 %'", _range, _range_schema
+    ),
+    "hours": Kind(
+        "hours of a day in quarters of an hour, such as 09:00-18:00 or 22:00-06:00",
+        _typed(hours_text),
+        _string(f"^{_CLOCK} *[-\u2013] *{_CLOCK}$"),
+    ),
+    "sites": Kind(
+        f"places or time zones, such as 'Bangalore 25, Austin 15' or 'UTC+5:30', at most {MAX_SITES}, with the people "
+        "of each or of none",
+        _typed(sites_text),
+        lambda _: {"type": "string", "minLength": 1},
+    ),
+    "date": Kind("a day such as 2026-11-21", _typed(_date_text), _string("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")),
+    "currency": Kind(
+        "three capital letters such as USD, EUR or INR", _typed(_currency_text), _string("^[A-Za-z]{3}$")
+    ),
+    "choice": Kind("one of {choices}", _choice, lambda spec: {"enum": list(spec.choices)}),
+    "bool": Kind("true or false", _bool, lambda _: {"type": "boolean"}),
+    "id": Kind("the id of a row in the catalog table {table}", _id, _string()),
+}

@@ -1,0 +1,147 @@
+"""``gpuplan audit``: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import JOBS, SCENARIO, run
+
+
+def test_audit_prints_and_writes_a_scenario(
+    capsys: pytest.CaptureFixture[str], jobs: Path, tmp_path: Path
+) -> None:
+    made = tmp_path / "made.yaml"
+    code, out, err = run(
+        capsys, "audit", str(jobs), "--on", "enterprise", "--scenario", str(made), "--installed", "10"
+    )
+    assert (code, err) == (0, "")
+    assert "240 of 240 rows used" in out
+    assert "480 h" not in out
+    assert "The same jobs on 8 hosts with 32 GPUs" in out
+    assert "0 % wait longer than 10 min" in " ".join(out.split())
+    code, out, _ = run(capsys, "demand", str(made))
+    assert code == 0
+    assert "Few wait long (chosen)" in out
+
+
+def test_audit_json_is_finite(capsys: pytest.CaptureFixture[str], jobs: Path) -> None:
+    code, out, _ = run(capsys, "audit", str(jobs), "--on", "starter", "--json", "--largest", "1")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert code == 0
+    assert data["allocation"]["jobs"] == 120
+    assert data["comparison"]["jobs"] == 120
+    assert data["comparison"]["left_out_jobs"] == 0
+    assert len(data["allocation"]["week_gpus"]) == 168
+    code, out, _ = run(capsys, "audit", str(jobs), "--on", "starter", "--progress")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert lines[0] == {"step": "Reading jobs.csv"}
+    assert set(lines[-1]) == {"audit", "scenario"}
+
+
+def test_the_wait_of_a_replay_is_that_of_the_scenario_unless_another_is_given(
+    capsys: pytest.CaptureFixture[str], jobs: Path, mine: Path
+) -> None:
+    mine.write_text(SCENARIO + "demand: {rule: wait-time, wait_min: 2.5, chance: 0.01}\n", encoding="utf-8")
+    code, out, _ = run(capsys, "audit", str(jobs), "--on", str(mine))
+    assert code == 0
+    assert "At most 1 % of the jobs wait longer than 2.5 min" in out
+    _, out, _ = run(capsys, "audit", str(jobs), "--on", str(mine), "--wait-min", "0", "--share", "20 %")
+    assert "At most 20 % of the jobs wait longer than 0 min" in out
+
+
+def test_a_trace_too_large_for_a_scenario_is_still_audited(
+    capsys: pytest.CaptureFixture[str], jobs: Path, tmp_path: Path
+) -> None:
+    jobs.write_text(JOBS.replace(":00:00,3600,1,", ":00:00,3600000,99999,"), encoding="utf-8")
+    code, out, _ = run(capsys, "audit", str(jobs))
+    assert code == 0
+    assert "No groups for a scenario: the jobs hold" in out
+    assert "At once" not in out
+    code, _, err = run(capsys, "audit", str(jobs), "--scenario", str(tmp_path / "made.yaml"))
+    assert code == 2
+    assert "no scenario is larger than" in err
+    assert not (tmp_path / "made.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nofile.csv"], "cannot read nofile.csv: No such file or directory"),
+        (["."], "cannot read .: Is a directory"),
+        (
+            ["jobs.csv", "--scenario", "nonexist/x.yaml"],
+            "--scenario: nonexist/x.yaml is not allowed: a file that can",
+        ),
+        (["jobs.csv", "--scenario", "."], "Is a directory"),
+        (["jobs.csv", "--skip", "0.95"], '--skip: "0.95" is not allowed: a share from 0 to 0.9'),
+        (["jobs.csv", "--skip", "2"], '--skip: "2" is not allowed'),
+        (["jobs.csv", "--installed", "0"], '--installed: "0" is not allowed: a whole number from 1'),
+        (["jobs.csv", "--wait-min", "-1"], '--wait-min: "-1" is not allowed: a number from 0'),
+        (["jobs.csv", "--share", "2"], '--share: "2" is not allowed: a share from 0.0001 to 0.5'),
+        (["jobs.csv", "--share", "nan"], '--share: "nan" is not allowed'),
+        (["jobs.csv", "--largest", "0"], "a size that some job of the file has"),
+        (["jobs.csv", "--time-zone", "Factory"], "must be an IANA name"),
+    ],
+)
+def test_a_wrong_option_of_an_audit_is_one_sentence(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    jobs: Path,
+    arguments: list[str],
+    words: str,
+) -> None:
+    monkeypatch.chdir(jobs.parent)
+    code, out, err = run(capsys, "audit", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_users_are_the_groups_where_none_are_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "users.csv"
+    path.write_text(JOBS.replace("group", "user", 1), encoding="utf-8")
+    _, out, _ = run(capsys, "audit", str(path), "--json")
+    assert [g["name"] for g in json.loads(out)["allocation"]["groups"]] == ["b", "a"]
+
+
+def test_jobs_too_large_for_the_hosts_are_left_out_and_counted(
+    capsys: pytest.CaptureFixture[str], jobs: Path
+) -> None:
+    jobs.write_text(JOBS + "2024-05-16 00:00:00,60,64,a\n", encoding="utf-8")
+    code, out, _ = run(capsys, "audit", str(jobs), "--on", "enterprise")
+    assert code == 0
+    assert "1 job left out: they ask for more GPUs than all hosts have." in out
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "words"),
+    [
+        ("", [], "empty"),
+        ("a,b\n1,2\n", [], "gpus"),
+        (JOBS, ["--column", "gpus"], "gpus=num_gpus"),
+        (JOBS, ["--time-zone", "Mars/Olympus"], "IANA"),
+        (JOBS, ["--largest", "0.5"], "some job"),
+        ("time,gpu,percent\n2024-05-06 00:00:00,0,50\n", ["--on", "starter"], "only jobs can be replayed"),
+        ("time,gpu,percent\n2024-05-06 00:00:00,0,50\n", ["--scenario", "out.yaml"], "no groups"),
+    ],
+)
+def test_what_cannot_be_audited_is_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, arguments: list[str], words: str
+) -> None:
+    path = tmp_path / "file.csv"
+    path.write_text(text, encoding="utf-8")
+    code, out, err = run(capsys, "audit", str(path), *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_a_trace_is_called_what_it_was_called(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "arriving"
+    path.write_text("submit,duration,gpus\n1970-01-01,60,1\n2024-05-01,60,1\n")
+    code, _, err = run(capsys, "audit", str(path), "--name", "jobs\u202e.csv")
+    assert code == 2
+    assert err.startswith("cannot audit jobs\\u202e.csv: its jobs span")

@@ -1,0 +1,81 @@
+"""``gpuplan report``: files, templates, progress."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from command_line import run
+from hostile.corpus import office, related
+
+from gpuplan.scenario import decode_scenario, load_scenario
+
+
+def test_report_writes_the_files_where_it_is_told(
+    capsys: pytest.CaptureFixture[str], mine: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "made" / "here"
+    code, out, err = run(
+        capsys, "report", str(mine), "--to", str(folder), "--only", "yaml", "--only", "terraform"
+    )
+    assert (code, err) == (0, "")
+    written = {p for p in folder.rglob("*") if p.is_file()}
+    assert {Path(line) for line in out.splitlines()} == written
+    assert load_scenario(str(folder / "mine.yaml")) == load_scenario(str(mine))
+    assert (folder / "terraform" / "README.md") in written
+
+
+def test_report_says_what_it_does_for_a_program(
+    capsys: pytest.CaptureFixture[str], mine: Path, tmp_path: Path
+) -> None:
+    code, out, _ = run(capsys, "report", str(mine), "--to", str(tmp_path), "--only", "yaml", "--progress")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert lines[-1] == {"done": 1, "files": ["mine.yaml"]}
+    code, out, _ = run(capsys, "report", str(mine), "--to", "-", "--only", "yaml", "--progress")
+    content = base64.b64decode(json.loads(out.splitlines()[-1])["files"]["mine.yaml"])
+    assert code == 0 and decode_scenario(content) == load_scenario(str(mine))
+    assert not Path("-").exists()
+
+
+def test_report_with_a_template_that_is_none_says_so(
+    capsys: pytest.CaptureFixture[str], mine: Path, tmp_path: Path
+) -> None:
+    for kind in ("docx", "pptx"):
+        arguments = ("report", str(mine), "--to", str(tmp_path), "--only", kind, f"--{kind}-template")
+        code, out, err = run(capsys, *arguments, str(mine))
+        assert (code, out) == (2, "")
+        assert f"{mine} was not taken: template is no {kind.upper()} file" in err and "Traceback" not in err
+        code, _, err = run(capsys, *arguments, str(tmp_path / "none"))
+        assert code == 2 and "cannot read" in err
+    blocked = tmp_path / "file"
+    blocked.write_text("in the way", encoding="utf-8")
+    code, _, err = run(capsys, "report", str(mine), "--to", str(blocked), "--only", "yaml")
+    assert code == 2 and "cannot write" in err
+
+
+def test_a_template_that_is_none_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "a.docx"
+    path.write_bytes(b"no zip file")
+    options = ("report", "starter", "--to", str(tmp_path / "made"), "--only", "docx", "--docx-template")
+    refused = f"{path} was not taken: template is no DOCX file"
+    for given, words in ((path, refused), (tmp_path / "none", "cannot read"), (tmp_path, "cannot read")):
+        code, out, err = run(capsys, *options, str(given))
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert words in err
+    assert not (tmp_path / "made").exists()
+
+
+def test_what_is_left_out_of_a_template_is_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "a.pptx"
+    file = office("pptx", lambda parts: related(parts, "ppt/slides/slide1.xml", "image", "http://a.test/x"))
+    path.write_bytes(file)
+    made = str(tmp_path / "made")
+    code, _, err = run(
+        capsys, "report", "starter", "--to", made, "--only", "yaml", "--pptx-template", str(path)
+    )
+    assert code == 0
+    said = f"{path} is used. Left out of it, because it would load from elsewhere or run: ppt/slides/"
+    assert err.startswith(said)

@@ -1,0 +1,157 @@
+"""``gpuplan plan``, ``demand``, ``network``, ``cost``, ``sensitivity`` and ``compare``."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from command_line import SCENARIO, run
+
+from gpuplan.scenario import load_scenario
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
+def test_plan_prints_the_design(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    code, out, err = run(capsys, "plan", name)
+    assert (code, err) == (0, "")
+    assert "Design decisions" in out
+    assert "Messages" in out
+
+
+def test_plan_of_a_file(capsys: pytest.CaptureFixture[str], mine: Path) -> None:
+    code, out, _ = run(capsys, "plan", str(mine))
+    assert code == 0
+    assert "9  (8 for the demand + 1" in out  # eight VMs of 3 GPUs on hosts of 4, and a spare one
+
+
+def test_plan_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "plan", "enterprise", "--json")
+    assert (code, err) == (0, "")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert data["totals"]["hosts"] == 8
+    assert data["totals"]["gpus_after_failure"] == 28
+
+
+def test_json_is_plain_ascii_so_that_every_terminal_can_carry_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text('name: "Universit\u00e4t \U0001f680"\n', encoding="utf-8")
+    code, out, _ = run(capsys, "plan", str(path), "--json")
+    assert code == 0
+    assert out.isascii()
+    assert json.loads(out)["scenario"]["name"] == "Universit\u00e4t \U0001f680"
+
+
+def test_a_scenario_in_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    path.write_text(
+        json.dumps({"demand": {"stated_gpus": 14}, "hardware": {"gpus_per_host": 2}}), encoding="utf-8"
+    )
+    code, out, _ = run(capsys, "plan", str(path), "--json")
+    assert code == 0
+    assert json.loads(out)["totals"]["hosts"] == 8
+
+
+def test_demand_prints_rules_methods_silos_and_growth(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "demand", "enterprise")
+    assert (code, err) == (0, "")
+    for heading in (
+        "What is enough",
+        "Silos against the pool",
+        "Growth",
+        "binomial",
+    ):
+        assert heading in out
+    code, out, _ = run(capsys, "demand", "enterprise", "--json")
+    assert json.loads(out)["silos"]["pool"]["hosts"] == 8
+
+
+def test_demand_simulates_other_hosts_and_failures(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "demand", "starter", "--simulate", "--hosts", "8,9", "--down", "1", "--json")
+    assert code == 0
+    assert [(t["hosts"], t["down"]) for t in json.loads(out)["simulated"]] == [(7, 1), (8, 1)]
+    code, out, _ = run(capsys, "demand", "starter", "--simulate", "--when", "week")
+    assert "Simulated on 8 hosts with 16 GPUs (whole week)" in out
+
+
+def test_network_prints_what_the_link_carries_and_the_fabric(
+    capsys: pytest.CaptureFixture[str], mine: Path
+) -> None:
+    code, out, err = run(capsys, "network", "starter")
+    assert (code, err) == (0, "")
+    for heading in ("GPUs over the network", "The vendor's rules", "What this link carries", "Fabric"):
+        assert f"\n{heading}\n---" in out
+    code, out, _ = run(capsys, "network", str(mine), "--json")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert code == 0
+    assert data["remote"] == []
+    assert data["cabling"]["gpu_hosts"] == 9
+
+
+def test_network_of_a_bad_file(capsys: pytest.CaptureFixture[str], mine: Path) -> None:
+    mine.write_text(SCENARIO + "network: {link_gbit_s: fast}\n", encoding="utf-8")
+    code, out, err = run(capsys, "network", str(mine))
+    assert (code, out) == (2, "")
+    assert "network.link_gbit_s" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_cost_prints_years_bill_and_alternatives(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "cost", "enterprise")
+    assert (code, err) == (0, "")
+    for heading in ("What is paid when", "Bill of materials", "Rent or buy", "Spare hosts"):
+        assert heading in out
+    code, out, err = run(capsys, "cost", "enterprise", "--json")
+    assert (code, err) == (0, "")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert data["costs"]["total"] == pytest.approx(sum(data["costs"]["cash"]))
+
+
+def test_sensitivity_prints_bars_and_thresholds(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "sensitivity", "starter")
+    assert (code, err) == (0, "")
+    assert "Cost, the input that moves it most first" in out
+    assert "Where it is no longer 8 hosts" in out
+    code, out, _ = run(capsys, "sensitivity", "starter", "--json")
+    assert code == 0
+    assert json.loads(out)["hosts"] == 8
+
+
+def test_compare_prints_designs_in_columns(capsys: pytest.CaptureFixture[str], mine: Path) -> None:
+    code, out, err = run(capsys, "compare", "starter", "enterprise", str(mine))
+    assert (code, err) == (0, "")
+    assert "* differs" in out
+    code, out, _ = run(capsys, "compare", "starter", "starter", "--json")
+    assert code == 0
+    data = json.loads(out)
+    assert not any(row["differs"] for row in data["rows"])
+
+
+def test_what_is_internal_is_printed_unless_it_is_for_the_customer(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    scenario = (
+        load_scenario("starter").with_value("internal.notes", "Ask Bob.").with_value("internal.margin", 0.2)
+    )
+    path = tmp_path / "own.yaml"
+    path.write_text(scenario.to_yaml(), encoding="utf-8")
+    _, ours, _ = run(capsys, "cost", str(path))
+    _, theirs, _ = run(capsys, "cost", str(path), "--customer")
+    assert "The customer pays" in ours and "margin of 20 %" in ours
+    assert not re.search("margin|internal", theirs, re.I)
+    assert "We earn" not in run(capsys, "cost", "starter")[1]
+    _, ours, _ = run(capsys, "cost", str(path), "--json")
+    _, theirs, _ = run(capsys, "cost", str(path), "--json", "--customer")
+    found = {each["part"]: each for each in json.loads(ours)["internal"]}
+    assert found["GPUs"]["earned"] == pytest.approx(0.2 * found["GPUs"]["price"], rel=1e-5)
+    assert "internal" not in json.loads(theirs)
+    assert json.loads(ours)["costs"]["total"] == json.loads(theirs)["costs"]["total"]
+    assert "Ask Bob" in run(capsys, "plan", str(path), "--json")[1]
+    assert "Ask Bob" not in run(capsys, "plan", str(path), "--json", "--customer")[1]
+    for option, name in (((), "starter-example.yaml"), (("--internal",), "starter-example-internal.yaml")):
+        code, _, _ = run(capsys, "report", str(path), "--to", str(tmp_path), "--only", "yaml", *option)
+        assert code == 0
+        assert ("Ask Bob" in (tmp_path / name).read_text(encoding="utf-8")) is bool(option)

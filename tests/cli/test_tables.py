@@ -1,0 +1,89 @@
+"""``gpuplan catalog``, ``schema`` and ``calibrate``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from command_line import run
+
+from gpuplan.scenario import json_schema
+
+
+def test_catalog(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "catalog")
+    assert code == 0
+    assert "Gpus" in out
+    code, out, _ = run(capsys, "catalog", "v100")
+    assert code == 0
+    assert "Tesla V100 PCIe 32GB" in out
+    code, out, err = run(capsys, "catalog", "unicorn")
+    assert (code, out) == (1, "")
+    assert "unicorn" in err
+
+
+def test_the_table_that_an_error_names_can_be_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("gpus", "servers", "vsphere", "use_cases"):
+        code, out, _ = run(capsys, "catalog", name)
+        assert code == 0
+        assert out
+
+
+def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "schema")
+    assert code == 0
+    assert json.loads(out) == json.loads(json.dumps(json_schema()))
+    jsonschema.Draft202012Validator.check_schema(json.loads(out))
+
+
+def test_a_catalog_of_one_s_own(capsys: pytest.CaptureFixture[str], tmp_path: Path, mine: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    _, before, _ = run(capsys, "plan", str(mine), "--json")
+    (own / "gpus.csv").write_text(
+        "item,parameter,value,low,high,unit,basis,source,locator,note\n"
+        "l40s-48gb,name,Our own L40S,,,,quoted,vmware-bitfusion-faq,,\n",
+        encoding="utf-8",
+    )
+    code, out, err = run(capsys, "plan", str(mine), "--json", "--catalog", str(own))
+    assert (code, err) == (0, "")
+    assert json.loads(out)["catalog"] != json.loads(before)["catalog"]
+    assert json.loads(out)["totals"] == json.loads(before)["totals"]
+    code, out, _ = run(capsys, "catalog", "l40s-48gb", "--catalog", str(own))
+    assert "Our own L40S" in out
+
+
+@pytest.mark.parametrize("content", ["item,parameter\nx,y\n", "not,a,catalog\n"])
+def test_a_catalog_that_is_wrong(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, mine: Path, content: str
+) -> None:
+    (tmp_path / "gpus.csv").write_text(content, encoding="utf-8")
+    code, out, err = run(capsys, "plan", str(mine), "--catalog", str(tmp_path))
+    assert (code, out) == (2, "")
+    assert "gpus.csv" in err
+    assert "Traceback" not in err
+    code, _, err = run(capsys, "plan", str(mine), "--catalog", str(tmp_path / "nowhere"))
+    assert code == 2
+    assert "nowhere" in err
+
+
+def test_the_catalog_holds_what_a_fit_gives(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "calibrate")
+    assert (code, err) == (0, ""), out
+    assert "The catalog holds what the fit gives" in out
+
+
+def test_a_parameter_that_no_fit_gives_is_told_with_exit_code_1(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "assumptions.csv").write_text(
+        "item,parameter,value,low,high,unit,basis,source,locator,note\n"
+        "remoting,ready_s,0.9,0.8,1,s,fitted,gpuless-thesis,,\n",
+        encoding="utf-8",
+    )
+    code, out, _ = run(capsys, "calibrate", "--json", "--catalog", str(tmp_path))
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert code == 1
+    assert [(p["parameter"], p["value"]) for p in data["parameters"] if p["moved"]] == [("ready_s", 0.9)]

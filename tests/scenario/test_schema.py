@@ -1,0 +1,59 @@
+"""The JSON Schema says what the reader reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from gpuplan import ScenarioError, load_scenario
+from gpuplan.scenario import (
+    example_names,
+    from_dict,
+    json_schema,
+)
+
+
+def test_the_schema_is_one_and_accepts_the_examples() -> None:
+    jsonschema.Draft202012Validator.check_schema(json_schema())
+    for name in example_names():
+        jsonschema.validate(load_scenario(name).to_dict(), json_schema())
+    jsonschema.validate({}, json_schema())
+    json.dumps(json_schema(), allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        {"colour": "red"},
+        {"schema": 2},
+        {"name": ""},
+        {"name": []},
+        {"hardware": {"gpus_per_host": 17}},
+        {"hardware": {"gpus_per_host": 2.5}},
+        {"hardware": {"x": 1}},
+        {"availability": {"maintenance_failure_accepted": "yes"}},
+        {"network": {"link_gbit_s": 26}},
+        {"demand": {"stated_gpus": 0}},
+        {"groups": {}},
+        {"groups": [{}]},
+        {"groups": [{"id": "A"}]},
+        {"groups": [{"id": "unassigned"}]},
+        {"groups": [{"id": "a", "people": -1}]},
+        {"groups": [{"id": "a", "active_share": 1.5}]},
+        {"groups": [{"id": "a", "gpus_each": 1.5}]},
+        {"groups": [{"id": "a", "gpus_each": "x"}]},
+        {"groups": [{"id": "a", "access": "magic"}]},
+        {"groups": [{"id": f"g{n}"} for n in range(101)]},
+        {"notes": [{"text": "x"}]},
+        {"origins": {"hardware": {"basis": "sure", "source": "x"}}},
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(data: Any) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, json_schema())
+    with pytest.raises(ScenarioError):
+        from_dict(data)
