@@ -31,7 +31,7 @@ FIRST, LATER, PRIVATE = 1.3, 0.5, 0.5
 """The most that the first visitor, the later ones and the private memory of a session may be, as shares of the bare one's."""
 BARE = """import anywidget, ipywidgets, numpy, pandas, yaml
 import altair as alt
-from gpuplan.app.chart import Chart
+from gpuplan.widgets.chart import Chart
 rows = [{"host": f"h{i}", "gpus": i} for i in range(8)]
 Chart(alt.Chart(alt.Data(values=rows)).mark_bar().encode(x="host:N", y="gpus:Q"))"""
 KERNEL = "import ipywidgets, pandas, altair"
