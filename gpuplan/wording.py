@@ -182,6 +182,21 @@ def watts(value: float) -> str:
     return f"{value:.0f} W" if value < 1000 else f"{number(round(value / 1000, 1))} kW"
 
 
+def short_number(value: float) -> str:
+    """A large amount as short as a figure must be: ``1.72 M``."""
+    for size, letter in ((1e9, " bn"), (1e6, " M"), (1e3, " k")):
+        if abs(value) >= 0.9995 * size:
+            return f"{float(f'{value / size:.3g}'):g}{letter}"
+    return f"{float(f'{value:.3g}'):g}"
+
+
+def short_watts(value: float) -> str:
+    """A power as short as a figure must be: ``11.2 kW``, ``19.7 MW``."""
+    if value >= 999_500:
+        return f"{float(f'{value / 1e6:.3g}'):g} MW"
+    return f"{float(f'{value / 1000:.3g}'):g} kW"
+
+
 def hours(value: float) -> str:
     """Hours a year as they are shown: minutes and seconds where they are few, none where there are none."""
     if value == 0:

@@ -19,7 +19,6 @@ MODEL_LIBRARIES = {"numpy", "scipy", "numba", *sys.stdlib_module_names}
 UNTESTED = {
     "widgets/part": "tests/app/test_browser.py",
     "app/screen": "tests/app/test_browser.py",
-    "widgets/chart": "tests/app/test_browser.py",
 }
 """Modules whose tests stand in a file of another name."""
 

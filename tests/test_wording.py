@@ -20,6 +20,8 @@ from gpuplan.wording import (
     money,
     number,
     percent,
+    short_number,
+    short_watts,
     some_of,
     watts,
 )
@@ -180,3 +182,25 @@ def test_power_and_counts() -> None:
         "2 prices",
         "12\u202f000 prices",
     ]
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (1_716_746, "1.72 M"),
+        (999_600, "1 M"),
+        (999_400, "999 k"),
+        (2.5e9, "2.5 bn"),
+        (12.345, "12.3"),
+        (-4e6, "-4 M"),
+    ],
+)
+def test_short_amounts(value: float, words: str) -> None:
+    assert short_number(value) == words
+
+
+@pytest.mark.parametrize(
+    ("power_w", "words"), [(11_234, "11.2 kW"), (19_700_000, "19.7 MW"), (999_600, "1 MW")]
+)
+def test_short_powers(power_w: float, words: str) -> None:
+    assert short_watts(power_w) == words

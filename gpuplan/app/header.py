@@ -12,7 +12,7 @@ from gpuplan.plan.results import Message
 from gpuplan.report import amount, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact
-from gpuplan.wording import stated_percent
+from gpuplan.wording import counted, short_number, short_watts, stated_percent
 
 ON_HOSTS = ("platform.vsphere", "platform.vgpu_sizes")
 """Inputs of the platform that decide how a GPU is shared; they stand beside the hardware."""
@@ -27,9 +27,6 @@ NOTES = {"sum": "from the groups", "hours": "busiest hours"}
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are chances: they are shown in per cent."""
 POWER, COST = "power.typical", "cost.net_present"
-
-COLOURS = 8
-"""Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
 
 
 def bar_data(workbook: Workbook) -> dict[str, Any]:
@@ -128,11 +125,14 @@ def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
     what = "item" if plan.costs.not_counted else "price"
     return [
         _figure(
-            POWER, "Typical power", kilowatts(plan.power.typical_w), f"peak {kilowatts(plan.power.peak_w)}"
+            POWER,
+            "Typical power",
+            short_watts(plan.power.typical_w),
+            f"peak {short_watts(plan.power.peak_w)}",
         ),
         _figure(
             COST,
-            f"Cost over {years_words(years)}",
+            f"Cost over {counted(years, 'year')}",
             short_number(plan.costs.net_present),
             f"{plan.costs.currency}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
             if left_out
@@ -142,26 +142,6 @@ def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
     ]
 
 
-def years_words(years: int) -> str:
-    """A number of years in words: ``5 years``."""
-    return f"{number(years)} year{'s' * (years > 1)}"
-
-
-def short_number(value: float) -> str:
-    """A large amount as short as a figure must be: ``1.72 M``."""
-    for size, letter in ((1e9, " bn"), (1e6, " M"), (1e3, " k")):
-        if abs(value) >= 0.9995 * size:
-            return f"{float(f'{value / size:.3g}'):g}{letter}"
-    return f"{float(f'{value:.3g}'):g}"
-
-
-def kilowatts(power_w: float) -> str:
-    """A power as short as a figure must be: ``11.2 kW``, ``19.7 MW``."""
-    if power_w >= 999_500:
-        return f"{float(f'{power_w / 1e6:.3g}'):g} MW"
-    return f"{float(f'{power_w / 1000:.3g}'):g} kW"
-
-
 def _chance(percentage: float) -> str:
     """A chance in per cent, as short as a figure must be."""
     return percent(percentage / 100).replace("under ", "< ").replace("over ", "> ")
@@ -169,7 +149,7 @@ def _chance(percentage: float) -> str:
 
 SHORT: Mapping[str, Callable[[float], str]] = {
     **dict.fromkeys(CHANCES, _chance),
-    POWER: kilowatts,
+    POWER: short_watts,
     COST: short_number,
 }
 """Key of a line -> how the strip shows it."""
@@ -332,8 +312,3 @@ def range_words(path: str, ends: tuple[float, float]) -> str:
     within = path.removeprefix("ranges.")
     share = not within.startswith("prices.") and field_of(within).kind == "share"
     return " to ".join(stated_percent(end).replace(" ", "") if share else f"{end:.10g}" for end in ends)
-
-
-def group_colours(workbook: Workbook) -> dict[str, int]:
-    """Colour number of each group, 1 to 8, in the order of the table."""
-    return {g.id: 1 + i % COLOURS for i, g in enumerate(workbook.plan.scenario.groups)}

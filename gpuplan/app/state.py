@@ -116,7 +116,7 @@ class Workbook(HasTraits):
         self.simulating = Simulating(self._changed)
         self.auditing = Auditing(self._changed)
         self.exploring = Exploring("explore", "exploration", self._changed)
-        self.swinging = Exploring("sensitivity", "sensitivity", self._changed)
+        self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed)
         self.delivering = Delivering(self._changed)
         self.aside: tuple[Kept, ...] = ()
         """All designs that are kept, also those that the customer does not see."""
@@ -191,7 +191,7 @@ class Workbook(HasTraits):
         changed = self._seen(self.scenario) != self.seen or any(
             each.scenario.internal != Internal() for each in self.aside
         )
-        for background in (self.exploring, self.swinging):
+        for background in (self.exploring, self.sensitivity):
             # what was found before the margin was taken away still rests on it
             if changed or (background.plan and background.plan.scenario.internal != Internal()):
                 background.forget()

@@ -10,6 +10,7 @@ After an update of altair, make the bundle again with ``python -m gpuplan.widget
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,34 +19,16 @@ import anywidget
 import ipywidgets
 import traitlets
 
-from gpuplan.report.colours import OKABE_ITO
+from gpuplan.report.charts.look import Look, Spec
 from gpuplan.widgets.part import Sent
 
 STATIC = Path(__file__).parent / "static"
 BUNDLE = STATIC / "vega.js"
 """Vega, Vega-Lite and Vega-Embed as altair uses them; the altair is named in the first line."""
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.1.0.json"
-"""What a chart is written in; the name is never fetched."""
-
-LIGHT = {"ink": "#1a2230", "ink2": "#5a6576", "line": "#dfe3e9"}
-DARK = {"ink": "#e8edf4", "ink2": "#9aa7b8", "line": "#2b3644"}
-FONT = '"Segoe UI", system-ui, -apple-system, Roboto, sans-serif'
-
 
 def write_bundle(path: Path = BUNDLE) -> int:
-    """Write the bundle for the installed altair; its return value is the size of the file.
-
-    Parameters
-    ----------
-    path : Path
-        File to write.
-
-    Returns
-    -------
-    int
-        Characters written.
-    """
+    """Write the bundle for the installed altair; how many characters it has."""
     import altair
     import vl_convert
     from altair.utils._importers import vl_version_for_vl_convert
@@ -104,23 +87,43 @@ class Chart(Sent):
             self.spec, self.rows = _split(chart)
 
 
+class ChartPlace(ipywidgets.Box):  # type: ignore[misc]
+    """Where a chart stands while there is something to draw; drawn again when its data or the look changes."""
+
+    children: Any
+
+    def __init__(self, wide: bool = True) -> None:
+        super().__init__()
+        self._chart: Chart | None = None
+        self._last: tuple[Look, Any] | None = None
+        self.add_class("gp-chart")
+        if wide:
+            self.add_class("gp-chart-wide")
+
+    def show(self, data: Any, draw: Callable[[Any, Look], Spec], look: Look, *, stale: bool) -> None:
+        """Draw the data if it changed, or nothing if there is none; ``stale`` greys it out."""
+        mark = self.add_class if stale else self.remove_class
+        mark("gp-stale")
+        if (look, data) == self._last:
+            return
+        self._last = (look, data)
+        if data:
+            drawn = draw(data, look)
+            if self._chart is None:
+                self._chart = Chart(drawn)
+            else:
+                self._chart.chart = drawn
+        children = (self._chart,) if data else ()
+        if self.children != children:
+            self.children = children
+
+
 def _split(chart: Any) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     return split_rows({} if chart is None else chart if isinstance(chart, dict) else chart.to_dict())
 
 
 def split_rows(whole: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-    """A chart with names in place of its rows, and the rows by name; the same list gets the same name.
-
-    Parameters
-    ----------
-    whole : dict
-        A chart as Vega-Lite.
-
-    Returns
-    -------
-    tuple
-        The chart without rows, and name -> rows.
-    """
+    """A chart with names in place of its rows, and the rows by name; the same list gets the same name."""
     rows: list[list[Any]] = []
 
     def without(part: Any) -> Any:
@@ -141,55 +144,6 @@ def split_rows(whole: dict[str, Any]) -> tuple[dict[str, Any], dict[str, list[An
 
     spec = without(whole)
     return spec, {f"rows-{at}": values for at, values in enumerate(rows)}
-
-
-def theme(dark: bool) -> dict[str, Any]:
-    """Look of every chart, as an altair config: ``chart.configure(**theme(dark))``.
-
-    Parameters
-    ----------
-    dark : bool
-        True for the dark palette.
-
-    Returns
-    -------
-    dict
-        Vega-Lite config: transparent background, the page's fonts and ink.
-    """
-    ink = DARK if dark else LIGHT
-    return {
-        "background": "transparent",
-        "font": FONT,
-        "view": {"stroke": None},
-        "title": {
-            "color": ink["ink"],
-            "subtitleColor": ink["ink2"],
-            "fontSize": 14,
-            "fontWeight": 600,
-            "anchor": "start",
-        },
-        "axis": {
-            "labelColor": ink["ink2"],
-            "titleColor": ink["ink2"],
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-            "titleFontWeight": 400,
-            "gridColor": ink["line"],
-            "domainColor": ink["line"],
-            "tickColor": ink["line"],
-        },
-        "legend": {
-            "labelColor": ink["ink"],
-            "titleColor": ink["ink2"],
-            "labelFontSize": 12,
-            "titleFontSize": 12,
-            "titleFontWeight": 400,
-        },
-        "header": {"labelColor": ink["ink"], "titleColor": ink["ink2"]},
-        "text": {"color": ink["ink"], "fontSize": 12},
-        "rule": {"color": ink["ink2"]},
-        "range": {"category": list(OKABE_ITO)},
-    }
 
 
 @cache

@@ -24,16 +24,16 @@ def ended(exploring: Exploring) -> None:
 
 def test_a_design_is_tried_at_the_ends_of_its_ranges(catalog: Catalog) -> None:
     changes: list[float] = []
-    swinging = Exploring("sensitivity", "sensitivity", lambda: changes.append(swinging.runner.done))
+    sensitivity = Exploring("sensitivity", "sensitivity", lambda: changes.append(sensitivity.runner.done))
     plan = make_plan(load_scenario("starter"), catalog)
-    swinging.start(plan)
-    assert swinging.found is None
-    ended(swinging)
-    assert swinging.runner.error == ""
-    assert swinging.plan is plan
+    sensitivity.start(plan)
+    assert sensitivity.found is None
+    ended(sensitivity)
+    assert sensitivity.runner.error == ""
+    assert sensitivity.plan is plan
     assert changes[-1] == 1.0
     assert len(set(changes)) > 3
-    found = swinging.found
+    found = sensitivity.found
     assert found is not None
     assert {"bars", "thresholds"} <= set(found)
     assert found["bars"]

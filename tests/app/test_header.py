@@ -10,11 +10,9 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.app.header import (
-    COLOURS,
     bar_data,
     drawer_data,
     field_data,
-    group_colours,
     message_data,
     nav_data,
     step_of,
@@ -247,12 +245,3 @@ def test_what_a_field_shows_is_read_back_as_what_it_is(book: Workbook, share: st
     shown = field_data(book, "groups.hpc.gpus_each")["value"]
     spec = next(f for f in GROUP_FIELDS if f.path == "gpus_each")
     assert parse_value(spec, shown, "") == book.scenario.get("groups.hpc.gpus_each")
-
-
-def test_colours(book: Workbook) -> None:
-    colours = group_colours(book)
-    assert set(colours) == {g.id for g in book.scenario.groups}
-    assert set(colours.values()) <= set(range(1, COLOURS + 1))
-    for _ in range(2 * COLOURS):
-        book.add_group("dev-test")
-    assert max(group_colours(book).values()) == COLOURS

@@ -771,11 +771,11 @@ def test_designs_with_another_margin_are_not_compared_in_front_of_the_customer(s
 
 
 def test_what_was_explored_with_our_prices_is_forgotten(sold: Workbook) -> None:
-    for background in (sold.exploring, sold.swinging):
+    for background in (sold.exploring, sold.sensitivity):
         background.plan = sold.plan
         background.runner.found = [{"exploration": {}, "sensitivity": {}}]
     sold.look_as(customer=True)
-    assert [(b.plan, b.found) for b in (sold.exploring, sold.swinging)] == [(None, None)] * 2
+    assert [(b.plan, b.found) for b in (sold.exploring, sold.sensitivity)] == [(None, None)] * 2
 
 
 def test_a_wrong_margin_does_not_block_the_customer_view(sold: Workbook) -> None:
@@ -806,13 +806,13 @@ def test_redo_does_not_show_the_customer_a_margin(sold: Workbook) -> None:
 
 
 def test_what_was_explored_before_the_margin_was_taken_away_is_forgotten(sold: Workbook) -> None:
-    for background in (sold.exploring, sold.swinging):
+    for background in (sold.exploring, sold.sensitivity):
         background.plan = sold.plan
         background.runner.found = [{"exploration": {}, "sensitivity": {}}]
     sold.edit("internal.margin", "")
     sold.edit("internal.notes", "")
     sold.look_as(customer=True)
-    assert [(b.plan, b.found) for b in (sold.exploring, sold.swinging)] == [(None, None)] * 2
+    assert [(b.plan, b.found) for b in (sold.exploring, sold.sensitivity)] == [(None, None)] * 2
 
 
 def test_a_design_that_is_not_kept_for_hidden_ones_is_said(sold: Workbook) -> None:

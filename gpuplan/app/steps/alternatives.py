@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from gpuplan.analysis.alternatives import (
     TERMS,
@@ -16,10 +15,8 @@ from gpuplan.analysis.alternatives import (
     rentals,
     silo_costs,
 )
-from gpuplan.app.header import group_colours
+from gpuplan.app.cards import Cell, bare, cell, details, group_cell, heads, table, tried
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.cost import bare, details, heads_of
-from gpuplan.app.steps.failures import Cell, cell
 from gpuplan.report import amount, hours, number, percent
 from gpuplan.wording import money
 
@@ -30,20 +27,6 @@ TERM_NAMES = {
     "capacity-block": "capacity block",
 }
 SHOWN_OFFERS = 8
-
-T = TypeVar("T")
-
-
-def _once(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None, str]:
-    """(what ``work`` gives, nothing), or (nothing, why it cannot be worked out); once for each plan."""
-
-    def tried() -> tuple[T | None, str]:
-        try:
-            return work(), ""
-        except ValueError as error:
-            return None, str(error)
-
-    return workbook.once(key, tried)
 
 
 def _excluding(names: tuple[str, ...]) -> list[str]:
@@ -64,7 +47,7 @@ def silos_data(workbook: Workbook) -> dict[str, Any]:
     )
     if not data["open"] or not data["shown"]:
         return data
-    found, problem = _once(workbook, "cost: silos", lambda: silo_costs(workbook.plan))
+    found, problem = tried(workbook, "cost: silos", lambda: silo_costs(workbook.plan))
     if found is None:
         return data | {"text": [problem or "There is nothing to compare."]}
     return data | {
@@ -99,11 +82,9 @@ def _claimed_words(workbook: Workbook, found: SiloCosts) -> list[str]:
 
 
 def _silo_table(workbook: Workbook, found: SiloCosts) -> dict[str, Any]:
-    colours = group_colours(workbook)
-    letters = {group.id: group.letter for group in workbook.plan.groups}
     rows = [
         [
-            cell(silo.name) | {"chip": [letters[silo.group], colours.get(silo.group, 0)]},
+            group_cell(workbook, silo.group, silo.name),
             *_sizes(silo.hosts, silo.gpus, silo.total, silo.net_present),
         ]
         for silo in found.groups
@@ -120,9 +101,8 @@ def _silo_table(workbook: Workbook, found: SiloCosts) -> dict[str, Any]:
             *_sizes(found.pool_hosts, found.pool_gpus, found.pool_total, found.pool_net_present, "strong"),
         ]
     )
-    return {
-        "title": "",
-        "heads": heads_of(
+    return table(
+        heads(
             "Group alone",
             "Hosts",
             "GPUs",
@@ -130,9 +110,9 @@ def _silo_table(workbook: Workbook, found: SiloCosts) -> dict[str, Any]:
             f"Net present, {found.currency}",
             numeric=(1, 2, 3, 4),
         ),
-        "rows": rows,
-        "more": "A stated total and hosts already there are left aside, so the pool here may differ from the design.",
-    }
+        rows,
+        more="A stated total and hosts already there are left aside, so the pool here may differ from the design.",
+    )
 
 
 def _sizes(hosts: int, gpus: int, total: float, net_present: float, tone: str = "") -> list[Cell]:
@@ -154,11 +134,11 @@ def rent_data(workbook: Workbook) -> dict[str, Any]:
     )
     if not data["open"] or not data["shown"]:
         return data
-    found, problem = _once(workbook, "cost: rent", lambda: _by_term(workbook))
+    found, problem = tried(workbook, "cost: rent", lambda: _by_term(workbook))
     if not found:
         return data | {"text": [problem or no_rental(workbook.plan)]}
     rows = [_rent_row(each) for each in found]
-    heads = heads_of(
+    columns = heads(
         "Way to rent",
         "Offer",
         "A GPU-hour",
@@ -169,18 +149,18 @@ def rent_data(workbook: Workbook) -> dict[str, Any]:
         "Crossover",
         numeric=(2, 3, 4),
     )
-    table = {
-        "title": "",
-        "heads": heads,
-        "rows": rows,
-        "more": f"{found[0].currency}. On demand, rent is paid for the GPU-hours used; by other terms for all hours of the GPUs "
-        "without spare hosts. Break-even is the utilisation at which both cost the same.",
-    }
+    compared = table(
+        columns,
+        rows,
+        more=(
+            f"{found[0].currency}. On demand, rent is paid for the GPU-hours used; by other terms for all hours of the GPUs "
+            "without spare hosts. Break-even is the utilisation at which both cost the same."
+        ),
+    )
     years = ["Start", *(f"Year {year}" for year in range(1, len(found[0].own_cash)))]
-    cash = {
-        "title": "Paid each year",
-        "heads": heads_of("", *years, numeric=tuple(range(1, len(years) + 1))),
-        "rows": [
+    cash = table(
+        heads("", *years, numeric=tuple(range(1, len(years) + 1))),
+        [
             [cell("Buy"), *(cell(bare(value), numeric=True) for value in found[0].own_cash)],
             *(
                 [
@@ -190,11 +170,11 @@ def rent_data(workbook: Workbook) -> dict[str, Any]:
                 for each in found
             ),
         ],
-        "more": "",
-    }
+        title="Paid each year",
+    )
     return data | {
         "text": [_rent_words(found[0]), *_buying_excludes(found[0])],
-        "tables": [table, cash, *_offers(workbook, found)],
+        "tables": [compared, cash, *_offers(workbook, found)],
     }
 
 
@@ -263,12 +243,12 @@ def _offers(workbook: Workbook, found: list[RentOrBuy]) -> list[dict[str, Any]]:
     ]
     left = len(others) - SHOWN_OFFERS
     return [
-        {
-            "title": "Other offers",
-            "heads": heads_of("Offer", "Term", "A GPU-hour", "As of", "Source", numeric=(2,)),
-            "rows": rows,
-            "more": f"And {number(left)} more, dearer ones." if left > 0 else "",
-        }
+        table(
+            heads("Offer", "Term", "A GPU-hour", "As of", "Source", numeric=(2,)),
+            rows,
+            title="Other offers",
+            more=f"And {number(left)} more, dearer ones." if left > 0 else "",
+        )
     ]
 
 
@@ -277,7 +257,7 @@ def _offers(workbook: Workbook, found: list[RentOrBuy]) -> list[dict[str, Any]]:
 
 def postures_of(workbook: Workbook) -> tuple[PostureCost, ...]:
     """The postures with their cost, once for each plan; nothing if one of them cannot be worked out."""
-    found, _ = _once(workbook, "cost: postures", lambda: posture_costs(workbook.plan))
+    found, _ = tried(workbook, "cost: postures", lambda: posture_costs(workbook.plan))
     return found or ()
 
 
@@ -296,7 +276,7 @@ def postures_data(workbook: Workbook) -> dict[str, Any]:
     if not found:
         return data | {"text": ["There is nothing to compare."]}
     currency = workbook.plan.costs.currency if workbook.plan.costs else ""
-    heads = heads_of(
+    columns = heads(
         "",
         "Hosts",
         "GPUs",
@@ -316,7 +296,7 @@ def postures_data(workbook: Workbook) -> dict[str, Any]:
     names = tuple(dict.fromkeys(name for each in found for name in each.excludes))
     return data | {
         "text": _excluding(names),
-        "tables": [{"title": "", "heads": heads, "rows": rows, "more": more}],
+        "tables": [table(columns, rows, more=more)],
     }
 
 

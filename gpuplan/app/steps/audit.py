@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuplan.app.auditing import Auditing
+from gpuplan.app.cards import cell, number_heads, table
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.failures import Cell, cell
 from gpuplan.app.uploading import CHUNK_BYTES
 from gpuplan.audit import FORMATS, REAL_TIME_S
 from gpuplan.report import amount, number, percent
@@ -210,15 +210,6 @@ def _tables(audit: Auditing) -> list[dict[str, Any]]:
     return tables
 
 
-def _table(title: str, heads: tuple[str, ...], rows: list[list[Cell]], more: str = "") -> dict[str, Any]:
-    return {
-        "title": title,
-        "heads": [{"text": text, "numeric": at > 0} for at, text in enumerate(heads)],
-        "rows": rows,
-        "more": more,
-    }
-
-
 def _more(count: int) -> str:
     return f"and {count - SHOWN_GROUPS} groups more" if count > SHOWN_GROUPS else ""
 
@@ -245,7 +236,7 @@ def _groups(use: dict[str, Any]) -> dict[str, Any]:
         "GPUs, peak",
         "Used of own peak",
     )
-    return _table("Who holds GPUs", heads, rows, _more(len(use["groups"])))
+    return table(number_heads(*heads), rows, title="Who holds GPUs", more=_more(len(use["groups"])))
 
 
 def _activity(use: dict[str, Any]) -> dict[str, Any]:
@@ -260,7 +251,7 @@ def _activity(use: dict[str, Any]) -> dict[str, Any]:
         for g in use["groups"][:SHOWN_GROUPS]
     ]
     heads = ("Activity", "Mean", "Above 5 %", "GPUs at a time", "As busy as")
-    return _table("How busy the chips were", heads, rows, _more(len(use["groups"])))
+    return table(number_heads(*heads), rows, title="How busy the chips were", more=_more(len(use["groups"])))
 
 
 def _suggestions(suggestions: list[dict[str, Any]]) -> dict[str, Any]:
@@ -282,13 +273,13 @@ def _suggestions(suggestions: list[dict[str, Any]]) -> dict[str, Any]:
         for s in suggestions
     ]
     heads = ("Group", "At once", "GPUs each", "A day", "Hours each", "When")
-    return _table("Groups for the design", heads, rows)
+    return table(number_heads(*heads), rows, title="Groups for the design")
 
 
 def _comparison(found: dict[str, Any]) -> list[dict[str, Any]]:
     gpus, share = sum(found["hosts"]), f"{100 * found['share']:g} %"
 
-    def table(title: str, methods: list[dict[str, Any]]) -> dict[str, Any]:
+    def by_method(title: str, methods: list[dict[str, Any]]) -> dict[str, Any]:
         rows = [
             [
                 cell(METHOD_TITLES[m["name"]]) | {"title": m["assumption"]},
@@ -297,12 +288,13 @@ def _comparison(found: dict[str, Any]) -> list[dict[str, Any]]:
             ]
             for m in methods
         ]
-        return _table(title, ("Formulas and replay", f"With {number(gpus)}", "GPUs needed"), rows)
+        heads = number_heads("Formulas and replay", f"With {number(gpus)}", "GPUs needed")
+        return table(heads, rows, title=title)
 
     limit = _minutes(found)
     return [
-        table(f"At most {share} of the jobs wait longer than {limit}", found["waits_long"]),
-        table(f"At most {share} of the jobs turned away", found["turned_away"]),
+        by_method(f"At most {share} of the jobs wait longer than {limit}", found["waits_long"]),
+        by_method(f"At most {share} of the jobs turned away", found["turned_away"]),
     ]
 
 

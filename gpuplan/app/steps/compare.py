@@ -6,11 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.compare import CompareRow, Comparison, compare_plans
+from gpuplan.app.cards import Cell, cell, heads, table
 from gpuplan.app.header import range_words
+from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import MOST_KEPT, Workbook
-from gpuplan.app.steps.failures import Cell, cell
+from gpuplan.app.steps import explore, sensitivity
 from gpuplan.plan import Plan
 from gpuplan.report import number
+from gpuplan.report.charts.explore import frontier_chart, tornado_chart
 from gpuplan.scenario import FIELD_BY_PATH, Field, field_of
 from gpuplan.wording import amount, capital, hours, money, percent, stated_percent
 
@@ -44,17 +47,15 @@ def compare_data(workbook: Workbook) -> dict[str, Any]:
     names = "\n".join(each.name for each in kept)
     found = workbook.once(f"compare: {names}", lambda: _compared(workbook))
     rows = [_row(workbook, row) for row in found.rows]
-    heads = [{"text": text, "numeric": False} for text in ("", *map(capital, found.names))]
     inputs = sum(_is_input(row) for row in found.rows)
     blank = [cell("", tone="total") for _ in found.names]
     between = [cell("Inputs that differ" if inputs else "No input differs", tone="total"), *blank]
-    table = {
-        "title": "",
-        "heads": heads,
-        "rows": [_acts(workbook), *rows[inputs:], between, *rows[:inputs]],
-        "more": "Kept until this page is closed or loaded again; open one and save it to have it as a file.",
-    }
-    return data | {"tables": [table], "list": list(found.sentences) or ["Nothing differs."]}
+    compared = table(
+        heads("", *map(capital, found.names)),
+        [_acts(workbook), *rows[inputs:], between, *rows[:inputs]],
+        more="Kept until this page is closed or loaded again; open one and save it to have it as a file.",
+    )
+    return data | {"tables": [compared], "list": list(found.sentences) or ["Nothing differs."]}
 
 
 def _compared(workbook: Workbook) -> Comparison:
@@ -153,3 +154,27 @@ def _name(workbook: Workbook, table: str, id: str) -> str:
 
 def _input_words(spec: Field, value: float) -> str:
     return stated_percent(value) if spec.kind == "share" else number(value)
+
+
+PAGE = box(
+    "gp-page",
+    title("Compare", "Which design wins and why, what moves the answer, and how designs differ."),
+    parted_card(
+        Card("run", explore.explore_data),
+        Card("panel", explore.to_win_data),
+        Card("panel", explore.frontier_head),
+        Picture(explore.frontier_rows, frontier_chart),
+        Card("tables", explore.frontier_table),
+        Card("tables", explore.ranked_data),
+        Card("tables", explore.unpriced_data),
+        Card("tables", explore.rejected_data),
+    ),
+    parted_card(
+        Card("run", sensitivity.sensitivity_data),
+        Card("panel", sensitivity.tornado_head),
+        Picture(sensitivity.tornado_rows, tornado_chart),
+        Card("sheet", sensitivity.ranges_data),
+        Card("tables", sensitivity.thresholds_data),
+    ),
+    wide_card(Card("panel", compare_data)),
+)

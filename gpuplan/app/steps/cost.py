@@ -7,21 +7,30 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.alternatives import rentals
-from gpuplan.app.header import excluded, field_data, group_colours, kilowatts, short_number, years_words
+from gpuplan.app.cards import Cell, bare, cell, details, figure, group_cell, heads, table
+from gpuplan.app.header import excluded, field_data
+from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.failures import Cell, cell
+from gpuplan.app.steps import alternatives
 from gpuplan.facts import Fact
-from gpuplan.models import cost
 from gpuplan.plan import plan_costs
 from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.customer import EARNED, OFFER, earned_in_all, earnings
 from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import amount, group_names, number, percent
-from gpuplan.report.colours import COLOURS, PARTS
+from gpuplan.report.charts import cost as charts
+from gpuplan.report.colours import PARTS
 from gpuplan.report.tables.cost import INTERNAL
-from gpuplan.scenario import STATED, UNASSIGNED, field_of
-from gpuplan.wording import BASIS_WORDS, LICENCE_NAMES, money, stated_percent
+from gpuplan.scenario import STATED, field_of
+from gpuplan.wording import (
+    BASIS_WORDS,
+    LICENCE_NAMES,
+    counted,
+    money,
+    short_watts,
+    stated_percent,
+)
 
 PER = {
     "each": "each",
@@ -56,38 +65,6 @@ STATUS = {
 }
 SHARES = ("discount_rate", "support_share", "residual_share")
 FACTORS = ("cores_per_socket", "pue", "grid_kg_kwh", "host_base_w", "rack_kw")
-SMALLEST_LETTER = 0.05
-"""Share of the tallest column from which a part of it has room for its letter."""
-HALF_BAR = 0.42
-"""Half the width of a column, as a share of the distance of two."""
-
-
-def heads_of(*texts: str, numeric: tuple[int, ...] = ()) -> list[dict[str, Any]]:
-    """Heads of a table; ``numeric`` are the columns of numbers, from 0."""
-    return [{"text": text, "numeric": at in numeric} for at, text in enumerate(texts)]
-
-
-def bare(value: float) -> str:
-    """An amount of money where the currency is said elsewhere."""
-    return money(value, "").strip()
-
-
-def details(workbook: Workbook, key: str, title: str, hint: str, shown: bool) -> dict[str, Any]:
-    """Details that are worked out when they are opened, still empty."""
-    return {
-        "shown": shown,
-        "key": key,
-        "title": title,
-        "hint": hint,
-        "open": key in workbook.opened,
-        "stale": workbook.stale,
-        "text": [],
-        "tables": [],
-    }
-
-
-def _figure(label: str, value: str, note: str, key: str = "") -> dict[str, str]:
-    return {"label": label, "value": value, "note": note, "key": key}
 
 
 def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> Cell:
@@ -171,7 +148,7 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
                 cell(bare(v), numeric=True, tone=tone) for v in (each.paid, each.price, each.earned)
             )
             rows.append([cell(each.part, tone=tone), *money_cells])
-    heads = heads_of("All years", "We pay", "The customer pays", "We earn", numeric=(1, 2, 3))
+    columns = heads("All years", "We pay", "The customer pays", "We earn", numeric=(1, 2, 3))
     return {
         "title": INTERNAL,
         "fold": True,
@@ -180,7 +157,7 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
         "shown": True,
         "fields": fields,
         "text": "The customer view, and files and links for the customer, leave this out.",
-        "tables": [{"title": "", "heads": heads, "rows": rows, "more": ""}] if rows else [],
+        "tables": [table(columns, rows)] if rows else [],
         "stale": workbook.stale,
     }
 
@@ -207,26 +184,26 @@ def cost_data(workbook: Workbook) -> dict[str, Any]:
             {"text": "Add a group", "visit": "groups"},
         ]
         return title | {"text": [[*text, {"text": "."}]]}
-    over = f"{costs.currency}, over {years_words(costs.years)}"
+    over = f"{costs.currency}, over {counted(costs.years, 'year')}"
     figures = [
-        _figure(
+        figure(
             "Net present",
             bare(costs.net_present),
             f"{over}, at {stated_percent(costs.discount_rate)} a year".replace(" %", "\u00a0%"),
             "cost.net_present",
         ),
-        _figure("Paid in all", bare(costs.total), over, "cost.total"),
-        _figure("At the start", bare(costs.cash[0]), costs.currency, "cost.years.0"),
-        _figure(
+        figure("Paid in all", bare(costs.total), over, "cost.total"),
+        figure("At the start", bare(costs.cash[0]), costs.currency, "cost.years.0"),
+        figure(
             "A GPU-hour installed", _hour(costs.gpu_hour_installed), costs.currency, "cost.gpu_hour_installed"
         ),
-        _figure(
+        figure(
             "A GPU-hour used",
             _hour(costs.gpu_hour_used),
             f"{costs.currency}, used {percent(costs.utilisation)} of the time",
             "cost.gpu_hour_used",
         ),
-        _figure(
+        figure(
             "Used at the start",
             percent(workbook.plan.lines["cost.utilisation"].value),
             "of their hours",
@@ -271,49 +248,7 @@ def _left_out(costs: Costs) -> list[list[dict[str, str]]]:
 def years_rows(workbook: Workbook) -> dict[str, Any]:
     """What the chart of the years draws."""
     costs = workbook.plan.costs
-    if costs is None:
-        return {}
-    years = _years(costs)
-    tops = [
-        cost.total_cost(*(p.yearly[at] for p in costs.parts if p.yearly[at] > 0)) for at in range(len(years))
-    ]
-    tall = SMALLEST_LETTER * max(tops)
-    rows = []
-    paid, left = [0.0] * len(years), [0.0] * len(years)  # where the next part stands, above zero and below
-    for part in costs.parts:
-        letter, colour = PARTS[part.name]
-        for at, value in enumerate(part.yearly):
-            if not value:
-                continue
-            pile = paid if value > 0 else left
-            low, pile[at] = pile[at], pile[at] + value
-            rows.append(
-                {
-                    "part": f"{letter} {part.name}",
-                    "year": years[at],
-                    "at": at,
-                    "left": at - HALF_BAR,
-                    "right": at + HALF_BAR,
-                    "cost": value,
-                    "low": low,
-                    "high": pile[at],
-                    "middle": low + value / 2,
-                    "words": money(value, costs.currency),
-                    "letter": letter if abs(value) > tall else "",
-                    "ink": COLOURS[colour],
-                    "pen": "#ffffff" if colour == 1 else "#10151d",
-                }
-            )
-    sums = [
-        {"at": at, "top": tops[at], "words": short_number(value)}
-        for at, value in enumerate(costs.cash)
-        if value
-    ]
-    return {"rows": rows, "sums": sums, "currency": costs.currency}
-
-
-def _years(costs: Costs) -> list[str]:
-    return ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
+    return {} if costs is None else charts.years_rows(costs)
 
 
 def parts_data(workbook: Workbook) -> dict[str, Any]:
@@ -341,12 +276,12 @@ def parts_data(workbook: Workbook) -> dict[str, Any]:
             cell("", tone="total"),
         ]
     )
-    heads = heads_of("Part", f"{costs.currency}, all years", "Share", "Known", numeric=(1, 2))
+    columns = heads("Part", f"{costs.currency}, all years", "Share", "Known", numeric=(1, 2))
     return {
         "shown": True,
         "title": "By part",
         "hint": "with its letter in the chart",
-        "tables": [{"title": "", "heads": heads, "rows": rows, "more": ""}],
+        "tables": [table(columns, rows)],
         "stale": workbook.stale,
     }
 
@@ -367,7 +302,7 @@ def years_table(workbook: Workbook) -> dict[str, Any]:
     )
     if costs is None or not data["open"]:
         return data
-    years = _years(costs)
+    years = charts.year_names(costs)
     rows = [
         [cell(part.name), *(cell(bare(value) if value else "\u2013", numeric=True) for value in part.yearly)]
         for part in costs.parts
@@ -390,9 +325,9 @@ def years_table(workbook: Workbook) -> dict[str, Any]:
             *(cell(number(round(used)), numeric=True) for used in costs.used_gpu_hours),
         ]
     )
-    heads = heads_of(costs.currency, *years, numeric=tuple(range(1, len(years) + 1)))
+    columns = heads(costs.currency, *years, numeric=tuple(range(1, len(years) + 1)))
     more = "Hosts bought for growth are paid in the year in which they are needed; what was bought stays."
-    return data | {"tables": [{"title": "", "heads": heads, "rows": rows, "more": more}]}
+    return data | {"tables": [table(columns, rows, more=more)]}
 
 
 def groups_data(workbook: Workbook) -> dict[str, Any]:
@@ -401,22 +336,20 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
     if costs is None or not costs.groups:
         return {"shown": False}
     names = group_names(plan)
-    letters = {group.id: group.letter for group in plan.groups} | {UNASSIGNED: "\u00b7"}
-    colours = group_colours(workbook)
     rows = [
         [
-            cell(names[each.id]) | {"chip": [letters[each.id], colours.get(each.id, 0)]},
+            group_cell(workbook, each.id, names[each.id]),
             cell(bare(each.total), key=f"groups.{each.id}.cost", numeric=True),
             cell(f"{each.share:.0%}".replace("%", " %"), numeric=True),
         ]
         for each in costs.groups
     ]
-    heads = heads_of("Group", f"{costs.currency}, all years", "Share", numeric=(1, 2))
+    columns = heads("Group", f"{costs.currency}, all years", "Share", numeric=(1, 2))
     return {
         "shown": True,
         "title": "By group",
         "hint": "by the GPUs that each demands",
-        "tables": [{"title": "", "heads": heads, "rows": rows, "more": ""}],
+        "tables": [table(columns, rows)],
         "stale": workbook.stale,
     }
 
@@ -444,7 +377,7 @@ def prices_data(workbook: Workbook) -> dict[str, Any]:
         "title": "Prices",
         "hint": _counts(costs),
         "text": said,
-        "heads": heads_of(
+        "heads": heads(
             "What", f"{costs.currency}", "Per", "Low to high", "Known", "As of", "Source", numeric=(3,)
         ),
         "rows": rows,
@@ -573,17 +506,20 @@ def power_data(workbook: Workbook) -> dict[str, Any]:
         return {"shown": False}
     racks = number(use.racks) if use.racks else "none"
     figures = [
-        _figure(
-            "Typical", kilowatts(use.typical_w), f"{kilowatts(use.facility_w)} with cooling", "power.typical"
+        figure(
+            "Typical",
+            short_watts(use.typical_w),
+            f"{short_watts(use.facility_w)} with cooling",
+            "power.typical",
         ),
-        _figure("Peak", kilowatts(use.peak_w), f"{kilowatts(use.host_peak_w)} a host", "power.peak"),
-        _figure("Heat", number(round(use.heat_btu_h)), "BTU/h at peak", "power.heat"),
-        _figure("Energy", number(round(use.energy_kwh)), "kWh a year", "power.energy"),
-        _figure(
+        figure("Peak", short_watts(use.peak_w), f"{short_watts(use.host_peak_w)} a host", "power.peak"),
+        figure("Heat", number(round(use.heat_btu_h)), "BTU/h at peak", "power.heat"),
+        figure("Energy", number(round(use.energy_kwh)), "kWh a year", "power.energy"),
+        figure(
             "CO\u2082", f"{number(float(f'{use.emissions_kg / 1000:.3g}'))} t", "a year", "power.emissions"
         ),
-        _figure("Rack units", number(use.rack_units_u), "U", "power.rack_units"),
-        _figure("Racks", racks, f"{number(use.hosts_per_rack)} hosts in one", "power.racks"),
+        figure("Rack units", number(use.rack_units_u), "U", "power.rack_units"),
+        figure("Racks", racks, f"{number(use.hosts_per_rack)} hosts in one", "power.racks"),
     ]
     after = []
     if not use.racks:
@@ -610,7 +546,7 @@ def bill_data(workbook: Workbook) -> dict[str, Any]:
     costs = workbook.plan.costs
     if costs is None:
         return {"shown": False}
-    heads = heads_of(
+    columns = heads(
         "Item", "Quantity", "Rule", "Price of one", f"Cost, {costs.currency}", "Source", numeric=(1, 3, 4)
     )
     rows = [_material_row(workbook, material) for material in costs.materials]
@@ -619,7 +555,7 @@ def bill_data(workbook: Workbook) -> dict[str, Any]:
         "shown": True,
         "title": "Bill of materials",
         "hint": "on the day it is installed",
-        "tables": [{"title": "", "heads": heads, "rows": rows, "more": more}],
+        "tables": [table(columns, rows, more=more)],
         "stale": workbook.stale,
     }
 
@@ -645,3 +581,23 @@ def _material_row(workbook: Workbook, item: Material) -> list[Cell]:
         paid,
         _sources(workbook, item.sources),
     ]
+
+
+PAGE = box(
+    "gp-page",
+    title("Cost", "What is paid when and for what, and what the prices rest on."),
+    box("gp-inputs", Card("form", money_form)),
+    parted_card(
+        Card("panel", cost_data),
+        Picture(years_rows, charts.years_chart),
+        box("gp-split gp-even gp-years", Card("panel", parts_data), Card("panel", groups_data)),
+        Card("tables", years_table),
+    ),
+    box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
+    wide_card(Card("sheet", prices_data, slow=True)),
+    wide_card(Card("panel", power_data)),
+    wide_card(Card("panel", bill_data)),
+    wide_card(Card("tables", alternatives.silos_data)),
+    wide_card(Card("tables", alternatives.rent_data)),
+    wide_card(Card("tables", alternatives.postures_data)),
+)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from gpuplan.app.cards import cell, heads, table
+from gpuplan.app.page import Card, box, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import ADD_GROUP, background_card
-from gpuplan.app.steps.cost import heads_of
-from gpuplan.app.steps.failures import cell
 from gpuplan.app.uploading import CHUNK_BYTES
 from gpuplan.report import KINDS
 from gpuplan.scenario import shown_name
@@ -69,14 +70,7 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
         "hint": "the same numbers in every file",
         "inputs": [version],
         "text": _said(workbook),
-        "tables": [
-            {
-                "title": "",
-                "heads": heads_of("File", "What it holds", "", numeric=()),
-                "rows": rows,
-                "more": "",
-            }
-        ],
+        "tables": [table(heads("File", "What it holds", "", numeric=()), rows)],
         "old": False,
         "stale": workbook.stale,
     }
@@ -133,3 +127,15 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
         "old": False,
         "stale": False,
     }
+
+
+PAGE = box(
+    "gp-page",
+    title("Deliver", "Files for the customer to keep and to check."),
+    wide_card(Card("run", deliver_data)),
+    box(
+        "gp-split gp-even gp-cards-even",
+        box("gp-card", Card("run", partial(template_data, "docx"))),
+        box("gp-card", Card("run", partial(template_data, "pptx"))),
+    ),
+)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
-import operator
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from gpuplan.analysis.demand import (
     RISKS,
-    CurvePoint,
     MethodAnswer,
     Methods,
     RuleAnswer,
@@ -28,16 +24,17 @@ from gpuplan.analysis.demand import (
     stated_gap_gpus,
     week_demand,
 )
-from gpuplan.app.header import field_data, group_colours
+from gpuplan.app.cards import Cell, cell, group_cell, number_heads, select, table, tried
+from gpuplan.app.header import field_data
+from gpuplan.app.page import Card, Picture, box
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.failures import Cell, cell
+from gpuplan.app.steps import audit, simulate
 from gpuplan.app.steps.usecases import HEADS, group_heads, group_rows
 from gpuplan.plan.demand import burst_fact
 from gpuplan.report import amount, basis_word, number, percent
-from gpuplan.report.colours import COLOURS
+from gpuplan.report.charts import demand as charts
 from gpuplan.scenario import FIELD_BY_PATH, RULES
 from gpuplan.wording import (
-    DAY_NAMES,
     FORMULA_NAMES,
     METHOD_NAMES,
     RULE_NAMES,
@@ -85,27 +82,10 @@ TARGETS = {
 ABOUT = {"wait": "have to wait", "wait-time": "wait over", "turned-away": "are turned away"}
 """Rules with a risk, in a few words after the chance."""
 WHOM = [("each", "each group"), ("all", "all groups together")]
-SHOWN_DAYS = (2, 5)
-"""A weekday and a day of the weekend."""
-DAY_LONG = {2: "Wednesday", 5: "Saturday"}
 AT_ONCE = 10
 """Up to so many groups, silos and growth are worked out unasked."""
 SHOWN_MIXES = 12
 IN_MONEY = "The cost step has them in money."
-
-T = TypeVar("T")
-
-
-def _known(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None, str]:
-    """(what ``work`` gives, nothing), or (nothing, why it cannot be worked out); once for each plan."""
-
-    def tried() -> tuple[T | None, str]:
-        try:
-            return work(), ""
-        except ValueError as error:
-            return None, str(error)
-
-    return workbook.once(f"demand: {key}", tried)
 
 
 def _weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
@@ -118,7 +98,7 @@ def _weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
 def rules_data(workbook: Workbook) -> dict[str, Any]:
     """The rules side by side, the target in one sentence with its inputs, and the stated total."""
     asked = workbook.scenario.demand
-    answers, problem = _known(workbook, "rules", lambda: rule_answers(workbook.plan))
+    answers, problem = tried(workbook, "demand: rules", lambda: rule_answers(workbook.plan))
     by_rule = {answer.rule: answer for answer in answers or ()}
     return {
         "path": "demand.rule",
@@ -201,25 +181,8 @@ def _place(workbook: Workbook) -> str:
     return place if place in _weeks(workbook)[0].offsets_min else "UTC"
 
 
-def _letters(workbook: Workbook) -> dict[str, str]:
-    return {group.id: group.letter for group in workbook.plan.groups} | {"": "\u00b7"}
-
-
 def _names(workbook: Workbook) -> dict[str, str]:
     return {group.id: group.name for group in workbook.plan.groups} | {"": "other groups"}
-
-
-def _chip(workbook: Workbook, group: str) -> Cell:
-    colours = group_colours(workbook)
-    return cell(_names(workbook)[group]) | {"chip": [_letters(workbook)[group], colours.get(group, 0)]}
-
-
-def _select(what: str, label: str, value: str, options: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Something to look at; nothing if there is no choice."""
-    if len(options) < 2:
-        return []
-    listed = [{"value": each, "text": text} for each, text in options.items()]
-    return [{"what": what, "label": label, "value": value, "options": listed}]
 
 
 def day_head(workbook: Workbook) -> dict[str, Any]:
@@ -236,7 +199,7 @@ def day_head(workbook: Workbook) -> dict[str, Any]:
         "shown": True,
         "title": "Hour by hour",
         "hint": "GPUs wanted on average, by group",
-        "selects": _select("clock", "Clock", _place(workbook), places),
+        "selects": [select("clock", "Clock", _place(workbook), places)] if len(places) > 1 else [],
         "stale": workbook.stale,
     }
 
@@ -244,38 +207,34 @@ def day_head(workbook: Workbook) -> dict[str, Any]:
 def day_data(workbook: Workbook) -> dict[str, Any]:
     """What the chart of the hours shows, in one sentence and a table of the groups."""
     plan, week = workbook.plan, _weeks(workbook)[0]
-    shown = [found.group for found in hour_demand(week, SHOWN_DAYS)]
+    shown = [found.group for found in hour_demand(week, tuple(charts.SHOWN_DAYS))]
     rows = [
-        [_chip(workbook, group), cell(_round(week.peaks_gpus[group]), numeric=True)]
+        [
+            group_cell(workbook, group, _names(workbook)[group]),
+            cell(_round(week.peaks_gpus[group]), numeric=True),
+        ]
         for group in shown
         if group
     ]
     if "" in shown:
         rest = [peak for group, peak in week.peaks_gpus.items() if group not in shown]
-        rows.append([_chip(workbook, ""), cell(f"{len(rest)} groups", numeric=True)])
+        rows.append(
+            [group_cell(workbook, "", _names(workbook)[""]), cell(f"{len(rest)} groups", numeric=True)]
+        )
     return {
         "shown": bool(plan.groups),
         "text": _peak_text(workbook),
-        "tables": [{"title": "", "heads": _heads("Group", "GPUs at its peak"), "rows": rows, "more": ""}],
+        "tables": [table(number_heads("Group", "GPUs at its peak"), rows)],
         "stale": workbook.stale,
     }
 
 
-def _heads(*texts: str) -> list[dict[str, Any]]:
-    return [{"text": text, "numeric": at > 0} for at, text in enumerate(texts)]
-
-
-def _mean(gpus: float) -> float:
-    """GPUs that are a mean: to three digits."""
-    return float(f"{gpus:.3g}") if gpus < 1000 else round(gpus)
-
-
 def _round(gpus: float) -> str:
-    return number(_mean(gpus))
+    return number(charts.mean_gpus(gpus))
 
 
 def _gpus(gpus: float) -> str:
-    return amount(_mean(gpus), "GPU")
+    return amount(charts.mean_gpus(gpus), "GPU")
 
 
 def _peak_text(workbook: Workbook) -> list[list[dict[str, str]]]:
@@ -312,73 +271,8 @@ def _peak_text(workbook: Workbook) -> list[list[dict[str, str]]]:
 
 
 def day_rows(workbook: Workbook) -> dict[str, Any]:
-    """What the chart of the hours draws: bars of the groups, and two lines."""
-    plan, week = workbook.plan, _weeks(workbook)[0]
-    if not plan.groups or not week.everybody_gpus:
-        return {}
-    names, letters, colours = _names(workbook), _letters(workbook), group_colours(workbook)
-    demand = hour_demand(week, SHOWN_DAYS, place=_place(workbook))
-    tall = 0.08 * max(week.everybody_gpus, plan.totals.gpus_demanded)
-    rows, marks, groups = [], [], []
-    below = [[0.0] * 24 for _ in SHOWN_DAYS]  # what the bars stand on
-    for found in demand:
-        letter, colour = letters[found.group], colours.get(found.group, 0)
-        name = f"{letter} {names[found.group]}"
-        groups.append((name, COLOURS[colour]))
-        for at, day in enumerate(found.gpus):
-            highest = [hour for hour in range(24) if day[hour] == max(day)]
-            mark_at = highest[len(highest) // 2]
-            if day[mark_at] > tall:
-                ink = "#ffffff" if colour == 1 else "#10151d"
-                y = below[at][mark_at] + day[mark_at] / 2
-                marks.append({"x": 26 * at + mark_at + 0.5, "y": y, "letter": letter, "ink": ink})
-            bars = enumerate(zip(below[at], day, strict=True))
-            for (low, gpus), alike in itertools.groupby(bars, key=operator.itemgetter(1)):
-                hours = [hour for hour, _ in alike]
-                start, end = hours[0], hours[-1] + 1
-                rows.append(
-                    {
-                        "x": 26 * at + start,
-                        "end": 26 * at + end,
-                        "low": low,
-                        "high": low + gpus,
-                        "group": name,
-                        "clock": f"{DAY_NAMES[SHOWN_DAYS[at]]} {start:02}:00-{end:02}:00",
-                        "gpus": f"{gpus:.2f}",
-                    }
-                )
-            below[at] = [low + gpus for low, gpus in zip(below[at], day, strict=True)]
-    return {
-        "rows": rows,
-        "letters": marks,
-        "groups": groups,
-        "lines": _day_lines(week, plan.totals.gpus_demanded),
-        "place": _place(workbook),
-        "days": [DAY_LONG[day] for day in SHOWN_DAYS],
-    }
-
-
-def _day_lines(week: WeekDemand, planned: float) -> list[dict[str, Any]]:
-    """The lines of the chart; where they are close, the words of the lower one are below it."""
-    everybody = week.everybody_gpus
-    if abs(everybody - planned) < 0.005 * everybody:
-        words = f"planned, and everybody at once: {_round(planned)}"
-        return [{"gpus": planned, "words": words, "below": False, "dashed": False}]
-    close = abs(everybody - planned) < 0.09 * max(everybody, planned)
-    return [
-        {
-            "gpus": everybody,
-            "words": f"everybody at once: {_round(everybody)}",
-            "below": close and everybody < planned,
-            "dashed": True,
-        },
-        {
-            "gpus": planned,
-            "words": f"planned: {number(planned)}",
-            "below": close and planned < everybody,
-            "dashed": False,
-        },
-    ]
+    """What the chart of the hours draws."""
+    return charts.day_rows(workbook.plan, _weeks(workbook)[0], _place(workbook))
 
 
 # People and hours
@@ -431,7 +325,11 @@ def _pool(workbook: Workbook) -> str:
 
 def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
     pool = _pool(workbook)
-    return _known(workbook, f"methods {pool}", lambda: methods(workbook.plan, pool)) if pool else (None, "")
+    return (
+        tried(workbook, f"demand: methods {pool}", lambda: methods(workbook.plan, pool))
+        if pool
+        else (None, "")
+    )
 
 
 def odds_head(workbook: Workbook) -> dict[str, Any]:
@@ -441,7 +339,7 @@ def odds_head(workbook: Workbook) -> dict[str, Any]:
         "shown": bool(pools),
         "title": "How many are enough",
         "hint": "how often so many are too few in the busiest hours, by what is assumed about arrivals",
-        "selects": _select("pool", "Hosts", _pool(workbook), pools),
+        "selects": [select("pool", "Hosts", _pool(workbook), pools)] if len(pools) > 1 else [],
         "stale": workbook.stale,
     }
 
@@ -463,12 +361,10 @@ def odds_data(workbook: Workbook) -> dict[str, Any]:
     lead = next((a for a in known.answers if a.method == known.believe), None)
     data["text"] = [_studied(workbook, known)]
     data["tables"] = [
-        {
-            "title": "",
-            "heads": _heads("Assumption", "GPUs", f"Chance with {number(known.gpus)}"),
-            "rows": [_method_row(workbook, known, answer) for answer in known.answers],
-            "more": "",
-        }
+        table(
+            number_heads("Assumption", "GPUs", f"Chance with {number(known.gpus)}"),
+            [_method_row(workbook, known, answer) for answer in known.answers],
+        )
     ]
     believed = f"{name}: {amount(lead.gpus, 'GPU')}. " if lead and lead.gpus is not None else ""
     data["after"] = [
@@ -563,32 +459,12 @@ def odds_rows(workbook: Workbook) -> dict[str, Any]:
     known, _ = _methods(workbook)
     if known is None:
         return {}
-    nothing: tuple[CurvePoint, ...] = ()
-    points = (
-        _known(workbook, f"curve {pool}", lambda: chance_curve(workbook.plan, pool, known=known))[0]
-        or nothing
+    points, _ = tried(
+        workbook, f"demand: curve {pool}", lambda: chance_curve(workbook.plan, pool, known=known)
     )
     if not points:
         return {}
-    return {
-        "rows": [
-            {
-                "method": METHOD_NAMES[p.method],
-                "gpus": p.gpus,
-                "shown": percent(p.chance),
-                "chance": p.chance,
-                "low": p.low,
-                "high": p.high,
-            }
-            for p in points
-        ],
-        "target": known.target.chance,
-        "target_words": f"target {stated_percent(known.target.chance)}",
-        "installed": known.gpus,
-        "installed_words": f"{number(known.gpus)} without spare hosts",
-        "rule": known.target.rule,
-        "simulated": _simulated(workbook, pool, known.target.rule),
-    }
+    return charts.odds_rows(known, points) | {"simulated": _simulated(workbook, pool, known.target.rule)}
 
 
 def _simulated(workbook: Workbook, pool: str, rule: str) -> list[dict[str, Any]]:
@@ -624,25 +500,29 @@ def silo_data(workbook: Workbook) -> dict[str, Any]:
         return title | {"shown": bool(plan.groups), "text": [[{"text": text}]], "stale": workbook.stale}
     if not _asked(workbook, "silos"):
         return title | _later(workbook, "silos", f"Plan each of the {len(plan.groups)} groups alone")
-    found, problem = _known(workbook, "silos", lambda: silos(plan, week=_weeks(workbook)[0]))
+    found, problem = tried(workbook, "demand: silos", lambda: silos(plan, week=_weeks(workbook)[0]))
     if found is None:
         return title | {"shown": True, "text": [[{"text": problem}]], "stale": workbook.stale}
     return title | {
         "shown": True,
         "text": [[{"text": _silo_words(found)}]],
         "tables": [
-            {
-                "title": "",
-                "heads": _heads("Own hosts for", "GPUs at the target", "Hosts", "GPUs in them", "Held"),
-                "rows": [
-                    *(_silo_row(_chip(workbook, silo.group), silo) for silo in found.groups),
+            table(
+                number_heads("Own hosts for", "GPUs at the target", "Hosts", "GPUs in them", "Held"),
+                [
+                    *(
+                        _silo_row(group_cell(workbook, silo.group, _names(workbook)[silo.group]), silo)
+                        for silo in found.groups
+                    ),
                     _sum_row(found),
                     _silo_row(cell("All together"), found.pool),
                     _saved_row(found),
                 ],
-                "more": "Hosts with the spare ones of this posture; held: GPUs that somebody holds, on average over the week, "
-                "whether the chips are busy or not. " + _leaves_out(workbook),
-            }
+                more=(
+                    "Hosts with the spare ones of this posture; held: GPUs that somebody holds, on average over the week, "
+                    "whether the chips are busy or not. " + _leaves_out(workbook)
+                ),
+            )
         ],
         "notes": [_quoted(workbook)],
         "stale": workbook.stale,
@@ -729,25 +609,26 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
         }
     if not _asked(workbook, "growth"):
         return data | {"button": {"key": "growth", "text": "Plan each of these years"}}
-    years, problem = _known(workbook, "growth", lambda: purchase_plan(workbook.plan))
+    years, problem = tried(workbook, "demand: growth", lambda: purchase_plan(workbook.plan))
     if years is None:
         return data | {"text": f"This growth cannot be planned. {problem}."}
     return data | {
         "tables": [
-            {
-                "title": "",
-                "heads": _heads("Year", "People", "GPUs asked", "Hosts", "To buy"),
-                "rows": [_year_row(year) for year in years],
-                "more": " ".join(
-                    filter(
-                        None,
-                        [
-                            "Hosts once bought stay." + _totals_grow(workbook),
-                            years_left_out(len(years), workbook.plan.scenario.demand.years),
-                        ],
+            table(
+                number_heads("Year", "People", "GPUs asked", "Hosts", "To buy"),
+                [_year_row(year) for year in years],
+                more=(
+                    " ".join(
+                        filter(
+                            None,
+                            [
+                                "Hosts once bought stay." + _totals_grow(workbook),
+                                years_left_out(len(years), workbook.plan.scenario.demand.years),
+                            ],
+                        )
                     )
                 ),
-            }
+            )
         ]
     }
 
@@ -793,14 +674,12 @@ def mixes_data(workbook: Workbook) -> dict[str, Any]:
             )
         left = len(pool.needed) - len(shown)
         tables.append(
-            {
-                "title": names.get(pool.pool, pool.pool) if len(several) > 1 else "",
-                "heads": _heads(
-                    f"When ({place})", "GPUs on average", "GPUs by the rule", "Hosts without spare"
-                ),
-                "rows": rows,
-                "more": f"and {left} more" if left else "",
-            }
+            table(
+                number_heads(f"When ({place})", "GPUs on average", "GPUs by the rule", "Hosts without spare"),
+                rows,
+                title=names.get(pool.pool, pool.pool) if len(several) > 1 else "",
+                more=f"and {left} more" if left else "",
+            )
         )
     text = "Hours in which nobody wants more than in another row are left out."
     return {
@@ -810,3 +689,34 @@ def mixes_data(workbook: Workbook) -> dict[str, Any]:
         "tables": tables,
         "stale": workbook.stale,
     }
+
+
+PAGE = box(
+    "gp-page",
+    Card("demand", rules_data, slow=True),
+    box(
+        "gp-card",
+        Card("panel", day_head),
+        box("gp-split", Picture(day_rows, charts.day_chart), Card("panel", day_data)),
+    ),
+    Card("grid", people_data),
+    box(
+        "gp-card",
+        Card("panel", odds_head),
+        box(
+            "gp-split gp-even",
+            Picture(odds_rows, charts.odds_chart, slow=True),
+            Card("panel", odds_data, slow=True),
+        ),
+    ),
+    Card("form", assumption_form),
+    box("gp-pair", box("gp-card", Card("panel", silo_data, slow=True)), Card("form", growth_form)),
+    box("gp-card", Card("panel", mixes_data)),
+    box("gp-card", Card("run", simulate.simulate_data)),
+    box(
+        "gp-card",
+        Card("run", audit.audit_data),
+        Picture(audit.week_rows, charts.week_chart),
+        Card("panel", audit.audit_tables),
+    ),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuplan.app.header import message_data
+from gpuplan.app.page import Card, box
 from gpuplan.app.state import Workbook
 
 
@@ -49,3 +50,6 @@ def design_data(workbook: Workbook) -> dict[str, Any]:
             for s, n in numbers.items()
         ],
     }
+
+
+PAGE = box("gp-page", Card("design", design_data))

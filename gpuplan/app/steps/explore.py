@@ -8,14 +8,12 @@ from typing import Any
 
 from gpuplan.analysis import explore
 from gpuplan.analysis.explore import Candidate, Condition, to_win
-from gpuplan.app.header import years_words
+from gpuplan.app.cards import Cell, bare, cell, details, heads, table
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import ADD_GROUP, background_card
-from gpuplan.app.steps.cost import bare, details, heads_of
-from gpuplan.app.steps.failures import Cell, cell
 from gpuplan.report import hours, number, percent
 from gpuplan.scenario import Scenario
-from gpuplan.wording import LICENCE_NAMES, capital, money, stated_percent
+from gpuplan.wording import LICENCE_NAMES, capital, counted, money, stated_percent
 
 SHOWN = 12
 """Designs of a ranking that are listed unasked."""
@@ -165,7 +163,7 @@ def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
     asked = found["asked"]
     if asked["label"] not in {o["label"] for o in listed} and not asked["reasons"]:
         listed = [*listed, asked]
-    heads = heads_of(
+    columns = heads(
         "Design",
         "Hosts",
         "GPUs",
@@ -179,12 +177,11 @@ def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
         numeric=(1, 2, 3, 4, 5, 6, 7),
     )
     left = len(found["ranked"]) - SHOWN
-    return {
-        "title": "",
-        "heads": heads,
-        "rows": [_ranked_row(workbook, found, option) for option in listed],
-        "more": f"{number(left)} dearer designs are in the list below." if left > 0 else "",
-    }
+    return table(
+        columns,
+        [_ranked_row(workbook, found, option) for option in listed],
+        more=f"{number(left)} dearer designs are in the list below." if left > 0 else "",
+    )
 
 
 def _ranked_row(workbook: Workbook, found: dict[str, Any], option: Option) -> list[Cell]:
@@ -266,7 +263,7 @@ def ranked_data(workbook: Workbook) -> dict[str, Any]:
     )
     if found is None or not data["open"]:
         return data
-    heads = heads_of(
+    columns = heads(
         "Design",
         "Hosts",
         "GPUs",
@@ -279,7 +276,7 @@ def ranked_data(workbook: Workbook) -> dict[str, Any]:
     for option in rest[:SHOWN_ALL]:
         row = _ranked_row(workbook, found, option)
         rows.append([*row[:4], *row[8:]])
-    return data | {"tables": [{"title": "", "heads": heads, "rows": rows, "more": _cut(len(rest))}]}
+    return data | {"tables": [table(columns, rows, more=_cut(len(rest)))]}
 
 
 def _cut(count: int) -> str:
@@ -313,8 +310,8 @@ def unpriced_data(workbook: Workbook) -> dict[str, Any]:
         ]
         for option in options[:SHOWN_ALL]
     ]
-    heads = heads_of("Design", "Hosts", "GPUs", "Its cost leaves out", "", numeric=(1, 2))
-    return data | {"tables": [{"title": "", "heads": heads, "rows": rows, "more": _cut(len(options))}]}
+    columns = heads("Design", "Hosts", "GPUs", "Its cost leaves out", "", numeric=(1, 2))
+    return data | {"tables": [table(columns, rows, more=_cut(len(options)))]}
 
 
 def rejected_data(workbook: Workbook) -> dict[str, Any]:
@@ -339,8 +336,8 @@ def rejected_data(workbook: Workbook) -> dict[str, Any]:
         [cell(reason), cell(number(len(labels)), numeric=True), cell(_some(labels), tone="small")]
         for reason, labels in listed[:SHOWN_ALL]
     ]
-    heads = heads_of("Reason", "Designs", "Such as", numeric=(1,))
-    return data | {"tables": [{"title": "", "heads": heads, "rows": rows, "more": _cut(len(listed))}]}
+    columns = heads("Reason", "Designs", "Such as", numeric=(1,))
+    return data | {"tables": [table(columns, rows, more=_cut(len(listed)))]}
 
 
 def _some(labels: list[str], most: int = 3) -> str:
@@ -413,7 +410,7 @@ def frontier_table(workbook: Workbook) -> dict[str, Any]:
     data = details(workbook, "explore-frontier", "The frontier as a table", hint, shown)
     if found is None or not data["open"]:
         return data
-    heads = heads_of(
+    columns = heads(
         "Design",
         f"Net present, {found['currency']}",
         "Short a year",
@@ -426,9 +423,7 @@ def frontier_table(workbook: Workbook) -> dict[str, Any]:
     for option in found["frontier"][:SHOWN_ALL]:
         row = _ranked_row(workbook, found, option)
         rows.append([row[0], row[3], row[6], row[5], row[1], row[9]])
-    return data | {
-        "tables": [{"title": "", "heads": heads, "rows": rows, "more": _cut(len(found["frontier"]))}]
-    }
+    return data | {"tables": [table(columns, rows, more=_cut(len(found["frontier"])))]}
 
 
 # What would have to be true
@@ -471,10 +466,10 @@ def to_win_data(workbook: Workbook) -> dict[str, Any]:
     rows = [
         _condition_row(each) for each in sorted(conditions, key=lambda each: (not each.possible, each.beyond))
     ]
-    heads = heads_of("Input", "Now", "Needed", "Possible", "", numeric=(1, 2))
+    columns = heads("Input", "Now", "Needed", "Possible", "", numeric=(1, 2))
     more = f"One input at a time; at the value needed it costs as much as {winner}."
     return data | {
-        "tables": [{"title": "", "heads": heads, "rows": rows, "more": more}] if rows else [],
+        "tables": [table(columns, rows, more=more)] if rows else [],
         "text": [] if rows else [[{"text": "No single input makes it win."}]],
     }
 
@@ -510,5 +505,5 @@ def _value(value: Any, unit: str) -> str:
     if unit in ("1", "%"):
         return stated_percent(float(f"{value:.4g}"))
     if unit == "year":
-        return years_words(value)
+        return counted(value, "year")
     return f"{number(float(f'{value:.4g}'))} {unit}".strip()

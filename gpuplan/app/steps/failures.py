@@ -6,28 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gpuplan.app.cards import Cell, cell, number_heads, table
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan.access import stun_item
 from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.results import GroupPlan, LossLevel, Pool, Trait
 from gpuplan.report import amount, group_names, number
-from gpuplan.report.colours import OKABE_ITO
-from gpuplan.widgets.chart import DARK, LIGHT, SCHEMA, theme
+from gpuplan.report.charts.availability import capacity_rows
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
 SHOWN_RUNS = 4
-
-STATES = {True: "everything fits", False: "not everything fits", None: "not known"}
-"""Whether everything has a place again after a loss, as the chart says it."""
-
-Cell = dict[str, Any]
-
-
-def cell(text: str, *, key: str = "", numeric: bool = False, tone: str = "") -> Cell:
-    """A cell of a table; ``key`` names the number's trail."""
-    return {"text": text, "key": key, "numeric": numeric, "tone": tone}
 
 
 def runs(numbers: Iterable[int]) -> str:
@@ -147,15 +137,14 @@ def _outcome_words(pool: Pool, outcome: Outcome) -> str:
 
 
 def _heads(evacuated: bool) -> list[dict[str, Any]]:
-    texts = [
+    return number_heads(
         "Group",
         "Keeps running",
         *(["Moved for maintenance"] if evacuated else []),
         "Restarts",
         "Makes room",
         "Not placed",
-    ]
-    return [{"text": text, "numeric": at > 0} for at, text in enumerate(texts)]
+    )
 
 
 def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> list[list[Cell]]:
@@ -261,10 +250,9 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
         return [_loss_row(pool, loss, traced) for loss in losses]
 
     tables = [
-        {
-            "title": f"{of}any so many hosts down",
-            "heads": heads("Hosts down", "GPUs left", "Everything fits", "Without moving others"),
-            "rows": [
+        table(
+            heads("Hosts down", "GPUs left", "Everything fits", "Without moving others"),
+            [
                 [
                     cell(number(level.lost)),
                     cell(number(level.gpus_left), numeric=True),
@@ -284,24 +272,24 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
                 ]
                 for level in pool.losses
             ],
-            "more": "",
-        },
-        {
-            "title": f"{of}every kind of single failure, the worst first",
-            "heads": heads("Lost", "Restart", "Make room", "Not placed", "GPUs short"),
-            "rows": rows(pool.failures[:SHOWN_KINDS], True),
-            "more": _more(len(pool.failures) - SHOWN_KINDS),
-        },
+            title=f"{of}any so many hosts down",
+        ),
+        table(
+            heads("Lost", "Restart", "Make room", "Not placed", "GPUs short"),
+            rows(pool.failures[:SHOWN_KINDS], True),
+            title=f"{of}every kind of single failure, the worst first",
+            more=_more(len(pool.failures) - SHOWN_KINDS),
+        ),
     ]
     pairs = workbook.worst(pool.id, 2) if pool.hosts > 1 else ()
     if pairs:
         tables.append(
-            {
-                "title": f"{of}the worst pairs",
-                "heads": heads("Lost", "Restart", "Make room", "Not placed", "GPUs short"),
-                "rows": rows(pairs[:SHOWN_PAIRS], False),
-                "more": _other_pairs(pairs),
-            }
+            table(
+                heads("Lost", "Restart", "Make room", "Not placed", "GPUs short"),
+                rows(pairs[:SHOWN_PAIRS], False),
+                title=f"{of}the worst pairs",
+                more=_other_pairs(pairs),
+            )
         )
     return tables
 
@@ -328,76 +316,6 @@ def _more(rows: int) -> str:
     return f"and {number(rows)} more kinds that are no worse" if rows > 0 else ""
 
 
-def capacity_rows(workbook: Workbook) -> list[dict[str, Any]]:
-    """GPUs left after no, one and two losses, beside what the placed VMs occupy."""
-    return [
-        {
-            "pool": pool.name,
-            "lost": level.lost,
-            "left": level.gpus_left,
-            "occupied": pool.gpus_occupied,
-            "state": STATES[level.fits],
-        }
-        for pool in workbook.plan.pools
-        for level in pool.losses
-    ]
-
-
 def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
     """What the chart of losses draws: nothing while its details are closed."""
-    return capacity_rows(workbook) if "failures" in workbook.opened else []
-
-
-def capacity_chart(rows: list[dict[str, Any]], dark: bool) -> dict[str, Any]:
-    """GPUs left after host failures against what is occupied, for each pool."""
-    many = len({r["pool"] for r in rows}) > 1
-    shades = DARK if dark else LIGHT
-    colours = dict(zip(STATES.values(), (OKABE_ITO[2], OKABE_ITO[5], shades["ink2"]), strict=True))
-    found = {r["state"] for r in rows}
-    domain = [state for known, state in STATES.items() if known is not None or state in found]
-    left, lost = {"field": "left", "type": "quantitative"}, {"field": "lost", "type": "ordinal"}
-    bars = {
-        "mark": {"type": "bar", "size": 22, "cornerRadiusEnd": 3},
-        "encoding": {
-            "x": left | {"title": "GPUs left", "axis": {"tickMinStep": 1}},
-            "y": lost | {"title": "Hosts lost"},
-            "color": {
-                "field": "state",
-                "type": "nominal",
-                "title": None,
-                "legend": {"orient": "bottom"},
-                "scale": {"domain": domain, "range": [colours[state] for state in domain]},
-            },
-            "tooltip": [
-                lost | {"title": "Hosts lost"},
-                left | {"title": "GPUs left"},
-                {"field": "occupied", "type": "quantitative", "title": "GPUs occupied"},
-                {"field": "state", "type": "nominal", "title": "Placement"},
-            ],
-        },
-    }
-    words = {
-        "mark": {"type": "text", "align": "left", "dx": 5, "color": shades["ink"]},
-        "encoding": {"x": left, "y": lost, "text": left},
-    }
-    rule = {
-        "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 2, "color": shades["ink"]},
-        "encoding": {"x": {"aggregate": "max", "field": "occupied", "type": "quantitative"}},
-    }
-    layered = {
-        "width": 260 if many else 560,
-        "height": {"step": 30},
-        "description": "GPUs left after host failures, against the GPUs that the placed VMs occupy",
-        "layer": [bars, words, rule],
-    }
-    column = {"column": {"field": "pool", "type": "nominal", "title": None, "sort": None}}
-    return {
-        "$schema": SCHEMA,
-        "title": {
-            "text": "GPUs left when hosts are lost",
-            "subtitle": "dashed: GPUs that the placed VMs occupy",
-        },
-        "data": {"values": rows},
-        **({"facet": column, "spec": layered} if many else layered),
-        "config": theme(dark),
-    }
+    return capacity_rows(workbook.plan) if "failures" in workbook.opened else []

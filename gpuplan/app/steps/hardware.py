@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuplan.app.cards import Cell, cell, heads, table
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.failures import Cell, cell
 from gpuplan.models.placement import Family, Request, Shared
 from gpuplan.plan.access import sharing_modes
 from gpuplan.plan.results import Pool
@@ -102,29 +102,26 @@ def shared_data(workbook: Workbook) -> dict[str, Any]:
         "hint": ", ".join(said),
         "open": opened,
         "shown": bool(pools),
-        "tables": [table for pool in pools for table in _shared_tables(workbook, pool)] if opened else [],
+        "tables": [each for pool in pools for each in _shared_tables(workbook, pool)] if opened else [],
         "stale": workbook.stale,
     }
 
 
 def _shared_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     of = f"{pool.name}: " if len(workbook.plan.pools) > 1 else ""
-    heads = ("Shared as", "GPUs", "Proof", "Who", "On one GPU")
     return [
-        {
-            "title": f"{of}shared GPUs",
-            "heads": [{"text": text, "numeric": at == 1} for at, text in enumerate(heads)],
-            "rows": [_shared_row(workbook, pool, shared) for shared in pool.shared],
-            "more": "" if pool.shared else "No GPU is shared.",
-        },
-        {
-            "title": f"{of}idle on hosts in use",
-            "heads": [],
-            "rows": [
-                [cell(idle_text(workbook.plan, idle), tone="" if idle.fits else "warn")] for idle in pool.idle
-            ],
-            "more": "" if pool.idle else "Every GPU of the hosts in use is occupied.",
-        },
+        table(
+            heads("Shared as", "GPUs", "Proof", "Who", "On one GPU", numeric=(1,)),
+            [_shared_row(workbook, pool, shared) for shared in pool.shared],
+            title=f"{of}shared GPUs",
+            more="" if pool.shared else "No GPU is shared.",
+        ),
+        table(
+            [],
+            [[cell(idle_text(workbook.plan, idle), tone="" if idle.fits else "warn")] for idle in pool.idle],
+            title=f"{of}idle on hosts in use",
+            more="" if pool.idle else "Every GPU of the hosts in use is occupied.",
+        ),
     ]
 
 

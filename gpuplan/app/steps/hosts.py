@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpuplan.app.header import group_colours
+from gpuplan.app.cards import group_colours
+from gpuplan.app.page import Card, Picture, box
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps import failures, hardware, posture
 from gpuplan.app.steps.failures import runs, verdict
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
@@ -17,6 +19,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.access import pieces_of
 from gpuplan.plan.results import Pool
 from gpuplan.report import amount, group_names, number
+from gpuplan.report.charts.availability import capacity_chart
 from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.units import MIB_PER_GIB
@@ -403,3 +406,29 @@ def _listed(numbers: Sequence[int]) -> str:
         return f"{number(len(numbers))} places from {numbers[0]} to {numbers[-1]}"
     *before, last = map(number, numbers)
     return f"{', '.join(before)} and {last}" if before else last
+
+
+PAGE = box(
+    "gp-page",
+    Card("posture", posture.posture_data, slow=True),
+    box(
+        "gp-two",
+        box(
+            "gp-main",
+            Card("hosts", picture_data),
+            box(
+                "gp-card",
+                Card("tables", failures.failures_data),
+                Picture(failures.capacity_drawn, capacity_chart, wide=False),
+            ),
+            box("gp-card", Card("tables", hardware.shared_data)),
+            Card("form", posture.risk_form),
+        ),
+        box(
+            "gp-side",
+            Card("form", hardware.hardware_form),
+            Card("form", hardware.more_form),
+            Card("allowed", hardware.allowed_data),
+        ),
+    ),
+)

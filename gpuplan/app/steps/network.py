@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.header import field_data, group_colours
+from gpuplan.app.cards import Cell, cell, figure, group_cell, heads, select, source_titles, table
+from gpuplan.app.header import field_data
+from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.failures import Cell, cell
-from gpuplan.app.steps.network_chart import look
 from gpuplan.facts import Fact
 from gpuplan.plan.fabric import Cabling, Ports, Switches
 from gpuplan.plan.gpu_speed import RDMA, round_trip, tcp_rate, usual_workload
@@ -16,6 +16,7 @@ from gpuplan.plan.network import Carried, Verdict, carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import CLAIMED_GBIT_S, JOB, MAX_HOSTS, Claim, Curve, TrainingUse, claims, curves
 from gpuplan.report import amount, hours, number
+from gpuplan.report.charts.network import curve_look, scaling_chart
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.wording import AGGREGATION_NAMES, TRANSPORT_NAMES, VERDICTS
 
@@ -56,10 +57,6 @@ def _three(value: float) -> str:
     return number(float(f"{value:.3g}") if value < 1000 else round(value))
 
 
-def _heads(*texts: str, numeric: tuple[int, ...] = ()) -> list[dict[str, Any]]:
-    return [{"text": text, "numeric": at in numeric} for at, text in enumerate(texts)]
-
-
 def _kept(workbook: Workbook, low: float, typical: float, high: float, key: str = "") -> Cell:
     """A share with its range, as number and as bar; the marks are where work counts as slower and as carried."""
     planning = workbook.catalog.assumptions["network-planning"]
@@ -83,11 +80,6 @@ def _mark(verdict: str) -> Cell:
 
 def _known(basis: str, title: str = "") -> Cell:
     return cell("") | {"basis": basis, "title": title}
-
-
-def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
-    known = workbook.catalog.sources
-    return "; ".join(known[s].title for s in sources if s in known)
 
 
 def _presets(workbook: Workbook, phase: str = "") -> list[tuple[str, str]]:
@@ -183,7 +175,7 @@ def remote_data(workbook: Workbook) -> dict[str, Any]:
     title = {"shown": True, "title": "GPUs over the network", "stale": workbook.stale}
     if not plan.network.remote:
         return title | {"text": [[{"text": _nobody(workbook)}]]}
-    heads = _heads(
+    columns = heads(
         "Group",
         "Work",
         "Users on a link",
@@ -199,7 +191,7 @@ def remote_data(workbook: Workbook) -> dict[str, Any]:
     more = "A bar is the range, its line the typical share; left of the first tick work is not carried, right of the second it is."
     return title | {
         "hint": _link(plan.scenario),
-        "tables": [{"title": "", "heads": heads, "rows": rows, "more": more}],
+        "tables": [table(columns, rows, more=more)],
     }
 
 
@@ -215,7 +207,7 @@ def _remote_row(workbook: Workbook, use: RemoteUse) -> list[Cell]:
     plan = workbook.plan
     key = f"network.remote.{use.id}.slowdown"
     return [
-        _group(workbook, use.id, use.name),
+        group_cell(workbook, use.id, use.name),
         _work(workbook, use),
         cell(number(use.users), numeric=True)
         | {"title": f"{_rate(use.on_host_gbit_s)} Gbit/s for all in one host"},
@@ -223,14 +215,9 @@ def _remote_row(workbook: Workbook, use: RemoteUse) -> list[Cell]:
         _kept(workbook, use.kept_low, use.kept, use.kept_high, key),
         cell(f"\u00d7\u202f{plan.lines[key].value:.2f}", key=key, numeric=True),
         _mark(use.verdict),
-        _known(use.basis, _titles(workbook, use.sources)),
+        _known(use.basis, source_titles(workbook, use.sources)),
         cell("; ".join(use.changes) or "\u2013", tone="help"),
     ]
-
-
-def _group(workbook: Workbook, id: str, name: str) -> Cell:
-    letters = {group.id: group.letter for group in workbook.plan.groups}
-    return cell(name) | {"chip": [letters[id], group_colours(workbook).get(id, 0)]}
 
 
 def _work(workbook: Workbook, use: RemoteUse) -> Cell:
@@ -254,14 +241,7 @@ def rules_data(workbook: Workbook) -> dict[str, Any]:
     rows = [_rule_row(workbook, rule) for rule in rules]
     return {
         "shown": True,
-        "tables": [
-            {
-                "title": "The vendor\u2019s rules",
-                "heads": _heads("", "Rule", "To change", "Source"),
-                "rows": rows,
-                "more": "",
-            }
-        ],
+        "tables": [table(heads("", "Rule", "To change", "Source"), rows, title="The vendor\u2019s rules")],
         "stale": workbook.stale,
     }
 
@@ -271,7 +251,7 @@ def _rule_row(workbook: Workbook, rule: Verdict) -> list[Cell]:
         cell("") | {"mark": MET[rule.met]},
         cell(rule.text),
         cell("") | {"visit": rule.path, "visit_text": field_of(rule.path).label},
-        cell(_titles(workbook, rule.sources), tone="small"),
+        cell(source_titles(workbook, rule.sources), tone="small"),
     ]
 
 
@@ -297,14 +277,10 @@ def carries_data(workbook: Workbook) -> dict[str, Any]:
             ]
         ],
         "tables": [
-            {
-                "title": "",
-                "heads": _heads(
-                    "Work", "Remote GPU, one user", "", "Known", f"Training on {hosts} hosts", "", "Known"
-                ),
-                "rows": rows,
-                "more": "",
-            }
+            table(
+                heads("Work", "Remote GPU, one user", "", "Known", f"Training on {hosts} hosts", "", "Known"),
+                rows,
+            )
         ],
         "stale": workbook.stale,
     }
@@ -316,7 +292,7 @@ def _carried_row(workbook: Workbook, each: Carried) -> list[Cell]:
         cell(use.name, tone="whole"),
         _kept(workbook, use.kept_low, use.kept, use.kept_high),
         _mark(use.verdict),
-        _known(use.basis, _titles(workbook, use.sources)),
+        _known(use.basis, source_titles(workbook, use.sources)),
     ]
     if trains is None:
         return [*row, cell("\u2013"), cell(""), cell("")]
@@ -324,7 +300,7 @@ def _carried_row(workbook: Workbook, each: Carried) -> list[Cell]:
         *row,
         _kept(workbook, trains.efficiency_low, trains.efficiency, trains.efficiency_high),
         _mark(trains.verdict),
-        _known(trains.basis, _titles(workbook, trains.sources)),
+        _known(trains.basis, source_titles(workbook, trains.sources)),
     ]
 
 
@@ -344,7 +320,7 @@ def training_data(workbook: Workbook) -> dict[str, Any]:
     elif job.samples:
         times = "state epochs"
     figures = [
-        _figure(
+        figure(
             f"Efficiency on {job.hosts} \u00d7 {amount(job.gpus_per_host, 'GPU')}",
             _share(job.efficiency),
             "",
@@ -352,21 +328,21 @@ def training_data(workbook: Workbook) -> dict[str, Any]:
         )
         | {"range": _kept(workbook, job.efficiency_low, job.efficiency, job.efficiency_high)["range"]}
         | {"mark": MARKS[job.verdict], "basis": job.basis},
-        _figure(
+        figure(
             f"{job.unit.capitalize()} a second",
             _three(job.per_s),
             f"one GPU alone {_three(job.one_gpu_per_s)}, {job.speed}",
             key=f"network.{JOB}.per_s",
         ),
-        _figure(
+        figure(
             "Time of a step",
             f"{_three(job.step_s)} s",
             f"{_three(job.compute_s)} s of it computing",
             key=f"network.{JOB}.step_s",
         ),
         *_allreduce(workbook),
-        _figure("Time for the epochs", takes, times, key="" if job.hours is None else f"network.{JOB}.hours"),
-        _figure(
+        figure("Time for the epochs", takes, times, key="" if job.hours is None else f"network.{JOB}.hours"),
+        figure(
             "Hosts worth it",
             f"{knee} or more" if job.knee_hosts == MAX_HOSTS else knee,
             KNEE.get(job.knee_hosts, keeps),
@@ -384,10 +360,6 @@ def training_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def _figure(label: str, value: str, note: str, key: str = "") -> dict[str, Any]:
-    return {"label": label, "value": value, "note": note, "key": key}
-
-
 def _allreduce(workbook: Workbook) -> list[dict[str, Any]]:
     """How long the gradients take alone, where they are summed in a ring."""
     key, job = f"network.{JOB}.allreduce_s", _job(workbook)
@@ -395,7 +367,7 @@ def _allreduce(workbook: Workbook) -> list[dict[str, Any]]:
     if line is None:
         return []
     note = f"a host moves {_rate(job.needs_gbit_s)} Gbit/s on average"
-    return [_figure("To sum the gradient", f"{_three(line.value)} s", note, key=key)]
+    return [figure("To sum the gradient", f"{_three(line.value)} s", note, key=key)]
 
 
 def groups_data(workbook: Workbook) -> dict[str, Any]:
@@ -403,7 +375,7 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
     groups = workbook.plan.network.training[:-1]
     if not groups:
         return {"shown": False}
-    heads = _heads(
+    columns = heads(
         "Group",
         "Work",
         "VMs of a job",
@@ -417,7 +389,7 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
     )
     rows = [
         [
-            _group(workbook, use.id, use.name),
+            group_cell(workbook, use.id, use.name),
             cell(use.workload_name),
             cell(number(use.hosts), numeric=True),
             _kept(
@@ -428,7 +400,7 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
                 f"{use.path}.efficiency",
             ),
             _mark(use.verdict),
-            _known(use.basis, _titles(workbook, use.sources)),
+            _known(use.basis, source_titles(workbook, use.sources)),
             cell(f"{_three(use.per_s)} {use.unit}", key=f"{use.path}.per_s", numeric=True),
             cell(
                 f"{use.knee_hosts} or more" if use.knee_hosts == MAX_HOSTS else number(use.knee_hosts),
@@ -439,8 +411,8 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
         ]
         for use in groups
     ]
-    table = {"title": "Groups that train across VMs", "heads": heads, "rows": rows, "more": ""}
-    return {"shown": True, "tables": [table], "stale": workbook.stale}
+    trained = table(columns, rows, title="Groups that train across VMs")
+    return {"shown": True, "tables": [trained], "stale": workbook.stale}
 
 
 def _curves(workbook: Workbook) -> tuple[Curve, ...]:
@@ -463,20 +435,19 @@ def _view(workbook: Workbook) -> str:
 def scaling_head(workbook: Workbook) -> dict[str, Any]:
     """Heading of the scaling chart, and what it shows."""
     job = _job(workbook)
-    options = [{"value": value, "text": text} for value, text in VIEWS.items()]
     return {
         "shown": True,
         "title": "More hosts",
         "hint": f"{job.workload_name}, {amount(job.gpus_per_host, 'GPU')} a host"
         + (", with its range" if _view(workbook) == "efficiency" else ""),
-        "selects": [{"what": "scaling", "label": "Show", "value": _view(workbook), "options": options}],
+        "selects": [select("scaling", "Show", _view(workbook), VIEWS)],
         "legend": [{"name": curve_name(curve), **_look(curve)} for curve in _curves(workbook)],
         "stale": workbook.stale,
     }
 
 
 def _look(curve: Curve) -> dict[str, Any]:
-    return look(chosen=curve.chosen, link=number(curve.link_gbit_s), rdma=curve.transport in RDMA)
+    return curve_look(chosen=curve.chosen, link=number(curve.link_gbit_s), rdma=curve.transport in RDMA)
 
 
 def scaling_rows(workbook: Workbook) -> dict[str, Any]:
@@ -517,7 +488,7 @@ def scaling_table(workbook: Workbook) -> dict[str, Any]:
     if not opened:
         return data
     found = _curves(workbook)
-    heads = _heads("Hosts", *(curve_name(c) for c in found), numeric=tuple(range(1, len(found) + 1)))
+    columns = heads("Hosts", *(curve_name(c) for c in found), numeric=tuple(range(1, len(found) + 1)))
     rows = []
     for steps in zip(*(curve.steps for curve in found), strict=True):
         rows.append(
@@ -526,7 +497,7 @@ def scaling_table(workbook: Workbook) -> dict[str, Any]:
                 *(cell(_share(s.efficiency), numeric=True) | {"note": _three(s.per_s)} for s in steps),
             ]
         )
-    return data | {"tables": [{"title": "", "heads": heads, "rows": rows, "more": ""}]}
+    return data | {"tables": [table(columns, rows)]}
 
 
 # The vendor's claim
@@ -554,9 +525,8 @@ def claims_data(workbook: Workbook) -> dict[str, Any]:
             ]
         ],
         "tables": [
-            {
-                "title": "",
-                "heads": _heads(
+            table(
+                heads(
                     "Work",
                     "Efficiency with TCP",
                     "with PVRDMA",
@@ -564,9 +534,9 @@ def claims_data(workbook: Workbook) -> dict[str, Any]:
                     "TCP rate that makes it 2\u00d7, Gbit/s",
                     numeric=(1, 2, 3, 4),
                 ),
-                "rows": [_claim_row(claim) for claim in found],
-                "more": "Computed with parameters that are fitted to published measurements; no measurement behind the claim was found.",
-            }
+                [_claim_row(claim) for claim in found],
+                more="Computed with parameters that are fitted to published measurements; no measurement behind the claim was found.",
+            )
         ],
         "stale": workbook.stale,
     }
@@ -612,19 +582,19 @@ def fabric_data(workbook: Workbook) -> dict[str, Any]:
     )
     adapters = f"adapters with two ports in a host: {number(found.adapters)}"
     figures = [
-        _figure(
+        figure(
             "Shared ports of a GPU host",
             number(found.ports.shared),
             f"for {_rate(found.ports.demand_gbit_s)} Gbit/s",
             "network.ports.shared",
         ),
-        _figure(
+        figure(
             "RDMA ports",
             number(found.ports.rdma),
             apart,
             "network.ports.rdma" if found.ports.rdma else "",
         ),
-        _figure(
+        figure(
             "Distributed switches",
             number(found.distributed_switches),
             adapters,
@@ -633,7 +603,7 @@ def fabric_data(workbook: Workbook) -> dict[str, Any]:
     ]
     if compute := found.compute_ports:
         own = f"{amount(found.compute_hosts, 'compute host')}, {_rate(compute.demand_gbit_s)} Gbit/s each"
-        figures.insert(1, _figure("Ports of a compute host", _both(compute), own))
+        figures.insert(1, figure("Ports of a compute host", _both(compute), own))
     switches = found.switches
     if switches is None:
         return title | {
@@ -645,20 +615,20 @@ def fabric_data(workbook: Workbook) -> dict[str, Any]:
         ("to spines", shape.uplink_cables) if shape.spines else ("between the leaves", shape.peer_cables)
     )
     figures += [
-        _figure("Leaves", number(shape.leaves), switches.leaf_name, "network.fabric.leaves"),
-        _figure(
+        figure("Leaves", number(shape.leaves), switches.leaf_name, "network.fabric.leaves"),
+        figure(
             "Spines",
             number(shape.spines),
             switches.spine_name or "one pair of leaves needs none",
             "network.fabric.spines",
         ),
-        _figure(
+        figure(
             "Oversubscription",
             _ratio(shape.oversubscription),
             f"at most {number(found.max_oversubscription)}:1",
             "network.fabric.oversubscription",
         ),
-        _figure(
+        figure(
             "Cables to hosts",
             number(shape.host_cables),
             f"and {number(between[1])} {between[0]}",
@@ -761,13 +731,13 @@ def settings_data(workbook: Workbook) -> dict[str, Any]:
     if found is None:
         return {"shown": False}
     rows = [
-        [cell(each.where), cell(each.what) | {"note": _titles(workbook, each.sources)}]
+        [cell(each.where), cell(each.what) | {"note": source_titles(workbook, each.sources)}]
         for each in found.settings
     ]
     return {
         "shown": True,
         "title": "Settings",
-        "tables": [{"title": "", "heads": _heads("Where", "What"), "rows": rows, "more": ""}],
+        "tables": [table(heads("Where", "What"), rows)],
         "stale": workbook.stale,
     }
 
@@ -781,13 +751,33 @@ def failures_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "shown": True,
         "title": "When a part fails",
-        "tables": [
-            {
-                "title": "",
-                "heads": _heads("Part", "What is left", "Who is affected"),
-                "rows": rows,
-                "more": "",
-            }
-        ],
+        "tables": [table(heads("Part", "What is left", "Who is affected"), rows)],
         "stale": workbook.stale,
     }
+
+
+PAGE = box(
+    "gp-page",
+    title("Network", "What it carries, what it slows down, how it is wired."),
+    box("gp-inputs", Card("form", network_form), Card("form", more_network_form)),
+    parted_card(Card("panel", remote_data), Card("panel", rules_data)),
+    parted_card(Card("panel", fabric_data), Card("fabric", drawing_data)),
+    box(
+        "gp-split gp-even gp-cards-even",
+        box("gp-card", Card("panel", settings_data)),
+        box("gp-card", Card("panel", failures_data)),
+    ),
+    wide_card(Card("panel", carries_data)),
+    box(
+        "gp-inputs gp-joined",
+        Card("form", training_form),
+        parted_card(
+            Card("panel", training_data),
+            Card("panel", groups_data),
+            Card("panel", scaling_head, slow=True),
+            Picture(scaling_rows, scaling_chart, slow=True),
+            Card("tables", scaling_table, slow=True),
+        ),
+    ),
+    wide_card(Card("panel", claims_data, slow=True)),
+)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.header import field_data, short_number
+from gpuplan.app.cards import Cell, cell, heads, table
+from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.alternatives import postures_of
-from gpuplan.app.steps.failures import Cell, cell, move_words, stun_text
+from gpuplan.app.steps.failures import move_words, stun_text
 from gpuplan.facts import Fact
 from gpuplan.plan.access import stun_item
 from gpuplan.plan.results import Posture
 from gpuplan.report import amount, basis_word, hours, number, percent
 from gpuplan.scenario import FIELD_BY_PATH
-from gpuplan.wording import MODE_NAMES
+from gpuplan.wording import MODE_NAMES, short_number
 
 POSTURES = (0, 1, 2)
 COSTED_HOSTS = 64
@@ -166,10 +167,8 @@ def _stun_table(workbook: Workbook) -> dict[str, Any]:
                 ),
             ]
         )
-    heads = ("Group", "Access", "Stun of a VM", "When its host goes into maintenance")
-    return {
-        "title": "Leaving a host by vMotion",
-        "heads": [{"text": text, "numeric": at == 2} for at, text in enumerate(heads)],
-        "rows": rows,
-        "more": "",
-    }
+    return table(
+        heads("Group", "Access", "Stun of a VM", "When its host goes into maintenance", numeric=(2,)),
+        rows,
+        title="Leaving a host by vMotion",
+    )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuplan.app.cards import Cell, bare, cell, details, heads, select, table
 from gpuplan.app.header import field_data, range_words
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
-from gpuplan.app.steps.cost import bare, details, heads_of
-from gpuplan.app.steps.failures import Cell, cell
 from gpuplan.report import amount, number
 from gpuplan.scenario import field_of
 from gpuplan.wording import BASIS_WORDS, money, stated_percent
@@ -36,19 +35,19 @@ def words(value: Any, path: str, unit: str) -> str:
 
 
 def _bars(workbook: Workbook) -> list[Bar]:
-    found = workbook.swinging.found
+    found = workbook.sensitivity.found
     return list(found["bars"]) if found else []
 
 
 def _old(workbook: Workbook) -> bool:
     """Whether another design than the one on the screen was tried."""
-    tried = workbook.swinging.plan
+    tried = workbook.sensitivity.plan
     return tried is None or tried.scenario != workbook.plan.scenario
 
 
 def _now(workbook: Workbook, view: str) -> float:
     """What the answer was when the ranges were tried."""
-    tried = workbook.swinging.plan
+    tried = workbook.sensitivity.plan
     if tried is None or tried.costs is None:
         return 0.0
     return tried.costs.net_present if view == "cost" else tried.totals.hosts
@@ -56,10 +55,10 @@ def _now(workbook: Workbook, view: str) -> float:
 
 def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     """What is tried, how far it is, and what moves the answer most."""
-    found = workbook.swinging.found
+    found = workbook.sensitivity.found
     old = found is not None and _old(workbook)
     card = background_card(
-        workbook.swinging.runner,
+        workbook.sensitivity.runner,
         "sensitivity",
         ("Try the ranges", "Try the ranges again"),
         again=bool(found),
@@ -75,9 +74,9 @@ def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _said(workbook: Workbook, old: bool) -> list[str]:
-    swinging = workbook.swinging
-    if swinging.found is None:
-        if swinging.runner.state == "cancelled":
+    sensitivity = workbook.sensitivity
+    if sensitivity.found is None:
+        if sensitivity.runner.state == "cancelled":
             return ["Stopped; nothing was changed."]
         return [
             "Each input has a range of its own: stated by you, of the catalog, or assumed for planning. Nothing is varied by a blanket share."
@@ -105,18 +104,17 @@ def tornado_head(workbook: Workbook) -> dict[str, Any]:
     """What the tornado shows."""
     if not _bars(workbook):
         return {"shown": False}
-    options = [{"value": value, "text": text} for value, text in VIEWS.items()]
     return {
         "shown": True,
         "title": "From the low to the high end of each input",
-        "selects": [{"what": "swing", "label": "Show", "value": _view(workbook), "options": options}],
+        "selects": [select("swing", "Show", _view(workbook), VIEWS)],
         "stale": workbook.stale,
     }
 
 
 def tornado_rows(workbook: Workbook) -> dict[str, Any]:
     """What the tornado draws: a bar for each input, from its low to its high end."""
-    view, tried = _view(workbook), workbook.swinging.plan
+    view, tried = _view(workbook), workbook.sensitivity.plan
     if not _bars(workbook) or tried is None or tried.costs is None:
         return {}
     bars = sorted(_bars(workbook), key=lambda bar: -_spread(bar, view, workbook))
@@ -176,7 +174,7 @@ def ranges_data(workbook: Workbook) -> dict[str, Any]:
         "title": "Ranges, and the same as a table",
         "hint": "what each input may turn out to be; yours win over the catalog\u2019s",
         "text": [],
-        "heads": heads_of(
+        "heads": heads(
             "Input",
             "Now",
             "Low to high",
@@ -248,7 +246,7 @@ def _range_row(workbook: Workbook, path: str) -> dict[str, Any]:
 
 def thresholds_data(workbook: Workbook) -> dict[str, Any]:
     """The nearest values of each demand input at which the number of hosts changes."""
-    found = workbook.swinging.found
+    found = workbook.sensitivity.found
     thresholds = found["thresholds"] if found else []
     data = details(
         workbook,
@@ -270,11 +268,11 @@ def thresholds_data(workbook: Workbook) -> dict[str, Any]:
         ]
         for each in changing
     ]
-    heads = heads_of("Input", "Now", "Below it", "Hosts", "Above it", "Hosts", numeric=(1, 2, 3, 4, 5))
+    columns = heads("Input", "Now", "Below it", "Hosts", "Above it", "Hosts", numeric=(1, 2, 3, 4, 5))
     more = "The nearest value on either side at which the number of hosts is another, all else unchanged."
     others = [each["label"] for each in thresholds if each not in changing]
     text = [f"No value of these changes the number of hosts: {'; '.join(others)}."] if others else []
-    return data | {"text": text, "tables": [{"title": "", "heads": heads, "rows": rows, "more": more}]}
+    return data | {"text": text, "tables": [table(columns, rows, more=more)]}
 
 
 def _side(each: dict[str, Any], side: str) -> list[Cell]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.header import group_colours
+from gpuplan.app.cards import Cell, cell, group_colours, number_heads, table
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
-from gpuplan.app.steps.failures import Cell, cell
 from gpuplan.report import amount, number, percent
 from gpuplan.wording import stated_percent, wait_words
 
@@ -136,20 +135,13 @@ def _tables(workbook: Workbook) -> list[dict[str, Any]]:
     rule = simulating.trials[0]["rule"]
     whom = "unluckiest group" if simulating.trials[0]["for_whom"] == "each" else "all"
     return [
-        _table("", ("Hosts", "GPUs", f"{CHANCES[rule]}, {whom}", "90 % wait at most", "GPUs held"), rows),
-        _table(
-            "On the hosts planned",
-            ("Group", "Requests", "Wait", "Turned away", "90 % wait at most"),
+        table(
+            number_heads("Hosts", "GPUs", f"{CHANCES[rule]}, {whom}", "90 % wait at most", "GPUs held"), rows
+        ),
+        table(
+            number_heads("Group", "Requests", "Wait", "Turned away", "90 % wait at most"),
             groups,
-            f"No requests in these hours: {', '.join(away)}." if away else "",
+            title="On the hosts planned" if groups else "",
+            more=f"No requests in these hours: {', '.join(away)}." if away else "",
         ),
     ]
-
-
-def _table(title: str, heads: tuple[str, ...], rows: list[list[Cell]], more: str = "") -> dict[str, Any]:
-    return {
-        "title": title if rows else "",
-        "heads": [{"text": text, "numeric": at > 0} for at, text in enumerate(heads)],
-        "rows": rows,
-        "more": more,
-    }

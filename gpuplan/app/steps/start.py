@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuplan.app.page import Card, box
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount
@@ -68,3 +69,6 @@ def _example(workbook: Workbook, key: str, title: str, text: str) -> dict[str, s
         "hardware": f"{gpu}, {plan.scenario.hardware.gpus_per_host} per host, "
         f"{plan.catalog.vsphere[plan.scenario.platform.vsphere].name}",
     }
+
+
+PAGE = box("gp-page", Card("start", start_data))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpuplan.app.header import field_data, group_colours
+from gpuplan.app.cards import group_colours
+from gpuplan.app.header import field_data
+from gpuplan.app.page import Card, box, title
 from gpuplan.app.state import Workbook
 from gpuplan.plan.results import GroupPlan, Reason
 from gpuplan.report import amount, number
@@ -213,3 +215,12 @@ def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
 def _titles(workbook: Workbook, sources: tuple[str, ...]) -> str:
     known = workbook.catalog.sources
     return "; ".join(known[s].title if s in known else "This scenario" for s in sources)
+
+
+PAGE = box(
+    "gp-page",
+    title("Use cases", "Who needs GPUs, for what, and how each of them reaches one."),
+    Card("grid", table_data),
+    Card("grid", per_vm_data),
+    box("gp-two", Card("access", access_data), Card("form", demand_form)),
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import os
 import re
@@ -33,7 +32,8 @@ pytestmark = pytest.mark.browser
 CELL = '''
 import json, os, sys
 import altair as alt, anywidget, ipywidgets as w, traitlets
-from gpuplan.widgets.chart import Chart, theme
+from gpuplan.report.charts.look import LIGHT, config
+from gpuplan.widgets.chart import Chart
 
 class Counter(anywidget.AnyWidget):
     _esm = """
@@ -54,7 +54,7 @@ def bars(factor):
     chart = alt.Chart(alt.Data(values=rows)).mark_bar().encode(
         x="host:N", y="gpus:Q", color="group:N", tooltip=["host:N", "gpus:Q"])
     chart = chart.transform_filter("datum.gpus > 0").add_params(alt.selection_interval(name="brush"))
-    return chart.properties(title=f"Bars {factor}", width=300, height=120).configure(**theme(False))
+    return chart.properties(title=f"Bars {factor}", width=300, height=120).configure(**config(LIGHT))
 
 label, chart, count = w.Label("clicked 0"), Chart(bars(1)), 0
 click, fail = w.Button(description="Click"), w.Button(description="Fail")
@@ -605,29 +605,6 @@ def test_a_page_that_leaves_while_its_kernel_ends_leaves_no_channel_open(tmp_pat
     assert closed == []
     manager.remove_kernel("ending")
     assert closed == ["shell", "iopub"]
-
-
-# --- the chart's bundle
-
-
-def test_bundle_belongs_to_the_installed_altair() -> None:
-    from gpuplan.widgets import chart
-
-    installed = importlib.metadata.version("altair")  # Vega changes with altair's minor versions
-    assert chart.bundled_altair().split(".")[:2] == installed.split(".")[:2], "run: make bundle"
-    source = chart.BUNDLE.read_text(encoding="utf-8")
-    assert "https://esm.sh" not in source
-    assert "cdn.jsdelivr" not in source
-
-
-def test_themes_differ_in_colour_only() -> None:
-    from gpuplan.widgets.chart import theme
-
-    light, dark = theme(False), theme(True)
-    assert light["background"] == dark["background"] == "transparent"
-    assert light["title"]["color"] == "#1a2230"
-    assert dark["title"]["color"] == "#e8edf4"
-    assert light.keys() == dark.keys()
 
 
 def test_template_is_in_the_package() -> None:

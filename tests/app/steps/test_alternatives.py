@@ -12,9 +12,9 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.analysis.alternatives import posture_costs, rent_or_buy, silo_costs
+from gpuplan.app.cards import bare
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives as step
-from gpuplan.app.steps.cost import bare
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 

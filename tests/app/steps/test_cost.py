@@ -13,12 +13,13 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.app.header import drawer_data, short_number, step_of, strip_data
+from gpuplan.app.header import drawer_data, step_of, strip_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import cost as step
-from gpuplan.app.steps.cost_chart import years_chart
 from gpuplan.catalog import Catalog
 from gpuplan.plan.cost import PARTS as COST_PARTS
+from gpuplan.report.charts.cost import years_chart
+from gpuplan.report.charts.look import LIGHT
 from gpuplan.report.colours import COLOURS, PARTS
 from gpuplan.scenario import FIELDS, from_dict
 
@@ -135,7 +136,7 @@ def test_the_chart_and_its_tables_hold_all_the_money(catalog: Catalog) -> None:
     assert {row["year"] for row in data["rows"]} == {"Start", *(f"Year {n}" for n in range(1, 6))}
     below = [row for row in data["rows"] if row["cost"] < 0]
     assert {row["part"] for row in below} == {"M Value left"}
-    spec = years_chart(data, dark=False)
+    spec = years_chart(data, LIGHT)
     assert spec == json.loads(json.dumps(spec, allow_nan=False))
     book.fold("cost-years", True)
     table = rows(step.years_table(book))
@@ -286,21 +287,6 @@ def test_the_strip_shows_power_with_its_peak_behind_it(enterprise: Workbook) -> 
     enterprise.drawer = "power.typical"
     more = drawer_data(enterprise)["more"]
     assert [piece["key"] for piece in more if "key" in piece] == ["power.peak"]
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (1_716_746, "1.72 M"),
-        (999_600, "1 M"),
-        (999_400, "999 k"),
-        (2.5e9, "2.5 bn"),
-        (12.345, "12.3"),
-        (-4e6, "-4 M"),
-    ],
-)
-def test_short_amounts(value: float, words: str) -> None:
-    assert short_number(value) == words
 
 
 def test_power_and_space_are_figures_that_can_be_asked_why(enterprise: Workbook) -> None:

@@ -17,8 +17,9 @@ from gpuplan.analysis.explore import Space, default_space, explore
 from gpuplan.app.exploring import Exploring
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore as step
-from gpuplan.app.steps.explore_chart import LOOKS, frontier_chart
 from gpuplan.catalog import Catalog
+from gpuplan.report.charts.explore import LOOKS, frontier_chart
+from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.report.explore_report import exploration_dict
 from gpuplan.scenario import from_dict
 
@@ -177,8 +178,8 @@ def test_the_frontier_is_a_chart_and_a_table(book: Workbook, found: dict[str, An
     assert set(kinds) == {o["label"] for o in (*found["ranked"], found["asked"])}
     assert set(step.KINDS.values()) == set(LOOKS)
     assert len({shape for shape, _ in LOOKS.values()}) == len(LOOKS)  # never the colour alone
-    for dark in (False, True):
-        alt.LayerChart.from_dict(json.loads(json.dumps(frontier_chart(data, dark), allow_nan=False)))
+    for look in (LIGHT, DARK):
+        alt.LayerChart.from_dict(json.loads(json.dumps(frontier_chart(data, look), allow_nan=False)))
     assert step.frontier_table(book)["tables"] == []
     book.fold("explore-frontier", True)
     rows = step.frontier_table(book)["tables"][0]["rows"]

@@ -14,16 +14,16 @@ pytest.importorskip("traitlets")
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import (
-    capacity_chart,
-    capacity_rows,
+    capacity_drawn,
     failures_data,
     runs,
     stun_limit_s,
     verdict,
 )
 from gpuplan.catalog import Catalog
+from gpuplan.report.charts.availability import capacity_chart, capacity_rows
+from gpuplan.report.charts.look import LIGHT
 from gpuplan.scenario import from_dict
-from gpuplan.widgets.chart import LIGHT
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_no_spare_host_is_said(catalog: Catalog) -> None:
 def test_losses_are_worked_out_when_the_details_are_opened(book: Workbook) -> None:
     data = failures_data(book)
     assert (data["open"], data["tables"], data["hint"]) == (False, [], "any one host may be lost")
-    assert capacity_rows(book)
+    assert capacity_rows(book.plan)
     book.fold("failures", True)
     data = failures_data(book)
     assert json.loads(json.dumps(data, allow_nan=False)) == data
@@ -204,31 +204,16 @@ def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> No
     said = verdict_of(book)
     assert (said["tone"], said["lead"]) == ("warn", "Not known whether every failure is survived.")
     assert "no place was found for 2 VMs" in said["text"]
-    rows = capacity_rows(book)
+    rows = capacity_rows(book.plan)
     assert [row["state"] for row in rows] == ["everything fits", "not known", "not known"]
-    drawn = capacity_chart(rows, dark=False)
+    drawn = capacity_chart(rows, LIGHT)
     scale = drawn["layer"][0]["encoding"]["color"]["scale"]
     assert scale["domain"] == ["everything fits", "not everything fits", "not known"]
-    assert scale["range"][2] == LIGHT["ink2"]
-
-
-def test_the_chart_names_only_what_it_may_show(book: Workbook) -> None:
-    drawn = capacity_chart(capacity_rows(book), dark=True)
-    assert drawn["layer"][0]["encoding"]["color"]["scale"]["domain"] == [
-        "everything fits",
-        "not everything fits",
-    ]
+    assert scale["range"][2] == LIGHT.soft
 
 
 def test_nothing_to_lose(catalog: Catalog) -> None:
     book = Workbook(catalog)
     book.fold("failures", True)
     assert not failures_data(book)["shown"]
-    assert capacity_rows(book) == []
-
-
-def test_the_chart_shows_the_levels(book: Workbook) -> None:
-    rows = capacity_rows(book)
-    assert [row["left"] for row in rows] == [32, 28, 24]
-    assert [row["state"] for row in rows] == ["everything fits"] * 2 + ["not everything fits"]
-    assert {row["occupied"] for row in rows} == {28}
+    assert capacity_drawn(book) == []

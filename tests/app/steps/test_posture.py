@@ -12,10 +12,10 @@ pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
 from gpuplan.analysis.alternatives import posture_costs
-from gpuplan.app.header import short_number
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.posture import posture_data, risk_form
 from gpuplan.catalog import Catalog
+from gpuplan.wording import short_number
 
 
 @pytest.fixture

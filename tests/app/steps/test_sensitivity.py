@@ -17,8 +17,9 @@ from gpuplan.analysis.sensitivity import thresholds, tornado
 from gpuplan.app.header import step_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import sensitivity as step
-from gpuplan.app.steps.explore_chart import tornado_chart
 from gpuplan.catalog import Catalog
+from gpuplan.report.charts.explore import tornado_chart
+from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.report.explore_report import sensitivity_dict
 from gpuplan.scenario import from_dict
 
@@ -42,9 +43,9 @@ def found(catalog: Catalog) -> dict[str, Any]:
 @pytest.fixture
 def book(catalog: Catalog, found: dict[str, Any]) -> Workbook:
     book = Workbook(catalog, load_scenario("starter"))
-    book.swinging.plan = book.plan
-    book.swinging.runner.state = "done"
-    book.swinging.runner.found = [{"sensitivity": found}]
+    book.sensitivity.plan = book.plan
+    book.sensitivity.runner.state = "done"
+    book.sensitivity.runner.found = [{"sensitivity": found}]
     book.fold("thresholds", True)
     return book
 
@@ -70,8 +71,8 @@ def test_the_widest_bar_is_the_first_and_its_ends_are_those_found(
     assert data["inputs"][0] == widest["label"]
     ends = {row["end"]: row["value"] for row in data["rows"] if row["input"] == widest["label"]}
     assert set(ends.values()) <= {widest["cost_low"], widest["cost_high"]}
-    for dark in (False, True):
-        alt.LayerChart.from_dict(json.loads(json.dumps(tornado_chart(data, dark), allow_nan=False)))
+    for look in (LIGHT, DARK):
+        alt.LayerChart.from_dict(json.loads(json.dumps(tornado_chart(data, look), allow_nan=False)))
     book.look("swing", "hosts")
     data = step.tornado_rows(book)
     assert data["middle"] == book.plan.totals.hosts

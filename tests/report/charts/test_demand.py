@@ -14,10 +14,11 @@ import altair as alt
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.demand import day_rows, odds_rows
-from gpuplan.app.steps.demand_chart import FLOOR, LEAST_CHANCE, LINES, StepChart, day_chart, odds_chart
 from gpuplan.catalog import Catalog
+from gpuplan.report.charts.demand import FLOOR, LEAST_CHANCE, LINES, _stretches, day_chart, odds_chart
+from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.scenario import METHODS
-from gpuplan.widgets.chart import DARK, LIGHT, split_rows
+from gpuplan.widgets.chart import split_rows
 from gpuplan.wording import METHOD_NAMES
 
 
@@ -33,14 +34,14 @@ def layers(spec: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("rule", ["sum", "wait", "wait-time", "turned-away"])
 def test_both_are_valid_vega_lite(book: Workbook, rule: str) -> None:
     book.edit("demand.rule", rule)
-    for spec in (day_chart(day_rows(book), False), odds_chart(odds_rows(book), True)):
+    for spec in (day_chart(day_rows(book), LIGHT), odds_chart(odds_rows(book), DARK)):
         alt.Chart.from_dict(spec, validate=True)
         assert spec["description"]
 
 
 def test_the_hours_are_bars_under_their_lines(book: Workbook) -> None:
     data = day_rows(book)
-    spec = day_chart(data, False)
+    spec = day_chart(data, LIGHT)
     (bars,) = layers(spec, "rect")
     assert bars["data"]["values"] == data["rows"]
     scale = bars["encoding"]["color"]["scale"]
@@ -57,7 +58,7 @@ def test_only_rows_are_sent_when_only_rows_change() -> None:
     specs, rows = [], []
     for lines, gpus in (([line], 3.0), ([line, line | {"below": True}], 4.0)):
         changing = {"lines": lines, "rows": [row | {"high": gpus}], "letters": [letter][: int(gpus) - 3]}
-        spec, named = split_rows(day_chart(data | changing, False))
+        spec, named = split_rows(day_chart(data | changing, LIGHT))
         specs.append(spec)
         rows.append(named)
     assert specs[0] == specs[1]
@@ -73,23 +74,23 @@ def test_each_method_has_a_line_of_its_own_colour_and_dashes(book: Workbook) -> 
         len({colour for colour, _ in LINES.values()}) == len({str(dash) for _, dash in LINES.values()}) == 3
     )
     book.edit("groups.data-scientists.jobs_per_day", "20")
-    (line,) = layers(odds_chart(odds_rows(book), False), "line")
+    (line,) = layers(odds_chart(odds_rows(book), LIGHT), "line")
     assert line["encoding"]["color"]["scale"]["domain"] == [METHOD_NAMES["poisson"], METHOD_NAMES["bursty"]]
-    (area,) = layers(odds_chart(odds_rows(book), False), "area")
+    (area,) = layers(odds_chart(odds_rows(book), LIGHT), "area")
     assert {row["method"] for row in area["data"]["values"]} == {METHOD_NAMES["bursty"]}
 
 
 def test_no_chance_is_zero_on_a_logarithmic_axis(book: Workbook) -> None:
     data = odds_rows(book)
     assert min(row["chance"] for row in data["rows"]) < FLOOR < LEAST_CHANCE
-    (line,) = layers(odds_chart(data, False), "line")
+    (line,) = layers(odds_chart(data, LIGHT), "line")
     assert min(row["chance"] for row in line["data"]["values"]) == FLOOR
     assert line["mark"]["clip"]
 
 
 def test_the_target_and_what_is_installed_are_rules(book: Workbook) -> None:
     book.edit("demand.chance", "0.1")
-    rules = [rule["data"]["values"][0] for rule in layers(odds_chart(odds_rows(book), False), "rule")]
+    rules = [rule["data"]["values"][0] for rule in layers(odds_chart(odds_rows(book), LIGHT), "rule")]
     assert [rule["words"] for rule in rules] == ["target 10 %", "32 without spare hosts"]
     assert (rules[0]["chance"], rules[1]["gpus"]) == (0.1, 32)
 
@@ -97,9 +98,9 @@ def test_the_target_and_what_is_installed_are_rules(book: Workbook) -> None:
 def test_what_was_simulated_is_points_and_without_there_is_no_layer_of_them(book: Workbook) -> None:
     data = odds_rows(book)
     assert data["simulated"] == []
-    assert layers(odds_chart(data, False), "point") == []
+    assert layers(odds_chart(data, LIGHT), "point") == []
     points = [{"gpus": 40, "chance": 0.0, "shown": "0 %"}, {"gpus": 36, "chance": 0.2, "shown": "20 %"}]
-    spec = odds_chart(data | {"simulated": points}, False)
+    spec = odds_chart(data | {"simulated": points}, LIGHT)
     alt.Chart.from_dict(spec, validate=True)
     (seen,) = layers(spec, "point")
     assert [row["chance"] for row in seen["data"]["values"]] == [LEAST_CHANCE, 0.2]
@@ -108,33 +109,17 @@ def test_what_was_simulated_is_points_and_without_there_is_no_layer_of_them(book
 
 
 def test_a_dark_theme_has_light_ink(book: Workbook) -> None:
-    for dark, shades in ((False, LIGHT), (True, DARK)):
-        assert layers(day_chart(day_rows(book), dark), "rule")[0]["mark"]["color"] == shades["ink"]
+    for look in (LIGHT, DARK):
+        assert layers(day_chart(day_rows(book), look), "rule")[0]["mark"]["color"] == look.ink
 
 
-def test_a_chart_is_made_once_and_drawn_when_something_changed(book: Workbook) -> None:
-    drawn: list[bool] = []
-
-    def draw(data: dict[str, Any], dark: bool) -> dict[str, Any]:
-        drawn.append(dark)
-        return day_chart(data, dark)
-
-    chart = StepChart(day_rows, draw)
-    chart.show(book, False)
-    (first,) = chart.widget.children
-    chart.show(book, False)
-    assert drawn == [False]
-    chart.show(book, True)
-    book.edit("groups.data-scientists.people", "50")
-    chart.show(book, True)
-    assert drawn == [False, True, True]
-    assert chart.widget.children == (first,)
-    assert first.chart == day_chart(day_rows(book), True)
-    book.edit("hardware.gpus_per_host", "many")
-    chart.show(book, True)
-    assert "gp-stale" in chart.widget._dom_classes
-    assert len(drawn) == 3
-    book.open_example("blank")
-    chart.show(book, True)
-    assert chart.widget.children == ()
-    assert "gp-stale" not in chart.widget._dom_classes
+def test_hours_in_which_nothing_changes_are_one_bar() -> None:
+    day, night = [0.0] * 9 + [3.0] * 8 + [0.0] * 7, [1.0] * 12 + [2.0] * 12
+    assert [(first, last) for first, last, *_ in _stretches([0.0] * 24, day)] == [(0, 9), (9, 17), (17, 24)]
+    assert _stretches(day, night) == [
+        (0, 9, 0.0, 1.0),
+        (9, 12, 3.0, 1.0),
+        (12, 17, 3.0, 2.0),
+        (17, 24, 0.0, 2.0),
+    ]
+    assert _stretches([0.0] * 24, [1.0] * 24) == [(0, 24, 0.0, 1.0)]

@@ -11,7 +11,8 @@ pytest.importorskip("altair")
 
 import altair as alt
 
-from gpuplan.app.steps.explore_chart import frontier_chart, tornado_chart
+from gpuplan.report.charts.explore import frontier_chart, tornado_chart
+from gpuplan.report.charts.look import DARK, LIGHT, Look
 
 OPTION = {
     "label": "A",
@@ -24,14 +25,14 @@ OPTION = {
 }
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_a_frontier_of_one_design_can_be_drawn(dark: bool) -> None:
+@pytest.mark.parametrize("look", [LIGHT, DARK])
+def test_a_frontier_of_one_design_can_be_drawn(look: Look) -> None:
     data = {
         "rows": [OPTION | {"kind": "the winner"}],
         "kinds": ["the winner", "beaten by another"],
         "currency": "EUR",
     }
-    spec = frontier_chart(data, dark)
+    spec = frontier_chart(data, look)
     alt.LayerChart.from_dict(json.loads(json.dumps(spec, allow_nan=False)))
     points = spec["layer"][0]["encoding"]
     assert points["shape"]["scale"]["domain"] == points["color"]["scale"]["domain"] == ["the winner"]
@@ -54,7 +55,7 @@ def test_the_ends_of_a_bar_carry_the_value_of_the_input(view: str) -> None:
 
     rows = [end("low", 7, "1.2"), end("high", 10, "2.5")]
     data = {"rows": rows, "middle": 8, "title": "Hosts", "view": view, "inputs": ["PUE"]}
-    spec = tornado_chart(data, False)
+    spec = tornado_chart(data, LIGHT)
     alt.LayerChart.from_dict(json.loads(json.dumps(spec, allow_nan=False)))
     _, right, left, now = spec["layer"]
     assert [row["at"] for row in right["data"]["values"]] == ["2.5"]

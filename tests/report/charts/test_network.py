@@ -14,8 +14,9 @@ import altair as alt
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.network import scaling_head, scaling_rows
-from gpuplan.app.steps.network_chart import CHOSEN, THICK, scaling_chart
 from gpuplan.catalog import Catalog
+from gpuplan.report.charts.look import DARK, LIGHT
+from gpuplan.report.charts.network import CHOSEN, THICK, scaling_chart
 from gpuplan.widgets.chart import split_rows
 
 
@@ -33,7 +34,7 @@ def layer(spec: dict[str, Any], kind: str) -> list[dict[str, Any]]:
 def test_it_is_valid_vega_lite(book: Workbook, link: str, view: str) -> None:
     book.edit("network.link_gbit_s", link)
     book.look("scaling", view)
-    spec = scaling_chart(scaling_rows(book), view == "speed")
+    spec = scaling_chart(scaling_rows(book), DARK if view == "speed" else LIGHT)
     alt.Chart.from_dict(spec, validate=True)
     assert "Throughput" in spec["description"] if view == "speed" else "Efficiency" in spec["description"]
     assert len(layer(spec, "area")) == (view == "efficiency")  # a range is known of the efficiency
@@ -41,7 +42,7 @@ def test_it_is_valid_vega_lite(book: Workbook, link: str, view: str) -> None:
 
 def test_the_design_is_thick_with_its_band_and_the_others_differ_by_more_than_colour(book: Workbook) -> None:
     data = scaling_rows(book)
-    spec = scaling_chart(data, False)
+    spec = scaling_chart(data, LIGHT)
     others, own = layer(spec, "line")
     assert own["mark"]["strokeWidth"] > 2 * others["mark"]["strokeWidth"]
     (band,) = layer(spec, "area")
@@ -58,8 +59,8 @@ def test_the_design_is_thick_with_its_band_and_the_others_differ_by_more_than_co
 
 
 def test_another_network_changes_rows_and_no_more_than_rows(book: Workbook) -> None:
-    before = split_rows(scaling_chart(scaling_rows(book), False))
+    before = split_rows(scaling_chart(scaling_rows(book), LIGHT))
     book.edit("network.link_gbit_s", "25")
-    after = split_rows(scaling_chart(scaling_rows(book), False))
+    after = split_rows(scaling_chart(scaling_rows(book), LIGHT))
     assert before[0] == after[0]
     assert before[1] != after[1]

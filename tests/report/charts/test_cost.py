@@ -11,22 +11,26 @@ pytest.importorskip("altair")
 
 import altair as alt
 
-from gpuplan import load_scenario
-from gpuplan.app.state import Workbook
-from gpuplan.app.steps.cost import years_rows
-from gpuplan.app.steps.cost_chart import years_chart
+from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.report.charts.cost import years_chart, years_rows
+from gpuplan.report.charts.look import DARK, LIGHT, Look
 from gpuplan.widgets.chart import split_rows
+
+
+def rows_of(plan: Plan) -> dict[str, Any]:
+    assert plan.costs is not None
+    return years_rows(plan.costs)
 
 
 @pytest.fixture
 def data(catalog: Catalog) -> dict[str, Any]:
-    return years_rows(Workbook(catalog, load_scenario("current")))
+    return rows_of(make_plan(load_scenario("current"), catalog))
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_chart_is_valid_and_holds_every_row(data: dict[str, Any], dark: bool) -> None:
-    spec = years_chart(data, dark)
+@pytest.mark.parametrize("look", [LIGHT, DARK])
+def test_the_chart_is_valid_and_holds_every_row(data: dict[str, Any], look: Look) -> None:
+    spec = years_chart(data, look)
     alt.Chart.from_dict(json.loads(json.dumps(spec, allow_nan=False)))
     bars, letters, sums = spec["layer"]
     assert bars["data"]["values"] == letters["data"]["values"] == data["rows"]
@@ -34,9 +38,7 @@ def test_the_chart_is_valid_and_holds_every_row(data: dict[str, Any], dark: bool
 
 
 def test_parts_stand_on_each_other_and_what_is_left_hangs_below_zero(catalog: Catalog) -> None:
-    book = Workbook(catalog, load_scenario("current"))
-    book.edit("cost.residual_share", "20 %")
-    data = years_rows(book)
+    data = rows_of(make_plan(load_scenario("current").with_value("cost.residual_share", 0.2), catalog))
     for at in range(6):
         column = [row for row in data["rows"] if row["at"] == at]
         assert all(row["high"] - row["low"] == pytest.approx(row["cost"]) for row in column)
@@ -50,10 +52,10 @@ def test_parts_stand_on_each_other_and_what_is_left_hangs_below_zero(catalog: Ca
 
 
 def test_other_years_change_rows_and_no_more_than_rows(catalog: Catalog) -> None:
-    book = Workbook(catalog, load_scenario("current"))
-    before = split_rows(years_chart(years_rows(book), False))
-    book.edit("cost.years", "3")
-    after = split_rows(years_chart(years_rows(book), False))
+    before, after = (
+        split_rows(years_chart(rows_of(make_plan(scenario, catalog)), LIGHT))
+        for scenario in (load_scenario("current"), load_scenario("current").with_value("cost.years", 3))
+    )
     assert before[0] == after[0]
     assert before[1] != after[1]
 

@@ -1,0 +1,145 @@
+"""What the browser reports, by its name, and what the workbook does then."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps import deliver, explore
+from gpuplan.app.uploading import Upload
+from gpuplan.scenario import MAX_FILE_BYTES, shown_name
+
+Content = Mapping[str, Any]
+Handler = Callable[[Workbook, Content], object]
+
+
+def _calls(action: Callable[..., object], **arguments: type) -> Handler:
+    """Calls an action with what the event holds under these names, each made what it has to be."""
+    return lambda workbook, content: action(
+        workbook, *(kind(content[name]) for name, kind in arguments.items())
+    )
+
+
+def own_folder(workbook: Workbook) -> str:
+    """The user's own folder of catalog rows, for commands that run beside the page."""
+    folders = workbook.catalog.folders[1:]
+    return str(folders[0]) if folders else ""
+
+
+def _edit(workbook: Workbook, content: Content) -> None:
+    workbook.edit(str(content["path"]), content["value"], live=bool(content.get("live")))
+
+
+def _why(workbook: Workbook, content: Content) -> None:
+    key = str(content["key"])
+    workbook.drawer = "" if workbook.drawer == key else key
+
+
+def _close(workbook: Workbook, _content: Content) -> None:
+    workbook.drawer = ""
+
+
+def _look(workbook: Workbook, content: Content) -> None:
+    what, value = str(content["what"]), str(content["value"])
+    if what.startswith("audit-"):
+        workbook.auditing.option(what.removeprefix("audit-"), value)
+    else:
+        workbook.look(what, value)
+
+
+def _open(workbook: Workbook, content: Content) -> None:
+    workbook.open_file(str(content["name"]), base64.b64decode(content["base64"]))
+
+
+def _too_large(workbook: Workbook, content: Content) -> None:
+    workbook.say(
+        "stop",
+        f"{shown_name(str(content['name']))} was not opened: it has {int(content['size']):,} bytes; a "
+        f"scenario has at most {MAX_FILE_BYTES:,}.",
+    )
+
+
+def _simulate(workbook: Workbook, _content: Content) -> None:
+    when = workbook.looked.get("when", "busiest")
+    workbook.simulating.start(workbook.plan.scenario, when, own_folder(workbook))
+
+
+def _piece(workbook: Workbook, content: Content) -> None:
+    """A piece of a file to audit; with the last one the audit starts."""
+    if _receive(workbook.auditing, content):
+        _audit(workbook)
+
+
+def _receive(upload: Upload, content: Content) -> bool:
+    """Take a piece of a file that the browser sends; whether it was the last one."""
+    return upload.receive(str(content["name"]), content["size"], content["at"], bytes(content["buffer"]))
+
+
+def _audit(workbook: Workbook, replay: bool = False) -> None:
+    workbook.auditing.start(workbook.plan.scenario, replay=replay, folder=own_folder(workbook))
+
+
+def _deliver(workbook: Workbook, content: Content) -> None:
+    workbook.delivering.start(
+        workbook.scenario,
+        str(content.get("kind", "")),
+        own_folder(workbook),
+        internal=deliver.is_internal(workbook),
+    )
+
+
+EVENTS: Mapping[str, Handler] = {
+    # what is typed, and where we are
+    "set": _edit,
+    "go": _calls(Workbook.go, step=str),
+    "why": _why,
+    "close": _close,
+    "fold": _calls(Workbook.fold, key=str, open=bool),
+    "look": _look,
+    "view": _calls(Workbook.look_as, customer=bool),
+    "dismiss": lambda workbook, _: workbook.say("", ""),
+    # the design
+    "add": _calls(Workbook.add_group, use_case=str),
+    "duplicate": _calls(Workbook.duplicate_group, id=str),
+    "delete": _calls(Workbook.delete_group, id=str),
+    "move": _calls(Workbook.move_group, id=str, by=int),
+    "undo": _calls(Workbook.undo),
+    "redo": _calls(Workbook.redo),
+    "example": _calls(Workbook.open_example, name=str),
+    "open": _open,
+    "too-large": _too_large,
+    "restore": _calls(Workbook.restore, fragment=str),
+    "recent": _calls(Workbook.open_recent, fragment=str),
+    "keep": _calls(Workbook.keep),
+    "open-kept": _calls(Workbook.open_kept, name=str),
+    "forget-kept": _calls(Workbook.forget_kept, name=str),
+    "use-option": _calls(explore.use_option, option=str),
+    "use-audit": _calls(Workbook.use_audit),
+    # hosts that are down
+    "fail": _calls(Workbook.toggle_host, pool=str, host=int),
+    "worst": _calls(Workbook.fail_worst, pool=str, lost=int),
+    "bring-back": _calls(Workbook.bring_back, pool=str, host=int),
+    "click": _calls(Workbook.set_click, what=str),
+    "restore-hosts": _calls(Workbook.restore_hosts),
+    # what runs beside the page
+    "simulate": _simulate,
+    "cancel-simulate": lambda workbook, _: workbook.simulating.runner.cancel(),
+    "piece": _piece,
+    "audit": lambda workbook, _: _audit(workbook),
+    "replay": lambda workbook, _: _audit(workbook, replay=True),
+    "cancel-audit": lambda workbook, _: workbook.auditing.runner.cancel(),
+    "forget-audit": lambda workbook, _: workbook.auditing.forget(),
+    "explore": lambda workbook, _: workbook.exploring.start(workbook.plan, own_folder(workbook)),
+    "cancel-explore": lambda workbook, _: workbook.exploring.runner.cancel(),
+    "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan, own_folder(workbook)),
+    "cancel-sensitivity": lambda workbook, _: workbook.sensitivity.runner.cancel(),
+    "deliver": _deliver,
+    "cancel-deliver": lambda workbook, _: workbook.delivering.cancel(),
+    "docx-template": lambda workbook, content: _receive(workbook.delivering.templates["docx"], content),
+    "pptx-template": lambda workbook, content: _receive(workbook.delivering.templates["pptx"], content),
+    "remove-docx-template": lambda workbook, _: workbook.delivering.templates["docx"].remove(),
+    "remove-pptx-template": lambda workbook, _: workbook.delivering.templates["pptx"].remove(),
+}
+"""Name of an event -> what the workbook does; ``screen`` has those that concern the page itself."""

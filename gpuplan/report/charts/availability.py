@@ -1,0 +1,81 @@
+"""GPUs left when hosts are lost, against those that the placed VMs occupy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.plan import Plan
+from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, field
+from gpuplan.report.colours import OKABE_ITO
+
+STATES = {True: "everything fits", False: "not everything fits", None: "not known"}
+"""Whether everything has a place again after a loss."""
+
+
+def capacity_rows(plan: Plan) -> list[dict[str, Any]]:
+    """GPUs left after no, one and two losses, beside what the placed VMs occupy."""
+    return [
+        {
+            "pool": pool.name,
+            "lost": level.lost,
+            "left": level.gpus_left,
+            "occupied": pool.gpus_occupied,
+            "state": STATES[level.fits],
+        }
+        for pool in plan.pools
+        for level in pool.losses
+    ]
+
+
+def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
+    """GPUs left after host failures against what is occupied, for each pool."""
+    many = len({r["pool"] for r in rows}) > 1
+    colours = dict(zip(STATES.values(), (OKABE_ITO[2], OKABE_ITO[5], look.soft), strict=True))
+    found = {r["state"] for r in rows}
+    domain = [state for known, state in STATES.items() if known is not None or state in found]
+    left, lost = field("left"), field("lost", "ordinal")
+    bars = {
+        "mark": {"type": "bar", "size": 22, "cornerRadiusEnd": 3},
+        "encoding": {
+            "x": left | {"title": "GPUs left", "axis": {"tickMinStep": 1}},
+            "y": lost | {"title": "Hosts lost"},
+            "color": field(
+                "state",
+                "nominal",
+                title=None,
+                legend={"orient": "bottom"},
+                scale={"domain": domain, "range": [colours[state] for state in domain]},
+            ),
+            "tooltip": [
+                lost | {"title": "Hosts lost"},
+                left | {"title": "GPUs left"},
+                field("occupied", title="GPUs occupied"),
+                field("state", "nominal", title="Placement"),
+            ],
+        },
+    }
+    words = {
+        "mark": {"type": "text", "align": "left", "dx": 5, "color": look.ink},
+        "encoding": {"x": left, "y": lost, "text": left},
+    }
+    rule = {
+        "mark": {"type": "rule", "strokeDash": [5, 4], "strokeWidth": 2, "color": look.ink},
+        "encoding": {"x": field("occupied", aggregate="max")},
+    }
+    layered = {
+        "width": 260 if many else 560,
+        "height": {"step": 30},
+        "description": "GPUs left after host failures, against the GPUs that the placed VMs occupy",
+        "layer": [bars, words, rule],
+    }
+    column = {"column": field("pool", "nominal", title=None, sort=None)}
+    return {
+        "$schema": SCHEMA,
+        "title": {
+            "text": "GPUs left when hosts are lost",
+            "subtitle": "dashed: GPUs that the placed VMs occupy",
+        },
+        "data": {"values": rows},
+        **({"facet": column, "spec": layered} if many else layered),
+        "config": config(look),
+    }

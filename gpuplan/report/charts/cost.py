@@ -1,0 +1,107 @@
+"""What is paid at the start and in each year, by part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.models import cost
+from gpuplan.plan.cost import Costs
+from gpuplan.report.charts.look import MONEY, Look, Spec, as_is, chart, field, layer, named_colours, tooltip
+from gpuplan.report.colours import COLOURS, PARTS
+from gpuplan.report.diagrams import pen_on
+from gpuplan.wording import money, short_number
+
+SMALLEST_LETTER = 0.05
+"""Share of the tallest column from which a part of it has room for its letter."""
+HALF_BAR = 0.42
+"""Half the width of a column, as a share of the distance of two."""
+
+
+def year_names(costs: Costs) -> list[str]:
+    """The start, and the years after it."""
+    return ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
+
+
+def years_rows(costs: Costs) -> dict[str, Any]:
+    """Parts piled up above each year, with what is left at the end below zero, and the sum of each year."""
+    years = year_names(costs)
+    tops = [
+        cost.total_cost(*(p.yearly[at] for p in costs.parts if p.yearly[at] > 0)) for at in range(len(years))
+    ]
+    tall = SMALLEST_LETTER * max(tops)
+    rows = []
+    paid, left = [0.0] * len(years), [0.0] * len(years)  # where the next part stands, above zero and below
+    for part in costs.parts:
+        letter, colour = PARTS[part.name]
+        for at, value in enumerate(part.yearly):
+            if not value:
+                continue
+            pile = paid if value > 0 else left
+            low, pile[at] = pile[at], pile[at] + value
+            rows.append(
+                {
+                    "part": f"{letter} {part.name}",
+                    "year": years[at],
+                    "at": at,
+                    "left": at - HALF_BAR,
+                    "right": at + HALF_BAR,
+                    "cost": value,
+                    "low": low,
+                    "high": pile[at],
+                    "middle": low + value / 2,
+                    "words": money(value, costs.currency),
+                    "letter": letter if abs(value) > tall else "",
+                    "ink": COLOURS[colour],
+                    "pen": pen_on(COLOURS[colour]),
+                }
+            )
+    sums = [
+        {"at": at, "top": tops[at], "words": short_number(value)}
+        for at, value in enumerate(costs.cash)
+        if value
+    ]
+    return {"rows": rows, "sums": sums, "currency": costs.currency}
+
+
+def years_chart(data: Spec, look: Look) -> Spec:
+    """Cash by year, stacked by part; every part has its letter, what is worth something at the end is below zero."""
+    axis = {
+        "labelExpr": "datum.value ? 'Year ' + datum.value : 'Start'",
+        "tickMinStep": 1,
+        "ticks": False,
+        "domain": False,
+        "grid": False,
+    }
+    x: Spec = {"title": None, "scale": {"zero": False, "nice": False}, "axis": axis}
+    y: Spec = {"title": f"Paid, {data['currency']}", "axis": {"labelExpr": MONEY, "tickCount": 5}}
+    parts = list({row["part"]: row["ink"] for row in data["rows"]}.items())
+    bars = layer(
+        data["rows"],
+        "rect",
+        {"stroke": look.ground, "strokeWidth": 1},
+        x=field("left", **x),
+        x2={"field": "right"},
+        y=field("low", **y),
+        y2={"field": "high"},
+        color=named_colours("part", parts, look, values=[name for name, _ in reversed(parts)]),
+        tooltip=tooltip(part="Part", year="When", words="Paid"),
+    )
+    letters = layer(
+        data["rows"],
+        "text",
+        {"fontSize": look.small, "fontWeight": 600},
+        x=field("at", **x),
+        y=field("middle", **y),
+        color=as_is("pen"),
+        text={"field": "letter"},
+    )
+    sums = layer(
+        data["sums"],
+        "text",
+        {"dy": -8, "color": look.ink, "fontWeight": 600},
+        x=field("at", **x),
+        y=field("top", **y),
+        text={"field": "words"},
+    )
+    about = "What is paid at the start and in each year, by part; the same stands in the table below"
+    return chart([bars, letters, sums], look, about, 270, 360)

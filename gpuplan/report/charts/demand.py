@@ -1,0 +1,332 @@
+"""GPUs wanted hour by hour, how often so many are too few, and the use that an audit found."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from gpuplan.analysis.demand import CurvePoint, Methods, WeekDemand, hour_demand
+from gpuplan.plan import Plan
+from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
+from gpuplan.report.colours import COLOURS, OKABE_ITO
+from gpuplan.report.diagrams import pen_on
+from gpuplan.wording import DAY_NAMES, METHOD_NAMES, number, percent, stated_percent
+
+LINES = {
+    "closed": (OKABE_ITO[0], [1, 0]),
+    "poisson": (OKABE_ITO[2], [7, 4]),
+    "bursty": (OKABE_ITO[5], [2, 3]),
+}
+"""Colour and dashes of each method."""
+LEAST_CHANCE = 0.001
+"""Lower end of the axis of chances; lines leave the chart there."""
+FLOOR = 1e-6
+"""A logarithmic axis has no zero: what is less is drawn here, below the chart."""
+CHANCE_TITLES = {
+    "wait": "Chance of waiting",
+    "wait-time": "Chance of a long wait",
+    "turned-away": "Chance of being turned away",
+}
+SHOWN_DAYS = {2: "Wednesday", 5: "Saturday"}
+"""A weekday and a day of the weekend."""
+DAY_WIDTH = 26
+"""Hours from the beginning of one day to that of the next in the chart."""
+SMALLEST_LETTER = 0.08
+"""Share of the height of the chart from which a bar has room for its letter."""
+
+
+def day_rows(
+    plan: Plan, week: WeekDemand, place: str = "UTC", *, letter_share: float = SMALLEST_LETTER
+) -> dict[str, Any]:
+    """GPUs wanted on average by group in the hours of two days, on the clock of a place, piled up; and lines across."""
+    if not plan.groups or not week.everybody_gpus:
+        return {}
+    names = {group.id: f"{group.letter} {group.name}" for group in plan.groups} | {"": "\u00b7 other groups"}
+    numbers = {group.id: 1 + at % len(OKABE_ITO) for at, group in enumerate(plan.scenario.groups)}
+    tall = letter_share * max(week.everybody_gpus, plan.totals.gpus_demanded)
+    rows, letters, groups = [], [], []
+    below = [[0.0] * 24 for _ in SHOWN_DAYS]  # what the bars stand on
+    for found in hour_demand(week, tuple(SHOWN_DAYS), place=place):
+        name, ink = names[found.group], COLOURS[numbers.get(found.group, 0)]
+        groups.append((name, ink))
+        for at, (of_week, day) in enumerate(zip(SHOWN_DAYS, found.gpus, strict=True)):
+            start = DAY_WIDTH * at
+            highest = [hour for hour in range(24) if day[hour] == max(day)]
+            hour = highest[len(highest) // 2]
+            if day[hour] > tall:
+                y = below[at][hour] + day[hour] / 2
+                letter = name.partition(" ")[0]
+                letters.append({"x": start + hour + 0.5, "y": y, "letter": letter, "ink": pen_on(ink)})
+            for first, last, low, gpus in _stretches(below[at], day):
+                rows.append(
+                    {
+                        "x": start + first,
+                        "end": start + last,
+                        "low": low,
+                        "high": low + gpus,
+                        "group": name,
+                        "clock": f"{DAY_NAMES[of_week]} {first:02}:00-{last:02}:00",
+                        "gpus": f"{gpus:.2f}",
+                    }
+                )
+            below[at] = [low + gpus for low, gpus in zip(below[at], day, strict=True)]
+    return {
+        "rows": rows,
+        "letters": letters,
+        "groups": groups,
+        "lines": _day_lines(week.everybody_gpus, plan.totals.gpus_demanded),
+        "place": place,
+        "days": list(SHOWN_DAYS.values()),
+    }
+
+
+def _stretches(below: Sequence[float], day: Sequence[float]) -> list[tuple[int, int, float, float]]:
+    """(from, to, what it stands on, GPUs) of the hours in which neither changes."""
+    found = []
+    bars = enumerate(zip(below, day, strict=True))
+    for (low, gpus), alike in itertools.groupby(bars, key=operator.itemgetter(1)):
+        hours = [hour for hour, _ in alike]
+        found.append((hours[0], hours[-1] + 1, low, gpus))
+    return found
+
+
+def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
+    """The lines of the chart; where they are close, the words of the lower one are below it."""
+    mean = number(mean_gpus(everybody))
+    if abs(everybody - planned) < 0.005 * everybody:
+        words = f"planned, and everybody at once: {mean}"
+        return [{"gpus": planned, "words": words, "below": False, "dashed": False}]
+    close = abs(everybody - planned) < 0.09 * max(everybody, planned)
+    return [
+        {
+            "gpus": everybody,
+            "words": f"everybody at once: {mean}",
+            "below": close and everybody < planned,
+            "dashed": True,
+        },
+        {
+            "gpus": planned,
+            "words": f"planned: {number(planned)}",
+            "below": close and planned < everybody,
+            "dashed": False,
+        },
+    ]
+
+
+def mean_gpus(gpus: float) -> float:
+    """GPUs that are a mean: to three digits."""
+    return float(f"{gpus:.3g}") if gpus < 1000 else round(gpus)
+
+
+def day_chart(data: Spec, look: Look) -> Spec:
+    """Mean GPUs by hour, stacked by group, a weekday beside a day of the weekend."""
+    days = data["days"]
+    end = DAY_WIDTH * len(days) - 2
+    hours = [DAY_WIDTH * at + hour for at in range(len(days)) for hour in range(0, 24, 6)]
+    clock = f"datum.value % {DAY_WIDTH} == 24 ? '' : format(datum.value % {DAY_WIDTH}, '02d') + ':00'"
+    x = field(
+        "x",
+        title=f"Hour, {data['place']}" if look.paper else None,
+        scale={"domain": [0, end], "nice": False},
+        axis={"values": hours, "labelExpr": clock, "grid": False},
+    )
+    y: Spec = {"title": "GPUs wanted on average", "axis": {"tickCount": 5}}
+    bars = layer(
+        data["rows"],
+        "rect",
+        {},
+        x=x,
+        x2={"field": "end"},
+        y=field("low", **y),
+        y2={"field": "high"},
+        color=named_colours("group", data["groups"], look, orient="bottom", columns=2, labelLimit=290),
+        tooltip=tooltip(group="Group", clock=data["place"], gpus="GPUs"),
+    )
+    letters = layer(
+        data["letters"],
+        "text",
+        {"fontSize": look.small, "fontWeight": 600},
+        x=field("x"),
+        y=field("y", **y),
+        color=as_is("ink"),
+        text={"field": "letter"},
+    )
+    named = layer(
+        [{"x": DAY_WIDTH * at, "day": day} for at, day in enumerate(days)],
+        "text",
+        {"align": "left", "y": -22, "color": look.soft},
+        x=field("x"),
+        text={"field": "day"},
+    )
+    about = "GPUs wanted on average in each hour of a Wednesday and a Saturday, stacked by group"
+    paper_height = 320 + 22 * -(-len(data["groups"]) // 2)
+    return chart([bars, letters, named, *_levels(data["lines"], look, end)], look, about, 230, paper_height)
+
+
+def _levels(lines: list[Spec], look: Look, end: int) -> list[Spec]:
+    """Lines at numbers of GPUs, with their words at the right end; how many there are is a matter of rows."""
+    rows, y = [line | {"x": end} for line in lines], field("gpus")
+    dashes: Spec = {"scale": {"domain": [True, False], "range": [[6, 4], [1, 0]]}, "legend": None}
+    rules = layer(
+        rows,
+        "rule",
+        {"color": look.ink, "strokeWidth": 1.5},
+        y=y,
+        strokeDash=field("dashed", "nominal", **dashes),
+    )
+    words = [
+        layer(
+            [row for row in rows if row["below"] is below],
+            "text",
+            {"align": "right", "dy": 11 if below else -9, "color": look.ink},
+            x=field("x"),
+            y=y,
+            text={"field": "words"},
+        )
+        for below in (False, True)
+    ]
+    return [rules, *words]
+
+
+def odds_rows(known: Methods, points: Sequence[CurvePoint]) -> dict[str, Any]:
+    """How often so many GPUs are too few by each method, the target, and what is installed."""
+    rows = [
+        {
+            "method": METHOD_NAMES[p.method],
+            "gpus": p.gpus,
+            "shown": percent(p.chance),
+            "chance": p.chance,
+            "low": p.low,
+            "high": p.high,
+        }
+        for p in points
+    ]
+    return {
+        "rows": rows,
+        "band": [row for row in rows if row["method"] == METHOD_NAMES["bursty"]],
+        "target": known.target.chance,
+        "target_words": f"target {stated_percent(known.target.chance)}",
+        "installed": known.gpus,
+        "installed_words": f"{number(known.gpus)} without spare hosts",
+        "rule": known.target.rule,
+        "gpus_title": "GPUs",
+        "simulated": [],
+    }
+
+
+def odds_chart(data: Spec, look: Look) -> Spec:
+    """How often so many GPUs are too few, a line for each method."""
+    found = {row["method"] for row in data["rows"]}
+    shown = [(METHOD_NAMES[method], *way) for method, way in LINES.items() if METHOD_NAMES[method] in found]
+    names = [name for name, _, _ in shown]
+    rows, band = (
+        [row | {name: max(row[name], FLOOR) for name in ("chance", "low", "high")} for row in data[each]]
+        for each in ("rows", "band")
+    )
+    clip = {"clip": not look.paper}  # on paper the lines end where they leave the chart
+    axis = {"values": [0.001, 0.01, 0.1, 1], "labelExpr": "format(100 * datum.value, '~g')"}
+    y: Spec = {
+        "title": f"{CHANCE_TITLES[data['rule']]}, %",
+        "scale": {"type": "log", "domain": [LEAST_CHANCE, 1]},
+        "axis": axis,
+    }
+    at_chance = field("chance", **y)
+    x = field("gpus", title=data["gpus_title"], scale={"zero": False, "nice": False})
+    key = {
+        "orient": "bottom",
+        "symbolType": "stroke",
+        "symbolSize": 600,
+        "symbolStrokeWidth": 2.5,
+        "columnPadding": 24,
+    }
+
+    def by_method(values: list[Any]) -> Spec:
+        return field("method", "nominal", title=None, legend=key, scale={"domain": names, "range": values})
+
+    layers = [
+        layer(
+            band,
+            "area",
+            {"opacity": 0.18, **clip, "color": LINES["bursty"][0]},
+            x=x,
+            y=field("low", **y),
+            y2={"field": "high"},
+        ),
+        layer(
+            rows,
+            "line",
+            {"strokeWidth": 2.5, **clip},
+            x=x,
+            y=at_chance,
+            color=by_method([ink for _, ink, _ in shown]),
+            strokeDash=by_method([dashes for _, _, dashes in shown]),
+            tooltip=tooltip(method="Assumption", gpus="GPUs", shown="Chance"),
+        ),
+        *_aims(data, look, at_chance),
+    ]
+    about = "How often so many GPUs are too few, by each assumption about arrivals"
+    if data["simulated"]:
+        about += ", and as simulated on the hosts"
+        seen = [row | {"chance": max(row["chance"], LEAST_CHANCE)} for row in data["simulated"]]
+        how = {"filled": True, "size": 60, "color": look.ink, **clip}
+        said = tooltip(gpus="GPUs, simulated on hosts", shown="Chance")
+        layers.append(layer(seen, "point", how, x=x, y=at_chance, tooltip=said))
+    return chart(layers, look, about, 250, 360)
+
+
+def _aims(data: Spec, look: Look, y: Spec) -> list[Spec]:
+    """The target as a line across, and what is installed as a line upwards, each with its words at its end."""
+    last = max(row["gpus"] for row in data["rows"])
+    first = min(row["gpus"] for row in data["rows"])
+    target = [{"chance": max(data["target"], LEAST_CHANCE), "gpus": last, "words": data["target_words"]}]
+    installed = [{"chance": 1, "gpus": data["installed"], "words": data["installed_words"]}]
+    room = data["installed"] < 0.25 * first + 0.75 * last  # for its words, at the right
+    beside = {"align": "left", "dx": 4} if room else {"align": "right", "dx": -4}
+    rule = {"color": look.ink, "strokeWidth": 1.5}
+    x, words = field("gpus"), {"field": "words"}
+    return [
+        layer(target, "rule", {"strokeDash": [6, 4], **rule}, y=y),
+        layer(target, "text", {"align": "right", "dy": -7, "color": look.ink}, x=x, y=y, text=words),
+        layer(installed, "rule", rule, x=x),
+        layer(installed, "text", {**beside, "dy": -7, "color": look.ink}, x=x, y=y, text=words),
+    ]
+
+
+def week_chart(data: Spec, look: Look) -> Spec:
+    """The use that an audit found by hour of the week: GPUs stacked by group, or the activity of each group."""
+    inks = [
+        COLOURS[0] if name == "others" else OKABE_ITO[at % len(OKABE_ITO)]
+        for at, name in enumerate(data["groups"])
+    ]
+    x = field(
+        "hour",
+        title=f"Hour of the week, {data['zone']}",
+        scale={"domain": [0, 168], "nice": False},
+        axis={
+            "values": list(range(0, 168, 24)),
+            "labelExpr": "['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'][datum.value / 24]",
+            "labelAlign": "left",
+        },
+    )
+    mark, how = ("area", {"interpolate": "step-after"}) if data["stacked"] else ("line", {})
+    use = layer(
+        data["rows"],
+        mark,
+        how,
+        x=x,
+        y=field("value", title=data["title"], stack="zero" if data["stacked"] else None),
+        color=field(
+            "group",
+            "nominal",
+            title=None,
+            scale={"domain": data["groups"], "range": inks},
+            legend={"orient": "bottom", "columns": 4},
+        ),
+        tooltip=[
+            *tooltip(group="Group", when=data["zone"]),
+            field("value", title=data["title"], format=".1f"),
+        ],
+    )
+    return chart([use], look, f"{data['title']} in each hour of the week, by group", 180)

@@ -1,0 +1,110 @@
+"""How every chart looks, on a light and a dark screen and on paper, and what their specifications are written with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpuplan.report.colours import OKABE_ITO
+from gpuplan.report.diagrams import FONT, INK, SIZE, SOFT, WIDTH
+
+Spec = dict[str, Any]
+
+SCHEMA = "https://vega.github.io/schema/vega-lite/v6.1.0.json"
+"""What a chart is written in; the name is never fetched."""
+MONEY = "replace(format(datum.value, '~s'), 'G', ' bn')"
+"""Words at an axis of money."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colours and sizes of a chart, and whether it is for paper: then it has a size of its own and names its colours."""
+
+    ink: str
+    soft: str
+    """Of what is not read first."""
+    line: str
+    ground: str
+    """What a chart lies on, and what divides its bars."""
+    paper: bool = False
+    font: str = '"Segoe UI", system-ui, -apple-system, Roboto, sans-serif'
+    size: int = 12
+    small: int = 11
+
+
+LIGHT = Look(ink="#1a2230", soft="#5a6576", line="#dfe3e9", ground="#ffffff")
+DARK = Look(ink="#e8edf4", soft="#9aa7b8", line="#2b3644", ground="#18202b")
+PAPER = Look(
+    ink=INK, soft=SOFT, line="#dfe3e9", ground="#ffffff", paper=True, font=FONT, size=SIZE, small=SIZE
+)
+
+
+def config(look: Look) -> Spec:
+    """What every chart has in common, as a Vega-Lite config; altair takes it, too: ``chart.configure(**config(DARK))``."""
+    words = {"labelFontSize": look.size, "titleFontSize": look.size, "titleFontWeight": 400}
+    return {
+        "background": look.ground if look.paper else "transparent",
+        "font": look.font,
+        "view": {"stroke": None},
+        "title": {
+            "color": look.ink,
+            "subtitleColor": look.soft,
+            "fontSize": 14,
+            "fontWeight": 600,
+            "anchor": "start",
+        },
+        "axis": {
+            "labelColor": look.soft,
+            "titleColor": look.soft,
+            **words,
+            "gridColor": look.line,
+            "domainColor": look.line,
+            "tickColor": look.line,
+        },
+        "legend": {"labelColor": look.ink, "titleColor": look.soft, **words},
+        "header": {"labelColor": look.ink, "titleColor": look.soft},
+        "text": {"color": look.ink, "fontSize": look.size},
+        "rule": {"color": look.soft},
+        "range": {"category": list(OKABE_ITO)},
+    }
+
+
+def field(name: str, kind: str = "quantitative", **rest: Any) -> Spec:
+    """A field of the rows, and how it is drawn."""
+    return {"field": name, "type": kind, **rest}
+
+
+def as_is(name: str, **rest: Any) -> Spec:
+    """A field that holds colours, points or dashes themselves."""
+    return field(name, "nominal", scale=None, **rest)
+
+
+def tooltip(**titles: str) -> list[Spec]:
+    """What is said on hovering: field -> its name."""
+    return [field(name, "nominal", title=title) for name, title in titles.items()]
+
+
+def layer(rows: Sequence[Any], mark: str, how: Spec, **encoding: Any) -> Spec:
+    """Marks of one kind, one for each row. Screen readers are given the table beside the chart instead."""
+    return {"data": {"values": rows}, "mark": {"type": mark, "aria": False, **how}, "encoding": encoding}
+
+
+def named_colours(name: str, colours: Sequence[tuple[str, str]], look: Look, **legend: Any) -> Spec:
+    """Colours of a field's values, named below the chart on paper; on a screen their names stand beside it."""
+    scale = {"domain": [each for each, _ in colours], "range": [ink for _, ink in colours]}
+    key = {"title": None, "symbolType": "square", "symbolSize": 160, "rowPadding": 4, **legend}
+    return field(name, "nominal", scale=scale, legend=key if look.paper else None)
+
+
+def chart(layers: Sequence[Spec], look: Look, about: str, height: Any, paper_height: int = 0) -> Spec:
+    """Layers as a chart: as wide as its place on a screen, 640 units on paper."""
+    size = {
+        "width": WIDTH,
+        "height": paper_height,
+        "padding": 6,
+        "autosize": {"type": "fit", "contains": "padding"},
+    }
+    if not look.paper:
+        size = {"width": "container", "height": height, "autosize": {"type": "fit-x", "contains": "padding"}}
+    return {"$schema": SCHEMA, **size, "description": about, "layer": list(layers), "config": config(look)}

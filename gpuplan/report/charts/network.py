@@ -1,0 +1,67 @@
+"""The scaling chart: the network of the design against others."""
+
+from __future__ import annotations
+
+from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, tooltip
+from gpuplan.report.colours import OKABE_ITO
+
+CHOSEN = OKABE_ITO[0]
+LINKS = {"10": OKABE_ITO[5], "25": OKABE_ITO[3], "100": OKABE_ITO[2], "400": OKABE_ITO[4]}
+"""Colour of an alternative by its link."""
+WAYS: dict[bool, tuple[str, list[int]]] = {False: ("triangle-up", [5, 3]), True: ("square", [1, 0])}
+"""Point and dashes of an alternative over TCP, and over RDMA."""
+THIN, THICK = 1.5, 4.0
+HOSTS = [1, 2, 4, 8, 16, 32, 64]
+
+
+def curve_look(*, chosen: bool, link: str, rdma: bool) -> Spec:
+    """How the curve of a network is drawn."""
+    if chosen:
+        return {"ink": CHOSEN, "point": "circle", "dash": [1, 0], "width": THICK}
+    point, dash = WAYS[rdma]
+    return {"ink": LINKS[link], "point": point, "dash": dash, "width": THIN}
+
+
+def scaling_chart(data: Spec, look: Look) -> Spec:
+    """Efficiency or throughput over hosts: the design's network thick with its range, the alternatives thin.
+
+    How each curve looks stands in its rows and its name above the chart, so that another network is a matter of rows.
+    """
+    efficiency = data["view"] == "efficiency"
+    x = field(
+        "hosts",
+        title="Hosts",
+        scale={"type": "log", "base": 2, "domain": [1, 64]},
+        axis={"values": HOSTS, "format": "d", "grid": False},
+    )
+    y: Spec = {"title": "Efficiency", "scale": {"domain": [0, 1]}, "axis": {"format": ".0%", "tickCount": 5}}
+    if not efficiency:
+        y = {
+            "title": f"{data['unit'].capitalize()} a second",
+            "scale": {"type": "log"},
+            "axis": {"format": "~s", "tickCount": 5},
+        }
+    curve: Spec = {"x": x, "y": field("value", **y), "detail": {"field": "name"}, "color": as_is("ink")}
+    own = [row for row in data["rows"] if row["chosen"]]
+    band = layer(
+        own,
+        "area",
+        {"opacity": 0.18, "color": CHOSEN},
+        x=x,
+        y=field("low", **y),
+        y2={"field": "high"},
+    )
+    thin = [row for row in data["rows"] if not row["chosen"]]
+    others = layer(thin, "line", {"strokeWidth": THIN}, **curve, strokeDash=as_is("dash"))
+    chosen = layer(own, "line", {"strokeWidth": THICK}, **curve)
+    points = layer(
+        data["rows"],
+        "point",
+        {"filled": True, "size": 46, "opacity": 1},
+        **curve,
+        shape=as_is("point"),
+        tooltip=tooltip(name="Network", hosts="Hosts", words="Efficiency", per_s="Together"),
+    )
+    what = "Efficiency" if efficiency else "Throughput"
+    about = f"{what} of training over the number of hosts, the network of this design against others; the same stands in the table below"
+    return chart([*([band] if efficiency else []), others, chosen, points], look, about, 260)

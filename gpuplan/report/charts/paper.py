@@ -1,0 +1,137 @@
+"""Charts of a plan as SVG, for documents: cost by year, the hours of a day, and the chance of waiting.
+
+vl-convert draws them: no network and no browser is needed. Text stays text; a letter or dashes stand beside every colour.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from gpuplan.analysis.demand import chance_curve, methods, week_demand
+from gpuplan.plan import Plan
+from gpuplan.report.charts.cost import years_chart, years_rows
+from gpuplan.report.charts.demand import LEAST_CHANCE, day_chart, day_rows, odds_chart, odds_rows
+from gpuplan.report.charts.look import PAPER, Spec
+from gpuplan.report.diagrams import clean_text, shortened
+from gpuplan.wording import counted, number
+
+SVG = "http://www.w3.org/2000/svg"
+NAME_WIDTH = 270
+"""Of a group in the legend, in units of the drawing."""
+SMALLEST_LETTER = 0.05
+"""Share of the height from which a bar has room for its letter: a chart is higher on paper."""
+
+
+def years_svg(plan: Plan) -> str | None:
+    """What is paid at the start and in each year, by part; None if nothing is paid."""
+    costs = plan.costs
+    if costs is None or not any(costs.cash):
+        return None
+    years = counted(costs.years, "year")
+    return _svg(
+        years_chart(years_rows(costs), PAPER), f"What is paid at the start and in each of {years}, by part"
+    )
+
+
+def day_svg(plan: Plan) -> str | None:
+    """GPUs wanted on average in each hour of a Wednesday and a Saturday, by group; None if nobody wants one."""
+    data = day_rows(plan, week_demand(plan)[0], letter_share=SMALLEST_LETTER)
+    if not data:
+        return None
+    names = {name: shortened(name, NAME_WIDTH) for name, _ in data["groups"]}
+    named = {
+        "groups": [(names[name], ink) for name, ink in data["groups"]],
+        "rows": [row | {"group": names[row["group"]]} for row in data["rows"]],
+    }
+    about = "GPUs wanted on average in each hour of a Wednesday and a Saturday, by group"
+    return _svg(day_chart(data | named, PAPER), about)
+
+
+def waiting_svg(plan: Plan) -> str | None:
+    """How often so many GPUs are too few, a line for each assumption; None if nobody asks for a GPU.
+
+    Of several pools the one with the most GPUs is shown.
+    """
+    asked = {group.pool for group in plan.groups if group.mode and group.vms_placed}
+    pools = [pool for pool in plan.pools if pool.id in asked]
+    if not pools:
+        return None
+    pool = max(pools, key=lambda each: each.gpus)
+    known, points = methods(plan, pool.id), chance_curve(plan, pool.id)
+    if not points:
+        return None
+    data = odds_rows(known, points)
+    said = {
+        "rows": _ended(data["rows"]),
+        "band": _band(data["band"]),
+        "gpus_title": f"GPUs of the {clean_text(pool.name)} without spare hosts, in the busiest hours",
+        "installed_words": f"this design: {number(known.gpus)}",
+    }
+    about = "How often so many GPUs are too few, by each assumption about arrivals"
+    return _svg(odds_chart(data | said, PAPER), about)
+
+
+def _ended(rows: Sequence[Spec]) -> list[Spec]:
+    """The lines down to the least chance that is drawn."""
+    lines = itertools.groupby(rows, key=operator.itemgetter("method"))
+    return [
+        {"method": method, "gpus": gpus, "chance": chance, "low": chance, "high": chance}
+        for method, line in lines
+        for gpus, chance in _above_floor([(row["gpus"], row["chance"]) for row in line])
+    ]
+
+
+def _band(rows: Sequence[Spec]) -> list[Spec]:
+    """The range of a line, of which only what is above the least chance is drawn."""
+    lows, highs = (_above_floor([(row["gpus"], row[end]) for row in rows]) for end in ("low", "high"))
+    after = lows[-1][0] if lows else 0.0
+    edges = [(gpus, low, _between(highs, gpus)) for gpus, low in lows]
+    edges += [(gpus, LEAST_CHANCE, high) for gpus, high in highs if gpus > after]
+    return [{"gpus": gpus, "chance": low, "low": low, "high": high} for gpus, low, high in edges]
+
+
+def _above_floor(line: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points of a falling line down to the least chance that is drawn, and the one where it gets there."""
+    found: list[tuple[float, float]] = []
+    for at, chance in line:
+        if chance < LEAST_CHANCE:
+            if found:
+                before, above = found[-1]
+                share = math.log(above / LEAST_CHANCE) / math.log(above / max(chance, 1e-12))
+                found.append((before + share * (at - before), LEAST_CHANCE))
+            break
+        found.append((at, chance))
+    return found
+
+
+def _between(line: Sequence[tuple[float, float]], at: float) -> float:
+    """Height of a line at a place, on a logarithmic axis."""
+    for (x1, y1), (x2, y2) in itertools.pairwise(line):
+        if x1 <= at <= x2:
+            return math.exp(math.log(y1) + (at - x1) / (x2 - x1) * math.log(y2 / y1))
+    return line[-1][1]
+
+
+def _svg(chart: Spec, about: str) -> str:
+    """The drawing with its title, and without what only a web page with a style sheet and a script needs."""
+    import vl_convert
+
+    root = ElementTree.fromstring(str(vl_convert.vegalite_to_svg(chart, allowed_base_urls=[])))
+    dropped = ("class", "role", "pointer-events")
+    for node in root.iter():
+        for child in [
+            c for c in node if c.tag == f"{{{SVG}}}path" and (c.get("display") == "none" or not c.get("d"))
+        ]:
+            node.remove(child)
+        for name in [n for n in node.attrib if n in dropped or n.startswith("aria-")]:
+            del node.attrib[name]
+        node.tag = node.tag.removeprefix(f"{{{SVG}}}")
+    title = ElementTree.Element("title")
+    title.text = about
+    root.insert(0, title)
+    root.set("xmlns", SVG)
+    return ElementTree.tostring(root, encoding="unicode")
