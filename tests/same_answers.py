@@ -394,6 +394,7 @@ def _differences(before: Path, now: Path, names: list[str]) -> int:
     """Print what differs, each kind of thing with one example, and how often."""
     kinds: dict[str, list[str]] = {}
     examples: dict[str, str] = {}
+    lost: dict[str, set[str]] = {}
     counted = 0
     for name in [*names, COMMANDS_ALONE]:
         paths = [folder / f"{name}.json.gz" for folder in (before, now)]
@@ -406,10 +407,25 @@ def _differences(before: Path, now: Path, names: list[str]) -> int:
                 kind = re.sub(r"file (.*?) [^/ ]*?(\.\w+)(/|$)", r"file \1 *\2\3", key)
                 kinds.setdefault(kind, []).append(name)
                 examples.setdefault(kind, _difference(old.get(key), new.get(key)))
+                if missing := _numbers_lost(old.get(key), new.get(key)):
+                    lost.setdefault(kind, set()).update(missing)
     for kind, where in kinds.items():
         print(f"\n== {kind}: {len(where)} differ, first in {where[0]}\n{examples[kind]}")
+        if kind in lost:
+            print(f"numbers that are no longer there: {', '.join(sorted(lost[kind])[:SHOWN])}")
     print(f"\n{len(names)} scenarios, {counted} answers compared, {sum(map(len, kinds.values()))} differ")
     return 1 if kinds else 0
+
+
+NUMBER = re.compile(r"\d[\d\u202f.]*")
+
+
+def _numbers_lost(old: Any, new: Any) -> list[str]:
+    """Numbers that a text had and has no longer, wherever they stood: what a change of form must not do."""
+    if not isinstance(old, str) or not isinstance(new, str) or re.match(r"\s*<|\d+ bytes, ", old):
+        return []
+    kept = {found.rstrip(".") for found in NUMBER.findall(new)}
+    return sorted({found.rstrip(".") for found in NUMBER.findall(old)} - kept)
 
 
 def _difference(old: Any, new: Any) -> str:
