@@ -38,6 +38,14 @@ AS_OF = field_of("cost.as_of")
 _Problems = list[Problem]
 
 
+def _name(spec: Field) -> str:
+    return spec.path.rpartition(".")[2]
+
+
+_NAMES = {head: tuple(map(_name, specs)) for head, specs in FIELDS_OF.items()}
+_GROUP_NAMES = tuple(GROUP_FIELD_BY_NAME)
+
+
 def from_dict(data: Any) -> Scenario:
     """A scenario from plain data; a ScenarioError names each field that is unknown, missing or out of bounds.
 
@@ -58,7 +66,7 @@ def from_dict(data: Any) -> Scenario:
     sections = {head: _section(head, data.get(head, {}), origins, problems) for head in SECTIONS}
     for head in SECTIONS:
         if isinstance(section := data.get(head, {}), Mapping):
-            _name_unknown(section, set(_names(head)), f"{head}.", problems)
+            _name_unknown(section, set(_NAMES[head]), f"{head}.", problems)
     groups = _groups(data.get("groups", []), origins, problems)
     notes = _notes(data.get("notes", []), problems)
     prices, ranges = (_map(data.get(name, {}), name, problems) for name in MAPS)
@@ -77,14 +85,6 @@ def from_dict(data: Any) -> Scenario:
 
 def _kind(data: Any) -> str:
     return {"list": "a list", "str": "only text", "NoneType": "nothing"}.get(type(data).__name__, show(data))
-
-
-def _name(spec: Field) -> str:
-    return spec.path.rpartition(".")[2]
-
-
-def _names(head: str) -> tuple[str, ...]:
-    return tuple(map(_name, FIELDS_OF[head]))
 
 
 def _values(
@@ -265,11 +265,11 @@ def wrong_values(scenario: Scenario) -> list[Problem]:
         for i, n in ids.items()
         if n > 1 or i == UNASSIGNED
     ]
-    for head in FIELDS_OF:
+    for head, names in _NAMES.items():
         record, prefix = (getattr(scenario, head), f"{head}.") if head else (scenario, "")
-        problems += _wrong_record(prefix, _names(head), record)
+        problems += _wrong_record(prefix, names, record)
     for group in scenario.groups:
-        problems += _wrong_record(f"groups.{group.id}.", tuple(GROUP_FIELD_BY_NAME), group)
+        problems += _wrong_record(f"groups.{group.id}.", _GROUP_NAMES, group)
     for name in MAPS:
         for key, given in getattr(scenario, name):
             path = f"{name}.{key}"
