@@ -91,11 +91,11 @@ def run_audit(args: argparse.Namespace) -> int:
         _write(args.scenario, made, why)
     if target and isinstance(trace, Jobs):
         comparison, left_out = _replayed(trace, target, catalog, args)
-    data = audit_dict(found, suggestions, comparison, left_out) if args.progress or args.json else {}
+    answer = (found, suggestions, comparison, left_out)
     if args.progress:
-        tell_progress(args, audit=data, scenario=made.to_dict() if made else None)
+        tell_progress(args, audit=audit_dict(*answer), scenario=made.to_dict() if made else None)
         return 0
-    return print_answer(args, lambda: data, lambda: audit_text(found, suggestions, comparison, left_out))
+    return print_answer(args, audit_dict, audit_text, *answer)
 
 
 def _write(path: Path, scenario: Scenario | None, why: str) -> None:

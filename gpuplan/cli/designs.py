@@ -59,7 +59,7 @@ def _shown_plan(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) 
 def run_plan(args: argparse.Namespace) -> int:
     catalog = catalog_of(args)
     plan = _shown_plan(args, load_scenario(args.file), catalog)
-    return print_answer(args, lambda: plan_dict(plan), lambda: plan_text(plan))
+    return print_answer(args, plan_dict, plan_text, plan)
 
 
 network_options = takes_file_and_json
@@ -67,7 +67,7 @@ network_options = takes_file_and_json
 
 def run_network(args: argparse.Namespace) -> int:
     plan = plan_of(args)
-    return print_answer(args, lambda: network_dict(plan), lambda: network_text(plan))
+    return print_answer(args, network_dict, network_text, plan)
 
 
 def cost_options(command: argparse.ArgumentParser) -> None:
@@ -78,7 +78,7 @@ def cost_options(command: argparse.ArgumentParser) -> None:
 def run_cost(args: argparse.Namespace) -> int:
     catalog = catalog_of(args)
     plan = _shown_plan(args, read_scenario(args.file), catalog)
-    return print_answer(args, lambda: cost_dict(plan), lambda: cost_text(plan))
+    return print_answer(args, cost_dict, cost_text, plan)
 
 
 def sensitivity_options(command: argparse.ArgumentParser) -> None:
@@ -100,9 +100,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
     if args.progress:
         tell_progress(args, done=1, sensitivity=sensitivity_dict(plan, bars, limits))
         return 0
-    return print_answer(
-        args, lambda: sensitivity_dict(plan, bars, limits), lambda: sensitivity_text(plan, bars, limits)
-    )
+    return print_answer(args, sensitivity_dict, sensitivity_text, plan, bars, limits)
 
 
 def compare_options(command: argparse.ArgumentParser) -> None:
@@ -117,7 +115,7 @@ def run_compare(args: argparse.Namespace) -> int:
         raise refusal(allowed, "file", str(len(args.files)))
     catalog = catalog_of(args)
     found = compare_plans([make_plan(read_scenario(file), catalog) for file in args.files])
-    return print_answer(args, lambda: compare_dict(found), lambda: compare_text(found))
+    return print_answer(args, compare_dict, compare_text, found)
 
 
 def demand_options(command: argparse.ArgumentParser) -> None:
@@ -141,7 +139,7 @@ def run_demand(args: argparse.Namespace) -> int:
     trials = list(_trials(plan, args)) if args.simulate else []
     if args.progress:
         return 0
-    return print_answer(args, lambda: demand_dict(plan, trials), lambda: demand_text(plan, trials))
+    return print_answer(args, demand_dict, demand_text, plan, trials)
 
 
 def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[Trial]:

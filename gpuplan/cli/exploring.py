@@ -85,8 +85,12 @@ def run_explore(args: argparse.Namespace) -> int:
     conditions = to_win(scenario, catalog, found.winner, other) if found.winner and other else ()
     return print_answer(
         args,
-        lambda: exploration_dict(found, scenario, conditions, other),
-        lambda: exploration_text(found, scenario, conditions, other),
+        exploration_dict,
+        exploration_text,
+        found,
+        scenario,
+        conditions,
+        other,
     )
 
 

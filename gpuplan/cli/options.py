@@ -98,12 +98,14 @@ def read_numbers(args: argparse.Namespace, *options: str) -> None:
         raise ScenarioError(problems)
 
 
-def print_answer(args: argparse.Namespace, data: Callable[[], Any], text: Callable[[], str]) -> int:
+def print_answer(
+    args: argparse.Namespace, as_data: Callable[..., Any], as_text: Callable[..., str], *answer: Any
+) -> int:
     """Print an answer as JSON or as text, whichever is asked for."""
     if args.json:
-        print(json.dumps(data(), allow_nan=False, indent=2))
+        print(json.dumps(as_data(*answer), allow_nan=False, indent=2))
     else:
-        print(text(), end="")
+        print(as_text(*answer), end="")
     return 0
 
 

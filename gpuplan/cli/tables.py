@@ -18,7 +18,7 @@ calibrate_options = takes_json
 
 def run_calibrate(args: argparse.Namespace) -> int:
     found = calibration_dict(catalog_of(args))
-    print_answer(args, lambda: found, lambda: calibration_text(found))
+    print_answer(args, dict, calibration_text, found)
     return MOVED if found["moved"] else 0
 
 

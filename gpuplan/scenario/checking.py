@@ -14,7 +14,7 @@ from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, f
 from gpuplan.scenario.kinds import Field, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, show, show_key
 from gpuplan.scenario.scenario import (
-    DEFAULT,
+    DEFAULTS,
     FIELDS_OF,
     MAPS,
     SCHEMA_VERSION,
@@ -38,6 +38,14 @@ AS_OF = field_of("cost.as_of")
 _Problems = list[Problem]
 
 
+def _name(spec: Field) -> str:
+    return spec.path.rpartition(".")[2]
+
+
+_NAMES = {head: tuple(map(_name, specs)) for head, specs in FIELDS_OF.items()}
+_GROUP_NAMES = tuple(GROUP_FIELD_BY_NAME)
+
+
 def from_dict(data: Any) -> Scenario:
     """A scenario from plain data; a ScenarioError names each field that is unknown, missing or out of bounds.
 
@@ -58,7 +66,7 @@ def from_dict(data: Any) -> Scenario:
     sections = {head: _section(head, data.get(head, {}), origins, problems) for head in SECTIONS}
     for head in SECTIONS:
         if isinstance(section := data.get(head, {}), Mapping):
-            _name_unknown(section, set(_names(head)), f"{head}.", problems)
+            _name_unknown(section, set(_NAMES[head]), f"{head}.", problems)
     groups = _groups(data.get("groups", []), origins, problems)
     notes = _notes(data.get("notes", []), problems)
     prices, ranges = (_map(data.get(name, {}), name, problems) for name in MAPS)
@@ -79,20 +87,12 @@ def _kind(data: Any) -> str:
     return {"list": "a list", "str": "only text", "NoneType": "nothing"}.get(type(data).__name__, show(data))
 
 
-def _name(spec: Field) -> str:
-    return spec.path.rpartition(".")[2]
-
-
-def _names(head: str) -> tuple[str, ...]:
-    return tuple(map(_name, FIELDS_OF[head]))
-
-
 def _values(
     specs: Iterable[Field], given: Mapping[Any, Any], prefix: str, problems: _Problems
-) -> tuple[dict[str, Any], list[str]]:
-    """(the values that are given, paths of those that are not and have a default)."""
+) -> tuple[dict[str, Any], dict[str, Origin]]:
+    """(the values that are given, by their path the origin of those that are not and have a default)."""
     values: dict[str, Any] = {}
-    left_out = []
+    left_out = {}
     for spec in specs:
         name = _name(spec)
         if name in given:
@@ -101,7 +101,7 @@ def _values(
             except ScenarioError as error:
                 problems += error.problems
         elif not spec.optional:
-            left_out.append(prefix + name)
+            left_out[prefix + name] = DEFAULTS[spec.basis or "assumed"]
     return values, left_out
 
 
@@ -111,8 +111,8 @@ def _section(head: str, given: Any, origins: dict[str, Origin], problems: _Probl
         problems.append(Problem(head, show(given), "a mapping of fields to values"))
         return {}
     values, left_out = _values(FIELDS_OF[head], given, f"{head}.", problems)
-    for path in left_out:
-        origins.setdefault(path, DEFAULT)
+    for path, origin in left_out.items():
+        origins.setdefault(path, origin)
     return values
 
 
@@ -147,8 +147,8 @@ def _group(id: str, given: Mapping[Any, Any], origins: dict[str, Origin], proble
     _name_unknown(given, {"id", *GROUP_FIELD_BY_NAME}, f"groups.{id}.", problems)
     values, left_out = _values(GROUP_FIELDS, given, f"groups.{id}.", problems)
     if not {"groups", f"groups.{id}"} & origins.keys():
-        for path in left_out:
-            origins.setdefault(path, DEFAULT)
+        for path, origin in left_out.items():
+            origins.setdefault(path, origin)
     return Group(id=id, **values)
 
 
@@ -221,7 +221,7 @@ def _origins(given: Any, problems: _Problems) -> dict[str, Origin]:
             problems.append(Problem(f"origins.{path}.{field}", show(found), allowed))
         else:
             origins[path] = Origin(**item)
-    stated = sum(origin != DEFAULT for origin in origins.values())
+    stated = sum(origin not in DEFAULTS.values() for origin in origins.values())
     if stated > MAX_ENTRIES:
         problems.append(Problem("origins", f"{stated} entries", f"at most {MAX_ENTRIES} beside defaults"))
     return origins
@@ -265,11 +265,11 @@ def wrong_values(scenario: Scenario) -> list[Problem]:
         for i, n in ids.items()
         if n > 1 or i == UNASSIGNED
     ]
-    for head in FIELDS_OF:
+    for head, names in _NAMES.items():
         record, prefix = (getattr(scenario, head), f"{head}.") if head else (scenario, "")
-        problems += _wrong_record(prefix, _names(head), record)
+        problems += _wrong_record(prefix, names, record)
     for group in scenario.groups:
-        problems += _wrong_record(f"groups.{group.id}.", tuple(GROUP_FIELD_BY_NAME), group)
+        problems += _wrong_record(f"groups.{group.id}.", _GROUP_NAMES, group)
     for name in MAPS:
         for key, given in getattr(scenario, name):
             path = f"{name}.{key}"

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from gpuplan.facts import Fact
+from gpuplan.facts import BASES, Fact
 from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, TABLE, defaults, field_of
 from gpuplan.scenario.kinds import KINDS, Field
 
@@ -325,7 +325,9 @@ class Scenario:
 
 
 STATED = Origin(basis="quoted", source="scenario", note="stated by the customer")
-DEFAULT = Origin(basis="assumed", source="scenario", note="default of gpuplan, not yet confirmed")
+DEFAULTS = {basis: Origin(basis, "scenario", note="default of gpuplan, not yet confirmed") for basis in BASES}
+"""Where an input that is left out is known from, by the basis of its default."""
+DEFAULT = DEFAULTS["assumed"]
 
 SECTIONS: Mapping[str, type[Any]] = {
     "demand": Demand,
