@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from gpuplan.app.state import Workbook
+from gpuplan.report.table import Table
 from gpuplan.wording import money
 
 COLOURS = 8
@@ -93,6 +94,15 @@ def group_cell(workbook: Workbook, group: str, name: str) -> Cell:
     """The name of a group behind its letter in its colour; a dot stands for groups that are not named."""
     letters = {each.id: each.letter for each in workbook.plan.groups}
     return cell(name) | {"chip": [letters.get(group, "\u00b7"), group_colours(workbook).get(group, 0)]}
+
+
+def lettered(workbook: Workbook, table: Table) -> Table:
+    """A table of groups with the letter of each in its colour before its name."""
+    at = [column.key for column in table.columns].index("group")
+    ids = [row[at] for row in table.rows]
+    return table.dressed(
+        "name", lambda n, cell: {"chip": group_cell(workbook, ids[n], "")["chip"]} if ids[n] else {}
+    )
 
 
 def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:

@@ -283,28 +283,30 @@ def flat(value: Any) -> Any:
     return "; ".join(map(str, value)) if isinstance(value, tuple | list) else value
 
 
-def screen(table: Table, more: str = "") -> dict[str, Any]:
-    """The table as the app draws it."""
+def screen(table: Table, title: str = "", more: str = "") -> dict[str, Any]:
+    """The table as the app draws it, under a title if its card has several."""
     shown = table.shown()
     rows = [
-        [
-            {
-                "text": words(cell, column) or NOTHING * (cell.words is None and KINDS[column.kind].numeric),
-                "key": cell.line,
-                "numeric": KINDS[column.kind].numeric,
-                "tone": cell.tone,
-            }
-            | dict(cell.more)
-            for cell, column in zip(row, shown.columns, strict=True)
-        ]
+        [_drawn(cell, column) for cell, column in zip(row, shown.columns, strict=True)]
         for row in shown.cells()
     ]
     return {
-        "title": shown.title,
+        "title": title,
         "heads": [{"text": column.label, "numeric": KINDS[column.kind].numeric} for column in shown.columns],
         "rows": rows,
         "more": more or " ".join(shown.notes),
     }
+
+
+def _drawn(cell: Cell, column: Column) -> dict[str, Any]:
+    """A cell of the screen: how well a number is known is a badge there, and no number is a dash."""
+    numeric = KINDS[column.kind].numeric
+    drawn = {"text": words(cell, column), "key": cell.line, "numeric": numeric, "tone": cell.tone}
+    if column.kind == "basis":
+        drawn |= {"text": "", "basis": cell.value} if cell.value else {}
+    elif numeric and cell.words is None and cell.value is None:
+        drawn["text"] = NOTHING
+    return drawn | dict(cell.more)
 
 
 def scaled(table: Table, divisor: int) -> Table:

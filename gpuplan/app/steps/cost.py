@@ -7,21 +7,22 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.alternatives import rentals
-from gpuplan.app.cards import Cell, bare, cell, details, figure, group_cell, heads, table
+from gpuplan.app.cards import Cell, bare, cell, details, figure, heads, lettered
 from gpuplan.app.header import excluded, field_data
 from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives
 from gpuplan.facts import Fact
 from gpuplan.plan import plan_costs
-from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.customer import EARNED, OFFER, earned_in_all, earnings
+from gpuplan.plan.customer import OFFER
 from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
-from gpuplan.report import amount, group_names, number, percent
+from gpuplan.report import number, percent
 from gpuplan.report.charts import cost as charts
 from gpuplan.report.colours import PARTS
-from gpuplan.report.tables.cost import INTERNAL
+from gpuplan.report.table import screen
+from gpuplan.report.tables import cost as tables
+from gpuplan.report.tables.cost import INTERNAL, PER
 from gpuplan.scenario import STATED, field_of
 from gpuplan.wording import (
     BASIS_WORDS,
@@ -32,19 +33,6 @@ from gpuplan.wording import (
     stated_percent,
 )
 
-PER = {
-    "each": "each",
-    "core-year": "core-year",
-    "socket": "processor",
-    "gpu-year": "GPU-year",
-    "gpu": "GPU",
-    "gpu-hour": "GPU-hour",
-    "kwh": "kWh",
-    "rack-year": "rack-year",
-    "host-year": "host-year",
-    "tb": "TB",
-}
-"""Unit of a price in words."""
 ORDER = (
     "servers/",
     "host-",
@@ -58,11 +46,6 @@ ORDER = (
     "storage-",
 )
 """Beginnings of the keys of prices, in the order in which they are listed; what runs the design comes after them."""
-STATUS = {
-    "included": "included",
-    "there": "there already",
-    "to be sized": "to be sized",
-}
 SHARES = ("discount_rate", "support_share", "residual_share")
 FACTORS = ("cores_per_socket", "pue", "grid_kg_kwh", "host_base_w", "rack_kw")
 
@@ -140,15 +123,7 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
     if workbook.customer:
         return {"title": "", "fold": True, "hint": "", "shown": False, "fields": []}
     fields = [field_data(workbook, "internal.margin", empty="none"), field_data(workbook, "internal.notes")]
-    rows = []
-    if found := workbook.once("cost: earnings", lambda: earnings(workbook.plan)):
-        for each in (*found, earned_in_all(found)):
-            tone = "total" if each.part == EARNED else ""
-            money_cells = (
-                cell(bare(v), numeric=True, tone=tone) for v in (each.paid, each.price, each.earned)
-            )
-            rows.append([cell(each.part, tone=tone), *money_cells])
-    columns = heads("All years", "We pay", "The customer pays", "We earn", numeric=(1, 2, 3))
+    margin = workbook.once("cost: margin", lambda: tables.margin(workbook.plan))
     return {
         "title": INTERNAL,
         "fold": True,
@@ -157,7 +132,7 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
         "shown": True,
         "fields": fields,
         "text": "The customer view, and files and links for the customer, leave this out.",
-        "tables": [table(columns, rows)] if rows else [],
+        "tables": [screen(margin)] if margin else [],
         "stale": workbook.stale,
     }
 
@@ -192,7 +167,7 @@ def cost_data(workbook: Workbook) -> dict[str, Any]:
             f"{over}, at {stated_percent(costs.discount_rate)} a year".replace(" %", "\u00a0%"),
             "cost.net_present",
         ),
-        figure("Paid in all", bare(costs.total), over, "cost.total"),
+        figure("TCO", bare(costs.total), over, "cost.total"),
         figure("At the start", bare(costs.cash[0]), costs.currency, "cost.years.0"),
         figure(
             "A GPU-hour installed", _hour(costs.gpu_hour_installed), costs.currency, "cost.gpu_hour_installed"
@@ -256,38 +231,16 @@ def parts_data(workbook: Workbook) -> dict[str, Any]:
     costs = workbook.plan.costs
     if costs is None:
         return {"shown": False}
-    rows = []
-    for part in costs.parts:
-        share = part.total / costs.total if costs.total > 0 else 0.0
-        shown = "under 1 %" if 0 < share < 0.005 else f"{share:.0%}".replace("%", " %")
-        rows.append(
-            [
-                cell(part.name) | {"chip": list(PARTS[part.name])},
-                cell(bare(part.total), key=_part_key(part.name), numeric=True),
-                cell(shown, numeric=True),
-                cell("") | {"basis": part.basis},
-            ]
-        )
-    rows.append(
-        [
-            cell("All parts", tone="total"),
-            cell(bare(costs.total), key="cost.total", numeric=True, tone="total"),
-            cell("", tone="total"),
-            cell("", tone="total"),
-        ]
+    table = tables.cost_by_part(costs).dressed(
+        "part", lambda _, cell: {"chip": list(PARTS[cell.value])} if cell.value in PARTS else {}
     )
-    columns = heads("Part", f"{costs.currency}, all years", "Share", "Known", numeric=(1, 2))
     return {
         "shown": True,
         "title": "By part",
         "hint": "with its letter in the chart",
-        "tables": [table(columns, rows)],
+        "tables": [screen(table)],
         "stale": workbook.stale,
     }
-
-
-def _part_key(name: str) -> str:
-    return f"cost.parts.{name.lower().replace(' ', '-')}"
 
 
 def years_table(workbook: Workbook) -> dict[str, Any]:
@@ -302,32 +255,8 @@ def years_table(workbook: Workbook) -> dict[str, Any]:
     )
     if costs is None or not data["open"]:
         return data
-    years = charts.year_names(costs)
-    rows = [
-        [cell(part.name), *(cell(bare(value) if value else "\u2013", numeric=True) for value in part.yearly)]
-        for part in costs.parts
-    ]
-    rows.append(
-        [
-            cell("All parts", tone="total"),
-            *(
-                cell(bare(value), key=f"cost.years.{at}", numeric=True, tone="total")
-                for at, value in enumerate(costs.cash)
-            ),
-        ]
-    )
-    rows.append([cell("GPU hosts"), *(cell(number(hosts), numeric=True) for hosts in costs.hosts)])
-    rows.append([cell("GPUs"), *(cell(number(gpus), numeric=True) for gpus in costs.gpus)])
-    rows.append(
-        [
-            cell("GPU-hours used"),
-            cell("\u2013", numeric=True),
-            *(cell(number(round(used)), numeric=True) for used in costs.used_gpu_hours),
-        ]
-    )
-    columns = heads(costs.currency, *years, numeric=tuple(range(1, len(years) + 1)))
-    more = "Hosts bought for growth are paid in the year in which they are needed; what was bought stays."
-    return data | {"tables": [table(columns, rows, more=more)]}
+    table = tables.cost_by_year(workbook.plan)
+    return data | {"tables": [screen(table, title=f"In {costs.currency}")]}
 
 
 def groups_data(workbook: Workbook) -> dict[str, Any]:
@@ -335,21 +264,12 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
     plan, costs = workbook.plan, workbook.plan.costs
     if costs is None or not costs.groups:
         return {"shown": False}
-    names = group_names(plan)
-    rows = [
-        [
-            group_cell(workbook, each.id, names[each.id]),
-            cell(bare(each.total), key=f"groups.{each.id}.cost", numeric=True),
-            cell(f"{each.share:.0%}".replace("%", " %"), numeric=True),
-        ]
-        for each in costs.groups
-    ]
-    columns = heads("Group", f"{costs.currency}, all years", "Share", numeric=(1, 2))
+    table = lettered(workbook, tables.cost_by_group(plan, costs))
     return {
         "shown": True,
         "title": "By group",
         "hint": "by the GPUs that each demands",
-        "tables": [table(columns, rows)],
+        "tables": [screen(table)],
         "stale": workbook.stale,
     }
 
@@ -546,41 +466,16 @@ def bill_data(workbook: Workbook) -> dict[str, Any]:
     costs = workbook.plan.costs
     if costs is None:
         return {"shown": False}
-    columns = heads(
-        "Item", "Quantity", "Rule", "Price of one", f"Cost, {costs.currency}", "Source", numeric=(1, 3, 4)
+    table = tables.bill_of_materials(workbook.plan).dressed(
+        "sources", lambda _, cell: _sources(workbook, cell.value)
     )
-    rows = [_material_row(workbook, material) for material in costs.materials]
-    more = "Prices of one are shown rounded; the cost is worked out before rounding."
     return {
         "shown": True,
         "title": "Bill of materials",
         "hint": "on the day it is installed",
-        "tables": [table(columns, rows, more=more)],
+        "tables": [screen(table)],
         "stale": workbook.stale,
     }
-
-
-def _material_row(workbook: Workbook, item: Material) -> list[Cell]:
-    price, paid = cell(STATUS.get(item.status, ""), numeric=True, tone="small"), cell("\u2013", numeric=True)
-    if item.price is not None:
-        price = cell(bare(item.price.value), numeric=True)
-        if item.discount:
-            price["note"] = f"less {stated_percent(item.discount)}"
-    if item.unknown:
-        price = cell("not known", numeric=True, tone="bad gp-whole")
-    if item.cost is not None and item.status not in STATUS:
-        yearly = {"note": "a year"} if item.status == "yearly" else {}
-        paid = cell(bare(item.cost), key=f"cost.materials.{item.key}", numeric=True) | yearly
-    quantity = number(item.quantity) if item.quantity else "\u2013"
-    unit = "" if item.unit == "1" or not item.quantity else item.unit
-    return [
-        cell(item.name) | {"note": item.part},
-        cell(f"{quantity} {unit}".strip() if not unit else amount(item.quantity, unit), numeric=True),
-        cell(item.rule, tone="small"),
-        price,
-        paid,
-        _sources(workbook, item.sources),
-    ]
 
 
 PAGE = box(

@@ -135,8 +135,8 @@ def cost_by_group(plan: Plan, costs: Costs) -> Table:
         "cost_by_group",
         "By group, by the GPUs that each demands",
         (
-            Column("id", "Id", detail=True),
-            Column("group", "Group"),
+            Column("group", "Id", detail=True),
+            Column("name", "Group"),
             Column("total", f"TCO, {costs.currency}", "money", costs.currency),
             Column("share", "Share", "portion"),
         ),
@@ -151,6 +151,7 @@ def bill_of_materials(plan: Plan) -> Table:
     """Everything the design is made of: quantity, rule, price and cost."""
     costs = plan.costs
     currency = costs.currency if costs else plan.scenario.cost.currency
+    discounted = any(m.discount for m in (costs.materials if costs else ()))
     return Table(
         "materials",
         "Bill of materials, on the day it is installed",
@@ -161,7 +162,7 @@ def bill_of_materials(plan: Plan) -> Table:
             Column("rule", "Rule"),
             Column("status", "Status", detail=True),
             Column("unit_price", f"Price of one, {currency}", "money", currency),
-            Column("discount", "Discount", "share"),
+            Column("discount", "Discount", "share", detail=not discounted),
             Column("cost", f"Cost, {currency}", "money", currency),
             Column("currency", "Currency", detail=True),
             Column("sources", "Sources", "sources"),
@@ -169,9 +170,9 @@ def bill_of_materials(plan: Plan) -> Table:
         tuple(
             (
                 m.part,
-                m.name,
+                Cell(m.name, more={"note": m.part}),
                 Cell(m.quantity, words=_quantity(m)),
-                m.rule,
+                Cell(m.rule, tone="small"),
                 m.status,
                 _price_of_one(m),
                 Cell(m.discount, words=stated_percent(m.discount) if m.discount else ""),
