@@ -1,34 +1,34 @@
-"""Diagrams of a plan as SVG: the hosts with who is on them, and the fabric.
-
-Pure shapes and text, so that a browser, a word processor and a converter to pictures all draw the same. A diagram is
-640 units wide; with 13 units its text is 9 points high where the diagram is 16 cm wide.
-"""
+"""Diagrams of a plan: the hosts with who is on them, and the fabric."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
-from xml.etree import ElementTree
-from xml.sax.saxutils import escape
 
 from gpuplan.models.placement import Host, Load, Room
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.fabric import Cabling, Ports, Switches
 from gpuplan.plan.results import GroupPlan, Pool
 from gpuplan.report.colours import OKABE_ITO
+from gpuplan.report.drawing import (
+    EDGE,
+    INK,
+    LINE,
+    PALE,
+    SIZE,
+    SOFT,
+    WHITE,
+    WIDTH,
+    Drawing,
+    pen_on,
+    text_width,
+    wrapped,
+)
 from gpuplan.report.tables import group_names, host_kinds
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES, amount, counted, number
 
-WIDTH = 640
-FONT = "Arial, Helvetica, DejaVu Sans, sans-serif"
-SIZE = 13
-"""Of text, in units of the drawing."""
-LINE = 17
-"""From one line of text to the next."""
-INK, SOFT, EDGE, PALE, WHITE = "#1a2230", "#4a5566", "#8b94a3", "#f4f6f8", "#ffffff"
 OTHER = "#b9c0ca"
 """Colour of what belongs to no group."""
 MOST_HOSTS = 24
@@ -39,61 +39,6 @@ MOST_LISTED = 24
 """Groups in the legend; of more only those that are drawn."""
 MOST_SWITCHES = 6
 """Spines, and leaves, that are drawn one by one."""
-
-
-def clean_text(text: str) -> str:
-    """Text on one line, without what XML forbids or what turns the direction of the text after it."""
-    kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or not _is_left_out(c))
-    return kept.strip()
-
-
-def _is_left_out(letter: str) -> bool:
-    return (
-        unicodedata.category(letter) in ("Cc", "Cs")
-        or letter in "\ufffe\uffff"
-        or "\u202a" <= letter <= "\u202e"
-        or "\u2066" <= letter <= "\u2069"
-    )
-
-
-def _letter_width(letter: str) -> float:
-    """Width of a letter for a font size of 1, as in the wider of the fonts."""
-    if unicodedata.combining(letter) or unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-        return 0.0
-    if unicodedata.east_asian_width(letter) in "WF" or ord(letter) > 0xFFFF:
-        return 1.05
-    if letter in "iljI.,'|:;!()[] \u202f":
-        return 0.35
-    if letter in "mwMW@%":
-        return 0.97
-    return 0.69 if letter.isupper() else 0.61
-
-
-def text_width(text: str, *, bold: bool = False) -> float:
-    """About how wide a line of text is in units of the drawing; rather more than less."""
-    return sum(map(_letter_width, text)) * SIZE * (1.1 if bold else 1)
-
-
-def shortened(text: str, width: float, *, bold: bool = False) -> str:
-    """A text, cleaned, that fits into a width; what is too long ends with an ellipsis."""
-    text = clean_text(text)
-    if text_width(text, bold=bold) <= width:
-        return text
-    while text and text_width(text + "\u2026", bold=bold) > width:
-        text = text[:-1]
-    return text.rstrip() + "\u2026"
-
-
-def _wrapped(text: str, width: float) -> list[str]:
-    """A text in lines that fit into a width."""
-    lines: list[str] = []
-    for word in clean_text(text).split(" "):
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer) <= width:
-            lines[-1] = longer
-        else:
-            lines.append(shortened(word, width))
-    return lines
 
 
 class Symbol(NamedTuple):
@@ -115,90 +60,6 @@ def group_symbols(plan: Plan) -> dict[str, Symbol]:
     return found
 
 
-def pen_on(colour: str) -> str:
-    """Colour of text that can be read on a colour: white on the dark blue, else dark."""
-    return WHITE if colour == OKABE_ITO[0] else "#10151d"
-
-
-def figure_png(svg: str, *, width_px: int = 1600) -> bytes:
-    """A figure as a PNG picture, for files that cannot hold drawings."""
-    import vl_convert
-
-    wide = float(ElementTree.fromstring(svg).attrib["width"])
-    return bytes(vl_convert.svg_to_png(svg, scale=width_px / wide))
-
-
-class _Drawing:
-    """Shapes and texts, in the order in which they are drawn."""
-
-    def __init__(self) -> None:
-        self.shapes: list[str] = []
-
-    def box(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        *,
-        fill: str = WHITE,
-        stroke: str = EDGE,
-        dashed: bool = False,
-        rx: float = 4,
-        id: str = "",
-    ) -> None:
-        """A rectangle; ``id`` says what it stands for, for who looks for it in the file."""
-        named = f' id="{id}"' if id else ""
-        self.shapes.append(
-            f'<rect{named} x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}" rx="{_n(rx)}" fill="{fill}" '
-            f'stroke="{stroke}"{_dashes("4 3" if dashed else "")}/>'
-        )
-
-    def text(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        *,
-        room: float = WIDTH,
-        anchor: str = "start",
-        fill: str = INK,
-        bold: bool = False,
-    ) -> None:
-        """A line of text, cut where it needs more room."""
-        weight = ' font-weight="bold"' if bold else ""
-        self.shapes.append(
-            f'<text x="{_n(x)}" y="{_n(y)}" font-family="{FONT}" font-size="{SIZE}"{weight} text-anchor="{anchor}" '
-            f'fill="{fill}">{escape(shortened(text, room, bold=bold))}</text>'
-        )
-
-    def line(
-        self, x1: float, y1: float, x2: float, y2: float, *, stroke: str, width: float = 1, dashes: str = ""
-    ) -> None:
-        self.shapes.append(
-            f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" stroke="{stroke}" stroke-width="{_n(width)}"'
-            f"{_dashes(dashes)}/>"
-        )
-
-    def svg(self, height: float, about: str) -> str:
-        """The file; ``about`` is its title."""
-        wide, tall = WIDTH + 4, _n(height + 4)
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall}" viewBox="-2 -2 {wide} {tall}">'
-            f"<title>{escape(clean_text(about))}</title>"
-            f'<rect x="-2" y="-2" width="{wide}" height="{tall}" fill="{WHITE}"/>{"".join(self.shapes)}</svg>'
-        )
-
-
-def _n(value: float) -> str:
-    """A coordinate."""
-    return f"{value:.1f}".removesuffix(".0")
-
-
-def _dashes(lengths: str) -> str:
-    return f' stroke-dasharray="{lengths}"' if lengths else ""
-
-
 # Hosts
 
 COLUMNS, GAP, PAD = 4, 12, 6
@@ -216,7 +77,7 @@ class _Area(NamedTuple):
 
 def hosts_svg(plan: Plan) -> str:
     """The hosts with who is on which GPU, and a legend; many hosts are drawn once for all that are filled alike."""
-    drawing = _Drawing()
+    drawing = Drawing()
     if not plan.pools:
         drawing.text(0, 20, "No group asks for a GPU yet, so there is no host.")
         return drawing.svg(32, "No hosts")
@@ -234,7 +95,7 @@ def hosts_svg(plan: Plan) -> str:
 class _Hosts:
     """The hosts of a pool."""
 
-    def __init__(self, drawing: _Drawing, plan: Plan, pool: Pool) -> None:
+    def __init__(self, drawing: Drawing, plan: Plan, pool: Pool) -> None:
         self.drawing, self.plan, self.pool = drawing, plan, pool
         self.symbols = group_symbols(plan)
         self.piece_mb = {g.id: g.frame_buffer_mb // max(1, g.vgpus_each) for g in plan.groups} | {
@@ -362,7 +223,7 @@ def _on_each_gpu(loads: Host, room: Room) -> list[Load | None]:
     return found + [None] * (room.gpus - len(found))
 
 
-def _legend(drawing: _Drawing, plan: Plan, drawn: set[str], y: float) -> float:
+def _legend(drawing: Drawing, plan: Plan, drawn: set[str], y: float) -> float:
     """Each group with its letter, of many those that are drawn, and what the other boxes mean."""
     placed = [g for g in plan.groups if g.vms_placed]
     listed = placed if len(placed) <= MOST_LISTED else [g for g in placed if g.id in drawn][:MOST_LISTED]
@@ -420,7 +281,7 @@ class _Fabric:
     """The fabric in three rows, each with words at its left: spines, leaves in pairs, hosts."""
 
     def __init__(self, found: Cabling, switches: Switches, *, infiniband: bool) -> None:
-        self.drawing = _Drawing()
+        self.drawing = Drawing()
         self.found, self.switches, self.shape = found, switches, switches.shape
         self.apart = found.ports.rdma if infiniband else 0
         """InfiniBand ports of a host, on a fabric that is not drawn."""
@@ -452,7 +313,7 @@ class _Fabric:
     def _words(self, y: float, head: str, said: Iterable[str]) -> float:
         """The words at the left of a row, from a height on; the height at which they end."""
         self.drawing.text(0, y + 14, head, bold=True, room=SIDE - 8)
-        lines = [line for text in said for line in _wrapped(text, SIDE - 8)]
+        lines = [line for text in said for line in wrapped(text, SIDE - 8)]
         for at, line in enumerate(lines, 1):
             self.drawing.text(0, y + 14 + LINE * at, line, room=SIDE - 8, fill=SOFT)
         return y + 14 + LINE * len(lines) + 4

@@ -424,7 +424,7 @@ class _Writer:
         from docx.opc.packuri import PackURI
         from docx.opc.part import Part
 
-        from gpuplan.report.diagrams import figure_png
+        from gpuplan.report.drawing import figure_png
 
         paragraph = self._paragraph("")
         paragraph.alignment = WD_ALIGN_PARAGRAPH.CENTER

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import re
-import struct
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -14,16 +13,8 @@ import pytest
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.report.colours import OKABE_ITO
-from gpuplan.report.diagrams import (
-    MOST_HOSTS,
-    clean_text,
-    fabric_svg,
-    figure_png,
-    group_symbols,
-    hosts_svg,
-    shortened,
-    text_width,
-)
+from gpuplan.report.diagrams import MOST_HOSTS, fabric_svg, group_symbols, hosts_svg
+from gpuplan.report.drawing import text_width
 from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import from_dict
 
@@ -291,32 +282,12 @@ def test_hostile_names_are_harmless(plans: dict[str, Plan]) -> None:
     assert any(re.fullmatch("W+\u2026", t) for t in shown)
 
 
-def test_text_is_cleaned_and_cut() -> None:
-    assert clean_text("a\r\nb\tc\x01\x7f") == "a  b c"
-    assert shortened("short", 100) == "short"
-    cut = shortened("a long name that does not fit", 80)
-    assert cut.endswith("\u2026")
-    assert text_width(cut) <= 80 < text_width(cut[:-1] + "that\u2026")
-    assert text_width("\u6f22") > text_width("m") > text_width("i")
-    assert text_width("e\u0301") == text_width("e")
-
-
 def test_colours_begin_again_but_letters_do_not(catalog: Catalog) -> None:
     groups = [{"id": f"g{at}", "name": "Same", "people": 1, "gpus_each": 1} for at in range(30)]
     symbols = group_symbols(make_plan(from_dict({"groups": groups}), catalog))
     assert symbols["g0"].colour == symbols["g8"].colour == OKABE_ITO[0]
     assert len({symbol.letter for symbol in symbols.values()}) == 31
     assert symbols["g29"].letter == "30"
-
-
-def test_the_picture_is_as_wide_as_asked_for(plans: dict[str, Plan]) -> None:
-    svg = hosts_svg(plans["starter"])
-    png = figure_png(svg, width_px=800)
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    wide, tall = struct.unpack(">II", png[16:24])
-    root = ElementTree.fromstring(svg)
-    assert wide == 800
-    assert tall == pytest.approx(800 * float(root.attrib["height"]) / float(root.attrib["width"]), abs=1.5)
 
 
 def test_the_same_plan_gives_the_same_drawings(plan: Plan, catalog: Catalog) -> None:

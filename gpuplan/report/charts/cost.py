@@ -8,7 +8,7 @@ from gpuplan.models import cost
 from gpuplan.plan.cost import Costs
 from gpuplan.report.charts.look import MONEY, Look, Spec, as_is, chart, field, layer, named_colours, tooltip
 from gpuplan.report.colours import COLOURS, PARTS
-from gpuplan.report.diagrams import pen_on
+from gpuplan.report.drawing import pen_on
 from gpuplan.wording import money, short_number
 
 SMALLEST_LETTER = 0.05

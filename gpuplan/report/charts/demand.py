@@ -11,7 +11,7 @@ from gpuplan.analysis.demand import CurvePoint, Methods, WeekDemand, hour_demand
 from gpuplan.plan import Plan
 from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
 from gpuplan.report.colours import COLOURS, OKABE_ITO
-from gpuplan.report.diagrams import pen_on
+from gpuplan.report.drawing import pen_on
 from gpuplan.wording import DAY_NAMES, METHOD_NAMES, number, percent, stated_percent
 
 LINES = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuplan.report.colours import OKABE_ITO
-from gpuplan.report.diagrams import FONT, INK, SIZE, SOFT, WIDTH
+from gpuplan.report.drawing import FONT, INK, SIZE, SOFT, WIDTH
 
 Spec = dict[str, Any]
 

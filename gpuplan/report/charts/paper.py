@@ -16,7 +16,7 @@ from gpuplan.plan import Plan
 from gpuplan.report.charts.cost import years_chart, years_rows
 from gpuplan.report.charts.demand import LEAST_CHANCE, day_chart, day_rows, odds_chart, odds_rows
 from gpuplan.report.charts.look import PAPER, Spec
-from gpuplan.report.diagrams import clean_text, shortened
+from gpuplan.report.drawing import clean_text, shortened
 from gpuplan.wording import counted, number
 
 SVG = "http://www.w3.org/2000/svg"

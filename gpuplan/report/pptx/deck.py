@@ -410,7 +410,7 @@ class Deck:
         from pptx.opc.package import Part
         from pptx.opc.packuri import PackURI
 
-        from gpuplan.report.diagrams import figure_png
+        from gpuplan.report.drawing import figure_png
 
         self.drawings += 1
         shown = slide.shapes.add_picture(BytesIO(figure_png(clean(svg))), box.left, box.top)

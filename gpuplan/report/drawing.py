@@ -1,0 +1,159 @@
+"""Drawing: shapes and text as SVG, of which a browser, a word processor and a converter to pictures all make the same.
+
+A drawing is 640 units wide; with 13 units its text is 9 points high where the drawing is 16 cm wide.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+from gpuplan.report.colours import OKABE_ITO
+
+WIDTH = 640
+FONT = "Arial, Helvetica, DejaVu Sans, sans-serif"
+SIZE = 13
+"""Of text, in units of the drawing."""
+LINE = 17
+"""From one line of text to the next."""
+INK, SOFT, EDGE, PALE, WHITE = "#1a2230", "#4a5566", "#8b94a3", "#f4f6f8", "#ffffff"
+
+
+def clean_text(text: str) -> str:
+    """Text on one line, without what XML forbids or what turns the direction of the text after it."""
+    kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or not _is_left_out(c))
+    return kept.strip()
+
+
+def _is_left_out(letter: str) -> bool:
+    return (
+        unicodedata.category(letter) in ("Cc", "Cs")
+        or letter in "\ufffe\uffff"
+        or "\u202a" <= letter <= "\u202e"
+        or "\u2066" <= letter <= "\u2069"
+    )
+
+
+def _letter_width(letter: str) -> float:
+    """Width of a letter for a font size of 1, as in the wider of the fonts."""
+    if unicodedata.combining(letter) or unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if unicodedata.east_asian_width(letter) in "WF" or ord(letter) > 0xFFFF:
+        return 1.05
+    if letter in "iljI.,'|:;!()[] \u202f":
+        return 0.35
+    if letter in "mwMW@%":
+        return 0.97
+    return 0.69 if letter.isupper() else 0.61
+
+
+def text_width(text: str, *, bold: bool = False) -> float:
+    """About how wide a line of text is in units of the drawing; rather more than less."""
+    return sum(map(_letter_width, text)) * SIZE * (1.1 if bold else 1)
+
+
+def shortened(text: str, width: float, *, bold: bool = False) -> str:
+    """A text, cleaned, that fits into a width; what is too long ends with an ellipsis."""
+    text = clean_text(text)
+    if text_width(text, bold=bold) <= width:
+        return text
+    while text and text_width(text + "\u2026", bold=bold) > width:
+        text = text[:-1]
+    return text.rstrip() + "\u2026"
+
+
+def wrapped(text: str, width: float) -> list[str]:
+    """A text in lines that fit into a width."""
+    lines: list[str] = []
+    for word in clean_text(text).split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(shortened(word, width))
+    return lines
+
+
+def pen_on(colour: str) -> str:
+    """Colour of text that can be read on a colour: white on the dark blue, else dark."""
+    return WHITE if colour == OKABE_ITO[0] else "#10151d"
+
+
+def figure_png(svg: str, *, width_px: int = 1600) -> bytes:
+    """A figure as a PNG picture, for files that cannot hold drawings."""
+    import vl_convert
+
+    wide = float(ElementTree.fromstring(svg).attrib["width"])
+    return bytes(vl_convert.svg_to_png(svg, scale=width_px / wide))
+
+
+class Drawing:
+    """Shapes and texts, in the order in which they are drawn."""
+
+    def __init__(self) -> None:
+        self.shapes: list[str] = []
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        *,
+        fill: str = WHITE,
+        stroke: str = EDGE,
+        dashed: bool = False,
+        rx: float = 4,
+        id: str = "",
+    ) -> None:
+        """A rectangle; ``id`` says what it stands for, for who looks for it in the file."""
+        named = f' id="{id}"' if id else ""
+        self.shapes.append(
+            f'<rect{named} x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}" rx="{_n(rx)}" fill="{fill}" '
+            f'stroke="{stroke}"{_dashes("4 3" if dashed else "")}/>'
+        )
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        room: float = WIDTH,
+        anchor: str = "start",
+        fill: str = INK,
+        bold: bool = False,
+    ) -> None:
+        """A line of text, cut where it needs more room."""
+        weight = ' font-weight="bold"' if bold else ""
+        self.shapes.append(
+            f'<text x="{_n(x)}" y="{_n(y)}" font-family="{FONT}" font-size="{SIZE}"{weight} text-anchor="{anchor}" '
+            f'fill="{fill}">{escape(shortened(text, room, bold=bold))}</text>'
+        )
+
+    def line(
+        self, x1: float, y1: float, x2: float, y2: float, *, stroke: str, width: float = 1, dashes: str = ""
+    ) -> None:
+        self.shapes.append(
+            f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" stroke="{stroke}" stroke-width="{_n(width)}"'
+            f"{_dashes(dashes)}/>"
+        )
+
+    def svg(self, height: float, about: str) -> str:
+        """The file; ``about`` is its title."""
+        wide, tall = WIDTH + 4, _n(height + 4)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{tall}" viewBox="-2 -2 {wide} {tall}">'
+            f"<title>{escape(clean_text(about))}</title>"
+            f'<rect x="-2" y="-2" width="{wide}" height="{tall}" fill="{WHITE}"/>{"".join(self.shapes)}</svg>'
+        )
+
+
+def _n(value: float) -> str:
+    """A coordinate."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _dashes(lengths: str) -> str:
+    return f' stroke-dasharray="{lengths}"' if lengths else ""

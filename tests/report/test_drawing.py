@@ -1,0 +1,66 @@
+"""Shapes and text: in order, harmless, and as wide as they are said to be."""
+
+from __future__ import annotations
+
+import struct
+from xml.etree import ElementTree
+
+import pytest
+
+from gpuplan.report.colours import OKABE_ITO
+from gpuplan.report.drawing import (
+    WHITE,
+    Drawing,
+    clean_text,
+    figure_png,
+    pen_on,
+    shortened,
+    text_width,
+    wrapped,
+)
+
+
+def test_text_is_cleaned_and_cut() -> None:
+    assert clean_text("a\r\nb\tc\x01\x7f") == "a  b c"
+    assert shortened("short", 100) == "short"
+    cut = shortened("a long name that does not fit", 80)
+    assert cut.endswith("\u2026")
+    assert text_width(cut) <= 80 < text_width(cut[:-1] + "that\u2026")
+    assert text_width("\u6f22") > text_width("m") > text_width("i")
+    assert text_width("e\u0301") == text_width("e")
+
+
+def test_shapes_and_texts_are_drawn_in_order_and_names_are_harmless() -> None:
+    drawing = Drawing()
+    drawing.box(1, 2.25, 3, 4, id="host-1", dashed=True)
+    drawing.text(5, 6, "<b>&\x0b", bold=True, anchor="end")
+    drawing.line(0, 0, 7, 8, stroke="#000000", dashes="6 3")
+    root = ElementTree.fromstring(drawing.svg(100, "<About>"))
+    title, _, box, text, line = root
+    assert title.text == "<About>"
+    assert (box.get("id"), box.get("y"), box.get("stroke-dasharray")) == ("host-1", "2.2", "4 3")
+    assert (text.text, text.get("font-weight"), text.get("text-anchor")) == ("<b>&", "bold", "end")
+    assert (line.get("x2"), line.get("stroke-width"), line.get("stroke-dasharray")) == ("7", "1", "6 3")
+    assert (root.get("width"), root.get("height")) == ("644", "104")
+
+
+def test_lines_are_broken_between_words_and_long_words_cut() -> None:
+    assert wrapped("one two three", text_width("one two")) == ["one two", "three"]
+    assert wrapped("W" * 40, 80)[0].endswith("\u2026")
+
+
+def test_the_picture_is_as_wide_as_asked_for() -> None:
+    drawing = Drawing()
+    drawing.box(0, 0, 100, 40)
+    svg = drawing.svg(40, "A box")
+    png = figure_png(svg, width_px=800)
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    wide, tall = struct.unpack(">II", png[16:24])
+    root = ElementTree.fromstring(svg)
+    assert wide == 800
+    assert tall == pytest.approx(800 * float(root.attrib["height"]) / float(root.attrib["width"]), abs=1.5)
+
+
+def test_text_on_the_dark_blue_is_white() -> None:
+    assert pen_on(OKABE_ITO[0]) == WHITE
+    assert all(pen_on(colour) != WHITE for colour in OKABE_ITO[1:])
