@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.running import Runner
+from gpuplan.app.background import Runner
 from gpuplan.app.uploading import Upload
 from gpuplan.scenario import Scenario, from_dict
 
@@ -57,18 +57,10 @@ class Auditing(Upload):
         ]
         self.error, self.replayed = "", base if replay else None
         columns = [text.strip() for text in self.columns.split(",") if text.strip()]
-        arguments = [
-            "audit",
-            str(self.path),
-            f"--name={self.name}",
-            "--progress",
-            f"--format={self.format or 'auto'}",
-        ]
-        arguments += [f"--time-zone={self.time_zone or 'UTC'}", "--on" if replay else "--base", "-"]
-        arguments += [f"--column={column}" for column in columns]
-        if folder:
-            arguments += ["--catalog", folder]
-        self.runner.start(arguments, base.to_yaml().encode())
+        arguments = ["audit", str(self.path), f"--name={self.name}", "--progress"]
+        arguments += [f"--format={self.format or 'auto'}", f"--time-zone={self.time_zone or 'UTC'}"]
+        arguments += ["--on" if replay else "--base", "-", *(f"--column={column}" for column in columns)]
+        self.runner.start_on(base, arguments, folder)
 
     def suggested(self, current: Scenario) -> Scenario | None:
         """The design with the groups and the peakedness of the audit in place of its own, if jobs were audited."""

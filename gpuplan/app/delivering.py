@@ -9,7 +9,7 @@ import base64
 from collections.abc import Callable
 from typing import NamedTuple
 
-from gpuplan.app.running import Runner
+from gpuplan.app.background import Runner
 from gpuplan.app.uploading import Template
 from gpuplan.report import KINDS, file_stem, zipped
 from gpuplan.scenario import Scenario
@@ -67,11 +67,10 @@ class Delivering:
         self.order = order
         arguments = ["report", "-", "--to", "-", "--progress"]
         arguments += ["--only", order.kind] if order.kind else []
-        arguments += ["--catalog", order.folder] if order.folder else []
         arguments += ["--internal"] if order.internal else []
         for kind, template in self.templates.items():
             arguments += [f"--{kind}-template", str(template.kept)] if template.used else []
-        self.runner.start(arguments, order.scenario.to_yaml().encode())
+        self.runner.start_on(order.scenario, arguments, order.folder)
 
     def _changed(self) -> None:
         if self.runner.state == "done" and self.runner.found and self.order:

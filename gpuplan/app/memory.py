@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gpuplan.app.fragments import Link, link_of
@@ -44,37 +45,43 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
     """Go on where a page was before it was loaded again; the address has the design if the memory has lost it."""
     if memory is None:
         return
-    known = memory if isinstance(memory, dict) else {"design": "lost"}
+    given = memory if isinstance(memory, dict) else {"design": "lost"}
     fragments = designs if isinstance(designs, dict) else {}
-    whole = all(fits(known[name]) for name, (fits, _) in SHAPES.items() if name in known)
+    damaged = {name for name, (fits, _) in SHAPES.items() if name in given and not fits(given[name])}
     has: dict[str, Any] = {
-        name: known[name] if fits(known.get(name)) else empty for name, (fits, empty) in SHAPES.items()
+        name: empty if name in damaged else given.get(name, empty) for name, (_, empty) in SHAPES.items()
     }
-
-    def links(*ids: str) -> list[Link]:
-        """Of these designs those that are there: a page without room drops the oldest."""
-        return [Link(each, fragments[each]) for each in ids[-HISTORY:] if _is_text(fragments.get(each))]
-
+    links = partial(_links, fragments)
     with workbook.hold_trait_notifications():  # nothing is drawn before it is known who looks on
         if has["customer"] and not workbook.customer:
             workbook.look_as(True)
         for link in links(has["planned"]):  # its plan is on the screen if the design itself has none
             workbook.restore(link.fragment)
-        if has["started"] and known.get("design"):
-            there = [workbook.restore(link.fragment) for link in links(has["design"])]
-            if not any(there):
-                whole = False
-                workbook.restore(address)
+        lost = False
+        if has["started"] and given.get("design"):
+            lost = _restore(workbook, links(has["design"]), address)
         workbook.past, workbook.future = links(*has["past"]), links(*has["future"])
-        for name, design in has["kept"]:
-            whole = all(workbook.keep_again(name, link) for link in links(design)) and whole
+        kept = [workbook.keep_again(name, link) for name, design in has["kept"] for link in links(design)]
         _put_down(workbook, has["failed"], has["maintenance"])
         _type(workbook, has["drafts"])
         workbook.typing, workbook.click, workbook.drawer = has["typing"], has["click"], has["drawer"]
         if workbook.started:
             workbook.go(has["step"])
-        if not whole:
+        if damaged or lost or not all(kept):
             workbook.say("warn", "A part of what this tab remembered is damaged and was left out.")
+
+
+def _links(fragments: dict[Any, Any], *ids: str) -> list[Link]:
+    """Of these designs those that are there: a page without room drops the oldest."""
+    return [Link(each, fragments[each]) for each in ids[-HISTORY:] if _is_text(fragments.get(each))]
+
+
+def _restore(workbook: Workbook, links: list[Link], address: str) -> bool:
+    """Open the design, or that of the address; whether it was lost."""
+    lost = not any(workbook.restore(link.fragment) for link in links)
+    if lost:
+        workbook.restore(address)
+    return lost
 
 
 def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dict[str, list[int]]) -> None:

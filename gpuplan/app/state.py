@@ -14,10 +14,9 @@ from typing import Any, TypeVar
 from traitlets import HasTraits, Int, Unicode
 
 from gpuplan.app.auditing import Auditing
+from gpuplan.app.background import Exploring, Simulating
 from gpuplan.app.delivering import Delivering
-from gpuplan.app.exploring import Exploring
 from gpuplan.app.fragments import Link, link_of, scenario_of
-from gpuplan.app.simulating import Simulating
 from gpuplan.catalog import Catalog, Row
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan import Plan, fail_hosts, make_plan, worst_failures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.running import Runner
+from gpuplan.app.background import Runner
 
 ADD_GROUP = {
     "text": "Add a group",

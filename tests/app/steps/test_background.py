@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuplan.app.running import Runner
+from gpuplan.app.background import Runner
 from gpuplan.app.steps.background import background_card
 
 TEXTS = ("Explore", "Explore again")

@@ -14,7 +14,7 @@ import altair as alt
 
 from gpuplan import load_scenario
 from gpuplan.analysis.explore import Space, default_space, explore
-from gpuplan.app.exploring import Exploring
+from gpuplan.app.background import Exploring
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore as step
 from gpuplan.catalog import Catalog

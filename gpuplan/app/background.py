@@ -1,6 +1,7 @@
-"""Running: a long command of gpuplan in a process of its own, so that the page never waits for it.
+"""Work in the background: a long command of gpuplan in a process of its own, its progress, and what design it was for.
 
-The command prints one line of JSON for each step done. Cancelling ends the process; its memory goes with it.
+The page never waits for it. The command prints one line of JSON for each step done. Cancelling ends the process; its memory
+goes with it.
 """
 
 from __future__ import annotations
@@ -13,10 +14,17 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
+
+from gpuplan.plan import Plan
+from gpuplan.scenario import Scenario
+
+T = TypeVar("T")
 
 NICE = 10
 """Long commands give way to every open page, whosever it is."""
+AROUND = 2
+"""Hosts fewer and more that are simulated beside those of the plan."""
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
@@ -61,6 +69,11 @@ class Runner:
         self._process = process
         threading.Thread(target=self._follow, args=(process, given), daemon=True).start()
         self._on_change()
+
+    def start_on(self, scenario: Scenario, arguments: Sequence[str], folder: str = "") -> None:
+        """Run ``gpuplan`` on a design; ``folder`` has catalog rows of the user."""
+        catalog = ["--catalog", folder] if folder else []
+        self.start([*arguments, *catalog], scenario.to_yaml().encode())
 
     def cancel(self) -> None:
         """End the command, if one runs; what it found so far is kept."""
@@ -119,3 +132,75 @@ class Runner:
             if set(line) - {"done", "requests", "step"}:
                 self.found.append(line)
         self._on_change()
+
+
+class Simulating:
+    """Simulations of one design with a few numbers of hosts."""
+
+    def __init__(self, on_change: Callable[[], None]) -> None:
+        self.runner = Runner(on_change)
+        self.scenario: Scenario | None = None
+        self.when = ""
+
+    def start(self, scenario: Scenario, when: str, folder: str = "") -> None:
+        """Simulate a design in its ``busiest`` hours or through its ``week``."""
+        self.scenario, self.when = scenario, when
+        around = ["--around", str(AROUND), "--when", when]
+        self.runner.start_on(scenario, ["demand", "-", "--simulate", "--progress", *around], folder)
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        """What was found so far, pool by pool, fewest hosts first."""
+        return [line["trial"] for line in self.runner.found]
+
+
+class Exploring:
+    """A command that plans one design many times, ``explore`` or ``sensitivity``; ``key`` names what it finds in its last line."""
+
+    def __init__(self, command: str, key: str, on_change: Callable[[], None]) -> None:
+        self.runner = Runner(on_change)
+        self.plan: Plan | None = None
+        """The design it was asked about."""
+        self._command, self._key = command, key
+        self._on_change = on_change
+        self._worked: dict[str, Any] = {}
+
+    def start(self, plan: Plan, folder: str = "") -> None:
+        """Run the command on a design."""
+        self.plan, self._worked = plan, {}
+        self.runner.start_on(plan.scenario, [self._command, "-", "--progress"], folder)
+
+    def forget(self) -> None:
+        """End what runs, and give up what was found."""
+        self.runner.clear()
+        self.plan, self._worked = None, {}
+
+    @property
+    def found(self) -> dict[str, Any] | None:
+        """What it found as plain data, if it has ended well."""
+        return next((line[self._key] for line in self.runner.found if self._key in line), None)
+
+    def once(self, key: str, work: Callable[[], T]) -> T:
+        """What ``work`` gives for the design it was asked about, worked out when it is first asked for."""
+        if key not in self._worked:
+            self._worked[key] = work()
+        found: T = self._worked[key]
+        return found
+
+    def later(self, key: str, work: Callable[[], T]) -> T | None:
+        """The same for what takes so long that the page must not wait: worked out beside it, and None until it is there."""
+        loop = running_loop()
+        if loop is None:
+            return self.once(key, work)
+        if key not in self._worked:
+            worked = self._worked
+            worked[key] = None
+
+            def keep(done: asyncio.Future[T]) -> None:
+                if worked is self._worked:
+                    worked[key] = done.result()
+                    self._on_change()
+
+            loop.run_in_executor(None, work).add_done_callback(keep)
+        found: T | None = self._worked[key]
+        return found

@@ -10,9 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gpuplan import load_scenario
-from gpuplan.app import running
-from gpuplan.app.running import Runner
+from gpuplan import load_scenario, make_plan
+from gpuplan.app import background
+from gpuplan.app.background import Exploring, Runner, Simulating
+from gpuplan.catalog import Catalog
 
 pytestmark = pytest.mark.usefixtures("plain_script")
 
@@ -77,7 +78,7 @@ def test_a_new_command_takes_the_place_of_the_old_one() -> None:
 
 
 def test_the_page_is_told_in_its_own_loop_and_goes_on_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "running_loop", asyncio.get_running_loop)
+    monkeypatch.setattr(background, "running_loop", asyncio.get_running_loop)
     threads: set[int] = set()
     beats = 0
 
@@ -95,3 +96,73 @@ def test_the_page_is_told_in_its_own_loop_and_goes_on_meanwhile(monkeypatch: pyt
         at_home = own.submit(lambda: asyncio.run(asyncio.wait_for(page(), 60))).result()
     assert threads == {at_home}
     assert beats > 10
+
+
+def test_a_design_is_simulated_with_a_few_numbers_of_hosts() -> None:
+    changes: list[float] = []
+    simulating = Simulating(lambda: changes.append(simulating.runner.done))
+    scenario = load_scenario("starter")
+    simulating.start(scenario, "week")
+    wait(simulating.runner, lambda: simulating.runner.state != "running")
+    assert simulating.runner.error == ""
+    assert (simulating.scenario, simulating.when) == (scenario, "week")
+    assert [t["hosts"] for t in simulating.trials] == [5, 6, 7, 8, 9, 10]
+    assert {t["when"] for t in simulating.trials} == {"week"}
+    assert changes[-1] == 1.0
+    simulating.start(scenario, "busiest")
+    assert simulating.trials == []
+    simulating.runner.cancel()
+
+
+def test_a_design_is_tried_at_the_ends_of_its_ranges(catalog: Catalog) -> None:
+    changes: list[float] = []
+    sensitivity = Exploring("sensitivity", "sensitivity", lambda: changes.append(sensitivity.runner.done))
+    plan = make_plan(load_scenario("starter"), catalog)
+    sensitivity.start(plan)
+    assert sensitivity.found is None
+    wait(sensitivity.runner, lambda: sensitivity.runner.state != "running")
+    assert sensitivity.runner.error == ""
+    assert sensitivity.plan is plan
+    assert changes[-1] == 1.0
+    assert len(set(changes)) > 3
+    found = sensitivity.found
+    assert found is not None
+    assert {"bars", "thresholds"} <= set(found)
+    assert found["bars"]
+
+
+def test_exploring_can_be_stopped_and_leaves_nothing(catalog: Catalog) -> None:
+    exploring = Exploring("explore", "exploration", lambda: None)
+    exploring.start(make_plan(load_scenario("starter"), catalog))
+    exploring.runner.cancel()
+    assert exploring.runner.state == "cancelled"
+    assert exploring.found is None
+
+
+def test_what_is_worked_out_once_is_forgotten_with_the_next_start(catalog: Catalog) -> None:
+    exploring = Exploring("explore", "exploration", lambda: None)
+    asked: list[int] = []
+    for _ in range(2):
+        exploring.once("a", lambda: asked.append(1))
+    assert len(asked) == 1
+    exploring.start(make_plan(load_scenario("starter"), catalog))
+    exploring.runner.cancel()
+    exploring.once("a", lambda: asked.append(1))
+    assert len(asked) == 2
+
+
+def test_what_takes_long_is_worked_out_beside_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpuplan.app.background.running_loop", asyncio.get_running_loop)
+    seen: list[object] = []
+
+    async def page() -> None:
+        arrived = asyncio.Event()
+        exploring = Exploring("explore", "exploration", arrived.set)
+        for _ in range(2):
+            seen.append(exploring.later("a", lambda: seen.append("worked") or "found"))
+        await asyncio.wait_for(arrived.wait(), 10)
+        seen.append(exploring.later("a", lambda: "again"))
+
+    asyncio.run(page())
+    assert [each for each in seen if each != "worked"] == [None, None, "found"]
+    assert seen.count("worked") == 1
