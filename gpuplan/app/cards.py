@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeVar
 
 from gpuplan.app.state import Workbook
+from gpuplan.report.table import Table, screen
 from gpuplan.wording import money
 
 COLOURS = 8
@@ -18,11 +19,6 @@ T = TypeVar("T")
 def cell(text: str, *, key: str = "", numeric: bool = False, tone: str = "") -> Cell:
     """A cell of a table; ``key`` names the number's trail."""
     return {"text": text, "key": key, "numeric": numeric, "tone": tone}
-
-
-def figures_row(first: Cell, *texts: str, tone: str = "") -> list[Cell]:
-    """A row that begins with a name and goes on with numbers."""
-    return [first, *(cell(text, numeric=True, tone=tone) for text in texts)]
 
 
 def heads(*texts: str, numeric: Collection[int] = ()) -> list[dict[str, Any]]:
@@ -40,6 +36,14 @@ def table(
 ) -> dict[str, Any]:
     """A table; ``more`` is what is said below it."""
     return {"title": title, "heads": heads, "rows": rows, "more": more}
+
+
+def drawn(found: Table, *, title: str = "", first: Sequence[Cell] = ()) -> dict[str, Any]:
+    """A table of the report as a card draws it; ``first`` are cells that its first rows begin with on the screen."""
+    data = screen(found) | {"title": title}
+    for row, shown in zip(data["rows"], first, strict=False):
+        row[0] = shown
+    return data
 
 
 def figure(label: str, value: str, note: str, key: str = "") -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.alternatives import rentals
-from gpuplan.app.cards import Cell, bare, cell, details, figure, group_cell, heads, table
+from gpuplan.app.cards import Cell, bare, cell, details, drawn, figure, group_cell, heads, table
 from gpuplan.app.header import excluded, field_data
 from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
@@ -21,7 +21,7 @@ from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import amount, group_names, number, percent
 from gpuplan.report.charts import cost as charts
 from gpuplan.report.colours import PARTS
-from gpuplan.report.tables.cost import INTERNAL
+from gpuplan.report.tables.cost import INTERNAL, cost_by_group, cost_by_year
 from gpuplan.scenario import STATED, field_of
 from gpuplan.wording import (
     BASIS_WORDS,
@@ -302,32 +302,7 @@ def years_table(workbook: Workbook) -> dict[str, Any]:
     )
     if costs is None or not data["open"]:
         return data
-    years = charts.year_names(costs)
-    rows = [
-        [cell(part.name), *(cell(bare(value) if value else "\u2013", numeric=True) for value in part.yearly)]
-        for part in costs.parts
-    ]
-    rows.append(
-        [
-            cell("All parts", tone="total"),
-            *(
-                cell(bare(value), key=f"cost.years.{at}", numeric=True, tone="total")
-                for at, value in enumerate(costs.cash)
-            ),
-        ]
-    )
-    rows.append([cell("GPU hosts"), *(cell(number(hosts), numeric=True) for hosts in costs.hosts)])
-    rows.append([cell("GPUs"), *(cell(number(gpus), numeric=True) for gpus in costs.gpus)])
-    rows.append(
-        [
-            cell("GPU-hours used"),
-            cell("\u2013", numeric=True),
-            *(cell(number(round(used)), numeric=True) for used in costs.used_gpu_hours),
-        ]
-    )
-    columns = heads(costs.currency, *years, numeric=tuple(range(1, len(years) + 1)))
-    more = "Hosts bought for growth are paid in the year in which they are needed; what was bought stays."
-    return data | {"tables": [table(columns, rows, more=more)]}
+    return data | {"tables": [drawn(cost_by_year(workbook.plan))]}
 
 
 def groups_data(workbook: Workbook) -> dict[str, Any]:
@@ -336,20 +311,12 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
     if costs is None or not costs.groups:
         return {"shown": False}
     names = group_names(plan)
-    rows = [
-        [
-            group_cell(workbook, each.id, names[each.id]),
-            cell(bare(each.total), key=f"groups.{each.id}.cost", numeric=True),
-            cell(f"{each.share:.0%}".replace("%", " %"), numeric=True),
-        ]
-        for each in costs.groups
-    ]
-    columns = heads("Group", f"{costs.currency}, all years", "Share", numeric=(1, 2))
+    groups = [group_cell(workbook, each.id, names[each.id]) for each in costs.groups]
     return {
         "shown": True,
         "title": "By group",
         "hint": "by the GPUs that each demands",
-        "tables": [table(columns, rows)],
+        "tables": [drawn(cost_by_group(plan, costs), first=groups)],
         "stale": workbook.stale,
     }
 

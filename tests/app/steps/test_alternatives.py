@@ -35,8 +35,8 @@ def test_nothing_is_worked_out_before_it_is_opened(
     catalog: Catalog, name: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     book = book_of(catalog, name)
-    for work in ("silo_costs", "rent_or_buy", "posture_costs"):
-        monkeypatch.setattr(step, work, lambda *_: pytest.fail("planned again"))
+    for room, work in ((step, "silo_costs"), (step.tables, "rent_terms"), (step, "posture_costs")):
+        monkeypatch.setattr(room, work, lambda *_: pytest.fail("planned again"))
     data = FOLDS[key](book)
     assert data["shown"] == (name != "blank")
     assert (data["open"], data["tables"]) == (False, [])
@@ -62,9 +62,9 @@ def test_silos_are_compared_with_the_pool(catalog: Catalog) -> None:
     assert f"the pool saves USD {bare(found.saved)}" in data["text"][0]
     assert "27.5 % of the time" in data["text"][1]
     shown = rows(data)
-    assert list(shown) == [*(g.name for g in book.plan.groups), "All silos", "The pool"]
+    assert list(shown) == [*(g.name for g in book.plan.groups), "All silos", "Pooled"]
     assert shown["All silos"][4]["text"] == bare(found.net_present)
-    assert shown["The pool"][1]["text"] == str(found.pool_hosts)
+    assert shown["Pooled"][1]["text"] == str(found.pool_hosts)
     assert found.excludes
     assert data["text"][2] == f"Not in these costs: {'; '.join(found.excludes)}."
 

@@ -13,6 +13,7 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
+from gpuplan.app.cards import bare
 from gpuplan.app.header import drawer_data, step_of, strip_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import cost as step
@@ -140,8 +141,8 @@ def test_the_chart_and_its_tables_hold_all_the_money(catalog: Catalog) -> None:
     assert spec == json.loads(json.dumps(spec, allow_nan=False))
     book.fold("cost-years", True)
     table = rows(step.years_table(book))
-    assert [c["text"] for c in table["All parts"][1:]] == [step.bare(cash) for cash in costs.cash]
-    assert [c["text"] for c in table["GPU hosts"][1:]] == [str(n) for n in costs.hosts]
+    assert [c["text"] for c in table["All parts"][1:]] == [*map(bare, costs.cash), bare(costs.total)]
+    assert [c["text"] for c in table["GPU hosts"][1:]] == [*map(str, costs.hosts), ""]
     assert list(rows(step.parts_data(book))) == [*(p.name for p in costs.parts), "All parts"]
 
 
