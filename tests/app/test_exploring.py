@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
 import pytest
+from waiting import LONG_S, soon
 
 from gpuplan import load_scenario, make_plan
 from gpuplan.app.exploring import Exploring
@@ -15,11 +15,7 @@ pytestmark = pytest.mark.usefixtures("plain_script")
 
 
 def ended(exploring: Exploring) -> None:
-    for _ in range(1200):
-        if exploring.runner.state != "running":
-            return
-        time.sleep(0.05)
-    raise AssertionError("still running after a minute")
+    soon(lambda: exploring.runner.state != "running", "it is still running", LONG_S)
 
 
 def test_a_design_is_tried_at_the_ends_of_its_ranges(catalog: Catalog) -> None:

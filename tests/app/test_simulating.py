@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
+from waiting import LONG_S, soon
 
 from gpuplan import load_scenario
 from gpuplan.app.simulating import Simulating
@@ -13,11 +12,7 @@ pytestmark = pytest.mark.usefixtures("plain_script")
 
 
 def ended(simulating: Simulating) -> None:
-    for _ in range(1200):
-        if simulating.runner.state != "running":
-            return
-        time.sleep(0.05)
-    raise AssertionError("still running after a minute")
+    soon(lambda: simulating.runner.state != "running", "it is still running", LONG_S)
 
 
 def test_a_design_is_simulated_with_a_few_numbers_of_hosts() -> None:
