@@ -13,7 +13,7 @@ UPGRADE ?= --upgrade
 SINCE ?= HEAD
 
 .DEFAULT_GOAL := help
-.PHONY: help app lab test check pythons bench format golden pictures house same bundle update sbom clean
+.PHONY: help app lab quick test check pythons bench format golden pictures house same bundle update sbom clean
 
 help: ## list what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -23,6 +23,9 @@ app: $(VENV)/.app ## set up and open the workbook on http://localhost:8866 (PORT
 
 lab: $(VENV)/.dev ## set up and open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
+
+quick: $(VENV)/.dev ## set up and run the tests of the models and of the plan, of the layers, and one journey through the app
+	$(BIN)/python -m pytest -m "not slow" --numprocesses=2 tests/models tests/plan tests/test_layers.py tests/app/test_tour_browser.py
 
 test: $(VENV)/.dev $(VENV)/.proxy ## set up and run every test
 	$(BIN)/python -m pytest -m "not browser" --numprocesses=logical --maxprocesses=8

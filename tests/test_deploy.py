@@ -10,15 +10,14 @@ import socket
 import ssl
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
+from waiting import LIMIT_S, soon
 
 from gpuplan import cli
 
@@ -118,20 +117,22 @@ def test_nginx_takes_the_file_and_logs_no_token(nginx: tuple[list[str], int], tm
     )
     process = subprocess.Popen(command)
     try:
-        end = time.monotonic() + 20
-        status: Any = None
-        while status is None and time.monotonic() < end:
+
+        def status() -> int | None:
             try:
-                with opener.open(f"https://localhost:{port}/page?token=of-the-team", timeout=10) as answer:
-                    status = answer.status
+                with opener.open(
+                    f"https://localhost:{port}/page?token=of-the-team", timeout=LIMIT_S
+                ) as answer:
+                    return int(answer.status)
             except urllib.error.HTTPError as error:
-                status = error.code
+                return error.code
             except urllib.error.URLError:
-                time.sleep(0.05)
-        assert status == 502, "there is no server behind it"
+                return None  # it does not listen yet
+
+        assert soon(status) == 502, "there is no server behind it"
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(LIMIT_S)
     logged = {path.name: path.read_text() for path in tmp_path.glob("*.log")}
     assert '"GET /page" 502' in logged["gpuplan.log"]
     assert not any("of-the-team" in text for text in logged.values())

@@ -10,11 +10,11 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 import venv
 from pathlib import Path
 
 import pytest
+from waiting import LIMIT_S, soon
 
 from gpuplan.app.serve import HEALTH
 from gpuplan.cli.serving import BASE_URL, TOKEN
@@ -169,9 +169,7 @@ def test_its_steps_work_in_fresh_environments(tmp_path: Path) -> None:
             command, cwd=elsewhere, env=clean | {TOKEN: "hunter2"}, stdout=file, stderr=subprocess.STDOUT
         )
     try:
-        end = time.monotonic() + 60
-        while " is running at " not in log.read_text() and process.poll() is None and time.monotonic() < end:
-            time.sleep(0.1)
+        soon(lambda: " is running at " in log.read_text() or process.poll() is not None, limit_s=2 * LIMIT_S)
         found = re.search(r"http://127\.0\.0\.1:(\d+)/team/gpu/ ", log.read_text())
         assert found, log.read_text()
         asked = [word.replace("8866", found[1]) for word in health_command()]
@@ -181,5 +179,5 @@ def test_its_steps_work_in_fresh_environments(tmp_path: Path) -> None:
         assert wrong.returncode == 1
     finally:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(LIMIT_S) == 0
     assert not list(elsewhere.glob("gpuplan-*")), "it leaves nothing behind"

@@ -10,7 +10,6 @@ import random
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import LIMIT_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.analysis import explore as module
@@ -661,13 +661,9 @@ def test_workers_end_with_the_command(how: signal.Signals) -> None:
     started = children(process.pid)
     assert len(started) >= 2
     os.kill(process.pid, how)
-    process.wait(timeout=20)
+    process.wait(timeout=LIMIT_S)
     process.stdout.close()
-    for _ in range(200):
-        if not any(map(alive, started)):
-            break
-        time.sleep(0.05)
-    assert not any(map(alive, started))
+    soon(lambda: not any(map(alive, started)), "a worker still runs")
 
 
 def test_the_frontier_needs_no_more_than_its_definition() -> None:

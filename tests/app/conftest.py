@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import signal
@@ -20,6 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from browsing import TITLES, go, take
+from waiting import LIMIT_S, soon
 
 ROOT = Path(__file__).resolve().parents[2]
 HEALTH = "voila/templates/gpuplan/static/health.txt"
@@ -69,6 +72,19 @@ def browser() -> Iterator[Any]:
             missing("Chromium")
         yield chromium
         chromium.close()
+
+
+def new_context(browser: Any, **options: Any) -> Any:
+    """Somebody's browser: cookies, storage and what was loaded once are their own."""
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+    context.set_default_timeout(1000 * LIMIT_S)
+    return context
+
+
+@pytest.fixture(scope="session")
+def household(browser: Any) -> Callable[[bool], Any]:
+    """The browser that most tests share, as loading all of the page anew takes longer than a test; and one for axe, without the policy."""
+    return functools.cache(lambda bypass_csp: new_context(browser, bypass_csp=bypass_csp))
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -124,7 +140,7 @@ class Server:
         address = f"{url.scheme}://{host or url.hostname}:{url.port}{url.path}{path}"
         request = urllib.request.Request(address, data=data, headers=headers, method=method)
         try:
-            with OPENER.open(request, timeout=30) as answer:
+            with OPENER.open(request, timeout=LIMIT_S) as answer:
                 return answer.status, answer.read().decode(), answer.headers
         except urllib.error.HTTPError as error:
             with error:
@@ -152,15 +168,12 @@ class Server:
         ordinary = [pid for pid in children_of(self.process.pid) if pid not in forking]
         return [*ordinary, *(kernel for pid in forking for kernel in children_of(pid))]
 
-    def wait_kernels(self, number: int, timeout: float = 60) -> list[int]:
-        """Wait until it has so many kernels, and still has half a second later."""
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
-            if len(self.kernels()) == number:
-                time.sleep(0.5)
-                if len(self.kernels()) == number:
-                    break
+    def wait_kernels(self, number: int, timeout: float = LIMIT_S) -> list[int]:
+        """Wait until it has so many kernels, and none of them is only on its way: the same ones, looked at again and again."""
+        end, seen = time.monotonic() + timeout, [[-1]]
+        while time.monotonic() < end and not (len(seen[-1]) == number and seen[-1:] * 5 == seen[-5:]):
             time.sleep(0.1)
+            seen.append(sorted(self.kernels()))
         return self.kernels()
 
     def stop(self, number: int = signal.SIGTERM) -> int:
@@ -168,7 +181,7 @@ class Server:
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
-            return self.process.wait(20)
+            return self.process.wait(LIMIT_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
@@ -203,14 +216,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., S
             )
         running = Server(process, "", log)
         started.append(running)
-        end = time.monotonic() + 60
-        while time.monotonic() < end and process.poll() is None:
-            if " is running at " in running.text:
-                running.url = running.text.partition(" is running at ")[2].split()[0]
-                assert running.healthy()
-                return running
-            time.sleep(0.05)
-        raise AssertionError(f"the server did not start:\n{running.text}")
+        soon(
+            lambda: " is running at " in running.text or process.poll() is not None,
+            "the server did not start",
+            120,
+        )
+        assert process.poll() is None, f"the server did not start:\n{running.text}"
+        running.url = running.text.partition(" is running at ")[2].split()[0]
+        assert running.healthy()
+        return running
 
     yield start
     for running in started:
@@ -230,20 +244,31 @@ class Visit:
         """Go to the address and wait for a text that a widget shows."""
         self.page.goto(url)
         if text:
-            self.page.get_by_text(text).first.wait_for(timeout=30000)
+            self.page.get_by_text(text).first.wait_for()
         return self
 
-    def step(self, example: str, name: str) -> Any:
+    def start(self, url: str) -> Visit:
+        """Go to the start page of the workbook."""
+        self.page.goto(url)
+        self.page.locator(".gp-pick").first.wait_for()
+        return self
+
+    def design(self, url: str) -> Visit:
+        """Go to an address that opens with a design."""
+        self.page.goto(url)
+        self.page.get_by_role("heading", name=TITLES["usecases"], level=1).wait_for()
+        return self
+
+    def step(self, example: str, step: str) -> Any:
         """Take an example and go to a step."""
-        self.page.get_by_text(example).first.click()
-        self.page.locator("nav").get_by_text(name).click()
-        self.page.get_by_role("heading", name=name, level=1).wait_for()
+        take(self.page, example)
+        go(self.page, step)
         return self.page
 
     def unfold(self) -> None:
         """Open all that is folded on this step."""
-        for folded in self.page.locator(".gp-page:visible summary").all():
-            folded.click()
+        folded = self.page.locator(".gp-page:visible details:not([open]) > summary")
+        folded.evaluate_all("(all) => all.forEach((each) => each.click())")
 
     def faults(self) -> list[str]:
         """What axe finds wrong with the page, and whether it scrolls sideways; the context has to bypass the policy."""
@@ -254,61 +279,94 @@ class Visit:
         return found if fits else [*found, "scrolls sideways"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def app(server: Callable[..., Any]) -> Any:
     """`gpuplan app` without a file."""
     return server()
 
 
 @pytest.fixture
-def example(app: Any, page: Callable[..., Any]) -> Iterator[Callable[[str, str], Any]]:
-    """Takes an example and goes to a step; no request may leave the machine and no error may be logged."""
-    opened = page().open(app.url, "Enterprise example")
-    yield opened.step
+def visit(app: Any, tab: Callable[..., Visit]) -> Iterator[Visit]:
+    """The start page; no request may leave the machine and no error may be logged."""
+    opened = tab().start(app.url)
+    yield opened
     assert opened.external == []
     assert opened.errors == []
 
 
 @pytest.fixture
-def audited(app: Any, browser: Any, page: Callable[..., Any]) -> Callable[[str, int], Any]:
+def example(visit: Visit) -> Callable[[str, str], Any]:
+    """Takes an example and goes to a step."""
+    return visit.step
+
+
+@pytest.fixture
+def audited(app: Any, tab: Callable[..., Visit]) -> Callable[[str, int], Visit]:
     """Opens the app in a theme and width for :meth:`Visit.faults`."""
 
-    def opened(theme: str, width: int) -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 900}, bypass_csp=True)
-        return page(context).open(f"{app.url}?theme={theme}", "Enterprise example")
+    def opened(theme: str, width: int) -> Visit:
+        visit = tab(bypass_csp=True)
+        visit.page.set_viewport_size({"width": width, "height": 900})
+        return visit.start(f"{app.url}?theme={theme}")
 
     return opened
 
 
+def watched(context: Any) -> Visit:
+    """A new tab that records requests beyond localhost (all fail) and errors."""
+    visit = Visit(context.new_page(), context)
+
+    def request(request: Any) -> None:
+        url = urlsplit(request.url)
+        if url.hostname not in ("localhost", "127.0.0.1", None):
+            visit.external.append(request.url)
+
+    def console(message: Any) -> None:
+        if message.type == "error":
+            visit.errors.append(message.text)
+
+    visit.page.on("request", request)
+    visit.page.on("console", console)
+    visit.page.on("pageerror", lambda error: visit.errors.append(str(error)))
+    return visit
+
+
+# Each page says farewell to its server when it closes. Its context stays until the browser ends: closing it would cut the
+# farewell off, and leave a kernel that the next test counts.
+
+
 @pytest.fixture
 def page(browser: Any) -> Iterator[Callable[..., Visit]]:
-    """Factory: a page in its own context that records requests beyond localhost (all fail) and errors."""
+    """Factory: a page in a browser of its own, as of another person."""
     contexts: list[Any] = []
 
     def new(context: Any = None, **options: Any) -> Visit:
-        context = context or browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        contexts.append(context)
-        visit = Visit(context.new_page(), context)
-
-        def request(request: Any) -> None:
-            url = urlsplit(request.url)
-            if url.hostname not in ("localhost", "127.0.0.1", None):
-                visit.external.append(request.url)
-
-        def console(message: Any) -> None:
-            if message.type == "error":
-                visit.errors.append(message.text)
-
-        visit.page.on("request", request)
-        visit.page.on("console", console)
-        visit.page.on("pageerror", lambda error: visit.errors.append(str(error)))
-        return visit
+        contexts.append(context or new_context(browser, **options))
+        return watched(contexts[-1])
 
     yield new
-    # Each page says farewell to its server when it closes. The context stays until the browser ends: closing it
-    # would cut the farewell off, and leave a kernel that the next test counts.
     for context in contexts:
         for open_page in context.pages:
+            open_page.close()
+
+
+@pytest.fixture
+def tab(household: Callable[[bool], Any]) -> Iterator[Callable[..., Visit]]:
+    """Factory: a tab in the browser that tests share; cookies and storage are as new."""
+    contexts: list[Any] = []
+
+    def new(bypass_csp: bool = False) -> Visit:
+        context = household(bypass_csp)
+        if context not in contexts:
+            context.clear_cookies()
+            contexts.append(context)
+        return watched(context)
+
+    yield new
+    for context in contexts:
+        for open_page in context.pages:
+            with contextlib.suppress(Exception):  # it may show nothing, or have crashed
+                open_page.evaluate("localStorage.clear()")
             open_page.close()
 
 

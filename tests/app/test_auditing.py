@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
+from waiting import LONG_S, soon
 
 from gpuplan import load_scenario
 from gpuplan.app.auditing import MOST_BYTES, Auditing
@@ -31,11 +31,7 @@ def send(auditing: Auditing, text: str = JOBS, name: str = "jobs.csv", piece: in
 
 
 def ended(auditing: Auditing) -> None:
-    for _ in range(1200):
-        if auditing.runner.state != "running":
-            return
-        time.sleep(0.05)
-    raise AssertionError("still running after a minute")
+    soon(lambda: auditing.runner.state != "running", "it is still running", LONG_S)
 
 
 def test_a_file_arrives_in_pieces_and_is_removed_when_it_is_forgotten(auditing: Auditing) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from waiting import LIMIT_S, LONG_S, soon
 
 from gpuplan import load_scenario, make_plan
 from gpuplan.app import background
@@ -21,11 +21,15 @@ SIMULATE = ("demand", "-", "--simulate", "--progress")
 
 
 def wait(runner: Runner, until: Callable[[], bool]) -> None:
-    for _ in range(1200):
-        if until():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"still {runner.state} after a minute: {runner.error}")
+    soon(until, f"it never came to that: {runner.error}", LONG_S)
+
+
+def wait_followed() -> None:
+    """Wait until nothing more is read of any command."""
+    for thread in threading.enumerate():
+        if "_follow" in thread.name:
+            thread.join(LIMIT_S)
+            assert not thread.is_alive()
 
 
 def starter() -> bytes:
@@ -61,9 +65,9 @@ def test_cancelling_ends_the_process_and_keeps_what_was_found() -> None:
     assert process is not None
     runner.cancel()
     assert runner.state == "cancelled"
-    assert process.wait(timeout=20) != 0
     found = len(runner.found)
-    time.sleep(0.3)
+    assert process.wait(timeout=LIMIT_S) != 0
+    wait_followed()
     assert (len(runner.found), runner.state) == (found, "cancelled")
     runner.clear()
     assert (runner.state, runner.found) == ("idle", [])
@@ -93,7 +97,7 @@ def test_the_page_is_told_in_its_own_loop_and_goes_on_meanwhile(monkeypatch: pyt
         return threading.get_ident()
 
     with ThreadPoolExecutor(1) as own:  # a thread without the loop of a browser
-        at_home = own.submit(lambda: asyncio.run(asyncio.wait_for(page(), 60))).result()
+        at_home = own.submit(lambda: asyncio.run(asyncio.wait_for(page(), LIMIT_S))).result()
     assert threads == {at_home}
     assert beats > 10
 

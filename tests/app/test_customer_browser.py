@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import at, download, enter, go, have, is_value, notice
 
+from gpuplan.report import KINDS
 from gpuplan.scenario import decode_scenario
 
 docx = pytest.importorskip("docx")
@@ -25,29 +27,36 @@ def template() -> bytes:
     return stream.getvalue()
 
 
+INTERNAL = "internal.margin"
+ELECTRICITY = "prices.electricity-kwh"
+
+
 def test_the_customer_sees_gets_and_changes_nothing_internal(example: Callable[[str, str], Any]) -> None:
-    page = example("Starter example", "Cost")
+    page = example("starter", "cost")
 
-    def downloaded(name: str) -> bytes:
-        with page.expect_download(timeout=60000) as waiting:
-            page.get_by_role("button", name=name, exact=True).click()
-        return Path(waiting.value.path()).read_bytes()
+    def downloaded(key: str) -> bytes:
+        return Path(download(page, key).path()).read_bytes()
 
-    page.get_by_text("Internal: not for the customer").click()
-    page.get_by_role("textbox", name="Internal notes").fill("Zebra: ask Bob.\nNot before Monday.")
-    page.get_by_label("Margin", exact=True).fill("20 %")
-    page.get_by_label("Margin", exact=True).press("Tab")
-    page.get_by_role("cell", name="All that is sold").wait_for()
-    gpu = page.get_by_label(re.compile("^Price, RTX 8000|^Price, Quadro|^Price, Tesla")).first
+    def unfold_internal() -> None:
+        have(page, "details", INTERNAL).locator("summary").click()
+
+    unfold_internal()
+    at(page, "internal.notes").fill("Zebra: ask Bob.\nNot before Monday.")
+    enter(page, INTERNAL, "20 %")
+    have(page, ".gp-card", INTERNAL).locator("table").wait_for()
+    gpu = page.locator("input[data-at^='prices.gpus/']").first
     assert gpu.get_attribute("placeholder")
-    page.locator("small", has_text="the customer pays").first.wait_for()
+    sold = have(page, ".gp-sheet tbody", gpu.get_attribute("data-at")).locator(
+        "small", has_text=re.compile(r"\d")
+    )
+    sold.first.wait_for()  # what the customer pays
 
-    view = page.get_by_role("button", name="Customer view")
+    view = at(page, "view")
     view.focus()
     page.keyboard.press("Enter")
-    page.get_by_text("Internal: not for the customer").wait_for(state="detached")
-    page.get_by_text("Prices of this offer stay as they are").wait_for()
-    assert view.get_attribute("aria-pressed") == "true"
+    at(page, INTERNAL).wait_for(state="hidden")
+    page.locator("[data-at=view][aria-pressed=true]").wait_for()
+    page.locator("input[data-at^='prices.gpus/'][readonly]").first.wait_for()  # prices of this offer stay
     assert not re.search(
         "zebra|margin|we pay|we earn|back to the catalog", page.locator("body").inner_text(), re.I
     )
@@ -55,39 +64,38 @@ def test_the_customer_sees_gets_and_changes_nothing_internal(example: Callable[[
     assert not gpu.get_attribute("placeholder")
     before = gpu.input_value()
     gpu.press("7")
-    page.get_by_text("This is a price of this offer").wait_for()
+    have(page, ".gp-sheet tbody", gpu.get_attribute("data-at")).locator(".gp-problem:visible").wait_for()
     assert gpu.input_value() == before
-    electricity = page.get_by_label("Price, Electricity")
-    electricity.fill("0.2")
-    electricity.press("Tab")
-    page.get_by_role("button", name="Share link").click()
+    enter(page, ELECTRICITY, "0.2")
+    at(page, "share").click()
     page.locator(".gp-notice").get_by_text(re.compile("version for the customer")).wait_for()
-    theirs = decode_scenario(downloaded("Save"))
+    theirs = decode_scenario(downloaded("save"))
     assert theirs.internal.margin is None and theirs.internal.notes is None
-    assert theirs.get("prices.electricity-kwh") == 0.2
-    page.get_by_text("is the version for the customer").wait_for()
+    assert theirs.get(ELECTRICITY) == 0.2
+    notice(page, "note", "starter-example.yaml", "customer")
 
-    page.locator("nav").get_by_text("Deliver").click()
-    chooser = page.get_by_label("Choose a DOCX file")
+    go(page, "deliver")
+    chooser = page.locator("input[type=file][accept*=docx]")
     wrong = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"no document"}
     chooser.set_input_files(wrong)
-    page.get_by_text("notes.txt was not taken: template is no DOCX file").wait_for()
+    card = page.locator(".gp-card", has=chooser).last
+    card.get_by_text(re.compile("notes.txt.*DOCX")).first.wait_for()
     chooser.set_input_files({"name": "acme.docx", "mimeType": "", "buffer": template()})
-    page.get_by_text("acme.docx is used for the next download").wait_for()
-    with zipfile.ZipFile(io.BytesIO(downloaded("Download: Design document, to edit (DOCX)"))) as packed:
+    card.get_by_text("acme.docx").first.wait_for()
+    at(page, "remove-docx").wait_for()
+    with zipfile.ZipFile(io.BytesIO(downloaded("deliver-docx"))) as packed:
         inside = b"".join(packed.read(name) for name in packed.namelist() if name.endswith(".xml")).decode()
     assert "ACME letterhead" in inside and "Zebra" not in inside
-    page.get_by_text("Made: Design document, to edit").wait_for()
-    page.get_by_role("button", name="Remove").click()
-    page.get_by_text("what it says is not").wait_for()
+    page.get_by_text(KINDS["docx"]).nth(1).wait_for()  # that it is made
+    at(page, "remove-docx").click()
+    at(page, "remove-docx").wait_for(state="detached")
 
     page.reload()  # the customer still looks on, and nothing of our own is lost
-    page.get_by_text("Files for the customer to keep").wait_for()
-    assert view.get_attribute("aria-pressed") == "true"
+    page.locator("nav [aria-current=step][data-at=deliver]").wait_for()
+    page.locator("[data-at=view][aria-pressed=true]").wait_for()
     view.click()
-    page.locator("nav").get_by_text("Cost").click()
-    page.get_by_text("Internal: not for the customer").click()
-    notes = page.get_by_role("textbox", name="Internal notes")
-    assert notes.input_value() == "Zebra: ask Bob.\nNot before Monday."
-    assert view.get_attribute("aria-pressed") == "false"
-    assert electricity.input_value() == "0.2"
+    page.locator("[data-at=view][aria-pressed=false]").wait_for()
+    go(page, "cost")
+    unfold_internal()
+    is_value(page, "internal.notes", "Zebra: ask Bob.\nNot before Monday.")
+    is_value(page, ELECTRICITY, "0.2")

@@ -8,11 +8,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import zipfile
 from pathlib import Path
 
 import pytest
+from waiting import LIMIT_S, LONG_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.app.delivering import Delivering
@@ -35,12 +35,10 @@ def plan() -> Plan:
 
 
 def wait(delivering: Delivering) -> None:
-    end = time.monotonic() + 120
-    while delivering.runner.state == "running" and time.monotonic() < end:
-        time.sleep(0.02)
+    soon(lambda: delivering.runner.state != "running", "it is still running", LONG_S)
     for thread in threading.enumerate():  # without an event loop it tells of the end after it has said it
         if "_follow" in thread.name:
-            thread.join(10)
+            thread.join(LIMIT_S)
 
 
 def runs(pid: int) -> bool:
@@ -105,11 +103,14 @@ def test_two_quick_clicks_give_both_files_and_a_third_gives_none_twice(plan: Pla
     for kind in ("yaml", "terraform", "yaml", "terraform"):
         delivering.start(plan.scenario, kind)
     found = []
-    end = time.monotonic() + 120
-    while len(found) < 2 and time.monotonic() < end:
+
+    def both() -> bool:
         wait(delivering)
         while ready := delivering.take():
             found.append(ready[0])
+        return len(found) >= 2
+
+    soon(both)
     assert found == ["starter-example.yaml", "starter-example-terraform.zip"]
     assert delivering.runner.state == "done"
     assert list(made.iterdir()) == []
@@ -178,9 +179,7 @@ def test_a_page_that_closes_meanwhile_leaves_nothing(made: Path) -> None:
     session.kill()
     session.wait()
     session.stdout.close()
-    end = time.monotonic() + 60
-    while runs(child) and time.monotonic() < end:
-        time.sleep(0.05)
+    soon(lambda: not runs(child), "the child of the session still runs")
     assert list(made.iterdir()) == []
 
 

@@ -7,12 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import soon
 
 pytest.importorskip("jupyter_server")
 
@@ -75,12 +75,9 @@ def session(nursery: Nursery, tmp_path: Path) -> Iterator[Callable[..., Session]
         each.end()
 
 
-def gone(pid: int, within_s: float = 10) -> bool:
-    """Whether a process ends in time and leaves no entry in the table of processes."""
-    end = time.monotonic() + within_s
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < end:
-        time.sleep(0.02)
-    return not Path(f"/proc/{pid}").exists()
+def gone(pid: int) -> bool:
+    """Whether a process ends and leaves no entry in the table of processes."""
+    return soon(lambda: not Path(f"/proc/{pid}").exists(), f"process {pid} is still there")
 
 
 def test_session_is_a_process_of_its_own(session: Callable[..., Session], tmp_path: Path) -> None:

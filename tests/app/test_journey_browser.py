@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import at, caught_up, wait_figure
+from waiting import LONG_S
 
 from gpuplan.app.state import STEPS
 from gpuplan.report import KINDS
 
 pytestmark = pytest.mark.browser
 
+TITLES = dict(STEPS)
 FOCUS = """() => {
   const node = document.activeElement;
   const { outlineStyle, outlineWidth } = getComputedStyle(node);
   const box = node.getBoundingClientRect();
   return {
-    name: node.getAttribute("aria-label") ?? node.labels?.[0]?.innerText ?? node.innerText ?? "",
+    name: node.dataset.at ?? "",
     lost: node === document.body,
     seen: outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 && box.width > 0 && box.height > 0,
     where: node.outerHTML.slice(0, 120),
@@ -47,95 +50,96 @@ CUT = """(height) => {
 
 
 def focus(page: Any, passed: list[str] | None = None) -> str:
-    """Name of what has the focus, which must be seen."""
+    """Key of what has the focus, which must be seen."""
     found = page.evaluate(FOCUS)
     assert found["seen"] and not found["lost"], (found["where"], passed)
     return str(found["name"])
 
 
 def tab_to(page: Any, name: str, key: str = "Tab") -> None:
-    """Press a key until something of that name has the focus; every stop on the way must be seen."""
+    """Press a key until what has this key has the focus; every stop on the way must be seen."""
     passed: list[str] = []
     for _ in range(150):
         page.keyboard.press(key)
         passed.append(focus(page, passed))
-        if re.search(name, passed[-1]):
+        if passed[-1] == name:
             return
     raise AssertionError(f"no {name} among {passed}")
 
 
-def wait_figure(page: Any, label: str, value: str) -> None:
-    page.locator(".gp-figure", has=page.locator("small", has_text=re.compile(f"^{label}$"))).locator(
-        "b", has_text=re.compile(f"^{value}$")
-    ).wait_for(timeout=5000)
-
-
-def test_the_journey_with_the_keyboard_alone(app: Any, page: Callable[..., Any]) -> None:
-    visit = page().open(app.url, "Enterprise example")
+def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) -> None:
+    visit = tab().start(app.url)
     page = visit.page
     press = page.keyboard.press
 
-    tab_to(page, "Enterprise example")
+    tab_to(page, "enterprise")
     press("Enter")
-    wait_figure(page, "Hosts", "8")
-    page.get_by_label("People, Data scientists").wait_for()
-    assert "Use cases" in focus(page), "what was pressed is gone: the focus is on the step that came"
+    wait_figure(page, "totals.hosts", "8")
+    at(page, "groups.data-scientists.people").wait_for()
+    caught_up(page)
+    assert focus(page) == "usecases", "what was pressed is gone: the focus is on the step that came"
 
-    tab_to(page, "^Hosts\n", "Shift+Tab")
+    tab_to(page, "totals.hosts", "Shift+Tab")
     press("Enter")
     drawer = page.locator(".gp-drawer")
-    drawer.get_by_text("Why 8 hosts?").wait_for()
-    tab_to(page, "vGPU cluster: hosts for the demand")
+    formula = drawer.locator(".gp-formula")
+    formula.filter(has_text=re.compile(r"= 8\b")).wait_for()
+    tab_to(page, "pools.vgpu.hosts_for_demand")
     press("Enter")
-    drawer.get_by_text("Why 7 hosts?").wait_for()
+    formula.filter(has_text=re.compile(r"= 7\b")).wait_for()
     press("Escape")
     drawer.wait_for(state="detached")
-    assert focus(page).startswith("Hosts"), "back at the figure that was asked"
+    assert focus(page) == "totals.hosts", "back at the figure that was asked"
 
-    tab_to(page, "^Stated total")
+    tab_to(page, "demand.stated_gpus")
     press("Control+a")
     page.keyboard.type("30")
-    wait_figure(page, "Hosts", "9")
-    tab_to(page, "^Bitfusion may be used")
+    wait_figure(page, "totals.hosts", "9")
+    tab_to(page, "platform.bitfusion")
     press("Control+z")
-    wait_figure(page, "Hosts", "8")
+    wait_figure(page, "totals.hosts", "8")
     focus(page)
 
-    tab_to(page, "Hosts and", "Shift+Tab")
+    tab_to(page, "hosts", "Shift+Tab")
     press("Enter")
-    page.get_by_role("heading", name="Hosts and availability", level=1).wait_for()
-    assert "Hosts and" in focus(page)
-    tab_to(page, r"N\+1")
+    page.get_by_role("heading", name=TITLES["hosts"], level=1).wait_for()
+    caught_up(page)
+    assert focus(page) == "hosts"
+    tab_to(page, "n1")
     press("ArrowRight")
-    wait_figure(page, "Hosts", "9")
-    assert "N+2" in focus(page)
+    wait_figure(page, "totals.hosts", "9")
+    caught_up(page)
+    assert focus(page) == "n2"
     press("Control+z")
-    wait_figure(page, "Hosts", "8")
-    tab_to(page, "Host 3")
+    wait_figure(page, "totals.hosts", "8")
+    tab_to(page, "vgpu-host-3")
     press("Enter")
     page.locator(".gp-host.failed").wait_for()
-    assert "Host 3" in focus(page)
+    caught_up(page)
+    assert focus(page) == "vgpu-host-3"
 
-    tab_to(page, "Deliver", "Shift+Tab")
+    tab_to(page, "deliver", "Shift+Tab")
     for step, title in STEPS[1:]:
         if step in ("usecases", "hosts"):
             continue
-        tab_to(page, title, "Shift+Tab" if step == "demand" else "Tab")
+        tab_to(page, step, "Shift+Tab" if step == "demand" else "Tab")
         press("Enter")
         page.locator(f"nav [aria-current=step][data-at={step}]").wait_for()
         page.get_by_role("heading", name=title, level=1).wait_for()
-        assert title in focus(page)
-    tab_to(page, f"Download: {re.escape(KINDS['yaml'])}")
-    with page.expect_download() as download:
+        caught_up(page)
+        assert focus(page) == step
+    tab_to(page, "deliver-yaml")
+    with page.expect_download(timeout=1000 * LONG_S) as download:
         press("Enter")
     assert "name: Enterprise example" in Path(download.value.path()).read_text(encoding="utf-8")
-    page.get_by_text(f"Made: {KINDS['yaml']}").wait_for()
-    assert "Download" in focus(page)
+    page.get_by_text(KINDS["yaml"]).nth(1).wait_for()  # beside the button: that it is made
+    assert focus(page).startswith("deliver-")
 
     page.emulate_media(media="print")
     page.set_viewport_size(A4)
     for step, title in STEPS[1:]:
         page.locator(f"nav [data-at={step}]").dispatch_event("click")  # the list of steps is not printed
         page.get_by_role("heading", name=title, level=1).wait_for()
+        caught_up(page)
         assert page.evaluate(CUT, A4["height"]) == [], f"cut on paper: {title}"
     assert (visit.external, visit.errors) == ([], [])

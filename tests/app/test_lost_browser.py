@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import selectors
 import signal
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from browsing import at, caught_up, enter, figures, go, have, is_value, take, wait_figure, wait_other
 
 pytest.importorskip("voila")
 
@@ -23,8 +22,7 @@ from gpuplan.app.state import Workbook
 
 pytestmark = pytest.mark.browser
 
-ENDED = "This session has ended."
-PRICE = "Price, VMware Cloud Foundation"
+PRICE = "prices.vcf-core-year"
 
 
 class Network:
@@ -123,40 +121,25 @@ def network() -> Iterator[Callable[[Any], Network]]:
         each.close()
 
 
-def figure(page: Any, label: str) -> str:
-    """A figure of the answer strip."""
-    return str(page.locator(".gp-figure", has_text=label).locator("b").inner_text())
-
-
-def wait_figure(page: Any, label: str, value: str, timeout: float = 5000) -> None:
-    page.locator(".gp-figure", has=page.locator("small", has_text=re.compile(f"^{label}$"))).locator(
-        "b", has_text=re.compile(f"^{value}$")
-    ).wait_for(timeout=timeout)
-
-
-def wait_value(page: Any, label: str, value: str) -> None:
-    field = page.get_by_label(label, exact=True)
-    field.wait_for()
-    end = time.monotonic() + 10
-    while field.input_value() != value and time.monotonic() < end:
-        page.wait_for_timeout(50)
-    assert field.input_value() == value
-
-
-def go(page: Any, name: str) -> None:
-    page.locator("nav").get_by_text(name, exact=True).click()
-    page.get_by_role("heading", name=name, level=1).wait_for()
-
-
 def edited(page: Any) -> None:
     """The enterprise example with edits on two steps; the second is on the screen."""
-    page.get_by_text("Enterprise example").first.click()
-    page.get_by_label("Stated total", exact=True).fill("")
-    page.get_by_label("Stated total", exact=True).press("Tab")
-    page.get_by_label("People, Data scientists").fill("64")  # 8 GPUs more
-    wait_figure(page, "Hosts", "10")
-    go(page, "Cost")
-    page.get_by_label(PRICE, exact=True).wait_for()
+    take(page, "enterprise")
+    enter(page, "demand.stated_gpus", "")
+    enter(page, "groups.data-scientists.people", "64")  # 8 GPUs more
+    wait_figure(page, "totals.hosts", "10")
+    go(page, "cost")
+    at(page, PRICE).wait_for()
+
+
+def dialog_of(page: Any) -> Any:
+    """What says that the session has ended."""
+    return page.get_by_role("alertdialog")
+
+
+def reload_from(dialog: Any) -> None:
+    """Wait for the word that the session has ended, and follow its advice."""
+    dialog.wait_for()
+    dialog.locator("#gpuplan-reload").click()
 
 
 def kernel_of(server: Any, before: list[int]) -> int:
@@ -191,92 +174,84 @@ def test_kernel_and_server_can_die_and_the_design_is_there_again(
 ) -> None:
     running = server()
     before = running.wait_kernels(1)
-    visit = page().open(running.url, "Enterprise example")
-    shown = visit.page
-    dialog = shown.get_by_role("alertdialog", name=ENDED)
+    shown = page().start(running.url).page
+    dialog = dialog_of(shown)
     edited(shown)
     kernel = kernel_of(running, before)
-    price = shown.get_by_label(PRICE, exact=True)
+    price = at(shown, PRICE)
 
     for nursery in running.nurseries():
         os.kill(nursery, signal.SIGKILL)
-    price.fill("500")
-    price.press("Tab")
-    shown.locator(".gp-sheet tbody", has_text="VMware Cloud Foundation").get_by_text(
-        "stated in this design"
-    ).wait_for(timeout=5000)
-    other = page().open(running.url, "Enterprise example")
-    other.page.get_by_text("Starter example").first.click()
-    wait_figure(other.page, "GPUs", "16")
+    enter(shown, PRICE, "500")
+    have(shown, ".gp-sheet tbody", PRICE).locator("[data-at^=set-]").wait_for()  # back to the catalog
+    other = page().start(running.url)
+    take(other.page, "starter")
+    wait_figure(other.page, "totals.gpus", "16")
     other.page.close()
 
     os.kill(kernel, signal.SIGKILL)
     price.fill("700")  # nobody has heard of it
-    dialog.wait_for(timeout=10000)
-    shown.get_by_role("button", name="Reload").click()
-    wait_value(shown, PRICE, "700")  # on the same step
-    wait_figure(shown, "Hosts", "10", timeout=10000)
+    reload_from(dialog)
+    is_value(shown, PRICE, "700")  # on the same step
+    wait_figure(shown, "totals.hosts", "10")
     assert dialog.count() == 0
-    cost = figure(shown, "Cost over")
+    caught_up(shown)
+    cost = figures(shown)["cost.net_present"]
 
     port = int(running.base.rpartition(":")[2].strip("/"))
     running.stop(signal.SIGKILL)
-    lost = shown.get_by_role("alert").get_by_text("No connection.")
-    lost.wait_for(timeout=10000)
+    lost = shown.locator("#gpuplan-away")
+    lost.wait_for()
     assert dialog.count() == 0, "whether the session has ended is not known"
     server(port=port)
-    dialog.wait_for(timeout=10000)
+    dialog.wait_for()
     assert not lost.is_visible()
-    shown.get_by_role("button", name="Reload").click()
-    wait_value(shown, PRICE, "700")
-    wait_figure(shown, "Hosts", "10", timeout=10000)
-    assert figure(shown, "Cost over") == cost
-    go(shown, "Use cases")
-    wait_value(shown, "People, Data scientists", "64")
-    wait_value(shown, "Stated total", "")
+    reload_from(dialog)
+    is_value(shown, PRICE, "700")
+    wait_figure(shown, "totals.hosts", "10")
+    wait_figure(shown, "cost.net_present", cost)
+    go(shown, "usecases")
+    is_value(shown, "groups.data-scientists.people", "64")
+    is_value(shown, "demand.stated_gpus", "")
 
 
 def test_the_network_can_go_and_come_back(
     server: Callable[..., Any], page: Callable[..., Any], network: Callable[[Any], Network]
 ) -> None:
     between = network(server())
-    visit = page().open(f"http://127.0.0.1:{between.port}/", "Enterprise example")
+    visit = page().start(f"http://127.0.0.1:{between.port}/")
     shown = visit.page
-    lost = shown.get_by_role("alert").get_by_text("No connection.")
-    cost = shown.locator(".gp-figure", has_text="Cost over").locator("b")
+    lost = shown.locator("#gpuplan-away")
     edited(shown)
-    price = shown.get_by_label(PRICE, exact=True)
-    seen = [cost.inner_text()]
+    price = at(shown, PRICE)
+    seen = [figures(shown)["cost.net_present"]]
 
-    def wait_changed(timeout: float = 15000) -> None:
-        shown.locator(".gp-figure", has_text="Cost over").locator(
-            "b", has_not_text=re.compile(f"^{re.escape(seen[-1])}$")
-        ).wait_for(timeout=timeout)
-        seen.append(cost.inner_text())
+    def wait_changed() -> None:
+        seen.append(wait_other(shown, "cost.net_present", seen[-1]))
 
     between.cut()
     price.fill("600")
-    lost.wait_for(timeout=10000)
+    lost.wait_for()
     assert shown.locator("#rendered_cells").evaluate("node => node.inert"), "no input that would be lost"
-    assert cost.inner_text() == seen[0]
+    assert figures(shown)["cost.net_present"] == seen[0]
     between.mend()
-    lost.wait_for(state="hidden", timeout=15000)
+    lost.wait_for(state="hidden")
     wait_changed()  # what was typed meanwhile has arrived
     assert price.evaluate("node => node === document.activeElement")
 
     between.swallow()  # a laptop that slept: the connection is dead, and nobody has noticed
     price.fill("700")
-    wait_changed(30000)
+    wait_changed()
     price.fill("800")
     wait_changed()
 
     visit.context.set_offline(True)
-    lost.wait_for(timeout=10000)
+    lost.wait_for()
     visit.context.set_offline(False)
-    lost.wait_for(state="hidden", timeout=15000)
+    lost.wait_for(state="hidden")
     price.fill("900")
     wait_changed()
-    shown.get_by_role("button", name="Undo").click()
+    at(shown, "undo").click()
     wait_changed()
-    assert shown.get_by_role("alertdialog").count() == 0
+    assert dialog_of(shown).count() == 0
     assert visit.external == []

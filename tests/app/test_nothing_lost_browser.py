@@ -13,6 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from browsing import TAKEN, at, go, is_value, says, take, until
+from waiting import LIMIT_S
 
 pytest.importorskip("voila")
 
@@ -26,8 +28,7 @@ LONGEST_MS = 300
 PEOPLE = "groups.data-scientists.people"
 SHARE = "groups.data-scientists.active_share"
 VCPUS = "hardware.vcpus_per_host"
-TAKEN = "!JSON.parse(sessionStorage.getItem(`gpuplan:events:${history.state.gpuplan}`))?.length"
-"""JavaScript: whether the session has carried out all that was done."""
+NAME = "document.querySelector('.gp-name')?.value"
 QUIET = "document.querySelector('.gp-notice').hidden"
 
 
@@ -44,12 +45,6 @@ def rows() -> str:
 def is_down(host: int) -> str:
     """JavaScript: whether a host has failed."""
     return f"Boolean(document.querySelector('[data-at=\"vgpu-host-{host}\"].failed'))"
-
-
-def says(page: Any, expression: str) -> Any:
-    """What JavaScript gives in a page; None while it is loaded."""
-    with contextlib.suppress(Exception):
-        return page.evaluate(expression)
 
 
 class Tab:
@@ -71,8 +66,7 @@ class Tab:
             self.page.close()
         self.page, self.raw = self._new_page(), None
         self.page.goto(self._url)
-        self.page.get_by_text("Enterprise example").first.click()
-        self.page.get_by_role("heading", name="Use cases", level=1).wait_for()
+        take(self.page, "enterprise")
 
     def says(self, expression: str) -> Any:
         """What JavaScript gives in the tab, crashed before or not; None while it is loaded."""
@@ -80,25 +74,20 @@ class Tab:
             return self.raw("Runtime.evaluate", expression=expression)["result"].get("value")
         return says(self.page, expression)
 
-    def becomes(self, expression: str, wanted: Any, seconds: float = 10) -> bool:
-        """Whether JavaScript gives what is wanted soon."""
-        end = time.monotonic() + seconds
+    def becomes(self, expression: str, wanted: Any) -> bool:
+        """Whether JavaScript gives what is wanted after a while: it is lost only if it never comes."""
+        end = time.monotonic() + LIMIT_S
         while self.says(expression) != wanted:
             if time.monotonic() > end:
                 return False
             time.sleep(0.02)
         return True
 
-    def go(self, step: str) -> None:
-        nav = self.page.locator("nav").get_by_text(step, exact=True)
-        nav.click()
-        self.page.get_by_role("heading", name=step, level=1).wait_for()
-
     def prepare(self, edit: str) -> tuple[str, Any, Callable[[], Any]]:
         """What the screen has to say after an edit, and how to do it."""
         page = self.page
         self._number += 1
-        self.go("Hosts and availability" if edit in ("hosts input", "fail host") else "Use cases")
+        go(page, "hosts" if edit in ("hosts input", "fail host") else "usecases")
 
         def typed(path: str, text: str) -> tuple[str, Any, Callable[[], Any]]:
             field = page.locator(f'[data-at="{path}"]')
@@ -125,12 +114,12 @@ class Tab:
         before = self.says(shown)
         act()
         page.locator(f'[data-at="{PEOPLE}"]').press("Tab")
-        undo = page.get_by_role("button", name="Undo")
+        undo = at(page, "undo")
         assert self.becomes("document.querySelector('[data-at=undo]').disabled", False)
         return shown, before, undo.click
 
     def load_again(self, how: str, act: Callable[[], Any]) -> None:
-        """Do something, and load the page again at a random moment after it."""
+        """Do something, and load the page again at a random moment after it: here the time that passes is what is tried."""
         page, pause = self.page, self.random.randint(0, LONGEST_MS)
         if how == "from inside":
             page.evaluate(
@@ -194,7 +183,7 @@ def raw_session(page: Any) -> Callable[..., Any]:
         number += 1
         message = json.dumps({"id": number, "method": method, "params": params})
         browser.send("Target.sendMessageToTarget", {"sessionId": session, "message": message})
-        end = time.monotonic() + 10
+        end = time.monotonic() + LIMIT_S
         while answer and number not in answers and time.monotonic() < end:
             browser.send("Browser.getVersion")
             time.sleep(0.01)
@@ -213,46 +202,21 @@ def test_an_edit_is_there_whenever_and_however_the_page_is_loaded_again(
 
 def opened(visit: Any, url: str) -> Any:
     """The enterprise example in a tab."""
-    shown = visit.open(url, "Enterprise example").page
-    shown.get_by_text("Enterprise example").first.click()
-    shown.get_by_role("heading", name="Use cases", level=1).wait_for()
+    shown = visit.start(url).page
+    take(shown, "enterprise")
     return shown
 
 
 def enter(page: Any, path: str, text: str) -> None:
-    field = page.locator(f'[data-at="{path}"]')
-    field.fill(text)
-    field.press("Tab")
-
-
-def wait_taken(page: Any) -> None:
-    """Wait until the session has carried out all that was done."""
-    end = time.monotonic() + 30
-    while not says(page, TAKEN):
-        assert time.monotonic() < end, "the session did not take it"
-        page.wait_for_timeout(20)
-
-
-def is_value(page: Any, path: str, text: str) -> None:
-    """Wait until a field shows a text."""
-    end = time.monotonic() + 30
-    while (shown := says(page, value(path))) != text:
-        assert time.monotonic() < end, (shown, text)
-        page.wait_for_timeout(20)
-
-
-def go(page: Any, step: str) -> None:
-    page.locator("nav").get_by_text(step, exact=True).click()
-    page.get_by_role("heading", name=step, level=1).wait_for()
+    """Type into an input, and leave it at once, whatever the session is doing."""
+    at(page, path).fill(text)
+    at(page, path).press("Tab")
 
 
 def next_address(page: Any, before: str) -> str:
     """The fragment of the address once it is another one: it is written a moment later."""
-    end = time.monotonic() + 30
-    while (now := str(page.evaluate("location.hash"))) == before:
-        assert time.monotonic() < end
-        page.wait_for_timeout(20)
-    return now
+    until(page, f"location.hash !== {before!r}")
+    return str(page.evaluate("location.hash"))
 
 
 def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
@@ -264,22 +228,23 @@ def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
     shown = opened(visit, running.url)
     for people in ("40", "48", "64"):
         enter(shown, PEOPLE, people)
-        wait_taken(shown)
-    go(shown, "Compare")
-    shown.locator("[data-at=keep]").click()
-    go(shown, "Hosts and availability")
-    shown.locator('[data-at="vgpu-host-2"]').click()
+        until(shown, TAKEN)
+    go(shown, "compare")
+    at(shown, "keep").click()
+    go(shown, "hosts")
+    at(shown, "vgpu-host-2").click()
     shown.locator(".gp-host.failed").wait_for()
-    go(shown, "Use cases")
+    go(shown, "usecases")
     enter(shown, SHARE, "most of them")
-    shown.locator('[data-at="totals.hosts"]').click()
-    shown.get_by_role("region", name="Why").wait_for()
+    at(shown, "totals.hosts").click()
+    shown.locator(".gp-drawer .gp-formula").wait_for()
 
     def all_of_it() -> None:
-        shown.get_by_role("region", name="Why").wait_for(timeout=20000)
+        shown.locator(".gp-drawer .gp-formula").wait_for()
         is_value(shown, SHARE, "most of them")
         is_value(shown, PEOPLE, "64")
-        shown.get_by_text("is not allowed").first.wait_for()
+        shown.locator(f'[data-at="{SHARE}"][aria-invalid=true]').wait_for()
+        until(shown, TAKEN)
         assert shown.evaluate(QUIET)
 
     all_of_it()
@@ -288,15 +253,15 @@ def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
     for kernel in running.kernels():
         with contextlib.suppress(ProcessLookupError):
             os.kill(kernel, signal.SIGKILL)
-    shown.get_by_role("button", name="Reload").click(timeout=20000)
+    shown.locator("#gpuplan-reload").click()
     all_of_it()
     port = int(running.base.rpartition(":")[2].strip("/"))
     running.stop(signal.SIGKILL)
     server(port=port)
-    shown.get_by_role("button", name="Reload").click(timeout=20000)
+    shown.locator("#gpuplan-reload").click()
     all_of_it()
 
-    undo = shown.get_by_role("button", name="Undo")
+    undo = at(shown, "undo")
     undo.click()  # the text that was refused
     is_value(shown, SHARE, "50 %")
     for people in ("48", "40"):
@@ -304,27 +269,26 @@ def test_history_kept_designs_failed_hosts_and_refused_text_are_there(
         is_value(shown, PEOPLE, people)
     shown.reload()
     is_value(shown, PEOPLE, "40")
-    shown.get_by_role("button", name="Redo").click()
+    at(shown, "redo").click()
     is_value(shown, PEOPLE, "48")
-    go(shown, "Hosts and availability")
+    go(shown, "hosts")
     shown.locator(".gp-host.failed").wait_for()
-    go(shown, "Compare")
+    go(shown, "compare")
     shown.locator('[data-at^="forget-kept"]').wait_for()
     assert visit.external == []
 
 
 def test_what_is_typed_and_not_entered_is_there(app: Any, page: Callable[..., Any]) -> None:
     shown = opened(page(), app.url)
-    name = shown.get_by_label("Name of the design", exact=True)
+    name = shown.locator(".gp-name")
     name.press("End")
     name.press_sequentially(" of ours")
     shown.reload()
-    shown.get_by_role("heading", name="Use cases", level=1).wait_for()
-    assert name.input_value() == "Enterprise example of ours"
+    until(shown, NAME, "Enterprise example of ours")
     people = shown.locator(f'[data-at="{PEOPLE}"]')
     people.fill("")  # about to type another number
     shown.reload()
-    shown.get_by_text("is not allowed").first.wait_for()
+    shown.locator(f'[data-at="{PEOPLE}"][aria-invalid=true]').wait_for()
     is_value(shown, PEOPLE, "")
     people.fill("50")
     people.press("Tab")
@@ -340,13 +304,10 @@ def test_the_designs_of_two_entries_and_of_two_tabs_do_not_mix(app: Any, page: C
     enter(shown, PEOPLE, "64")
     link = link_of(load_scenario("starter")).fragment
     shown.evaluate("(link) => { location.hash = link; }", link)
-    name = shown.get_by_label("Name of the design", exact=True)
+    name = shown.locator(".gp-name")
 
     def is_name(text: str) -> None:
-        end = time.monotonic() + 30
-        while says(shown, "document.querySelector('.gp-name').value") != text:
-            assert time.monotonic() < end
-            shown.wait_for_timeout(20)
+        until(shown, NAME, text)
 
     is_name("Starter example")
     name.fill("Another one")
@@ -365,7 +326,7 @@ def test_the_designs_of_two_entries_and_of_two_tabs_do_not_mix(app: Any, page: C
     is_name("Another one")
     shown.go_back()
     is_value(shown, PEOPLE, "65")
-    shown.get_by_role("button", name="Undo").click()
+    at(shown, "undo").click()
     is_value(shown, PEOPLE, "64")
 
     with visit.context.expect_page() as copied:  # the memory of a tab is copied with it
@@ -379,7 +340,7 @@ def test_the_designs_of_two_entries_and_of_two_tabs_do_not_mix(app: Any, page: C
     for each, people in ((copy, "70"), (shown, "80")):
         each.reload()
         is_value(each, PEOPLE, people)
-        each.get_by_role("button", name="Undo").click()
+        at(each, "undo").click()
         is_value(each, PEOPLE, "64")
     copy.close()
 

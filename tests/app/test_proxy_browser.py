@@ -10,18 +10,18 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import at, download, enter, go, take, wait_figure
+from waiting import LIMIT_S, soon
 
 pytest.importorskip("voila")
 
 from gpuplan.app.serve import server as serving
 from gpuplan.app.state import STEPS
-from gpuplan.report import KINDS
 
 pytestmark = pytest.mark.browser
 
@@ -71,21 +71,17 @@ def site(server: Callable[..., Any], nginx: str, tmp_path_factory: pytest.TempPa
     config.write_text(NGINX.format(folder=folder, port=port, to=to))
     log = folder / "error.log"
     process = subprocess.Popen([nginx, "-p", str(folder), "-c", str(config), "-e", str(log)])
-    end = time.monotonic() + 20
-    while time.monotonic() < end and process.poll() is None:
+
+    def answers() -> bool:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-            break
-        time.sleep(0.05)
+            return True
+        return process.poll() is not None
+
+    soon(answers, "nginx did not start")
     yield dataclasses.replace(running, url=f"http://127.0.0.1:{port}{PREFIX}")
     process.terminate()
-    process.wait(10)
+    process.wait(LIMIT_S)
     assert "[error]" not in log.read_text()
-
-
-def wait_figure(page: Any, label: str, value: str) -> None:
-    page.locator(".gp-figure", has=page.locator("small", has_text=re.compile(f"^{label}$"))).locator(
-        "b", has_text=re.compile(f"^{value}$")
-    ).wait_for(timeout=10000)
 
 
 def test_the_whole_journey_below_the_path(site: Any, page: Callable[..., Any]) -> None:
@@ -101,30 +97,27 @@ def test_the_whole_journey_below_the_path(site: Any, page: Callable[..., Any]) -
 
     visit.context.on("request", lambda request: asked.append(request.url))
     visit.context.on("response", answered)
-    visit.open(site.url, "Sign in to gpuplan")
     shown = visit.page
-    shown.get_by_label("Token").fill(TOKEN)
-    shown.get_by_role("button", name="Sign in").click()
-    shown.get_by_text("Enterprise example").first.click(timeout=30000)
-    wait_figure(shown, "Hosts", "8")
-    shown.get_by_label("Stated total", exact=True).fill("30")
-    wait_figure(shown, "Hosts", "9")
-    for _, title in STEPS[1:]:
-        shown.locator("nav").get_by_text(title, exact=True).click()
-        shown.locator(f"nav [aria-current=step]:has-text('{title}')").wait_for()
-        if title in ("Demand", "Network", "Cost"):
+    shown.goto(site.url)
+    shown.locator("input[type=password]").fill(TOKEN)
+    shown.locator("button[type=submit]").click()
+    take(shown, "enterprise")
+    wait_figure(shown, "totals.hosts", "8")
+    enter(shown, "demand.stated_gpus", "30")
+    wait_figure(shown, "totals.hosts", "9")
+    for step, _ in STEPS[1:]:
+        go(shown, step)
+        if step in ("demand", "network", "cost"):
             shown.locator(".gp-chart:visible svg").first.wait_for()
-    with shown.expect_download() as download:
-        shown.get_by_role("button", name=f"Download: {KINDS['yaml']}", exact=True).click()
-    assert "stated_gpus: 30" in Path(download.value.path()).read_text(encoding="utf-8")
+    assert "stated_gpus: 30" in Path(download(shown, "deliver-yaml").path()).read_text(encoding="utf-8")
 
-    shown.get_by_role("button", name="Share link").click()
-    shown.get_by_text("The link is copied.").wait_for()
+    at(shown, "share").click()
+    shown.locator(".gp-notice.gp-note", has_text="copied").wait_for()
     link = shown.evaluate("navigator.clipboard.readText()")
     assert link.startswith(f"{site.url}#s=")
     other = page(context=visit.context)
     other.open(link)
-    wait_figure(other.page, "Hosts", "9")
+    wait_figure(other.page, "totals.hosts", "9")
     assert len(site.wait_kernels(3)) == 3
 
     assert [url for url in asked if not url.startswith((site.url, "blob:", "data:"))] == []
@@ -155,9 +148,7 @@ def kernel_id(visit: Any) -> str:
 
 
 def saved(visit: Any) -> str:
-    with visit.page.expect_download() as download:
-        visit.page.get_by_role("button", name="Save", exact=True).click()
-    return Path(download.value.path()).read_text(encoding="utf-8")
+    return Path(download(visit.page, "save").path()).read_text(encoding="utf-8")
 
 
 def test_two_users_and_no_stranger(site: Any, page: Callable[..., Any]) -> None:
@@ -167,16 +158,13 @@ def test_two_users_and_no_stranger(site: Any, page: Callable[..., Any]) -> None:
     for user in users:
         user.page.goto(f"{site.url}?token={TOKEN}")
     for user in users:
-        user.page.get_by_text("Enterprise example").first.click(timeout=30000)
+        take(user.page, "enterprise")
     for user, secret in zip(users, secrets, strict=True):
-        field = user.page.get_by_label("Group, Developers")
-        field.fill(secret)
-        user.page.get_by_label(f"Group, {secret}").press("Tab")
+        enter(user.page, "groups.developers.name", secret)
     files = []
     for user, secret in zip(users, secrets, strict=True):
         user.page.locator(".gp-access h2", has_text=secret).wait_for()
-        user.page.locator("nav").get_by_text("Design", exact=True).click()
-        user.page.get_by_role("heading", name="Design", level=1).wait_for()
+        go(user.page, "design")
         files.append(saved(user))
     for user, mine, file, own, other in zip(users, heard, files, secrets, secrets[::-1], strict=True):
         everything = [user.page.content(), file, *mine]
@@ -187,8 +175,7 @@ def test_two_users_and_no_stranger(site: Any, page: Callable[..., Any]) -> None:
 
     refuse_strangers(site, kernel_id(users[0]))
     for user in users:
-        user.page.locator("nav").get_by_text("Use cases", exact=True).click()
-        user.page.get_by_role("heading", name="Use cases", level=1).wait_for()
+        go(user.page, "usecases")
         assert (user.external, user.errors) == ([], [])
 
 
@@ -235,7 +222,7 @@ def refuse_strangers(site: Any, kernel: str) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=2 * LIMIT_S,
         env={**os.environ, "PYTHONPATH": str(Path(serving.__file__).parents[3])},
     ).stdout
     for pattern in json.loads(printed):

@@ -6,40 +6,41 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from browsing import at, take, until
 
 pytestmark = pytest.mark.browser
 
 KEPT = "JSON.parse(localStorage.getItem('gpuplan-recent')).map((each) => each.name)"
 
 
-def test_recent_designs(app: Any, page: Callable[..., Any]) -> None:
-    visit = page().open(app.url, "Enterprise example")
-    tab = visit.page
-    recent = tab.get_by_role("region", name="Recent designs")
+def test_recent_designs(app: Any, tab: Callable[..., Any]) -> None:
+    visit = tab().start(app.url)
+    page = visit.page
+    recent = page.locator(".gp-recent")
     assert recent.count() == 0
-    tab.evaluate(
+    page.evaluate(
         "localStorage.setItem('gpuplan-recent', '[7, {\"name\": 1}]')"
     )  # not ours: it is passed over
-    tab.get_by_text("Enterprise example").first.click()
-    name = tab.get_by_label("Name of the design", exact=True)
+    take(page, "enterprise")
+    name = page.locator(".gp-name")
     for number in range(8):
         name.fill(f"Design {number}")
         name.press("Enter")
-        tab.wait_for_timeout(1300)  # a design counts when it has stood for a second
-    assert tab.evaluate(KEPT) == [f"Design {number}" for number in range(7, 1, -1)]
-    tab.locator(".gp-brand").click()
+        until(page, f"{KEPT}[0]", f"Design {number}")  # a design counts when it has stood for a second
+    assert page.evaluate(KEPT) == [f"Design {number}" for number in range(7, 1, -1)]
+    page.locator(".gp-brand").click()
     recent.wait_for()
     assert recent.get_by_role("link").count() == 6
-    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    tab.get_by_role("button", name="Customer view").click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    at(page, "view").click()
     recent.wait_for(state="detached")
-    tab.get_by_role("button", name="Customer view").click()
+    at(page, "view").click()
     recent.get_by_role("link", name="Design 4").click()
-    tab.get_by_role("heading", name="Use cases", level=1).wait_for()
-    assert name.input_value() == "Design 4"
-    tab.locator(".gp-brand").click()
-    recent.get_by_role("button", name="Forget them").click()
+    page.locator("nav [aria-current=step][data-at=usecases]").wait_for()
+    until(page, "document.querySelector('.gp-name').value", "Design 4")
+    page.locator(".gp-brand").click()
+    recent.get_by_role("button").click()
     recent.wait_for(state="detached")
-    assert tab.evaluate("localStorage.getItem('gpuplan-recent')") is None
-    assert tab.get_by_role("button", name="Start blank").evaluate("node => node === document.activeElement")
+    assert page.evaluate("localStorage.getItem('gpuplan-recent')") is None
+    assert at(page, "blank").evaluate("node => node === document.activeElement")
     assert visit.errors == []

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import at, caught_up, download, enter, fail, figure, figures, go, take, wait_figure
 from PIL import Image
 
 from gpuplan import load_catalog, load_scenario, make_plan
@@ -20,12 +21,12 @@ pytestmark = pytest.mark.browser
 PICTURES = Path(__file__).resolve().parents[2] / "notebooks" / "tour"
 TOUR = ("1-start", "2-use-cases", "3-hosts", "4-network", "5-cost", "6-compare", "7-deliver")
 ANSWER = {
-    "GPUs demanded": "28",
-    "Hosts": "8",
-    "GPUs": "32",
-    "GPUs after a failure": "28",
-    "VMs not placed": "0",
-    "After the worst failure": "0",
+    "demand.gpus": "28",
+    "totals.hosts": "8",
+    "totals.gpus": "32",
+    "totals.gpus_after_failure": "28",
+    "totals.unplaced_vms": "0",
+    "totals.unplaced_vms_after_failure": "0",
 }
 
 
@@ -37,7 +38,8 @@ def picture(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
         file = PICTURES / f"{name}.png"
         if request.config.getoption("--update-pictures"):
             page.mouse.move(0, 0)
-            page.wait_for_timeout(500)  # charts and fonts
+            caught_up(page)
+            page.evaluate("document.fonts.ready.then(() => true)")
             shot = Image.open(io.BytesIO(page.screenshot(animations="disabled")))
             shot.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
         assert 10_000 < file.stat().st_size <= 150_000
@@ -45,74 +47,54 @@ def picture(request: pytest.FixtureRequest) -> Callable[[Any, str], None]:
     return take
 
 
-def figures(page: Any) -> dict[str, str]:
-    """The answer strip: label -> figure."""
-    return {
-        figure.locator("small").inner_text(): figure.locator("b").inner_text()
-        for figure in page.locator(".gp-figure").all()
-    }
-
-
-def wait_figure(page: Any, label: str, value: str) -> None:
-    page.locator(".gp-figure", has=page.locator("small", has_text=re.compile(f"^{label}$"))).locator(
-        "b", has_text=re.compile(f"^{value}$")
-    ).wait_for(timeout=5000)
-
-
-def go(page: Any, name: str) -> None:
-    page.locator("nav").get_by_text(name, exact=True).click()
-    page.get_by_role("heading", name=name, level=1).wait_for()
-
-
 def test_the_journey_from_start_to_deliver(
-    app: Any, page: Callable[..., Any], picture: Callable[[Any, str], None]
+    app: Any, tab: Callable[..., Any], picture: Callable[[Any, str], None]
 ) -> None:
-    visit = page().open(app.url, "Enterprise example")
+    visit = tab().start(app.url)
     page = visit.page
     picture(page, TOUR[0])
 
-    page.get_by_text("Enterprise example").first.click()
-    wait_figure(page, "Hosts", "8")
-    people = page.get_by_label("People, Data scientists")
+    take(page, "enterprise")
+    wait_figure(page, "totals.hosts", "8")
+    people = at(page, "groups.data-scientists.people")
     people.wait_for()
     assert figures(page) == figures(page) | ANSWER
     picture(page, TOUR[1])
-    page.get_by_label("Stated total", exact=True).fill("")
-    page.get_by_label("Stated total", exact=True).press("Tab")
+    enter(page, "demand.stated_gpus", "")
     people.fill("64")  # active ones twice as many: 8 GPUs more, so 36 GPUs, 9 + 1 hosts
-    wait_figure(page, "Hosts", "10")
+    wait_figure(page, "totals.hosts", "10")
 
-    go(page, "Demand")
+    go(page, "demand")
     page.locator(".gp-chart svg").first.wait_for()
-    go(page, "Hosts and availability")
+    go(page, "hosts")
     assert page.locator(".gp-host").count() == 10
-    go(page, "Use cases")
+    go(page, "usecases")
     assert people.input_value() == "64", "nothing is lost by going back"
     for _ in range(2):
-        page.get_by_role("button", name="Undo").click()
-    wait_figure(page, "Hosts", "8")
-    page.get_by_role("button", name="Redo").click()
-    page.get_by_role("button", name="Undo").click()
-    wait_figure(page, "GPUs demanded", "28")
+        at(page, "undo").click()
+    wait_figure(page, "totals.hosts", "8")
+    at(page, "redo").click()
+    at(page, "undo").click()
+    wait_figure(page, "demand.gpus", "28")
 
-    go(page, "Hosts and availability")
-    page.locator(".gp-host").nth(2).click()
+    go(page, "hosts")
+    fail(page, 3)
     page.locator(".gp-host.failed").wait_for()
-    page.get_by_text("Host 3 lost: everyone is placed again.").wait_for()
+    page.locator(".gp-verdict b", has_text="3").first.wait_for()
     picture(page, TOUR[2])
-    page.locator(".gp-figure", has_text="7 + 1 spare").click()
+    figure(page, "totals.hosts").click()
     drawer = page.locator(".gp-drawer")
-    drawer.get_by_text("7 for the demand + 1 spare = 8").wait_for()
+    drawer.locator(".gp-formula", has_text=re.compile(r"^7 .*\+ 1 .*= 8$")).wait_for()
     page.keyboard.press("Escape")
     drawer.wait_for(state="detached")
 
-    go(page, "Network")
+    go(page, "network")
     page.locator(".gp-chart:visible svg").first.wait_for()
     row = page.locator("tr:visible", has_text="Data scientists").first
     assert re.search(r"90 %\s*76\u201398 %", row.inner_text()), "what is left of its speed, and the range"
     picture(page, TOUR[3])
 
-    go(page, "Cost")
+    go(page, "cost")
     page.locator(".gp-chart:visible svg text", has_text="Start").first.wait_for()
     plan = make_plan(load_scenario("enterprise"), load_catalog())
     assert plan.costs is not None
@@ -121,28 +103,29 @@ def test_the_journey_from_start_to_deliver(
     page.mouse.wheel(0, 330)  # down to the chart
     picture(page, TOUR[4])
 
-    go(page, "Compare")
-    page.get_by_role("button", name="Keep this design").click()
-    go(page, "Hosts and availability")
-    assert page.locator(".gp-host.failed").count() == 1, "the failed host is still failed"
-    page.get_by_role("radio", name="N+2").click()
-    wait_figure(page, "Hosts", "9")
-    go(page, "Compare")
+    go(page, "compare")
+    at(page, "keep").click()
+    page.locator("[data-at^=forget-kept]").wait_for()
+    go(page, "hosts")
+    page.locator(".gp-host.failed").wait_for()  # it is still failed
+    assert page.locator(".gp-host.failed").count() == 1
+    at(page, "n2").click()
+    wait_figure(page, "totals.hosts", "9")
+    go(page, "compare")
     row = page.locator("tr:visible", has_text=re.compile("^Hosts\\s*8"))
     row.locator(".gp-differs", has_text="9").wait_for()
     picture(page, TOUR[5])
 
-    go(page, "Design")
-    page.get_by_text("9 hosts with 4 GPUs each give 36 GPUs").wait_for()
-    page.get_by_role("button", name="Undo").click()
-    page.get_by_text("8 hosts with 4 GPUs each give 32 GPUs").wait_for()
-    go(page, "Deliver")
-    for name in KINDS.values():
-        page.get_by_role("button", name=f"Download: {name}", exact=True).wait_for()
+    go(page, "design")
+    decisions = page.locator(".gp-decision")
+    decisions.filter(has_text=re.compile(r"^9 .* 36 GPUs")).first.wait_for()
+    at(page, "undo").click()
+    decisions.filter(has_text=re.compile(r"^8 .* 32 GPUs")).first.wait_for()
+    go(page, "deliver")
+    for kind in KINDS:
+        at(page, f"deliver-{kind}").wait_for()
     picture(page, TOUR[6])
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Save").click()
-    saved = decode_scenario(Path(download.value.path()).read_bytes())
+    saved = decode_scenario(Path(download(page, "save").path()).read_bytes())
     assert saved == load_scenario("enterprise"), (
         "all is undone, and walking through the steps changed nothing"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.cards import Cell, cell, drawn, figure, group_cell, heads, select, source_titles, table
+from gpuplan.app.cards import Cell, cell, figure, group_cell, heads, select, source_titles, table
 from gpuplan.app.header import field_data
 from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
@@ -17,6 +17,7 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import CLAIMED_GBIT_S, JOB, MAX_HOSTS, Claim, Curve, TrainingUse, claims, curves
 from gpuplan.report import amount, hours, number
 from gpuplan.report.charts.network import curve_look, scaling_chart
+from gpuplan.report.table import screen
 from gpuplan.report.tables.network import part_failures
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.wording import AGGREGATION_NAMES, TRANSPORT_NAMES, VERDICTS
@@ -751,7 +752,7 @@ def failures_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "shown": True,
         "title": "When a part fails",
-        "tables": [drawn(part_failures(found))],
+        "tables": [screen(part_failures(found))],
         "stale": workbook.stale,
     }
 

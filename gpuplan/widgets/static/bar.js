@@ -58,13 +58,13 @@ export default {
       h("button", { type: "button", class: primary ? "gp-primary" : "", title, "data-at": type, onclick: () => send(type) }, text);
     const undo = button("Undo", "undo", "Take the last change back (Ctrl+Z)");
     const redo = button("Redo", "redo", "Bring it back (Ctrl+Y)");
-    const open = h("button", { type: "button", onclick: () => file.click(), title: "Open a scenario file" }, "Open");
+    const open = h("button", { type: "button", "data-at": "open", onclick: () => file.click(), title: "Open a scenario file" }, "Open");
     const save = button("Save", "save", "Save the scenario as a file");
-    const share = h("button", { type: "button", class: "gp-primary", title: "Copy a link that carries this design", onclick: copy }, "Share link");
+    const share = h("button", { type: "button", class: "gp-primary", "data-at": "share", title: "Copy a link that carries this design", onclick: copy }, "Share link");
     const view = h("button", { type: "button", class: "gp-view", "data-at": "view", "aria-pressed": "false",
       title: "Show only what the customer may see",
       onclick: () => send("view", { customer: !model.get("data").customer }) }, "Customer view");
-    const theme = h("button", { type: "button", class: "gp-icon", "aria-label": "Light or dark", title: "Light or dark", hidden: !window.gpuplan,
+    const theme = h("button", { type: "button", class: "gp-icon", "data-at": "theme", "aria-label": "Light or dark", title: "Light or dark", hidden: !window.gpuplan,
       onclick: () => window.gpuplan.setTheme(isDark() ? "light" : "dark") }, "\u25d0");
     const name = h("input", { class: "gp-name", type: "text", "aria-label": "Name of the design", maxlength: 80,
       oninput: () => typed("name", name.value), onblur: () => typed(),

@@ -18,6 +18,7 @@ function changes(view, name, now) {
 
 export default {
   async render({ model, el }) {
+    el.ariaBusy = "true"; // until it shows what it was given
     const embed = await vega.promise;
     const place = document.createElement("div");
     el.append(place);
@@ -47,6 +48,7 @@ export default {
     async function draw() {
       if (drawing || !width) return;
       drawing = true;
+      el.ariaBusy = "true";
       let spec, rows;
       while (!gone && (spec !== model.get("spec") || rows !== model.get("rows"))) {
         [spec, rows] = [model.get("spec"), model.get("rows")];
@@ -57,6 +59,7 @@ export default {
         }
       }
       drawing = false;
+      el.ariaBusy = "false";
     }
     model.on("change:spec", draw);
     model.on("change:rows", draw);

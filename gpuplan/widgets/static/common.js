@@ -282,7 +282,7 @@ function tables(all, send) {
 
 const LEVELS = { stop: "Fix", warn: "Settle", note: "Note" };
 
-const messageList = (messages, send) => h("ul", { class: "gp-messages" }, messages.map((m) => h("li", { class: `gp-${m.level}` },
+const messageList = (messages, send) => h("ul", { class: "gp-messages" }, messages.map((m) => h("li", { class: `gp-${m.level}`, "data-code": m.code },
   h("b", { class: "gp-tag" }, LEVELS[m.level]), h("div", {}, m.text, " ", h("em", {}, m.change), " ",
     m.where ? h("button", { type: "button", class: "gp-link", "data-at": m.code, onclick: () => send("visit", { path: m.path }) }, `Go to \u201c${m.where}\u201d`) : null,
     m.sources.length ? h("cite", {}, m.sources.join("; "), m.locator ? `, ${m.locator}` : "") : null))));

@@ -16,7 +16,7 @@ export default {
     const table = h("table", { class: "gp-grid" }, h("thead", {}, head), plain ? null : foot);
     const hint = h("small");
     const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, fold), hint), table) : null;
-    const choice = h("select", { "aria-label": "Use case of the new group" });
+    const choice = h("select", { "data-at": "add-what", "aria-label": "Use case of the new group" });
     const add = h("div", { class: "gp-add" }, choice,
       h("button", { type: "button", class: "gp-primary", "data-at": "add", onclick: () => send("add", { use_case: choice.value }) }, "Add group"));
     el.append(h("div", { class: "gp-card gp-wide" }, details ?? (title ? [h("h2", {}, title, hint), table] : [table, empty, add])));
@@ -36,6 +36,7 @@ export default {
       const icon = (text, label, type, rest) => {
         const node = h("button", { type: "button", class: "gp-icon", title: label, onclick: () => send(type, { id: row.id, ...rest }) }, text);
         node.dataset.label = label;
+        node.dataset.at = `${type}${rest?.by ?? ""}-${row.id}`;
         return node;
       };
       const icons = [icon("\u2191", "Move up", "move", { by: -1 }), icon("\u2193", "Move down", "move", { by: 1 }),

@@ -18,7 +18,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -30,6 +29,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from browsing import enter, take, wait_figure
+from waiting import LIMIT_S, soon
 
 pytest.importorskip("voila")
 
@@ -41,10 +42,10 @@ pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).resolve().parents[3]
 ONE, TWO = "/services/gpuplan-1/", "/services/gpuplan-2/"
-SESSIONS = 200 if os.environ.get("CI") else 40
-"""Sessions that are opened and closed one after the other."""
 FILES_MORE = 8
 """Files that a server may have open afterwards that it had not before."""
+SESSIONS = 40
+"""Sessions that are opened and closed one after the other, half of them at each server: if each left a file open, it would show."""
 
 CONFIG = """
 import sys
@@ -109,17 +110,6 @@ def variables_of(pid: int) -> list[str]:
     return []
 
 
-def until(what: Callable[[], Any], why: str, timeout_s: float = 60) -> Any:
-    """Wait for something to be true; what it is then."""
-    end = time.monotonic() + timeout_s
-    while time.monotonic() < end:
-        found = what()
-        if found:
-            return found
-        time.sleep(0.1)
-    raise AssertionError(why)
-
-
 @dataclass
 class Hub:
     """A running Hub with its proxy and its services."""
@@ -171,7 +161,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
 
     running = Hub(process, f"http://127.0.0.1:{ports[0]}", temporary, log)
     try:
-        until(
+        soon(
             lambda: process.poll() is not None or "JupyterHub is now running" in log.read_text(),
             "the Hub did not start",
             120,
@@ -179,8 +169,8 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         assert process.poll() is None, log.read_text()
         yield running
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
-        until(lambda: not started(), "something that the Hub started is still there", 20)
+        process.wait(LIMIT_S)
+        soon(lambda: not started(), "something that the Hub started is still there")
         left = list(temporary.glob("gpuplan-*"))
         assert len(left) <= 1, (
             "only the server that is killed below leaves its folder, for the next to remove"
@@ -189,7 +179,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hub]:
         for pid in started():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        process.wait(10)
+        process.wait(LIMIT_S)
         shutil.rmtree(temporary, ignore_errors=True)
 
 
@@ -223,7 +213,7 @@ class Client:
         data = None if form is None else urlencode(form).encode()
         request = urllib.request.Request(self._hub.url + path, data, {"Accept": "text/html", **headers})
         try:
-            with self._opener.open(request, timeout=60) as answer:
+            with self._opener.open(request, timeout=LIMIT_S) as answer:
                 return answer.status, answer.read().decode(), answer.headers
         except urllib.error.HTTPError as error:
             with error:
@@ -261,7 +251,7 @@ class Client:
             f"Sec-WebSocket-Protocol: {PROTOCOL}",
             f"Cookie: {'; '.join(cookies)}",
         ]
-        with socket.create_connection((at.hostname, at.port), timeout=60) as line:  # type: ignore[arg-type]
+        with socket.create_connection((at.hostname, at.port), timeout=LIMIT_S) as line:  # type: ignore[arg-type]
             line.sendall("\r\n".join([*lines, "", ""]).encode())
             return int(line.makefile("rb").readline().split()[1])
 
@@ -282,13 +272,6 @@ def sign_in(page: Any, name: str) -> None:
     page.get_by_label("Username:").fill(name)
     page.get_by_label("Password:").fill("any")
     page.get_by_role("button", name="Sign in").click()
-
-
-def wait_hosts(page: Any, number: str) -> None:
-    """Wait until the design has so many hosts."""
-    page.locator(".gp-figure", has=page.locator("small", has_text=re.compile("^Hosts$"))).locator(
-        "b", has_text=re.compile(f"^{number}$")
-    ).wait_for(timeout=30000)
 
 
 def test_without_a_cookie_nothing_is_given(hub: Hub) -> None:
@@ -360,13 +343,13 @@ def test_sessions_come_and_go_and_leave_nothing_behind(hub: Hub) -> None:
     for path in services:
         opened(path, 2)
     # of each service: what forks, and one warm session with its folder; pages of other tests may be going yet
-    until(lambda: all(each[:2] == (2, 2) for each in used().values()), "sessions are left from before")
+    soon(lambda: all(each[:2] == (2, 2) for each in used().values()), "sessions are left from before")
     before = used()
     with ThreadPoolExecutor() as both:
         list(both.map(lambda path: opened(path, SESSIONS // 2), services))
-    until(lambda: all(each[:2] == (2, 2) for each in used().values()), "sessions are left")
+    soon(lambda: all(each[:2] == (2, 2) for each in used().values()), "sessions are left")
     # connections that wait for a next request go after a while
-    until(
+    soon(
         lambda: all(files <= before[path][2] + FILES_MORE for path, (_, _, files) in used().items()),
         "files are left",
     )
@@ -377,8 +360,8 @@ def test_each_user_can_have_a_server(hub: Hub, page: Callable[..., Any]) -> None
     visit = page()
     visit.page.goto(f"{hub.url}/hub/spawn")
     sign_in(visit.page, "clara")
-    visit.page.get_by_text("Enterprise example").first.click(timeout=60000)
-    wait_hosts(visit.page, "8")
+    take(visit.page, "enterprise")
+    wait_figure(visit.page, "totals.hosts", "8")
     assert urlsplit(visit.page.url).path == "/user/clara/"
 
     def reported() -> str:
@@ -388,11 +371,11 @@ def test_each_user_can_have_a_server(hub: Hub, page: Callable[..., Any]) -> None
         return str(model["servers"][""]["last_activity"])
 
     before = reported()
-    until(lambda: reported() != before, "an open page is no activity")
+    soon(lambda: reported() != before, "an open page is no activity")
     server = hub.server("/user/clara/")
     assert len(hub.forked(server)) == 3
     visit.page.close()
-    until(lambda: len(hub.forked(server)) == 2, "the session of the page that closed")
+    soon(lambda: len(hub.forked(server)) == 2, "the session of the page that closed")
     assert Client(hub, "ben").visit("/user/clara/")[0] == 403
     assert visit.external == []
 
@@ -403,23 +386,23 @@ def test_a_design_outlives_its_server_and_signing_in(hub: Hub, page: Callable[..
     shown = visit.page
     shown.goto(hub.url)
     sign_in(shown, "anna")
-    shown.get_by_text("Enterprise example").first.click(timeout=30000)
-    wait_hosts(shown, "8")
-    shown.get_by_label("Stated total", exact=True).fill("30")
-    wait_hosts(shown, "9")
+    take(shown, "enterprise")
+    wait_figure(shown, "totals.hosts", "8")
+    enter(shown, "demand.stated_gpus", "30")
+    wait_figure(shown, "totals.hosts", "9")
     shown.wait_for_url("**#s=*")
     here = urlsplit(shown.url).path
     there = {ONE: TWO, TWO: ONE}[here]
     anna = Client(hub, "anna")
     assert anna.ask("/hub/")[2]["Location"] == here
     os.kill(hub.server(here), signal.SIGKILL)
-    until(lambda: anna.ask("/hub/")[2]["Location"] == there, "users do not arrive where a service answers")
-    shown.wait_for_url(f"**{there}#s=*", timeout=30000)
-    wait_hosts(shown, "9")
+    soon(lambda: anna.ask("/hub/")[2]["Location"] == there, "users do not arrive where a service answers")
+    shown.wait_for_url(f"**{there}#s=*")
+    wait_figure(shown, "totals.hosts", "9")
     assert visit.external == []
 
     colleague = page()
     colleague.page.goto(shown.url)
     sign_in(colleague.page, "ben")
-    wait_hosts(colleague.page, "9")
+    wait_figure(colleague.page, "totals.hosts", "9")
     assert urlsplit(colleague.page.url).path == there

@@ -108,6 +108,6 @@ class Visitor:
         return line
 
 
-async def said(line: Any, seconds: float = 20) -> Any:
+async def said(line: Any, seconds: float = 60) -> Any:
     """What comes over a connection next; None if it ends."""
     return await asyncio.wait_for(line.read_message(), seconds)

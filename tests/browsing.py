@@ -1,0 +1,151 @@
+"""What the tests in a browser share: the workbook's page by its keys, and waiting for a state, never for a time.
+
+A part of the page is found by the key that its script gives it (``data-at``, ``data-code``, a path of the scenario), not by its words.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+from waiting import LIMIT_S, LONG_S
+
+from gpuplan.app.state import STEPS
+
+TITLES = dict(STEPS)
+TAKEN = "!JSON.parse(sessionStorage.getItem(`gpuplan:events:${history.state?.gpuplan}`))?.length"
+"""JavaScript: whether the session has carried out all that was done, and has sent what came of it."""
+DRAWN = "![...document.querySelectorAll('.gp-page [aria-busy=true]')].some((chart) => chart.offsetParent)"
+"""JavaScript: whether every chart on the screen shows what was sent last."""
+
+
+def says(page: Any, expression: str) -> Any:
+    """What JavaScript gives in a page; None while it is loaded."""
+    with contextlib.suppress(Exception):
+        return page.evaluate(expression)
+
+
+def until(page: Any, expression: str, wanted: Any = True) -> None:
+    """Wait until JavaScript gives what is wanted; the page's policy forbids Playwright to wait for it there."""
+    end = time.monotonic() + LIMIT_S
+    while (now := says(page, expression)) != wanted:
+        assert time.monotonic() < end, f"{expression} gives {now}, not {wanted}"
+        page.wait_for_timeout(20)
+
+
+def caught_up(page: Any) -> None:
+    """Wait until all that was done is carried out and drawn: what has not changed by then does not change."""
+    until(page, TAKEN)
+    until(page, DRAWN)
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def at(page: Any, key: str) -> Any:
+    """What has this key: an input by its path, a button or a figure by the line that it explains."""
+    return page.locator(f'[data-at="{key}"]')
+
+
+def have(page: Any, css: str, key: str) -> Any:
+    """The innermost element of a kind that holds what has this key, as the row of an input."""
+    return page.locator(css, has=page.locator(f'[data-at="{key}"]')).last
+
+
+def focused(page: Any, key: str) -> None:
+    """Wait until what has this key has the focus."""
+    page.locator(f'[data-at="{key}"]:focus').wait_for()
+
+
+def enter(page: Any, key: str, text: str) -> None:
+    """Type into an input, leave it, and wait until it is carried out: what comes of it would disturb what is typed next."""
+    at(page, key).fill(text)
+    at(page, key).press("Tab")
+    caught_up(page)
+
+
+def is_value(page: Any, key: str, text: str) -> None:
+    """Wait until an input shows a text; the page may be loading."""
+    until(page, f"document.querySelector('[data-at=\"{key}\"]')?.value", text)
+
+
+def refused(page: Any, key: str, *parts: str) -> None:
+    """Wait until an input is marked as wrong, and what stands beside it names all of these: field, value, what is allowed."""
+    page.locator(f'[data-at="{key}"][aria-invalid=true]').wait_for()
+    problem = page.locator(f"#{at(page, key).get_attribute('aria-describedby')}")
+    for part in parts:
+        problem.filter(has_text=part).wait_for()
+
+
+def unfold(page: Any, key: str) -> None:
+    """Open the details that hold an input, or whose summary has this key."""
+    page.locator("details", has=page.locator(f'[data-at="{key}"]')).last.locator("summary").click()
+
+
+def figures(page: Any) -> dict[str, str]:
+    """The answer strip: key -> figure."""
+    found = page.locator(".gp-figure").evaluate_all(
+        "(all) => all.map((each) => [each.dataset.at, each.querySelector('b').innerText])"
+    )
+    return dict(found)
+
+
+def figure(page: Any, key: str) -> Any:
+    """A figure of the answer strip, to read or to click."""
+    return page.locator(f'.gp-figure[data-at="{key}"]')
+
+
+def wait_figure(page: Any, key: str, value: str) -> None:
+    """Wait until the answer strip shows a figure."""
+    figure(page, key).locator("b", has_text=re.compile(f"^{re.escape(value)}$")).wait_for()
+
+
+def wait_other(page: Any, key: str, before: str) -> str:
+    """Wait until the answer strip shows another figure than before; it."""
+    figure(page, key).locator("b", has_not_text=re.compile(f"^{re.escape(before)}$")).wait_for()
+    return str(figure(page, key).locator("b").inner_text())
+
+
+def take(page: Any, example: str) -> None:
+    """Choose an example on the start page."""
+    page.locator(f'.gp-pick[data-at="{example}"]').click()
+    page.get_by_role("heading", name=TITLES["usecases"], level=1).wait_for()
+
+
+def go(page: Any, step: str) -> None:
+    """Enter a step."""
+    page.locator(f'nav [data-at="{step}"]').click()
+    page.locator(f'nav [data-at="{step}"][aria-current=step]').wait_for()
+    page.get_by_role("heading", name=TITLES[step], level=1, exact=True).wait_for()
+
+
+def choose(page: Any, file: Path) -> None:
+    """Open a scenario file."""
+    with page.expect_file_chooser() as chooser:
+        at(page, "open").click()
+    chooser.value.set_files(file)
+
+
+def download(page: Any, key: str) -> Any:
+    """What arrives when a button is clicked; Playwright's download."""
+    with page.expect_download(timeout=1000 * LONG_S) as waiting:
+        at(page, key).click()
+    return waiting.value
+
+
+def notice(page: Any, level: str, *parts: str) -> None:
+    """Wait until the page says something of a level that names all of these."""
+    said = page.locator(f".gp-notice.gp-{level}")
+    for part in parts:
+        said.filter(has_text=part).wait_for()
+
+
+def fail(page: Any, host: int, pool: str = "vgpu") -> None:
+    """Click a host."""
+    at(page, f"{pool}-host-{host}").click()
+
+
+def message(page: Any, code: str) -> Any:
+    """A message of the plan by its code."""
+    return page.locator(f'[data-code="{code}"]')
