@@ -15,8 +15,9 @@ from xml.sax.saxutils import escape
 
 from gpuplan.models.placement import Host, Load, Room
 from gpuplan.plan import UNASSIGNED, Plan
+from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.fabric import Cabling, Ports, Switches
-from gpuplan.plan.results import GroupPlan, Pool
+from gpuplan.plan.hosts import Pool
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.tables import group_names, host_kinds
 from gpuplan.units import MIB_PER_GIB

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.analysis.alternatives import (
-    TERMS,
-    PostureCost,
-    RentOrBuy,
-    SiloCosts,
-    no_rental,
-    posture_costs,
-    rent_or_buy,
-    rentals,
-    silo_costs,
-)
+from gpuplan.analysis.posture_costs import PostureCost, posture_costs
+from gpuplan.analysis.rent_or_buy import TERMS, RentOrBuy, no_rental, rent_or_buy, rentals
+from gpuplan.analysis.silos import SiloCosts, silo_costs
 from gpuplan.app.cards import Cell, bare, cell, details, group_cell, heads, table, tried
 from gpuplan.app.state import Workbook
 from gpuplan.report import amount, hours, number, percent
