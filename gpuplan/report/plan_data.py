@@ -6,12 +6,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gpuplan.plan import Plan
-from gpuplan.plan.access import sharing_modes
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import Price
-from gpuplan.plan.results import Pool
+from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report.explain import formula_text
 from gpuplan.report.tables.plan import gpu_rows
 
@@ -116,10 +116,10 @@ def price_dict(price: Price) -> dict[str, Any]:
 
 def plain(record: Any) -> Any:
     """A record as plain JSON values: dataclasses and named tuples become dicts, tuples lists."""
-    if is_dataclass(record):
-        return {f.name: plain(getattr(record, f.name)) for f in fields(record)}
     if hasattr(record, "_asdict"):
         return {name: plain(value) for name, value in record._asdict().items()}
+    if is_dataclass(record):
+        return {f.name: plain(getattr(record, f.name)) for f in fields(record)}
     if isinstance(record, tuple | list):
         return [plain(item) for item in record]
     return record

@@ -18,7 +18,7 @@ from pptx import Presentation
 from pptx.util import Emu, Inches
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.alternatives import silo_costs
+from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.report.pptx import pptx_bytes
 from gpuplan.report.pptx.deck import POINT, text_lines
@@ -83,7 +83,7 @@ def special(catalog: Catalog, name: str) -> Plan:
         plan = planned(catalog)
         scenario = replace(plan.scenario, name=NASTY, customer=f"{NASTY} Ltd")
         return make_plan(scenario, catalog)
-    return replace(planned(catalog), costs=None, power=None, postures=())
+    return planned(catalog).but(costs=None, power=None, postures=())
 
 
 EXAMPLES = ("starter", "enterprise", "current")
