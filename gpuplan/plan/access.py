@@ -380,8 +380,8 @@ def placed_varied(
     existing: tuple[placement.Room, ...],
     spare: int = 0,
 ) -> placement.Placement:
-    """``placement.place_varied``, remembered: postures and designs that differ elsewhere ask for the same ones."""
-    return placement.place_varied(requests, room=room, existing=existing, spare=spare)
+    """``placement.place_mixed``, remembered: postures and designs that differ elsewhere ask for the same ones."""
+    return placement.place_mixed(requests, room=room, existing=existing, spare=spare)
 
 
 def existing_rooms(

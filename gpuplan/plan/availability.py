@@ -264,7 +264,7 @@ def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, 
         inputs = {"hosts_lost": spare}
         count = len(placed.hosts)
         return trail.record(
-            f"{at}.hosts", f"{label}: hosts", "host", placement.place_varied, formula, count, inputs
+            f"{at}.hosts", f"{label}: hosts", "host", placement.place_mixed, formula, count, inputs
         )
     return trail.compute(
         f"{at}.hosts",

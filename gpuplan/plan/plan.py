@@ -750,7 +750,7 @@ def _host_lines(
     """Lines from the demand of a pool to its hosts and GPUs, before and after a failure."""
     at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
     per_host = scenario.fact("hardware.gpus_per_host")
-    place = placement.place_varied if varied else placement.place
+    place = placement.place_mixed if varied else placement.place
     for share in needed.shared:
         trail.record(
             f"{at}.shared.{share.family}",
@@ -798,7 +798,7 @@ def _host_lines(
             f"{at}.hosts_for_failures",
             f"{name}: hosts for failure and maintenance",
             "host",
-            placement.place_varied,
+            placement.place_mixed,
             "{value} more than the demand takes, so that everything is placed again after the loss of any {host_failures}"
             + ("" if accepted.value else " while one is in maintenance"),
             len(rooms) - used,
