@@ -72,7 +72,9 @@ def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
                     exposed_h=risk.exposed_h,
                     extra_cost=extra,
                     hours_removed=removed,
-                    hour_price=cost.risk_price(extra, hours_removed_h=removed) if removed > 0 else None,
+                    hour_price=cost.avoided_hour_price(extra, hours_removed_h=removed)
+                    if removed > 0
+                    else None,
                     excludes=costs.excludes,
                 )
             )

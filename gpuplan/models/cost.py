@@ -456,7 +456,7 @@ def crossover_year(own_cash: Sequence[float], *, rent_cash: Sequence[float]) -> 
     return None
 
 
-def risk_price(extra_cost: float, *, hours_removed_h: float) -> float:
+def avoided_hour_price(extra_cost: float, *, hours_removed_h: float) -> float:
     """What one hour less of risk costs.
 
     Parameters
@@ -468,7 +468,7 @@ def risk_price(extra_cost: float, *, hours_removed_h: float) -> float:
 
     Returns
     -------
-    risk_price : float
+    avoided_hour_price : float
         Cost of each hour removed. [currency]
 
     Notes
@@ -477,7 +477,7 @@ def risk_price(extra_cost: float, *, hours_removed_h: float) -> float:
 
     Examples
     --------
-    >>> risk_price(50000, hours_removed_h=625)
+    >>> avoided_hour_price(50000, hours_removed_h=625)
     80.0
 
     References

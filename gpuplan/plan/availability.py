@@ -13,7 +13,7 @@ from typing import Any
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import availability, placement
-from gpuplan.plan.hosts import Pool, placed_varied
+from gpuplan.plan.hosts import Pool, placed_mixed
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 
@@ -277,12 +277,12 @@ def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, 
     )
     if pool.varied:
         there = pool.rooms[: pool.existing_hosts]
-        placed = placed_varied(pool.requests, pool.new_room, there, spare.value)
+        placed = placed_mixed(pool.requests, pool.new_room, there, spare.value)
         formula = "placed again so that any {hosts_lost} of {value_u} may be lost"
         inputs = {"hosts_lost": spare}
         count = len(placed.hosts)
         return trail.record(
-            f"{at}.hosts", f"{label}: hosts", "host", placement.place_varied, formula, count, inputs
+            f"{at}.hosts", f"{label}: hosts", "host", placement.place_mixed, formula, count, inputs
         )
     return trail.compute(
         f"{at}.hosts",

@@ -15,7 +15,7 @@ from gpuplan.facts import Fact, derived
 from gpuplan.models import demand, placement
 from gpuplan.models.demand import closed_groups, queueing, working_hours
 from gpuplan.plan.access import allocate, with_pools
-from gpuplan.plan.hosts import placed_varied
+from gpuplan.plan.hosts import placed_mixed
 from gpuplan.plan.requests import existing_rooms, group_requests, members_of, room_of
 from gpuplan.plan.sizing_rule import Needed, burst_fact, needed
 from gpuplan.plan.trail import Line, Trail
@@ -210,7 +210,7 @@ def _hosts(
     """Hosts that a mix needs, without spare ones."""
     room = room_of(scenario, scenario.hardware.gpus_per_host)
     if existing or room.vcpus or room.memory_gib:
-        return len(placed_varied(tuple(requests), room, existing).hosts)
+        return len(placed_mixed(tuple(requests), room, existing).hosts)
     return len(placement.place(tuple(requests), gpus_per_host=room.gpus).hosts)
 
 

@@ -111,14 +111,14 @@ def remembered(work: Callable[..., T]) -> Callable[..., T]:
 
 
 @remembered
-def placed_varied(
+def placed_mixed(
     requests: tuple[placement.Request, ...],
     room: placement.Room,
     existing: tuple[placement.Room, ...],
     spare: int = 0,
 ) -> placement.Placement:
-    """``placement.place_varied``, remembered: postures and designs that differ elsewhere ask for the same ones."""
-    return placement.place_varied(requests, room=room, existing=existing, spare=spare)
+    """``placement.place_mixed``, remembered: postures and designs that differ elsewhere ask for the same ones."""
+    return placement.place_mixed(requests, room=room, existing=existing, spare=spare)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Layout:
         counts = [len(self.needed.hosts) - len(self.existing)]
         for down in range(1, min(len(self.existing), MOST_EXISTING_DOWN) + 1):
             left = self.existing[down:]
-            placed = placed_varied(self.asked, self.room, left)
+            placed = placed_mixed(self.asked, self.room, left)
             counts.append(max(counts[-1], len(placed.hosts) - len(left)))
         return tuple(counts)
 
@@ -190,8 +190,8 @@ def _placed(
     """The layout of one pool; kept, as designs that differ in their network or prices alone share it."""
     varied = bool(existing or room.vcpus or room.memory_gib)
     if varied:
-        needed = placed_varied(asked, room, existing)
-        hosts = placed_varied(asked, room, existing, lost).hosts
+        needed = placed_mixed(asked, room, existing)
+        hosts = placed_mixed(asked, room, existing, lost).hosts
     else:
         needed = placement.place(asked, gpus_per_host=room.gpus)
         hosts = (*needed.hosts, *(() for _ in range(lost)))
@@ -299,7 +299,7 @@ def _host_lines(
     at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
     per_host = scenario.fact("hardware.gpus_per_host")
     needed, rooms, existing, varied = laid.needed, laid.rooms, len(laid.existing), laid.varied
-    place = placement.place_varied if varied else placement.place
+    place = placement.place_mixed if varied else placement.place
     for share in needed.shared:
         trail.record(
             f"{at}.shared.{share.family}",
@@ -347,7 +347,7 @@ def _host_lines(
             f"{at}.hosts_for_failures",
             f"{name}: hosts for failure and maintenance",
             "host",
-            placement.place_varied,
+            placement.place_mixed,
             "{value} more than the demand takes, so that everything is placed again after the loss of any {host_failures}"
             + ("" if accepted.value else " while one is in maintenance"),
             len(rooms) - used,

@@ -1,4 +1,4 @@
-"""Cost: spreadsheets by other routes, licences by enumeration, conservation, directions, and refused inputs."""
+"""Cost: spreadsheets by other routes, conservation, directions, and refused inputs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from numpy.polynomial import Polynomial
 
 from gpuplan.models.cost import (
     allocated_cost,
+    avoided_hour_price,
     breakeven_utilisation,
     crossover_year,
     gpu_hour_cost,
@@ -24,7 +25,6 @@ from gpuplan.models.cost import (
     purchase_cost,
     rent_cost,
     residual_price,
-    risk_price,
     selling_price,
     total_cost,
     used_gpu_hours,
@@ -241,10 +241,10 @@ def test_crossover_is_where_the_running_sums_meet_first(years: int, data: st.Dat
 # ---- risk and groups
 
 
-def test_risk_price_by_hand() -> None:
-    assert risk_price(60000, hours_removed_h=480) == 125
-    assert risk_price(-100, hours_removed_h=50) == -2
-    assert risk_price(0, hours_removed_h=50) == 0
+def test_the_price_of_an_avoided_hour_by_hand() -> None:
+    assert avoided_hour_price(60000, hours_removed_h=480) == 125
+    assert avoided_hour_price(-100, hours_removed_h=50) == -2
+    assert avoided_hour_price(0, hours_removed_h=50) == 0
 
 
 def test_allocation_by_hand() -> None:
@@ -306,8 +306,11 @@ def test_allocation_sums_to_the_total_and_depends_on_ratios_only(
         ),
         (lambda: crossover_year([1, math.inf], rent_cash=[1, 2]), "own_cash has inf"),
         (lambda: crossover_year([1, 2], rent_cash=[1, math.nan]), "rent_cash has nan"),
-        (lambda: risk_price(1, hours_removed_h=0), "hours_removed_h is 0; it must be above 0, and finite"),
-        (lambda: risk_price(math.nan, hours_removed_h=1), "extra_cost has nan"),
+        (
+            lambda: avoided_hour_price(1, hours_removed_h=0),
+            "hours_removed_h is 0; it must be above 0, and finite",
+        ),
+        (lambda: avoided_hour_price(math.nan, hours_removed_h=1), "extra_cost has nan"),
         (lambda: allocated_cost(1, shares=[]), "shares is []; one at least must be above 0"),
         (lambda: allocated_cost(1, shares=[0, 0]), "shares is [0, 0]; one at least must be above 0"),
         (lambda: allocated_cost(1, shares=[1, -1]), "shares is -1; it must be at least 0, and finite"),

@@ -290,7 +290,7 @@ def test_lines_are_recomputed_from_their_inputs(example: Plan) -> None:
             continue
         if name in (
             "place",
-            "place_varied",
+            "place_mixed",
             "after_failure",
             "smallest_profile",
             "admitted_vms",

@@ -127,7 +127,7 @@ def after_failure(
     empty host for each lost one, large enough for all that was on it, these take over. Else everything is placed
     again on the hosts that are left, and VMs that changed host are listed as moved: possible for equal hosts
     without limits of CPU and memory exactly if ``place`` needs no more hosts than are left, else if
-    ``place_varied`` would find room. If that is impossible too, as many of the VMs left over as possible are added
+    ``place_mixed`` would find room. If that is impossible too, as many of the VMs left over as possible are added
     to what a restart placed, largest first, kind by kind, as long as everything can be placed again (by a greedy
     order where hosts differ, or where there are too many ways to fill a host); the others are not placed.
 
@@ -343,7 +343,7 @@ def fits(requests: Sequence[Request], *, rooms: Sequence[Room]) -> bool:
     Notes
     -----
     The same decision as that of ``after_failure`` when all is placed again: exact for equal hosts without limits of
-    CPU and memory where ``place`` is, else whether ``place_varied`` finds room on these hosts alone. A host with 0 GPUs
+    CPU and memory where ``place`` is, else whether ``place_mixed`` finds room on these hosts alone. A host with 0 GPUs
     offers nothing to a VM that needs one.
 
     Examples

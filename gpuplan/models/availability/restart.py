@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from gpuplan.models.placement import Host, Request, Room
 from gpuplan.models.placement.equal_hosts import EqualHosts
 from gpuplan.models.placement.fit import Blocks, Content, Fit, Kinds, Part, Rules, State, vms_in
-from gpuplan.models.placement.mixed_hosts import VariedHosts
+from gpuplan.models.placement.mixed_hosts import MixedHosts
 
 
 class HostClass(NamedTuple):
@@ -107,7 +107,7 @@ class Cluster:
     def __init__(self, requests: Sequence[Request], rooms: Sequence[Room]) -> None:
         self.rules = Rules(requests)
         self.equal = EqualHosts(self.rules)
-        self.varied = VariedHosts(self.equal)
+        self.mixed = MixedHosts(self.equal)
         self.rooms = tuple(self.rules.counted(room) for room in rooms)
         self._misfits: dict[tuple[Room, ...], list[int]] = {}
 
@@ -219,17 +219,17 @@ class Cluster:
         kinds = tuple(rooms)
         if any(vms[kind] for kind in self._misfits_on(kinds)):
             return False
-        if _equal(kinds):
+        if _only_gpus_count(kinds):
             return not any(vms) or self.equal.fit_on(vms, kinds[0].gpus, rooms.total(), thorough=thorough)
-        return self.varied.arrange(vms, rooms, thorough=thorough) is not None
+        return self.mixed.arrange(vms, rooms, thorough=thorough) is not None
 
     def _placed(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> Blocks:
         """All VMs placed again, where that is possible."""
         rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})
         kinds = tuple(rooms)
-        if _equal(kinds):
+        if _only_gpus_count(kinds):
             return self.equal.solve(vms, kinds[0].gpus, thorough=thorough).blocks
-        return self.varied.arrange(vms, rooms, thorough=thorough) or ()
+        return self.mixed.arrange(vms, rooms, thorough=thorough) or ()
 
     def _misfits_on(self, rooms: tuple[Room, ...]) -> list[int]:
         """Kinds of which no VM fits on any of these hosts when they are empty."""
@@ -264,6 +264,6 @@ def _with_more(vms: Kinds, kind: int, more: int) -> Kinds:
     return (*vms[:kind], vms[kind] + more, *vms[kind + 1 :])
 
 
-def _equal(kinds: Sequence[Room]) -> bool:
+def _only_gpus_count(kinds: Sequence[Room]) -> bool:
     """Whether hosts of these kinds are equal and only their GPUs count."""
     return len(kinds) == 1 and not kinds[0].vcpus and not kinds[0].memory_gib

@@ -1,8 +1,8 @@
 """Placement: which VM is on which GPU of which host, before any failure, with proof.
 
-Start here. ``place`` answers for equal hosts on which only GPUs count (``equal``: exact), ``place_varied`` for hosts
-that differ or are limited by CPU and memory too, and for the loss of hosts (``varied``: close, with a bound). Both ask
-``filling`` what fits on one host, and ``packing`` for bins. ``failover`` says what a failure does to the result.
+Start here. ``place`` answers for equal hosts on which only GPUs count (``equal_hosts``: exact), ``place_mixed`` for hosts
+that differ or are limited by CPU and memory too, and for the loss of hosts (``mixed_hosts``: close, with a bound). Both ask
+``fit`` what fits on one host, and ``packing`` for bins. ``failover`` says what a failure does to the result.
 
 All GPUs and shares of one VM are in one host. A GPU is divided in one way only: among profiles of one family (whose
 layouts say what goes together), or by memory.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from gpuplan.models.placement.equal_hosts import EqualHosts
 from gpuplan.models.placement.fit import Blocks, Content, Family, Request, Room, Rules, vms_in
-from gpuplan.models.placement.mixed_hosts import VariedHosts
+from gpuplan.models.placement.mixed_hosts import MixedHosts
 from gpuplan.models.placement.packing import Packing
 from gpuplan.units import exact
 
@@ -32,7 +32,7 @@ __all__ = [
     "Slot",
     "count_hosts",
     "place",
-    "place_varied",
+    "place_mixed",
 ]
 
 MOST_LOSSES = 8
@@ -162,7 +162,7 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     return _placement(hosts, solution.bound, solution.method, shared)
 
 
-def place_varied(
+def place_mixed(
     requests: Sequence[Request], *, room: Room, existing: Sequence[Room] = (), spare: int = 0
 ) -> Placement:
     """A few new hosts beside the existing ones on which everything fits, also after the loss of some hosts.
@@ -180,7 +180,7 @@ def place_varied(
 
     Returns
     -------
-    place_varied : Placement
+    place_mixed : Placement
         Existing hosts, then the new ones, with their loads (spare ones empty), the bound, and whether it is
         met. [-]
 
@@ -206,7 +206,7 @@ def place_varied(
     Examples
     --------
     >>> vm = Request("research", 6, gpus=2, vcpus=16, memory_gib=256)
-    >>> placed = place_varied([vm], room=Room(4, 64, 384), spare=1)
+    >>> placed = place_mixed([vm], room=Room(4, 64, 384), spare=1)
     >>> len(placed.hosts), placed.bound, placed.method
     (7, 7, 'volume')
 
@@ -217,7 +217,7 @@ def place_varied(
     """
     rules = Rules(requests)
     equal = EqualHosts(rules)
-    varied = VariedHosts(equal)
+    mixed = MixedHosts(equal)
     room, *there = (rules.counted(one) for one in (room, *existing))
     rules.check(rules.vms, {room, *there})
     # Hosts like the new ones are counted with them: what is looked for is how many of those there must be in all.
@@ -225,14 +225,14 @@ def place_varied(
     needed: list[int] = []
     least: list[int] = []
     for lost in range(min(spare, others.total()) + 1):
-        found = [varied.new_hosts(rules.vms, others - loss, room) for loss in _losses(others, lost)]
+        found = [mixed.new_hosts(rules.vms, others - loss, room) for loss in _losses(others, lost)]
         needed.append(max(new.hosts for new in found))
         least.append(max(new.bound for new in found))
     count, bound = (
         max(0, _fewest_new(list(itertools.accumulate(each, max)), spare, others.total()) - like_new)
         for each in (needed, least)
     )
-    chosen = varied.new_hosts(rules.vms, others, room)
+    chosen = mixed.new_hosts(rules.vms, others, room)
     if chosen.hosts > like_new + count:
         # the heuristic needed more hosts than after a loss: then take what it found there
         chosen = min(found, key=lambda new: new.hosts)

@@ -1,6 +1,6 @@
 """Hosts that differ, or on which CPU and memory count: a few new hosts beside those that are there, and a bound.
 
-``VariedHosts`` tries a portfolio of greedy orders and the exact placement of the GPUs, and knows the simple bounds. If
+``MixedHosts`` tries a portfolio of greedy orders and the exact placement of the GPUs, and knows the simple bounds. If
 that leaves a gap, ``_Priced`` goes on: column generation, in which the relaxed programme over the hosts seen so far says
 at which prices a host would be worth having. Nothing here is exact; the bound says how far it may be off.
 """
@@ -39,12 +39,12 @@ class New(NamedTuple):
     blocks: Blocks
 
 
-class VariedHosts:
+class MixedHosts:
     """Hosts of several kinds filled with so many VMs of each kind; ``rooms`` says how many hosts of each kind are there.
 
     >>> from gpuplan.models.filling import Request, Rules
-    >>> varied = VariedHosts(EqualHosts(Rules([Request("research", 6, gpus=2, memory_gib=256)])))
-    >>> found = varied.new_hosts((6,), Counter(), Room(4, 0, 384))
+    >>> mixed = MixedHosts(EqualHosts(Rules([Request("research", 6, gpus=2, memory_gib=256)])))
+    >>> found = mixed.new_hosts((6,), Counter(), Room(4, 0, 384))
     >>> found.hosts, found.bound
     (6, 6)
     """
@@ -217,14 +217,12 @@ class _Priced:
     GPU can be divided at will. That one also proves a bound: no host is worth more than it says, whatever the prices.
     """
 
-    def __init__(
-        self, varied: VariedHosts, vms: Kinds, rooms: Counter[Room], new: Room, start: Blocks
-    ) -> None:
-        self.varied, self.rules, self.vms, self.rooms, self.start = varied, varied.rules, vms, rooms, start
+    def __init__(self, mixed: MixedHosts, vms: Kinds, rooms: Counter[Room], new: Room, start: Blocks) -> None:
+        self.mixed, self.rules, self.vms, self.rooms, self.start = mixed, mixed.rules, vms, rooms, start
         self.kinds = [k for k, n in enumerate(vms) if n]
         self.places = [new, *rooms]
         """The first is any number of new hosts, the others are there so often."""
-        self.parts = varied.parts(self.places)
+        self.parts = mixed.parts(self.places)
         self.columns: dict[tuple[int, ...], tuple[int, Content]] = {}
         """Row by row what a pattern adds: VMs of each kind, minus one host of the place that it uses; and the pattern
         itself, as (place, content)."""
@@ -279,7 +277,7 @@ class _Priced:
         for at, room in enumerate(self.places):
             needs = [
                 (
-                    -int(self.varied.least_gpus[k] * GPU_UNIT),
+                    -int(self.mixed.least_gpus[k] * GPU_UNIT),
                     -rules.requests[k].vcpus if room.vcpus else 0,
                     -rules.requests[k].memory_gib if room.memory_gib else 0,
                     *(-int(k == other) for other in kinds),
@@ -316,6 +314,6 @@ class _Priced:
                     left[k] -= n * amount
                 if at:
                     there[room] -= n
-        found = self.varied.greedy(tuple(left), there, new)
+        found = self.mixed.greedy(tuple(left), there, new)
         best = min(found, key=lambda blocks: _count(blocks, new), default=None)
         return self.start if best is None else (*blocks, *best)

@@ -32,7 +32,7 @@ from gpuplan.models.availability.failover import (
     fits,
     idle_gpus,
 )
-from gpuplan.models.placement import Family, Host, Load, Request, Room, Slot, place, place_varied
+from gpuplan.models.placement import Family, Host, Load, Request, Room, Slot, place, place_mixed
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.sharing import gpu_layouts
 
@@ -293,7 +293,7 @@ def test_hosts_that_differ_survive_what_they_were_made_for() -> None:
         room = Room(4, 64, 256)
         existing = [Room(rng.choice([2, 4, 8]), 64, rng.choice([256, 512])) for _ in range(rng.randint(0, 3))]
         requests = limited(rng, random_requests(rng, 2, most=10, shares=2), Room(0, 32, 128))
-        placed = place_varied(requests, room=room, existing=existing, spare=1)
+        placed = place_mixed(requests, room=room, existing=existing, spare=1)
         rooms = [*existing, *[room] * (len(placed.hosts) - len(existing))]
         for failed in range(len(rooms)):
             outcome = after_failure(placed.hosts, requests=requests, rooms=rooms, failed={failed})
@@ -314,7 +314,7 @@ def test_many_hosts_that_differ_survive_what_they_were_made_for() -> None:
             r._replace(vms=6 * r.vms)
             for r in limited(rng, random_requests(rng, 4, most=14), Room(0, 24, 128))
         ]
-        placed = place_varied(requests, room=room, existing=existing, spare=spare)
+        placed = place_mixed(requests, room=room, existing=existing, spare=spare)
         rooms = [*existing, *[room] * (len(placed.hosts) - len(existing))]
         check_hosts(placed.hosts, rooms, requests)
         for failed in itertools.combinations((0, 5, 6, 10, 11, len(rooms) - 1), spare):
@@ -413,7 +413,7 @@ def test_the_survey_of_hosts_with_limits() -> None:
     for _ in range(80):
         requests = limited(rng, random_requests(rng, 2, most=8, shares=2), Room(0, 8, 16))
         room, existing = Room(2, 16, 24), [Room(4, 16, 32)] * rng.randint(0, 2)
-        placed = place_varied(requests, room=room, existing=existing, spare=rng.randint(0, 1))
+        placed = place_mixed(requests, room=room, existing=existing, spare=rng.randint(0, 1))
         rooms = [*existing, *[room] * (len(placed.hosts) - len(existing))]
         for lost in range(1, min(3, len(rooms) + 1)):
             check_survey(placed.hosts, requests, rooms, lost)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuplan.models.network.links import TRANSPORTS, delivered_gbit_s, fair_share_gbit_s
+from gpuplan.models.network.links import TRANSPORTS, delivered_gbit_s, fair_share_gbit_s, tcp_rate_gbit_s
 
 ETHERNET = [transport for transport in TRANSPORTS if transport != "infiniband"]
 LINKS = st.floats(0.1, 800)
@@ -133,3 +133,16 @@ def test_a_fair_share_refuses_what_makes_no_sense() -> None:
         fair_share_gbit_s(0, others=[])
     with pytest.raises(ValueError, match="need_gbit_s is -1"):
         fair_share_gbit_s(10, others=[(1, -1)])
+
+
+@pytest.mark.parametrize(
+    ("link", "growth", "rate"), [(25, 0.4, 15), (100, 0.5, 30), (100, 0, 15), (50, 1, 30), (6.25, 0.5, 7.5)]
+)
+def test_what_a_stack_moves_grows_with_the_link(link: float, growth: float, rate: float) -> None:
+    assert tcp_rate_gbit_s(link, at_25_gbit_s=15, growth=growth) == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("growth", [-0.1, 1.1])
+def test_a_stack_grows_neither_backwards_nor_faster_than_its_link(growth: float) -> None:
+    with pytest.raises(ValueError, match="growth is"):
+        tcp_rate_gbit_s(25, growth=growth)

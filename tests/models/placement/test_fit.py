@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from brute_force import FAMILIES, limited, on_host, random_requests
 
-from gpuplan.models.placement import Request, Room, place, place_varied
+from gpuplan.models.placement import Request, Room, place, place_mixed
 from gpuplan.models.placement.fit import Block, Content, Rules, vms_in
 
 
@@ -37,7 +37,7 @@ def test_what_is_not_a_request_is_refused() -> None:
 )
 def test_what_a_vm_lacks_is_said(request_: Request, lacks: str) -> None:
     with pytest.raises(ValueError, match=lacks):
-        place_varied([request_], room=Room(4, 64, 512))
+        place_mixed([request_], room=Room(4, 64, 512))
 
 
 def random_host(rng: random.Random, rules: Rules, room: Room) -> Content:

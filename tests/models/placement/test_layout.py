@@ -18,7 +18,7 @@ from brute_force import (
     vms_in,
 )
 
-from gpuplan.models.placement import Family, Request, Room, count_hosts, place, place_varied
+from gpuplan.models.placement import Family, Request, Room, count_hosts, place, place_mixed
 from gpuplan.models.placement.fit import Rules
 
 # ---- place
@@ -152,7 +152,7 @@ def test_splitting_a_request_never_needs_more_hosts() -> None:
         assert len(place(parts, gpus_per_host=gpus).hosts) <= len(place(requests, gpus_per_host=gpus).hosts)
 
 
-# ---- place_varied: existing and spare hosts
+# ---- place_mixed: existing and spare hosts
 
 
 def test_equal_hosts_without_limits_need_what_place_says() -> None:
@@ -161,11 +161,11 @@ def test_equal_hosts_without_limits_need_what_place_says() -> None:
         requests = random_requests(rng, 4, most=15)
         exactly = place(requests, gpus_per_host=4)
         for spare in range(3):
-            placed = place_varied(requests, room=Room(4), spare=spare)
+            placed = place_mixed(requests, room=Room(4), spare=spare)
             assert len(placed.hosts) == placed.bound == len(exactly.hosts) + spare
             assert placed.method == "volume"
             assert all(not host for host in placed.hosts[len(exactly.hosts) :])
-        both = place_varied(requests, room=Room(4), existing=[Room(4)] * 2, spare=1)
+        both = place_mixed(requests, room=Room(4), existing=[Room(4)] * 2, spare=1)
         assert len(both.hosts) == max(2, len(exactly.hosts) + 1)
 
 
@@ -175,7 +175,7 @@ def test_a_spare_host_more_never_means_fewer_hosts() -> None:
         room = Room(4, 64, 256)
         existing = [Room(rng.choice([2, 4, 8]), 64, rng.choice([128, 512])) for _ in range(rng.randint(0, 5))]
         requests = limited(rng, random_requests(rng, 4, most=25, shares=3), Room(0, 32, 128))
-        placed = [place_varied(requests, room=room, existing=existing, spare=n) for n in range(3)]
+        placed = [place_mixed(requests, room=room, existing=existing, spare=n) for n in range(3)]
         hosts, bounds = [len(one.hosts) for one in placed], [one.bound for one in placed]
         assert hosts == sorted(hosts)
         assert bounds == sorted(bounds)
@@ -184,15 +184,15 @@ def test_a_spare_host_more_never_means_fewer_hosts() -> None:
 
 def test_nothing_new_is_needed_where_the_existing_hosts_do() -> None:
     request = Request("a", 4, gpus=2)
-    placed = place_varied([request], room=Room(4), existing=[Room(8), Room(8)], spare=1)
+    placed = place_mixed([request], room=Room(4), existing=[Room(8), Room(8)], spare=1)
     assert (len(placed.hosts), placed.bound) == (2, 2)
-    assert place_varied([], room=Room(4), existing=[Room(8)], spare=1).hosts == ((),)
-    assert place_varied([], room=Room(4)).hosts == ()
+    assert place_mixed([], room=Room(4), existing=[Room(8)], spare=1).hosts == ((),)
+    assert place_mixed([], room=Room(4)).hosts == ()
 
 
 def test_the_largest_host_may_be_lost_too() -> None:
     # a VM that only fits on the one large host has nowhere to go when that is lost
     request = Request("a", 1, gpus=8)
-    assert len(place_varied([request], room=Room(4), existing=[Room(8)]).hosts) == 1
+    assert len(place_mixed([request], room=Room(4), existing=[Room(8)]).hosts) == 1
     with pytest.raises(ValueError, match="a: a VM needs 8 GPUs in one host, and the largest host has 4"):
-        place_varied([request], room=Room(4), existing=[Room(8)], spare=1)
+        place_mixed([request], room=Room(4), existing=[Room(8)], spare=1)

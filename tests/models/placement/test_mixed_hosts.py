@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from brute_force import check_hosts, fits_on, large_mix, limited, random_requests, vms_asked, vms_in
 
-from gpuplan.models.placement import Request, Room, place_varied
+from gpuplan.models.placement import Request, Room, place_mixed
 from gpuplan.models.placement import vms_in as vms_on
 from gpuplan.models.placement.equal_hosts import EqualHosts
 from gpuplan.models.placement.fit import Rules
-from gpuplan.models.placement.mixed_hosts import VariedHosts
+from gpuplan.models.placement.mixed_hosts import MixedHosts
 
 
 def fewest_new(requests: Sequence[Request], room: Room, existing: Sequence[Room], spare: int) -> int:
@@ -39,7 +39,7 @@ def test_hosts_that_differ_against_brute_force() -> None:
         ]
         requests = limited(rng, random_requests(rng, room.gpus, most=5, shares=2), Room(0, 8, 8))
         spare = rng.randint(0, 1)
-        placed = place_varied(requests, room=room, existing=existing, spare=spare)
+        placed = place_mixed(requests, room=room, existing=existing, spare=spare)
         rooms = [*existing, *[room] * (len(placed.hosts) - len(existing))]
         check_hosts(placed.hosts, rooms, requests)
         assert vms_in(placed.hosts) == vms_asked(requests)
@@ -53,16 +53,16 @@ def test_hosts_that_differ_against_brute_force() -> None:
 
 def test_memory_or_cpu_may_bind_instead_of_gpus() -> None:
     request = Request("a", 12, gpus=1, vcpus=16, memory_gib=200)
-    assert len(place_varied([request], room=Room(4)).hosts) == 3
-    assert len(place_varied([request], room=Room(4, 32, 0)).hosts) == 6
-    placed = place_varied([request], room=Room(4, 64, 384))
+    assert len(place_mixed([request], room=Room(4)).hosts) == 3
+    assert len(place_mixed([request], room=Room(4, 32, 0)).hosts) == 6
+    placed = place_mixed([request], room=Room(4, 64, 384))
     assert (len(placed.hosts), placed.bound, placed.method) == (12, 12, "volume")
 
 
 def test_five_hundred_hosts_that_differ() -> None:
     requests = [r._replace(vcpus=4, memory_gib=24) for r in large_mix(0.045)]
     existing = [Room(4, 64, 512)] * 40 + [Room(8, 128, 1024)] * 60
-    placed = place_varied(requests, room=Room(8, 128, 1024), existing=existing, spare=2)
+    placed = place_mixed(requests, room=Room(8, 128, 1024), existing=existing, spare=2)
     rooms = [*existing, *[Room(8, 128, 1024)] * (len(placed.hosts) - len(existing))]
     check_hosts(placed.hosts, rooms, requests)
     assert vms_in(placed.hosts) == vms_asked(requests)
@@ -75,7 +75,7 @@ def test_what_is_arranged_fits_and_what_fits_is_mostly_arranged() -> None:
     for _ in range(300):
         requests = limited(rng, random_requests(rng, 3, most=5, shares=2), Room(0, 8, 8))
         rules = Rules(requests)
-        varied = VariedHosts(EqualHosts(rules))
+        varied = MixedHosts(EqualHosts(rules))
         rooms = Counter(
             rules.counted(Room(rng.randint(2, 4), rng.choice([8, 12]), rng.choice([8, 16])))
             for _ in range(rng.randint(1, 3))
