@@ -76,6 +76,7 @@ class Line:
     cells: tuple[str, ...]
 
     def error(self, column: str, message: str) -> CatalogError:
+        """The error that says what is wrong with a cell, or with the whole line."""
         return CatalogError(message, file=self.file, row=self.number, column=column)
 
 
@@ -155,6 +156,7 @@ def _parse_int(text: str) -> int:
 
 
 def parse_number(text: str) -> float:
+    """A finite number, or NotAllowed."""
     if not _NUMBER.fullmatch(text) or not math.isfinite(float(text)):
         raise NotAllowed("a number with a decimal point and no thousands separator")
     return float(text)

@@ -37,6 +37,7 @@ from gpuplan.wording import amount
 
 
 def audit_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan audit``."""
     add, path = command.add_argument, Path
     add("file", type=path, help="CSV or JSON file, packed with gzip or not")
     add("--name", default="", help="what the file is called, if it is kept under another name")
@@ -64,6 +65,7 @@ def audit_options(command: argparse.ArgumentParser) -> None:
 
 
 def run_audit(args: argparse.Namespace) -> int:
+    """``gpuplan audit``."""
     read_numbers(args, "--installed", "--largest", "--skip", "--wait-min", "--share")
     catalog = catalog_of(args)
     target = read_scenario(args.on) if args.on else None

@@ -15,6 +15,7 @@ from gpuplan.scenario import ScenarioError
 
 
 def report_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan report``."""
     takes_file(command)
     add = command.add_argument
     words = "folder to write to (- with --progress puts the files into the last line, in base64)"
@@ -29,6 +30,7 @@ def report_options(command: argparse.ArgumentParser) -> None:
 
 
 def run_report(args: argparse.Namespace) -> int:
+    """``gpuplan report``."""
     plan = plan_of(args)
     templates = {f"{kind}_template": _template(args, kind) for kind in ("docx", "pptx")}
     try:

@@ -45,6 +45,7 @@ from gpuplan.scenario import Scenario, load_scenario
 
 
 def plan_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan plan``."""
     command.add_argument("file", help=f"scenario file (YAML or JSON), or an example: {examples()}")
     takes_json(command, "the whole plan")
     takes_customer(command)
@@ -57,6 +58,7 @@ def _shown_plan(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) 
 
 
 def run_plan(args: argparse.Namespace) -> int:
+    """``gpuplan plan``."""
     catalog = catalog_of(args)
     plan = _shown_plan(args, load_scenario(args.file), catalog)
     return print_answer(args, plan_dict, plan_text, plan)
@@ -66,22 +68,26 @@ network_options = takes_file_and_json
 
 
 def run_network(args: argparse.Namespace) -> int:
+    """``gpuplan network``."""
     plan = plan_of(args)
     return print_answer(args, network_dict, network_text, plan)
 
 
 def cost_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan cost``."""
     takes_file_and_json(command)
     takes_customer(command)
 
 
 def run_cost(args: argparse.Namespace) -> int:
+    """``gpuplan cost``."""
     catalog = catalog_of(args)
     plan = _shown_plan(args, read_scenario(args.file), catalog)
     return print_answer(args, cost_dict, cost_text, plan)
 
 
 def sensitivity_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan sensitivity``."""
     takes_file(command)
     form = command.add_mutually_exclusive_group()
     takes_json(form)
@@ -89,6 +95,7 @@ def sensitivity_options(command: argparse.ArgumentParser) -> None:
 
 
 def run_sensitivity(args: argparse.Namespace) -> int:
+    """``gpuplan sensitivity``."""
     plan = plan_of(args)
 
     def tell(done: int, of: int) -> None:
@@ -104,12 +111,14 @@ def run_sensitivity(args: argparse.Namespace) -> int:
 
 
 def compare_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan compare``."""
     words = f"scenario files (- reads one from the input), or {examples()}"
     command.add_argument("files", nargs="+", metavar="file", help=words)
     takes_json(command)
 
 
 def run_compare(args: argparse.Namespace) -> int:
+    """``gpuplan compare``."""
     if not FEWEST <= len(args.files) <= MOST or args.files.count("-") > 1:
         allowed = f"{FEWEST} to {MOST} designs, at most one of them from the input"
         raise refusal(allowed, "file", str(len(args.files)))
@@ -119,6 +128,7 @@ def run_compare(args: argparse.Namespace) -> int:
 
 
 def demand_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan demand``."""
     takes_file(command)
     add = command.add_argument
     add("--simulate", action="store_true", help="simulate the groups on the hosts of the plan")
@@ -132,6 +142,7 @@ def demand_options(command: argparse.ArgumentParser) -> None:
 
 
 def run_demand(args: argparse.Namespace) -> int:
+    """``gpuplan demand``."""
     read_numbers(args, "--around", "--down", "--seed")
     args.hosts = args.hosts.split(",") if args.hosts else []
     read_numbers(args, "--hosts")

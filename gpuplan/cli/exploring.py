@@ -32,6 +32,7 @@ _T = TypeVar("_T")
 
 
 def explore_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan explore``."""
     gpu = "look at this GPU model only; repeat for more (default: those that replace the one asked for)"
     takes_file(command)
     for option, unit, words in (
@@ -55,6 +56,7 @@ def explore_options(command: argparse.ArgumentParser) -> None:
 
 
 def run_explore(args: argparse.Namespace) -> int:
+    """``gpuplan explore``."""
     read_numbers(args, "--workers")
     catalog = catalog_of(args)
     scenario = read_scenario(args.file)

@@ -29,28 +29,34 @@ from gpuplan.scenario import (
 
 
 def examples() -> str:
+    """Names of the examples, as help shows them."""
     return ", ".join(example_names())
 
 
 def takes_file(command: argparse.ArgumentParser) -> None:
+    """One scenario: a file, the input or an example."""
     words = f"scenario file (- reads it from the input), or an example: {examples()}"
     command.add_argument("file", help=words)
 
 
 def takes_json(command: argparse._ActionsContainer, what: str = "everything") -> None:
+    """JSON instead of text."""
     command.add_argument("--json", action="store_true", help=f"print {what} as JSON")
 
 
 def takes_progress(command: argparse._ActionsContainer, of: str = "step done") -> None:
+    """A line of JSON for each step."""
     command.add_argument("--progress", action="store_true", help=f"print one line of JSON for each {of}")
 
 
 def takes_customer(command: argparse.ArgumentParser) -> None:
+    """The version for the customer."""
     words = "what the customer may see: prices as they are sold, no internal notes and no margin"
     command.add_argument("--customer", action="store_true", help=words)
 
 
 def takes_file_and_json(command: argparse.ArgumentParser) -> None:
+    """What a command about one design takes."""
     takes_file(command)
     takes_json(command)
 
@@ -127,10 +133,12 @@ def path_text(path: Path) -> str:
 
 
 def catalog_of(args: argparse.Namespace) -> Catalog:
+    """The shipped catalog, with the user's own folder over it."""
     return load_catalog(*own_folders(args))
 
 
 def own_folders(args: argparse.Namespace) -> tuple[Path, ...]:
+    """The user's own folder, if there is one."""
     return (args.folder,) if args.folder else ()
 
 
@@ -142,5 +150,6 @@ def read_scenario(file: str) -> Scenario:
 
 
 def plan_of(args: argparse.Namespace) -> Plan:
+    """The plan of the scenario that is named."""
     catalog = catalog_of(args)
     return make_plan(read_scenario(args.file), catalog)

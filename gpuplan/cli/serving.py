@@ -22,6 +22,7 @@ HUB_URL = "JUPYTERHUB_SERVICE_URL"
 
 
 def app_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan app``."""
     add = command.add_argument
     add("file", nargs="?", help=f"scenario to open with (a file, or {examples()})")
     add("--customer", action="store_true", help="open every page in the customer view")
@@ -56,6 +57,7 @@ def app_options(command: argparse.ArgumentParser) -> None:
 
 
 def run_app(args: argparse.Namespace) -> int:
+    """``gpuplan app``."""
     catalog = catalog_of(args)
     read_numbers(args, "--sessions", "--idle")
     token = os.environ.pop(TOKEN, None)  # the sessions, which inherit the variables, need not know it

@@ -17,16 +17,19 @@ calibrate_options = takes_json
 
 
 def run_calibrate(args: argparse.Namespace) -> int:
+    """``gpuplan calibrate``."""
     found = calibration_dict(catalog_of(args))
     print_answer(args, dict, calibration_text, found)
     return MOVED if found["moved"] else 0
 
 
 def catalog_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan catalog``."""
     command.add_argument("query", nargs="?", default="", help="a table, an id, or a word to search for")
 
 
 def run_catalog(args: argparse.Namespace) -> int:
+    """``gpuplan catalog``."""
     text = catalog_text(catalog_of(args), args.query)
     if not text:
         print(f"Nothing in the catalog matches {args.query!r}.", file=sys.stderr)
@@ -40,5 +43,6 @@ def schema_options(command: argparse.ArgumentParser) -> None:
 
 
 def run_schema(args: argparse.Namespace) -> int:
+    """``gpuplan schema``."""
     print(json.dumps(json_schema(), indent=2))
     return 0

@@ -102,7 +102,7 @@ def test_network_of_a_bad_file(capsys: pytest.CaptureFixture[str], mine: Path) -
 def test_cost_prints_years_bill_and_alternatives(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "cost", "enterprise")
     assert (code, err) == (0, "")
-    for heading in ("What is paid when", "Bill of materials", "Rent or buy", "Spare hosts"):
+    for heading in ("What is paid when", "Bill of materials", "Rent or buy", "Host failure tolerance"):
         assert heading in out
     code, out, err = run(capsys, "cost", "enterprise", "--json")
     assert (code, err) == (0, "")
@@ -113,7 +113,7 @@ def test_cost_prints_years_bill_and_alternatives(capsys: pytest.CaptureFixture[s
 def test_sensitivity_prints_bars_and_thresholds(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, "sensitivity", "starter")
     assert (code, err) == (0, "")
-    assert "Cost, the input that moves it most first" in out
+    assert "the input that moves the cost most first" in out
     assert "Where it is no longer 8 hosts" in out
     code, out, _ = run(capsys, "sensitivity", "starter", "--json")
     assert code == 0
