@@ -135,6 +135,7 @@ class Drawing:
     def line(
         self, x1: float, y1: float, x2: float, y2: float, *, stroke: str, width: float = 1, dashes: str = ""
     ) -> None:
+        """A line, solid or with dashes of the lengths given."""
         self.shapes.append(
             f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" stroke="{stroke}" stroke-width="{_n(width)}"'
             f"{_dashes(dashes)}/>"

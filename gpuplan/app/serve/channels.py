@@ -51,23 +51,7 @@ class BadFrame(ValueError):
 
 
 def read_frame(frame: str | bytes) -> tuple[str, dict[str, Any]]:
-    """Channel and header of a message, after everything in the frame was held against its size.
-
-    Parameters
-    ----------
-    frame : str or bytes
-        What arrived.
-
-    Returns
-    -------
-    tuple of str and dict
-        Name of the channel, and the header.
-
-    Raises
-    ------
-    BadFrame
-        If it is no message.
-    """
+    """Channel and header of a message, after everything in the frame was held against its size; a BadFrame if it is none."""
     if isinstance(frame, str):
         raise BadFrame("text where a binary message is due")
     count = int.from_bytes(frame[:8], "little")
@@ -85,12 +69,16 @@ def read_frame(frame: str | bytes) -> tuple[str, dict[str, Any]]:
         parsed = json.loads(header)
     except (ValueError, RecursionError):
         raise BadFrame("a header that is no JSON") from None
-    names = ("msg_type", "msg_id")
-    if not isinstance(parsed, dict) or not all(
-        parsed.get(name) and isinstance(parsed[name], str) for name in names
-    ):
+    if not _has_words(parsed, "msg_type", "msg_id"):
         raise BadFrame("a header without type and number of the message")
     return channel.decode(), parsed
+
+
+def _has_words(header: Any, *names: str) -> bool:
+    """Whether a header has a text, and no empty one, under each name."""
+    return isinstance(header, dict) and all(
+        isinstance(header.get(name), str) and header[name] for name in names
+    )
 
 
 class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
@@ -106,12 +94,7 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
     async def pre_get(self) -> None:
         """Let in who the session belongs to, and speaks its language; wait for the session.
 
-        Raises
-        ------
-        tornado.web.HTTPError
-            404 if it is somebody else's, 400 without the format, 429 if it has connections enough.
-        tornado.web.Finish
-            If the page closed meanwhile.
+        Else the answer is 404 for somebody else's, 400 without the format, 429 if it has connections enough.
         """
         session = cast(Kernels, self.kernel_manager).session_of(self.kernel_id, owner_of(self))
         if session is None:

@@ -151,20 +151,7 @@ def log_output(output: int) -> None:
 
 
 def start_log(*, verbose: bool, as_json: bool) -> LineHandler:
-    """Send all that is logged in this process through one handler, on standard error.
-
-    Parameters
-    ----------
-    verbose : bool
-        Whether to log requests and sessions, too.
-    as_json : bool
-        Whether each line is a JSON object.
-
-    Returns
-    -------
-    LineHandler
-        The handler.
-    """
+    """Send all that is logged in this process through one handler on standard error; if verbose, requests and sessions too."""
     handler = LineHandler(sys.stderr, as_json=as_json)
     root = logging.getLogger()
     root.handlers = [handler]

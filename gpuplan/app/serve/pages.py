@@ -135,13 +135,7 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
 
     @tornado.web.authenticated
     async def get(self, path: str = "") -> None:
-        """Send the page.
-
-        Parameters
-        ----------
-        path : str
-            What follows the base address; only the empty one is the page.
-        """
+        """Send the page, which has no path behind the base address."""
         if path:
             raise tornado.web.HTTPError(404)
         if "token" in self.request.query_arguments:
@@ -201,13 +195,7 @@ class SessionHandler(OwnSession, APIHandler):  # type: ignore[misc]
 
     @tornado.web.authenticated
     async def get(self, kernel_id: str) -> None:
-        """Answer whether the kernel is ``alive``, and whether it is ``busy``.
-
-        Parameters
-        ----------
-        kernel_id : str
-            Kernel of the page.
-        """
+        """Answer whether the kernel is ``alive``, and whether it is ``busy``."""
         _ = self.xsrf_token  # again, should the browser have dropped it
         self.own_session(kernel_id)
         manager = cast(Kernels, self.kernel_manager)
@@ -224,13 +212,7 @@ class ShutdownHandler(OwnSession, VoilaShutdownKernelHandler):  # type: ignore[m
 
     @tornado.web.authenticated
     async def post(self, kernel_id: str) -> None:
-        """End the session.
-
-        Parameters
-        ----------
-        kernel_id : str
-            Kernel of the page that closes.
-        """
+        """End the session."""
         self.own_session(kernel_id)
         await cast(Kernels, self.kernel_manager).free(kernel_id)
         self.set_status(204)
@@ -243,13 +225,7 @@ class ModelHandler(OwnSession, KernelHandler):  # type: ignore[misc]
     SUPPORTED_METHODS = ("GET",)
 
     async def get(self, kernel_id: str) -> None:
-        """Describe the kernel.
-
-        Parameters
-        ----------
-        kernel_id : str
-            Kernel of the page.
-        """
+        """Describe the kernel."""
         self.own_session(kernel_id)
         await super().get(kernel_id)  # type: ignore[misc]
 

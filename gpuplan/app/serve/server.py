@@ -297,18 +297,7 @@ def _config(options: Options, *, home: Path, hub: bool, sessions: int) -> Config
 
 
 def serve(**given: Any) -> int:
-    """Serve the workbook until Ctrl+C or SIGTERM.
-
-    Parameters
-    ----------
-    **given
-        What `Options` says.
-
-    Returns
-    -------
-    int
-        Exit code: 0 after a clean stop, 2 if the server could not start.
-    """
+    """Serve the workbook, as `Options` are given, until Ctrl+C or SIGTERM; exit code 0, or 2 if the server could not start."""
     asked = Options(**given)
     hub = bool(os.environ.get(HUB_URL))
     try:
