@@ -204,7 +204,7 @@ def test_a_message_leads_to_a_field_that_is_folded_away(visit: Any) -> None:
     enterprise(page)
     figure(page, "messages").click()
     path = "availability.maintenance_h_per_host"
-    message(page, "maintenance-bet").get_by_role("button").click()
+    message(page, "inputs-assumed").get_by_role("button").click()
     focused(page, path)
     assert at(page, path).get_attribute("placeholder").startswith("16 ")
     at(page, path).fill("400")
@@ -409,7 +409,8 @@ def test_decisions_are_numbered_with_justification_and_implication(visit: Any) -
     for card in cards.all():
         assert card.locator("dt").count() == card.locator("dd").count() == 2
         assert all(card.locator("dd").all_inner_texts()), "why it was taken, and what it implies"
-    message(page, "bitfusion-fed-by-vgpu").get_by_role("button").click()
+    assert message(page, "bitfusion-fed-by-vgpu").count() == 1
+    message(page, "bitfusion-end-of-life").get_by_role("button").click()
     focused(page, "platform.bitfusion")
 
 

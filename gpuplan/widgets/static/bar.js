@@ -29,14 +29,16 @@ function download(name, content) {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-// A step is drawn when it is entered, so the field may take a moment to appear.
-function focusField(path, tries = 20) {
+// A step is drawn when it is entered, so the field may take a moment to appear, and longer on a busy machine; what is done on the page meanwhile ends the wait.
+let asked = 0;
+for (const done of ["pointerdown", "keydown"]) addEventListener(done, () => { asked += 1; }, true);
+function focusField(path, tries = 600, turn = ++asked) {
   const field = document.querySelector(`.gp-app [data-at="${CSS.escape(path)}"]`);
   if (field?.isConnected && field.closest("details")) field.closest("details").open = true;
   if (field?.offsetParent) {
     field.focus();
     field.scrollIntoView({ block: "center" });
-  } else if (tries) setTimeout(() => focusField(path, tries - 1), 50);
+  } else if (tries) setTimeout(() => { if (turn === asked) focusField(path, tries - 1, turn); }, 50);
 }
 
 export default {
