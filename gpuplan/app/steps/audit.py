@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuplan.app.auditing import Auditing
-from gpuplan.app.cards import cell, number_heads, table
 from gpuplan.app.state import Workbook
 from gpuplan.app.uploading import CHUNK_BYTES
 from gpuplan.audit import FORMATS, REAL_TIME_S
 from gpuplan.report import amount, number, percent
+from gpuplan.report.table import Table, one_place, records, screen
+from gpuplan.report.tables import audit as tables
 from gpuplan.wording import DAY_NAMES, wait_words
 
 FORMAT_NAMES = {
@@ -20,13 +21,6 @@ FORMAT_NAMES = {
     "samples": "samples, CSV",
     "nvidia-smi": "nvidia-smi --query-gpu",
     "prometheus": "Prometheus, DCGM",
-}
-METHOD_TITLES = {
-    "kaufman-roberts": "Kaufman-Roberts",
-    "erlang-c": "Erlang C",
-    "hayward": "Hayward, measured peakedness",
-    "replay": "Replay, one pool",
-    "replay on the hosts": "Replay on the hosts",
 }
 SHOWN_GROUPS = 10
 CHART_GROUPS = 6
@@ -139,17 +133,17 @@ def _said(workbook: Workbook, audit: Auditing) -> list[str]:
         held = use["held"] or use["wanted"]
         peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_busiest(use['week_gpus'])}"
         said.append(
-            f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days ask for {_one(use['offered_gpus'])} GPUs on average, "
+            f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days ask for {one_place(use['offered_gpus'])} GPUs on average, "
             "counting all their work, also what is done after the last request."
         )
         said.append(
             f"{'Held' if use['held'] else 'Wanted'} at once within these days, without work done after them: mean "
-            f"{_one(held['mean_gpus'])}, {_one(held['p95_gpus'])} or fewer for 95 % of the time, {_one(held['peak_gpus'])} at the "
+            f"{one_place(held['mean_gpus'])}, {one_place(held['p95_gpus'])} or fewer for 95 % of the time, {one_place(held['peak_gpus'])} at the "
             f"peak{peak}."
         )
         said.append(
-            f"Burstiness: peakedness {_one(use['wanted']['peakedness'])}, where independent arrivals of the same sizes give "
-            f"{_one(use['poisson_peakedness'])}: {_one(use['burst_factor'])} times as peaked."
+            f"Burstiness: peakedness {one_place(use['wanted']['peakedness'])}, where independent arrivals of the same sizes give "
+            f"{one_place(use['poisson_peakedness'])}: {one_place(use['burst_factor'])} times as peaked."
         )
         if use["waits"]:
             said.append(
@@ -158,7 +152,7 @@ def _said(workbook: Workbook, audit: Auditing) -> list[str]:
             )
     if activity:
         said.append(
-            f"{number(activity['samples'])} samples of {_one(activity['gpus_seen'])} GPUs: the chips were "
+            f"{number(activity['samples'])} samples of {one_place(activity['gpus_seen'])} GPUs: the chips were "
             f"{activity['mean_activity_pct']:.1f} % busy on average ({activity['metric']}). How many GPUs were allocated is another "
             "figure, which samples do not tell."
         )
@@ -182,10 +176,6 @@ def _said(workbook: Workbook, audit: Auditing) -> list[str]:
     return said
 
 
-def _one(value: float) -> str:
-    return f"{value:,.1f}".replace(",", "\u202f").removesuffix(".0")
-
-
 def _minutes(comparison: dict[str, Any]) -> str:
     return f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
 
@@ -198,104 +188,28 @@ def _busiest(week: list[list[float]]) -> str:
 def _tables(audit: Auditing) -> list[dict[str, Any]]:
     found = audit.found
     assert found is not None
-    tables = []
-    if found["allocation"]:
-        tables.append(_groups(found["allocation"]))
-    if found["activity"]:
-        tables.append(_activity(found["activity"]))
+    drawn = [
+        screen(shown.top(SHOWN_GROUPS), title=shown.title, more=_more(len(shown.rows)))
+        for part, build in (("allocation", tables.holders), ("activity", tables.activity))
+        if found[part]
+        for shown in [build(found[part])]
+    ]
     if found["suggestions"]:
-        tables.append(_suggestions(found["suggestions"]))
-    if found["comparison"]:
-        tables += _comparison(found["comparison"])
-    return tables
+        drawn.append(screen(tables.suggestions(found["suggestions"]), title="Groups for the design"))
+    if compared := found["comparison"]:
+        drawn += [_formulas(tables.few_wait(compared)), _formulas(tables.few_turned_away(compared))]
+    return drawn
 
 
 def _more(count: int) -> str:
     return f"and {count - SHOWN_GROUPS} groups more" if count > SHOWN_GROUPS else ""
 
 
-def _groups(use: dict[str, Any]) -> dict[str, Any]:
-    rows = [
-        [
-            cell(g["name"]),
-            cell(number(g["jobs"]), numeric=True),
-            cell(percent(g["share"]), numeric=True),
-            cell(_one(g["mean_duration_h"]), numeric=True),
-            cell(_one(g["mean_gpus"]), numeric=True),
-            cell(_one(g["peak_gpus"]), numeric=True),
-            cell(percent(g["own_peak_utilisation"]), numeric=True),
-        ]
-        for g in use["groups"][:SHOWN_GROUPS]
-    ]
-    heads = (
-        "Allocation",
-        "Jobs",
-        "Of GPU-hours",
-        "Mean h",
-        "GPUs, mean",
-        "GPUs, peak",
-        "Used of own peak",
-    )
-    return table(number_heads(*heads), rows, title="Who holds GPUs", more=_more(len(use["groups"])))
-
-
-def _activity(use: dict[str, Any]) -> dict[str, Any]:
-    rows = [
-        [
-            cell(g["name"]),
-            cell(f"{g['mean_activity_pct']:.1f} %", numeric=True),
-            cell(percent(g["busy_share"]), numeric=True),
-            cell(_one(g["mean_gpus"]), numeric=True),
-            cell(_one(g["busy_gpus"]), numeric=True),
-        ]
-        for g in use["groups"][:SHOWN_GROUPS]
-    ]
-    heads = ("Activity", "Mean", "Above 5 %", "GPUs at a time", "As busy as")
-    return table(number_heads(*heads), rows, title="How busy the chips were", more=_more(len(use["groups"])))
-
-
-def _suggestions(suggestions: list[dict[str, Any]]) -> dict[str, Any]:
-    rows = [
-        [
-            cell(s["name"]),
-            cell(number(s["people"]), numeric=True),
-            cell(number(s["gpus_each"]) + (f" x {s['vms_each']}" if s["vms_each"] > 1 else ""), numeric=True),
-            cell(
-                _one(s["jobs_per_day"]) if s["jobs_per_day"] >= 1 else f"{s['jobs_per_day']:.2g}",
-                numeric=True,
-            ),
-            cell(f"{s['work_h']:.2f}", numeric=True),
-            cell(
-                "around the clock" if s["hours"] == "00:00-24:00" else f"{s['hours']}, {s['days']}",
-                numeric=True,
-            ),
-        ]
-        for s in suggestions
-    ]
-    heads = ("Group", "At once", "GPUs each", "A day", "Hours each", "When")
-    return table(number_heads(*heads), rows, title="Groups for the design")
-
-
-def _comparison(found: dict[str, Any]) -> list[dict[str, Any]]:
-    gpus, share = sum(found["hosts"]), f"{100 * found['share']:g} %"
-
-    def by_method(title: str, methods: list[dict[str, Any]]) -> dict[str, Any]:
-        rows = [
-            [
-                cell(METHOD_TITLES[m["name"]]) | {"title": m["assumption"]},
-                cell(percent(m["chance"]), numeric=True),
-                cell("\u2013" if m["gpus_needed"] is None else number(m["gpus_needed"]), numeric=True),
-            ]
-            for m in methods
-        ]
-        heads = number_heads("Formulas and replay", f"With {number(gpus)}", "GPUs needed")
-        return table(heads, rows, title=title)
-
-    limit = _minutes(found)
-    return [
-        by_method(f"At most {share} of the jobs wait longer than {limit}", found["waits_long"]),
-        by_method(f"At most {share} of the jobs turned away", found["turned_away"]),
-    ]
+def _formulas(table: Table) -> dict[str, Any]:
+    """Formulas beside the replay; what each assumes is said on hovering."""
+    assumed = [row["assumption"] for row in records(table)]
+    hovered = table.dressed("name", lambda n, _: {"title": assumed[n]})
+    return screen(hovered.without("assumption"), title=table.title)
 
 
 def week_rows(workbook: Workbook) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from gpuplan.analysis.demand import (
     stated_gap_gpus,
     week_demand,
 )
-from gpuplan.analysis.purchase_plan import Year, purchase_plan
-from gpuplan.analysis.silos import Silo, Silos, silos
-from gpuplan.app.cards import Cell, cell, group_cell, number_heads, select, table, tried
+from gpuplan.analysis.purchase_plan import purchase_plan
+from gpuplan.analysis.silos import Silos, silos
+from gpuplan.app.cards import Cell, cell, group_cell, lettered, number_heads, select, table, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.page import Card, Picture, box
 from gpuplan.app.state import Workbook
@@ -30,6 +30,8 @@ from gpuplan.app.steps.usecases import HEADS, group_heads, group_rows
 from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.report import amount, basis_word, number, percent
 from gpuplan.report.charts import demand as charts
+from gpuplan.report.table import screen
+from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import FIELD_BY_PATH, RULES
 from gpuplan.wording import (
     FORMULA_NAMES,
@@ -504,21 +506,10 @@ def silo_data(workbook: Workbook) -> dict[str, Any]:
         "shown": True,
         "text": [[{"text": _silo_words(found)}]],
         "tables": [
-            table(
-                number_heads("Own hosts for", "GPUs at the target", "Hosts", "GPUs in them", "Held"),
-                [
-                    *(
-                        _silo_row(group_cell(workbook, silo.group, _names(workbook)[silo.group]), silo)
-                        for silo in found.groups
-                    ),
-                    _sum_row(found),
-                    _silo_row(cell("All together"), found.pool),
-                    _saved_row(found),
-                ],
-                more=(
-                    "Hosts with the spare ones of this posture; held: GPUs that somebody holds, on average over the week, "
-                    "whether the chips are busy or not. " + _leaves_out(workbook)
-                ),
+            screen(
+                lettered(workbook, tables.silos(plan, found)),
+                more="Hosts with the spare ones of this posture; utilisation: GPUs that somebody holds, on average over the week, "
+                "whether the chips are busy or not. " + _leaves_out(workbook),
             )
         ],
         "notes": [_quoted(workbook)],
@@ -543,39 +534,6 @@ def _silo_words(found: Silos) -> str:
         f"{percent(found.utilisation)} of the time; together {number(found.pool.installed_gpus)} in "
         f"{number(found.pool.hosts)}, held {percent(found.pool.utilisation)}."
     )
-
-
-def _silo_row(name: Cell, silo: Silo) -> list[Cell]:
-    return [
-        name,
-        cell(number(silo.gpus), numeric=True),
-        cell(number(silo.hosts), numeric=True),
-        cell(number(silo.installed_gpus), numeric=True),
-        cell(percent(silo.utilisation), numeric=True),
-    ]
-
-
-def _sum_row(found: Silos) -> list[Cell]:
-    return [
-        cell("All silos", tone="total"),
-        cell("", numeric=True, tone="total"),
-        cell(number(found.hosts), numeric=True, tone="total"),
-        cell(number(found.gpus), numeric=True, tone="total"),
-        cell(percent(found.utilisation), numeric=True, tone="total"),
-    ]
-
-
-def _saved_row(found: Silos) -> list[Cell]:
-    tone = "good" if found.saved_gpus > 0 else ""
-    word = "Saved by sharing" if found.saved_gpus >= 0 else "More than in silos"
-    hosts, gpus = (number(abs(saved)) for saved in (found.saved_hosts, found.saved_gpus))
-    return [
-        cell(word, tone=tone),
-        cell("", numeric=True),
-        cell(hosts, numeric=True, tone=tone),
-        cell(gpus, numeric=True, tone=tone),
-        cell("", numeric=True),
-    ]
 
 
 def _quoted(workbook: Workbook) -> dict[str, str]:
@@ -609,40 +567,14 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
     years, problem = tried(workbook, "demand: growth", lambda: purchase_plan(workbook.plan))
     if years is None:
         return data | {"text": f"This growth cannot be planned. {problem}."}
-    return data | {
-        "tables": [
-            table(
-                number_heads("Year", "People", "GPUs asked", "Hosts", "To buy"),
-                [_year_row(year) for year in years],
-                more=(
-                    " ".join(
-                        filter(
-                            None,
-                            [
-                                "Hosts once bought stay." + _totals_grow(workbook),
-                                years_left_out(len(years), workbook.plan.scenario.demand.years),
-                            ],
-                        )
-                    )
-                ),
-            )
-        ]
-    }
+    left_out = years_left_out(len(years), workbook.plan.scenario.demand.years)
+    more = " ".join(filter(None, [f"Hosts once bought stay.{_totals_grow(workbook)}", left_out]))
+    return data | {"tables": [screen(tables.growth(years), more=more)]}
 
 
 def _totals_grow(workbook: Workbook) -> str:
     stated = workbook.plan.scenario.demand.stated_gpus is not None
     return " The stated total grows as the groups do together." if stated else ""
-
-
-def _year_row(year: Year) -> list[Cell]:
-    return [
-        cell("now" if year.year == 0 else f"+{year.year}"),
-        cell(number(year.people), numeric=True),
-        cell(number(year.gpus_demanded), numeric=True),
-        cell(number(year.hosts), numeric=True),
-        cell(number(year.hosts_bought), numeric=True, tone="strong" if year.hosts_bought else ""),
-    ]
 
 
 def mixes_data(workbook: Workbook) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from gpuplan.plan.fabric import Cabling, Ports, Switches
 from gpuplan.plan.gpu_speed import RDMA, round_trip, tcp_rate, usual_workload
 from gpuplan.plan.network import Carried, Verdict, carried
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import CLAIMED_GBIT_S, JOB, MAX_HOSTS, Claim, Curve, TrainingUse, claims, curves
+from gpuplan.plan.training import CLAIMED_GBIT_S, JOB, MAX_HOSTS, Curve, TrainingUse, claims, curves
 from gpuplan.report import amount, hours, number
 from gpuplan.report.charts.network import curve_look, scaling_chart
 from gpuplan.report.table import screen
-from gpuplan.report.tables.network import part_failures
+from gpuplan.report.tables import network as tables
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.wording import AGGREGATION_NAMES, TRANSPORT_NAMES, VERDICTS
 
@@ -527,16 +527,8 @@ def claims_data(workbook: Workbook) -> dict[str, Any]:
             ]
         ],
         "tables": [
-            table(
-                heads(
-                    "Work",
-                    "Efficiency with TCP",
-                    "with PVRDMA",
-                    "Speed-up",
-                    "TCP rate that makes it 2\u00d7, Gbit/s",
-                    numeric=(1, 2, 3, 4),
-                ),
-                [_claim_row(claim) for claim in found],
+            screen(
+                tables.vendor_claims(found),
                 more="Computed with parameters that are fitted to published measurements; no measurement behind the claim was found.",
             )
         ],
@@ -548,20 +540,6 @@ def _tcp_range(tcp: Fact) -> str:
     if tcp.low is None or tcp.high is None:
         return ""
     return f"TCP may move {tcp.low:g} to {tcp.high:g} Gbit/s: the speed-up is shown with its range."
-
-
-def _claim_row(claim: Claim) -> list[Cell]:
-    return [
-        cell(claim.workload_name, tone="whole"),
-        cell(_share(claim.efficiency_tcp), numeric=True),
-        cell(_share(claim.efficiency_rdma), numeric=True),
-        cell(
-            f"\u00d7\u202f{claim.speedup:.2f} ({claim.speedup_low:.2f}\u2013{claim.speedup_high:.2f})",
-            numeric=True,
-            tone="strong" if round(claim.speedup, 2) >= 2 else "",
-        ),
-        cell(_rate(claim.tcp_gbit_s), numeric=True),
-    ]
 
 
 # The fabric
@@ -732,14 +710,13 @@ def settings_data(workbook: Workbook) -> dict[str, Any]:
     found = workbook.plan.cabling
     if found is None:
         return {"shown": False}
-    rows = [
-        [cell(each.where), cell(each.what) | {"note": source_titles(workbook, each.sources)}]
-        for each in found.settings
-    ]
+    table = tables.settings(found).dressed(
+        "what", lambda n, _: {"note": source_titles(workbook, found.settings[n].sources)}
+    )
     return {
         "shown": True,
         "title": "Settings",
-        "tables": [table(heads("Where", "What"), rows)],
+        "tables": [screen(table)],
         "stale": workbook.stale,
     }
 
@@ -752,7 +729,7 @@ def failures_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "shown": True,
         "title": "When a part fails",
-        "tables": [screen(part_failures(found))],
+        "tables": [screen(tables.part_failures(found))],
         "stale": workbook.stale,
     }
 

@@ -204,7 +204,7 @@ def growth(found: Sequence[Year]) -> Table:
         ),
         tuple(
             (
-                Cell(y.year, words=str(y.year or "now")),
+                Cell(y.year, words=f"+{y.year}" if y.year else "now"),
                 y.people,
                 y.gpus_demanded,
                 y.hosts,

@@ -242,6 +242,6 @@ def part_failures(fabric: Cabling) -> Table:
     return Table(
         "network_failures",
         "When a part fails",
-        (Column("part", "Part"), Column("left", "What is left"), Column("affected", "Affected")),
+        (Column("part", "Part"), Column("left", "What is left"), Column("affected", "Who is affected")),
         tuple((each.part, each.left, each.affected) for each in fabric.failures),
     )

@@ -76,17 +76,17 @@ def test_a_column_more_is_wherever_the_table_is(
         people = (group.people for group in plan.scenario.groups)
         return replace(
             table,
-            columns=(*table.columns, Column("people", "People of the group", "number")),
+            columns=(*table.columns, Column("people", "Users", "number")),
             rows=tuple((*row, count) for row, count in zip(table.rows, people, strict=True)),
         )
 
     monkeypatch.setitem(TABLES, "groups", with_people)
     plan = plans["enterprise"]
     wanted = [group.people for group in plan.scenario.groups]
-    assert "People of the group" in " ".join(table_text(plan, "groups").split())
+    assert "Users" in " ".join(table_text(plan, "groups").split())
     table = plan_tables(plan)["groups"]
     assert [row["people"] for row in records(table)] == wanted
     assert [int(row["people"]) for row in csv.DictReader(io.StringIO(csv_text(table)))] == wanted
     assert list(plan_frames(plan)["groups"]["people"]) == wanted
-    assert screen(table)["heads"][-1]["text"] == "People of the group"
+    assert screen(table)["heads"][-1]["text"] == "Users"
     assert plan_text(plan)
