@@ -146,18 +146,7 @@ class Nursery:
         self._retired: list[_Parent] = []
 
     def fork(self, request: dict[str, Any]) -> Forked | None:
-        """A new session, or None if there is no way to fork one.
-
-        Parameters
-        ----------
-        request : dict
-            ``arguments`` of the kernel, its ``env`` and its ``cwd``.
-
-        Returns
-        -------
-        Forked or None
-            Its process.
-        """
+        """A new session with these ``arguments``, ``env`` and ``cwd``, or None if there is no way to fork one."""
         asked = json.dumps(request).encode()
         with self._lock:
             if self._parent.forks >= MOST_FORKS:
@@ -199,20 +188,7 @@ class ForkedKernel(LocalProvisioner):
     process: Any = None
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        """Start the kernel.
-
-        Parameters
-        ----------
-        cmd : list of str
-            Command of an ordinary kernel; its arguments after the module are ours, too.
-        **kwargs
-            ``env`` and ``cwd`` of the kernel, and what an ordinary one needs.
-
-        Returns
-        -------
-        dict
-            How to connect to it.
-        """
+        """Start the kernel; the arguments after the module of an ordinary one's command are ours, too."""
         arguments = cmd[cmd.index("ipykernel_launcher") + 1 :]
         request = {"arguments": arguments, "env": kwargs["env"], "cwd": str(kwargs["cwd"])}
         forked = await asyncio.to_thread(self.nursery.fork, request)
@@ -282,15 +258,7 @@ def _preload() -> None:
 
 
 def main(line: socket.socket, alive: int) -> None:
-    """Fork a session for each request until the line is closed; then wait for the sessions to end.
-
-    Parameters
-    ----------
-    line : socket.socket
-        Requests come in through it, and handles of processes go out.
-    alive : int
-        Breaks when the server ends.
-    """
+    """Fork a session for each request until the line is closed; then wait for them to end, as they do when ``alive`` breaks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # sessions that ended leave nothing behind
     _preload()

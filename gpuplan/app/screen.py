@@ -42,15 +42,7 @@ Show = Callable[[], None]
 
 
 class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
-    """The whole workbook as one widget: bar, answer strip, steps, drawer.
-
-    Parameters
-    ----------
-    workbook : Workbook
-        The state that is shown and changed.
-    whole : bool
-        False for one step inside a notebook: without the bar and the list of steps.
-    """
+    """The whole workbook as one widget: bar, answer strip, steps, drawer; or one step alone inside a notebook."""
 
     def __init__(self, workbook: Workbook, whole: bool = True) -> None:
         self.workbook = workbook

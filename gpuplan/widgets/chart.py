@@ -55,13 +55,7 @@ def _vega() -> Vega:
 
 
 class Chart(Sent):
-    """A chart that follows its data: make it once, then assign ``.chart``.
-
-    Parameters
-    ----------
-    chart : altair.TopLevelMixin or dict, optional
-        First chart, of altair or as Vega-Lite; None shows nothing until one is assigned.
-    """
+    """A chart that follows its data: make it once, of altair or as Vega-Lite, then assign ``.chart``; None shows nothing."""
 
     _esm = STATIC / "chart.js"
     spec = traitlets.Dict().tag(sync=True)

@@ -54,13 +54,7 @@ class Part(Sent):
 
 @contextlib.contextmanager
 def together(carrier: Part) -> Iterator[None]:
-    """Send what changes in the meantime in one message: each takes the server and the browser some time.
-
-    Parameters
-    ----------
-    carrier : Part
-        The strip, which gives each widget its own, see ``strip.js``.
-    """
+    """Send what changes in the meantime in one message, by the strip, which gives each widget its own (``strip.js``)."""
     _collected.append({})
     try:
         yield
@@ -77,22 +71,7 @@ def _part_class(name: str, styled: bool) -> type[Part]:
 
 
 def make_part(name: str, on_event: Callable[[str, Mapping[str, Any]], None], styled: bool = False) -> Part:
-    """A part of the screen.
-
-    Parameters
-    ----------
-    name : str
-        Name of the JavaScript file in ``static`` that draws it.
-    on_event : callable
-        Called with the type of an event and its content.
-    styled : bool
-        Whether this part brings the style of the whole app; one part of a page does.
-
-    Returns
-    -------
-    make_part : Part
-        The widget.
-    """
+    """The part that ``static/NAME.js`` draws; one part of a page brings the style of the whole app."""
     part = _part_class(name, styled)(on_event)
     part.add_class("gp-part")
     part.add_class(f"gp-part-{name}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.compare import CompareRow, Comparison, compare_plans
-from gpuplan.app.cards import Cell, cell, heads, table
+from gpuplan.app.cards import Cell, bare, cell, heads, table
 from gpuplan.app.header import range_words
 from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import MOST_KEPT, Workbook
@@ -15,7 +16,7 @@ from gpuplan.plan import Plan
 from gpuplan.report import number
 from gpuplan.report.charts.explore import frontier_chart, tornado_chart
 from gpuplan.scenario import FIELD_BY_PATH, Field, field_of
-from gpuplan.wording import amount, capital, hours, money, percent, stated_percent
+from gpuplan.wording import amount, capital, hours, is_currency, money, percent, stated_percent
 
 ROW_TABLES = ("use_cases", "network_workloads")
 """Tables that an input is chosen from and that hold rows, not items of facts."""
@@ -125,21 +126,28 @@ def _shown(workbook: Workbook, row: CompareRow, value: Any) -> str:
     if isinstance(value, tuple):
         return range_words(row.key, value)
     if row.key.startswith("prices."):
-        return money(value, "").strip()
+        return bare(value)
     if _is_input(row):
         return _input_words(field_of(row.key), value)
-    if len(row.unit) == 3 and row.unit.isupper() and row.unit != "GPU":
-        return money(value, row.unit)
-    if row.unit == "currency":
-        return money(value, "").strip()
-    if row.unit == "%":
-        return percent(value / 100)
-    if row.unit == "h":
-        return hours(value)
-    if row.unit == "1" and isinstance(value, float):
+    return _figure(value, row.unit)
+
+
+UNITS: Mapping[str, Callable[[float], str]] = {
+    "currency": bare,
+    "%": lambda value: percent(value / 100),
+    "h": hours,
+    "W": lambda value: amount(round(value), "W"),
+}
+"""Unit -> how a figure in it is shown."""
+
+
+def _figure(value: float, unit: str) -> str:
+    if unit in UNITS:
+        return UNITS[unit](value)
+    if is_currency(unit):
+        return money(value, unit)
+    if unit == "1" and isinstance(value, float):
         return percent(value)
-    if row.unit == "W":
-        return amount(round(value), "W")
     return number(value if isinstance(value, int) else float(f"{value:.4g}"))
 
 
