@@ -124,6 +124,7 @@ def test_mean_active_by_hand() -> None:
         (10, [4.0], [2.0], [2], [99], (5,)),  # five of two GPUs
         (9, [4.0], [2.0], [2], [99], (5,)),  # four would be one GPU short
         (10, [4.0], [2.0], [2], [3], (3,)),  # three people want no more than that
+        (6, [2.0, 2.0], [1.0, 3.0], [1, 1], [9, 2], (4, 2)),  # two people of the second group: the first makes up for them
         (6, [2.0, 2.0], [1.0, 1.0], [1, 1], [9, 9], (3, 3)),  # one spread above the mean
         (8, [2.0, 2.0], [1.0, 3.0], [1, 1], [9, 9], (3, 5)),  # the same, spread 1 and 3
         (7, [2.0, 2.0], [1.0, 3.0], [1, 1], [9, 9], (3, 4)),  # a third of it: 2.33 and 3, rounded up

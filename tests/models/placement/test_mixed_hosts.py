@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from brute_force import check_hosts, fits_on, large_mix, limited, random_requests, vms_asked, vms_in
 
 from gpuplan.models.placement import Request, Room, place_mixed
-from gpuplan.models.placement import vms_in as vms_on
 from gpuplan.models.placement.equal_hosts import EqualHosts
 from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.fit import vms_in as vms_on
 from gpuplan.models.placement.mixed_hosts import MixedHosts
 
 
