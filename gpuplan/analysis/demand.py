@@ -1,34 +1,21 @@
-"""Study: what a plan's demand looks like beside it. Hours of the week, other rules and methods, silos, growth.
-
-Nothing here changes a plan. All of it is worked out again from the plan's scenario and catalog.
-"""
+"""Demand beside a plan: hours of the week, the other sizing rules, and the methods that say how often GPUs are too few."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from gpuplan.catalog import SEASONS, Catalog, offset_min, zone_of
 from gpuplan.models.demand import working_hours
-from gpuplan.plan import Plan, gpus_by_rule, make_plan, plan_totals
-from gpuplan.plan.demand import (
-    Mix,
-    Target,
-    Week,
-    method_of,
-    mixes,
-    odds_of,
-    peakedness_range,
-    poisson_peakedness,
-    weeks,
-)
-from gpuplan.plan.growth import group_peaks, grow
-from gpuplan.plan.results import Pool, Totals
-from gpuplan.scenario import FIELD_BY_PATH, MAX_GPUS, RULES, Group, Scenario, ScenarioError, sites_people
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.sizing_rule import Target, method_of, odds_of, peakedness_range
+from gpuplan.plan.working_week import Mix, Week, mixes, weeks
+from gpuplan.scenario import MAX_GPUS, RULES, Scenario, ScenarioError, sites_people
 from gpuplan.units import exact
 
 RISKS = RULES[2:]
@@ -157,11 +144,21 @@ class RuleAnswer:
 def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
     """GPUs that the groups would demand by each rule, every other input being the same; None where no answer is known."""
     scenario = plan.scenario
-    gpus = gpus_by_rule(scenario.with_value("demand.rule", RULES[0]), plan.catalog)
+    gpus = gpus_by_rule(scenario, plan.catalog)
     method, chosen = method_of(scenario), scenario.demand.rule
     return tuple(
         RuleAnswer(rule, gpus.get(rule), method if rule in RISKS else "", rule == chosen) for rule in RULES
     )
+
+
+def gpus_by_rule(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
+    """GPUs that the groups of a scenario demand by each rule, whatever total it states; a rule without an answer is left out."""
+    found: dict[str, float] = {}
+    for rule in RULES:
+        with contextlib.suppress(ScenarioError):
+            asked = make_plan(scenario.with_value("demand.rule", rule), catalog)
+            found[rule] = asked.demand.by_groups.value
+    return found
 
 
 def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
@@ -309,167 +306,4 @@ def chance_curve(
             else:
                 low, value, high = (odds.chance(gpus, answer.method, z) for z in answer.peakedness)
                 found.append(CurvePoint(answer.method, gpus, value, min(low, value), max(high, value)))
-    return tuple(found)
-
-
-@dataclass(frozen=True)
-class Silo:
-    """A group with GPUs and hosts of its own, or all groups together."""
-
-    group: str
-    gpus: int
-    busy_gpus: float
-    """GPUs wanted on average, over the whole week."""
-    hosts: int
-    """Hosts with the spare ones that the posture asks for."""
-    installed_gpus: int
-
-    @property
-    def utilisation(self) -> float:
-        """Share of its GPUs that are held, on average over the week."""
-        return self.busy_gpus / self.installed_gpus if self.installed_gpus else 0.0
-
-
-@dataclass(frozen=True)
-class Silos:
-    """Each group alone against all of them together, at the same target."""
-
-    groups: tuple[Silo, ...]
-    pool: Silo
-
-    @property
-    def gpus(self) -> int:
-        """GPUs of all silos."""
-        return sum(silo.installed_gpus for silo in self.groups)
-
-    @property
-    def hosts(self) -> int:
-        """Hosts of all silos."""
-        return sum(silo.hosts for silo in self.groups)
-
-    @property
-    def saved_gpus(self) -> int:
-        """GPUs that the pool needs fewer than the silos; negative if it needs more."""
-        return self.gpus - self.pool.installed_gpus
-
-    @property
-    def saved_hosts(self) -> int:
-        """Hosts that the pool needs fewer than the silos; negative if it needs more."""
-        return self.hosts - self.pool.hosts
-
-    @property
-    def utilisation(self) -> float:
-        """Share of the GPUs of all silos that are held, on average over the week."""
-        return sum(silo.busy_gpus for silo in self.groups) / self.gpus if self.gpus else 0.0
-
-
-def silos(plan: Plan, *, week: WeekDemand | None = None) -> Silos:
-    """Each group planned alone with the same rule, hardware and posture, and the pool; a stated total is left aside.
-
-    ``week`` is the one with the highest peak, if it was asked for.
-    """
-    week, scenario = week or week_demand(plan)[0], _unstated(plan.scenario)
-    found = [
-        _silo(
-            _alone(scenario, group, plan.catalog), plan.catalog, group.id, float(week.gpus[group.id].mean())
-        )
-        for group in scenario.groups
-    ]
-    busy_gpus = sum(silo.busy_gpus for silo in found)
-    if scenario == plan.scenario:
-        return Silos(tuple(found), Silo("", busy_gpus=busy_gpus, **_sizes_of(plan.totals)))
-    return Silos(tuple(found), _silo(scenario, plan.catalog, "", busy_gpus))
-
-
-def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
-    """The plan of each group alone, by its id, and that of all together; without a stated total and hosts already there."""
-    scenario = _unstated(plan.scenario)
-    alone = {
-        group.id: make_plan(_alone(scenario, group, plan.catalog), plan.catalog) for group in scenario.groups
-    }
-    return alone, plan if scenario == plan.scenario else make_plan(scenario, plan.catalog)
-
-
-def _unstated(scenario: Scenario) -> Scenario:
-    """A scenario without a stated total and hosts already there."""
-    return replace(
-        scenario,
-        demand=replace(scenario.demand, stated_gpus=None),
-        hardware=replace(scenario.hardware, existing_hosts=0),
-    )
-
-
-def _alone(scenario: Scenario, group: Group, catalog: Catalog) -> Scenario:
-    """The scenario of one of its groups, as bursty as it is in the whole."""
-    return _as_bursty(scenario.with_groups([group]), scenario, catalog)
-
-
-def _as_bursty(own: Scenario, whole: Scenario, catalog: Catalog) -> Scenario:
-    """A part of a scenario with the peakedness that makes it as bursty as the stated one makes the whole."""
-    names = ("peakedness_low", "peakedness", "peakedness_high")
-    stated = {name: z for name in names if (z := getattr(own.demand, name)) is not None}
-    if not stated:
-        return own
-    ratio = poisson_peakedness(own, catalog) / poisson_peakedness(whole, catalog)
-    scaled = {name: min(max(z * ratio, PEAKEDNESS.low), PEAKEDNESS.high) for name, z in stated.items()}
-    return replace(own, demand=replace(own.demand, **scaled))
-
-
-PEAKEDNESS = FIELD_BY_PATH["demand.peakedness"]
-
-
-def _silo(scenario: Scenario, catalog: Catalog, group: str, busy_gpus: float) -> Silo:
-    return Silo(group, busy_gpus=busy_gpus, **_sizes(replace(scenario, origins=()), catalog))
-
-
-@lru_cache(maxsize=256)
-def _sizes(scenario: Scenario, catalog: Catalog) -> dict[str, int]:
-    """Sizes of a plan; kept, since a change of one group leaves the silos of the others alone."""
-    return _sizes_of(plan_totals(scenario, catalog))
-
-
-def _sizes_of(totals: Totals) -> dict[str, int]:
-    """GPUs demanded, hosts and GPUs."""
-    gpus = math.ceil(totals.gpus_demanded - 1e-9)
-    return {"gpus": gpus, "hosts": totals.hosts, "installed_gpus": totals.gpus}
-
-
-@dataclass(frozen=True)
-class Year:
-    """What the design needs after some years of growth, and what is bought for that year."""
-
-    year: int
-    people: int
-    gpus_demanded: float
-    hosts: int
-    gpus: int
-    hosts_bought: int
-
-
-def purchase_plan(plan: Plan) -> tuple[Year, ...]:
-    """Hosts to buy at the start and for each year of growth; hosts once bought stay, and serve whom they are needed for.
-
-    A stated total grows as the GPUs of the groups do together. Years in which a group has grown beyond what a design can
-    hold are left out.
-    """
-    found: list[Year] = []
-    peaks = group_peaks(plan.scenario, weeks(plan.scenario, plan.catalog))
-    for year in range(plan.scenario.demand.years + 1):
-        try:
-            scenario = grow(plan.scenario, year, peaks) if year else plan.scenario
-            totals = plan_totals(scenario, plan.catalog) if year else plan.totals
-        except ScenarioError:
-            break
-        before = found[-1].hosts if found else plan.scenario.hardware.existing_hosts
-        hosts = max(before, totals.hosts)
-        found.append(
-            Year(
-                year,
-                sum(g.people for g in scenario.groups),
-                totals.gpus_demanded,
-                hosts,
-                totals.gpus + (hosts - totals.hosts) * plan.scenario.hardware.gpus_per_host,
-                hosts - before,
-            )
-        )
     return tuple(found)

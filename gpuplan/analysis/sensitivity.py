@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from gpuplan.analysis.demand import RISKS
 from gpuplan.catalog import Catalog
-from gpuplan.plan import Plan, host_counts, plan_costs
-from gpuplan.plan.access import work_fact
-from gpuplan.plan.demand import burst_fact, method_of, poisson_peakedness
+from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.prices import catalog_factor
+from gpuplan.plan.sizing_rule import burst_fact, method_of, poisson_peakedness
+from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import Group, Scenario, ScenarioError, field_of
 from gpuplan.units import exact
 
@@ -112,16 +112,17 @@ def _bar(plan: Plan, given: _Range) -> Bar:
     notes = [given.note]
     for name, value in (("low", given.low), ("high", given.high)):
         try:
-            totals, costs = plan_costs(plan.scenario.with_value(given.path, value), plan.catalog)
+            there = make_plan(plan.scenario.with_value(given.path, value), plan.catalog)
         except ScenarioError as error:
             notes.append(f"The {name} end cannot be planned: {'; '.join(p.message for p in error.problems)}.")
             ends.append((None, None))
             continue
+        costs = there.costs
         if costs is None:
             notes.append(f"At the {name} end nobody asks for a GPU.")
         elif plan.costs and (more := [x for x in costs.excludes if x not in plan.costs.excludes]):
             notes.append(f"At the {name} end the cost also leaves out {'; '.join(more)}.")
-        ends.append((costs.net_present if costs else None, totals.hosts))
+        ends.append((costs.net_present if costs else None, there.totals.hosts))
     return Bar(*given._replace(note=_joined(*notes)), ends[0][0], ends[1][0], ends[0][1], ends[1][1])
 
 
@@ -350,7 +351,9 @@ def _threshold(plan: Plan, path: str) -> Threshold:
 
     def hosts(step: int) -> int | None:
         try:
-            return sum(host_counts(scenario.with_value(path, value(step)), plan.catalog).values())
+            return sum(
+                make_plan(scenario.with_value(path, value(step)), plan.catalog).hosts_by_pool().values()
+            )
         except ScenarioError:
             return None
 

@@ -14,9 +14,11 @@ from gpuplan.models.demand.arrivals import Stream
 from gpuplan.models.demand.simulation import Estimate, Outcome, Progress, Simulated, simulate
 from gpuplan.models.placement import Request
 from gpuplan.plan import Plan
-from gpuplan.plan.access import requests_of
-from gpuplan.plan.demand import Ask, Target, Week, weeks
-from gpuplan.plan.results import Pool, Trail
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.requests import group_requests
+from gpuplan.plan.sizing_rule import Target
+from gpuplan.plan.trail import Trail
+from gpuplan.plan.working_week import Ask, Week, weeks
 
 WHEN = ("busiest", "week")
 """Simulated as if the busiest hours never ended, as the formulas have it, or through the hours of the week."""
@@ -91,7 +93,7 @@ def _once(rates: list[float]) -> tuple[float, ...]:
 def _requests(plan: Plan) -> dict[str, Request]:
     """What a VM of each group asks a host for, also of groups that are absent from the mix that the hosts are sized for."""
     groups = [replace(g, vms_placed=max(1, g.vms_placed)) for g in plan.groups if g.mode]
-    return requests_of(Trail(), plan.scenario, plan.catalog, groups)
+    return group_requests(Trail(), plan.scenario, plan.catalog, groups)
 
 
 def _per_gpu(request: Request) -> int:

@@ -7,8 +7,8 @@ from typing import Any
 
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import Plan
+from gpuplan.plan.checks import Message
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.results import Message
 from gpuplan.report import amount, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact

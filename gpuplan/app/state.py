@@ -19,11 +19,10 @@ from gpuplan.app.delivering import Delivering
 from gpuplan.app.fragments import Link, link_of, scenario_of
 from gpuplan.catalog import Catalog, Row
 from gpuplan.models.availability.failover import Loss, Outcome
-from gpuplan.plan import Plan, fail_hosts, make_plan, worst_failures
-from gpuplan.plan.checks import check_plan
+from gpuplan.plan import Plan, fail_hosts, worst_failures
+from gpuplan.plan.checks import Message, check_plan
 from gpuplan.plan.customer import customer_scenario
 from gpuplan.plan.prices import is_sold
-from gpuplan.plan.results import Message
 from gpuplan.scenario import (
     GROUP_FIELD_BY_NAME,
     MAX_GROUPS,
@@ -92,7 +91,7 @@ class Workbook(HasTraits):
         """Our own version: what is edited, undone, and carried by the address of the page."""
         self.seen: Scenario = self._seen(self.scenario)
         """The version that is on the screen."""
-        self.plan: Plan = make_plan(self.seen, catalog)
+        self.plan: Plan = self._made(self.seen)
         self.planned = self.scenario
         """Our own version of the design that ``plan`` is of."""
         self.messages: tuple[Message, ...] = check_plan(self.plan)
@@ -196,10 +195,10 @@ class Workbook(HasTraits):
                 background.forget()
         if changed:
             self.aside = tuple(
-                replace(each, plan=make_plan(self._seen(each.scenario), self.catalog)) for each in self.aside
+                replace(each, plan=self._made(self._seen(each.scenario))) for each in self.aside
             )
         if self.refused:  # the plan before it stays on the screen, and may not be seen as it is
-            self._show(make_plan(self._seen(self.planned), self.catalog), self.planned)
+            self._show(self._made(self._seen(self.planned)), self.planned)
         self._plan(self.scenario)
 
     def for_customer(self) -> Scenario:
@@ -291,7 +290,7 @@ class Workbook(HasTraits):
         """Start from a file; a file that cannot be used leaves everything as it is."""
         try:
             scenario = decode_scenario(content)
-            make_plan(scenario, self.catalog)
+            self._made(scenario)
         except ScenarioError as error:
             more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
             self.say("stop", f"{shown_name(name)} was not opened. {self._first(error)}{more}")
@@ -433,7 +432,7 @@ class Workbook(HasTraits):
         if len(self.aside) < MOST_KEPT and name not in {kept.name for kept in self.aside}:
             try:
                 scenario = scenario_of(link.fragment)
-                plan = make_plan(self._seen(scenario), self.catalog)
+                plan = self._made(self._seen(scenario))
             except ValueError:
                 return False
             self.aside = (*self.aside, Kept(name, plan, scenario, link))
@@ -534,6 +533,12 @@ class Workbook(HasTraits):
         self.typing = typing
         self._plan(scenario)
 
+    def _made(self, scenario: Scenario) -> Plan:
+        """The plan with all its chapters, so that a model that cannot answer says so here."""
+        plan = make_plan(scenario, self.catalog)
+        plan.read()
+        return plan
+
     def _plan(self, scenario: Scenario) -> None:
         self.scenario, self.seen = scenario, self._seen(scenario)
         alive = {g.id for g in scenario.groups}
@@ -541,7 +546,7 @@ class Workbook(HasTraits):
             p: d for p, d in self.drafts.items() if not p.startswith("groups.") or p.split(".")[1] in alive
         }
         try:
-            plan = make_plan(self.seen, self.catalog)
+            plan = self._made(self.seen)
         except ScenarioError as error:
             self.refused = error.problems
         except ValueError as error:  # a model that cannot answer; which input is to blame is not known

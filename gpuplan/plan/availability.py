@@ -7,15 +7,33 @@ ones, it matters which of them are up.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import availability, placement
-from gpuplan.plan.access import placed_varied
-from gpuplan.plan.results import Line, Pool, Posture, Trail
+from gpuplan.plan.hosts import Pool, placed_varied
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Posture:
+    """The design with so many host failures to tolerate: hosts, and the hours a year in which it is at risk."""
+
+    host_failures: int
+    chosen: bool
+    hosts: int
+    gpus: int
+    short_h: float
+    """Expected hours a year in which failures leave somebody without a GPU."""
+    exposed_h: float
+    """Hours a year of maintenance in which one failure more does."""
+    maintenance_short_h: float
+    """Expected hours a year in which a failure in maintenance does."""
+    chance: float
+    """Chance that it happens in a year of maintenance."""
 
 
 def risk_postures(
@@ -117,7 +135,7 @@ def _risk_of_equal_hosts(
     facts: Mapping[str, Fact],
 ) -> dict[str, Line]:
     """Lines of a pool in which it matters only how many hosts are up."""
-    needed = trail.lines[f"pools.{pool.id}.hosts_for_demand"]
+    needed = trail[f"pools.{pool.id}.hosts_for_demand"]
     words = {name: f"{label}: {text}" for name, text in LABELS.items()}
     return {
         "short_h": trail.compute(
@@ -240,7 +258,7 @@ _POSTURE_TOTALS: tuple[tuple[str, str, str, Any], ...] = (
 def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, at: str, label: str) -> Line:
     """Hosts of a pool in another posture than the chosen one: placed again, if hosts differ."""
     if failures == scenario.availability.host_failures:
-        return trail.repeat(f"{at}.hosts", f"{label}: hosts", trail.lines[f"pools.{pool.id}.hosts"])
+        return trail.repeat(f"{at}.hosts", f"{label}: hosts", trail[f"pools.{pool.id}.hosts"])
     given = scenario.fact("availability.host_failures")
     asked = replace(
         given, value=failures, basis="derived", sources=("gpuplan-method",), note="for comparison"
@@ -272,7 +290,7 @@ def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, 
         "host",
         availability.total_hosts,
         "{hosts_for_demand} for the demand + {hosts_for_failures} spare = {value}",
-        hosts_for_demand=trail.lines[f"pools.{pool.id}.hosts_for_demand"],
+        hosts_for_demand=trail[f"pools.{pool.id}.hosts_for_demand"],
         hosts_for_failures=spare,
     )
 

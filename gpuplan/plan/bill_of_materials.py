@@ -14,8 +14,9 @@ from gpuplan.facts import Fact
 from gpuplan.models import cost
 from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, Price, PriceList, catalog_factor, stated_or
-from gpuplan.plan.results import Line, Pool, Trail
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import number
 
@@ -383,7 +384,7 @@ def _platform(trail: Trail, scenario: Scenario, prices: PriceList, counts: Count
     name, item, price_key, per = PLATFORMS[choice]
     sockets, cores = int(counts.sockets.value), int(counts.cores.value)
     held: dict[str, Fact | Line] = {
-        "hosts": trail.lines["totals.hosts"],
+        "hosts": trail["totals.hosts"],
         "sockets": counts.sockets,
         "cores_per_socket": counts.cores,
     }
@@ -418,7 +419,7 @@ def _platform(trail: Trail, scenario: Scenario, prices: PriceList, counts: Count
         item,
         licences,
         "licence" if choice == "socket" else "core",
-        f"{trail.lines['totals.hosts'].value} hosts x {each}",
+        f"{trail['totals.hosts'].value} hosts x {each}",
         {"owned": "there", "socket": "bought"}.get(choice, "yearly"),
         price,
         scenario.cost.licence_discount,

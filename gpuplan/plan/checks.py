@@ -7,17 +7,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.models.availability import HOURS_PER_YEAR
-from gpuplan.plan.access import several_vgpus_confirmed, stun_item
+from gpuplan.plan.access import stun_item
 from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.demand import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.plan.network import carried
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import Price
-from gpuplan.plan.results import Message
+from gpuplan.plan.sharing import several_vgpus_confirmed
+from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.plan.validation import server_gpu_limit
 from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.units import MIB_PER_GIB
@@ -39,6 +40,19 @@ LEVELS = ("stop", "warn", "note")
 
 MANY_PORTS = 8
 """More network ports in one host than this are asked about: four adapters of two ports, our planning value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Something to know about a plan. ``level`` is stop, warn or note; ``change`` says what to change, ``path`` where."""
+
+    code: str
+    level: str
+    text: str
+    change: str = ""
+    path: str = ""
+    sources: tuple[str, ...] = ()
+    locator: str = ""
 
 
 def check_plan(plan: Plan) -> tuple[Message, ...]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.models import availability
-from gpuplan.plan.results import Pool
+from gpuplan.plan.hosts import Pool, spare_hosts
 from gpuplan.scenario import Scenario
 from gpuplan.wording import amount, counted, number
 
@@ -29,14 +29,6 @@ class Division(NamedTuple):
 def most_hosts(catalog: Catalog) -> int:
     """Hosts that one cluster has at most."""
     return int(catalog.assumptions["vi-cluster"].fact("max_hosts").value)
-
-
-def spare_hosts(scenario: Scenario) -> int:
-    """Spare hosts of each cluster."""
-    return availability.spare_hosts(
-        scenario.availability.host_failures,
-        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
-    )
 
 
 def divided(scenario: Scenario, catalog: Catalog, pool: Pool) -> Division | None:

@@ -14,12 +14,14 @@ from gpuplan.facts import Fact, weakest
 from gpuplan.models import cost, power
 from gpuplan.models.licences import subscription_cost, term_licence_purchases
 from gpuplan.plan.bill_of_materials import Counts, Material, bill, included_years
-from gpuplan.plan.clusters import divided, most_hosts, spare_hosts
+from gpuplan.plan.clusters import divided, most_hosts
 from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.growth import Growth
+from gpuplan.plan.hosts import Pool, spare_hosts
 from gpuplan.plan.power import PowerUse, usual_power_w
 from gpuplan.plan.prices import Price, PriceList, Unknown, factor
-from gpuplan.plan.results import Line, Pool, Trail
-from gpuplan.scenario import Scenario
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.scenario import UNASSIGNED, Scenario
 
 PARTS = (
     "Servers",
@@ -38,17 +40,6 @@ PARTS = (
 )
 HARDWARE = ("Servers", "GPUs", "Network", "Spares", "Workload domain")
 """Parts that are bought, supported, and worth something at the end."""
-
-
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """Hosts of each pool, and GPUs in use, year by year from the start."""
-
-    hosts: tuple[Mapping[str, int], ...]
-    busy_gpus: tuple[float, ...]
-    """GPUs held on average."""
-    left_out: int | None
-    """First year in which a group has grown beyond what a design can hold; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,36 +124,10 @@ def costs(
     catalog: Catalog,
     pools: Sequence[Pool],
     fabric: Cabling | None,
-    use: PowerUse | None,
+    use: PowerUse,
     growth: Growth,
-    shares: Mapping[str, Line],
-) -> Costs | None:
-    """What a design costs; None without GPU hosts.
-
-    Parameters
-    ----------
-    trail : Trail
-        Where the lines are recorded. [-]
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    pools : sequence of Pool
-        GPU hosts. [-]
-    fabric : Cabling or None
-        Adapters, switches and cables. [-]
-    use : PowerUse or None
-        Power and space. [-]
-    growth : Growth
-        Hosts and GPUs in use, year by year. [-]
-    shares : mapping of str to Line
-        GPUs demanded by each group, and by no group. [GPU]
-
-    Returns
-    -------
-    costs : Costs or None
-        The money. [-]
-    """
-    if use is None:
-        return None
+) -> Costs:
+    """What a design costs over the years."""
     given = scenario.cost
     prices = PriceList(scenario, catalog)
     counts = Counts(scenario, catalog, pools, fabric)
@@ -181,7 +146,7 @@ def costs(
         name: _hour_line(trail, prices, name, present, hours, rate, flows)
         for name, hours in (("installed", installed), ("used", used))
     }
-    total = float(trail.lines["cost.total"].value)
+    total = float(trail["cost.total"].value)
     return Costs(
         currency=prices.currency,
         years=given.years,
@@ -194,7 +159,7 @@ def costs(
         cash=tuple(float(line.value) for line in cash),
         total=total,
         net_present=float(present.value),
-        groups=_group_costs(trail, prices, shares, total),
+        groups=_group_costs(trail, prices, _shares(trail, pools), total),
         utilisation=cost.total_cost(*used) / cost.total_cost(*installed),
         gpu_hours=installed,
         used_gpu_hours=used,
@@ -539,6 +504,16 @@ def _hour_line(
     return float(line.value)
 
 
+def _shares(trail: Trail, pools: Sequence[Pool]) -> dict[str, Line]:
+    """GPUs that each group demands of the hosts, and the stated ones of no group."""
+    found = {}
+    for pool in pools:
+        for part in trail[f"pools.{pool.id}.gpus_demanded"].inputs:
+            head, _, rest = part.key.partition(".")
+            found[rest.split(".")[0] if head == "groups" else UNASSIGNED] = trail[part.key]
+    return found
+
+
 def _group_costs(
     trail: Trail, prices: PriceList, shares: Mapping[str, Line], total: float
 ) -> tuple[GroupCost, ...]:
@@ -556,7 +531,7 @@ def _group_costs(
             cost.allocated_cost,
             f"{{total}} x {{gpus_u}} of {whole:g} = {{value}}",
             part,
-            {"total": trail.lines["cost.total"], "gpus": shares[group]},
+            {"total": trail["cost.total"], "gpus": shares[group]},
         )
         found.append(GroupCost(group, gpus[group] / whole, part))
     return tuple(found)

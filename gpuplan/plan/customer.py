@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gpuplan.catalog import Catalog
 from gpuplan.models import cost
 from gpuplan.plan.cost import HARDWARE
-from gpuplan.plan.plan import Plan, plan_costs
+from gpuplan.plan.plan import Plan, make_plan
 from gpuplan.plan.prices import PriceList
 from gpuplan.scenario import Internal, Origin, Scenario
 
@@ -120,7 +120,7 @@ def earnings(plan: Plan) -> tuple[Earning, ...]:
     if plan.costs is None or not plan.scenario.internal.margin:
         return ()
     internal = replace(plan.scenario.internal, margin=None)
-    _, bought = plan_costs(replace(plan.scenario, internal=internal), plan.catalog)
+    bought = make_plan(replace(plan.scenario, internal=internal), plan.catalog).costs
     if bought is None:
         return ()
     paid = {part.name: part.total for part in bought.parts}

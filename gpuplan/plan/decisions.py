@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from gpuplan.catalog import Catalog
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.availability import Posture
+from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
-from gpuplan.plan.results import Decision, GroupPlan, Line, Pool, Posture, Totals
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.trail import Line
 from gpuplan.scenario import Scenario
 from gpuplan.wording import (
     LICENCE_NAMES,
@@ -22,21 +27,30 @@ from gpuplan.wording import (
 SEED = "vmware-sharing-gpus-2020"
 
 
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A numbered design decision with its justification and implication."""
+
+    number: int
+    title: str
+    decision: str
+    justification: str
+    implication: str
+    lines: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
 def decide(
     scenario: Scenario,
     catalog: Catalog,
-    totals: Totals,
     groups: Sequence[GroupPlan],
     pools: Sequence[Pool],
     postures: Sequence[Posture],
     lines: Mapping[str, Line],
     fabric: Cabling | None,
-    last_hosts: int,
+    money: Costs | None,
 ) -> tuple[Decision, ...]:
-    """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform, cost.
-
-    ``last_hosts`` are those that growth has brought at the end of the years looked at.
-    """
+    """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform, cost."""
     if not pools:
         return ()
     found: list[tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]]] = []
@@ -46,14 +60,14 @@ def decide(
     for pool in pools:
         found.append(_hosts_for_demand(pool, pools))
     found.append(_spare_hosts(scenario, pools, postures))
-    found.append(_capacity(scenario, totals, pools))
+    found.append(_capacity(scenario, pools, lines))
     found += _allocation(scenario, pools, groups)
     found.append(_network(scenario, groups))
     if fabric is not None:
         found.append(_fabric(scenario, fabric))
     found.append(_workload_domain(pools))
-    if "cost.net_present" in lines:
-        found.append(_cost(scenario, catalog, pools, lines, last_hosts))
+    if money is not None:
+        found.append(_cost(scenario, catalog, pools, lines, money.hosts[-1]))
     return tuple(
         Decision(
             number,
@@ -256,21 +270,25 @@ def _lost(hosts: int, alike: bool) -> str:
     return "the largest host is" if hosts == 1 else f"the {hosts} largest hosts are"
 
 
-def _capacity(scenario: Scenario, totals: Totals, pools: Sequence[Pool]) -> Found:
+def _capacity(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Line]) -> Found:
     lost = max(1, scenario.availability.host_failures)
-    beyond = max(0, totals.gpus - totals.gpus_demanded)
+    hosts, gpus, left, without = (
+        lines[f"totals.{name}"].value
+        for name in ("hosts", "gpus", "gpus_after_failure", "unplaced_vms_after_failure")
+    )
+    beyond = max(0, gpus - lines["demand.gpus"].value)
     clusters = f" in {len(pools)} clusters" if len(pools) > 1 else ""
     alike = {room.gpus for pool in pools for room in pool.rooms} == {pools[0].gpus_per_host}
     size = f" with {amount(pools[0].gpus_per_host, 'GPU')} each" if alike else ""
     return (
         "Capacity",
-        f"{amount(totals.hosts, 'host')}{clusters}{size} {'gives' if totals.hosts == 1 else 'give'} "
-        f"{amount(totals.gpus, 'GPU')}, and {totals.gpus_after_failure} when "
+        f"{amount(hosts, 'host')}{clusters}{size} {'gives' if hosts == 1 else 'give'} "
+        f"{amount(gpus, 'GPU')}, and {left} when "
         f"{_lost(lost, alike)} lost.",
         "Every VM was placed again after the loss of each host in turn."
-        if totals.unplaced_vms_after_failure == 0
-        else f"After the worst loss of one host {amount(totals.unplaced_vms_after_failure, 'VM')} "
-        f"{'has' if totals.unplaced_vms_after_failure == 1 else 'have'} no GPU.",
+        if without == 0
+        else f"After the worst loss of one host {amount(without, 'VM')} "
+        f"{'has' if without == 1 else 'have'} no GPU.",
         f"Beyond the demand there {'is' if beyond == 1 else 'are'} {amount(beyond, 'GPU')}: idle, or lent to "
         "work that may be stopped, while nothing has failed."
         if beyond

@@ -1,492 +1,381 @@
-"""Sizing: when who is active, and how many GPUs are enough for that.
+"""Demand: VMs and GPUs of each group, at their peaks or in the busiest hours of the week.
 
-People with working hours in time zones give the *mixes* of a week: who is active together, and when. For each mix a
-*method* says how often a number of GPUs is too few. ``plan`` sizes by the mix that needs the most hosts; ``study`` shows the
-others.
+Where the groups are not simply added up at their peaks, each pool of hosts is sized for the mix of groups, active together, that
+needs the most hosts.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from gpuplan.catalog import SEASONS, Catalog, offset_min, zone_of
-from gpuplan.facts import Fact
-from gpuplan.models import demand
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, derived
+from gpuplan.models import demand, placement
 from gpuplan.models.demand import closed_groups, queueing, working_hours
-from gpuplan.plan.access import held_gpus, work_fact
-from gpuplan.plan.results import GroupPlan
-from gpuplan.scenario import MAX_VMS, Group, Scenario, hours_length_h, hours_min, sites_people
+from gpuplan.plan.access import allocate, with_pools
+from gpuplan.plan.hosts import placed_varied
+from gpuplan.plan.requests import existing_rooms, group_requests, members_of, room_of
+from gpuplan.plan.sizing_rule import Needed, burst_fact, needed
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.validation import request_problems
+from gpuplan.plan.working_week import Ask, Mix, mixes, peak_jobs, weeks, work_fact
+from gpuplan.scenario import Group, Scenario, ScenarioError
 from gpuplan.units import exact
 
-MOST_PARTS = 128
-"""A GPU is counted in at most so many parts; shares that need finer ones are rounded up."""
 
+class GroupDemand(NamedTuple):
+    """The lines of what a group asks for."""
 
-class Ask(NamedTuple):
-    """What one group wants at one time of the week. A request is all VMs that one person runs at once."""
-
-    group: str
-    gpus: float
-    """GPUs that one request takes."""
-    people: tuple[int, ...]
-    """A closed group: people with the chances of ``chances`` to be active. Empty for a stated number of pieces of work."""
-    chances: tuple[float, ...]
-    load: float
-    """Mean requests under way at once."""
-    spread: float
-    """Standard deviation of them."""
-    most: int
-    work_h: float
+    active: Line
+    vms: Line
+    gpus: Line
 
 
 @dataclass(frozen=True)
-class Mix:
-    """Who is active together, and the quarters of an hour of the week, UTC, in which it is so."""
+class Demand:
+    """What all groups ask for."""
 
-    asks: tuple[Ask, ...]
-    season: str
-    quarters: tuple[int, ...]
-
-    @property
-    def gpus(self) -> float:
-        """Mean GPUs wanted at once."""
-        return sum(ask.load * ask.gpus for ask in self.asks)
-
-
-def burst_fact(catalog: Catalog) -> Fact:
-    """How many times the peakedness of independent arrivals that of real demand is."""
-    return catalog.assumptions["bursts"].fact("burst_factor")
+    groups: Mapping[str, GroupDemand]
+    hours: tuple[PoolDemand, ...]
+    """The mixes of each pool, where peaks are not added up."""
+    by_groups: Line
+    """GPUs of all groups."""
+    planned: Line
+    """GPUs that are planned for: those of the groups, or the stated total."""
 
 
-@dataclass(frozen=True, eq=False)
-class Week:
-    """When a group is on duty: its people by site, and for each of them the quarters of an hour in which they are.
+def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Demand:
+    """From people to VMs and GPUs: at the peaks of the groups, or in the busiest hours and at the stated risk."""
+    added_up = scenario.demand.rule == "sum"
+    wanted = {group.id: group_demand(trail, scenario, catalog, group, added_up) for group in scenario.groups}
+    hours: tuple[PoolDemand, ...] = ()
+    if not added_up:
+        hours = busiest(scenario, catalog, shaped(scenario, catalog, wanted))
+        wanted = demand_lines(trail, scenario, catalog, hours, wanted)
+    by_groups = trail.add_up(
+        "demand.groups_gpus",
+        "Sum of the groups",
+        "GPU",
+        demand.total_demand_gpus,
+        {group_id: lines.gpus for group_id, lines in wanted.items()},
+    )
+    planned = trail.compute(
+        "demand.gpus",
+        "GPUs demanded",
+        "GPU",
+        demand.planned_demand_gpus,
+        "{groups_gpus} GPUs by the groups = {value}"
+        if scenario.demand.stated_gpus is None
+        else "the stated {stated_gpus} GPUs win over the groups' {groups_gpus}",
+        groups_gpus=by_groups,
+        stated_gpus=scenario.fact("demand.stated_gpus"),
+    )
+    return Demand(wanted, hours, by_groups, planned)
 
-    Equal groups have the same one, see ``weeks``.
-    """
 
-    group: Group
-    gpus: float
-    """GPUs that one request takes."""
-    people: tuple[int, ...]
-    on: np.ndarray
-    """Sites x 672 quarters of an hour, UTC."""
-    work_h: float
-
-    @property
-    def closed(self) -> bool:
-        """Whether it is a known number of people, and not a number of pieces of work."""
-        return self.group.jobs_per_day is None
-
-    @cached_property
-    def rates(self) -> np.ndarray:
-        """Pieces of work begun in an hour, for each quarter of an hour; of a group that states how many a day."""
-        off_share = self.group.off_hours_share or 0.0
-        length_h = hours_length_h(self.group.hours)
-        rate = working_hours.work_rate(
-            self.group.jobs_per_day or 0.0, hours_per_day=length_h + off_share * (24 - length_h)
+def group_demand(
+    trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, planned: bool
+) -> GroupDemand:
+    """What a group asks for at its own peak, which is what is planned for where the peaks are added up."""
+    at, name = f"groups.{group.id}", group.name
+    key = f"{at}.active" if planned else f"{at}.peak_active"
+    if group.jobs_per_day is None:
+        active = trail.compute(
+            key,
+            f"{name}: active at the peak",
+            "1",
+            demand.active_people,
+            "{people} x {active_share}, rounded up = {value}",
+            people=scenario.fact(f"{at}.people"),
+            active_share=scenario.fact(f"{at}.active_share"),
         )
-        parts = np.array(self.people if any(self.people) else [1] * len(self.people), dtype=float)
-        return np.asarray(rate * (parts / parts.sum()) @ np.where(self.on, 1.0, off_share))
+    else:
+        active = trail.record(
+            key,
+            f"{name}: under way at the peak",
+            "1",
+            working_hours.jobs_underway,
+            "{jobs_per_day} a day, each for {work_h_u}: at the peak {value} on average, rounded up",
+            peak_jobs(scenario, catalog, group),
+            {
+                "jobs_per_day": scenario.fact(f"{at}.jobs_per_day"),
+                "work_h": work_fact(scenario, catalog, group),
+            },
+        )
+    return vm_lines(trail, scenario, group, active, peak=not planned)
 
-    @cached_property
-    def loads(self) -> np.ndarray:
-        """Mean requests under way at once, for each quarter of an hour."""
-        if not self.closed:
-            return working_hours.jobs_underway(self.rates.tolist(), duration_h=self.work_h)
-        off_share = self.group.off_hours_share or 0.0
-        return np.asarray(np.array(self.people) @ np.where(self.on, self.group.active_share, off_share))
 
-    def ask(self, quarters: Sequence[int]) -> Ask:
-        """What the group wants in some quarters of an hour in which the same sites are on duty: the most of it."""
-        if not self.closed:
-            load = float(self.loads[list(quarters)].max())
-            load = 0.0 if load < LEAST_LEFT * float(self.loads.max()) else load
-            most = math.ceil(load + 12 * math.sqrt(load) + 12) if load else 0
-            return Ask(self.group.id, self.gpus, (), (), load, math.sqrt(load), most, self.work_h)
-        on = self.on[:, quarters[0]]
-        here = sum(n for n, now in zip(self.people, on, strict=True) if now)
-        counts = [
-            (here, self.group.active_share),
-            (sum(self.people) - here, self.group.off_hours_share or 0.0),
+def vm_lines(
+    trail: Trail, scenario: Scenario, group: Group, active: Line, *, peak: bool = False
+) -> GroupDemand:
+    """VMs and GPUs of a group with so many active: as planned, or at its own ``peak`` where that is not what is planned for."""
+    at, name = f"groups.{group.id}", group.name
+    keys, tail = (("peak_vms", "peak_gpus"), " at its own peak") if peak else (("vms", "demand_gpus"), "")
+    vms = trail.compute(
+        f"{at}.{keys[0]}",
+        f"{name}: VMs{tail}",
+        "VM",
+        demand.group_vms,
+        "{active} active x {vms_each} each = {value}",
+        active=active,
+        vms_each=scenario.fact(f"{at}.vms_each"),
+    )
+    gpus = trail.compute(
+        f"{at}.{keys[1]}",
+        f"{name}: GPUs{tail}",
+        "GPU",
+        demand.group_demand_gpus,
+        "{vms_u} x {gpus_each_u} each = {value}",
+        vms=vms,
+        gpus_each=scenario.fact(f"{at}.gpus_each"),
+    )
+    return GroupDemand(active, vms, gpus)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolDemand:
+    """What one pool must carry through the week: each mix that matters, with the hosts that it needs."""
+
+    pool: str
+    needed: tuple[Needed, ...]
+    hosts: tuple[int, ...]
+    """Hosts that each mix needs, without spare ones."""
+    chosen: int
+    """Which of them needs the most hosts: the pool is sized for it."""
+
+
+class Shaped(NamedTuple):
+    """What the groups ask for, and when; the same by every rule for what is enough."""
+
+    requests: Mapping[str, placement.Request]
+    """What one VM of each group asks for."""
+    mixes: Mapping[str, tuple[Mix, ...]]
+    """The mixes of each pool."""
+    there: Mapping[str, tuple[placement.Room, ...]]
+    """Hosts already in each pool."""
+
+
+def shaped(scenario: Scenario, catalog: Catalog, peaks: Mapping[str, GroupDemand]) -> Shaped:
+    """What one VM of each group asks for, however many there are, with the mixes of each pool and the hosts already there."""
+    plans = [
+        allocate(
+            Trail(),
+            scenario,
+            catalog,
+            group,
+            peaks[group.id].active.value,
+            max(1, int(peaks[group.id].vms.value)),
+            peaks[group.id].gpus.value,
+            None,
+        )
+        for group in scenario.groups
+    ]
+    plans = with_pools(scenario, plans)
+    requests = group_requests(Trail(), scenario, catalog, plans)
+    if problems := request_problems(scenario, requests):
+        raise ScenarioError(problems)
+    members = members_of(plans)
+    by_season = weeks(scenario, catalog, plans)
+    return Shaped(
+        requests,
+        {pool: mixes(by_season, groups) for pool, groups in members.items()},
+        existing_rooms(scenario, members, plans),
+    )
+
+
+def busiest(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[PoolDemand, ...]:
+    """The mixes of each pool by the rule of the scenario, and the one that needs the most hosts."""
+    each = {group.id: group.vms_each for group in scenario.groups}
+    found = []
+    for pool, together in shape.mixes.items():
+        wants = [needed(scenario, catalog, mix) for mix in together]
+        hosts = [
+            _hosts(
+                scenario,
+                [shape.requests[g]._replace(vms=n * each[g]) for g, n in want.requests.items() if n],
+                shape.there.get(pool, ()),
+            )
+            for want in wants
         ]
-        known = [(n, p) for n, p in counts if n and p]
-        return Ask(
-            self.group.id,
-            self.gpus,
-            tuple(n for n, _ in known),
-            tuple(p for _, p in known),
-            sum(n * p for n, p in known),
-            math.sqrt(sum(n * p * (1 - p) for n, p in known)),
-            sum(n for n, _ in known),
-            self.work_h,
-        )
+        chosen = max(range(len(wants)), key=lambda i: (hosts[i], wants[i].gpus, -i))
+        found.append(PoolDemand(pool, tuple(wants), tuple(hosts), chosen))
+    return tuple(found)
 
 
-LEAST_LEFT = 0.01
-"""Work that fades after its hours counts until so small a share of its peak is left."""
+def _hosts(
+    scenario: Scenario, requests: Sequence[placement.Request], existing: tuple[placement.Room, ...]
+) -> int:
+    """Hosts that a mix needs, without spare ones."""
+    room = room_of(scenario, scenario.hardware.gpus_per_host)
+    if existing or room.vcpus or room.memory_gib:
+        return len(placed_varied(tuple(requests), room, existing).hosts)
+    return len(placement.place(tuple(requests), gpus_per_host=room.gpus).hosts)
 
 
-def weeks(
-    scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan] = ()
-) -> dict[str, dict[str, Week]]:
-    """Season -> group -> when it is on duty; ``groups`` say how many GPUs a VM really takes, else it is what it asks for."""
-    held = {plan.id: plan for plan in groups}
-    found: dict[str, dict[str, Week]] = {season: {} for season, _ in SEASONS}
+def demand_lines(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    hours: Sequence[PoolDemand],
+    peaks: Mapping[str, GroupDemand],
+) -> dict[str, GroupDemand]:
+    """What each group asks for in the mix that its pool is sized for; what has no pool stays at its peak."""
+    trail.add_up(
+        "demand.sum_of_peaks_gpus",
+        "Sum of the peaks of the groups",
+        "GPU",
+        demand.total_demand_gpus,
+        {group_id: lines.gpus for group_id, lines in peaks.items()},
+    )
+    groups = {group.id: group for group in scenario.groups}
+    served = {ask.group for pool in hours for ask in pool.needed[pool.chosen].mix.asks}
+    found = {}
     for group in scenario.groups:
-        plan = held.get(group.id)
-        each = held_gpus(scenario, catalog, group, plan) if plan else float(group.gpus_each)
-        gpus = float(group.vms_each * exact(each))
-        work_h = float(work_fact(scenario, catalog, group).value)
-        for season, week in _seasons(group, gpus, work_h, catalog).items():
-            found[season][group.id] = week
+        if group.id not in served:  # no access mode is possible
+            keys = (f"groups.{group.id}.{name}" for name in ("active", "vms", "demand_gpus"))
+            repeated = (
+                trail.repeat(key, line.label, line) for key, line in zip(keys, peaks[group.id], strict=True)
+            )
+            found[group.id] = GroupDemand(*repeated)
+    for pool in hours:
+        want = pool.needed[pool.chosen]
+        inputs = _target_lines(trail, scenario, catalog, pool.pool, want, groups)
+        for ask in want.mix.asks:
+            found[ask.group] = _group_lines(trail, scenario, groups[ask.group], want, inputs)
     return found
 
 
-@lru_cache(maxsize=1024)
-def _seasons(group: Group, gpus: float, work_h: float, catalog: Catalog) -> dict[str, Week]:
-    """Season -> when a group is on duty."""
-    zones = [zone_of(name, catalog) for name, _ in sites_people(group.sites)]
-    return {
-        season: _week(group, gpus, tuple(offset_min(zone, monday) for zone in zones), work_h)
-        for season, monday in SEASONS
-    }
-
-
-@lru_cache(maxsize=1024)
-def _week(group: Group, gpus: float, offsets: tuple[int, ...], work_h: float) -> Week:
-    """When a group is on duty; the same object for the same group, so that what follows from it is worked out once."""
-    hours, days = hours_min(group.hours), group.days or "every-day"
-    on = np.array([_on_duty(*hours, days, offset) for offset in offsets])
-    on.flags.writeable = False
-    parts = [part for _, part in sites_people(group.sites)]
-    return Week(group, gpus, working_hours.people_at_sites(group.people, parts), on, work_h)
-
-
-def peak_jobs(scenario: Scenario, catalog: Catalog, group: Group) -> int:
-    """Pieces of work of a group under way on average when most are, rounded up."""
-    alone = weeks(replace(scenario, groups=(group,)), catalog)
-    peak = max(float(groups[group.id].loads.max()) for groups in alone.values())
-    return math.ceil(peak - 1e-9)
-
-
-@cache
-def _on_duty(start_min: int, end_min: int, days: str, offset: int) -> np.ndarray:
-    return working_hours.on_duty(start_min, end_min, days=days, offset_min=offset)
-
-
-MOST_MIXES = 40
-"""Of more mixes that matter, those in which most GPUs are wanted."""
-PIECE = 8
-"""Quarters of an hour for which work that builds up or fades is taken at its most."""
-
-
-def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -> tuple[Mix, ...]:
-    """The different mixes of a week, the largest first, without those in which nobody wants more than in another one."""
-    if not members:
-        return ()
-    return _mixes(tuple((season, tuple(groups[m] for m in members)) for season, groups in by_season.items()))
-
-
-@lru_cache(maxsize=512)
-def _mixes(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> tuple[Mix, ...]:
-    found: dict[tuple[Ask, ...], Mix] = {}
-    seen: list[np.ndarray] = []
-    for season, groups in by_season:
-        bits = np.concatenate([week.on for week in groups])
-        if any(np.array_equal(bits, other) for other in seen):
-            continue
-        seen.append(bits)
-        fading = any(not week.closed and not week.on.all() for week in groups)
-        for quarters in _pieces(bits) if fading else _alike(bits):
-            asks = tuple(week.ask(quarters) for week in groups)
-            if asks not in found:
-                found[asks] = Mix(asks, season, quarters)
-    ordered = sorted(found.values(), key=lambda mix: (-mix.gpus, mix.season, mix.quarters))
-    if len(ordered) < 2:
-        return tuple(ordered)
-    wants = np.array([[(ask.load, ask.most) for ask in mix.asks] for mix in ordered])
-    kept: list[int] = []
-    for at in range(len(ordered)):
-        if len(kept) < MOST_MIXES and not (wants[kept] >= wants[at]).all(axis=(1, 2)).any():
-            kept.append(at)
-    return tuple(ordered[at] for at in kept)
-
-
-def _alike(bits: np.ndarray) -> list[tuple[int, ...]]:
-    """The quarters of an hour in which the same sites are on duty, together."""
-    if bits.all():
-        return [tuple(range(working_hours.QUARTERS_PER_WEEK))]
-    where = np.unique(bits, axis=1, return_inverse=True)[1].ravel()
-    return [tuple(np.flatnonzero(where == number).tolist()) for number in range(int(where.max()) + 1)]
-
-
-def _pieces(bits: np.ndarray) -> list[tuple[int, ...]]:
-    """Short pieces of the week in which the same sites are on duty."""
-    changes = np.flatnonzero((bits != np.roll(bits, 1, axis=1)).any(axis=0)).tolist()
-    edges = sorted({0, working_hours.QUARTERS_PER_WEEK, *changes})
-    return [
-        tuple(range(at, min(at + PIECE, end)))
-        for begin, end in itertools.pairwise(edges)
-        for at in range(begin, end, PIECE)
-    ]
-
-
-@dataclass(frozen=True)
-class Target:
-    """How often somebody may be disappointed: ``rule`` says how, ``chance`` how often, ``wait_h`` after what wait."""
-
-    rule: str
-    chance: float
-    wait_h: float
-    each: bool
-
-    @classmethod
-    def of(cls, scenario: Scenario) -> Target:
-        """The target of a scenario."""
-        asked = scenario.demand
-        return cls(asked.rule, asked.chance, asked.wait_min / 60, asked.for_whom == "each")
-
-
-class Odds:
-    """How often a number of GPUs is too few for a mix, by each method."""
-
-    def __init__(self, mix: Mix, target: Target) -> None:
-        self.target = target
-        self.asks = [ask for ask in mix.asks if ask.load > 0]
-        shares = [exact(ask.gpus) for ask in self.asks]
-        self.parts = _parts(shares, [ask.load for ask in self.asks])
-        self.sizes = [math.ceil(share * self.parts) for share in shares]
-        self.load_gpus = mix.gpus
-        self._curves: dict[str, np.ndarray] = {}
-
-    @cached_property
-    def poisson_peakedness(self) -> float:
-        """Peakedness of the GPUs wanted if all requests arrive independently of each other."""
-        return queueing.peakedness_of_mix(
-            [ask.load for ask in self.asks], sizes=[ask.gpus for ask in self.asks]
-        )
-
-    @cached_property
-    def work_h(self) -> float:
-        """Mean time for which a GPU is held."""
-        held = [ask.load * ask.gpus for ask in self.asks]
-        return sum(w * ask.work_h for w, ask in zip(held, self.asks, strict=True)) / sum(held)
-
-    @cached_property
-    def least_gpus(self) -> int:
-        """GPUs of the largest request: with fewer it never starts."""
-        return max((math.ceil(exact(ask.gpus)) for ask in self.asks), default=0)
-
-    def known(self, method: str) -> bool:
-        """Whether a method can answer: that for a closed group needs the number of people."""
-        return method != "closed" or all(ask.people for ask in self.asks)
-
-    def chance(self, gpus: int, method: str, peakedness: float = 1.0) -> float:
-        """How often somebody is disappointed with so many GPUs.
-
-        ``peakedness`` counts for the method ``bursty`` alone.
-        """
-        if not self.asks:
-            return 0.0
-        if gpus < self.least_gpus:
-            return 1.0
-        rule, load = self.target.rule, self.load_gpus
-        if self._counted(method):
-            return float(self._curve(method, gpus)[gpus])
-        z = self.poisson_peakedness if method == "poisson" else peakedness
-        if rule == "turned-away":
-            return queueing.hayward_b(gpus, load=load, peakedness=z)
-        if rule == "wait":
-            return queueing.hayward_c(gpus, load=load, peakedness=z)
-        return queueing.hayward_wait_longer_chance(
-            gpus, load=load, peakedness=z, duration_h=self.work_h, wait_h=self.target.wait_h
-        )
-
-    def least(self, method: str, peakedness: float = 1.0) -> int:
-        """The fewest GPUs that keep the target, and with which every larger number keeps it too."""
-        if not self.asks:
-            return 0
-        if self._counted(method):
-            return self._least_counted(method)
-        found = queueing.least_servers(
-            lambda gpus: self.chance(gpus, method, peakedness),
-            target=self.target.chance,
-            start=max(self.least_gpus, math.ceil(self.load_gpus)),
-        )
-        return max(found, self.least_gpus)
-
-    def _counted(self, method: str) -> bool:
-        """Whether a method counts states: then the chance may rise a little with one GPU more, where sizes differ."""
-        return method == "closed" or (method == "poisson" and self.target.rule == "turned-away")
-
-    def _least_counted(self, method: str) -> int:
-        reach = max(self.least_gpus, math.ceil(self.load_gpus), 8)
-        while True:
-            above = np.flatnonzero(self._curve(method, reach)[: reach + 1] > self.target.chance)
-            last = int(above[-1]) if len(above) else -1
-            if last + max(self.sizes) // self.parts + 2 < reach:
-                return max(last + 1, self.least_gpus)
-            reach *= 2
-
-    def _curve(self, method: str, gpus: int) -> np.ndarray:
-        """The chance for every number of GPUs up to ``gpus``, and beyond."""
-        known = self._curves.get(method)
-        if known is None or len(known) <= gpus:
-            reach = max(2 * gpus, 16) * self.parts
-            by_group = self._closed(reach) if method == "closed" else self._lost(reach)
-            known = self._curves[method] = self._over_groups(by_group)
-        return known
-
-    def _over_groups(self, by_group: np.ndarray) -> np.ndarray:
-        """The chance of the unluckiest group, or of all requests together."""
-        if self.target.each:
-            return np.asarray(by_group.max(axis=1))
-        asked = np.array([ask.load / ask.work_h for ask in self.asks])
-        return np.asarray(by_group @ (asked / asked.sum()))
-
-    def _lost(self, reach: int) -> np.ndarray:
-        each = queueing.kaufman_roberts(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
-        return each[:: self.parts]
-
-    def _closed(self, reach: int) -> np.ndarray:
-        """For each number of GPUs and group, the chance that one of its people finds too few free."""
-        # People alike in what they take and how often see the same others, so they are one class, whatever their group.
-        alike = Counter[tuple[float, int]]()
-        for ask, size in zip(self.asks, self.sizes, strict=True):
-            for n, p in zip(ask.people, ask.chances, strict=True):
-                alike[p, size] += n
-        shares, sizes = [p for p, _ in alike], [size for _, size in alike]
-        people = list(alike.values())
-        if self.target.rule == "turned-away":
-            each = closed_groups.closed_blocking(reach, people=people, shares=shares, sizes=sizes)
-        elif self.target.rule == "wait":
-            each = closed_groups.closed_wait_chance(reach, people=people, shares=shares, sizes=sizes)
-        else:
-            each = closed_groups.closed_wait_longer_chance(
-                reach,
-                people=people,
-                shares=shares,
-                sizes=sizes,
-                duration_h=self.work_h,
-                wait_h=self.target.wait_h,
-            )
-        each = each[:: self.parts]
-        column = {kind: at for at, kind in enumerate(alike)}
-        columns = []
-        for ask, size in zip(self.asks, self.sizes, strict=True):
-            weights = np.array([n * p for n, p in zip(ask.people, ask.chances, strict=True)])
-            columns.append(each[:, [column[p, size] for p in ask.chances]] @ (weights / weights.sum()))
-        return np.array(columns).T
-
-
-@lru_cache(maxsize=512)
-def odds_of(mix: Mix, target: Target) -> Odds:
-    """How often a number of GPUs is too few for a mix; the same object for the same two, so that curves are worked out once."""
-    return Odds(mix, target)
-
-
-def _parts(shares: Sequence[Fraction], loads: Sequence[float]) -> int:
-    """In how many parts a GPU is counted: so that all shares are whole parts, or else that rounding them up costs least."""
-    exactly = math.lcm(*(share.denominator for share in shares)) if shares else 1
-    if exactly <= MOST_PARTS:
-        return exactly
-
-    def lost(parts: int) -> float:
-        return sum(
-            float(math.ceil(share * parts) / parts - share) * load
-            for share, load in zip(shares, loads, strict=True)
-        )
-
-    return min(range(1, MOST_PARTS + 1), key=lost)
-
-
-def poisson_peakedness(scenario: Scenario, catalog: Catalog) -> float:
-    """Peakedness of the GPUs that all groups together want, if all requests arrive independently of each other."""
-    season = weeks(scenario, catalog)[SEASONS[0][0]]
-    loads = {group: float(week.loads.max()) for group, week in season.items()}
-    known = [(load, season[group].gpus) for group, load in loads.items() if load > 0]
-    if not known:
-        return 1.0
-    return queueing.peakedness_of_mix([load for load, _ in known], sizes=[gpus for _, gpus in known])
-
-
-def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[float, float, float]:
-    """(low, value, high) of the peakedness of a mix: that of independent arrivals, times how bursty demand is.
-
-    How bursty it is follows from the peakedness stated for the whole demand, or is the planning value.
-    """
-    asked, bursts = scenario.demand, burst_fact(catalog)
-    stated = (asked.peakedness_low, asked.peakedness, asked.peakedness_high)
-    whole = 1.0 if stated == (None, None, None) else poisson_peakedness(scenario, catalog)
-    low, value, high = (None if z is None else z / whole for z in stated)
-    if value is None:
-        value = float(bursts.value)
-        least, most = float(bursts.low or bursts.value), float(bursts.high or bursts.value)
+def _load_line(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, ask: Ask) -> Line:
+    """Requests of a group under way on average in the hours for which its pool is sized."""
+    at, name = f"groups.{group.id}", group.name
+    if group.jobs_per_day is None:
+        inputs: dict[str, Fact | Line] = {
+            "people": scenario.fact(f"{at}.people"),
+            "active_share": scenario.fact(f"{at}.active_share"),
+        }
+        inputs |= {n: scenario.fact(f"{at}.{n}") for n in ("sites", "hours") if getattr(group, n) is not None}
+        formula = "{people} x {active_share} of those who are on duty then = {value}"
+        function: Callable[..., Any] = demand.mean_active
     else:
-        least, most = min(value, float(bursts.low or value)), value
-    low, high = (least if low is None else low), (most if high is None else high)
-    alone = odds.poisson_peakedness
-    return alone * min(low, value), alone * value, alone * max(high, value)
+        inputs = {
+            "jobs_per_day": scenario.fact(f"{at}.jobs_per_day"),
+            "work_h": work_fact(scenario, catalog, group),
+        }
+        inputs |= {"hours": scenario.fact(f"{at}.hours")} if group.hours is not None else {}
+        formula = "{jobs_per_day} a day, each for {work_h_u}: {value} at once"
+        function = working_hours.jobs_underway
+    label = f"{name}: active on average in the busiest hours"
+    return trail.record(f"{at}.busy_load", label, "1", function, formula, ask.load, inputs)
 
 
-def method_of(scenario: Scenario) -> str:
-    """The assumption that the plan rests on: as chosen, else a closed group of people where there are no pieces of work."""
-    asked = scenario.demand
-    if asked.method != "auto":
-        return asked.method
-    if any(group.jobs_per_day is not None for group in scenario.groups):
-        return "bursty"
-    return "closed"
-
-
-@dataclass(frozen=True)
-class Needed:
-    """What a mix needs: GPUs, and the requests of each group that stand for a crowded moment of it."""
-
-    mix: Mix
-    gpus: int | float
-    requests: Mapping[str, int]
-    method: str
-    peakedness: float | None
-
-
-def needed(scenario: Scenario, catalog: Catalog, mix: Mix, rule: str = "") -> Needed:
-    """The GPUs that are enough for a mix, by the rule and the method of the scenario."""
-    target = Target.of(scenario)
-    if rule:
-        target = replace(target, rule=rule)
-    if target.rule in ("sum", "hours"):
-        requests = {ask.group: active_requests(ask) for ask in mix.asks}
-        total = sum((requests[ask.group] * exact(ask.gpus) for ask in mix.asks), Fraction(0))
-        return Needed(mix, float(total), requests, "", None)
-    odds = odds_of(mix, target)
-    method = method_of(scenario)
-    z: float | None = None
-    if method == "bursty" and odds.asks:
-        z = peakedness_range(scenario, catalog, odds)[1]
-    gpus = odds.least(method, z or 1.0)
-    counts = demand.planned_requests(
-        gpus,
-        loads=[ask.load for ask in mix.asks],
-        spreads=[ask.spread for ask in mix.asks],
-        sizes_gpus=[ask.gpus for ask in mix.asks],
-        most=[ask.most if method == "closed" else MAX_VMS for ask in mix.asks],
+def _target_lines(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    pool: str,
+    want: Needed,
+    groups: Mapping[str, Group],
+) -> dict[str, Fact | Line]:
+    """Lines from the load of a pool to the GPUs that are enough for it; what the groups' lines have as input."""
+    at = f"pools.{pool}"
+    parts = {}
+    for ask in want.mix.asks:
+        load = _load_line(trail, scenario, catalog, groups[ask.group], ask)
+        parts[ask.group] = trail.record(
+            f"groups.{ask.group}.busy_gpus",
+            f"{groups[ask.group].name}: GPUs wanted on average in the busiest hours",
+            "GPU",
+            demand.group_demand_gpus,
+            "{load} x {gpus_u} taken by each = {value}",
+            ask.load * ask.gpus,
+            {
+                "load": load,
+                "gpus": derived(
+                    f"groups/{ask.group}/GPUs that one takes",
+                    ask.gpus,
+                    "GPU",
+                    "all its VMs, as profiles fill GPUs",
+                ),
+            },
+        )
+    busy = trail.record(
+        f"{at}.busy_gpus",
+        "GPUs wanted on average in the busiest hours",
+        "GPU",
+        demand.total_demand_gpus,
+        " + ".join(f"{{part{n}}}" for n in range(len(parts))) + " = {value}",
+        want.mix.gpus,
+        {f"part{n}": part for n, part in enumerate(parts.values())},
     )
-    return Needed(mix, gpus, dict(zip((ask.group for ask in mix.asks), counts, strict=True)), method, z)
+    if not want.method:
+        return {}
+    chance = scenario.fact("demand.chance")
+    chance = replace(chance, value=float(100 * exact(scenario.demand.chance)), unit="%")
+    inputs: dict[str, Fact | Line] = {"busy_gpus": busy, "chance": chance}
+    if scenario.demand.rule == "wait-time":
+        inputs["wait_min"] = scenario.fact("demand.wait_min")
+    formula = TARGETS[scenario.demand.rule]
+    if want.peakedness is not None:
+        inputs["peakedness"] = peakedness_fact(scenario, catalog, want.peakedness)
+        formula = "peakedness {peakedness}: " + formula
+    line = trail.record(
+        f"{at}.gpus_for_target",
+        "GPUs at the target",
+        "GPU",
+        FUNCTIONS[want.method, scenario.demand.rule],
+        "{busy_gpus_u} wanted on average, in one pool without the bounds of hosts; " + formula,
+        want.gpus,
+        inputs,
+    )
+    return {"gpus": line}
 
 
-def active_requests(ask: Ask) -> int:
-    """Requests of a group with as many active as are stated for the time."""
-    if not ask.people:
-        return math.ceil(ask.load - 1e-9)
-    return math.ceil(sum((n * exact(p) for n, p in zip(ask.people, ask.chances, strict=True)), Fraction(0)))
+TARGETS = {
+    "wait": "with {value_u} at most {chance_u} wait, with one fewer more",
+    "turned-away": "with {value_u} at most {chance_u} are turned away, with one fewer more",
+    "wait-time": "with {value_u} at most {chance_u} wait longer than {wait_min_u}, with one fewer more",
+}
+
+
+FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
+    ("closed", "wait"): closed_groups.closed_wait_chance,
+    ("closed", "wait-time"): closed_groups.closed_wait_longer_chance,
+    ("closed", "turned-away"): closed_groups.closed_blocking,
+    ("poisson", "wait"): queueing.hayward_c,
+    ("poisson", "turned-away"): queueing.kaufman_roberts,
+    ("poisson", "wait-time"): queueing.hayward_wait_longer_chance,
+    ("bursty", "wait"): queueing.hayward_c,
+    ("bursty", "turned-away"): queueing.hayward_b,
+    ("bursty", "wait-time"): queueing.hayward_wait_longer_chance,
+}
+"""(method, rule) -> the model function that gives the chance."""
+
+
+def peakedness_fact(scenario: Scenario, catalog: Catalog, value: float) -> Fact:
+    """The peakedness of one mix, which follows from the stated one of all groups, or from the planning value."""
+    stated = scenario.fact("demand.peakedness")
+    if stated.value is not None:
+        return replace(stated, value=value)
+    return replace(burst_fact(catalog), key="assumptions/bursts/peakedness", value=value, low=None, high=None)
+
+
+def _group_lines(
+    trail: Trail, scenario: Scenario, group: Group, want: Needed, inputs: Mapping[str, Fact | Line]
+) -> GroupDemand:
+    """What a group asks for in the mix for which its pool is sized."""
+    at, name = f"groups.{group.id}", group.name
+    load = trail[f"{at}.busy_load"]
+    active = trail.record(
+        f"{at}.active",
+        f"{name}: active at once, planned for",
+        "1",
+        demand.planned_requests if want.method else demand.active_people,
+        "its part of the {gpus_u}; {load} are active on average; {value}"
+        if want.method
+        else "{load}, rounded up = {value}",
+        want.requests[group.id],
+        {**inputs, "load": load},
+    )
+    return vm_lines(trail, scenario, group, active)

@@ -22,8 +22,9 @@ from gpuplan.models.network.fabric import (
     pvrdma_ports,
 )
 from gpuplan.plan.gpu_speed import ITEM, RDMA
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
-from gpuplan.plan.results import Pool, Trail
+from gpuplan.plan.trail import Trail
 from gpuplan.scenario import Scenario
 from gpuplan.wording import number
 

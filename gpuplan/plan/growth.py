@@ -1,16 +1,75 @@
-"""Growth: what a scenario asks for after some years."""
+"""Growth: what a scenario asks for after some years, and the hosts that this takes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gpuplan.models.demand import working_hours
-from gpuplan.plan.demand import Week
-from gpuplan.scenario import GROUP_FIELD_BY_NAME, Scenario
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.trail import Line
+from gpuplan.plan.working_week import Week
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Scenario, ScenarioError
 from gpuplan.units import exact
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Hosts of each pool, and GPUs in use, year by year from the start."""
+
+    hosts: tuple[Mapping[str, int], ...]
+    busy_gpus: tuple[float, ...]
+    """GPUs held on average."""
+    left_out: int | None
+    """First year in which a group has grown beyond what a design can hold; None if there is none."""
+
+
+def growth_of(
+    scenario: Scenario,
+    pools: Sequence[Pool],
+    held_gpus: Mapping[str, Line],
+    by_season: Mapping[str, Mapping[str, Week]],
+    hosts_for: Callable[[Scenario], Mapping[str, int]],
+) -> Growth:
+    """Hosts of each pool and GPUs held, from the start to the last year looked at; hosts once bought stay.
+
+    ``hosts_for`` gives the hosts of each pool that a scenario takes.
+    """
+    hosts = [{pool.id: pool.hosts for pool in pools}]
+    held = [float(held_gpus[""].value)]
+    years = range(1, scenario.cost.years + 1)
+    if not any(group.growth for group in scenario.groups):
+        return Growth(tuple(hosts * (1 + len(years))), tuple(held * (1 + len(years))), None)
+    peaks = group_peaks(scenario, by_season)
+    now = {group.id: float(held_gpus[group.id].value) for group in scenario.groups}
+    for year in years:
+        try:
+            counts = hosts_for(grow(_bare(scenario), year, peaks))
+        except ScenarioError:
+            left = 1 + len(years) - year
+            return Growth((*hosts, *hosts[-1:] * left), (*held, *held[-1:] * left), year)
+        grown = {pool: counts.get(pool, 0) for pool in hosts[-1]}
+        grown[pools[0].id] += sum(n for pool, n in counts.items() if pool not in grown)
+        hosts.append({pool: max(before, grown[pool]) for pool, before in hosts[-1].items()})
+        then = sum(
+            now[group.id] * working_hours.growth_factor(year, growth=group.growth or 0.0)
+            for group in scenario.groups
+        )
+        held.append(held[0] * (then / sum(now.values()) if sum(now.values()) else 1.0))
+    return Growth(tuple(hosts), tuple(held), None)
+
+
+def _bare(scenario: Scenario) -> Scenario:
+    """A scenario without what changes no host: its network, money, notes and where its inputs are known from."""
+    return Scenario(
+        groups=scenario.groups,
+        demand=scenario.demand,
+        hardware=scenario.hardware,
+        availability=scenario.availability,
+        platform=scenario.platform,
+    )
 
 
 def grow(scenario: Scenario, year: int, peaks_gpus: Mapping[str, float]) -> Scenario:

@@ -9,9 +9,11 @@ from functools import lru_cache
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import derived, weakest
+from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.gpu_speed import usual_workload
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.remote_gpus import RemoteUse, native_time_s, needs_gbit_s, remote_use
-from gpuplan.plan.results import GroupPlan, Pool, Trail
+from gpuplan.plan.trail import Trail
 from gpuplan.plan.training import JOB, TrainingUse, job_of, scenario_job, training_use
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
 from gpuplan.wording import number, percent

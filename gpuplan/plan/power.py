@@ -12,8 +12,9 @@ from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Fact, derived, weakest
 from gpuplan.models import power
 from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.prices import catalog_factor, factor
-from gpuplan.plan.results import Line, Pool, Trail
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 
 LEAVES, SPINES = "leaf switches", "spine switches"
@@ -158,7 +159,7 @@ def power_use(
         power.rack_units_u,
         " + ".join(f"{p.count} {n}: {p.rack_units_u or 0:g}" for n, p in shown.items()) + " = {value_u}",
         power.rack_units_u(*(p.rack_units_u or 0 for p in shown.values())),
-        {"hosts": trail.lines["totals.hosts"]},
+        {"hosts": trail["totals.hosts"]},
     )
     per_rack, racks = _racks(trail, scenario, catalog, len(hosts), peak)
     return PowerUse(
@@ -366,7 +367,7 @@ def _racks(trail: Trail, scenario: Scenario, catalog: Catalog, hosts: int, peak:
         "1",
         power.racks,
         "{hosts} hosts / {hosts_per_rack} in a rack, rounded up = {value}",
-        hosts=trail.lines["totals.hosts"],
+        hosts=trail["totals.hosts"],
         hosts_per_rack=each,
     )
     return int(each.value), int(racks.value)

@@ -35,7 +35,7 @@ from gpuplan.plan.gpu_speed import (
     tcp_rate,
     verdict_of,
 )
-from gpuplan.plan.results import Line, Trail
+from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 from gpuplan.units import exact
 from gpuplan.wording import number

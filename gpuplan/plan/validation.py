@@ -11,8 +11,9 @@ from typing import Any
 from gpuplan.catalog import Catalog, zone_of
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
-from gpuplan.plan.access import mixed_sizes_refused, work_fact
 from gpuplan.plan.prices import PriceList, price_keys
+from gpuplan.plan.sharing import mixed_sizes_refused
+from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
     FIELD_BY_PATH,
     GROUP_FIELD_BY_NAME,

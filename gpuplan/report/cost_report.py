@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from gpuplan.analysis.alternatives import RentOrBuy, no_rental, posture_costs, rent_or_buy, silo_costs
+from gpuplan.analysis.posture_costs import posture_costs
+from gpuplan.analysis.rent_or_buy import RentOrBuy, no_rental, rent_or_buy
+from gpuplan.analysis.silos import silo_costs
 from gpuplan.facts import BASES
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs

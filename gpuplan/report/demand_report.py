@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gpuplan.analysis.demand import (
-    Methods,
-    chance_curve,
-    methods,
-    purchase_plan,
-    rule_answers,
-    silos,
-    week_demand,
-)
+from gpuplan.analysis.demand import Methods, chance_curve, methods, rule_answers, week_demand
+from gpuplan.analysis.purchase_plan import purchase_plan
+from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import Trial, trial_dict
 from gpuplan.plan import Plan
-from gpuplan.plan.demand import burst_fact
+from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.report.table import records
 from gpuplan.report.tables import demand
 from gpuplan.report.text import chapter, page, wrapped

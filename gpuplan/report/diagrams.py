@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from gpuplan.models.placement import Host, Load, Room
 from gpuplan.plan import UNASSIGNED, Plan
+from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.fabric import Cabling, Ports, Switches
-from gpuplan.plan.results import GroupPlan, Pool
+from gpuplan.plan.hosts import Pool
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.drawing import (
     EDGE,

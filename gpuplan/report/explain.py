@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpuplan.plan import Plan
-from gpuplan.plan.results import Input, Line
+from gpuplan.plan.trail import Input, Line
 from gpuplan.wording import amount, bare_amount, basis_word
 
 

@@ -6,12 +6,12 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gpuplan.plan import Plan
-from gpuplan.plan.access import sharing_modes
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import Price
-from gpuplan.plan.results import Pool
+from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report.explain import formula_text
 from gpuplan.report.tables.plan import gpu_rows
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gpuplan.models.placement import Load
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.results import Pool
+from gpuplan.plan.hosts import Pool
 from gpuplan.report.table import indented, text
 from gpuplan.report.tables import TABLES, group_names, idle_text
 from gpuplan.report.tables.plan import groups, postures

@@ -20,8 +20,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuplan.plan import UNASSIGNED, Plan
+from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.clusters import Division, divided, division_words
-from gpuplan.plan.results import GroupPlan, Pool
+from gpuplan.plan.hosts import Pool
 from gpuplan.units import MIB_PER_GIB, exact
 from gpuplan.wording import MODE_NAMES, amount, number
 

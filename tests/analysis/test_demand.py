@@ -7,24 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.demand import (
-    RISKS,
-    busiest_mix,
-    chance_curve,
-    methods,
-    purchase_plan,
-    rule_answers,
-    silos,
-    week_demand,
-)
+from gpuplan import Plan, make_plan
+from gpuplan.analysis.demand import RISKS, busiest_mix, chance_curve, methods, rule_answers, week_demand
 from gpuplan.catalog import Catalog
-from gpuplan.plan.demand import weeks
-from gpuplan.plan.growth import group_peaks, grow
-from gpuplan.scenario import Scenario, from_dict
+from gpuplan.scenario import from_dict
 
 DAY = {"hours": "09:00-18:00", "days": "weekdays"}
+
+
 TWO_SITES = {"people": 40, "active_share": 0.5, "gpus_each": 0.5, "sites": "Bangalore 25, Austin 15", **DAY}
+
+
 TRAINING = {"people": 2, "gpus_each": 4, "hours": "20:00-06:00"}
 
 
@@ -111,82 +104,6 @@ def test_the_curve_goes_through_the_answers(rule: str, catalog: Catalog) -> None
         if answer.low_gpus is not None and answer.high_gpus is not None:
             assert answer.low_gpus < answer.gpus < answer.high_gpus
     assert len(chance_curve(plan, "vgpu")) <= 3 * 61
-
-
-def test_silos_against_the_pool(catalog: Catalog) -> None:
-    groups = (
-        {"people": 20, "active_share": 0.25},
-        {"people": 20, "active_share": 0.25, "hours": "08:00-20:00"},
-        {"people": 2, "gpus_each": 4, "hours": "20:00-08:00"},
-    )
-    plan = planned(catalog, *groups, demand={"rule": "wait"}, availability={"host_failures": 1})
-    found = silos(plan)
-    for silo, group in zip(found.groups, groups, strict=True):
-        alone = planned(catalog, group, demand={"rule": "wait"}, availability={"host_failures": 1})
-        assert (silo.gpus, silo.hosts) == (alone.totals.gpus_demanded, alone.totals.hosts)
-    assert [s.busy_gpus for s in found.groups] == pytest.approx([5, 2.5, 4])
-    assert found.pool.busy_gpus == pytest.approx(11.5)
-    assert found.groups[1].utilisation == pytest.approx(2.5 / found.groups[1].installed_gpus)
-    assert found.gpus > found.pool.installed_gpus
-    assert found.hosts > found.pool.hosts
-    assert found.utilisation < found.pool.utilisation
-    assert found.pool.hosts == plan.totals.hosts
-
-
-def test_a_stated_total_is_left_out_of_the_comparison(catalog: Catalog) -> None:
-    plan = make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", 60), catalog)
-    assert silos(plan).pool.gpus == 28
-
-
-def test_growth_buys_hosts_in_the_year_they_are_needed(catalog: Catalog) -> None:
-    plan = planned(
-        catalog,
-        {"people": 16, "growth": 0.5},
-        {"people": 8},
-        demand={"years": 3},
-        hardware={"gpus_per_host": 4},
-    )
-    years = purchase_plan(plan)
-    assert [y.people for y in years] == [24, 32, 44, 62]
-    assert [y.gpus_demanded for y in years] == [24, 32, 44, 62]
-    assert [y.hosts for y in years] == [7, 9, 12, 17]  # division rounded up, and one spare
-    assert [y.hosts_bought for y in years] == [7, 2, 3, 5]
-    assert [y.gpus for y in years] == [4 * y.hosts for y in years]
-
-
-def test_hosts_once_bought_stay_and_those_there_are_not_bought(catalog: Catalog) -> None:
-    plan = planned(
-        catalog,
-        {"people": 32, "growth": -0.5},
-        demand={"years": 2},
-        hardware={"gpus_per_host": 4, "existing_hosts": 3},
-    )
-    years = purchase_plan(plan)
-    assert [(y.hosts, y.hosts_bought) for y in years] == [(9, 6), (9, 0), (9, 0)]
-    assert [y.gpus for y in years] == [36, 36, 36]
-
-
-def grown(plan: Plan, year: int) -> Scenario:
-    return grow(plan.scenario, year, group_peaks(plan.scenario, weeks(plan.scenario, plan.catalog)))
-
-
-def test_a_stated_total_grows_with_the_groups(catalog: Catalog) -> None:
-    scenario = load_scenario("enterprise")
-    plan = make_plan(scenario, catalog)
-    for group in scenario.groups:
-        scenario = scenario.with_value(f"groups.{group.id}.growth", 0.25)
-    assert grown(plan, 0) == plan.scenario
-    assert grown(make_plan(scenario, catalog), 1).demand.stated_gpus == 35
-    assert grown(plan, 3).demand.stated_gpus == 28
-    jobs = planned(catalog, {"people": 0, "jobs_per_day": 48, "growth": 0.5}, demand={"stated_gpus": 14})
-    assert grown(jobs, 1).demand.stated_gpus == 21
-
-
-def test_years_that_no_design_can_hold_are_left_out(catalog: Catalog) -> None:
-    plan = planned(catalog, {"people": 30_000, "growth": 1}, demand={"years": 3})
-    assert [y.year for y in purchase_plan(plan)] == [0, 1]
-    fading = planned(catalog, {"people": 1, "jobs_per_day": 0.015, "growth": -0.3}, demand={"years": 3})
-    assert len(purchase_plan(fading)) == 4
 
 
 def test_the_studied_mix_is_the_one_that_the_hosts_are_sized_for(catalog: Catalog) -> None:

@@ -7,7 +7,6 @@ import pytest
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.sensitivity import FACTORS, Bar, thresholds, tornado
 from gpuplan.catalog import Catalog
-from gpuplan.plan import host_counts
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario, ScenarioError
 
 
@@ -158,7 +157,9 @@ def scan(plan: Plan, path: str, values: list[float]) -> tuple[float | None, int 
     """The first of some values at which the number of hosts is another one."""
     for value in values:
         try:
-            hosts = sum(host_counts(plan.scenario.with_value(path, value), plan.catalog).values())
+            hosts = sum(
+                make_plan(plan.scenario.with_value(path, value), plan.catalog).hosts_by_pool().values()
+            )
         except ScenarioError:
             return None, None
         if hosts != plan.totals.hosts:

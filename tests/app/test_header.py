@@ -20,8 +20,7 @@ from gpuplan.app.header import (
 )
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.catalog import Catalog
-from gpuplan.plan.checks import check_plan
-from gpuplan.plan.results import Message
+from gpuplan.plan.checks import Message, check_plan
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, parse_value
 
 

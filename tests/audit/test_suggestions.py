@@ -18,7 +18,7 @@ from gpuplan.audit import (
     suggested_scenario,
 )
 from gpuplan.catalog import Catalog
-from gpuplan.plan.demand import weeks
+from gpuplan.plan.working_week import weeks
 from gpuplan.scenario import Scenario, from_dict, parse_scenario, wrong_values
 
 

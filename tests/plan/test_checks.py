@@ -12,8 +12,7 @@ from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan import checks as checks_module
 from gpuplan.plan import network as network_module
-from gpuplan.plan.checks import LEVELS, check_plan
-from gpuplan.plan.results import Message
+from gpuplan.plan.checks import LEVELS, Message, check_plan
 from gpuplan.scenario import from_dict
 
 L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
-from gpuplan.analysis.demand import purchase_plan
+from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.catalog import Catalog
 from gpuplan.facts import BASES
 from gpuplan.plan.cost import HARDWARE, PARTS, Costs
@@ -150,46 +150,6 @@ def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Sce
             }.items()
         }
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "busy", "gpus"),
-    [
-        # around the clock: 20 x 0.5 + 32 x 0.5 x 1/4; the enterprise groups hold what they demand
-        ("starter", 14, 16),
-        ("enterprise", 28, 32),
-        # 3 x 4 of 12 h on every day; 20 people (12.5 and 7.5) half a GPU for 9 of 24 h on 5 of 7 days and 5 % of all people
-        # else; 14 of a MIG slice; 24 of an eighth on work days; 6 GPUs of the distributed job
-        ("current", None, 40),
-    ],
-)
-def test_utilisation_by_hand(
-    catalog: Catalog, plans: dict[str, Plan], name: str, busy: float | None, gpus: int
-) -> None:
-    plan = plans[name]
-    line = plan.lines["cost.utilisation"]
-    if busy is None:
-        days = 9 / 24 * 5 / 7
-        held = {
-            "fine-tuning": 6 * 0.5 * 4 * 12 / 24,
-            "data-scientists": 40 * 0.5 * (0.4 * days + 0.05 * (1 - days)),
-            "inference": 14 / 7,
-            "developers": 60 * 0.4 * 0.125 * days,
-            "distributed": 6,
-        }
-        for group, hours in held.items():
-            found = plan.lines[f"groups.{group}.held_gpus"].value
-            # work that takes a while lasts beyond the hours and begins with them: never more than the ramps of a day
-            assert found == pytest.approx(hours, rel=0.02), group
-        busy = sum(plan.lines[f"groups.{group}.held_gpus"].value for group in held)
-    assert line.value == pytest.approx(busy / gpus)
-    costs = costs_of(plan)
-    assert costs.gpus[0] == gpus
-    if name != "current":
-        assert costs.utilisation == pytest.approx(busy / gpus)
-
-
-# ---- licences
 
 
 def bill_for_licences(
@@ -559,6 +519,7 @@ def test_nobody_asks_and_nothing_costs(catalog: Catalog) -> None:
 
 
 # ---- more never costs less
+
 
 DEARER = {
     "cost.spare_gpus": 1,

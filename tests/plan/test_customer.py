@@ -13,7 +13,9 @@ from dataclasses import replace
 import pytest
 
 from gpuplan import Plan, Scenario, load_scenario, make_plan
-from gpuplan.analysis.alternatives import posture_costs, rent_or_buy, silo_costs
+from gpuplan.analysis.posture_costs import posture_costs
+from gpuplan.analysis.rent_or_buy import rent_or_buy
+from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.customer import OFFER, customer_scenario, earned_in_all, earnings

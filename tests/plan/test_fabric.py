@@ -11,8 +11,9 @@ import pytest
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.fabric import PORT_SPEEDS, TAKES, Cabling, Ports, cabling
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
-from gpuplan.plan.results import Pool, Trail
+from gpuplan.plan.trail import Trail
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, from_dict
 
 LINKS = FIELD_BY_PATH["network.link_gbit_s"].choices

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.demand import purchase_plan, week_demand
+from gpuplan.analysis.demand import week_demand
+from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.demand import weeks
 from gpuplan.plan.growth import group_peaks, grow
+from gpuplan.plan.working_week import weeks
 from gpuplan.scenario import Scenario, from_dict
 
 

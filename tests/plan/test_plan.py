@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import itertools
 import json
 import math
 import os
+import pickle
 import subprocess
 import sys
 from collections import Counter
+from functools import cached_property
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from strategies import CATALOG, HEADS, scenario_data
 
-from gpuplan import Plan, Scenario, ScenarioError, load_scenario, make_plan
+from gpuplan import Plan, ScenarioError, load_scenario, make_plan
+from gpuplan.analysis.demand import gpus_by_rule
 from gpuplan.catalog import Catalog
 from gpuplan.facts import BASES
-from gpuplan.models.placement import Request, place
-from gpuplan.plan import fail_hosts, gpus_by_rule, plan_costs
+from gpuplan.plan import fail_hosts
 from gpuplan.plan.checks import LEVELS, check_plan
-from gpuplan.plan.results import Trail
 from gpuplan.report import explain, plan_dict, plan_text
 from gpuplan.report.explain import formula_text
-from gpuplan.scenario import FIELD_BY_PATH, UNASSIGNED, Group, field_of, from_dict
+from gpuplan.scenario import FIELD_BY_PATH, field_of, from_dict
 
 
 def planned(catalog: Catalog, **data: Any) -> Plan:
@@ -79,112 +81,6 @@ def test_the_demand_of_the_enterprise_groups(plans: dict[str, Plan]) -> None:
     assert [g.demand_gpus for g in plans["enterprise"].groups] == [12, 8, 2, 2, 4]
 
 
-def test_bitfusion_servers_by_passthrough_have_hosts_of_their_own(catalog: Catalog) -> None:
-    scenario = load_scenario("enterprise").with_value("platform.bitfusion_servers", "passthrough")
-    plan = make_plan(scenario, catalog)
-    assert {p.id: p.hosts_for_demand for p in plan.pools} == {"vgpu": 3, "bitfusion": 4}  # 12 / 4 and 16 / 4
-    assert {p.id: p.hosts for p in plan.pools} == {
-        "vgpu": 4,
-        "bitfusion": 5,
-    }  # each with a spare host of its own
-    assert (plan.totals.hosts, plan.totals.gpus, plan.totals.gpus_after_failure) == (9, 36, 32)
-    codes = {m.code for m in check_plan(plan)}
-    assert "bitfusion-fed-by-vgpu" not in codes
-
-
-def test_eight_requests_of_three_need_nine_hosts(catalog: Catalog) -> None:
-    plan = planned(
-        catalog,
-        groups=groups({"people": 8, "gpus_each": 3, "use_case": "high-end-training"}),
-        hardware={"gpus_per_host": 4},
-        availability={"host_failures": 1},
-    )
-    assert (plan.totals.hosts_for_demand, plan.totals.hosts) == (8, 9)
-    assert plan.lines["pools.vgpu.count_hosts"].value == 6  # what division would say
-    assert plan.pools[0].method == "large"
-
-
-def test_failures_and_maintenance(catalog: Catalog) -> None:
-    asked = groups({"people": 28})
-    for failures, accepted, spare in [
-        (0, True, 0),
-        (1, True, 1),
-        (1, False, 2),
-        (2, True, 2),
-        (0, False, 1),
-        (4, False, 5),
-    ]:
-        plan = planned(
-            catalog,
-            groups=asked,
-            availability={"host_failures": failures, "maintenance_failure_accepted": accepted},
-        )
-        assert (plan.totals.hosts_for_demand, plan.totals.hosts_for_failures) == (7, spare)
-        assert plan.totals.hosts == 7 + spare
-        assert plan.totals.gpus_after_failure == plan.totals.gpus - 4 * max(1, failures)
-        pool = plan.pools[0]
-        assert not fail_hosts(plan, pool.id, range(1, spare + 1)).unplaced
-        assert fail_hosts(plan, pool.id, range(1, spare + 2)).unplaced
-
-
-# ---- the stated total
-
-
-def test_a_stated_total_above_the_groups(catalog: Catalog) -> None:
-    plan = planned(catalog, groups=groups({"people": 20}), demand={"stated_gpus": 28})
-    assert plan.totals.gpus_demanded == 28
-    assert plan.totals.hosts_for_demand == 7
-    slots = Counter(s.group for p in plan.pools for h in p.placement for load in h for s in load.slots)
-    assert slots == {"g1": 20, UNASSIGNED: 8}
-    assert plan.lines["demand.unassigned_gpus"].value == 8
-    assert "stated-above-groups" in {m.code for m in check_plan(plan)}
-
-
-def test_a_stated_total_alone(catalog: Catalog) -> None:
-    plan = planned(catalog, demand={"stated_gpus": 14}, hardware={"gpus_per_host": 2})
-    assert (plan.totals.hosts, plan.totals.gpus) == (8, 16)
-    assert [p.id for p in plan.pools] == ["gpu"]
-
-
-def test_a_stated_total_below_the_groups(catalog: Catalog) -> None:
-    plan = planned(
-        catalog,
-        groups=groups({"people": 10, "gpus_each": 2}, {"people": 10}, {"people": 3, "gpus_each": 0.5}),
-        demand={"stated_gpus": 25},
-    )
-    # 20 for the first, 5 of 10 for the second, nothing for the third
-    assert [g.vms_placed for g in plan.groups] == [10, 5, 0]
-    assert [u.vms for g in plan.groups for u in g.unplaced] == [5, 3]
-    assert plan.totals.unplaced_vms == 8
-    assert plan.totals.gpus_demanded == plan.pools[0].gpus_demanded == 25
-    message = next(m for m in check_plan(plan) if m.code == "beyond-stated-total")
-    assert message.level == "stop"
-
-
-def test_after_the_worst_failure_those_without_a_gpu_before_are_counted_too(catalog: Catalog) -> None:
-    plan = planned(
-        catalog,
-        groups=groups({"people": 10}),
-        demand={"stated_gpus": 8},
-        availability={"host_failures": 0},
-    )
-    # two beyond the total, and four on the host that fails
-    assert (plan.totals.unplaced_vms, plan.totals.unplaced_vms_after_failure) == (2, 6)
-
-
-def test_a_remainder_that_no_vm_fits_into_is_nobody_s(catalog: Catalog) -> None:
-    # 3 x 4 = 12 against 10: two VMs, and 2 GPUs that the third cannot use
-    plan = planned(catalog, groups=groups({"people": 3, "gpus_each": 4}), demand={"stated_gpus": 10})
-    assert plan.groups[0].vms_placed == 2
-    assert plan.lines["demand.unassigned_gpus"].value == 2
-    assert plan.pools[0].gpus_demanded == 10
-    # half a GPU left over: the message says what is really planned for nobody
-    plan = planned(catalog, groups=groups({"people": 5, "gpus_each": 0.5}), demand={"stated_gpus": 14})
-    assert plan.lines["demand.unassigned_gpus"].value == 11
-    message = next(m for m in check_plan(plan) if m.code == "stated-above-groups")
-    assert "11 whole GPUs" in message.text
-
-
 def test_fractions_of_any_kind_add_up(catalog: Catalog) -> None:
     shares = [f"1/{n}" for n in (97, 89, 83, 79, 73, 71, 67, 61, 59, 53)]
     plan = planned(catalog, groups=groups(*[{"people": 11, "gpus_each": s} for s in shares]))
@@ -236,16 +132,6 @@ def test_bitfusion_servers_by_vgpu_need_a_whole_gpu_profile(catalog: Catalog) ->
         assert {"bitfusion-fed-by-vgpu", "bitfusion-no-profile"} & codes == {code}
 
 
-def test_passthrough_and_vgpu_do_not_share_hosts(catalog: Catalog) -> None:
-    plan = planned(
-        catalog,
-        groups=groups({"people": 3}, {"people": 3, "access": "passthrough"}),
-        hardware={"gpus_per_host": 4},
-    )
-    assert {p.id: p.hosts for p in plan.pools} == {"vgpu": 2, "passthrough": 2}
-    assert plan.totals.hosts == 4
-
-
 def test_versions_decide(catalog: Catalog) -> None:
     asked = groups({"people": 2, "gpus_each": 8, "remote_allowed": False})
     modes = {}
@@ -288,7 +174,10 @@ def test_letters_are_unique(catalog: Catalog) -> None:
 
 def test_the_same_inputs_give_the_same_plan(catalog: Catalog) -> None:
     for name in ("starter", "enterprise", "current"):
-        assert make_plan(load_scenario(name), catalog) == make_plan(load_scenario(name), catalog)
+        plans = [make_plan(load_scenario(name), catalog) for _ in range(2)]
+        assert plans[0] == plans[1]
+        assert plans[0].lines == plans[1].lines
+        assert plan_dict(plans[0]) == plan_dict(plans[1])
 
 
 def test_the_same_plan_in_another_process() -> None:
@@ -359,13 +248,35 @@ class _Once(dict[str, Any]):
 def test_no_line_is_written_over_by_another(
     monkeypatch: pytest.MonkeyPatch, catalog: Catalog, name: str, rule: str
 ) -> None:
-    class OnceTrail(Trail):
-        def __init__(self, *, values_only: bool = False) -> None:
-            super().__init__(values_only=values_only)
-            self.lines = _Once()
+    def known(plan: Plan) -> _Once:
+        return _Once()
 
-    monkeypatch.setattr("gpuplan.plan.Trail", OnceTrail)
+    once = cached_property(known)
+    once.__set_name__(Plan, "_known")
+    monkeypatch.setattr(Plan, "_known", once)
     assert make_plan(load_scenario(name).with_value("demand.rule", rule), catalog).lines
+
+
+@pytest.mark.parametrize("first", ["costs", "decisions", "postures", "power", "pools", "hosts_by_pool"])
+def test_chapters_may_be_read_in_any_order(catalog: Catalog, example: Plan, first: str) -> None:
+    plan = make_plan(example.scenario, catalog)
+    assert "costs" not in vars(plan)  # nothing is worked out that nobody has read
+    read = getattr(plan, first)
+    if callable(read):
+        assert sum(read().values()) == plan.totals.hosts
+    assert list(plan.lines) == list(example.lines)
+    assert plan.lines == example.lines
+    assert plan_dict(plan) == plan_dict(example)
+
+
+def test_a_plan_is_neither_changed_nor_sent_elsewhere(example: Plan) -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        example.totals = None  # type: ignore[misc,assignment]
+    with pytest.raises(TypeError, match="send its scenario"):
+        pickle.dumps(example)
+    named = example.but(scenario=dataclasses.replace(example.scenario, name="other"))
+    assert (named.scenario.name, named.totals) == ("other", example.totals)
+    assert example.scenario.name != "other"
 
 
 def test_lines_are_recomputed_from_their_inputs(example: Plan) -> None:
@@ -514,7 +425,8 @@ def test_any_scenario_gives_a_consistent_plan_or_a_clear_error(data: dict[str, A
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert plan_text(plan)
     assert [d.number for d in plan.decisions] == list(range(1, len(plan.decisions) + 1))
-    assert plan_costs(scenario, CATALOG) == (plan.totals, plan.costs)
+    alone = make_plan(scenario, CATALOG)
+    assert (alone.costs, alone.totals) == (plan.costs, plan.totals)
     own = gpus_by_rule(scenario, CATALOG).get(scenario.demand.rule)
     assert own == plan.lines["demand.groups_gpus"].value
 
@@ -543,14 +455,6 @@ def test_more_of_anything_never_needs_fewer_hosts(data: dict[str, Any]) -> None:
         more = make_plan(scenario.with_value(f"groups.{group.id}.people", group.people + 1), CATALOG)
         if all(p.method != "heuristic" for p in (*plan.pools, *more.pools)):
             assert more.totals.hosts >= plan.totals.hosts
-
-
-def test_the_plan_s_hosts_are_those_of_its_requests(catalog: Catalog) -> None:
-    group = Group("a", people=7, gpus_each=3)
-    plan = make_plan(Scenario(groups=(group,)), catalog)
-    assert plan.pools[0].placement[:7] == place([Request("a", 7, gpus=3)], gpus_per_host=4).hosts
-    assert plan.pools[0].placement[7:] == ((),)
-    assert plan.group("a").vms == 7
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from gpuplan import load_catalog
 from gpuplan.catalog import Catalog, Row
 from gpuplan.plan.gpu_speed import LINKS
 from gpuplan.plan.remote_gpus import RemoteUse, native_time_s, needs_gbit_s, remote_use
-from gpuplan.plan.results import Trail
+from gpuplan.plan.trail import Trail
 from gpuplan.scenario import Network, Scenario
 
 CATALOG = load_catalog()

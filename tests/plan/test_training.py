@@ -15,7 +15,7 @@ from gpuplan import load_catalog
 from gpuplan.catalog import Catalog
 from gpuplan.models.network.training import training_step_s
 from gpuplan.plan.gpu_speed import LINKS, tcp_rate
-from gpuplan.plan.results import Trail
+from gpuplan.plan.trail import Trail
 from gpuplan.plan.training import (
     HOSTS,
     JOB,

@@ -9,7 +9,9 @@ from dataclasses import replace
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.alternatives import posture_costs, rent_or_buy, silo_costs
+from gpuplan.analysis.posture_costs import posture_costs
+from gpuplan.analysis.rent_or_buy import rent_or_buy
+from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.report import cost_dict, cost_text, money, plan_text
 from gpuplan.report.table import WIDTH

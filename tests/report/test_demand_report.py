@@ -7,7 +7,8 @@ import json
 import pytest
 
 from gpuplan import load_scenario, make_plan
-from gpuplan.analysis.demand import methods, rule_answers, silos
+from gpuplan.analysis.demand import methods, rule_answers
+from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import trial
 from gpuplan.catalog import Catalog
 from gpuplan.report import demand_dict, demand_text

@@ -18,7 +18,7 @@ from pptx import Presentation
 from pptx.util import Emu, Inches
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.alternatives import silo_costs
+from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.report.pptx import pptx_bytes
 from gpuplan.report.pptx.deck import POINT, text_lines

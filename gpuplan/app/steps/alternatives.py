@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.analysis.alternatives import (
-    PostureCost,
-    RentOrBuy,
-    SiloCosts,
-    no_rental,
-    posture_costs,
-    silo_costs,
-)
+from gpuplan.analysis.posture_costs import PostureCost, posture_costs
+from gpuplan.analysis.rent_or_buy import RentOrBuy, no_rental
+from gpuplan.analysis.silos import SiloCosts, silo_costs
 from gpuplan.app.cards import bare, details, lettered, tried
 from gpuplan.app.state import Workbook
 from gpuplan.report import amount, number, percent

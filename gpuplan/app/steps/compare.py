@@ -64,7 +64,7 @@ def _compared(workbook: Workbook) -> Comparison:
 
 
 def _named(plan: Plan, name: str) -> Plan:
-    return replace(plan, scenario=replace(plan.scenario, name=name))
+    return plan.but(scenario=replace(plan.scenario, name=name))
 
 
 def _is_input(row: CompareRow) -> bool:

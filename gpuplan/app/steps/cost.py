@@ -6,14 +6,14 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.analysis.alternatives import rentals
+from gpuplan.analysis.rent_or_buy import rentals
 from gpuplan.app.cards import Cell, bare, cell, details, figure, heads, lettered
 from gpuplan.app.header import excluded, field_data
 from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives
 from gpuplan.facts import Fact
-from gpuplan.plan import plan_costs
+from gpuplan.plan import make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.customer import OFFER
 from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
@@ -335,9 +335,8 @@ def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
     plan = workbook.plan
     if not plan.scenario.prices:
         return {price.key: price for price in plan.costs.prices} if plan.costs else {}
-    _, bare = workbook.once(
-        "cost: prices of the catalog", lambda: plan_costs(replace(plan.scenario, prices=()), plan.catalog)
-    )
+    unstated = replace(plan.scenario, prices=())
+    bare = workbook.once("cost: prices of the catalog", lambda: make_plan(unstated, plan.catalog).costs)
     return {price.key: price for price in bare.prices} if bare else {}
 
 

@@ -9,28 +9,25 @@ from gpuplan.analysis.demand import (
     MethodAnswer,
     Methods,
     RuleAnswer,
-    Silo,
-    Silos,
     WeekDemand,
-    Year,
     chance_curve,
     hour_demand,
     local_quarters,
     methods,
     pool_mixes,
-    purchase_plan,
     rule_answers,
-    silos,
     stated_gap_gpus,
     week_demand,
 )
+from gpuplan.analysis.purchase_plan import Year, purchase_plan
+from gpuplan.analysis.silos import Silo, Silos, silos
 from gpuplan.app.cards import Cell, cell, group_cell, number_heads, select, table, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.page import Card, Picture, box
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import audit, simulate
 from gpuplan.app.steps.usecases import HEADS, group_heads, group_rows
-from gpuplan.plan.demand import burst_fact
+from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.report import amount, basis_word, number, percent
 from gpuplan.report.charts import demand as charts
 from gpuplan.scenario import FIELD_BY_PATH, RULES

@@ -9,9 +9,9 @@ from typing import Any
 from gpuplan.app.cards import Cell, cell, number_heads, table
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
-from gpuplan.plan.access import stun_item
+from gpuplan.plan.access import GroupPlan, Trait, stun_item
 from gpuplan.plan.clusters import divided, division_words
-from gpuplan.plan.results import GroupPlan, LossLevel, Pool, Trait
+from gpuplan.plan.hosts import LossLevel, Pool
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows
 

@@ -8,8 +8,8 @@ from gpuplan.app.cards import Cell, cell, heads, table
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.models.placement import Family, Request, Shared
-from gpuplan.plan.access import sharing_modes
-from gpuplan.plan.results import Pool
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 
 SIZES = [("equal", "one size on each GPU"), ("mixed", "mixed sizes on a GPU")]

@@ -16,8 +16,8 @@ from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
 from gpuplan.models.sharing import layout_starts
 from gpuplan.plan import Plan
-from gpuplan.plan.access import pieces_of
-from gpuplan.plan.results import Pool
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.sharing import pieces_of
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_chart
 from gpuplan.report.tables import host_kinds

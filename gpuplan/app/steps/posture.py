@@ -11,7 +11,7 @@ from gpuplan.app.steps.alternatives import postures_of
 from gpuplan.app.steps.failures import move_words, stun_text
 from gpuplan.facts import Fact
 from gpuplan.plan.access import stun_item
-from gpuplan.plan.results import Posture
+from gpuplan.plan.availability import Posture
 from gpuplan.report import amount, basis_word, hours, number, percent
 from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.wording import MODE_NAMES, short_number

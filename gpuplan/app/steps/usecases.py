@@ -9,7 +9,7 @@ from gpuplan.app.cards import group_colours
 from gpuplan.app.header import field_data
 from gpuplan.app.page import Card, box, title
 from gpuplan.app.state import Workbook
-from gpuplan.plan.results import GroupPlan, Reason
+from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.report import amount, number
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
 from gpuplan.wording import MODE_NAMES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuplan.plan import Plan
-from gpuplan.plan.results import GroupPlan
+from gpuplan.plan.access import GroupPlan
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
 from gpuplan.report.document.requirements import item_name
 from gpuplan.report.document.summary import vms

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from gpuplan.analysis.demand import silos
+from gpuplan.analysis.silos import silos
 from gpuplan.plan import Plan
-from gpuplan.plan.results import Pool
+from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.access import MOST_GROUPS
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
 from gpuplan.report.document.writing import and_more, drawn, grid_of, tabled

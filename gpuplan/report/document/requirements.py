@@ -7,9 +7,9 @@ from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
-from gpuplan.plan.access import sharing_modes
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.results import Input
+from gpuplan.plan.sharing import sharing_modes
+from gpuplan.plan.trail import Input
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
 from gpuplan.report.document.sources import inputs
 from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, what_to_do

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gpuplan.facts import BASES
 from gpuplan.plan import Plan
-from gpuplan.plan.results import Input, Line
+from gpuplan.plan.trail import Input, Line
 from gpuplan.report.document.blocks import Block, Chapter, DecisionBlock, Paragraph, Section
 from gpuplan.report.document.writing import BASIS_MEANS, MOST_CITED, Citations, grid_of
 from gpuplan.wording import BASIS_WORDS, amount, basis_word, capital, number, percent, watts

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpuplan.analysis.alternatives import silo_costs
+from gpuplan.analysis.silos import silo_costs
 from gpuplan.plan import Plan
+from gpuplan.plan.checks import Message
 from gpuplan.plan.cost import CostPart, Costs
-from gpuplan.plan.results import Message
 from gpuplan.report.document import clean
 from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do
 from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Box, Deck, chart_data, count_words, rgb

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
-from gpuplan.analysis.alternatives import TERMS, PostureCost, RentOrBuy, SiloCosts, rent_or_buy, rentals
+from gpuplan.analysis.posture_costs import PostureCost
+from gpuplan.analysis.rent_or_buy import TERMS, RentOrBuy, rent_or_buy, rentals
+from gpuplan.analysis.silos import SiloCosts
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cost import Costs

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, Silo, Silos, Year
+from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer
+from gpuplan.analysis.purchase_plan import Year
+from gpuplan.analysis.silos import Silo, Silos
 from gpuplan.analysis.simulation import Trial, by_group
 from gpuplan.plan import Plan
 from gpuplan.report.table import Cell, Column, Table

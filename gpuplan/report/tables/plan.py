@@ -7,9 +7,9 @@ from typing import Any
 from gpuplan.models.availability.failover import Idle
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
-from gpuplan.plan.access import sharing_modes
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.results import Pool
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.scenario import UNASSIGNED

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
 from gpuplan.plan.prices import newest_price
-from gpuplan.plan.results import Line
+from gpuplan.plan.trail import Line
 from gpuplan.report.document import clean
 from gpuplan.report.explain import formula_text
 from gpuplan.wording import amount, basis_word

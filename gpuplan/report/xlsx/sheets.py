@@ -9,8 +9,8 @@ from typing import Any
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.prices import newest_price
-from gpuplan.plan.results import Pool
 from gpuplan.report.explain import formula_text
 from gpuplan.report.tables import group_names, idle_text
 from gpuplan.report.xlsx.book import (

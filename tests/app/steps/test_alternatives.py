@@ -11,7 +11,9 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.analysis.alternatives import posture_costs, rent_or_buy, silo_costs
+from gpuplan.analysis.posture_costs import posture_costs
+from gpuplan.analysis.rent_or_buy import rent_or_buy
+from gpuplan.analysis.silos import silo_costs
 from gpuplan.app.cards import bare
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives as step

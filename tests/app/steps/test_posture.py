@@ -11,7 +11,7 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.analysis.alternatives import posture_costs
+from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.posture import posture_data, risk_form
 from gpuplan.catalog import Catalog

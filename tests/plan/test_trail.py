@@ -9,7 +9,8 @@ import pytest
 
 from gpuplan.facts import Fact
 from gpuplan.models.availability import installed_gpus, sum_over_pools
-from gpuplan.plan.results import Message, Trail
+from gpuplan.plan.checks import Message
+from gpuplan.plan.trail import Trail
 
 
 def fact(key: str, value: Any, basis: str = "published", source: str = "brochure") -> Fact:

@@ -1,4 +1,4 @@
-"""Silos, renting and spare hosts in money: each against plans made by hand and against plain loops."""
+"""Renting beside buying."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.alternatives import no_rental, posture_costs, rent_or_buy, rentals, silo_costs
-from gpuplan.analysis.demand import gpus_without_spare, silos
+from gpuplan.analysis.demand import gpus_without_spare
+from gpuplan.analysis.posture_costs import posture_costs
+from gpuplan.analysis.rent_or_buy import no_rental, rent_or_buy, rentals
+from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 
@@ -20,52 +22,6 @@ def rented(catalog: Catalog) -> Plan:
     """A design with a board that several providers rent out, twelve hours a day in use."""
     scenario = load_scenario("starter").with_value("hardware.gpu", "v100-pcie-16gb")
     return make_plan(scenario.with_value("cost.utilisation", 0.6), catalog)
-
-
-def test_silos_add_up_and_are_those_of_the_demand(example: Plan) -> None:
-    found, counted = silo_costs(example), silos(example)
-    assert found is not None
-    assert found.net_present == pytest.approx(sum(silo.net_present for silo in found.groups))
-    assert found.total == pytest.approx(sum(silo.total for silo in found.groups))
-    assert found.saved == pytest.approx(found.net_present - found.pool_net_present)
-    assert (found.hosts, found.gpus) == (counted.hosts, counted.gpus)
-    assert (found.pool_hosts, found.pool_gpus) == (counted.pool.hosts, counted.pool.installed_gpus)
-    assert [silo.group for silo in found.groups] == [group.id for group in example.scenario.groups]
-
-
-def test_a_silo_is_the_plan_of_its_group_alone(plans: dict[str, Plan], catalog: Catalog) -> None:
-    plan = plans["current"]
-    group = plan.scenario.groups[0]
-    alone = make_plan(plan.scenario.with_groups([group]), catalog)
-    found = silo_costs(plan)
-    assert found is not None and alone.costs is not None
-    assert found.groups[0].net_present == pytest.approx(alone.costs.net_present)
-    assert found.groups[0].hosts == alone.totals.hosts
-
-
-def test_the_pool_is_the_plan_where_nothing_is_left_aside(plans: dict[str, Plan]) -> None:
-    plan = plans["current"]
-    found = silo_costs(plan)
-    assert found is not None and plan.costs is not None
-    assert plan.scenario.demand.stated_gpus is None
-    assert found.pool_net_present == plan.costs.net_present
-
-
-def test_what_a_design_has_once_is_not_counted_for_every_silo(
-    plans: dict[str, Plan], catalog: Catalog
-) -> None:
-    plan = plans["current"]
-    more = plan.scenario.with_value("cost.management_hosts", 4).with_value("cost.spare_gpus", 3)
-    assert silo_costs(make_plan(more, catalog)) == silo_costs(plan)
-
-
-def test_the_claimed_utilisation_of_silos_as_the_cost_of_a_used_hour(plans: dict[str, Plan]) -> None:
-    plan = plans["current"]
-    found = silo_costs(plan)
-    assert found is not None and found.claimed_gpu_hour is not None and plan.costs is not None
-    installed = plan.costs.gpu_hour_installed
-    assert installed is not None
-    assert found.claimed_gpu_hour == pytest.approx((installed / 0.3, installed / 0.275, installed / 0.25))
 
 
 def test_rent_on_demand_is_paid_for_the_hours_used(rented: Plan) -> None:
@@ -179,44 +135,6 @@ def test_a_term_that_nobody_offers_falls_back_and_one_that_is_none_is_refused(
     scenario = load_scenario("starter").with_value("hardware.gpu", "t4-16gb")
     found = rent_or_buy(make_plan(scenario, catalog), "hosted-1-year")
     assert found is not None and found.term == "on-demand"
-
-
-def test_spare_hosts_are_priced_by_the_hours_that_they_remove(example: Plan, catalog: Catalog) -> None:
-    found = posture_costs(example)
-    assert [p.host_failures for p in found] == [0, 1, 2]
-    assert [p.chosen for p in found].count(True) == 1
-    for before, posture in zip((None, *found), found, strict=False):
-        plan = make_plan(
-            example.scenario.with_value("availability.host_failures", posture.host_failures), catalog
-        )
-        risk = next(p for p in plan.postures if p.chosen)
-        assert plan.costs is not None
-        assert (posture.hosts, posture.gpus) == (plan.totals.hosts, plan.totals.gpus)
-        assert posture.net_present == plan.costs.net_present
-        assert (posture.short_h, posture.exposed_h) == (risk.short_h, risk.exposed_h)
-        if before is None:
-            assert (posture.extra_cost, posture.hours_removed, posture.hour_price) == (0, 0, None)
-        else:
-            assert posture.extra_cost == pytest.approx(posture.net_present - before.net_present)
-            assert posture.hours_removed >= plan.costs.years * (before.short_h - posture.short_h) - 1e-9
-            assert posture.hour_price == pytest.approx(posture.extra_cost / posture.hours_removed)
-
-
-def test_a_posture_beyond_two_is_shown_too(plans: dict[str, Plan], catalog: Catalog) -> None:
-    plan = make_plan(plans["starter"].scenario.with_value("availability.host_failures", 4), catalog)
-    assert [p.host_failures for p in posture_costs(plan)] == [0, 1, 2, 4]
-
-
-def test_what_the_cost_of_each_posture_leaves_out(plans: dict[str, Plan]) -> None:
-    found = posture_costs(plans["enterprise"])
-    assert any("S5448F" in name for name in found[2].excludes)  # one host more takes larger switches
-    assert not any("S5448F" in name for name in found[1].excludes)
-
-
-def test_without_groups_there_are_no_silos(plans: dict[str, Plan], catalog: Catalog) -> None:
-    plan = make_plan(plans["enterprise"].scenario.with_groups([]), catalog)
-    assert plan.costs is not None and plan.totals.hosts == 8
-    assert silo_costs(plan) is None
 
 
 def test_without_hosts_there_is_nothing_to_compare(catalog: Catalog) -> None:

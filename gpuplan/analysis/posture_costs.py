@@ -1,0 +1,80 @@
+"""Posture costs: the design with fewer or more hosts for failure, and the price of each hour at risk that they remove."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+from gpuplan.models import cost
+from gpuplan.plan import Plan, make_plan
+from gpuplan.scenario import ScenarioError
+
+
+@dataclass(frozen=True, slots=True)
+class PostureCost:
+    """The design with so many host failures to tolerate: what it costs, and what that buys."""
+
+    host_failures: int
+    chosen: bool
+    hosts: int
+    gpus: int
+    net_present: float
+    short_h: float
+    """Expected hours a year in which failures leave somebody without a GPU."""
+    exposed_h: float
+    """Hours a year of maintenance in which one failure more does."""
+    extra_cost: float
+    """More than the posture before it, net present; 0 for the first."""
+    hours_removed: float
+    """Hours short, by failures alone or in maintenance, fewer over all years than with the posture before it; 0 for the
+    first."""
+    hour_price: float | None
+    """Of each hour removed; None if none is."""
+    excludes: tuple[str, ...] = ()
+    """What its cost leaves out because nobody knows its price."""
+
+
+def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
+    """N+0, N+1, N+2 and the chosen posture, each planned again, with the price of each hour of risk that it removes.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+
+    Returns
+    -------
+    posture_costs : tuple of PostureCost
+        Fewest failures first; what cannot be planned is left out. [-]
+    """
+    chosen = plan.scenario.availability.host_failures
+    found: list[PostureCost] = []
+    before = 0.0
+    for failures in sorted({0, 1, 2, chosen}):
+        with contextlib.suppress(ScenarioError):
+            scenario = plan.scenario.with_value("availability.host_failures", failures)
+            design = plan if failures == chosen else make_plan(scenario, plan.catalog)
+            totals, costs = design.totals, design.costs
+            if costs is None:
+                continue
+            risk = next(p for p in plan.postures if p.host_failures == failures)
+            short = (risk.short_h + risk.maintenance_short_h) * costs.years
+            extra = costs.net_present - found[-1].net_present if found else 0.0
+            removed = before - short if found else 0.0
+            found.append(
+                PostureCost(
+                    host_failures=failures,
+                    chosen=failures == chosen,
+                    hosts=totals.hosts,
+                    gpus=totals.gpus,
+                    net_present=costs.net_present,
+                    short_h=risk.short_h,
+                    exposed_h=risk.exposed_h,
+                    extra_cost=extra,
+                    hours_removed=removed,
+                    hour_price=cost.risk_price(extra, hours_removed_h=removed) if removed > 0 else None,
+                    excludes=costs.excludes,
+                )
+            )
+            before = short
+    return tuple(found)

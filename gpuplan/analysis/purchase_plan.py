@@ -1,0 +1,50 @@
+"""Purchase plan: hosts to buy at the start and for each year of growth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.growth import group_peaks, grow
+from gpuplan.scenario import ScenarioError
+
+
+@dataclass(frozen=True)
+class Year:
+    """What the design needs after some years of growth, and what is bought for that year."""
+
+    year: int
+    people: int
+    gpus_demanded: float
+    hosts: int
+    gpus: int
+    hosts_bought: int
+
+
+def purchase_plan(plan: Plan) -> tuple[Year, ...]:
+    """Hosts to buy at the start and for each year of growth; hosts once bought stay, and serve whom they are needed for.
+
+    A stated total grows as the GPUs of the groups do together. Years in which a group has grown beyond what a design can
+    hold are left out.
+    """
+    found: list[Year] = []
+    peaks = group_peaks(plan.scenario, plan.weeks)
+    for year in range(plan.scenario.demand.years + 1):
+        try:
+            scenario = grow(plan.scenario, year, peaks) if year else plan.scenario
+            totals = make_plan(scenario, plan.catalog).totals if year else plan.totals
+        except ScenarioError:
+            break
+        before = found[-1].hosts if found else plan.scenario.hardware.existing_hosts
+        hosts = max(before, totals.hosts)
+        found.append(
+            Year(
+                year,
+                sum(g.people for g in scenario.groups),
+                totals.gpus_demanded,
+                hosts,
+                totals.gpus + (hosts - totals.hosts) * plan.scenario.hardware.gpus_per_host,
+                hosts - before,
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,159 @@
+"""Rent or buy: the design against its GPU-hours rented from a cloud."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuplan.analysis.demand import gpus_without_spare
+from gpuplan.catalog import Row
+from gpuplan.models import cost
+from gpuplan.plan import Plan, make_plan
+
+TERMS = ("on-demand", "reserved-1-year", "hosted-1-year", "capacity-block")
+"""Ways to rent, those that bind least first; all but the first are paid for whether the GPU is used or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class RentRow:
+    """An offer to rent a GPU."""
+
+    id: str
+    name: str
+    provider: str
+    term: str
+    gpus: float
+    gpu_hour_price: float
+    """Price of one GPU for an hour, in the currency of the plan."""
+    as_of: str
+    basis: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RentOrBuy:
+    """The design bought, against the same GPU-hours rented."""
+
+    gpu_hour_price: float
+    row: RentRow | None
+    """The offer that is compared, the cheapest of its term; None if the scenario states the rent."""
+    rows: tuple[RentRow, ...]
+    """All offers of this GPU, the cheapest first."""
+    term: str
+    """On demand, rent is paid for the hours used; by any other term for all hours of the GPUs without spare hosts."""
+    own_cash: tuple[float, ...]
+    rent_cash: tuple[float, ...]
+    own_net_present: float
+    rent_net_present: float
+    breakeven_utilisation: float | None
+    """Share of the hours of all GPUs at which both cost the same, above 1 if renting is cheaper at any; None where rent
+    does not depend on it, or where a used hour costs more in power than in rent."""
+    crossover_year: float | None
+    """When what has been paid for the design is first no more than the rent paid; None if it never is in these years."""
+    cheaper: str
+    """``buy`` or ``rent``, by the net present cost."""
+    utilisation: float
+    currency: str
+    excludes: tuple[str, ...]
+    """What the cost of buying leaves out because nobody knows its price."""
+
+
+def rentals(plan: Plan, gpu: str = "") -> tuple[RentRow, ...]:
+    """Offers of a GPU, or of that of the plan, in the currency of the plan, the cheapest first."""
+    rate = plan.scenario.cost.usd_rate or 1.0
+    rows = [row for row in plan.catalog.rows("rentals") if row["gpu"] == (gpu or plan.scenario.hardware.gpu)]
+    return tuple(sorted((_offer(row, rate) for row in rows), key=lambda row: (row.gpu_hour_price, row.id)))
+
+
+def _offer(row: Row, rate: float) -> RentRow:
+    return RentRow(
+        row.id,
+        f"{row['provider']} {row['instance']}",
+        row["provider"],
+        row["term"],
+        row["gpus"],
+        row["price_usd"] * rate / row["gpus"],
+        row["as_of"],
+        row.basis,
+        row.sources,
+    )
+
+
+def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
+    """The design bought against its GPU-hours rented; None if nobody is known to rent out this GPU.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+    term : str
+        How it is rented; where nobody offers it like that, the way that binds least. [-]
+
+    Returns
+    -------
+    rent_or_buy : RentOrBuy or None
+        Yearly cash of both, what they are worth today, and where they cross. [-]
+    """
+    if term not in TERMS:
+        raise ValueError(f"term is {term!r}; it must be one of {', '.join(TERMS)}")
+    costs, rows = plan.costs, rentals(plan)
+    stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}")
+    if costs is None or (stated is None and not rows):
+        return None
+    row = None
+    if stated is None:
+        whole = {row["id"] for row in plan.catalog.rows("rentals") if row["use"] == "default"}
+        offers = [row for row in rows if row.id in whole] or list(rows)
+        term = next(t for t in (term, *TERMS) if any(row.term == t for row in offers))
+        row = next(row for row in offers if row.term == term)
+    price = float(stated) if row is None else row.gpu_hour_price
+    spare = sum(pool.gpus - gpus_without_spare(pool) for pool in plan.pools)
+    paid = (
+        costs.used_gpu_hours
+        if term == "on-demand"
+        else tuple(hours - cost.installed_gpu_hours(spare) for hours in costs.gpu_hours)
+    )
+    rent = (0.0, *(cost.rent_cost(hours, hour_price=price) for hours in paid))
+    rent_net_present = cost.net_present_cost(rent, rate=costs.discount_rate)
+    return RentOrBuy(
+        gpu_hour_price=price,
+        row=row,
+        rows=rows,
+        term=term,
+        own_cash=costs.cash,
+        rent_cash=rent,
+        own_net_present=costs.net_present,
+        rent_net_present=rent_net_present,
+        breakeven_utilisation=_breakeven(plan, price) if term == "on-demand" else None,
+        crossover_year=cost.crossover_year(costs.cash, rent_cash=rent),
+        cheaper="buy" if costs.net_present <= rent_net_present else "rent",
+        utilisation=costs.utilisation,
+        currency=costs.currency,
+        excludes=costs.excludes,
+    )
+
+
+def _breakeven(plan: Plan, price: float) -> float | None:
+    """Utilisation at which owning costs as much as renting: a used hour of one's own costs power, which grows with it."""
+    hours = []
+    for utilisation in (0.5, 1.0):
+        costs = make_plan(plan.scenario.with_value("cost.utilisation", utilisation), plan.catalog).costs
+        if costs is None or costs.gpu_hour_installed is None:
+            return None
+        hours.append(costs.gpu_hour_installed)
+    power = 2 * (hours[1] - hours[0])
+    if price <= power:
+        return None
+    return cost.breakeven_utilisation(hours[1] - power, rent_hour_price=price - power)
+
+
+def no_rental(plan: Plan) -> str:
+    """Why the design is not compared with renting, naming GPUs of the same architecture that are rented out."""
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    rented = dict.fromkeys(row["gpu"] for row in plan.catalog.rows("rentals") if row["gpu"])
+    alike = [
+        plan.catalog.gpus[id].name
+        for id in rented
+        if plan.catalog.gpus[id].value("architecture") == gpu.value("architecture")
+    ]
+    near = f" Rented out are {', '.join(dict.fromkeys(alike))} of the same architecture." if alike else ""
+    return f"The catalog knows nobody who rents out the {gpu.name}.{near} State the rent of a GPU-hour to compare with it."

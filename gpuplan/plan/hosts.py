@@ -1,0 +1,493 @@
+"""Hosts: the fewest on which everything fits, the spare ones, and what stands on each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, wraps
+from typing import Any, TypeVar
+
+from gpuplan.facts import Fact, derived
+from gpuplan.models import availability, demand, placement
+from gpuplan.models.availability import failover
+from gpuplan.models.availability.failover import Idle, Loss
+from gpuplan.models.placement import Host, Request, Room, Shared
+from gpuplan.plan.access import Unplaced
+from gpuplan.plan.requests import Requests, room_of
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.scenario import UNASSIGNED, Scenario
+
+T = TypeVar("T")
+
+
+POOL_NAMES = {
+    "vgpu": "vGPU cluster",
+    "passthrough": "Passthrough cluster",
+    "bitfusion": "Bitfusion cluster",
+    "gpu": "GPU cluster",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Equal GPU hosts that back each other up."""
+
+    id: str
+    name: str
+    access: tuple[str, ...]
+    gpu_mode: str
+    server: str
+    gpu: str
+    hosts: int
+    hosts_for_demand: int
+    hosts_for_failures: int
+    existing_hosts: int
+    gpus_per_host: int
+    gpus: int
+    gpus_after_failure: int
+    gpus_demanded: float
+    gpus_occupied: int
+    requests: tuple[Request, ...]
+    rooms: tuple[Room, ...]
+    """What each host offers, in the order of ``placement``; those already there first."""
+    new_room: Room
+    """What a new host offers."""
+    placement: tuple[Host, ...]
+    bound: int
+    """No design without spare hosts has fewer, those already there included."""
+    hosts_without_spare: int
+    """Hosts of the design without spare ones, those already there included."""
+    new_needed: tuple[int, ...]
+    """New hosts that carry the demand when 0, 1, 2, ... of those already there are down, if they have other GPUs than
+    new ones; otherwise one number, the hosts that carry it."""
+    method: str
+    shared: tuple[Shared, ...]
+    idle: tuple[Idle, ...]
+    unplaced: tuple[Unplaced, ...]
+    failures: tuple[Loss, ...]
+    """The loss of each host, those filled alike once, the worst first."""
+    losses: tuple[LossLevel, ...]
+
+    @property
+    def varied(self) -> bool:
+        """Whether hosts differ, or CPU or memory is counted: then the placement is a heuristic with a bound."""
+        return bool(self.existing_hosts or self.new_room.vcpus or self.new_room.memory_gib)
+
+
+@dataclass(frozen=True, slots=True)
+class LossLevel:
+    """What is left when any so many hosts of a pool are down at once."""
+
+    lost: int
+    gpus_left: int
+    fits: bool | None
+    """Whether everything has a place again, whichever hosts are lost; None if no place was found, and no bound says
+    that there is none."""
+    without_moving: bool | None
+    """Whether it does by restarts alone, nobody else being moved; None if that was not worked out."""
+
+
+def spare_hosts(scenario: Scenario) -> int:
+    """Spare hosts of each cluster."""
+    return availability.spare_hosts(
+        scenario.availability.host_failures,
+        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
+    )
+
+
+FEW_VMS = 2000
+"""Placements of more VMs are large (10 MB for 10,000 hosts), so few of them are remembered."""
+
+
+def remembered(work: Callable[..., T]) -> Callable[..., T]:
+    """Remembers what follows from the requests that it is given first: of few VMs the last 256 answers, of more the last 4."""
+    few, many = lru_cache(maxsize=256)(work), lru_cache(maxsize=4)(work)
+
+    @wraps(work)
+    def known(requests: tuple[placement.Request, ...], *rest: Any) -> T:
+        return (few if sum(request.vms for request in requests) <= FEW_VMS else many)(requests, *rest)
+
+    return known
+
+
+@remembered
+def placed_varied(
+    requests: tuple[placement.Request, ...],
+    room: placement.Room,
+    existing: tuple[placement.Room, ...],
+    spare: int = 0,
+) -> placement.Placement:
+    """``placement.place_varied``, remembered: postures and designs that differ elsewhere ask for the same ones."""
+    return placement.place_varied(requests, room=room, existing=existing, spare=spare)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What stands on which host, and what follows from that alone: worked out once, when it is asked for."""
+
+    asked: tuple[placement.Request, ...]
+    existing: tuple[placement.Room, ...]
+    room: placement.Room
+    needed: placement.Placement
+    """Without spare hosts."""
+    hosts: tuple[placement.Host, ...]
+    """With them."""
+    varied: bool
+
+    @cached_property
+    def rooms(self) -> tuple[placement.Room, ...]:
+        """What each host offers."""
+        return (*self.existing, *(self.room for _ in range(len(self.hosts) - len(self.existing))))
+
+    @cached_property
+    def hosts_by_gpus(self) -> placement.Placement:
+        """The placement if only GPUs counted."""
+        return placement.place(self.asked, gpus_per_host=self.room.gpus)
+
+    @cached_property
+    def new_needed(self) -> tuple[int, ...]:
+        """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, never fewer with more down."""
+        if set(self.existing) <= {self.room}:
+            return (sum(bool(host) for host in self.needed.hosts),)
+        counts = [len(self.needed.hosts) - len(self.existing)]
+        for down in range(1, min(len(self.existing), MOST_EXISTING_DOWN) + 1):
+            left = self.existing[down:]
+            placed = placed_varied(self.asked, self.room, left)
+            counts.append(max(counts[-1], len(placed.hosts) - len(left)))
+        return tuple(counts)
+
+    @cached_property
+    def failures(self) -> tuple[failover.Loss, ...]:
+        """What the loss of any host would do."""
+        return failover.failure_survey(self.hosts, requests=self.asked, rooms=self.rooms, lost=1)
+
+    @cached_property
+    def idle(self) -> tuple[failover.Idle, ...]:
+        """What nobody uses on hosts that somebody is on."""
+        return failover.idle_gpus(self.hosts, requests=self.asked, rooms=self.rooms)
+
+
+MOST_EXISTING_DOWN = 8
+"""Of hosts already there, as many are looked at down at once; more count as too many."""
+
+
+def layouts(scenario: Scenario, requests: Requests) -> dict[str, Layout]:
+    """What is asked of each pool, placed on the fewest hosts and on those with the spare ones."""
+    room, spare = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario)
+    return {
+        pool: _placed(tuple(requests.by_group[m] for m in members), requests.rooms.get(pool, ()), room, spare)
+        for pool, members in requests.members.items()
+    }
+
+
+@remembered
+def _placed(
+    asked: tuple[placement.Request, ...],
+    existing: tuple[placement.Room, ...],
+    room: placement.Room,
+    lost: int,
+) -> Layout:
+    """The layout of one pool; kept, as designs that differ in their network or prices alone share it."""
+    varied = bool(existing or room.vcpus or room.memory_gib)
+    if varied:
+        needed = placed_varied(asked, room, existing)
+        hosts = placed_varied(asked, room, existing, lost).hosts
+    else:
+        needed = placement.place(asked, gpus_per_host=room.gpus)
+        hosts = (*needed.hosts, *(() for _ in range(lost)))
+    return Layout(asked, existing, room, needed, hosts, varied)
+
+
+def pools(
+    trail: Trail, scenario: Scenario, requests: Requests, layouts: Mapping[str, Layout]
+) -> tuple[Pool, ...]:
+    """Each pool of hosts, with its placement and what failures do to it."""
+    return tuple(_pool(trail, scenario, requests, pool_id, laid) for pool_id, laid in layouts.items())
+
+
+def _pool(trail: Trail, scenario: Scenario, requests: Requests, pool_id: str, laid: Layout) -> Pool:
+    """The hosts for the groups of one pool: the fewest on which everything fits, plus the spare ones."""
+    at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
+    members, groups, existing = requests.members[pool_id], requests.groups, laid.existing
+    needed, layout, rooms, varied = laid.needed, laid.hosts, laid.rooms, laid.varied
+    used = sum(bool(host) for host in needed.hosts)
+
+    demanded = _demand_lines(trail, scenario, pool_id, requests)
+    if varied and not existing:
+        alone = laid.hosts_by_gpus
+        trail.record(
+            f"{at}.hosts_by_gpus",
+            f"{name}: hosts if only GPUs counted",
+            "host",
+            placement.place,
+            "the GPUs of all VMs fit on {value_u}"
+            + f", at least {alone.bound}" * (alone.method == "heuristic"),
+            len(alone.hosts),
+            {"gpus_demanded": demanded},
+        )
+    lines = _host_lines(trail, scenario, pool_id, demanded, laid)
+    failures = laid.failures
+    _failure_lines(trail, at, name, failures)
+    return Pool(
+        id=pool_id,
+        name=name,
+        access=tuple(dict.fromkeys(g.mode for g in groups if g.id in members)),
+        gpu_mode="vgpu" if pool_id == "vgpu" else "passthrough",
+        server=scenario.hardware.server or "",
+        gpu=scenario.hardware.gpu,
+        hosts=len(layout),
+        hosts_for_demand=used,
+        hosts_for_failures=len(layout) - used,
+        existing_hosts=len(existing),
+        gpus_per_host=scenario.hardware.gpus_per_host,
+        gpus=lines["gpus"].value,
+        gpus_after_failure=lines["gpus_after_failure"].value,
+        gpus_demanded=demanded.value,
+        gpus_occupied=needed.gpus_occupied,
+        requests=laid.asked,
+        rooms=rooms,
+        new_room=laid.room,
+        placement=layout,
+        bound=needed.bound,
+        hosts_without_spare=len(needed.hosts),
+        new_needed=laid.new_needed,
+        method=needed.method,
+        shared=needed.shared,
+        idle=laid.idle,
+        unplaced=tuple(u for g in groups if g.id in members for u in g.unplaced),
+        failures=failures,
+        losses=tuple(_loss_level(lost, laid) for lost in range(3)),
+    )
+
+
+def _demand_lines(trail: Trail, scenario: Scenario, pool_id: str, asked: Requests) -> Line:
+    """GPUs that the members of a pool demand, each part with a line."""
+    members = asked.members[pool_id]
+    groups = [group for group in asked.groups if group.id in members]
+    parts = {group.id: trail[f"groups.{group.id}.demand_gpus"] for group in groups}
+    if UNASSIGNED in members:
+        parts[UNASSIGNED] = trail.record(
+            "demand.unassigned_gpus",
+            "Stated, but of no group",
+            "GPU",
+            demand.planned_demand_gpus,
+            "{stated_gpus} stated; what the VMs placed of the groups' {groups_gpus} leave, in whole GPUs = {value}",
+            float(asked.by_group[UNASSIGNED].vms),
+            {
+                "groups_gpus": trail["demand.groups_gpus"],
+                "stated_gpus": scenario.fact("demand.stated_gpus"),
+            },
+        )
+    for plan in (group for group in groups if group.vms_placed < group.vms):
+        parts[plan.id] = trail.record(
+            f"groups.{plan.id}.admitted_gpus",
+            f"{plan.name}: GPUs within the stated total",
+            "GPU",
+            demand.admitted_vms,
+            "{value} of {gpus} GPUs fit into the stated total",
+            demand.group_demand_gpus(plan.vms_placed, gpus_each=plan.gpus_each),
+            {"gpus": parts[plan.id], "stated": scenario.fact("demand.stated_gpus")},
+        )
+    label = f"{POOL_NAMES[pool_id]}: GPUs demanded"
+    return trail.add_up(f"pools.{pool_id}.gpus_demanded", label, "GPU", demand.total_demand_gpus, parts)
+
+
+def _host_lines(
+    trail: Trail, scenario: Scenario, pool_id: str, demanded: Line, laid: Layout
+) -> dict[str, Line]:
+    """Lines from the demand of a pool to its hosts and GPUs, before and after a failure."""
+    at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
+    per_host = scenario.fact("hardware.gpus_per_host")
+    needed, rooms, existing, varied = laid.needed, laid.rooms, len(laid.existing), laid.varied
+    place = placement.place_varied if varied else placement.place
+    for share in needed.shared:
+        trail.record(
+            f"{at}.shared.{share.family}",
+            f"{name}: GPUs shared as {share.family}",
+            "GPU",
+            place,
+            "{value_u} can hold all of them; fewer cannot"
+            if share.gpus == share.bound
+            else f"{{value_u}} can hold all of them; the least is {share.bound}",
+            share.gpus,
+            {"gpus_demanded": demanded},
+        )
+    occupied = trail.record(
+        f"{at}.gpus_occupied",
+        f"{name}: GPUs occupied",
+        "GPU",
+        place,
+        "a demand of {gpus_demanded_u} occupies {value_u}",
+        needed.gpus_occupied,
+        {"gpus_demanded": demanded},
+    )
+    counted = trail.compute(
+        f"{at}.count_hosts",
+        f"{name}: hosts by division",
+        "host",
+        placement.count_hosts,
+        "{gpus_u} / {gpus_per_host} per host, rounded up = {value}",
+        gpus=demanded,
+        gpus_per_host=per_host,
+    )
+    used = sum(bool(host) for host in needed.hosts)
+    for_demand = trail.record(
+        f"{at}.hosts_for_demand",
+        f"{name}: hosts for the demand",
+        "host",
+        place,
+        _proof_formula(needed, varied, existing),
+        used,
+        {"gpus_occupied": occupied, "gpus_per_host": per_host, "count_hosts": counted},
+    )
+    failures = scenario.fact("availability.host_failures")
+    accepted = scenario.fact("availability.maintenance_failure_accepted")
+    if varied:
+        spare = trail.record(
+            f"{at}.hosts_for_failures",
+            f"{name}: hosts for failure and maintenance",
+            "host",
+            placement.place_varied,
+            "{value} more than the demand takes, so that everything is placed again after the loss of any {host_failures}"
+            + ("" if accepted.value else " while one is in maintenance"),
+            len(rooms) - used,
+            {"host_failures": failures, "hosts_for_demand": for_demand},
+        )
+    else:
+        spare = trail.compute(
+            f"{at}.hosts_for_failures",
+            f"{name}: hosts for failure and maintenance",
+            "host",
+            availability.spare_hosts,
+            "{host_failures} for failures and maintenance = {value}"
+            if accepted.value
+            else "{host_failures} for failures + 1 for maintenance = {value}",
+            host_failures=failures,
+            maintenance_failure_accepted=accepted,
+        )
+    hosts = trail.compute(
+        f"{at}.hosts",
+        f"{name}: hosts",
+        "host",
+        availability.total_hosts,
+        "{hosts_for_demand} for the demand + {hosts_for_failures} spare = {value}",
+        hosts_for_demand=for_demand,
+        hosts_for_failures=spare,
+    )
+    there = {}
+    if existing:
+        each = scenario.fact("hardware.existing_gpus_per_host")
+        there = {
+            "existing_hosts": scenario.fact("hardware.existing_hosts"),
+            "existing_gpus_per_host": replace(each, value=rooms[0].gpus),
+        }
+    gpus = trail.compute(
+        f"{at}.gpus",
+        f"{name}: GPUs",
+        "GPU",
+        availability.installed_gpus,
+        "({hosts} - {existing_hosts}) x {gpus_per_host} + {existing_hosts} x {existing_gpus_per_host} = {value}"
+        if existing
+        else "{hosts_u} x {gpus_per_host} = {value}",
+        hosts=hosts,
+        gpus_per_host=per_host,
+        **there,
+    )
+    remaining = after_loss_line(
+        trail, scenario, f"{at}.gpus_after_failure", f"{name}: GPUs after failure", gpus, hosts, rooms
+    )
+    return {"gpus": gpus, "gpus_after_failure": remaining}
+
+
+def _proof_formula(placed: placement.Placement, varied: bool, existing: int) -> str:
+    if existing:
+        new, least = len(placed.hosts) - existing, max(0, placed.bound - existing)
+        proof = "fewer new ones cannot do" if new == least else f"the least is {least} new"
+        return f"the demand takes {{value_u}}; beside the {existing} already there {new} new, and {proof}"
+    if varied and placed.method != "heuristic":
+        return "a placement on {value_u} exists; fewer have too little of what the VMs need"
+    return {
+        "volume": "{gpus_occupied_u} occupied / {gpus_per_host} per host, rounded up = {value}; a placement on "
+        "{value_u} exists, and fewer have too few GPUs",
+        "large": "a placement on {value_u} exists; VMs too large to share a host rule out fewer",
+        "programme": "a placement on {value_u} exists; the integer programme over all ways to fill a host "
+        "shows that fewer cannot do",
+        "heuristic": f"a placement on {{value_u}} exists; the least is {placed.bound}",
+    }[placed.method]
+
+
+def after_loss_line(
+    trail: Trail,
+    scenario: Scenario,
+    key: str,
+    label: str,
+    gpus: Line,
+    hosts: Line,
+    rooms: Sequence[placement.Room],
+) -> Line:
+    """GPUs left when the number of hosts to tolerate, and at least one, is lost; the largest where hosts differ."""
+    failures = scenario.fact("availability.host_failures")
+    count = min(max(1, int(failures.value)), len(rooms))
+    lost = replace(failures, value=count)
+    if any(room.gpus != scenario.hardware.gpus_per_host for room in rooms):
+        value = availability.gpus_without_largest([room.gpus for room in rooms], hosts_lost=count)
+        formula = "{gpus_u} in {hosts_u}, without the {hosts_lost} with most GPUs = {value}"
+        inputs: dict[str, Fact | Line] = {"gpus": gpus, "hosts": hosts, "hosts_lost": lost}
+        return trail.record(key, label, "GPU", availability.gpus_without_largest, formula, value, inputs)
+    return trail.compute(
+        key,
+        label,
+        "GPU",
+        availability.gpus_after_failure,
+        "{gpus_u} - {hosts_lost} x {gpus_per_host_u} = {value}",
+        gpus=gpus,
+        gpus_per_host=scenario.fact("hardware.gpus_per_host"),
+        hosts_lost=lost,
+        hosts=hosts,
+    )
+
+
+def _loss_level(lost: int, laid: Layout) -> LossLevel:
+    """Whether everything fits after any so many losses, and whether it does without moving anybody.
+
+    Hosts of one size are all alike to a new placement, so what counts is how many of each size are left. An empty host
+    can take over what any lost host of its size held, so as many empty hosts as losses need no moves.
+    """
+    needed, new_needed, rooms = laid.needed, laid.new_needed, laid.rooms
+    old = len(laid.existing) if len(new_needed) > 1 else 0
+    new = len(rooms) - old
+    ways = [(down, lost - down) for down in range(lost + 1) if down <= old and lost - down <= new]
+    fits: bool | None = all(
+        down < len(new_needed) and new - others >= new_needed[down] for down, others in ways
+    )
+    if not fits and needed.method == "heuristic" and len(rooms) - lost >= needed.bound:
+        fits = None
+    without: bool | None = None
+    if lost == 0 or (not old and sum(not host for host in laid.hosts) >= lost):
+        without = True
+    elif lost == 1:
+        without = all(not f.unplaced and not f.moved for f in laid.failures)
+    elif fits is False:
+        without = False
+    largest = sorted((room.gpus for room in rooms), reverse=True)
+    return LossLevel(lost, sum(largest[lost:]), fits, without)
+
+
+def _failure_lines(trail: Trail, at: str, name: str, failures: Sequence[failover.Loss]) -> None:
+    """A line for each kind of host that can be lost."""
+    for loss in failures:
+        counts = {"restarted": loss.restarted, "moved": loss.moved, "unplaced": loss.unplaced}
+        trail.record(
+            f"{at}.failure.{loss.hosts[0] + 1}",
+            f"{name}: VMs that restart when host {loss.hosts[0] + 1} is lost",
+            "VM",
+            failover.after_failure,
+            "{restarted} restart, {moved} others move to make room, {unplaced} are not placed",
+            loss.restarted,
+            {count: counted_vms(f"plan/VMs_{count}", value) for count, value in counts.items()},
+        )
+
+
+def counted_vms(key: str, value: int) -> Fact:
+    """A count of VMs that the placement itself gives."""
+    return derived(key, value, "VM", "counted in the placement, each host failed in turn")

@@ -1,0 +1,163 @@
+"""Requests: what the VMs of each group ask of the hosts, which groups share hosts, and what a host offers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from gpuplan.catalog import Catalog
+from gpuplan.models import placement, sharing
+from gpuplan.plan.access import GroupPlan, allocate, with_pools
+from gpuplan.plan.sharing import pieces_of, share_each
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.scenario import UNASSIGNED, Group, Scenario
+from gpuplan.units import MIB_PER_GIB, exact
+
+
+@dataclass(frozen=True)
+class Requests:
+    """The groups with their access modes, and what is placed on the hosts."""
+
+    groups: tuple[GroupPlan, ...]
+    by_group: Mapping[str, placement.Request]
+    members: Mapping[str, list[str]]
+    """Pool -> its groups, and the part of a stated total that no group asks for."""
+    rooms: Mapping[str, tuple[placement.Room, ...]]
+    """Pool -> hosts already there."""
+
+
+def requests_of(
+    trail: Trail, scenario: Scenario, catalog: Catalog, wanted: Mapping[str, Sequence[Line]]
+) -> Requests:
+    """How each group with its lines (active, VMs, GPUs) reaches its GPUs, within the stated total, and what its VMs ask for."""
+    left = None if scenario.demand.stated_gpus is None else Fraction(scenario.demand.stated_gpus)
+    groups: list[GroupPlan] = []
+    for group in scenario.groups:
+        active, vms, gpus = (line.value for line in wanted[group.id])
+        plan = allocate(trail, scenario, catalog, group, active, vms, gpus, left)
+        if left is not None:
+            left -= plan.vms_placed * exact(group.gpus_each)
+        groups.append(plan)
+    groups = with_pools(scenario, groups)
+    requests = group_requests(trail, scenario, catalog, groups)
+    members = members_of(groups)
+    if unassigned := 0 if left is None else int(left):
+        home = max(members, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p), default="gpu")
+        members.setdefault(home, []).append(UNASSIGNED)
+        requests[UNASSIGNED] = placement.Request(UNASSIGNED, unassigned, gpus=1)
+    return Requests(tuple(groups), requests, members, existing_rooms(scenario, members, groups))
+
+
+def members_of(groups: Sequence[GroupPlan]) -> dict[str, list[str]]:
+    """Pool -> its groups that have VMs on hosts."""
+    found: dict[str, list[str]] = {}
+    for plan in groups:
+        if plan.vms_placed:
+            found.setdefault(plan.pool, []).append(plan.id)
+    return found
+
+
+def group_requests(
+    trail: Trail, scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
+) -> dict[str, placement.Request]:
+    """What each group asks the hosts for; who can share a GPU depends on which profiles are asked for."""
+    by_profile = _families(scenario, catalog, groups)
+    asked = {group.id: group for group in scenario.groups}
+    found = {}
+    for plan in groups:
+        if not plan.vms_placed:
+            continue
+        group = asked[plan.id]
+        request = placement.Request(
+            plan.id, plan.vms_placed, vcpus=group.vcpus_each or 0, memory_gib=group.memory_gib_each or 0
+        )
+        if share_each(group) == 1:
+            request = request._replace(gpus=int(group.gpus_each))
+        elif plan.mode == "bitfusion":
+            memory = catalog.gpus[scenario.hardware.gpu].fact("memory_gib")
+            share = trail.compute(
+                f"groups.{plan.id}.share_mb",
+                f"{plan.name}: GPU memory per VM",
+                "MB",
+                sharing.memory_share_mb,
+                "{gpus_each} of {memory_gib} GiB, in whole MB = {value}",
+                gpus_each=scenario.fact(f"groups.{plan.id}.gpus_each"),
+                memory_gib=memory,
+            )
+            capacity = int(memory.value * MIB_PER_GIB)
+            request = request._replace(
+                family=placement.Family("bitfusion", capacity=capacity), weight=share.value
+            )
+        else:
+            request = request._replace(
+                family=by_profile[plan.profile], profile=plan.profile, shares=group.vgpus_each
+            )
+        found[plan.id] = request
+    return found
+
+
+def _families(
+    scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
+) -> dict[str, placement.Family]:
+    """For each profile that is asked for, the profiles that can be on one GPU with it."""
+    asked = {plan.profile: plan.backing for plan in groups if plan.vms_placed and plan.profile}
+    most = {str(row["profile"]): row for row in catalog.profiles_of(scenario.hardware.gpu)}
+    found: dict[str, placement.Family] = {}
+    for backing, together in (("timesliced", "mixed sizes"), ("mig", "MIG layouts")):
+        wanted = tuple(name for name in most if asked.get(name) == backing)
+        pieces, region, compute_slices = pieces_of(scenario, catalog, wanted)
+        if pieces:
+            in_order = backing == "mig"
+            layouts = sharing.gpu_layouts(
+                pieces, region=region, compute_slices=compute_slices, lowest_start=in_order
+            )
+            family = placement.Family(
+                wanted[0] if len(wanted) == 1 else together,
+                wanted,
+                layouts,
+                sizes=tuple(
+                    100 * piece.size + piece.compute for piece in pieces
+                ),  # memory first, then compute
+                in_order=in_order,
+            )
+            found.update(dict.fromkeys(wanted, family))
+        else:  # one size per GPU
+            mixed = scenario.platform.vgpu_sizes == "mixed" and backing == "timesliced"
+            column = "max_per_gpu_mixed" if mixed else "max_per_gpu"
+            found |= {name: placement.Family(name, (name,), ((int(most[name][column]),),)) for name in wanted}
+    return found
+
+
+def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPlan) -> float:
+    """GPUs that one VM of a group really takes: a share that does not fill a GPU takes what a GPU holds of its like."""
+    share = exact(share_each(group))
+    if share == 1:
+        return float(group.gpus_each)
+    if plan.profile:
+        row = next(r for r in catalog.profiles_of(scenario.hardware.gpu) if r["profile"] == plan.profile)
+        mixed = scenario.platform.vgpu_sizes == "mixed" and plan.backing == "timesliced"
+        return group.vgpus_each / int(row["max_per_gpu_mixed" if mixed else "max_per_gpu"])
+    return group.vgpus_each / (1 / share).__floor__()
+
+
+def room_of(scenario: Scenario, gpus: int) -> placement.Room:
+    """What a host with so many GPUs offers; what no group or no host states is not counted."""
+    hardware = scenario.hardware
+    return placement.Room(
+        gpus,
+        (hardware.vcpus_per_host or 0) if any(g.vcpus_each for g in scenario.groups) else 0,
+        (hardware.memory_gib_per_host or 0) if any(g.memory_gib_each for g in scenario.groups) else 0,
+    )
+
+
+def existing_rooms(
+    scenario: Scenario, by_pool: Mapping[str, list[str]], groups: Sequence[GroupPlan]
+) -> dict[str, tuple[placement.Room, ...]]:
+    """Hosts already there join the pool with the largest demand."""
+    hardware = scenario.hardware
+    if not by_pool or not hardware.existing_hosts:
+        return {}
+    home = max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p))
+    room = room_of(scenario, hardware.existing_gpus_per_host or hardware.gpus_per_host)
+    return {home: (room,) * hardware.existing_hosts}

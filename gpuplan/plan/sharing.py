@@ -1,0 +1,253 @@
+"""Sharing: which profiles a GPU has on this vSphere version, which of them fit on one GPU together, and every way to share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+
+from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.facts import Fact
+from gpuplan.models import sharing
+from gpuplan.scenario import Group, Scenario
+from gpuplan.units import exact
+
+
+def share_each(group: Group) -> float:
+    """Share of a GPU that each vGPU of a VM has; 1 for whole GPUs."""
+    return float(min(Fraction(1), exact(group.gpus_each) / group.vgpus_each))
+
+
+def profiles_of(catalog: Catalog, gpu: str, backing: str, version: Item) -> Mapping[sharing.Profile, Row]:
+    """Profiles of a GPU that this vSphere version has, each with its catalog row."""
+    return _profiles_of(catalog, gpu, backing, version.id)
+
+
+@lru_cache(maxsize=1024)
+def smallest_profile(
+    catalog: Catalog, gpu: str, backing: str, version_id: str, share: float
+) -> sharing.Profile | None:
+    """The smallest profile that gives at least a share of a GPU."""
+    return sharing.smallest_profile(share, profiles=list(_profiles_of(catalog, gpu, backing, version_id)))
+
+
+@lru_cache(maxsize=512)
+def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> Mapping[sharing.Profile, Row]:
+    version = catalog.vsphere[version_id]
+    if backing == "mig" and not version.value("mig_backed_vgpu"):
+        return {}
+    order = version_order(catalog)
+    found = {}
+    slices = max((int(row["compute_slices"] or 0) for row in catalog.profiles_of(gpu)), default=0)
+    for row in catalog.profiles_of(gpu):
+        needs = row["min_vsphere"]
+        media_only = str(row["mig_profile"] or "").endswith("me")
+        if row["backing"] == backing and not media_only and (not needs or order[needs] <= order[version.id]):
+            profile = sharing.Profile(
+                str(row["profile"]),
+                int(row["frame_buffer_mb"]),
+                int(row["max_per_gpu"]),
+                backing == "timesliced" and bool(row["full_frame_buffer"]),
+                int(row["compute_slices"]) if backing == "mig" else 0,
+                slices if backing == "mig" else 0,
+                int(row["max_per_gpu_mixed"] or 0),
+            )
+            found[profile] = row
+    return found
+
+
+def version_order(catalog: Catalog) -> dict[str, int]:
+    """Order of release of the vSphere versions."""
+    return {version.id: int(version.fact("order").value) for version in catalog.vsphere.values()}
+
+
+def most_on_gpu(scenario: Scenario, profile: sharing.Profile) -> int:
+    """How many of a profile one GPU holds in the chosen mode."""
+    mixed = scenario.platform.vgpu_sizes == "mixed" and not profile.compute_slices
+    return profile.max_per_gpu_mixed if mixed else profile.max_per_gpu
+
+
+def pieces_of(
+    scenario: Scenario, catalog: Catalog, profiles: Sequence[str]
+) -> tuple[tuple[sharing.Piece, ...], int, int]:
+    """(pieces, length of a GPU, compute slices) of profiles that can be on one GPU together; no pieces if they cannot, or no source has their start positions.
+
+    Time-sliced profiles share a GPU in mixed-size mode only. The length is in placement ids, or in memory slices for MIG.
+    """
+    gpu = catalog.gpus[scenario.hardware.gpu]
+    rows = {str(row["profile"]): row for row in catalog.profiles_of(gpu.id)}
+    backings = {rows[name]["backing"] for name in profiles}
+    if backings == {"mig"}:
+        return _mig_pieces(catalog, gpu.id, rows, profiles)
+    if backings == {"timesliced"} and scenario.platform.vgpu_sizes == "mixed":
+        return _mixed_pieces(catalog, gpu, rows, profiles)
+    return (), 0, 0
+
+
+def _mig_pieces(
+    catalog: Catalog, gpu: str, rows: Mapping[str, Row], profiles: Sequence[str]
+) -> tuple[tuple[sharing.Piece, ...], int, int]:
+    placements = {str(r["mig_profile"]): r for r in catalog.rows("mig_placements") if gpu in r["gpus"]}
+    places = {name: placements.get(str(rows[name]["mig_profile"])) for name in profiles}
+    pieces = tuple(
+        sharing.Piece(
+            name,
+            int(row["memory_slices"]),
+            _starts(row["start_positions"]),
+            int(row["max_instances"]),
+            int(row["compute_slices"]),
+        )
+        for name, row in places.items()
+        if row is not None
+    )
+    if len(pieces) < len(profiles):
+        return (), 0, 0
+    whole = next(iter(placements.values()))
+    return pieces, int(whole["memory_slices_total"]), int(whole["compute_slices_total"])
+
+
+def _mixed_pieces(
+    catalog: Catalog, gpu: Item, rows: Mapping[str, Row], profiles: Sequence[str]
+) -> tuple[tuple[sharing.Piece, ...], int, int]:
+    whole = max(row["frame_buffer_mb"] for row in rows.values() if row["backing"] == "timesliced")
+    architecture = str(gpu.value("architecture"))
+    placements = [
+        row
+        for row in catalog.rows("vgpu_placements")
+        if _for_architecture(str(row["architecture"]), architecture)
+    ]
+    region = next((r for r in placements if r["frame_buffer_mb"] == whole and r["max_per_gpu"] == 1), None)
+    if region is None:
+        return (), 0, 0
+    by_size = {r["frame_buffer_mb"]: r for r in placements if r["region_gb"] == region["region_gb"]}
+    places = {name: by_size.get(rows[name]["frame_buffer_mb"]) for name in profiles}
+    pieces = tuple(
+        sharing.Piece(
+            name, int(row["placement_size"]), _starts(row["placement_ids"]), int(row["max_per_gpu_mixed"])
+        )
+        for name, row in places.items()
+        if row is not None
+    )
+    return (pieces, int(region["placement_size"]), 0) if len(pieces) == len(profiles) else ((), 0, 0)
+
+
+def _starts(text: object) -> tuple[int, ...]:
+    return tuple(int(start) for start in str(text).split())
+
+
+def _for_architecture(rule: str, architecture: str) -> bool:
+    """Whether a row for ``all``, ``Ada`` or ``except Ada`` holds for a GPU."""
+    if rule.startswith("except "):
+        return architecture != rule.removeprefix("except ")
+    return rule in ("all", architecture)
+
+
+@dataclass(frozen=True, slots=True)
+class SharingMode:
+    """One way to share GPUs, and whether this GPU on this vSphere version has it."""
+
+    id: str
+    name: str
+    verdict: str
+    """``yes``, ``no`` or ``unknown``."""
+    text: str
+    basis: str
+    sources: tuple[str, ...]
+
+
+def sharing_modes(scenario: Scenario, catalog: Catalog) -> tuple[SharingMode, ...]:
+    """Every way to share GPUs, and whether this GPU on this vSphere version has it, with the rule."""
+    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
+    timesliced = profiles_of(catalog, gpu.id, "timesliced", version)
+    mig = profiles_of(catalog, gpu.id, "mig", version)
+    unknown = gpu.value("vgpu_compute") == "unknown"
+
+    def rule(id: str, name: str, verdict: str, row: Row, text: str = "") -> SharingMode:
+        return SharingMode(id, name, verdict, text or str(row["rule"]), row.basis, row.sources)
+
+    def facts(id: str, name: str, verdict: str, text: str, fact: Fact) -> SharingMode:
+        return SharingMode(id, name, verdict, text, fact.basis, fact.sources)
+
+    found = [
+        rule("passthrough", "Passthrough, whole GPUs", "yes", catalog.row("rules", "passthrough-pinned")),
+    ]
+    if timesliced:
+        equal = catalog.row("rules", "timesliced-equal-size")
+        found.append(
+            rule(
+                "equal",
+                "Time-sliced, equal size",
+                "yes",
+                equal,
+                f"{equal['rule']} {len(timesliced)} profiles.",
+            )
+        )
+        refused = mixed_sizes_refused(scenario, catalog)
+        row = refused or catalog.row("rules", "mixed-size-placement-ids")
+        mixed = replace(scenario, platform=replace(scenario.platform, vgpu_sizes="mixed"))
+        listed = bool(pieces_of(mixed, catalog, [next(iter(timesliced)).name])[0])
+        text = (
+            ""
+            if refused or listed
+            else f"No source lists where vGPUs of {gpu.name} may start: one size per GPU."
+        )
+        verdict = "no" if refused else "yes" if listed else "unknown"
+        found.append(rule("mixed", "Time-sliced, mixed sizes", verdict, row, text))
+    else:
+        fact = gpu.fact("vgpu_compute")
+        text = (
+            f"Whether {gpu.name} has compute profiles on vSphere is not known from a source."
+            if unknown
+            else f"{gpu.name} has no time-sliced compute profile."
+        )
+        found.append(facts("equal", "Time-sliced vGPU", "unknown" if unknown else "no", text, fact))
+    if mig:
+        slices = catalog.row("rules", "mig-slices")
+        found.append(rule("mig", "MIG-backed", "yes", slices, f"{slices['rule']} {len(mig)} profiles."))
+    elif gpu.value("mig_instances"):
+        fact = version.fact("mig_backed_vgpu")
+        text = (
+            f"{version.name} does not support MIG-backed vGPUs."
+            if not fact.value
+            else f"No MIG-backed profile of {gpu.name} is known from a source."
+        )
+        found.append(facts("mig", "MIG-backed", "unknown" if fact.value else "no", text, fact))
+    else:
+        fact = (
+            gpu.fact("mig_instances") if gpu.value("mig_instances") is not None else gpu.fact("architecture")
+        )
+        found.append(facts("mig", "MIG-backed", "no", f"{gpu.name} cannot be divided by MIG.", fact))
+    several = version.fact("multi_vgpu_fractional")
+    row = catalog.row("rules", "multi-vgpu-vsphere8" if several.value else "multi-vgpu-vsphere6-7")
+    if timesliced or mig:
+        verdict = "yes" if several.value else "no"
+        if several.value and not several_vgpus_confirmed(scenario, catalog):
+            verdict = "unknown"
+        found.append(rule("several", "Several fractional vGPUs in a VM", verdict, row))
+    offered = version.fact("bitfusion_server")
+    verdict = {"supported": "yes", "not supported": "no"}.get(str(offered.value), "unknown")
+    memory = catalog.row("rules", "bitfusion-memory-only")
+    if verdict == "no":
+        text = f"Bitfusion servers are not supported on {version.name}."
+        found.append(facts("bitfusion", "Bitfusion, by memory", "no", text, offered))
+    else:
+        found.append(rule("bitfusion", "Bitfusion, by memory", verdict, memory))
+    return tuple(found)
+
+
+def mixed_sizes_refused(scenario: Scenario, catalog: Catalog) -> Row | None:
+    """The rule that excludes vGPUs of several sizes on one GPU, if there is one."""
+    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
+    if not version.value("mixed_size_vgpu"):
+        return catalog.row("rules", "timesliced-mixed-size")
+    profiles = profiles_of(catalog, gpu.id, "timesliced", version)
+    if profiles and not any(p.max_per_gpu_mixed for p in profiles):
+        return catalog.row("rules", "mixed-size-boards")
+    return None
+
+
+def several_vgpus_confirmed(scenario: Scenario, catalog: Catalog) -> bool:
+    """Whether a source says that one VM can have several fractional vGPUs of this GPU."""
+    rows = [r for r in catalog.profiles_of(scenario.hardware.gpu) if not r["full_frame_buffer"]]
+    return bool(rows) and all(r["multi_vgpu_vsphere8"] for r in rows)

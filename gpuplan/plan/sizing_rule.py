@@ -1,0 +1,279 @@
+"""The sizing rule: how many GPUs are enough for a mix of groups, by the assumption about how requests arrive."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from gpuplan.catalog import SEASONS, Catalog
+from gpuplan.facts import Fact
+from gpuplan.models import demand
+from gpuplan.models.demand import closed_groups, queueing
+from gpuplan.plan.working_week import Ask, Mix, weeks
+from gpuplan.scenario import MAX_VMS, Scenario
+from gpuplan.units import exact
+
+MOST_PARTS = 128
+"""A GPU is counted in at most so many parts; shares that need finer ones are rounded up."""
+
+
+def burst_fact(catalog: Catalog) -> Fact:
+    """How many times the peakedness of independent arrivals that of real demand is."""
+    return catalog.assumptions["bursts"].fact("burst_factor")
+
+
+@dataclass(frozen=True)
+class Target:
+    """How often somebody may be disappointed: ``rule`` says how, ``chance`` how often, ``wait_h`` after what wait."""
+
+    rule: str
+    chance: float
+    wait_h: float
+    each: bool
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> Target:
+        """The target of a scenario."""
+        asked = scenario.demand
+        return cls(asked.rule, asked.chance, asked.wait_min / 60, asked.for_whom == "each")
+
+
+class Odds:
+    """How often a number of GPUs is too few for a mix, by each method."""
+
+    def __init__(self, mix: Mix, target: Target) -> None:
+        self.target = target
+        self.asks = [ask for ask in mix.asks if ask.load > 0]
+        shares = [exact(ask.gpus) for ask in self.asks]
+        self.parts = _parts(shares, [ask.load for ask in self.asks])
+        self.sizes = [math.ceil(share * self.parts) for share in shares]
+        self.load_gpus = mix.gpus
+        self._curves: dict[str, np.ndarray] = {}
+
+    @cached_property
+    def poisson_peakedness(self) -> float:
+        """Peakedness of the GPUs wanted if all requests arrive independently of each other."""
+        return queueing.peakedness_of_mix(
+            [ask.load for ask in self.asks], sizes=[ask.gpus for ask in self.asks]
+        )
+
+    @cached_property
+    def work_h(self) -> float:
+        """Mean time for which a GPU is held."""
+        held = [ask.load * ask.gpus for ask in self.asks]
+        return sum(w * ask.work_h for w, ask in zip(held, self.asks, strict=True)) / sum(held)
+
+    @cached_property
+    def least_gpus(self) -> int:
+        """GPUs of the largest request: with fewer it never starts."""
+        return max((math.ceil(exact(ask.gpus)) for ask in self.asks), default=0)
+
+    def known(self, method: str) -> bool:
+        """Whether a method can answer: that for a closed group needs the number of people."""
+        return method != "closed" or all(ask.people for ask in self.asks)
+
+    def chance(self, gpus: int, method: str, peakedness: float = 1.0) -> float:
+        """How often somebody is disappointed with so many GPUs.
+
+        ``peakedness`` counts for the method ``bursty`` alone.
+        """
+        if not self.asks:
+            return 0.0
+        if gpus < self.least_gpus:
+            return 1.0
+        rule, load = self.target.rule, self.load_gpus
+        if self._counted(method):
+            return float(self._curve(method, gpus)[gpus])
+        z = self.poisson_peakedness if method == "poisson" else peakedness
+        if rule == "turned-away":
+            return queueing.hayward_b(gpus, load=load, peakedness=z)
+        if rule == "wait":
+            return queueing.hayward_c(gpus, load=load, peakedness=z)
+        return queueing.hayward_wait_longer_chance(
+            gpus, load=load, peakedness=z, duration_h=self.work_h, wait_h=self.target.wait_h
+        )
+
+    def least(self, method: str, peakedness: float = 1.0) -> int:
+        """The fewest GPUs that keep the target, and with which every larger number keeps it too."""
+        if not self.asks:
+            return 0
+        if self._counted(method):
+            return self._least_counted(method)
+        found = queueing.least_servers(
+            lambda gpus: self.chance(gpus, method, peakedness),
+            target=self.target.chance,
+            start=max(self.least_gpus, math.ceil(self.load_gpus)),
+        )
+        return max(found, self.least_gpus)
+
+    def _counted(self, method: str) -> bool:
+        """Whether a method counts states: then the chance may rise a little with one GPU more, where sizes differ."""
+        return method == "closed" or (method == "poisson" and self.target.rule == "turned-away")
+
+    def _least_counted(self, method: str) -> int:
+        reach = max(self.least_gpus, math.ceil(self.load_gpus), 8)
+        while True:
+            above = np.flatnonzero(self._curve(method, reach)[: reach + 1] > self.target.chance)
+            last = int(above[-1]) if len(above) else -1
+            if last + max(self.sizes) // self.parts + 2 < reach:
+                return max(last + 1, self.least_gpus)
+            reach *= 2
+
+    def _curve(self, method: str, gpus: int) -> np.ndarray:
+        """The chance for every number of GPUs up to ``gpus``, and beyond."""
+        known = self._curves.get(method)
+        if known is None or len(known) <= gpus:
+            reach = max(2 * gpus, 16) * self.parts
+            by_group = self._closed(reach) if method == "closed" else self._lost(reach)
+            known = self._curves[method] = self._over_groups(by_group)
+        return known
+
+    def _over_groups(self, by_group: np.ndarray) -> np.ndarray:
+        """The chance of the unluckiest group, or of all requests together."""
+        if self.target.each:
+            return np.asarray(by_group.max(axis=1))
+        asked = np.array([ask.load / ask.work_h for ask in self.asks])
+        return np.asarray(by_group @ (asked / asked.sum()))
+
+    def _lost(self, reach: int) -> np.ndarray:
+        each = queueing.kaufman_roberts(reach, loads=[ask.load for ask in self.asks], sizes=self.sizes)
+        return each[:: self.parts]
+
+    def _closed(self, reach: int) -> np.ndarray:
+        """For each number of GPUs and group, the chance that one of its people finds too few free."""
+        # People alike in what they take and how often see the same others, so they are one class, whatever their group.
+        alike = Counter[tuple[float, int]]()
+        for ask, size in zip(self.asks, self.sizes, strict=True):
+            for n, p in zip(ask.people, ask.chances, strict=True):
+                alike[p, size] += n
+        shares, sizes = [p for p, _ in alike], [size for _, size in alike]
+        people = list(alike.values())
+        if self.target.rule == "turned-away":
+            each = closed_groups.closed_blocking(reach, people=people, shares=shares, sizes=sizes)
+        elif self.target.rule == "wait":
+            each = closed_groups.closed_wait_chance(reach, people=people, shares=shares, sizes=sizes)
+        else:
+            each = closed_groups.closed_wait_longer_chance(
+                reach,
+                people=people,
+                shares=shares,
+                sizes=sizes,
+                duration_h=self.work_h,
+                wait_h=self.target.wait_h,
+            )
+        each = each[:: self.parts]
+        column = {kind: at for at, kind in enumerate(alike)}
+        columns = []
+        for ask, size in zip(self.asks, self.sizes, strict=True):
+            weights = np.array([n * p for n, p in zip(ask.people, ask.chances, strict=True)])
+            columns.append(each[:, [column[p, size] for p in ask.chances]] @ (weights / weights.sum()))
+        return np.array(columns).T
+
+
+@lru_cache(maxsize=512)
+def odds_of(mix: Mix, target: Target) -> Odds:
+    """How often a number of GPUs is too few for a mix; the same object for the same two, so that curves are worked out once."""
+    return Odds(mix, target)
+
+
+def _parts(shares: Sequence[Fraction], loads: Sequence[float]) -> int:
+    """In how many parts a GPU is counted: so that all shares are whole parts, or else that rounding them up costs least."""
+    exactly = math.lcm(*(share.denominator for share in shares)) if shares else 1
+    if exactly <= MOST_PARTS:
+        return exactly
+
+    def lost(parts: int) -> float:
+        return sum(
+            float(math.ceil(share * parts) / parts - share) * load
+            for share, load in zip(shares, loads, strict=True)
+        )
+
+    return min(range(1, MOST_PARTS + 1), key=lost)
+
+
+def poisson_peakedness(scenario: Scenario, catalog: Catalog) -> float:
+    """Peakedness of the GPUs that all groups together want, if all requests arrive independently of each other."""
+    season = weeks(scenario, catalog)[SEASONS[0][0]]
+    loads = {group: float(week.loads.max()) for group, week in season.items()}
+    known = [(load, season[group].gpus) for group, load in loads.items() if load > 0]
+    if not known:
+        return 1.0
+    return queueing.peakedness_of_mix([load for load, _ in known], sizes=[gpus for _, gpus in known])
+
+
+def peakedness_range(scenario: Scenario, catalog: Catalog, odds: Odds) -> tuple[float, float, float]:
+    """(low, value, high) of the peakedness of a mix: that of independent arrivals, times how bursty demand is.
+
+    How bursty it is follows from the peakedness stated for the whole demand, or is the planning value.
+    """
+    asked, bursts = scenario.demand, burst_fact(catalog)
+    stated = (asked.peakedness_low, asked.peakedness, asked.peakedness_high)
+    whole = 1.0 if stated == (None, None, None) else poisson_peakedness(scenario, catalog)
+    low, value, high = (None if z is None else z / whole for z in stated)
+    if value is None:
+        value = float(bursts.value)
+        least, most = float(bursts.low or bursts.value), float(bursts.high or bursts.value)
+    else:
+        least, most = min(value, float(bursts.low or value)), value
+    low, high = (least if low is None else low), (most if high is None else high)
+    alone = odds.poisson_peakedness
+    return alone * min(low, value), alone * value, alone * max(high, value)
+
+
+def method_of(scenario: Scenario) -> str:
+    """The assumption that the plan rests on: as chosen, else a closed group of people where there are no pieces of work."""
+    asked = scenario.demand
+    if asked.method != "auto":
+        return asked.method
+    if any(group.jobs_per_day is not None for group in scenario.groups):
+        return "bursty"
+    return "closed"
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What a mix needs: GPUs, and the requests of each group that stand for a crowded moment of it."""
+
+    mix: Mix
+    gpus: int | float
+    requests: Mapping[str, int]
+    method: str
+    peakedness: float | None
+
+
+def needed(scenario: Scenario, catalog: Catalog, mix: Mix, rule: str = "") -> Needed:
+    """The GPUs that are enough for a mix, by the rule and the method of the scenario."""
+    target = Target.of(scenario)
+    if rule:
+        target = replace(target, rule=rule)
+    if target.rule in ("sum", "hours"):
+        requests = {ask.group: active_requests(ask) for ask in mix.asks}
+        total = sum((requests[ask.group] * exact(ask.gpus) for ask in mix.asks), Fraction(0))
+        return Needed(mix, float(total), requests, "", None)
+    odds = odds_of(mix, target)
+    method = method_of(scenario)
+    z: float | None = None
+    if method == "bursty" and odds.asks:
+        z = peakedness_range(scenario, catalog, odds)[1]
+    gpus = odds.least(method, z or 1.0)
+    counts = demand.planned_requests(
+        gpus,
+        loads=[ask.load for ask in mix.asks],
+        spreads=[ask.spread for ask in mix.asks],
+        sizes_gpus=[ask.gpus for ask in mix.asks],
+        most=[ask.most if method == "closed" else MAX_VMS for ask in mix.asks],
+    )
+    return Needed(mix, gpus, dict(zip((ask.group for ask in mix.asks), counts, strict=True)), method, z)
+
+
+def active_requests(ask: Ask) -> int:
+    """Requests of a group with as many active as are stated for the time."""
+    if not ask.people:
+        return math.ceil(ask.load - 1e-9)
+    return math.ceil(sum((n * exact(p) for n, p in zip(ask.people, ask.chances, strict=True)), Fraction(0)))

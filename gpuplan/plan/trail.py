@@ -1,0 +1,193 @@
+"""The trail: every number of a plan with the model function that made it, its inputs, its sources and the weakest basis among them.
+
+"Why this number?" is a view of its line.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+from gpuplan.facts import Fact, weakest
+from gpuplan.scenario import FIELD_BY_PATH, field_of
+from gpuplan.units import SUFFIX
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One input of a line: a scenario input, a catalog fact, or an earlier line (by its key)."""
+
+    name: str
+    key: str
+    label: str
+    value: Any
+    unit: str
+    basis: str
+    sources: tuple[str, ...]
+    locator: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One number of the plan and where it comes from; its words and sources are gathered when they are first read."""
+
+    key: str
+    label: str
+    value: Any
+    unit: str
+    model: Callable[..., Any] = field(repr=False)
+    formula: str
+    """Template of the formula: {input name} and {value} stand for the numbers, {input name_u} and {value_u} for the numbers
+    with their unit."""
+    given: Mapping[str, Fact | Line] = field(repr=False)
+    """What the model function was given, by the names of its parameters."""
+
+    @property
+    def function(self) -> str:
+        """Full name of the model function."""
+        return f"{self.model.__module__.removeprefix('gpuplan.')}.{self.model.__name__}"
+
+    @property
+    def sentence(self) -> str:
+        """What the model function gives."""
+        return _doc(self.model)[0]
+
+    @cached_property
+    def inputs(self) -> tuple[Input, ...]:
+        """What it was made from, with where that comes from."""
+        return tuple(_input(name, given) for name, given in self.given.items())
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """Those of the inputs, then those of the model."""
+        behind = (source for given in self.given.values() for source in given.sources)
+        return tuple(dict.fromkeys((*behind, *_doc(self.model)[1])))
+
+    @cached_property
+    def basis(self) -> str:
+        """The weakest of its inputs."""
+        return weakest(given.basis for given in self.given.values()) if self.given else "derived"
+
+
+class Trail:
+    """Collects the lines of a chapter of a plan in the order in which they are computed; it finds those of others by their key."""
+
+    def __init__(self, known: dict[str, Line] | None = None) -> None:
+        self.lines: dict[str, Line] = {}
+        self._known = {} if known is None else known
+
+    def __getitem__(self, key: str) -> Line:
+        return self._known[key]
+
+    def compute(
+        self,
+        key: str,
+        label: str,
+        unit: str,
+        function: Callable[..., Any],
+        formula: str,
+        **inputs: Fact | Line,
+    ) -> Line:
+        """Call a model function with the values of its inputs, and record the line."""
+        value = function(**{name: given.value for name, given in inputs.items()})
+        return self.record(key, label, unit, function, formula, value, inputs)
+
+    def add_up(
+        self, key: str, label: str, unit: str, function: Callable[..., Any], parts: Mapping[str, Fact | Line]
+    ) -> Line:
+        """Call a model function that sums any number of parts, and record the line."""
+        value = function(*(part.value for part in parts.values()))
+        named = {f"part{number}": part for number, part in enumerate(parts.values(), 1)}
+        formula = " + ".join(f"{{{name}}}" for name in named) or "0"
+        return self.record(key, label, unit, function, formula + " = {value}", value, named)
+
+    def record(
+        self,
+        key: str,
+        label: str,
+        unit: str,
+        function: Callable[..., Any],
+        formula: str,
+        value: Any,
+        inputs: Mapping[str, Fact | Line],
+    ) -> Line:
+        """Record a line whose value a model function has given."""
+        return self._add(Line(key, label, value, unit, function, formula, dict(inputs)))
+
+    def repeat(self, key: str, label: str, line: Line) -> Line:
+        """Record the same number under another key: a total of one part is that part."""
+        return self._add(replace(line, key=key, label=label))
+
+    def _add(self, line: Line) -> Line:
+        self.lines[line.key] = self._known[line.key] = line
+        return line
+
+
+def _input(name: str, given: Fact | Line) -> Input:
+    if isinstance(given, Line):
+        return Input(name, given.key, given.label, given.value, given.unit, given.basis, given.sources)
+    return Input(
+        name,
+        given.key,
+        _label(given.key),
+        given.value,
+        given.unit,
+        given.basis,
+        given.sources,
+        given.locator,
+        given.note,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _label(key: str) -> str:
+    """How an input is called on the screen, from its scenario path or catalog key."""
+    if key in FIELD_BY_PATH or key.startswith(("groups.", "prices.")):
+        return field_of(key).label
+    words = " ".join(_plain_words(part) for part in key.split("/")[1:])
+    return words[:1].upper() + words[1:]
+
+
+PLAIN_NAMES = {
+    "compute_s": "computing time",
+    "grid_kg_kwh": "CO\u2082 of a kWh",
+    "host_base_w": "power of a host without GPUs",
+    "host_u": "height of a host",
+    "maintenance_h_per_host": "hours of maintenance of a host",
+    "mtbf_h": "time between failures",
+    "native_s": "time without the network",
+    "nic_w": "power of an adapter",
+    "psu_efficiency": "efficiency of the power supply",
+    "pue": "power usage effectiveness (PUE)",
+    "rack_kw": "power limit of a rack",
+    "tdp_w": "board power",
+    "up_gbit_s": "speed of an uplink",
+}
+"""Names of the catalog and of intermediate values that are not words -> how they read."""
+SHORT_WORDS = {"gpu": "GPU", "gpus": "GPUs", "rdma": "RDMA", "tcp": "TCP", "vcf": "VCF", "vgpu": "vGPU"}
+UNITS_AT_END = SUFFIX.keys() - {"gpus", "hosts", "vms"}
+
+
+def _plain_words(name: str) -> str:
+    """A name of the catalog or of an intermediate value as words; the unit at its end stands at the value."""
+    if name in PLAIN_NAMES or name != name.lower():
+        return PLAIN_NAMES.get(name, name).replace("_", " ")
+    words = name.replace("-", "_").split("_")
+    for size in (2, 1):
+        if len(words) > size and "_".join(words[-size:]) in UNITS_AT_END:
+            words = words[:-size]
+            break
+    return " ".join(SHORT_WORDS.get(word, word) for word in words)
+
+
+@lru_cache(maxsize=512)
+def _doc(function: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
+    """First sentence and cited sources of a model function."""
+    doc = inspect.getdoc(function) or ""
+    first = " ".join(doc.split("\n\n", 1)[0].split())
+    return first, tuple(re.findall(r"^\.\. \[\d+\] (\S+)", doc, re.M))

@@ -1,0 +1,80 @@
+"""Waiting: how often somebody finds too few GPUs free in the busiest hours, normally and after a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, derived
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.demand import FUNCTIONS, peakedness_fact
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.sizing_rule import Target, odds_of, peakedness_range
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.working_week import Mix, Week, mixes
+from gpuplan.scenario import Scenario
+
+
+@lru_cache(maxsize=1024)
+def _chances(
+    mix: Mix, target: Target, counts: tuple[int, ...], method: str, peakedness: float
+) -> tuple[float, ...]:
+    """How often each number of GPUs is too few for a mix."""
+    odds = odds_of(mix, target)
+    return tuple(odds.chance(gpus, method, peakedness) for gpus in counts)
+
+
+def waiting_lines(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    pools: Sequence[Pool],
+    groups: Sequence[GroupPlan],
+    by_season: Mapping[str, Mapping[str, Week]],
+) -> dict[str, Line]:
+    """Lines for the chance that somebody finds too few GPUs free in the busiest hours, normally and after a failure.
+
+    A closed group of people where all are one, else as bursty as is stated or planned for. ``by_season`` are the weeks of the
+    year with what each group holds.
+    """
+    target = replace(Target.of(scenario), rule="wait")
+    busy = []
+    for pool in pools:
+        for mix in mixes(by_season, [g.id for g in groups if g.pool == pool.id and g.mode]):
+            odds = odds_of(mix, target)
+            closed = odds.known("closed")
+            z = 1.0 if closed or not odds.asks else peakedness_range(scenario, catalog, odds)[1]
+            counts, method = (pool.gpus, pool.gpus_after_failure), "closed" if closed else "bursty"
+            busy.append((counts, _chances(mix, target, counts, method, z), method, mix.gpus, z))
+    for at, (key, label, about) in enumerate(
+        (
+            ("waiting", "Chance of waiting", "installed"),
+            ("waiting_after_failure", "Chance of waiting after a failure", "left after a failure"),
+        )
+    ):
+        found = [
+            (chances[at], method, counts[at], load_gpus, z) for counts, chances, method, load_gpus, z in busy
+        ]
+        if not found:
+            continue
+        chance, method, gpus, load, z = max(found)
+        inputs: dict[str, Fact | Line] = {
+            "gpus": derived(f"plan/GPUs {about}", gpus, "GPU", "in the pool where it is most likely"),
+            "load": derived("plan/GPUs wanted on average", load, "GPU", "in its busiest hours"),
+        }
+        if method == "bursty":
+            inputs["peakedness"] = peakedness_fact(scenario, catalog, z)
+        trail.record(
+            f"totals.{key}",
+            label,
+            "%",
+            FUNCTIONS[method, "wait"],
+            "{load_u} wanted on average, {gpus_u} there"
+            + ", peakedness {peakedness}" * (method == "bursty")
+            + ": {value_u} of the requests find too few free",
+            100 * chance,
+            inputs,
+        )
+    return trail.lines

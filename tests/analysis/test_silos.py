@@ -1,0 +1,94 @@
+"""Silos in hosts, GPUs and money."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.silos import silo_costs, silos
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import from_dict
+
+
+def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
+    data = {"groups": [{"id": f"g{n}", **g} for n, g in enumerate(groups, 1)], **sections}
+    return make_plan(from_dict(data), catalog)
+
+
+def test_silos_against_the_pool(catalog: Catalog) -> None:
+    groups = (
+        {"people": 20, "active_share": 0.25},
+        {"people": 20, "active_share": 0.25, "hours": "08:00-20:00"},
+        {"people": 2, "gpus_each": 4, "hours": "20:00-08:00"},
+    )
+    plan = planned(catalog, *groups, demand={"rule": "wait"}, availability={"host_failures": 1})
+    found = silos(plan)
+    for silo, group in zip(found.groups, groups, strict=True):
+        alone = planned(catalog, group, demand={"rule": "wait"}, availability={"host_failures": 1})
+        assert (silo.gpus, silo.hosts) == (alone.totals.gpus_demanded, alone.totals.hosts)
+    assert [s.busy_gpus for s in found.groups] == pytest.approx([5, 2.5, 4])
+    assert found.pool.busy_gpus == pytest.approx(11.5)
+    assert found.groups[1].utilisation == pytest.approx(2.5 / found.groups[1].installed_gpus)
+    assert found.gpus > found.pool.installed_gpus
+    assert found.hosts > found.pool.hosts
+    assert found.utilisation < found.pool.utilisation
+    assert found.pool.hosts == plan.totals.hosts
+
+
+def test_a_stated_total_is_left_out_of_the_comparison(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", 60), catalog)
+    assert silos(plan).pool.gpus == 28
+
+
+def test_silos_add_up_and_are_those_of_the_demand(example: Plan) -> None:
+    found, counted = silo_costs(example), silos(example)
+    assert found is not None
+    assert found.net_present == pytest.approx(sum(silo.net_present for silo in found.groups))
+    assert found.total == pytest.approx(sum(silo.total for silo in found.groups))
+    assert found.saved == pytest.approx(found.net_present - found.pool_net_present)
+    assert (found.hosts, found.gpus) == (counted.hosts, counted.gpus)
+    assert (found.pool_hosts, found.pool_gpus) == (counted.pool.hosts, counted.pool.installed_gpus)
+    assert [silo.group for silo in found.groups] == [group.id for group in example.scenario.groups]
+
+
+def test_a_silo_is_the_plan_of_its_group_alone(plans: dict[str, Plan], catalog: Catalog) -> None:
+    plan = plans["current"]
+    group = plan.scenario.groups[0]
+    alone = make_plan(plan.scenario.with_groups([group]), catalog)
+    found = silo_costs(plan)
+    assert found is not None and alone.costs is not None
+    assert found.groups[0].net_present == pytest.approx(alone.costs.net_present)
+    assert found.groups[0].hosts == alone.totals.hosts
+
+
+def test_the_pool_is_the_plan_where_nothing_is_left_aside(plans: dict[str, Plan]) -> None:
+    plan = plans["current"]
+    found = silo_costs(plan)
+    assert found is not None and plan.costs is not None
+    assert plan.scenario.demand.stated_gpus is None
+    assert found.pool_net_present == plan.costs.net_present
+
+
+def test_what_a_design_has_once_is_not_counted_for_every_silo(
+    plans: dict[str, Plan], catalog: Catalog
+) -> None:
+    plan = plans["current"]
+    more = plan.scenario.with_value("cost.management_hosts", 4).with_value("cost.spare_gpus", 3)
+    assert silo_costs(make_plan(more, catalog)) == silo_costs(plan)
+
+
+def test_the_claimed_utilisation_of_silos_as_the_cost_of_a_used_hour(plans: dict[str, Plan]) -> None:
+    plan = plans["current"]
+    found = silo_costs(plan)
+    assert found is not None and found.claimed_gpu_hour is not None and plan.costs is not None
+    installed = plan.costs.gpu_hour_installed
+    assert installed is not None
+    assert found.claimed_gpu_hour == pytest.approx((installed / 0.3, installed / 0.275, installed / 0.25))
+
+
+def test_without_groups_there_are_no_silos(plans: dict[str, Plan], catalog: Catalog) -> None:
+    plan = make_plan(plans["enterprise"].scenario.with_groups([]), catalog)
+    assert plan.costs is not None and plan.totals.hosts == 8
+    assert silo_costs(plan) is None
