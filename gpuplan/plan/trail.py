@@ -73,6 +73,11 @@ class Line:
         """The weakest of its inputs."""
         return weakest(given.basis for given in self.given.values()) if self.given else "derived"
 
+    def _asdict(self) -> dict[str, Any]:
+        """As a record: with what was gathered instead of the function and what it was given."""
+        names = ("key", "label", "value", "unit", "function", "sentence", "formula", "inputs", "sources", "basis")
+        return {name: getattr(self, name) for name in names}
+
 
 class Trail:
     """Collects the lines of a chapter of a plan in the order in which they are computed; it finds those of others by their key."""

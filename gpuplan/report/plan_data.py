@@ -116,10 +116,10 @@ def price_dict(price: Price) -> dict[str, Any]:
 
 def plain(record: Any) -> Any:
     """A record as plain JSON values: dataclasses and named tuples become dicts, tuples lists."""
-    if is_dataclass(record):
-        return {f.name: plain(getattr(record, f.name)) for f in fields(record)}
     if hasattr(record, "_asdict"):
         return {name: plain(value) for name, value in record._asdict().items()}
+    if is_dataclass(record):
+        return {f.name: plain(getattr(record, f.name)) for f in fields(record)}
     if isinstance(record, tuple | list):
         return [plain(item) for item in record]
     return record
