@@ -68,7 +68,7 @@ class Plan:
         """Access mode and sharing: how each group reaches its GPUs, and what its VMs ask of the hosts."""
         return requests_of(self._trail("requests"), self.scenario, self.catalog, self.demand.groups)
 
-    @property
+    @cached_property
     def groups(self) -> tuple[GroupPlan, ...]:
         """The groups with their access modes."""
         return self.requests.groups
@@ -166,7 +166,7 @@ class Plan:
         for chapter in CHAPTERS:
             getattr(self, chapter)
 
-    @property
+    @cached_property
     def hours(self) -> tuple[PoolDemand, ...]:
         """The mixes of each pool, where the groups are not simply added up at their peaks."""
         return self.demand.hours

@@ -75,7 +75,18 @@ class Line:
 
     def _asdict(self) -> dict[str, Any]:
         """As a record: with what was gathered instead of the function and what it was given."""
-        names = ("key", "label", "value", "unit", "function", "sentence", "formula", "inputs", "sources", "basis")
+        names = (
+            "key",
+            "label",
+            "value",
+            "unit",
+            "function",
+            "sentence",
+            "formula",
+            "inputs",
+            "sources",
+            "basis",
+        )
         return {name: getattr(self, name) for name in names}
 
 

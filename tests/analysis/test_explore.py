@@ -217,7 +217,7 @@ def test_a_board_whose_support_is_not_known_is_out_where_it_is_shared(catalog: C
 
 def test_a_design_that_loses_somebody_with_a_host_is_out(starter: Scenario, catalog: Catalog) -> None:
     plan = make_plan(starter, catalog)
-    worse = replace(plan, totals=replace(plan.totals, unplaced_vms_after_failure=3))
+    worse = plan.but(totals=replace(plan.totals, unplaced_vms_after_failure=3))
     assert list(module._reasons(worse)) == ["After the loss of a host 3 VMs have no GPU"]
     bare = make_plan(starter.with_value("availability.host_failures", 0), catalog)
     assert bare.totals.unplaced_vms_after_failure > 0

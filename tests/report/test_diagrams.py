@@ -168,7 +168,7 @@ def test_hosts_of_more_kinds_than_are_drawn_are_counted(others: dict[str, Plan])
         else host
         for at, host in enumerate(pool.placement)
     )
-    plan = replace(plan, pools=(replace(pool, placement=changed),))
+    plan = plan.but(pools=(replace(pool, placement=changed),))
     svg = hosts_svg(plan)
     assert len(ids(svg, "host-")) == MOST_HOSTS
     (left,) = [

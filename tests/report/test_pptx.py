@@ -83,7 +83,7 @@ def special(catalog: Catalog, name: str) -> Plan:
         plan = planned(catalog)
         scenario = replace(plan.scenario, name=NASTY, customer=f"{NASTY} Ltd")
         return make_plan(scenario, catalog)
-    return replace(planned(catalog), costs=None, power=None, postures=())
+    return planned(catalog).but(costs=None, power=None, postures=())
 
 
 EXAMPLES = ("starter", "enterprise", "current")

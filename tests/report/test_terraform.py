@@ -313,8 +313,7 @@ def test_the_files_are_formatted(any_plan: Plan) -> None:
 def test_hostile_names_do_no_harm(name: str, all_plans: dict[str, Plan]) -> None:
     plan = all_plans[name]
     nasty = HOSTILE + '\n}\nresource "x" "y" {\x0b\u2028}'
-    spoilt = replace(
-        plan,
+    spoilt = plan.but(
         scenario=replace(plan.scenario, name=nasty, customer=nasty),
         groups=tuple(replace(g, name=nasty) for g in plan.groups),
         pools=tuple(replace(p, name=nasty) for p in plan.pools),
@@ -356,7 +355,7 @@ def test_a_plan_without_hosts_says_so(catalog: Catalog) -> None:
 def test_fewer_failures_than_hosts_are_tolerated(all_plans: dict[str, Plan]) -> None:
     plan = all_plans["current"]
     many = replace(plan.scenario, availability=replace(plan.scenario.availability, host_failures=99))
-    files = terraform_files(replace(plan, scenario=many))
+    files = terraform_files(plan.but(scenario=many))
     cluster = parsed(files)["resource"]["vsphere_compute_cluster", "vgpu"]
     assert cluster["ha_admission_control_host_failure_tolerance"] == plan.pools[0].hosts - 1
     assert "tolerates fewer failures than asked for" in files["README.md"]

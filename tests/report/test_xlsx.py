@@ -325,7 +325,7 @@ def test_growth_that_is_left_out_is_said_beside_the_cost(plans: dict[str, Plan])
     plan = plans["enterprise"]
     assert plan.costs is not None and plan.costs.growth_left_out is None
     assert "growth" not in book(plan)["Cost by year"]["A2"].value
-    cut = replace(plan, costs=replace(plan.costs, growth_left_out=2))
+    cut = plan.but(costs=replace(plan.costs, growth_left_out=2))
     assert "From year 2 on the growth is more" in book(cut)["Cost by year"]["A2"].value
 
 
@@ -389,7 +389,7 @@ def test_names_are_text_whatever_they_look_like(catalog: Catalog) -> None:
     plan = make_plan(scenario, catalog)
     assert plan.costs is not None
     named = tuple(replace(group, name=name) for group, name in zip(plan.groups, evil, strict=True))
-    plan = replace(plan, groups=named, scenario=replace(scenario, name=evil[0], customer=evil[5]))
+    plan = plan.but(groups=named, scenario=replace(scenario, name=evil[0], customer=evil[5]))
     content = xlsx_bytes(plan)
     file = openpyxl.load_workbook(io.BytesIO(content))
     names = [cell.value for cell in file["Groups"]["A"][4:]]

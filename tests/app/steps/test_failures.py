@@ -146,7 +146,7 @@ def test_who_makes_room_is_shut_down_or_moved(catalog: Catalog, access: str) -> 
 
 def test_what_no_source_says_of_a_group_is_not_said(book: Workbook) -> None:
     group = book.plan.group("researchers")
-    bare = replace(book.plan, groups=tuple(replace(g, traits=(), stun_s=None) for g in book.plan.groups))
+    bare = book.plan.but(groups=tuple(replace(g, traits=(), stun_s=None) for g in book.plan.groups))
     book.plan = bare
     assert group.traits
     put_down(book, maintenance=(1,))
@@ -191,7 +191,7 @@ def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> No
     (pool,) = book.plan.pools
     unknown = tuple(replace(level, fits=None if level.lost else True) for level in pool.losses)
     left = tuple(loss._replace(unplaced=2) for loss in pool.failures)
-    book.plan = replace(book.plan, pools=(replace(pool, losses=unknown, failures=left),))
+    book.plan = book.plan.but(pools=(replace(pool, losses=unknown, failures=left),))
     book.fold("failures", True)
     data = failures_data(book)
     assert data["hint"] == "not known whether every loss of one host is survived"

@@ -135,7 +135,7 @@ def test_the_height_of_a_day_is_what_is_wanted(catalog: Catalog) -> None:
 def test_hostile_names_are_harmless(plans: dict[str, Plan]) -> None:
     plan = plans["enterprise"]
     names = ("<script>1</script>", "a\x0bb\n\ud800c", "W" * 300, "datum.x'); (\"", "=1+1")
-    plan = replace(plan, groups=tuple(replace(g, name=n) for g, n in zip(plan.groups, names, strict=True)))
+    plan = plan.but(groups=tuple(replace(g, name=n) for g, n in zip(plan.groups, names, strict=True)))
     svg = drawn(day_svg(plan))
     svg.encode()
     shown = texts(svg)
