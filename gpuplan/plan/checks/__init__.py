@@ -1,0 +1,48 @@
+"""Checks: coded messages over a plan, each with what to change.
+
+``stop`` is a design that does not do what was asked, ``warn`` something to settle before buying,
+``note`` something to know.
+"""
+
+from gpuplan.plan.checks import basis, cost, demand, failures, hosts, network, sharing
+from gpuplan.plan.checks.message import LEVELS, Message
+from gpuplan.plan.plan import Plan
+
+__all__ = ["CHECKS", "LEVELS", "Message", "check_plan"]
+
+CHECKS = (
+    demand.nothing_asked,
+    demand.unplaced,
+    failures.after_failure,
+    demand.busiest_hours,
+    demand.lent_between_modes,
+    demand.waiting,
+    hosts.count_and_placement,
+    hosts.stranded,
+    sharing.sharing,
+    hosts.counted_in_part,
+    failures.vmotion,
+    failures.maintenance_bet,
+    sharing.bitfusion,
+    network.remote_gpus,
+    network.carried_work,
+    network.training_network,
+    network.fabric,
+    hosts.server,
+    hosts.cluster_size,
+    sharing.gpu_support,
+    hosts.assignment,
+    demand.stated_total,
+    basis.scenario_notes,
+    sharing.version,
+    cost.cost,
+    cost.cost_basis,
+    basis.assumed,
+)
+"""In the order in which their messages are read, the most serious first."""
+
+
+def check_plan(plan: Plan) -> tuple[Message, ...]:
+    """All messages about a plan, the most serious first."""
+    found = [message for check in CHECKS for message in check(plan)]
+    return tuple(sorted(found, key=lambda message: LEVELS.index(message.level)))

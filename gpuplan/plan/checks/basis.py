@@ -1,0 +1,50 @@
+"""Checks of the basis: inputs that are assumed, and what a source of the scenario says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuplan.plan.checks.message import Message
+from gpuplan.plan.plan import Plan
+from gpuplan.scenario import FIELD_BY_PATH
+
+
+def assumed(plan: Plan) -> Iterator[Message]:
+    assumed = sorted(
+        {
+            i.key
+            for line in plan.lines.values()
+            for i in line.inputs
+            if i.basis == "assumed" and _is_input(plan, i.key)
+        }
+    )
+    if assumed and plan.pools:
+        yield Message(
+            "inputs-assumed",
+            "note",
+            f"{len(assumed)} inputs are assumed, not yet stated by the customer.",
+            "Ask for them; a changed input counts as stated.",
+            _path_of(plan, assumed[0]),
+        )
+
+
+def _is_input(plan: Plan, key: str) -> bool:
+    """Whether a key is that of an input or of a planning value that stands for an empty one, not of a figure in between."""
+    return key not in plan.lines and (
+        "/" not in key or key.startswith("prices.") or key.partition("/")[0] in plan.catalog.titles
+    )
+
+
+def _path_of(plan: Plan, key: str) -> str:
+    """The input that a planning value stands for, or the key itself if it is an input."""
+    if key == "assumptions/duration-of-work/work_h":
+        return f"groups.{next(g.id for g in plan.scenario.groups if g.work_h is None)}.work_h"
+    if key.startswith("assumptions/bursts/"):
+        return "demand.peakedness"
+    path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")
+    return path if path in FIELD_BY_PATH or path.startswith(("groups.", "prices.")) else ""
+
+
+def scenario_notes(plan: Plan) -> Iterator[Message]:
+    for note in plan.scenario.notes:
+        yield Message("source-note", "note", note.text, "", "", (note.source,), note.locator)

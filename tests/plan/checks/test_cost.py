@@ -1,0 +1,69 @@
+"""Checks of the cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuplan import make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan.checks import Message, check_plan
+from gpuplan.scenario import from_dict
+
+
+def messages(catalog: Catalog, **data: Any) -> dict[str, Message]:
+    return {m.code: m for m in check_plan(make_plan(from_dict(data), catalog))}
+
+
+def one(**group: Any) -> list[dict[str, Any]]:
+    return [{"id": "a", "name": "Team", **group}]
+
+
+ALL_PRICED: dict[str, Any] = {"groups": one(), "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}
+
+
+def test_prices_are_old_by_the_day_of_the_calculation(catalog: Catalog) -> None:
+    """Before the first price of the catalog none is old, years later all are."""
+    data = {**ALL_PRICED, "cost": {"as_of": "2022-01-01"}}
+    assert "prices-old" not in messages(catalog, **data)
+    plan = make_plan(from_dict({**ALL_PRICED, "cost": {"as_of": "2030-01-01"}}), catalog)
+    found = {m.code: m for m in check_plan(plan)}["prices-old"]
+    assert plan.costs is not None
+    known = len(plan.costs.prices)
+    assert found.text.startswith(f"{known} of {known} prices are older than a year on 2030-01-01: ")
+    assert found.path == f"prices.{plan.costs.prices[0].key}"
+
+
+def test_a_stated_price_is_neither_unknown_nor_assumed(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({"groups": one()}), catalog)
+    assert plan.costs is not None
+    keys = [item.key for item in plan.costs.unknown]
+    keys += [price.key for price in plan.costs.prices if price.fact.basis == "assumed"]
+    assert keys
+    stated = {"groups": one(), "prices": dict.fromkeys(keys, 100.0)}
+    assert not {"cost-excludes", "prices-assumed"} & set(messages(catalog, **stated))
+
+
+def test_what_has_no_price_is_named_in_full(catalog: Catalog) -> None:
+    plan = make_plan(from_dict({"groups": one(), "hardware": {"gpu": "h100-sxm5-64gb"}}), catalog)
+    assert plan.costs is not None
+    message = next(m for m in check_plan(plan) if m.code == "cost-excludes")
+    assert all(item.name in message.text for item in plan.costs.unknown)
+    assert message.path == f"prices.{plan.costs.unknown[0].key}"
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.29, True), (0.3, False), (0.9, False)])
+def test_a_pool_that_is_used_no_more_than_silos_is_said(catalog: Catalog, share: float, said: bool) -> None:
+    """The seeds say 25 to 30 % of GPUs bound to single machines."""
+    found = messages(catalog, groups=one(people=40), cost={"utilisation": share})
+    assert ("utilisation-low" in found) is said
+
+
+@pytest.mark.parametrize(("limit_kw", "said"), [(1, True), (8, False)])
+def test_a_rack_that_cannot_carry_one_host(catalog: Catalog, limit_kw: float, said: bool) -> None:
+    data = {**ALL_PRICED, "cost": {"rack_kw": limit_kw}}  # 4 x 350 W and the host are more than 1 kW
+    found = messages(catalog, **data)
+    assert ("host-over-rack-limit" in found) is said
+    if said:
+        assert "a rack may be given 1 kW" in found["host-over-rack-limit"].text

@@ -1,0 +1,43 @@
+"""Checks of the hosts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan.checks import Message, check_plan
+from gpuplan.scenario import from_dict
+
+L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}
+
+
+def messages(catalog: Catalog, **data: Any) -> dict[str, Message]:
+    return {m.code: m for m in check_plan(make_plan(from_dict(data), catalog))}
+
+
+def one(**group: Any) -> list[dict[str, Any]]:
+    return [{"id": "a", "name": "Team", **group}]
+
+
+def test_consolidation_is_asked_for_only_where_kinds_meet(catalog: Catalog, plans: dict[str, Plan]) -> None:
+    assert "gpu-consolidation" not in {m.code for m in check_plan(plans["enterprise"])}  # whole GPUs only
+    assert "gpu-consolidation" not in messages(catalog, groups=one(people=9, gpus_each=0.5), **L40S)
+    assert "gpu-consolidation" in {m.code for m in check_plan(plans["current"])}
+
+
+def test_mig_on_hopper_needs_no_reboot(catalog: Catalog, plans: dict[str, Plan]) -> None:
+    assert any(g.mode == "mig" for g in plans["current"].groups)
+    assert "mig-needs-reboot" not in {m.code for m in check_plan(plans["current"])}
+
+
+@pytest.mark.parametrize(("per_host", "said"), [(2, False), (3, True)])
+def test_a_lower_bound_confirms_what_it_covers_and_no_more(
+    catalog: Catalog, per_host: int, said: bool
+) -> None:
+    # the R740 is known to hold 2 double-wide GPUs; no source says whether it holds 3
+    hardware = {"gpu": "v100-pcie-32gb", "server": "dell-r740", "gpus_per_host": per_host}
+    found = messages(catalog, groups=one(), hardware=hardware)
+    assert ("server-limit-unknown" in found) is said

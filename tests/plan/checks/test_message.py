@@ -1,0 +1,298 @@
+"""Messages: every one of them is given in some situation, and every check is run."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan import network as network_module
+from gpuplan.plan.checks import CHECKS, Message, check_plan
+from gpuplan.plan.checks import __file__ as FOLDER
+from gpuplan.scenario import from_dict
+
+L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}
+
+SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in Path(FOLDER).parent.glob("[!_]*.py"))
+
+
+def messages(catalog: Catalog, **data: Any) -> dict[str, Message]:
+    return {m.code: m for m in check_plan(make_plan(from_dict(data), catalog))}
+
+
+def one(**group: Any) -> list[dict[str, Any]]:
+    return [{"id": "a", "name": "Team", **group}]
+
+
+SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nothing-demanded": ("note", {}),
+    "no-access-mode": ("stop", {"groups": one(gpus_each=0.5, access="passthrough")}),
+    "beyond-stated-total": ("stop", {"groups": one(people=5), "demand": {"stated_gpus": 4}}),
+    "stated-above-groups": ("note", {"groups": one(people=3), "demand": {"stated_gpus": 4}}),
+    "waiting-likely": (
+        "note",
+        {"groups": one(people=40, active_share=0.4), "availability": {"host_failures": 0}},
+    ),
+    "bursts-need-more": (
+        "warn",
+        {"groups": one(people=40, active_share=0.2), "demand": {"rule": "wait"}},
+    ),
+    "mig-switched-through-the-day": (
+        "warn",
+        {
+            "groups": [
+                *one(people=40, gpus_each=0.5, hours="08:00-20:00", remote_allowed=False),
+                {"id": "night", "people": 30, "gpus_each": "1/7", "isolation": True, "hours": "20:00-08:00"},
+            ],
+            "demand": {"rule": "hours"},
+            "hardware": {"gpu": "a100-pcie-80gb"},
+        },
+    ),
+    "sized-for-busiest-hours": (
+        "note",
+        {
+            "groups": [
+                *one(people=4, hours="09:00-18:00"),
+                {"id": "night", "name": "Training", "people": 3, "hours": "20:00-06:00"},
+            ],
+            "demand": {"rule": "hours"},
+        },
+    ),
+    "count-and-placement-part": ("warn", {"groups": one(people=8, gpus_each=3), **L40S}),
+    "failure-leaves-unplaced": (
+        "warn",
+        {"groups": one(people=4), "availability": {"host_failures": 0}},
+    ),
+    "placement-not-proven": (
+        "warn",
+        {
+            "groups": [
+                {"id": i, "name": i, "people": n, "gpus_each": g, "memory_gib_each": m, "vcpus_each": c}
+                for i, n, g, m, c in (
+                    ("a", 8, 1, 14, 21),
+                    ("b", 9, 3, 49, 10),
+                    ("c", 9, 1, 9, 49),
+                    ("d", 7, 3, 28, 18),
+                )
+            ],
+            "hardware": {"gpus_per_host": 8, "vcpus_per_host": 100, "memory_gib_per_host": 100},
+        },
+    ),
+    "cpu-or-memory-binds": (
+        "warn",
+        {
+            "groups": one(people=8, memory_gib_each=256),
+            "hardware": {"gpus_per_host": 4, "memory_gib_per_host": 512},
+        },
+    ),
+    "resource-not-counted": ("note", {"groups": one(memory_gib_each=64)}),
+    "resource-counted-in-part": (
+        "warn",
+        {
+            "groups": [*one(vcpus_each=8), {"id": "b", "name": "Other"}],
+            "hardware": {"vcpus_per_host": 64},
+        },
+    ),
+    "cluster-too-large": ("warn", {"groups": one(people=400), **L40S}),
+    "cluster-too-small": ("note", {"groups": one()}),
+    "gpus-stranded": ("note", {"groups": one(people=8, gpus_each=3), **L40S}),
+    "maintenance-bet": ("note", {"groups": one(people=8)}),
+    "maintenance-takes-gpus": ("warn", {"groups": one(people=8), "availability": {"host_failures": 0}}),
+    "mig-unlisted": (
+        "warn",
+        {
+            "groups": [
+                *one(gpus_each=0.5, isolation=True),
+                {"id": "b", "name": "Small", "gpus_each": "1/7", "isolation": True},
+            ],
+            "hardware": {"gpu": "h100-sxm5-64gb"},
+        },
+    ),
+    "maintenance-never-ends": (
+        "warn",
+        {"groups": one(people=40), "availability": {"maintenance_h_per_host": 2000}},
+    ),
+    "stun-over-limit": ("warn", {"groups": one(), "availability": {"stun_limit_s": 10}}),
+    "stun-extrapolated": ("note", {"groups": one(gpus_each=2)}),
+    "stun-worst-case": ("note", {"groups": one(), "hardware": {"gpu": "v100-pcie-32gb"}}),
+    "vmotion-link-slow": ("warn", {"groups": one(), "network": {"link_gbit_s": 1}}),
+    "mixed-size-reset": (
+        "note",
+        {"groups": one(gpus_each=0.5), "platform": {"vgpu_sizes": "mixed"}, **L40S},
+    ),
+    "mixed-size-unlisted": (
+        "warn",
+        {
+            "groups": [*one(gpus_each=0.5), {"id": "b", "name": "Small", "gpus_each": 0.125}],
+            "hardware": {"gpu": "h200-nvl-141gb"},
+            "platform": {"vgpu_sizes": "mixed"},
+        },
+    ),
+    "several-vgpus-unconfirmed": (
+        "warn",
+        {
+            "groups": one(gpus_each=1, vgpus_each=2, remote_allowed=False),
+            "hardware": {"gpu": "v100-pcie-32gb"},
+        },
+    ),
+    "bitfusion-end-of-life": ("warn", {"groups": one(), "platform": {"bitfusion": True}}),
+    "bitfusion-fed-by-vgpu": (
+        "note",
+        {"groups": one(), "platform": {"bitfusion": True, "bitfusion_servers": "vgpu"}},
+    ),
+    "bitfusion-no-profile": (
+        "stop",
+        {
+            "groups": one(),
+            "hardware": {"gpu": "b200-sxm6-180gb"},
+            "platform": {"bitfusion": True, "bitfusion_servers": "vgpu"},
+        },
+    ),
+    "bitfusion-two-servers": ("warn", {"groups": one(people=4), "platform": {"bitfusion": True}}),
+    "bitfusion-memory-only": ("note", {"groups": one(gpus_each=0.5), "platform": {"bitfusion": True}}),
+    "network-slows-remote": (
+        "warn",
+        {
+            "groups": one(use_case="inference"),
+            "platform": {"bitfusion": True},
+            "network": {"link_gbit_s": 10},
+        },
+    ),
+    "bitfusion-latency": (
+        "warn",
+        {"groups": one(), "platform": {"bitfusion": True}, "network": {"latency_us": 51}},
+    ),
+    "bitfusion-bandwidth": (
+        "warn",
+        {
+            "groups": one(gpus_each=2, access="bitfusion"),
+            "hardware": {"gpus_per_host": 4},
+            "platform": {"bitfusion": True},
+            "network": {"link_gbit_s": 1},
+        },
+    ),
+    "bitfusion-production": (
+        "note",
+        {"groups": one(), "platform": {"bitfusion": True}, "network": {"link_gbit_s": 25}},
+    ),
+    "latency-not-measured": ("note", {"groups": one(), "platform": {"bitfusion": True}}),
+    "network-carries": ("note", {"groups": one(), "platform": {"bitfusion": True}}),
+    "network-slows-training": (
+        "warn",
+        {
+            "groups": one(vms_each=4, use_case="horovod", workload="vgg-16-train-64"),
+            "network": {"link_gbit_s": 10},
+        },
+    ),
+    "no-switch": ("note", {"groups": one(), "network": {"link_gbit_s": 1}}),
+    "spine-not-needed": (
+        "note",
+        {"groups": one(), "network": {"link_gbit_s": 100, "spine": "sn2700"}},
+    ),
+    "job-not-carried": (
+        "warn",
+        {"groups": one(), "training": {"workload": "bert-large-squad-8", "gpu_samples_per_s": 200}},
+    ),
+    "job-larger-than-design": ("warn", {"groups": one(), "training": {"hosts": 64}}),
+    "many-ports": ("warn", {"groups": one(), "network": {"link_gbit_s": 10, "other_gbit_s": 90}}),
+    "roce-v1-does-not-route": (
+        "warn",
+        {
+            "groups": one(people=400),
+            "network": {"link_gbit_s": 100, "transport": "roce-v1"},
+            **L40S,
+        },
+    ),
+    "bitfusion-infiniband": (
+        "warn",
+        {
+            "groups": one(),
+            "platform": {"bitfusion": True},
+            "network": {"link_gbit_s": 100, "transport": "infiniband"},
+        },
+    ),
+    "small-frames": (
+        "note",
+        {"groups": one(), "platform": {"bitfusion": True}, "network": {"mtu_bytes": 1500}},
+    ),
+    "remote-link-slow": (
+        "warn",
+        {"groups": one(), "platform": {"bitfusion": True}, "network": {"link_gbit_s": 1}},
+    ),
+    "gpu-consolidation": (
+        "warn",
+        {"groups": [*one(gpus_each=0.5), {"id": "b", "name": "Small", "gpus_each": 0.125}], **L40S},
+    ),
+    "mig-needs-reboot": (
+        "warn",
+        {"groups": one(gpus_each=0.25, isolation=True), "hardware": {"gpu": "a100-pcie-80gb"}},
+    ),
+    "server-not-chosen": ("note", {"groups": one()}),
+    "server-limit-unknown": (
+        "warn",
+        {"groups": one(), "hardware": {"server": "dell-r740xd", "gpu": "v100-pcie-32gb"}},
+    ),
+    "cost-excludes": ("note", {"groups": one(), "hardware": {"gpu": "h100-sxm5-64gb"}}),
+    "cost-not-counted": ("note", {"groups": one(), "network": {"link_gbit_s": 1}}),
+    "prices-old": ("note", {"groups": one(), "cost": {"as_of": "2030-01-01"}}),
+    "prices-assumed": ("note", {"groups": one()}),
+    "host-over-rack-limit": ("warn", {"groups": one(), "cost": {"rack_kw": 1}}),
+    "growth-beyond-horizon": ("warn", {"groups": one(people=99_000, active_share=0.001, growth=0.5)}),
+    "utilisation-low": ("note", {"groups": one(people=40), "cost": {"utilisation": 0.29}}),
+    "vsphere-support-ends": ("note", {"groups": one(), "platform": {"vsphere": "7.0"}}),
+    "inputs-assumed": ("note", {"groups": one()}),
+    "source-note": (
+        "note",
+        {"notes": [{"text": "A <b>remark</b>.", "source": "vmware-bitfusion-faq", "locator": "p. 1"}]},
+    ),
+}
+
+
+UNREACHED = {
+    "vgpu-support-unknown": "no GPU of the catalog has both profiles and unknown support",
+}
+
+
+@pytest.mark.parametrize("code", SITUATIONS)
+def test_each_message_is_given(catalog: Catalog, code: str) -> None:
+    level, data = SITUATIONS[code]
+    message = messages(catalog, **data)[code]
+    assert message.level == level
+    assert all(source in catalog.sources for source in message.sources)
+
+
+def test_every_code_is_known_here_and_unique() -> None:
+    tree = ast.parse(SOURCE)
+    calls = [
+        node for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message"
+    ]  # fmt: skip
+    codes = [ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)]
+    rules = ast.parse(inspect.getsource(network_module.vendor_rules))
+    codes += [
+        ast.literal_eval(node.args[0]) for node in ast.walk(rules)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Verdict"
+    ]  # fmt: skip
+    assert (
+        len(set(codes)) == len(codes) == len(calls) - 1 + 3
+    )  # one call passes on the three rules of the vendor
+    assert set(codes) == set(SITUATIONS) | set(UNREACHED)
+
+
+def test_every_check_is_run() -> None:
+    tree = ast.parse(SOURCE)
+    written = {
+        node.name for node in tree.body
+        if isinstance(node, ast.FunctionDef) and any(isinstance(n, ast.Yield) for n in ast.walk(node))
+    }  # fmt: skip
+    assert written == {check.__name__ for check in CHECKS}
+
+
+def test_a_clean_design_has_nothing_to_fix(plans: dict[str, Plan]) -> None:
+    for plan in plans.values():
+        assert not [m for m in check_plan(plan) if m.level == "stop"]

@@ -1,0 +1,48 @@
+"""Checks of sharing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan.checks import Message, check_plan
+from gpuplan.scenario import from_dict
+
+L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}
+
+
+def messages(catalog: Catalog, **data: Any) -> dict[str, Message]:
+    return {m.code: m for m in check_plan(make_plan(from_dict(data), catalog))}
+
+
+def one(**group: Any) -> list[dict[str, Any]]:
+    return [{"id": "a", "name": "Team", **group}]
+
+
+def test_the_conflict_about_bitfusion_and_vgpu_cites_both_sides(plans: dict[str, Plan]) -> None:
+    (note,) = [m for m in check_plan(plans["enterprise"]) if m.code == "bitfusion-fed-by-vgpu"]
+    assert note.sources == ("vmware-sharing-gpus-2020", "vmware-bitfusion-faq")
+    assert note.path == "platform.bitfusion_servers"
+    assert note.change
+    assert "bitfusion-fed-by-vgpu" not in {m.code for m in check_plan(plans["starter"])}
+
+
+@pytest.mark.parametrize(
+    ("people", "servers", "warned"),
+    [(2, 1, False), (4, 2, True), (8, 3, False)],  # with a spare host each: 4 GPUs to a host
+)
+def test_two_bitfusion_servers_are_one_too_few(
+    catalog: Catalog, people: int, servers: int, warned: bool
+) -> None:
+    spare = 0 if people == 2 else 1
+    found = messages(
+        catalog,
+        groups=one(people=people),
+        platform={"bitfusion": True},
+        availability={"host_failures": spare},
+        **L40S,
+    )
+    assert ("bitfusion-two-servers" in found) is warned
