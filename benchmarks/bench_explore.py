@@ -11,7 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from gpuplan import load_catalog, load_scenario
-from gpuplan.analysis.explore import Exploration, Space, assess, candidates, default_space, explore, unfit
+from gpuplan.analysis.candidates import Space, candidates, default_space, unfit
+from gpuplan.analysis.explore import explore
+from gpuplan.analysis.ranking import Exploration, assess
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import Plan
-from gpuplan.plan.checks import Message
+from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.report import amount, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value

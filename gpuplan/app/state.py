@@ -20,7 +20,8 @@ from gpuplan.app.fragments import Link, link_of, scenario_of
 from gpuplan.catalog import Catalog, Row
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan import Plan, fail_hosts, make_plan, worst_failures
-from gpuplan.plan.checks import Message, check_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import Message
 from gpuplan.plan.customer import customer_scenario
 from gpuplan.plan.prices import is_sold
 from gpuplan.scenario import (

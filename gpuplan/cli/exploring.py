@@ -6,7 +6,9 @@ import argparse
 from collections.abc import Iterable
 from typing import TypeVar
 
-from gpuplan.analysis.explore import SHARING, Space, default_space, explore, to_win
+from gpuplan.analysis.candidates import SHARING, Space, default_space
+from gpuplan.analysis.explore import explore
+from gpuplan.analysis.what_wins import to_win
 from gpuplan.catalog import Catalog
 from gpuplan.cli.options import (
     catalog_of,

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.compare import Comparison
-from gpuplan.analysis.explore import Condition, Exploration, Option, why_not
+from gpuplan.analysis.ranking import Exploration, Option, why_not
 from gpuplan.analysis.sensitivity import Bar, Threshold
+from gpuplan.analysis.what_wins import Condition
 from gpuplan.plan import Plan
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import csv_text, indented, text

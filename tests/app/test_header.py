@@ -20,7 +20,8 @@ from gpuplan.app.header import (
 )
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.catalog import Catalog
-from gpuplan.plan.checks import Message, check_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import Message
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, parse_value
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.checks import Message, check_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import Message
 from gpuplan.plan.network import Carried, carried
 from gpuplan.plan.training import JOB, TrainingUse
 from gpuplan.report.explain import explain

@@ -24,7 +24,8 @@ from gpuplan.analysis.demand import gpus_by_rule
 from gpuplan.catalog import Catalog
 from gpuplan.facts import BASES
 from gpuplan.plan import fail_hosts
-from gpuplan.plan.checks import LEVELS, check_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import LEVELS
 from gpuplan.report import explain, plan_dict, plan_text
 from gpuplan.report.explain import formula_text
 from gpuplan.scenario import FIELD_BY_PATH, field_of, from_dict

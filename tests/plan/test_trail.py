@@ -9,7 +9,7 @@ import pytest
 
 from gpuplan.facts import Fact
 from gpuplan.models.availability import installed_gpus, sum_over_pools
-from gpuplan.plan.checks import Message
+from gpuplan.plan.checks.message import Message
 from gpuplan.plan.trail import Trail
 
 

@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.analysis import explore
-from gpuplan.analysis.explore import Candidate, Condition, to_win
+from gpuplan.analysis import ranking
+from gpuplan.analysis.candidates import Candidate
+from gpuplan.analysis.what_wins import Condition, to_win
 from gpuplan.app.cards import Cell, bare, cell, details, heads, table
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import ADD_GROUP, background_card
@@ -52,9 +53,9 @@ def _candidate(option: Option) -> Candidate:
     return Candidate(**option["candidate"])
 
 
-def _record(option: Option) -> explore.Option:
+def _record(option: Option) -> ranking.Option:
     """An option as the conditions are asked with: its candidate is what counts."""
-    return explore.Option(_candidate(option), str(option["label"]))
+    return ranking.Option(_candidate(option), str(option["label"]))
 
 
 def on_screen(workbook: Workbook) -> str | None:

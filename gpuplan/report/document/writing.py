@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
-from gpuplan.plan.checks import Message
+from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Table, heads, numeric, words

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.plan import Plan
-from gpuplan.plan.checks import Message
+from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import CostPart, Costs
 from gpuplan.report.document import clean
 from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from gpuplan.analysis.explore import Candidate, Option
+from gpuplan.analysis.candidates import Candidate
+from gpuplan.analysis.ranking import Option
 from gpuplan.report.table import Cell, Column, Table
 
 Found = Mapping[str, Any]

@@ -13,7 +13,8 @@ pytest.importorskip("traitlets")
 import altair as alt
 
 from gpuplan import load_scenario
-from gpuplan.analysis.explore import Space, default_space, explore
+from gpuplan.analysis.candidates import Space, default_space
+from gpuplan.analysis.explore import explore
 from gpuplan.app.background import Exploring
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore as step

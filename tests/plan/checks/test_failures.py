@@ -6,7 +6,8 @@ from typing import Any
 
 from gpuplan import make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.checks import LEVELS, check_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import LEVELS
 from gpuplan.scenario import from_dict
 
 

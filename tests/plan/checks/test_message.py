@@ -12,8 +12,9 @@ import pytest
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan import network as network_module
-from gpuplan.plan.checks import CHECKS, Message, check_plan
+from gpuplan.plan.checks import CHECKS, check_plan
 from gpuplan.plan.checks import __file__ as FOLDER
+from gpuplan.plan.checks.message import Message
 from gpuplan.scenario import from_dict
 
 L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}

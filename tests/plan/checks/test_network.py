@@ -8,7 +8,8 @@ import pytest
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.checks import Message, check_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import Message
 from gpuplan.scenario import from_dict
 
 

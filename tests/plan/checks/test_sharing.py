@@ -8,7 +8,8 @@ import pytest
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.checks import Message, check_plan
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import Message
 from gpuplan.scenario import from_dict
 
 L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from gpuplan import load_scenario
-from gpuplan.analysis.explore import Space, explore
+from gpuplan.analysis.candidates import Space
+from gpuplan.analysis.explore import explore
 from gpuplan.catalog import Catalog
 from gpuplan.report import exploration_dict
 from gpuplan.report.table import records, texts

@@ -1,0 +1,386 @@
+"""Ranking: which candidates do what is asked, the cheapest first, and why each other one is not the winner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from gpuplan.analysis.candidates import SHARING, Candidate, asked, unfit
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, catalog_factor
+from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError, field_of
+from gpuplan.wording import MODE_NAMES, amount, money, number, percent
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A candidate that was planned. Numbers are None where it cannot be planned."""
+
+    candidate: Candidate
+    label: str
+    hosts: int | None = None
+    gpus: int | None = None
+    total: float | None = None
+    net_present: float | None = None
+    first: float | None = None
+    """Paid at the start."""
+    gpu_hour_used: float | None = None
+    waiting_pct: float | None = None
+    """Requests that find too few GPUs free in the busiest hours."""
+    short_h: float | None = None
+    """Expected hours a year in which failures leave somebody without a GPU."""
+    peak_w: float | None = None
+    racks: int | None = None
+    kept: float | None = None
+    """Worst share of native speed that a group with remote GPUs keeps; None if there is none."""
+    unplaced_vms: int | None = None
+    excludes: tuple[str, ...] = ()
+    """What the cost leaves out because nobody knows its price."""
+    assumed_prices: int | None = None
+    old_prices: int | None = None
+    reasons: tuple[str, ...] = ()
+    """Why it is out; empty if it is in."""
+    unpriced: tuple[str, ...] = ()
+    """GPUs, servers and adapters without a price: then its cost cannot be compared with others."""
+    powerless: tuple[str, ...] = ()
+    """What its power leaves out, as nobody knows how much that draws."""
+    modes: tuple[str, ...] = ()
+    """How each group gets its GPUs."""
+
+
+def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
+    """One candidate, planned.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        The customer's question. [-]
+    catalog : Catalog
+        Hardware, software, rules and their sources. [-]
+    candidate : Candidate
+        The design to try. [-]
+
+    Returns
+    -------
+    assess : Option
+        What it costs and does, or why it is out. [-]
+    """
+    if why := unfit(scenario, catalog, candidate):
+        return Option(candidate, candidate.label(catalog), reasons=(why,))
+    try:
+        plan = make_plan(candidate.apply(scenario), catalog)
+    except ScenarioError as error:
+        reasons = tuple(
+            f"{FIELD_BY_PATH[p.path].label if p.path in FIELD_BY_PATH else _group_label(scenario, p.path)} {p.value}: {p.message}"
+            for p in error.problems
+        )
+        return Option(candidate, candidate.label(catalog), reasons=reasons)
+    costs, power = plan.costs, plan.power
+    waiting = plan.lines.get("totals.waiting")
+    return Option(
+        candidate=candidate,
+        label=candidate.label(catalog),
+        hosts=plan.totals.hosts,
+        gpus=plan.totals.gpus,
+        total=costs.total if costs else None,
+        net_present=costs.net_present if costs else None,
+        first=costs.cash[0] if costs else None,
+        gpu_hour_used=costs.gpu_hour_used if costs else None,
+        waiting_pct=float(waiting.value) if waiting else None,
+        short_h=next((p.short_h for p in plan.postures if p.chosen), None),
+        peak_w=power.peak_w if power else None,
+        racks=power.racks if power and power.racks else None,
+        kept=min((use.kept for use in plan.network.remote), default=None),
+        unplaced_vms=plan.totals.unplaced_vms,
+        excludes=costs.excludes if costs else (),
+        assumed_prices=sum(p.fact.basis == "assumed" for p in costs.prices) if costs else None,
+        old_prices=sum(p.old for p in costs.prices) if costs else None,
+        reasons=tuple(_reasons(plan, _chosen_for(scenario, candidate))),
+        unpriced=_unpriced(costs) if costs else (),
+        powerless=plan.power.unknown_power if plan.power else (),
+        modes=tuple(group.mode for group in plan.groups),
+    )
+
+
+def _group_label(scenario: Scenario, path: str) -> str:
+    """What a problem of a group is about."""
+    parts = path.split(".", 2)
+    names = {group.id: group.name for group in scenario.groups}
+    if len(parts) == 3 and parts[1] in names:
+        return f"{names[parts[1]]}: {field_of(path).label}"
+    return path
+
+
+def _unpriced(costs: Costs) -> tuple[str, ...]:
+    """GPUs, servers and their adapters whose price nobody knows: every host has them, so that its cost says little."""
+    return tuple(
+        item.name
+        for item in costs.unknown
+        if item.key.startswith(("gpus/", "servers/", "adapter-")) or item.key in (ANY_HOST, LARGE_HOST)
+    )
+
+
+def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
+    """Groups for which a candidate chooses the mode, not the customer, and the name of that mode."""
+    if candidate.sharing == SHARING[0]:
+        return {}
+    return {group.id: MODE_NAMES[candidate.sharing] for group in scenario.groups if group.access == "auto"}
+
+
+def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
+    """Why a design does not do what is asked; ``chosen`` has the modes that the customer has not decided on."""
+    if not plan.pools and not plan.totals.unplaced_vms:
+        yield "Nobody asks for a GPU."
+    for group in plan.groups:
+        for missing in group.unplaced:
+            why = missing.reason
+            if missing.code == "no-mode-possible" and group.id in chosen:
+                why = f"{chosen[group.id]} cannot serve this group"
+            yield f"{group.name}: no place for {amount(missing.vms, 'VM')}: {why}"
+    lost = plan.totals.unplaced_vms_after_failure - plan.totals.unplaced_vms
+    if lost and plan.scenario.availability.host_failures:
+        yield f"After the loss of a host {amount(lost, 'VM')} have no GPU"
+    for use in plan.network.remote:
+        if use.verdict == "bad":
+            yield (
+                f"{use.name}: {plan.scenario.network.link_gbit_s} Gbit/s do not carry the work, of whose native speed "
+                f"{percent(use.kept)} is left"
+            )
+    for job in plan.network.training[:-1]:
+        if job.verdict == "bad":
+            yield (
+                f"{job.name}: {plan.scenario.network.link_gbit_s} Gbit/s do not carry its training across {job.hosts} hosts, which "
+                f"reaches {percent(job.efficiency)} of what its GPUs do alone"
+            )
+    if plan.power is not None and not plan.power.racks:
+        limit = next(i.value for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
+        yield (
+            f"One host draws {number(round(plan.power.host_peak_w / 1000, 1))} kW at its peak, or is higher than a rack; a rack "
+            f"may be given {number(limit)} kW"
+        )
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    if gpu.value("vgpu_compute") != "yes" and any(group.mode in ("vgpu", "mig") for group in plan.groups):
+        yield f"Whether {gpu.name} can be shared as vGPU on vSphere is not known from a source"
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """All candidates, sorted out."""
+
+    ranked: tuple[Option, ...]
+    """In and priced, the cheapest by net present cost first."""
+    unpriced: tuple[Option, ...]
+    """In, but GPUs or servers have no price."""
+    rejected: tuple[Option, ...]
+    frontier: tuple[Option, ...]
+    """Ranked ones that no other beats in cost, hours short and waiting at once."""
+    winner: Option | None
+    """The cheapest that tolerates at least the failures asked for."""
+    asked: Option
+    """The design as it stands."""
+    currency: str
+    notes: tuple[str, ...]
+
+
+def sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option]) -> Exploration:
+    """Ranking, frontier and winner of what was planned."""
+    own = asked(scenario)
+    options = _distinct(options)
+    rejected = [o for o in options if o.reasons or o.net_present is None]
+    inside = [o for o in options if not o.reasons and o.net_present is not None]
+
+    def rank(option: Option) -> tuple[Any, ...]:
+        return (
+            option.net_present,
+            option.candidate != own,
+            option.hosts,
+            option.candidate.link_gbit_s != own.link_gbit_s,
+            option.label,
+        )
+
+    ranked = sorted((o for o in inside if not o.unpriced), key=rank)
+    winner = next((o for o in ranked if o.candidate.host_failures >= own.host_failures), None)
+    return Exploration(
+        ranked=tuple(ranked),
+        unpriced=tuple(sorted((o for o in inside if o.unpriced), key=rank)),
+        rejected=tuple(rejected),
+        frontier=frontier(ranked),
+        winner=winner,
+        asked=next(o for o in options if o.candidate == own),
+        currency=scenario.cost.currency,
+        notes=tuple(_notes(scenario, catalog, options, ranked, winner)),
+    )
+
+
+def _distinct(options: Sequence[Option]) -> list[Option]:
+    """The options, each design once: a way to share that the rules choose by themselves is not another design."""
+    found: dict[Option, Option] = {}
+    for option in sorted(options, key=lambda o: SHARING.index(o.candidate.sharing)):
+        alike = replace(option, candidate=replace(option.candidate, sharing=""), label="")
+        found.setdefault(alike if option.modes else option, option)
+    kept = set(found.values())
+    return [option for option in options if option in kept]
+
+
+def frontier(options: Sequence[Option]) -> tuple[Option, ...]:
+    """Those that no other beats in net present cost, hours short of hosts and waiting at once, in the same order.
+
+    Parameters
+    ----------
+    options : sequence of Option
+        Priced options. [-]
+
+    Returns
+    -------
+    frontier : tuple of Option
+        Options for each of which every other is worse in one of the three, or equal in all. [-]
+    """
+    kept: list[tuple[float, ...]] = []
+    for each in sorted({_aims(option) for option in options}):
+        if not any(all(a <= b for a, b in zip(other, each, strict=True)) for other in kept):
+            kept.append(each)
+    best = set(kept)
+    return tuple(option for option in options if _aims(option) in best)
+
+
+def _aims(option: Option) -> tuple[float, ...]:
+    """What is to be small; what is not known counts as large."""
+    return tuple(
+        float("inf") if x is None else x for x in (option.net_present, option.short_h, option.waiting_pct)
+    )
+
+
+def _notes(
+    scenario: Scenario,
+    catalog: Catalog,
+    options: Sequence[Option],
+    ranked: Sequence[Option],
+    winner: Option | None,
+) -> Iterator[str]:
+    """What a reader of the ranking must know."""
+    own = scenario.hardware.gpu
+    if any(o.candidate.gpu != own for o in options):
+        yield (
+            f"Demand is counted in GPUs of the chosen model, {catalog.gpus[own].name}. A faster or larger one counts as one GPU all "
+            f"the same, so what it could do beyond that is not in the ranking; without stated models, boards with less than "
+            f"{percent(float(catalog_factor(catalog, 'least_gpu_share').value))} of its memory or peak speed are not looked at, nor boards with a fan, made for workstations."
+        )
+        precise = [group.name for group in scenario.groups if group.use_case == "hpc"]
+        if precise:
+            yield f"Speed in double precision is not compared; ask {', '.join(precise)} before another GPU is taken."
+    if any((o.candidate.gpu, o.candidate.server) != (own, scenario.hardware.server or "") for o in ranked):
+        yield (
+            "A server counts as one for a board by form, width and number of slots; whether its maker offers the board in it, with the "
+            "power and the cooling that it takes, is not known to the catalog."
+        )
+    if scenario.hardware.existing_hosts and any(o.candidate.gpu != own for o in options):
+        yield "Hosts already there hold the chosen GPU model; designs with another one buy all hosts anew."
+    left_out = dict.fromkeys(name for option in ranked for name in option.excludes)
+    if left_out:
+        yield (
+            f"Some costs leave out for want of a price or a figure: {'; '.join(left_out)}. Designs that contain it look cheaper than they are; each "
+            "says what its cost leaves out."
+        )
+    whole = next(
+        (
+            o
+            for o in ranked
+            if winner
+            and not set(o.excludes) & set(winner.excludes)
+            and o.candidate.host_failures >= scenario.availability.host_failures
+        ),
+        None,
+    )
+    if winner and winner.excludes and winner.net_present:
+        said = f"The winner's cost leaves out {'; '.join(winner.excludes)}. "
+        if whole and whole.net_present:
+            apart = money(whole.net_present - winner.net_present, scenario.cost.currency)
+            yield (
+                f"{said}It stays below the cheapest design whose cost leaves out none of that, {whole.label}, while that costs less "
+                f"than {apart} together over all years."
+            )
+        else:
+            yield f"{said}So does that of every design that does not tolerate fewer failures."
+    speeds = {o.candidate.link_gbit_s for o in ranked}
+    costs = {(o.candidate.link_gbit_s, o.net_present) for o in ranked}
+    if len(speeds) > 1 and len({c for _, c in costs}) * len(speeds) == len(costs):
+        yield "Links of different speed cost the same here; where designs cost the same, that with the chosen link comes first."
+
+
+def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[str, ...]:
+    """Why an option is not the winner, in sentences.
+
+    Parameters
+    ----------
+    option, winner : Option
+        The one that is asked about, and the winner; None if there is none. [-]
+    scenario : Scenario
+        The customer's question. [-]
+
+    Returns
+    -------
+    why_not : tuple of str
+        What is against it, what is for it last; empty for the winner itself. [-]
+    """
+    if option.reasons:
+        return option.reasons
+    found = [f"no price of {name} is known" for name in option.unpriced]
+    if winner is None or option.candidate == winner.candidate:
+        return tuple(found)
+    wanted = scenario.availability.host_failures
+    if option.candidate.host_failures < wanted:
+        found.append(f"tolerates {option.candidate.host_failures} host failures, and {wanted} are asked for")
+    against: list[str] = []
+    pro: list[str] = []
+    if not option.unpriced and option.net_present is not None and winner.net_present:
+        dearer = option.net_present / winner.net_present - 1
+        if abs(dearer) >= 0.0005:
+            found.append(f"costs {_share(abs(dearer))} {'more' if dearer > 0 else 'less'}")
+        else:
+            found.append(
+                "costs the same; then the design as it stands comes first, fewer hosts, the chosen link, the name"
+            )
+    less = [name for name in winner.excludes if name not in option.excludes]
+    if less:
+        found.append(f"counts what the winner leaves out ({'; '.join(less)})")
+    more = [name for name in option.excludes if name not in winner.excludes]
+    if more:
+        found.append(f"leaves out {'; '.join(more)}")
+    for mine, best, worse, better, unit, least in (
+        (option.hosts, winner.hosts, "takes {} more", "takes {} fewer", "host", 1),
+        (
+            option.short_h,
+            winner.short_h,
+            "is short of hosts {} a year more",
+            "is short of hosts {} a year less",
+            "h",
+            0.1,
+        ),
+        (
+            option.waiting_pct,
+            winner.waiting_pct,
+            "{} more of the requests wait",
+            "{} fewer of the requests wait",
+            "percentage point",
+            0.1,
+        ),
+        (option.peak_w, winner.peak_w, "draws {} more at its peak", "draws {} less at its peak", "W", 100),
+        (option.racks, winner.racks, "takes {} more", "takes {} fewer", "rack", 1),
+    ):
+        if mine is None or best is None or abs(mine - best) < least:
+            continue
+        if unit == "W" and option.powerless != winner.powerless:
+            continue
+        apart = float(f"{abs(mine - best):.2g}")
+        said = amount(apart, unit) + "s" * (unit == "rack" and apart > 1)
+        (against if mine > best else pro).append((worse if mine > best else better).format(said))
+    return (*found, *against, *(f"but {text}" for text in pro))
+
+
+def _share(value: float) -> str:
+    """A share in per cent that may be more than all."""
+    return f"{100 * value:.2g} %" if value < 0.1 else f"{100 * value:.0f} %"

@@ -1,0 +1,258 @@
+"""Ranking: what is out and why, what wins, and what another design loses by."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpuplan import load_catalog, load_scenario, make_plan
+from gpuplan.analysis import ranking
+from gpuplan.analysis.candidates import Candidate, Space, asked
+from gpuplan.analysis.explore import explore
+from gpuplan.analysis.ranking import Exploration, Option, assess, frontier, why_not
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import Group, Scenario
+from gpuplan.wording import money
+
+EXAMPLES = ("starter", "enterprise", "current")
+
+
+SPACE = Space(
+    gpus=("v100-pcie-32gb", "a40-48gb", "a100-sxm4-80gb"),
+    servers=("dell-r740xd", "dell-dss-8440", "dell-xe8545"),
+    gpus_per_host=(2, 4),
+    sharing=("as asked", "vgpu"),
+    links=(10, 100),
+    host_failures=(0, 1, 2),
+)
+
+
+@pytest.fixture(scope="module")
+def starter() -> Scenario:
+    """The starter example."""
+    return load_scenario("starter")
+
+
+@pytest.fixture(scope="module")
+def found(starter: Scenario, catalog: Catalog) -> Exploration:
+    """The small space explored for it."""
+    return explore(starter, catalog, SPACE, workers=1)
+
+
+def test_an_option_has_the_numbers_of_its_plan(starter: Scenario, catalog: Catalog) -> None:
+    candidate = Candidate("a40-48gb", "dell-dss-8440", 4, "vgpu", 100, 2)
+    option, plan = assess(starter, catalog, candidate), make_plan(candidate.apply(starter), catalog)
+    assert plan.costs is not None and plan.power is not None
+    assert (option.hosts, option.gpus) == (plan.totals.hosts, plan.totals.gpus)
+    assert (option.total, option.net_present, option.first) == (
+        plan.costs.total,
+        plan.costs.net_present,
+        plan.costs.cash[0],
+    )
+    assert option.gpu_hour_used == plan.costs.gpu_hour_used
+    assert option.waiting_pct == plan.lines["totals.waiting"].value
+    assert option.short_h == next(p.short_h for p in plan.postures if p.chosen)
+    assert (option.peak_w, option.racks) == (plan.power.peak_w, plan.power.racks)
+    assert option.excludes == plan.costs.excludes
+    assert option.old_prices == sum(price.old for price in plan.costs.prices)
+    assert option.label == "4 x A40 in DSS 8440, all vGPU, 100 Gbit/s, N+2"
+
+
+def reasons(scenario: Scenario, catalog: Catalog, **changes: Any) -> str:
+    """Why the design as it stands is out, with some changes."""
+    return "; ".join(assess(scenario, catalog, replace(asked(scenario), **changes)).reasons)
+
+
+def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
+    assert reasons(starter, catalog) == ""
+    assert "no place for 16 VMs: Passthrough cannot serve this group" in reasons(
+        starter, catalog, sharing="passthrough"
+    )
+    decided = starter.with_value("groups.developers.access", "passthrough")
+    assert "The mode that the customer has decided on cannot" in reasons(decided, catalog)
+    assert "1 Gbit/s do not carry the work" in reasons(starter, catalog, link_gbit_s=1)
+    assert "a rack may be given 1 kW" in reasons(starter.with_value("cost.rack_kw", 1), catalog)
+    crowd = starter.with_value(f"groups.{starter.groups[0].id}.people", 2_000)
+    several = assess(crowd.with_value("demand.stated_gpus", None), catalog, asked(starter))
+    assert not several.reasons and any("every further cluster" in left for left in several.excludes)
+    mixed = load_scenario("enterprise").with_value("platform.vgpu_sizes", "mixed")
+    assert reasons(mixed, catalog).startswith("Time-sliced vGPUs on one GPU")
+    assert reasons(Scenario(), catalog) == "Nobody asks for a GPU."
+
+
+def test_a_board_whose_support_is_not_known_is_out_where_it_is_shared(catalog: Catalog) -> None:
+    group = Group("a", "A", people=3, gpus_each=1, remote_allowed=False, access="vgpu")
+    scenario = Scenario(groups=(group,)).with_value("hardware.gpu", "b200-sxm6-180gb")
+    assert catalog.gpus["b200-sxm6-180gb"].value("vgpu_compute") == "unknown"
+    shared = make_plan(scenario, catalog)
+    said = list(ranking._reasons(shared))
+    assert any("not known from a source" in text for text in said) == (shared.groups[0].mode == "vgpu")
+    alone = make_plan(scenario.with_value("groups.a.access", "passthrough"), catalog)
+    assert not any("vGPU on vSphere" in text for text in ranking._reasons(alone))
+
+
+def test_a_design_that_loses_somebody_with_a_host_is_out(starter: Scenario, catalog: Catalog) -> None:
+    plan = make_plan(starter, catalog)
+    worse = plan.but(totals=replace(plan.totals, unplaced_vms_after_failure=3))
+    assert list(ranking._reasons(worse)) == ["After the loss of a host 3 VMs have no GPU"]
+    bare = make_plan(starter.with_value("availability.host_failures", 0), catalog)
+    assert bare.totals.unplaced_vms_after_failure > 0
+    assert list(ranking._reasons(bare)) == []
+
+
+def alone(scenario: Scenario, *sharing: str) -> Space:
+    """The design as it stands, shared in several ways."""
+    own = asked(scenario)
+    return Space(
+        (own.gpu,), (own.server,), (own.gpus_per_host,), sharing, (own.link_gbit_s,), (own.host_failures,)
+    )
+
+
+def test_a_link_that_does_not_carry_the_training_is_out(catalog: Catalog) -> None:
+    scenario = load_scenario("current")
+    slow = reasons(scenario, catalog, link_gbit_s=10)
+    assert slow.startswith("Distributed training: 10 Gbit/s do not carry its training across 6 hosts")
+    assert reasons(scenario, catalog, link_gbit_s=100) == ""
+
+
+def test_power_is_compared_where_it_is_known_of_both(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise")
+    dark, known = (
+        assess(scenario, catalog, replace(asked(scenario), link_gbit_s=link)) for link in (100, 25)
+    )
+    assert any("power not known" in name for name in dark.excludes)
+    assert (dark.peak_w or 0) < (known.peak_w or 0) - 100
+    assert not any("at its peak" in text for text in why_not(dark, known, scenario))
+    bright = replace(dark, powerless=())
+    assert any("at its peak" in text for text in why_not(bright, known, scenario))
+
+
+def naive(given: list[Option]) -> list[Option]:
+    """The frontier by its definition."""
+
+    def beats(one: Option, other: Option) -> bool:
+        mine, theirs = ranking._aims(one), ranking._aims(other)
+        return all(a <= b for a, b in zip(mine, theirs, strict=True)) and mine != theirs
+
+    return [o for o in given if not any(beats(other, o) for other in given)]
+
+
+FEW = st.sampled_from([0.0, 1.0, 2.0, 3.0, None])
+
+
+@given(st.lists(st.tuples(FEW, FEW, FEW), max_size=20))
+def test_the_frontier_is_that_of_the_definition(triples: list[tuple[float | None, ...]]) -> None:
+    own = asked(Scenario())
+    given_options = [
+        Option(replace(own, link_gbit_s=at), str(at), net_present=a, short_h=b, waiting_pct=c)
+        for at, (a, b, c) in enumerate(triples)
+    ]
+    assert list(frontier(given_options)) == naive(given_options)
+
+
+def test_the_frontier_of_real_designs(found: Exploration) -> None:
+    assert list(found.frontier) == naive(list(found.ranked))
+    assert 2 <= len(found.frontier) < len(found.ranked)
+
+
+def test_why_another_loses(found: Exploration, starter: Scenario) -> None:
+    assert found.winner is not None
+    assert why_not(found.winner, found.winner, starter) == ()
+    for option in found.rejected:
+        assert why_not(option, found.winner, starter) == option.reasons
+    for option in found.unpriced:
+        assert why_not(option, found.winner, starter)[0] == f"no price of {option.unpriced[0]} is known"
+    for option in found.ranked:
+        said = why_not(option, found.winner, starter)
+        if option.candidate.host_failures == 0:
+            assert "tolerates 0 host failures, and 1 are asked for" in said
+        elif option != found.winner:
+            share = (option.net_present or 0) / (found.winner.net_present or 1) - 1
+            assert any(text.startswith("costs") for text in said)
+            if share > 0.1:
+                assert f"costs {100 * share:.0f} % more" in said
+    dearer = next(o for o in found.ranked if (o.hosts or 0) == (found.winner.hosts or 0) + 1)
+    assert "takes 1 host more" in why_not(dearer, found.winner, starter)
+
+
+def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, catalog: Catalog) -> None:
+    assert found.notes[0].startswith("Demand is counted in GPUs of the chosen model")
+    left_out = {name for option in found.ranked for name in option.excludes}
+    assert left_out and all(any(name in note for note in found.notes) for name in left_out)
+    assert found.winner is not None and found.winner.excludes
+    missing = set(found.winner.excludes)
+    whole = next(o for o in found.ranked if o.candidate.host_failures and not missing & set(o.excludes))
+    assert whole.excludes  # that its own cost leaves something out makes the amount no smaller
+    apart = money((whole.net_present or 0) - (found.winner.net_present or 0), "USD")
+    note = next(note for note in found.notes if note.startswith("The winner's cost leaves out"))
+    assert whole.label in note and apart in note
+    assert "counts what the winner leaves out (" in "; ".join(why_not(whole, found.winner, starter))
+    own = asked(starter)
+    alone = Space((own.gpu,), (own.server,), (own.gpus_per_host,), ("as asked",), (own.link_gbit_s,), (1,))
+    assert not any("counted in GPUs" in note for note in explore(starter, catalog, alone, workers=1).notes)
+    there = starter.with_value("hardware.existing_hosts", 1)
+    other = replace(alone, gpus=("a40-48gb",))
+    assert any("already there" in note for note in explore(there, catalog, other, workers=1).notes)
+    assert any("whether its maker offers the board" in note for note in found.notes)
+    hpc = starter.with_value("groups.developers.use_case", "hpc")
+    assert any("double precision" in note for note in explore(hpc, catalog, other, workers=1).notes)
+
+
+@settings(max_examples=25)
+@given(
+    st.sampled_from(EXAMPLES),
+    st.sampled_from(("a40-48gb", "l40s-48gb", "a100-pcie-80gb")),
+    st.integers(0, 3),
+    st.floats(1, 3),
+)
+def test_dearer_boards_and_more_failures_never_cost_less(
+    name: str, gpu: str, failures: int, factor: float
+) -> None:
+    scenario, catalog = load_scenario(name), load_catalog()
+    candidate = Candidate(gpu, "", 4, "as asked", 100, failures)
+    base = assess(scenario, catalog, candidate)
+    safer = assess(scenario, catalog, replace(candidate, host_failures=failures + 1))
+    price = 5_000.0
+    cheap, dear = (
+        assess(scenario.with_value(f"prices.gpus/{gpu}", p), catalog, candidate)
+        for p in (price, price * factor)
+    )
+    assert cheap.net_present is not None and dear.net_present is not None
+    assert dear.net_present >= cheap.net_present
+    if base.net_present is not None and safer.net_present is not None and base.excludes == safer.excludes:
+        assert safer.net_present >= base.net_present
+        assert (safer.hosts or 0) == (base.hosts or 0) + len(
+            make_plan(candidate.apply(scenario), catalog).pools
+        )
+        assert (safer.short_h or 0) <= (base.short_h or 0)
+
+
+@pytest.fixture
+def cluster() -> Iterator[str]:
+    """The address of a dask cluster of one worker in this process."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
+    ) as local:
+        yield local.scheduler_address
+
+
+def test_the_frontier_needs_no_more_than_its_definition() -> None:
+    own = asked(Scenario())
+    grid = [
+        Option(
+            replace(own, host_failures=at),
+            str(at),
+            net_present=float(a),
+            short_h=float(b),
+            waiting_pct=float(c),
+        )
+        for at, (a, b, c) in enumerate(itertools.product(range(4), repeat=3))
+    ]
+    assert [o.label for o in frontier(grid)] == ["0"]
