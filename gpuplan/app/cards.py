@@ -80,6 +80,11 @@ def tried(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None
     return workbook.once(key, once)
 
 
+def rate(value: float) -> str:
+    """A rate or a ratio to two digits, never as a fraction."""
+    return f"{float(f'{value:.2g}'):,g}"
+
+
 def bare(value: float) -> str:
     """An amount of money where the currency is said elsewhere."""
     return money(value, "").strip()

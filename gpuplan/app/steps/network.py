@@ -1,24 +1,22 @@
-"""Network: its inputs, remote GPUs, what the link carries, training on several hosts, the vendor's claim, and the fabric."""
+"""Network: its inputs, remote GPUs, what the link carries, training on several hosts, and the vendor's claim."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.cards import Cell, cell, figure, group_cell, heads, select, source_titles, table
+from gpuplan.app.cards import Cell, cell, figure, group_cell, heads, rate, select, source_titles, table
 from gpuplan.app.header import field_data
 from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps import fabric
 from gpuplan.facts import Fact
-from gpuplan.plan.fabric import Cabling, Ports, Switches
 from gpuplan.plan.gpu_speed import RDMA, round_trip, tcp_rate, usual_workload
 from gpuplan.plan.network import Carried, Verdict, carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import CLAIMED_GBIT_S, JOB, MAX_HOSTS, Claim, Curve, TrainingUse, claims, curves
 from gpuplan.report import amount, hours, number
 from gpuplan.report.charts.network import curve_look, scaling_chart
-from gpuplan.report.table import screen
-from gpuplan.report.tables.network import part_failures
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.wording import AGGREGATION_NAMES, TRANSPORT_NAMES, VERDICTS
 
@@ -37,8 +35,6 @@ KNEE = {0: "not worth it on one host already", 1: "a second host is not worth it
 """What is said of the knee where it is at once."""
 VIEWS = {"efficiency": "Efficiency", "speed": "Samples a second"}
 """What the scaling chart may show."""
-SHOWN_SWITCHES = 8
-"""Leaves, and spines, that are drawn; the words say how many there are."""
 
 
 def _share(value: float) -> str:
@@ -48,11 +44,6 @@ def _share(value: float) -> str:
 
 def _range(low: float, high: float) -> str:
     return f"{_share(low).removesuffix(' %')}\u2013{_share(high)}"
-
-
-def _rate(value: float) -> str:
-    """A rate or a ratio to two digits, never as a fraction."""
-    return f"{float(f'{value:.2g}'):,g}"
 
 
 def _three(value: float) -> str:
@@ -108,7 +99,7 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
         while_empty.append(f"a round trip of {amount(trip.value, 'us')} is planned with ({trip.basis})")
     if tcp.low is not None and tcp.high is not None:
         ends = f"between {number(tcp.low)} and {number(tcp.high)}"
-        while_empty.append(f"a TCP rate of {_rate(float(tcp.value))} Gbit/s, {ends} ({tcp.basis})")
+        while_empty.append(f"a TCP rate of {rate(float(tcp.value))} Gbit/s, {ends} ({tcp.basis})")
     return {
         "title": "Network of a host",
         "fields": [
@@ -133,7 +124,7 @@ def more_network_form(workbook: Workbook) -> dict[str, Any]:
         "fold": True,
         "hint": "TCP rate, other traffic, compute hosts, switches",
         "fields": [
-            field_data(workbook, "network.tcp_gbit_s", empty=f"{_rate(float(tcp.value))} ({tcp.basis})"),
+            field_data(workbook, "network.tcp_gbit_s", empty=f"{rate(float(tcp.value))} ({tcp.basis})"),
             field_data(workbook, "network.users_per_link", empty="by the placement"),
             field_data(workbook, "network.other_gbit_s"),
             field_data(workbook, "network.compute_hosts", empty="none counted"),
@@ -212,8 +203,8 @@ def _remote_row(workbook: Workbook, use: RemoteUse) -> list[Cell]:
         group_cell(workbook, use.id, use.name),
         _work(workbook, use),
         cell(number(use.users), numeric=True)
-        | {"title": f"{_rate(use.on_host_gbit_s)} Gbit/s for all in one host"},
-        cell(_rate(use.needs_gbit_s), numeric=True),
+        | {"title": f"{rate(use.on_host_gbit_s)} Gbit/s for all in one host"},
+        cell(rate(use.needs_gbit_s), numeric=True),
         _kept(workbook, use.kept_low, use.kept, use.kept_high, key),
         cell(f"\u00d7\u202f{plan.lines[key].value:.2f}", key=key, numeric=True),
         _mark(use.verdict),
@@ -368,7 +359,7 @@ def _allreduce(workbook: Workbook) -> list[dict[str, Any]]:
     line = workbook.plan.lines.get(key)
     if line is None:
         return []
-    note = f"a host moves {_rate(job.needs_gbit_s)} Gbit/s on average"
+    note = f"a host moves {rate(job.needs_gbit_s)} Gbit/s on average"
     return [figure("To sum the gradient", f"{_three(line.value)} s", note, key=key)]
 
 
@@ -560,201 +551,8 @@ def _claim_row(claim: Claim) -> list[Cell]:
             numeric=True,
             tone="strong" if round(claim.speedup, 2) >= 2 else "",
         ),
-        cell(_rate(claim.tcp_gbit_s), numeric=True),
+        cell(rate(claim.tcp_gbit_s), numeric=True),
     ]
-
-
-# The fabric
-
-
-def fabric_data(workbook: Workbook) -> dict[str, Any]:
-    """Ports, switches and cables in figures."""
-    found = workbook.plan.cabling
-    title = {"shown": True, "title": "Fabric", "stale": workbook.stale}
-    if found is None:
-        return title | {"text": [[{"text": "No GPU hosts yet, so there is nothing to connect."}]]}
-    apart = (
-        "PVRDMA, one switch each"
-        if found.distributed_switches > 1
-        else "InfiniBand"
-        if found.ports.rdma
-        else "RDMA runs on the shared ones"
-        if workbook.plan.scenario.network.transport in RDMA
-        else "no RDMA"
-    )
-    adapters = f"adapters with two ports in a host: {number(found.adapters)}"
-    figures = [
-        figure(
-            "Shared ports of a GPU host",
-            number(found.ports.shared),
-            f"for {_rate(found.ports.demand_gbit_s)} Gbit/s",
-            "network.ports.shared",
-        ),
-        figure(
-            "RDMA ports",
-            number(found.ports.rdma),
-            apart,
-            "network.ports.rdma" if found.ports.rdma else "",
-        ),
-        figure(
-            "Distributed switches",
-            number(found.distributed_switches),
-            adapters,
-            "network.distributed_switches" if found.distributed_switches > 1 else "",
-        ),
-    ]
-    if compute := found.compute_ports:
-        own = f"{amount(found.compute_hosts, 'compute host')}, {_rate(compute.demand_gbit_s)} Gbit/s each"
-        figures.insert(1, figure("Ports of a compute host", _both(compute), own))
-    switches = found.switches
-    if switches is None:
-        return title | {
-            "figures": figures,
-            "after": [[{"text": "No switches: ", "strong": True}, {"text": f"{found.reason}."}]],
-        }
-    shape = switches.shape
-    between = (
-        ("to spines", shape.uplink_cables) if shape.spines else ("between the leaves", shape.peer_cables)
-    )
-    figures += [
-        figure("Leaves", number(shape.leaves), switches.leaf_name, "network.fabric.leaves"),
-        figure(
-            "Spines",
-            number(shape.spines),
-            switches.spine_name or "one pair of leaves needs none",
-            "network.fabric.spines",
-        ),
-        figure(
-            "Oversubscription",
-            _ratio(shape.oversubscription),
-            f"at most {number(found.max_oversubscription)}:1",
-            "network.fabric.oversubscription",
-        ),
-        figure(
-            "Cables to hosts",
-            number(shape.host_cables),
-            f"and {number(between[1])} {between[0]}",
-            "network.fabric.host_cables",
-        ),
-    ]
-    return title | {"figures": figures}
-
-
-def _both(ports: Ports) -> str:
-    return f"{number(ports.shared)} + {number(ports.rdma)}" if ports.rdma else number(ports.shared)
-
-
-def _ratio(value: float) -> str:
-    return f"{_rate(value)}:1"
-
-
-def drawing_data(workbook: Workbook) -> dict[str, Any]:
-    """The switches and hosts to draw, with the words for each."""
-    found = workbook.plan.cabling
-    if found is None or found.switches is None:
-        return {"shown": False}
-    switches, shape = found.switches, found.switches.shape
-    infiniband = workbook.plan.scenario.network.transport == "infiniband"
-    spine_link = f"{number(shape.links_per_spine)} \u00d7 {number(switches.up_gbit_s)} Gbit/s"
-    peer_link = f"{number(shape.peer_cables)} \u00d7 {number(switches.up_gbit_s)} Gbit/s"
-    return {
-        "shown": True,
-        "about": _about(found, switches),
-        "spines": {
-            "count": shape.spines,
-            "drawn": min(shape.spines, SHOWN_SWITCHES),
-            "name": switches.spine_name,
-            "links": shape.links_per_spine,
-            "text": spine_link,
-            "words": f"{amount(shape.links_per_spine, 'link')} from each leaf to each spine",
-        },
-        "leaves": {
-            "count": shape.leaves,
-            "drawn": min(shape.leaves, SHOWN_SWITCHES),
-            "name": switches.leaf_name,
-        },
-        "peer": {"links": shape.peer_cables, "text": peer_link},
-        "hosts": {
-            "text": _hosts_words(found),
-            "pair": _pair_text(found, shape.hosts_per_pair, shape.leaves),
-            "ports": [
-                *_ports_words(found, switches),
-                f"at most {number(shape.host_links_per_leaf)} to each leaf",
-            ],
-            "links": shape.host_links_per_leaf,
-            "rdma": 0 if infiniband else found.ports.rdma,
-            "apart": f"{amount(found.ports.rdma, 'InfiniBand port')} of a host on a fabric of its own"
-            if infiniband and found.ports.rdma
-            else "",
-        },
-        "stale": workbook.stale,
-    }
-
-
-def _hosts_words(found: Cabling) -> list[str]:
-    compute = [amount(found.compute_hosts, "compute host")] if found.compute_hosts else []
-    return [amount(found.gpu_hosts, "GPU host"), *compute]
-
-
-def _pair_text(found: Cabling, each: int, leaves: int) -> str:
-    return " and ".join(_hosts_words(found)) if leaves == 2 else f"up to {amount(each, 'host')}"
-
-
-def _ports_words(found: Cabling, switches: Switches) -> list[str]:
-    rdma = f" + {number(found.ports.rdma)} RDMA" if found.distributed_switches > 1 else ""
-    return [
-        f"{number(found.ports.shared)} shared{rdma} ports",
-        f"of {number(switches.port_gbit_s)} Gbit/s each",
-    ]
-
-
-def _about(found: Cabling, switches: Switches) -> str:
-    """The whole drawing in words."""
-    shape = switches.shape
-    leaves = f"{number(shape.leaves)} leaf switches {switches.leaf_name}"
-    up = f"{number(switches.up_gbit_s)} Gbit/s"
-    if shape.spines:
-        joined = (
-            f"in pairs under {number(shape.spines)} spine switches {switches.spine_name}, with "
-            f"{amount(shape.links_per_spine, 'link')} of {up} from each leaf to each spine"
-        )
-    else:
-        joined = f"joined by {amount(shape.peer_cables, 'link')} of {up}, without spines"
-    return (
-        f"{leaves}, {joined}. {' and '.join(_hosts_words(found))}, up to {number(shape.hosts_per_pair)} on a pair of leaves, with "
-        f"{' '.join(_ports_words(found, switches))}, at most {number(shape.host_links_per_leaf)} of them to each leaf. "
-        f"Oversubscription {_ratio(shape.oversubscription)}."
-    )
-
-
-def settings_data(workbook: Workbook) -> dict[str, Any]:
-    """What must be configured, and where."""
-    found = workbook.plan.cabling
-    if found is None:
-        return {"shown": False}
-    rows = [
-        [cell(each.where), cell(each.what) | {"note": source_titles(workbook, each.sources)}]
-        for each in found.settings
-    ]
-    return {
-        "shown": True,
-        "title": "Settings",
-        "tables": [table(heads("Where", "What"), rows)],
-        "stale": workbook.stale,
-    }
-
-
-def failures_data(workbook: Workbook) -> dict[str, Any]:
-    """What is left when a part of the network fails."""
-    found = workbook.plan.cabling
-    if found is None:
-        return {"shown": False}
-    return {
-        "shown": True,
-        "title": "When a part fails",
-        "tables": [screen(part_failures(found))],
-        "stale": workbook.stale,
-    }
 
 
 PAGE = box(
@@ -762,11 +560,11 @@ PAGE = box(
     title("Network", "What it carries, what it slows down, how it is wired."),
     box("gp-inputs", Card("form", network_form), Card("form", more_network_form)),
     parted_card(Card("panel", remote_data), Card("panel", rules_data)),
-    parted_card(Card("panel", fabric_data), Card("fabric", drawing_data)),
+    parted_card(Card("panel", fabric.fabric_data), Card("fabric", fabric.drawing_data)),
     box(
         "gp-split gp-even gp-cards-even",
-        box("gp-card", Card("panel", settings_data)),
-        box("gp-card", Card("panel", failures_data)),
+        box("gp-card", Card("panel", fabric.settings_data)),
+        box("gp-card", Card("panel", fabric.failures_data)),
     ),
     wide_card(Card("panel", carries_data)),
     box(
