@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-<<<<<<< HEAD
 from gpuplan.app.cards import figure, rate, source_titles
-=======
-from gpuplan.app.cards import cell, figure, heads, rate, source_titles, table
->>>>>>> w-app
 from gpuplan.app.state import Workbook
 from gpuplan.plan.fabric import Cabling, Ports, Switches
 from gpuplan.plan.gpu_speed import RDMA
 from gpuplan.report import amount, number
 from gpuplan.report.table import screen
-<<<<<<< HEAD
 from gpuplan.report.tables.network import part_failures, settings
-=======
-from gpuplan.report.tables.network import part_failures
->>>>>>> w-app
 
 SHOWN_SWITCHES = 8
 """Leaves, and spines, that are drawn; the words say how many there are."""
@@ -189,7 +181,6 @@ def settings_data(workbook: Workbook) -> dict[str, Any]:
     found = workbook.plan.cabling
     if found is None:
         return {"shown": False}
-<<<<<<< HEAD
     table = settings(found).dressed(
         "what", lambda n, _: {"note": source_titles(workbook, found.settings[n].sources)}
     )
@@ -197,16 +188,6 @@ def settings_data(workbook: Workbook) -> dict[str, Any]:
         "shown": True,
         "title": "Settings",
         "tables": [screen(table)],
-=======
-    rows = [
-        [cell(each.where), cell(each.what) | {"note": source_titles(workbook, each.sources)}]
-        for each in found.settings
-    ]
-    return {
-        "shown": True,
-        "title": "Settings",
-        "tables": [table(heads("Where", "What"), rows)],
->>>>>>> w-app
         "stale": workbook.stale,
     }
 

@@ -17,11 +17,8 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import CLAIMED_GBIT_S, JOB, MAX_HOSTS, Curve, TrainingUse, claims, curves
 from gpuplan.report import amount, hours, number
 from gpuplan.report.charts.network import curve_look, scaling_chart
-<<<<<<< HEAD
 from gpuplan.report.table import screen
 from gpuplan.report.tables import network as tables
-=======
->>>>>>> w-app
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, field_of
 from gpuplan.wording import AGGREGATION_NAMES, TRANSPORT_NAMES, VERDICTS
 
@@ -538,23 +535,6 @@ def _tcp_range(tcp: Fact) -> str:
     return f"TCP may move {tcp.low:g} to {tcp.high:g} Gbit/s: the speed-up is shown with its range."
 
 
-<<<<<<< HEAD
-=======
-def _claim_row(claim: Claim) -> list[Cell]:
-    return [
-        cell(claim.workload_name, tone="whole"),
-        cell(_share(claim.efficiency_tcp), numeric=True),
-        cell(_share(claim.efficiency_rdma), numeric=True),
-        cell(
-            f"\u00d7\u202f{claim.speedup:.2f} ({claim.speedup_low:.2f}\u2013{claim.speedup_high:.2f})",
-            numeric=True,
-            tone="strong" if round(claim.speedup, 2) >= 2 else "",
-        ),
-        cell(rate(claim.tcp_gbit_s), numeric=True),
-    ]
-
-
->>>>>>> w-app
 PAGE = box(
     "gp-page",
     title("Network", "What it carries, what it slows down, how it is wired."),
