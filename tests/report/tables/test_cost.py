@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis import alternatives
+from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.report import cost_text
 from gpuplan.report.table import Table, records, screen, texts
@@ -51,7 +51,7 @@ def test_the_totals_below_the_rows_are_those_of_the_plan(example: Plan) -> None:
 
 
 def test_silos_stand_above_the_pool(plans: dict[str, Plan]) -> None:
-    found = alternatives.silo_costs(plans["enterprise"])
+    found = silo_costs(plans["enterprise"])
     assert found is not None
     table = cost.silos(found)
     assert [row[1].value for row in table.rows[-2:]] == [cost.ALONE, cost.POOLED]

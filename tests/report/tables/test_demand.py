@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from gpuplan import Plan
 from gpuplan.analysis import demand as worked_out
+from gpuplan.analysis.purchase_plan import purchase_plan
+from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import trial
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import demand
@@ -18,7 +20,7 @@ def test_rules_and_methods(example: Plan) -> None:
 
 
 def test_silos_add_up_to_all_of_them(example: Plan) -> None:
-    found = worked_out.silos(example)
+    found = silos(example)
     table = demand.silos(example, found)
     assert sum(row["hosts"] for row in records(table)) == found.hosts
     assert [cell.value for cell in list(table.cells())[-1]][3:5] == [
@@ -28,7 +30,7 @@ def test_silos_add_up_to_all_of_them(example: Plan) -> None:
 
 
 def test_years_simulations_and_the_week(example: Plan) -> None:
-    years = worked_out.purchase_plan(example)
+    years = purchase_plan(example)
     assert [row["hosts_bought"] for row in records(demand.growth(years))] == [y.hosts_bought for y in years]
     seen = trial(example, example.pools[0].id)
     assert records(demand.simulated(example, seen))[-1]["requests"] == seen.simulated.overall.requests
