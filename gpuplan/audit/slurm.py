@@ -83,6 +83,8 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     for rows in table.rows(at, log):
         job = rows.columns["job"]
         rows.leave_out(["." in text for text in job], "a step of a job", job)
+        rows = rows.rest()
+        job = rows.columns["job"]
         gpus, mig_held = _stated(rows, "gpus", rows.kept)
         requested, mig_requested = _stated(rows, "requested", rows.kept & (gpus == 0))
         if for_each_node and "nodes" in at:
@@ -92,13 +94,15 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         rows.leave_out(gpus > MAX_GPUS, f"more than {MAX_GPUS} GPUs", job, fault=True)
         rows.leave_out(gpus == 0, "no GPUs", job)
         submit, start = _times(rows)
-        still_open = np.array([is_missing(text) for text in rows.columns.get("end", ["0"] * len(job))])
+        still_open = np.array(
+            [is_missing(text) for text in rows.columns.get("end", ["0"] * len(job))], dtype=bool
+        )
         if "duration" in at:
             duration = rows.read("duration", duration_s)
         else:
             duration = until_end(rows, start, open_s=math.inf)
         states = rows.columns.get("state", [""] * len(job))
-        runs = still_open | [text.upper().startswith("RUNNING") for text in states]
+        runs = still_open | np.array([text.upper().startswith("RUNNING") for text in states], dtype=bool)
         running += int((rows.kept & runs).sum())
         rows.leave_out(duration == 0, "ran for no time", job)
         ends = start + np.where(np.isinf(duration), 0.0, duration)

@@ -164,3 +164,8 @@ def test_tables_of_prometheus() -> None:
         assert found.metric == ACTIVE
     mixed = long.replace(f"30Z,{ACTIVE}", f"30Z,{UTIL}")
     assert "several counters" in refused(mixed)
+
+
+def test_a_series_without_samples_does_no_harm() -> None:
+    found = samples_of(answer((labels(UTIL, "0"), []), (labels(UTIL, "1"), ["7"])))
+    assert found.percent.tolist() == [7]

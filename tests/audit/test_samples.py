@@ -88,3 +88,8 @@ def test_nvidia_smi_that_states_mig_mode() -> None:
     )
     assert samples_of(text).percent.tolist() == [7]
     assert "DCGM_FI_PROF_GR_ENGINE_ACTIVE" in refused(text.replace("Disabled", "Enabled"))
+
+
+def test_very_many_headers_in_a_row_do_no_harm() -> None:
+    head, *rest = SMI.splitlines()
+    assert samples_of("\n".join([*[head] * 2000, *rest]) + "\n").percent.tolist() == [45, 0, 100]

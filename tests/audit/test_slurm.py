@@ -98,3 +98,8 @@ def test_a_running_job_without_elapsed_is_cut_at_the_latest_time() -> None:
     jobs = jobs_of(text)
     assert jobs.duration_s.tolist() == [7200, 4200], "from 09:00 to the end of the other at 10:10"
     assert any("cut at the latest time in the file" in note for note in jobs.reading.notes)
+
+
+def test_very_many_steps_in_a_row_do_no_harm() -> None:
+    head, first, step, *rest = SACCT.splitlines()
+    assert jobs_of("\n".join([head, first, *[step] * 2000, *rest]) + "\n").gpus.tolist() == [2, 8]
