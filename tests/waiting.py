@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-LIMIT_S = 60
+LIMIT_S = 120
 """How long a state may take to come on a machine with other work: one that never comes is an error, a late one is not."""
 LONG_S = 600
 """The same of work in the background, which gives way to all else that the machine does."""
