@@ -340,9 +340,11 @@ class Table:
         return {key: self.header[place] for key, place in at.items()}
 
     def listed(self) -> str:
+        """The first columns of the file by their names."""
         return ", ".join(show(name) for name in self.header[:SHOWN_COLUMNS])
 
     def missing(self, format: str, needs: str) -> TraceError:
+        """The refusal of a file in which a column is missing."""
         return refusal(f"format {format} needs {needs}", where="line 1", value=self.listed())
 
 

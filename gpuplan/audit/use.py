@@ -195,6 +195,7 @@ def _remarks(trace: Jobs | Samples, found: Allocation | None = None) -> tuple[st
 
 
 def few_groups(jobs: Jobs) -> Jobs:
+    """The jobs with their largest groups; all smaller ones are one."""
     if len(jobs.groups) <= MOST_GROUPS:
         return jobs
     return jobs.with_groups(*_largest(jobs.group, jobs.groups, jobs.gpus * jobs.duration_s))
