@@ -159,7 +159,11 @@ def test_everything_public_has_a_docstring(path: Path) -> None:
         for child in ast.iter_child_nodes(node):
             if not isinstance(child, PUBLIC) or child.name.startswith("_"):
                 continue
-            overrides = any(isinstance(d, ast.Name) and d.id == "override" for d in child.decorator_list)
+            overrides = any(
+                (isinstance(d, ast.Name) and d.id == "override")
+                or (isinstance(d, ast.Attribute) and d.attr == "setter")
+                for d in child.decorator_list
+            )
             if not ast.get_docstring(child) and not overrides:
                 bare.append(prefix + child.name)
             if isinstance(child, ast.ClassDef):

@@ -23,7 +23,7 @@ PAGES = {
     name: (ROOT / name).read_text(encoding="utf-8")
     for name in (
         *("README.md", "gpuplan/README.md", "tests/README.md", "CONTRIBUTING.md"),
-        *(f"gpuplan/{room}/README.md" for room in ("app", "models", "report")),
+        "gpuplan/app/README.md",
     )
 }
 
