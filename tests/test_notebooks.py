@@ -83,7 +83,8 @@ def test_the_guide_leads_to_every_step_and_to_buttons_that_exist() -> None:
     assert all(title.lower() in guide.lower() for _, title in STEPS)
     app = ROOT / "gpuplan" / "app"
     drawn = "".join(
-        file.read_text(encoding="utf-8") for file in (*app.glob("static/[!v]*.js"), *app.glob("steps/*.py"))
+        file.read_text(encoding="utf-8")
+        for file in (*app.parent.glob("widgets/static/[!v]*.js"), *app.glob("steps/*.py"))
     )
     named = set(re.findall(r"\*\*([A-Z][\w ]+)\*\*", guide))
     buttons = named - {"The strip", "The steps", "The bar", "Print"}

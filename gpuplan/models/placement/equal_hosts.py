@@ -55,7 +55,7 @@ class Solution(NamedTuple):
 class EqualHosts:
     """The fewest equal hosts for so many VMs of each kind; CPU and memory are not looked at.
 
-    >>> from gpuplan.models.filling import Request
+    >>> from gpuplan.models.placement.fit import Request
     >>> equal = EqualHosts(Rules([Request("three", 1, gpus=3), Request("four", 1, gpus=4)]))
     >>> solution = equal.solve((21, 13), 10)
     >>> solution.hosts, solution.bound, solution.method

@@ -42,7 +42,7 @@ class New(NamedTuple):
 class MixedHosts:
     """Hosts of several kinds filled with so many VMs of each kind; ``rooms`` says how many hosts of each kind are there.
 
-    >>> from gpuplan.models.filling import Request, Rules
+    >>> from gpuplan.models.placement.fit import Request, Rules
     >>> mixed = MixedHosts(EqualHosts(Rules([Request("research", 6, gpus=2, memory_gib=256)])))
     >>> found = mixed.new_hosts((6,), Counter(), Room(4, 0, 384))
     >>> found.hosts, found.bound
