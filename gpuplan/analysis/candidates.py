@@ -118,18 +118,6 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
 
     Boards that replace the one asked for, those with a price and then the nearest in age first; for them the server asked
     for and the roomiest of each kind; numbers of GPUs that hold the largest VM; the usual links; one and two failures.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The customer's question. [-]
-    catalog : Catalog
-        Hardware, software, rules and their sources. [-]
-
-    Returns
-    -------
-    default_space : Space
-        Some hundred candidates, the design as it stands among them. [-]
     """
     own = asked(scenario)
     gpus = _boards(scenario, catalog)

@@ -53,22 +53,7 @@ class Option:
 
 
 def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
-    """One candidate, planned.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The customer's question. [-]
-    catalog : Catalog
-        Hardware, software, rules and their sources. [-]
-    candidate : Candidate
-        The design to try. [-]
-
-    Returns
-    -------
-    assess : Option
-        What it costs and does, or why it is out. [-]
-    """
+    """One candidate, planned."""
     if why := unfit(scenario, catalog, candidate):
         return Option(candidate, candidate.label(catalog), reasons=(why,))
     try:
@@ -227,18 +212,7 @@ def _distinct(options: Sequence[Option]) -> list[Option]:
 
 
 def frontier(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Those that no other beats in net present cost, hours short of hosts and waiting at once, in the same order.
-
-    Parameters
-    ----------
-    options : sequence of Option
-        Priced options. [-]
-
-    Returns
-    -------
-    frontier : tuple of Option
-        Options for each of which every other is worse in one of the three, or equal in all. [-]
-    """
+    """Those that no other beats in net present cost, hours short of hosts and waiting at once, in the same order."""
     kept: list[tuple[float, ...]] = []
     for each in sorted({_aims(option) for option in options}):
         if not any(all(a <= b for a, b in zip(other, each, strict=True)) for other in kept):
@@ -312,20 +286,7 @@ def _notes(
 
 
 def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[str, ...]:
-    """Why an option is not the winner, in sentences.
-
-    Parameters
-    ----------
-    option, winner : Option
-        The one that is asked about, and the winner; None if there is none. [-]
-    scenario : Scenario
-        The customer's question. [-]
-
-    Returns
-    -------
-    why_not : tuple of str
-        What is against it, what is for it last; empty for the winner itself. [-]
-    """
+    """Why an option is not the winner, in sentences."""
     if option.reasons:
         return option.reasons
     found = [f"no price of {name} is known" for name in option.unpriced]

@@ -118,34 +118,10 @@ def trial(
     seed: int = 1,
     progress: Callable[[Progress], bool] | None = None,
 ) -> Trial:
-    """Simulate a pool with so many of its hosts, or more of the new ones, of which some are down.
+    """Simulate a pool with so many hosts (None: those of the plan), ``down`` of which, those with most GPUs, are down all the time.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    pool_id : str
-        Id of the pool. [-]
-    hosts : int or None
-        Hosts; those of the plan if None. [host]
-    down : int
-        Hosts that are down all the time, those with most GPUs. [host]
-    when : str
-        ``busiest`` or ``week``. [-]
-    seed : int
-        Where the random numbers start. [-]
-    progress : callable or None
-        Called now and then; it ends the simulation by returning False. [-]
-
-    Returns
-    -------
-    trial : Trial
-        Waits and denials with their intervals. [-]
-
-    Raises
-    ------
-    ValueError
-        If a request does not fit on these hosts at all.
+    ``progress`` is called now and then and ends the simulation by returning False. A ValueError if a request does not fit
+    on these hosts at all.
     """
     pool, target = _pool(plan, pool_id), risk_target(plan.scenario)
     if (hosts is not None and hosts < 1) or down < 0:

@@ -160,26 +160,7 @@ def bill(
     counts: Counts,
     growth: Sequence[Mapping[str, int]],
 ) -> tuple[Material, ...]:
-    """Everything that a design is made of; what only its growth takes is in it with none at the start.
-
-    Parameters
-    ----------
-    trail : Trail
-        Where the lines are recorded. [-]
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    prices : PriceList
-        Looks prices up, and keeps what has none. [-]
-    counts : Counts
-        How many of everything there are. [-]
-    growth : sequence of mapping of str to int
-        Hosts of each pool at the start and in each year. [-]
-
-    Returns
-    -------
-    bill : tuple of Material
-        Hardware, licences, then the components of the workload domain. [-]
-    """
+    """Everything that a design is made of; what only its growth takes is in it with none at the start."""
     hosts = counts.at_start()
     many = counts.of(hosts)
     return (

@@ -115,24 +115,7 @@ class Cabling:
 def cabling(
     trail: Trail, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], use: NetworkUse
 ) -> Cabling | None:
-    """Ports, switches and cables of a design; None without GPU hosts.
-
-    Parameters
-    ----------
-    trail : Trail
-        Where the lines are recorded. [-]
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    pools : sequence of Pool
-        GPU hosts. [-]
-    use : NetworkUse
-        What runs over the network. [-]
-
-    Returns
-    -------
-    cabling : Cabling or None
-        The fabric. [-]
-    """
+    """Ports, switches and cables of a design; None without GPU hosts."""
     hosts = sum(p.hosts for p in pools)
     if not hosts:
         return None
@@ -164,22 +147,7 @@ def cabling(
 
 
 def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_hosts: int) -> Switches | None:
-    """The same leaves and spines for another number of GPU hosts; None if they cannot hold them.
-
-    Parameters
-    ----------
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    fabric : Cabling
-        The fabric of the design. [-]
-    gpu_hosts : int
-        GPU hosts to hold. [host]
-
-    Returns
-    -------
-    switches_for : Switches or None
-        How many of each. [-]
-    """
+    """The same leaves and spines for another number of GPU hosts; None if they cannot hold them."""
     held = fabric.switches
     if held is None or gpu_hosts == fabric.gpu_hosts:
         return held

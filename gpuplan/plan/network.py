@@ -92,22 +92,7 @@ def network_use(
     groups: Sequence[GroupPlan],
     pools: Sequence[Pool],
 ) -> NetworkUse:
-    """What the network does to every group that depends on it, and to the training job of the scenario.
-
-    Parameters
-    ----------
-    trail : Trail
-        Where the lines are recorded. [-]
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    groups, pools : sequences of GroupPlan and Pool
-        As they were placed. [-]
-
-    Returns
-    -------
-    network_use : NetworkUse
-        Shares of native speed, efficiency of training, rules of the vendor. [-]
-    """
+    """What the network does to every group that depends on it, and to the training job of the scenario."""
     by_id = {g.id: g for g in scenario.groups}
     remote = _remote(trail, scenario, catalog, groups, pools)
     training = []
@@ -251,15 +236,7 @@ class Carried:
 def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
     """What the network of a scenario carries of each preset, whoever its groups are.
 
-    Parameters
-    ----------
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-
-    Returns
-    -------
-    carried : tuple of Carried
-        One user alone on a link, and training on as many hosts as the training job of the scenario. [-]
+    One user alone on a link, and training on as many hosts as the training job of the scenario.
     """
     sections = ("network", "hardware", "training")
     plain = replace(

@@ -87,26 +87,7 @@ def power_use(
     fabric: Cabling | None,
     utilisation: Line,
 ) -> PowerUse | None:
-    """Power, heat and space of a design; None without GPU hosts.
-
-    Parameters
-    ----------
-    trail : Trail
-        Where the lines are recorded. [-]
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    pools : sequence of Pool
-        GPU hosts. [-]
-    fabric : Cabling or None
-        Adapters and switches. [-]
-    utilisation : Line
-        Share of their time that the GPUs are used. [-]
-
-    Returns
-    -------
-    power_use : PowerUse or None
-        Power, heat and space. [-]
-    """
+    """Power, heat and space of a design; None without GPU hosts."""
     hosts = [room.gpus for pool in pools for room in pool.rooms]
     if not hosts:
         return None

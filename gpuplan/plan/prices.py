@@ -191,18 +191,7 @@ def is_old(as_of: str, today: str) -> bool:
 
 @lru_cache(maxsize=8)
 def newest_price(catalog: Catalog) -> str:
-    """The last day that the newest price of the catalog is known from.
-
-    Parameters
-    ----------
-    catalog : Catalog
-        Prices and rentals. [-]
-
-    Returns
-    -------
-    newest_price : str
-        ISO day. [-]
-    """
+    """The ISO day that the newest price of the catalog is known from."""
     days = [row["as_of"] for table in ("prices", "rentals") for row in catalog.rows(table)]
     return max((day for day in days if len(day) == 10), default="2026-01-01")
 

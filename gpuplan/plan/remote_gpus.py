@@ -209,31 +209,8 @@ def remote_use(
 ) -> RemoteUse:
     """What the network of a scenario leaves of the speed of one preset.
 
-    Parameters
-    ----------
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    preset : Row
-        A row of ``network_workloads``. [-]
-    key, name : str
-        Id and name for the trail and the table. [-]
-    chosen : bool
-        Whether somebody chose the preset. [-]
-    users : int
-        Users whose transfers may meet on the link. [-]
-    gpu_share : float
-        Share of a GPU that one user has, at most 1. [-]
-    others : tuple of (float, float) or None
-        How many other users the link has of each kind, and what one needs in Gbit/s; None if they work like this one. [-]
-    on_host_gbit_s : float or None
-        What all users of one GPU host move on average; None if they are those of the link. [Gbit/s]
-    trail : Trail or None
-        Where the lines are recorded. [-]
-
-    Returns
-    -------
-    remote_use : RemoteUse
-        Low, typical and high share, verdict, and what would change it. [-]
+    ``others`` are (how many, what one needs in Gbit/s) for each kind of other user on the link, and ``on_host_gbit_s`` what
+    all users of a GPU host move on average; None if they work like this one, and are those of the link.
     """
     speed = gpu_speed(catalog, preset, scenario.hardware.gpu)
     native_s = native_time_s(catalog, preset, scenario.hardware.gpu, gpu_share)

@@ -605,18 +605,7 @@ def _in_percent(share: Fact) -> Fact:
 
 
 def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
-    """What TCP rate would make PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s, by network.
-
-    Parameters
-    ----------
-    scenario, catalog : Scenario, Catalog
-        The TCP rate of the design, and the figures. [-]
-
-    Returns
-    -------
-    claims : tuple of Claim
-        One for each preset that trains. [-]
-    """
+    """What TCP rate would make PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s, by network."""
     tcp = tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
     return _claims(
         catalog, *(float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value))
