@@ -203,17 +203,8 @@ def _profile_line(
     trail: Trail, scenario: Scenario, group: Group, profile: sharing.Profile, row: Row, most: int
 ) -> None:
     column = "max_per_gpu" if most == profile.max_per_gpu else "max_per_gpu_mixed"
-    count = Fact(
-        key=f"profiles/{profile.name}/{column}",
-        value=most,
-        unit="1",
-        low=None,
-        high=None,
-        basis=row.basis,
-        sources=row.sources,
-        locator=row.locator,
-        note=row.note,
-    )
+    key = f"profiles/{profile.name}/{column}"
+    count = Fact(key, most, "1", None, None, row.basis, row.sources, row.locator, row.note)
     at = f"groups.{group.id}"
     inputs: dict[str, Fact | Line] = {"gpus_each": scenario.fact(f"{at}.gpus_each"), "max_per_gpu": count}
     formula = "{gpus_each} GPU per VM: {value}, {max_per_gpu} of it on a GPU"

@@ -194,17 +194,8 @@ def inside_host_gb_s(catalog: Catalog, gpu: str) -> Fact:
 
 def row_fact(row: Row, column: str, unit: str) -> Fact:
     """A cell of a catalog row as a fact."""
-    return Fact(
-        f"{row.table}/{row.id}/{column}",
-        row[column],
-        unit,
-        None,
-        None,
-        row["basis"],
-        row["source"],
-        row["locator"] or "",
-        row["note"] or "",
-    )
+    key = f"{row.table}/{row.id}/{column}"
+    return Fact(key, row[column], unit, None, None, row.basis, row.sources, row.locator, row.note)
 
 
 def verdict_of(catalog: Catalog, kept: float) -> str:

@@ -106,17 +106,7 @@ class PriceList:
             fact = self._scenario.fact(f"prices.{known}")
             origin = self._scenario.origin(f"prices.{known}")
             as_of = origin.as_of or self.as_of
-            fact = Fact(
-                fact.key,
-                fact.value,
-                self.currency,
-                None,
-                None,
-                fact.basis,
-                fact.sources,
-                fact.locator,
-                fact.note,
-            )
+            fact = replace(fact, unit=self.currency, low=None, high=None)
             found = Price(key, name, per, fact, as_of, True, is_old(as_of, self.as_of))
         else:
             row = self._rows[known]
@@ -212,18 +202,7 @@ def stated_or(scenario: Scenario, path: str, otherwise: Fact) -> Fact:
     """What the scenario states at a path, else another fact."""
     if scenario.get(path) is None:
         return otherwise
-    stated = scenario.fact(path)
-    return Fact(
-        stated.key,
-        stated.value,
-        otherwise.unit,
-        None,
-        None,
-        stated.basis,
-        stated.sources,
-        stated.locator,
-        stated.note,
-    )
+    return replace(scenario.fact(path), unit=otherwise.unit, low=None, high=None)
 
 
 def catalog_factor(catalog: Catalog, name: str) -> Fact:
