@@ -239,11 +239,11 @@ def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
     own = scenario.hardware
     if alike and own.server == candidate.server and candidate.gpus_per_host <= own.gpus_per_host:
         return ""
-    trial = replace(
+    tried = replace(
         scenario,
         hardware=replace(
             own, gpu=candidate.gpu, server=candidate.server, gpus_per_host=candidate.gpus_per_host
         ),
     )
-    limit, why = server_gpu_limit(trial, catalog)
+    limit, why = server_gpu_limit(tried, catalog)
     return capital(why) if limit is None or candidate.gpus_per_host > limit else ""

@@ -175,7 +175,7 @@ def busiest_mix(plan: Plan, pool_id: str) -> Mix:
     for pool in plan.hours:
         if pool.pool == pool_id and plan.scenario.demand.rule in RISKS:
             return pool.needed[pool.chosen].mix
-    target = risk_target(plan.scenario)
+    target = sizing_target(plan.scenario)
     several = pool_mixes(plan)[pool_id]
     if not several[1:]:
         return several[0]
@@ -227,7 +227,7 @@ class Methods:
     """Which method to believe: ``closed`` or ``bursty``."""
 
 
-def risk_target(scenario: Scenario) -> Target:
+def sizing_target(scenario: Scenario) -> Target:
     """The target that is studied: that of the scenario, and the chance of waiting where the scenario accepts no risk."""
     target = Target.of(scenario)
     return target if target.rule in RISKS else replace(target, rule="wait")
@@ -236,7 +236,7 @@ def risk_target(scenario: Scenario) -> Target:
 def methods(plan: Plan, pool_id: str) -> Methods:
     """GPUs for the busiest mix of a pool by each method, beside each other."""
     scenario, catalog = plan.scenario, plan.catalog
-    target = risk_target(scenario)
+    target = sizing_target(scenario)
     mix = busiest_mix(plan, pool_id)
     odds = odds_of(mix, target)
     gpus = gpus_without_spare(next(p for p in plan.pools if p.id == pool_id))

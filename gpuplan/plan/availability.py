@@ -218,7 +218,7 @@ def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, 
         host_failures=asked,
         maintenance_failure_accepted=accepted,
     )
-    if pool.varied:
+    if pool.mixed:
         there = pool.rooms[: pool.existing_hosts]
         placed = placed_mixed(pool.requests, pool.new_room, there, spare.value)
         formula = "placed again so that any {hosts_lost} of {value_u} may be lost"

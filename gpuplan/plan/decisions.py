@@ -154,7 +154,7 @@ def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
     demand = f"{amount(pool.gpus_demanded, 'GPU')} of demand"
     proof = {
         "volume": f"A placement on {hosts} exists; fewer have too little of what the VMs need."
-        if pool.varied
+        if pool.mixed
         else f"{_one_fewer(pool)}Every VM was placed on {hosts}.",
         "large": f"A placement on {hosts} exists; VMs that are too large to share a host rule out fewer.",
         "programme": f"A placement on {hosts} exists; no way to fill the hosts does with fewer.",
@@ -210,7 +210,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
             keys,
             sources,
         )
-    if any(pool.varied for pool in pools):
+    if any(pool.mixed for pool in pools):
         more = sum(pool.hosts_for_failures for pool in pools)
         also = "" if accepted else ", also while one is in maintenance"
         return Found(
