@@ -243,29 +243,19 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     chosen = method_of(replace(scenario, demand=replace(scenario.demand, rule=target.rule)))
     answers = []
     for method in ("closed", "poisson", "bursty"):
-        if not odds.asks or not odds.known(method):
-            answers.append(MethodAnswer(method, None, None, None, None, None, None, None, method == chosen))
-            continue
-        if method != "bursty":
-            answers.append(
-                MethodAnswer(
-                    method,
-                    odds.least(method),
-                    None,
-                    None,
-                    odds.chance(gpus, method),
-                    None,
-                    None,
-                    None,
-                    method == chosen,
-                )
-            )
-            continue
-        z = peakedness_range(scenario, catalog, odds)
-        low, value, high = (odds.least(method, each) for each in z)
-        chances = [odds.chance(gpus, method, each) for each in z]
+        known = bool(odds.asks) and odds.known(method)
+        z = peakedness_range(scenario, catalog, odds) if known and method == "bursty" else None
+        counts: list[int | None] = [None] * 3
+        chances: list[float | None] = [None] * 3
+        if z:
+            counts = [odds.least(method, each) for each in z]
+            chances = [odds.chance(gpus, method, each) for each in z]
+        elif known:
+            counts[1], chances[1] = odds.least(method), odds.chance(gpus, method)
+        low, value, high = counts
+        low_chance, chance, high_chance = chances
         answers.append(
-            MethodAnswer(method, value, low, high, chances[1], chances[0], chances[2], z, method == chosen)
+            MethodAnswer(method, value, low, high, chance, low_chance, high_chance, z, method == chosen)
         )
     jobs = any(not ask.people for ask in odds.asks)
     believe = "bursty" if jobs else "closed"
