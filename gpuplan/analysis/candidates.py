@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog
@@ -177,7 +176,6 @@ def _year(gpu: str, catalog: Catalog) -> int:
     return int(str(catalog.gpus[gpu].value("launched") or "2025")[:4])
 
 
-@lru_cache(maxsize=4096)
 def _most(gpu: str, server: str, catalog: Catalog) -> int:
     """Most GPUs of a board that a server is known to hold; 0 if none."""
     bare = Scenario()

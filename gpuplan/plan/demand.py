@@ -172,7 +172,7 @@ def shaped(scenario: Scenario, catalog: Catalog, peaks: Mapping[str, GroupDemand
         )
         for group in scenario.groups
     ]
-    plans = with_pools(scenario, plans)
+    plans = with_pools(scenario, catalog, plans)
     requests = group_requests(Trail(), scenario, catalog, plans)
     if problems := request_problems(scenario, requests):
         raise ScenarioError(problems)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import derived, weakest
@@ -212,17 +211,6 @@ def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
 
     One user alone on a link, and training on as many hosts as the training job of the scenario.
     """
-    sections = ("network", "hardware", "training")
-    plain = replace(
-        Scenario(),
-        origins=tuple((path, origin) for path, origin in scenario.origins if path.split(".")[0] in sections),
-        **{section: scenario.get(section) for section in sections},
-    )
-    return _carried(plain, catalog)
-
-
-@lru_cache(maxsize=64)
-def _carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
     given, note = scenario.training, "hosts of the training job, at least two"
     hosts = derived("network.carried/hosts", max(2, given.hosts), "host", note)
     per_host = given.gpus_per_host or scenario.hardware.gpus_per_host

@@ -179,7 +179,6 @@ def is_old(as_of: str, today: str) -> bool:
     return as_of + "-12-31"[len(as_of) - 4 :] < year_ago
 
 
-@lru_cache(maxsize=8)
 def newest_price(catalog: Catalog) -> str:
     """The ISO day that the newest price of the catalog is known from."""
     days = [row["as_of"] for table in ("prices", "rentals") for row in catalog.rows(table)]

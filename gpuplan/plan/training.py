@@ -261,13 +261,6 @@ def curve(
     scenario: Scenario, catalog: Catalog, job: Job, *, chosen: bool = True, hosts: Sequence[int] = HOSTS
 ) -> Curve:
     """Throughput and efficiency over hosts with the network of a scenario."""
-    bare = Scenario(network=scenario.network, training=scenario.training)
-    return _curve(bare, catalog, job, chosen, tuple(hosts))
-
-
-@lru_cache(maxsize=256)
-def _curve(scenario: Scenario, catalog: Catalog, job: Job, chosen: bool, hosts: tuple[int, ...]) -> Curve:
-    """The same by what it depends on: another link leaves the curves of the others as they are."""
     steps = []
     for count in hosts:
         low, typical, high = efficiency_range(scenario, catalog, job, count)
@@ -382,7 +375,9 @@ def training_use(
     )
 
 
-@lru_cache(maxsize=256)
+@lru_cache(
+    maxsize=256
+)  # candidates that differ elsewhere share it: without it `explore` takes a seventh longer
 def _trained(
     scenario: Scenario, catalog: Catalog, job: Job, hosts: int
 ) -> tuple[tuple[float, float, float], float, int, tuple[str, ...]]:
@@ -605,14 +600,7 @@ def _in_percent(share: Fact) -> Fact:
 def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
     """What TCP rate would make PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s, by network."""
     tcp = tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
-    return _claims(
-        catalog, *(float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value))
-    )
-
-
-@lru_cache(maxsize=64)
-def _claims(catalog: Catalog, *rates: float) -> tuple[Claim, ...]:
-    """The same at these TCP rates: typical, high, low. [Gbit/s]"""
+    rates = [float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value)]
     found = []
     for preset in catalog.rows("network_workloads"):
         if preset["phase"] != "training" or not preset["neural_network"]:
