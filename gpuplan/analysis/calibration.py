@@ -132,18 +132,7 @@ class Errors:
 
 
 def fitted_values(catalog: Catalog) -> dict[str, dict[str, float]]:
-    """The parameters of the network models as the catalog has them.
-
-    Parameters
-    ----------
-    catalog : Catalog
-        The catalog. [-]
-
-    Returns
-    -------
-    fitted_values : dict of str to dict
-        Item of the assumptions -> parameter -> value. [-]
-    """
+    """The parameters of the network models as the catalog has them: item of the assumptions -> parameter -> value."""
     found = {}
     for area, item in ITEMS.items():
         facts = catalog.assumptions[item]
@@ -155,20 +144,7 @@ def fitted_values(catalog: Catalog) -> dict[str, dict[str, float]]:
 
 
 def points(catalog: Catalog, values: Values | None = None) -> tuple[Point, ...]:
-    """Every published time of training and remoting beside its prediction.
-
-    Parameters
-    ----------
-    catalog : Catalog
-        The measurements. [-]
-    values : mapping or None
-        Parameters as ``fitted_values`` gives them; None for those of the catalog. [-]
-
-    Returns
-    -------
-    points : tuple of Point
-        In the order of the tables. [-]
-    """
+    """Every published time of training and remoting beside its prediction, by the catalog's parameters unless others are given."""
     values = fitted_values(catalog) if values is None else values
     found: list[Point | None] = [
         _training_point(catalog, row, values) for row in catalog.rows("training_times")
@@ -178,20 +154,7 @@ def points(catalog: Catalog, values: Values | None = None) -> tuple[Point, ...]:
 
 
 def errors(found: Iterable[Point], *, by_series: bool = False) -> tuple[Errors, ...]:
-    """Mean and largest error of each area, or of each series in it.
-
-    Parameters
-    ----------
-    found : iterable of Point
-        Points. [-]
-    by_series : bool
-        Whether each series is counted by itself. [-]
-
-    Returns
-    -------
-    errors : tuple of Errors
-        One for each area (and series) that has points. [-]
-    """
+    """Mean and largest error of each area, or of each series in it."""
     kept: dict[tuple[str, str], list[float]] = {}
     for point in found:
         kept.setdefault((point.area, point.series if by_series else ""), []).append(point.error)

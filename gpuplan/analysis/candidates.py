@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from gpuplan.catalog import Catalog
@@ -118,18 +117,6 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
 
     Boards that replace the one asked for, those with a price and then the nearest in age first; for them the server asked
     for and the roomiest of each kind; numbers of GPUs that hold the largest VM; the usual links; one and two failures.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The customer's question. [-]
-    catalog : Catalog
-        Hardware, software, rules and their sources. [-]
-
-    Returns
-    -------
-    default_space : Space
-        Some hundred candidates, the design as it stands among them. [-]
     """
     own = asked(scenario)
     gpus = _boards(scenario, catalog)
@@ -189,7 +176,6 @@ def _year(gpu: str, catalog: Catalog) -> int:
     return int(str(catalog.gpus[gpu].value("launched") or "2025")[:4])
 
 
-@lru_cache(maxsize=4096)
 def _most(gpu: str, server: str, catalog: Catalog) -> int:
     """Most GPUs of a board that a server is known to hold; 0 if none."""
     bare = Scenario()
@@ -251,11 +237,11 @@ def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
     own = scenario.hardware
     if alike and own.server == candidate.server and candidate.gpus_per_host <= own.gpus_per_host:
         return ""
-    trial = replace(
+    tried = replace(
         scenario,
         hardware=replace(
             own, gpu=candidate.gpu, server=candidate.server, gpus_per_host=candidate.gpus_per_host
         ),
     )
-    limit, why = server_gpu_limit(trial, catalog)
+    limit, why = server_gpu_limit(tried, catalog)
     return capital(why) if limit is None or candidate.gpus_per_host > limit else ""

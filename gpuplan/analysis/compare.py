@@ -40,23 +40,7 @@ class Comparison:
 
 
 def compare_plans(plans: Sequence[Plan]) -> Comparison:
-    """Two to four plans in columns.
-
-    Parameters
-    ----------
-    plans : sequence of Plan
-        The plans; the others are compared with the first. [-]
-
-    Returns
-    -------
-    compare_plans : Comparison
-        Inputs that differ, results, and what differs in words. [-]
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two or more than four.
-    """
+    """Two to four plans in columns, the others compared with the first; a ValueError if they are fewer or more."""
     if not FEWEST <= len(plans) <= MOST:
         raise ValueError(
             f"plans has {len(plans)}; from {FEWEST} to {MOST} can be compared with each other at once"

@@ -175,7 +175,7 @@ def busiest_mix(plan: Plan, pool_id: str) -> Mix:
     for pool in plan.hours:
         if pool.pool == pool_id and plan.scenario.demand.rule in RISKS:
             return pool.needed[pool.chosen].mix
-    target = risk_target(plan.scenario)
+    target = sizing_target(plan.scenario)
     several = pool_mixes(plan)[pool_id]
     if not several[1:]:
         return several[0]
@@ -227,7 +227,7 @@ class Methods:
     """Which method to believe: ``closed`` or ``bursty``."""
 
 
-def risk_target(scenario: Scenario) -> Target:
+def sizing_target(scenario: Scenario) -> Target:
     """The target that is studied: that of the scenario, and the chance of waiting where the scenario accepts no risk."""
     target = Target.of(scenario)
     return target if target.rule in RISKS else replace(target, rule="wait")
@@ -236,36 +236,26 @@ def risk_target(scenario: Scenario) -> Target:
 def methods(plan: Plan, pool_id: str) -> Methods:
     """GPUs for the busiest mix of a pool by each method, beside each other."""
     scenario, catalog = plan.scenario, plan.catalog
-    target = risk_target(scenario)
+    target = sizing_target(scenario)
     mix = busiest_mix(plan, pool_id)
     odds = odds_of(mix, target)
     gpus = gpus_without_spare(next(p for p in plan.pools if p.id == pool_id))
     chosen = method_of(replace(scenario, demand=replace(scenario.demand, rule=target.rule)))
     answers = []
     for method in ("closed", "poisson", "bursty"):
-        if not odds.asks or not odds.known(method):
-            answers.append(MethodAnswer(method, None, None, None, None, None, None, None, method == chosen))
-            continue
-        if method != "bursty":
-            answers.append(
-                MethodAnswer(
-                    method,
-                    odds.least(method),
-                    None,
-                    None,
-                    odds.chance(gpus, method),
-                    None,
-                    None,
-                    None,
-                    method == chosen,
-                )
-            )
-            continue
-        z = peakedness_range(scenario, catalog, odds)
-        low, value, high = (odds.least(method, each) for each in z)
-        chances = [odds.chance(gpus, method, each) for each in z]
+        known = bool(odds.asks) and odds.known(method)
+        z = peakedness_range(scenario, catalog, odds) if known and method == "bursty" else None
+        counts: list[int | None] = [None] * 3
+        chances: list[float | None] = [None] * 3
+        if z:
+            counts = [odds.least(method, each) for each in z]
+            chances = [odds.chance(gpus, method, each) for each in z]
+        elif known:
+            counts[1], chances[1] = odds.least(method), odds.chance(gpus, method)
+        low, value, high = counts
+        low_chance, chance, high_chance = chances
         answers.append(
-            MethodAnswer(method, value, low, high, chances[1], chances[0], chances[2], z, method == chosen)
+            MethodAnswer(method, value, low, high, chance, low_chance, high_chance, z, method == chosen)
         )
     jobs = any(not ask.people for ask in odds.asks)
     believe = "bursty" if jobs else "closed"

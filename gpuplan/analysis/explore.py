@@ -44,36 +44,10 @@ def explore(
 ) -> Exploration:
     """All candidates of a space planned, ranked and sorted out.
 
-    What no server holds, or no VM fits, stands once among the rejected, whatever its sharing, link and failures.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The customer's question. [-]
-    catalog : Catalog
-        Hardware, software, rules and their sources. [-]
-    space : Space or None
-        What is combined; None for the default. [-]
-    workers : int
-        Processes that plan; 0 for as many as there are cores, 1 for this one alone. [-]
-    engine : str
-        ``processes`` on this machine, or ``dask`` on an existing cluster. [-]
-    scheduler : str
-        Address of the scheduler of that cluster. [-]
-    progress : callable or None
-        Told how many of how many candidates are done. [-]
-    folders : sequence of str or Path
-        Folders with rows of the user's own; those of the catalog if empty. [-]
-
-    Returns
-    -------
-    explore : Exploration
-        Winner, ranking, frontier, and what is out with its reasons. [-]
-
-    Raises
-    ------
-    ValueError
-        If there is no such engine, or dask is not installed, or it is given no scheduler.
+    What no server holds, or no VM fits, stands once among the rejected, whatever its sharing, link and failures. ``space`` is
+    the default one if None; ``workers`` processes plan it, 0 for as many as there are cores; ``engine`` is ``processes``, or
+    ``dask`` on the cluster at ``scheduler``; ``progress`` is told how many of how many are done; ``folders`` hold rows of the
+    user's own. A ValueError if dask is not installed or has no scheduler, or there is no such engine.
     """
     own = asked(scenario)
     wanted = tuple(

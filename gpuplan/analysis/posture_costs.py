@@ -37,15 +37,7 @@ class PostureCost:
 def posture_costs(plan: Plan) -> tuple[PostureCost, ...]:
     """N+0, N+1, N+2 and the chosen posture, each planned again, with the price of each hour of risk that it removes.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-
-    Returns
-    -------
-    posture_costs : tuple of PostureCost
-        Fewest failures first; what cannot be planned is left out. [-]
+    Fewest failures first; what cannot be planned is left out.
     """
     chosen = plan.scenario.availability.host_failures
     found: list[PostureCost] = []

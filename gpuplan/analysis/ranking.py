@@ -53,22 +53,7 @@ class Option:
 
 
 def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
-    """One candidate, planned.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The customer's question. [-]
-    catalog : Catalog
-        Hardware, software, rules and their sources. [-]
-    candidate : Candidate
-        The design to try. [-]
-
-    Returns
-    -------
-    assess : Option
-        What it costs and does, or why it is out. [-]
-    """
+    """One candidate, planned."""
     if why := unfit(scenario, catalog, candidate):
         return Option(candidate, candidate.label(catalog), reasons=(why,))
     try:
@@ -133,6 +118,13 @@ def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
 
 def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
     """Why a design does not do what is asked; ``chosen`` has the modes that the customer has not decided on."""
+    yield from _without_gpu(plan, chosen)
+    yield from _slow_over_network(plan)
+    yield from _not_to_build(plan)
+
+
+def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
+    """VMs without a GPU, now or after a failure."""
     if not plan.pools and not plan.totals.unplaced_vms:
         yield "Nobody asks for a GPU."
     for group in plan.groups:
@@ -144,18 +136,24 @@ def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> It
     lost = plan.totals.unplaced_vms_after_failure - plan.totals.unplaced_vms
     if lost and plan.scenario.availability.host_failures:
         yield f"After the loss of a host {amount(lost, 'VM')} have no GPU"
+
+
+def _slow_over_network(plan: Plan) -> Iterator[str]:
+    """Groups whose work the link does not carry."""
+    link = f"{plan.scenario.network.link_gbit_s} Gbit/s do not carry"
     for use in plan.network.remote:
         if use.verdict == "bad":
-            yield (
-                f"{use.name}: {plan.scenario.network.link_gbit_s} Gbit/s do not carry the work, of whose native speed "
-                f"{percent(use.kept)} is left"
-            )
+            yield f"{use.name}: {link} the work, of whose native speed {percent(use.kept)} is left"
     for job in plan.network.training[:-1]:
         if job.verdict == "bad":
             yield (
-                f"{job.name}: {plan.scenario.network.link_gbit_s} Gbit/s do not carry its training across {job.hosts} hosts, which "
+                f"{job.name}: {link} its training across {job.hosts} hosts, which "
                 f"reaches {percent(job.efficiency)} of what its GPUs do alone"
             )
+
+
+def _not_to_build(plan: Plan) -> Iterator[str]:
+    """A host that no rack takes, and a GPU that no source says can be shared."""
     if plan.power is not None and not plan.power.racks:
         limit = next(i.value for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
         yield (
@@ -227,18 +225,7 @@ def _distinct(options: Sequence[Option]) -> list[Option]:
 
 
 def frontier(options: Sequence[Option]) -> tuple[Option, ...]:
-    """Those that no other beats in net present cost, hours short of hosts and waiting at once, in the same order.
-
-    Parameters
-    ----------
-    options : sequence of Option
-        Priced options. [-]
-
-    Returns
-    -------
-    frontier : tuple of Option
-        Options for each of which every other is worse in one of the three, or equal in all. [-]
-    """
+    """Those that no other beats in net present cost, hours short of hosts and waiting at once, in the same order."""
     kept: list[tuple[float, ...]] = []
     for each in sorted({_aims(option) for option in options}):
         if not any(all(a <= b for a, b in zip(other, each, strict=True)) for other in kept):
@@ -312,20 +299,7 @@ def _notes(
 
 
 def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[str, ...]:
-    """Why an option is not the winner, in sentences.
-
-    Parameters
-    ----------
-    option, winner : Option
-        The one that is asked about, and the winner; None if there is none. [-]
-    scenario : Scenario
-        The customer's question. [-]
-
-    Returns
-    -------
-    why_not : tuple of str
-        What is against it, what is for it last; empty for the winner itself. [-]
-    """
+    """Why an option is not the winner, in sentences: what is against it, what is for it last; none for the winner itself."""
     if option.reasons:
         return option.reasons
     found = [f"no price of {name} is known" for name in option.unpriced]
@@ -334,51 +308,52 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
     wanted = scenario.availability.host_failures
     if option.candidate.host_failures < wanted:
         found.append(f"tolerates {option.candidate.host_failures} host failures, and {wanted} are asked for")
-    against: list[str] = []
-    pro: list[str] = []
+    found += _cost_apart(option, winner)
+    against, pro = _measured_apart(option, winner)
+    return (*found, *against, *(f"but {text}" for text in pro))
+
+
+def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
+    """What an option costs beside the winner, and what the cost of only one of them counts."""
     if not option.unpriced and option.net_present is not None and winner.net_present:
         dearer = option.net_present / winner.net_present - 1
         if abs(dearer) >= 0.0005:
-            found.append(f"costs {_share(abs(dearer))} {'more' if dearer > 0 else 'less'}")
+            yield f"costs {_share(abs(dearer))} {'more' if dearer > 0 else 'less'}"
         else:
-            found.append(
-                "costs the same; then the design as it stands comes first, fewer hosts, the chosen link, the name"
-            )
-    less = [name for name in winner.excludes if name not in option.excludes]
-    if less:
-        found.append(f"counts what the winner leaves out ({'; '.join(less)})")
-    more = [name for name in option.excludes if name not in winner.excludes]
-    if more:
-        found.append(f"leaves out {'; '.join(more)}")
-    for mine, best, worse, better, unit, least in (
-        (option.hosts, winner.hosts, "takes {} more", "takes {} fewer", "host", 1),
-        (
-            option.short_h,
-            winner.short_h,
-            "is short of hosts {} a year more",
-            "is short of hosts {} a year less",
-            "h",
-            0.1,
-        ),
-        (
-            option.waiting_pct,
-            winner.waiting_pct,
-            "{} more of the requests wait",
-            "{} fewer of the requests wait",
-            "percentage point",
-            0.1,
-        ),
-        (option.peak_w, winner.peak_w, "draws {} more at its peak", "draws {} less at its peak", "W", 100),
-        (option.racks, winner.racks, "takes {} more", "takes {} fewer", "rack", 1),
-    ):
+            yield "costs the same; then the design as it stands comes first, fewer hosts, the chosen link, the name"
+    if less := [name for name in winner.excludes if name not in option.excludes]:
+        yield f"counts what the winner leaves out ({'; '.join(less)})"
+    if more := [name for name in option.excludes if name not in winner.excludes]:
+        yield f"leaves out {'; '.join(more)}"
+
+
+MEASURED = (
+    ("hosts", "takes {} more", "takes {} fewer", "host", 1),
+    ("short_h", "is short of hosts {} a year more", "is short of hosts {} a year less", "h", 0.1),
+    ("waiting_pct", "{} more of the requests wait", "{} fewer of the requests wait", "percentage point", 0.1),
+    ("peak_w", "draws {} more at its peak", "draws {} less at its peak", "W", 100),
+    ("racks", "takes {} more", "takes {} fewer", "rack", 1),
+)
+"""What two options are compared by: figure, how more and less of it is said, unit, least difference that is worth saying."""
+
+
+def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str]]:
+    """In what an option is worse than the winner, and in what it is better."""
+    worse: list[str] = []
+    better: list[str] = []
+    for name, more, less, unit, least in MEASURED:
+        mine, best = getattr(option, name), getattr(winner, name)
         if mine is None or best is None or abs(mine - best) < least:
             continue
         if unit == "W" and option.powerless != winner.powerless:
             continue
         apart = float(f"{abs(mine - best):.2g}")
         said = amount(apart, unit) + "s" * (unit == "rack" and apart > 1)
-        (against if mine > best else pro).append((worse if mine > best else better).format(said))
-    return (*found, *against, *(f"but {text}" for text in pro))
+        if mine > best:
+            worse.append(more.format(said))
+        else:
+            better.append(less.format(said))
+    return worse, better
 
 
 def _share(value: float) -> str:

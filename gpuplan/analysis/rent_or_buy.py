@@ -81,17 +81,7 @@ def _offer(row: Row, rate: float) -> RentRow:
 def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
     """The design bought against its GPU-hours rented; None if nobody is known to rent out this GPU.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    term : str
-        How it is rented; where nobody offers it like that, the way that binds least. [-]
-
-    Returns
-    -------
-    rent_or_buy : RentOrBuy or None
-        Yearly cash of both, what they are worth today, and where they cross. [-]
+    Where nobody offers the term, the one that binds least counts.
     """
     if term not in TERMS:
         raise ValueError(f"term is {term!r}; it must be one of {', '.join(TERMS)}")

@@ -73,19 +73,8 @@ def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
     """Every input whose range is known, planned at both ends, the one that moves the cost most first.
 
     A range is that of the scenario, else that of the catalog for prices and factors in use, else the planning range for
-    what is demanded. Inputs that move neither cost nor hosts are left out unless the scenario states their range.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    progress : callable or None
-        Told how many of how many inputs are done. [-]
-
-    Returns
-    -------
-    tornado : tuple of Bar
-        Empty for a plan without hosts. [-]
+    what is demanded. Inputs that move neither cost nor hosts are left out unless the scenario states their range;
+    a plan without hosts has no bars. ``progress`` is told how many of how many inputs are done.
     """
     if plan.costs is None:
         return ()
@@ -309,18 +298,7 @@ REACH = 4
 
 
 def thresholds(plan: Plan) -> tuple[Threshold, ...]:
-    """How much each input of the demand may change until the number of hosts does.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-
-    Returns
-    -------
-    thresholds : tuple of Threshold
-        People and their active share by group, the stated total, and the accepted chance. [-]
-    """
+    """How much people and their active share by group, the stated total and the accepted chance may change until the hosts do."""
     scenario = plan.scenario
     paths = [
         f"groups.{group.id}.{name}"

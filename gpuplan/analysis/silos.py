@@ -157,16 +157,6 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
 
     A stated total and hosts already there are left aside. So is what the design has once, however its
     GPUs are divided: storage, management and compute hosts, boards on the shelf.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-
-    Returns
-    -------
-    silo_costs : SiloCosts or None
-        Money, hosts and GPUs of each silo, of all, and of the pool. [-]
     """
     given = plan.scenario.cost
     bare = replace(given, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)

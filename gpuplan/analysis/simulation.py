@@ -1,4 +1,4 @@
-"""Trial: a plan's people and jobs simulated on its own hosts, with its placement policy."""
+"""Simulation: a plan's people and jobs on its own hosts, with its placement policy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpuplan.analysis.demand import busiest_mix, risk_target, week_demand
+from gpuplan.analysis.demand import busiest_mix, sizing_target, week_demand
 from gpuplan.models.demand.arrivals import Stream
 from gpuplan.models.demand.simulation import Estimate, Outcome, Progress, Simulated, simulate
 from gpuplan.models.placement import Request
@@ -25,7 +25,7 @@ WHEN = ("busiest", "week")
 
 
 @dataclass(frozen=True)
-class Trial:
+class PoolSimulation:
     """What a simulation of one pool found with so many of its hosts."""
 
     pool: str
@@ -41,7 +41,7 @@ class Trial:
     """Of its 95 % interval."""
 
 
-def trial_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
+def request_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
     """The groups of a pool as streams of requests; people with different chances to be active are streams of their own."""
     requests = _requests(plan)
     asks = {ask.group: ask for ask in busiest_mix(plan, pool_id).asks}
@@ -108,7 +108,7 @@ def _pool(plan: Plan, pool_id: str) -> Pool:
     return next(p for p in plan.pools if p.id == pool_id)
 
 
-def trial(
+def simulate_pool(
     plan: Plan,
     pool_id: str,
     *,
@@ -117,37 +117,13 @@ def trial(
     when: str = "busiest",
     seed: int = 1,
     progress: Callable[[Progress], bool] | None = None,
-) -> Trial:
-    """Simulate a pool with so many of its hosts, or more of the new ones, of which some are down.
+) -> PoolSimulation:
+    """Simulate a pool with so many hosts (None: those of the plan), ``down`` of which, those with most GPUs, are down all the time.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    pool_id : str
-        Id of the pool. [-]
-    hosts : int or None
-        Hosts; those of the plan if None. [host]
-    down : int
-        Hosts that are down all the time, those with most GPUs. [host]
-    when : str
-        ``busiest`` or ``week``. [-]
-    seed : int
-        Where the random numbers start. [-]
-    progress : callable or None
-        Called now and then; it ends the simulation by returning False. [-]
-
-    Returns
-    -------
-    trial : Trial
-        Waits and denials with their intervals. [-]
-
-    Raises
-    ------
-    ValueError
-        If a request does not fit on these hosts at all.
+    ``progress`` is called now and then and ends the simulation by returning False. A ValueError if a request does not fit
+    on these hosts at all.
     """
-    pool, target = _pool(plan, pool_id), risk_target(plan.scenario)
+    pool, target = _pool(plan, pool_id), sizing_target(plan.scenario)
     if (hosts is not None and hosts < 1) or down < 0:
         raise ValueError(f"hosts is {hosts}, down {down}: must be at least 1, and at least 0")
     gpus = [room.gpus for room in pool.rooms]
@@ -155,7 +131,7 @@ def trial(
         gpus = [*gpus[:hosts], *([pool.new_room.gpus] * (hosts - len(gpus)))]
     up = sorted(gpus, reverse=True)[down:]
     found = simulate(
-        trial_streams(plan, pool_id, when),
+        request_streams(plan, pool_id, when),
         hosts=up,
         policy=plan.scenario.platform.assignment,
         longest_wait_h=0.0 if target.rule == "turned-away" else math.inf,
@@ -164,7 +140,7 @@ def trial(
         progress=progress,
     )
     worst = _worst(found, target)
-    return Trial(pool_id, len(up), sum(up), down, when, target, found, worst[0], worst[1])
+    return PoolSimulation(pool_id, len(up), sum(up), down, when, target, found, worst[0], worst[1])
 
 
 def _worst(found: Simulated, target: Target) -> tuple[float, float | None]:
@@ -216,15 +192,15 @@ def _together(parts: Sequence[Outcome]) -> Outcome:
     return replace(parts[0], **merged)
 
 
-def trial_hosts(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, ...]:
+def hosts_to_simulate(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, ...]:
     """Numbers of hosts to simulate for a curve: around those of the plan, as few as can hold the largest request."""
     pool = _pool(plan, pool_id)
     least = max(1, pool.existing_hosts)
     return tuple(range(max(least, pool.hosts_for_demand - around), pool.hosts + around + 1))
 
 
-def trial_dict(result: Trial) -> dict[str, Any]:
-    """A trial as plain JSON values."""
+def simulation_dict(result: PoolSimulation) -> dict[str, Any]:
+    """A simulation as plain JSON values."""
 
     def outcome(one: Outcome) -> dict[str, Any]:
         return {

@@ -50,22 +50,8 @@ class _Pair(NamedTuple):
 def to_win(scenario: Scenario, catalog: Catalog, winner: Option, other: Option) -> tuple[Condition, ...]:
     """What one input would have to be, everything else as it is, for another design to cost as little as the winner.
 
-    Every answer is checked by planning both again.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The customer's question. [-]
-    catalog : Catalog
-        Hardware, software, rules and their sources. [-]
-    winner, other : Option
-        The cheapest design, and the one that is to become it. [-]
-
-    Returns
-    -------
-    to_win : tuple of Condition
-        Prices, discounts, licences, years and the discount rate; the failures to tolerate where it is cheaper already but
-        tolerates too few; empty if one of the two cannot be planned, or they cost the same. [-]
+    Every answer is checked by planning both again: prices, discounts, licences, years and the discount rate; only the
+    failures to tolerate where the other is cheaper already but tolerates too few. Empty if one of the two cannot be planned.
     """
     duel = _Duel(scenario, catalog, winner.candidate, other.candidate)
     now = duel.planned()

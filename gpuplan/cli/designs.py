@@ -7,7 +7,13 @@ from collections.abc import Iterator
 
 from gpuplan.analysis.compare import FEWEST, MOST, compare_plans
 from gpuplan.analysis.sensitivity import thresholds, tornado
-from gpuplan.analysis.simulation import WHEN, Trial, trial, trial_dict, trial_hosts
+from gpuplan.analysis.simulation import (
+    WHEN,
+    PoolSimulation,
+    hosts_to_simulate,
+    simulate_pool,
+    simulation_dict,
+)
 from gpuplan.catalog import Catalog
 from gpuplan.cli.options import (
     catalog_of,
@@ -153,11 +159,11 @@ def run_demand(args: argparse.Namespace) -> int:
     return print_answer(args, demand_dict, demand_text, plan, trials)
 
 
-def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[Trial]:
+def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulation]:
     """Simulations, one for each pool and number of hosts; with ``--progress`` told as they go."""
     runs: list[tuple[str, int | None]] = []
     for pool in plan.pools:
-        around = trial_hosts(plan, pool.id, args.around) if args.around else (None,)
+        around = hosts_to_simulate(plan, pool.id, args.around) if args.around else (None,)
         runs += [(pool.id, count) for count in args.hosts or around]
     for at, (pool_id, count) in enumerate(runs):
 
@@ -166,7 +172,7 @@ def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[Trial]:
             return tell_progress(args, done=done, requests=progress.requests)
 
         try:
-            found = trial(
+            found = simulate_pool(
                 plan, pool_id, hosts=count, down=args.down, when=args.when, seed=args.seed, progress=tell
             )
         except ValueError as error:
@@ -174,5 +180,5 @@ def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[Trial]:
                 continue  # too few for the largest request: the curve begins later
             raise refusal(f"cannot simulate {pool_id}: {error}") from None
         if args.progress:
-            tell_progress(args, done=(at + 1) / len(runs), trial=trial_dict(found))
+            tell_progress(args, done=(at + 1) / len(runs), trial=simulation_dict(found))
         yield found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Fact, derived
@@ -142,7 +141,7 @@ def allocate(
     return GroupPlan(
         id=group.id,
         name=group.name,
-        letter=_letter(scenario, catalog, group),
+        letter="",
         use_case=str(use_case["name"]),
         mode=chosen.mode,
         reasons=tuple(reason(code) for code in chosen.reasons),
@@ -203,17 +202,8 @@ def _profile_line(
     trail: Trail, scenario: Scenario, group: Group, profile: sharing.Profile, row: Row, most: int
 ) -> None:
     column = "max_per_gpu" if most == profile.max_per_gpu else "max_per_gpu_mixed"
-    count = Fact(
-        key=f"profiles/{profile.name}/{column}",
-        value=most,
-        unit="1",
-        low=None,
-        high=None,
-        basis=row.basis,
-        sources=row.sources,
-        locator=row.locator,
-        note=row.note,
-    )
+    key = f"profiles/{profile.name}/{column}"
+    count = Fact(key, most, "1", None, None, row.basis, row.sources, row.locator, row.note)
     at = f"groups.{group.id}"
     inputs: dict[str, Fact | Line] = {"gpus_each": scenario.fact(f"{at}.gpus_each"), "max_per_gpu": count}
     formula = "{gpus_each} GPU per VM: {value}, {max_per_gpu} of it on a GPU"
@@ -277,30 +267,25 @@ def _traits(catalog: Catalog, mode: str, version: Item) -> tuple[Trait, ...]:
     )
 
 
-def _letter(scenario: Scenario, catalog: Catalog, group: Group) -> str:
-    """A letter for the pictures, unique in the scenario; its place in the list where no letter is left."""
-    return _letters(catalog, tuple((g.id, g.use_case, g.name) for g in scenario.groups))[group.id]
-
-
-@lru_cache(maxsize=64)
-def _letters(catalog: Catalog, groups: tuple[tuple[str, str, str], ...]) -> Mapping[str, str]:
-    """The letter of each group of (id, use case, name)."""
+def _letters(scenario: Scenario, catalog: Catalog) -> dict[str, str]:
+    """A letter for each group in the pictures, unique in the scenario; its place in the list where no letter is left."""
     preset = {row.id: str(row["letter"]) for row in catalog.rows("use_cases")}
     found: dict[str, str] = {}
     taken: set[str] = set()
-    for place, (group_id, use_case, name) in enumerate(groups, 1):
+    for place, group in enumerate(scenario.groups, 1):
         wishes = [
-            preset[use_case],
-            *(c.upper() for c in name if c.isascii() and c.isalpha()),
+            preset[group.use_case],
+            *(c.upper() for c in group.name if c.isascii() and c.isalpha()),
             *"ABCDEFGHIJKLMNOPQRSTUVWXYZ",
         ]
-        found[group_id] = next((c for c in wishes if c not in taken), str(place))
-        taken.add(found[group_id])
+        found[group.id] = next((c for c in wishes if c not in taken), str(place))
+        taken.add(found[group.id])
     return found
 
 
-def with_pools(scenario: Scenario, groups: Sequence[GroupPlan]) -> list[GroupPlan]:
-    """The groups with the pools of hosts that serve them."""
+def with_pools(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> list[GroupPlan]:
+    """The groups with the pools of hosts that serve them, and their letters."""
+    letters = _letters(scenario, catalog)
     servers = scenario.platform.bitfusion_servers
     local = any(group.mode in ("vgpu", "mig") for group in groups)
     shared = servers == "vgpu" or (servers == "auto" and local)
@@ -310,4 +295,4 @@ def with_pools(scenario: Scenario, groups: Sequence[GroupPlan]) -> list[GroupPla
         "passthrough": "passthrough",
         "bitfusion": "vgpu" if shared else "bitfusion",
     }
-    return [replace(group, pool=pools.get(group.mode, "")) for group in groups]
+    return [replace(g, pool=pools.get(g.mode, ""), letter=letters[g.id]) for g in groups]

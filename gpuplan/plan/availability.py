@@ -1,4 +1,4 @@
-"""Risk: N+0, N+1 and N+2 side by side, and the hours a year in which each design is short of hosts.
+"""Availability: N+0, N+1 and N+2 side by side, and the hours a year in which each design is short of hosts.
 
 A pool is short when fewer hosts are up than its demand needs; where hosts already there have other GPUs than new
 ones, it matters which of them are up.
@@ -6,7 +6,7 @@ ones, it matters which of them are up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,7 +36,7 @@ class Posture:
     """Chance that it happens in a year of maintenance."""
 
 
-def risk_postures(
+def postures_of(
     trail: Trail, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool]
 ) -> tuple[Posture, ...]:
     """N+0, N+1, N+2, the chosen one and one host more: hosts, and the hours a year in which each is at risk, with their lines."""
@@ -92,14 +92,14 @@ def _posture(
             hosts=hosts,
             maintenance_h_per_host=facts["maintenance_h_per_host"],
         )
-        lines = (_risk_of_mixed_hosts if len(pool.new_needed) > 1 else _risk_of_equal_hosts)(
-            trail, pool, here, label, hosts, maintenance, up, facts
-        )
+        known: dict[str, Fact | Line] = {**facts, "availability": up, "maintenance_h": maintenance}
+        mixed = len(pool.new_needed) > 1
+        lines = (_mixed_hosts_lines if mixed else _equal_hosts_lines)(trail, pool, here, label, hosts, known)
         for name, line in {"hosts": hosts, **lines}.items():
             parts.setdefault(name, []).append(line)
     totals = {
-        name: _over_pools(trail, f"{at}.{name}", f"{title}: {text}", unit, function, parts[name])
-        for name, text, unit, function in _POSTURE_TOTALS
+        name: _over_pools(trail, name, f"{at}.{name}", f"{title}: {text}", parts[name])
+        for name, text in {"hosts": "hosts", **LABELS}.items()
     }
     gpus = sum(
         p.gpus - (p.hosts - h.value) * p.gpus_per_host for p, h in zip(pools, parts["hosts"], strict=True)
@@ -107,12 +107,8 @@ def _posture(
     return Posture(
         host_failures=failures,
         chosen=chosen,
-        hosts=totals["hosts"].value,
         gpus=gpus,
-        short_h=totals["short_h"].value,
-        exposed_h=totals["exposed_h"].value,
-        maintenance_short_h=totals["maintenance_short_h"].value,
-        chance=totals["chance"].value,
+        **{name: line.value for name, line in totals.items()},
     )
 
 
@@ -122,77 +118,61 @@ LABELS = {
     "maintenance_short_h": "hours short in maintenance",
     "chance": "chance that a failure in maintenance is too much, per year",
 }
+UNITS = {"short_h": "h", "exposed_h": "h", "maintenance_short_h": "h", "chance": "1"}
+
+EQUAL_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...], str]] = {
+    "short_h": (
+        availability.hours_short_h,
+        ("availability",),
+        "8760 h x chance that of {hosts_u} fewer than {hosts_needed} are up = {value} h",
+    ),
+    "exposed_h": (
+        availability.exposed_hours_h,
+        ("maintenance_h",),
+        "{maintenance_h} h of maintenance with {hosts_u}, {hosts_needed} needed: {value} h",
+    ),
+    "maintenance_short_h": (
+        availability.maintenance_short_h,
+        ("availability", "maintenance_h"),
+        "{maintenance_h} h x chance that fewer than {hosts_needed} of the other hosts are up = {value} h",
+    ),
+    "chance": (
+        availability.maintenance_chance,
+        ("mtbf_h", "repair_h", "maintenance_h"),
+        "of {hosts_u} one is in maintenance, {hosts_needed} are needed, for {maintenance_h} h a year: {value}",
+    ),
+}
+"""Figure -> its model, what it follows from beside the hosts, and its formula."""
+MIXED_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "short_h": (availability.mixed_hours_short_h, ("availability",)),
+    "exposed_h": (availability.mixed_exposed_hours_h, ("maintenance_h",)),
+    "maintenance_short_h": (availability.mixed_maintenance_short_h, ("maintenance_h", "availability")),
+    "chance": (availability.mixed_maintenance_chance, ("maintenance_h", "mtbf_h", "repair_h")),
+}
+"""The same where those already there have other GPUs than new ones."""
 
 
-def _risk_of_equal_hosts(
-    trail: Trail,
-    pool: Pool,
-    at: str,
-    label: str,
-    hosts: Line,
-    maintenance: Line,
-    up: Line,
-    facts: Mapping[str, Fact],
+def _equal_hosts_lines(
+    trail: Trail, pool: Pool, at: str, label: str, hosts: Line, known: Mapping[str, Fact | Line]
 ) -> dict[str, Line]:
     """Lines of a pool in which it matters only how many hosts are up."""
-    needed = trail[f"pools.{pool.id}.hosts_for_demand"]
-    words = {name: f"{label}: {text}" for name, text in LABELS.items()}
+    counts = {"hosts": hosts, "hosts_needed": trail[f"pools.{pool.id}.hosts_for_demand"]}
     return {
-        "short_h": trail.compute(
-            f"{at}.short_h",
-            words["short_h"],
-            "h",
-            availability.hours_short_h,
-            "8760 h x chance that of {hosts_u} fewer than {hosts_needed} are up = {value} h",
-            hosts=hosts,
-            hosts_needed=needed,
-            availability=up,
-        ),
-        "exposed_h": trail.compute(
-            f"{at}.exposed_h",
-            words["exposed_h"],
-            "h",
-            availability.exposed_hours_h,
-            "{maintenance_h} h of maintenance with {hosts_u}, {hosts_needed} needed: {value} h",
-            hosts=hosts,
-            hosts_needed=needed,
-            maintenance_h=maintenance,
-        ),
-        "maintenance_short_h": trail.compute(
-            f"{at}.maintenance_short_h",
-            words["maintenance_short_h"],
-            "h",
-            availability.maintenance_short_h,
-            "{maintenance_h} h x chance that fewer than {hosts_needed} of the other hosts are up = {value} h",
-            hosts=hosts,
-            hosts_needed=needed,
-            availability=up,
-            maintenance_h=maintenance,
-        ),
-        "chance": trail.compute(
-            f"{at}.chance",
-            words["chance"],
-            "1",
-            availability.maintenance_chance,
-            "of {hosts_u} one is in maintenance, {hosts_needed} are needed, for {maintenance_h} h a year: {value}",
-            hosts=hosts,
-            hosts_needed=needed,
-            mtbf_h=facts["mtbf_h"],
-            repair_h=facts["repair_h"],
-            maintenance_h=maintenance,
-        ),
+        name: trail.compute(
+            f"{at}.{name}",
+            f"{label}: {LABELS[name]}",
+            UNITS[name],
+            function,
+            formula,
+            **counts,
+            **{other: known[other] for other in behind},
+        )
+        for name, (function, behind, formula) in EQUAL_HOSTS.items()
     }
 
 
-def _risk_of_mixed_hosts(
-    trail: Trail,
-    pool: Pool,
-    at: str,
-    label: str,
-    hosts: Line,
-    maintenance: Line,
-    up: Line,
-    facts: Mapping[str, Fact],
+def _mixed_hosts_lines(
+    trail: Trail, pool: Pool, at: str, label: str, hosts: Line, known: Mapping[str, Fact | Line]
 ) -> dict[str, Line]:
     """Lines of a pool in which it matters which hosts are up: those already there have other GPUs than new ones."""
     counts: dict[str, Any] = {
@@ -200,59 +180,22 @@ def _risk_of_mixed_hosts(
         "new_hosts": hosts.value - pool.existing_hosts,
         "new_needed": pool.new_needed,
     }
-    each: dict[str, Any] = {"maintenance_h_per_host": float(facts["maintenance_h_per_host"].value)}
-    rates: dict[str, Any] = {
-        "mtbf_h": float(facts["mtbf_h"].value),
-        "repair_h": float(facts["repair_h"].value),
-    }
     listed = derived(
         f"pools/{pool.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
         ", ".join(str(n) for n in pool.new_needed),
         "",
         "placed again for each; more hosts down count as too many",
     )
-    inputs: dict[str, Fact | Line] = {"hosts": hosts, "new_needed": listed}
     formula = f"of {{hosts_u}} {pool.existing_hosts} were there already; {{new_needed}} new ones are needed when 0, 1, 2, ... of those are down: {{value}}"
-    spent = {**inputs, "maintenance_h": maintenance}
-    found: dict[str, tuple[str, Any, Any, dict[str, Fact | Line]]] = {
-        "short_h": (
-            "h",
-            availability.mixed_hours_short_h,
-            availability.mixed_hours_short_h(**counts, availability=up.value),
-            {**inputs, "availability": up},
-        ),
-        "exposed_h": (
-            "h",
-            availability.mixed_exposed_hours_h,
-            availability.mixed_exposed_hours_h(**counts, **each),
-            spent,
-        ),
-        "maintenance_short_h": (
-            "h",
-            availability.mixed_maintenance_short_h,
-            availability.mixed_maintenance_short_h(**counts, availability=up.value, **each),
-            {**spent, "availability": up},
-        ),
-        "chance": (
-            "1",
-            availability.mixed_maintenance_chance,
-            availability.mixed_maintenance_chance(**counts, **rates, **each),
-            {**spent, "mtbf_h": facts["mtbf_h"], "repair_h": facts["repair_h"]},
-        ),
-    }
-    return {
-        name: trail.record(f"{at}.{name}", f"{label}: {LABELS[name]}", unit, function, formula, value, given)
-        for name, (unit, function, value, given) in found.items()
-    }
-
-
-_POSTURE_TOTALS: tuple[tuple[str, str, str, Any], ...] = (
-    ("hosts", "hosts", "host", availability.sum_over_pools),
-    ("short_h", LABELS["short_h"], "h", availability.sum_over_pools),
-    ("exposed_h", LABELS["exposed_h"], "h", availability.sum_over_pools),
-    ("maintenance_short_h", LABELS["maintenance_short_h"], "h", availability.sum_over_pools),
-    ("chance", LABELS["chance"], "1", availability.chance_over_pools),
-)
+    found = {}
+    for name, (function, behind) in MIXED_HOSTS.items():
+        taken = [other.replace("maintenance_h", "maintenance_h_per_host") for other in behind]
+        value = function(**counts, **{other: float(known[other].value) for other in taken})
+        shown: dict[str, Fact | Line] = {"hosts": hosts, "new_needed": listed}
+        shown |= {other: known[other] for other in behind}
+        label_of = f"{label}: {LABELS[name]}"
+        found[name] = trail.record(f"{at}.{name}", label_of, UNITS[name], function, formula, value, shown)
+    return found
 
 
 def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, at: str, label: str) -> Line:
@@ -275,7 +218,7 @@ def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, 
         host_failures=asked,
         maintenance_failure_accepted=accepted,
     )
-    if pool.varied:
+    if pool.mixed:
         there = pool.rooms[: pool.existing_hosts]
         placed = placed_mixed(pool.requests, pool.new_room, there, spare.value)
         formula = "placed again so that any {hosts_lost} of {value_u} may be lost"
@@ -295,13 +238,15 @@ def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, 
     )
 
 
-def _over_pools(trail: Trail, key: str, label: str, unit: str, function: Any, parts: Sequence[Line]) -> Line:
+def _over_pools(trail: Trail, name: str, key: str, label: str, parts: Sequence[Line]) -> Line:
     """The figure of the only pool, or what those of several pools make together."""
     if len(parts) == 1:
         return trail.repeat(key, label, parts[0])
-    if function is availability.chance_over_pools:
+    if name == "chance":
+        function = availability.chance_over_pools
         value = function(*(line.value for line in parts))
         named = {f"part{number}": line for number, line in enumerate(parts, 1)}
         formula = "1 - " + " x ".join(f"(1 - {{{name}}})" for name in named) + " = {value}"
-        return trail.record(key, label, unit, function, formula, value, named)
-    return trail.add_up(key, label, unit, function, {line.key: line for line in parts})
+        return trail.record(key, label, "1", function, formula, value, named)
+    unit, by_key = UNITS.get(name, "host"), {line.key: line for line in parts}
+    return trail.add_up(key, label, unit, availability.sum_over_pools, by_key)

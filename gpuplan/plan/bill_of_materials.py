@@ -6,11 +6,12 @@ Counts follow from the hosts of each pool, so that the same rules say what is bo
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact
+from gpuplan.facts import Fact, derived
 from gpuplan.models import cost
 from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
@@ -21,6 +22,14 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import number
 
 DOMAIN = "Workload domain"
+DOMAIN_PRICES = {
+    "management-hosts": ("management-host", "each", ANY_HOST),
+    "compute-hosts": ("compute-host", "each", ANY_HOST),
+    "storage": ("storage-tb", "tb"),
+}
+"""Material of the workload domain -> id of its price, per what it is, and what is taken instead."""
+LICENCES = ("Platform licences", "GPU software")
+"""Parts of the cost that get the discount of licences."""
 VCENTER_HOSTS, NSX_HOSTS = 2000, 1024
 """Hosts that the largest vCenter Server and the largest NSX Manager serve, by the rule ``management-sizes``."""
 GPU_LICENCES = {
@@ -160,60 +169,70 @@ def bill(
     counts: Counts,
     growth: Sequence[Mapping[str, int]],
 ) -> tuple[Material, ...]:
-    """Everything that a design is made of; what only its growth takes is in it with none at the start.
-
-    Parameters
-    ----------
-    trail : Trail
-        Where the lines are recorded. [-]
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    prices : PriceList
-        Looks prices up, and keeps what has none. [-]
-    counts : Counts
-        How many of everything there are. [-]
-    growth : sequence of mapping of str to int
-        Hosts of each pool at the start and in each year. [-]
-
-    Returns
-    -------
-    bill : tuple of Material
-        Hardware, licences, then the components of the workload domain. [-]
-    """
-    hosts = counts.at_start()
+    """Everything that a design is made of; what only its growth takes is in it with none at the start."""
+    made, hosts = _Bill(trail, scenario, prices), counts.at_start()
     many = counts.of(hosts)
-    return (
-        *_hardware(trail, scenario, catalog, prices, counts, growth),
-        *_licences(trail, scenario, catalog, prices, counts, many),
-        *_domain(trail, scenario, catalog, prices, counts, sum(hosts.values())),
-    )
+    found = [*_hardware(made, scenario, catalog, counts, growth), _platform(made, counts, many["platform"])]
+    if many["gpu-software"]:
+        found.append(_gpu_software(made, scenario, catalog, many["gpu-software"]))
+    return (*found, *_domain(made, scenario, catalog, counts, sum(hosts.values())))
 
 
-def _line(
-    trail: Trail, scenario: Scenario, key: str, name: str, quantity: float, price: Price | None, discount: str
-) -> float | None:
-    """Cost of a quantity, with its line; None without a price."""
-    if price is None:
-        return None
-    return float(
-        trail.compute(
+class _Bill:
+    """Makes the lines of the bill of materials, each with its price and, in the trail, its cost."""
+
+    def __init__(self, trail: Trail, scenario: Scenario, prices: PriceList) -> None:
+        self.trail, self.cost, self.prices = trail, scenario.cost, prices
+        self.discounts = {
+            name: scenario.fact(f"cost.{name}") for name in ("hardware_discount", "licence_discount")
+        }
+
+    def material(
+        self,
+        key: str,
+        part: str,
+        name: str,
+        quantity: float,
+        rule: str,
+        status: str,
+        price: Price | None,
+        **more: Any,
+    ) -> Material:
+        """A line of the bill; ``more`` are its item, its unit, and its sources where they are not those of the price."""
+        discount = "licence_discount" if part in LICENCES else "hardware_discount"
+        paid = None if status == "included" else self._paid(key, name, quantity, price, discount)
+        return Material(
+            key=key,
+            part=part,
+            name=name,
+            item=more.get("item", ""),
+            quantity=quantity,
+            unit=more.get("unit", "1"),
+            rule=rule,
+            status=status,
+            price=price,
+            discount=getattr(self.cost, discount),
+            cost=paid,
+            sources=more.get("sources") or (price.fact.sources if price else ("gpuplan-method",)),
+        )
+
+    def _paid(self, key: str, name: str, quantity: float, price: Price | None, discount: str) -> float | None:
+        """Cost of a quantity, with its line; None without a price."""
+        if price is None:
+            return None
+        line = self.trail.compute(
             f"cost.materials.{key}",
             name,
             price.fact.unit,
             cost.purchase_cost,
             "{quantity} x {unit_price_u}"
-            + " less {discount} of it" * (scenario.get(discount) > 0)
+            + " less {discount} of it" * (getattr(self.cost, discount) > 0)
             + " = {value_u}",
-            quantity=_counted(f"materials/{key}", quantity, name),
+            quantity=derived(f"materials/{key}", quantity, "1", f"counted: {name}"),
             unit_price=price.fact,
-            discount=scenario.fact(discount),
-        ).value
-    )
-
-
-def _counted(key: str, quantity: float, name: str) -> Fact:
-    """A quantity of the bill of materials as an input of its cost."""
-    return Fact(key, quantity, "1", None, None, "derived", ("gpuplan-method",), "", f"counted: {name}")
+            discount=self.discounts[discount],
+        )
+        return float(line.value)
 
 
 def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, ...]]:
@@ -235,133 +254,61 @@ def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, 
 
 
 def _hardware(
-    trail: Trail,
+    made: _Bill,
     scenario: Scenario,
     catalog: Catalog,
-    prices: PriceList,
     counts: Counts,
     growth: Sequence[Mapping[str, int]],
-) -> list[Material]:
+) -> Iterator[Material]:
+    """Servers, GPUs and the network of the GPU hosts."""
     many, years = counts.of(counts.at_start()), [counts.of(hosts) for hosts in growth]
-    given, fabric = scenario.hardware, counts.fabric
-    gpu = catalog.gpus[given.gpu]
-    server = catalog.servers[given.server] if given.server else None
-    link = scenario.network.link_gbit_s
-    server_key, instead = server_price(scenario, catalog)
-    there = f", {counts.existing} more are there already" if counts.existing else ""
-    board = f" of {counts.per_board} GPUs" if counts.per_board > 1 else ""
-    rows: list[tuple[str, str, str, str, str, tuple[str, ...], str]] = [
-        (
-            "servers",
-            "Servers",
-            server.name if server else "Server of any make, without GPUs",
-            server_key,
-            "each",
-            instead,
-            f"one for each of the {many['servers']} new hosts{there}",
-        ),
-        (
-            "gpus",
-            "GPUs",
-            gpu.name,
-            f"gpus/{gpu.id}",
-            "each",
-            (),
-            f"{counts.boards_per_host} boards{board} in each of {many['servers']} new hosts",
-        ),
-        ("spare-gpus", "Spares", f"{gpu.name}, spare", f"gpus/{gpu.id}", "each", (), "as stated"),
-        (
-            "adapters",
-            "Network",
-            f"Network adapter, two ports of {link} Gbit/s",
-            f"adapter-{link}g",
-            "each",
-            (),
-            f"{fabric.adapters if fabric else 0} in each new host",
-        ),
-    ]
-    if fabric is not None and fabric.switches is not None:
-        held = fabric.switches
-        spine, spine_name = counts.spine(growth)
-        rows += [
-            (
-                "leaf",
-                "Network",
-                held.leaf_name,
-                f"switches/{held.leaf}",
-                "each",
-                (),
-                f"leaves in pairs, for {fabric.gpu_hosts + fabric.compute_hosts} hosts with {fabric.ports.total} ports each",
-            ),
-            (
-                "spine",
-                "Network",
-                spine_name,
-                f"switches/{spine}",
-                "each",
-                (),
-                f"spines, at most {number(fabric.max_oversubscription)}:1 oversubscription",
-            ),
-            (
-                "host-cables",
-                "Network",
-                f"Cable, {link} Gbit/s, host to leaf",
-                f"cable-{link}g",
-                "each",
-                (),
-                "one for each port of a host",
-            ),
-            (
-                "switch-cables",
-                "Network",
-                f"Cable, {number(held.up_gbit_s)} Gbit/s, between switches",
-                f"cable-{number(held.up_gbit_s)}g",
-                "each",
-                (),
-                "uplinks of the leaves, or links between the two leaves of the only pair",
-            ),
-        ]
-    found = []
-    for key, part, name, price_key, unit, instead, rule in rows:
+    for key, part, name, price_key, rule in _hardware_rows(scenario, catalog, counts, growth, many):
         later = max(year[key] for year in years)
         if not many[key] and not later:
             continue
         if not many[key]:
             rule = f"none at the start, {later} for the growth"
-        price = prices.price(price_key, name, unit, *instead)
+        instead = server_price(scenario, catalog)[1] if key == "servers" else ()
+        price = made.prices.price(price_key, name, "each", *instead)
         item = price_key if "/" in price_key else ""
-        paid = _line(trail, scenario, key, name, many[key], price, "cost.hardware_discount")
-        found.append(
-            Material(
-                key,
-                part,
-                name,
-                item,
-                many[key],
-                "1",
-                rule,
-                "bought",
-                price,
-                scenario.cost.hardware_discount,
-                paid,
-                price.fact.sources if price else ("gpuplan-method",),
-            )
-        )
-    return found
+        yield made.material(key, part, name, many[key], rule, "bought", price, item=item)
 
 
-def _licences(
-    trail: Trail,
+def _hardware_rows(
     scenario: Scenario,
     catalog: Catalog,
-    prices: PriceList,
     counts: Counts,
+    growth: Sequence[Mapping[str, int]],
     many: Mapping[str, int],
-) -> list[Material]:
-    found = [_platform(trail, scenario, prices, counts, many["platform"])]
-    if many["gpu-software"]:
-        found.append(_gpu_software(trail, scenario, catalog, prices, many["gpu-software"]))
-    return found
+) -> Iterator[tuple[str, str, str, str, str]]:
+    """Key, part of the cost, name, what its price is known by, and the rule by which it is counted."""
+    gpu, fabric, link = catalog.gpus[scenario.hardware.gpu], counts.fabric, scenario.network.link_gbit_s
+    named, new = scenario.hardware.server, many["servers"]
+    server = catalog.servers[named].name if named else "Server of any make, without GPUs"
+    there = f", {counts.existing} more are there already" if counts.existing else ""
+    rule = f"one for each of the {new} new hosts{there}"
+    yield "servers", "Servers", server, server_price(scenario, catalog)[0], rule
+    board = f" of {counts.per_board} GPUs" if counts.per_board > 1 else ""
+    rule = f"{counts.boards_per_host} boards{board} in each of {new} new hosts"
+    yield "gpus", "GPUs", gpu.name, f"gpus/{gpu.id}", rule
+    yield "spare-gpus", "Spares", f"{gpu.name}, spare", f"gpus/{gpu.id}", "as stated"
+    adapter = f"Network adapter, two ports of {link} Gbit/s"
+    rule = f"{fabric.adapters if fabric else 0} in each new host"
+    yield "adapters", "Network", adapter, f"adapter-{link}g", rule
+    if fabric is None or fabric.switches is None:
+        return
+    held, up = fabric.switches, number(fabric.switches.up_gbit_s)
+    spine, spine_name = counts.spine(growth)
+    hosts = fabric.gpu_hosts + fabric.compute_hosts
+    rule = f"leaves in pairs, for {hosts} hosts with {fabric.ports.total} ports each"
+    yield "leaf", "Network", held.leaf_name, f"switches/{held.leaf}", rule
+    rule = f"spines, at most {number(fabric.max_oversubscription)}:1 oversubscription"
+    yield "spine", "Network", spine_name, f"switches/{spine}", rule
+    cable = f"Cable, {link} Gbit/s, host to leaf"
+    yield "host-cables", "Network", cable, f"cable-{link}g", "one for each port of a host"
+    cable = f"Cable, {up} Gbit/s, between switches"
+    rule = "uplinks of the leaves, or links between the two leaves of the only pair"
+    yield "switch-cables", "Network", cable, f"cable-{up}g", rule
 
 
 PLATFORMS = {
@@ -378,9 +325,9 @@ PLATFORMS = {
 """Choice of the scenario -> name, catalog item, what its price is known by, and per what it is."""
 
 
-def _platform(trail: Trail, scenario: Scenario, prices: PriceList, counts: Counts, licences: int) -> Material:
+def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
     """Platform licences of all hosts, those already there included: by the core, or by the processor."""
-    choice = scenario.cost.platform_licence
+    choice, trail = made.cost.platform_licence, made.trail
     name, item, price_key, per = PLATFORMS[choice]
     sockets, cores = int(counts.sockets.value), int(counts.cores.value)
     held: dict[str, Fact | Line] = {
@@ -411,20 +358,12 @@ def _platform(trail: Trail, scenario: Scenario, prices: PriceList, counts: Count
             **held,
             minimum_cores=counts.least_cores,
         )
-    price = prices.price(price_key, name, per) if price_key else None
-    return Material(
-        "platform",
-        "Platform licences",
-        name,
-        item,
-        licences,
-        "licence" if choice == "socket" else "core",
-        f"{trail['totals.hosts'].value} hosts x {each}",
-        {"owned": "there", "socket": "bought"}.get(choice, "yearly"),
-        price,
-        scenario.cost.licence_discount,
-        _line(trail, scenario, "platform", name, licences, price, "cost.licence_discount"),
-        price.fact.sources if price else ("gpuplan-method",),
+    price = made.prices.price(price_key, name, per) if price_key else None
+    rule = f"{trail['totals.hosts'].value} hosts x {each}"
+    status = {"owned": "there", "socket": "bought"}.get(choice, "yearly")
+    unit = "licence" if choice == "socket" else "core"
+    return made.material(
+        "platform", "Platform licences", name, licences, rule, status, price, item=item, unit=unit
     )
 
 
@@ -433,9 +372,7 @@ def included_years(scenario: Scenario, catalog: Catalog) -> int:
     return int(catalog.gpus[scenario.hardware.gpu].value("nvaie_years") or 0)
 
 
-def _gpu_software(
-    trail: Trail, scenario: Scenario, catalog: Catalog, prices: PriceList, gpus: int
-) -> Material:
+def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) -> Material:
     """NVIDIA AI Enterprise: one licence for each physical GPU that is shared, those of a board with several each."""
     given = scenario.cost
     years = included_years(scenario, catalog)
@@ -450,38 +387,34 @@ def _gpu_software(
             rule += f"; {years} years come with the board"
             status = "included"
         if years < given.years:
-            price = prices.price(key, f"{name}, {given.gpu_licence.replace('-', ' ')}", per)
-    paid = None
-    if status != "included":
-        paid = _line(trail, scenario, "gpu-software", name, gpus, price, "cost.licence_discount")
-    return Material(
+            price = made.prices.price(key, f"{name}, {given.gpu_licence.replace('-', ' ')}", per)
+    if price:
+        sources = price.fact.sources
+    item = "products/nvidia-ai-enterprise"
+    return made.material(
         "gpu-software",
         "GPU software",
         name,
-        "products/nvidia-ai-enterprise",
         gpus,
-        "GPU",
         rule,
         status,
         price,
-        given.licence_discount,
-        paid,
-        price.fact.sources if price else sources,
+        item=item,
+        unit="GPU",
+        sources=sources,
     )
 
 
 def _domain(
-    trail: Trail, scenario: Scenario, catalog: Catalog, prices: PriceList, counts: Counts, hosts: int
-) -> list[Material]:
+    made: _Bill, scenario: Scenario, catalog: Catalog, counts: Counts, hosts: int
+) -> Iterator[Material]:
     """What the reference architecture puts around the GPU hosts: sized where a rule is published, else to be sized."""
     if not hosts:
-        return []
+        return
     given = scenario.cost
-    rules = {row.id: row for row in catalog.rows("rules")}
-    size = "medium" if hosts <= 400 else "large" if hosts <= 1000 else "x-large"
-    found = []
+    cited = {row.id: row.sources for row in catalog.rows("rules")}
 
-    def add(
+    def material(
         key: str,
         name: str,
         quantity: float,
@@ -489,97 +422,50 @@ def _domain(
         status: str,
         sources: tuple[str, ...],
         unit: str = "1",
-        priced: tuple[str, ...] = (),
-    ) -> None:
-        price = prices.price(priced[0], name, *priced[1:]) if priced else None
-        paid = _line(trail, scenario, key, name, quantity, price, "cost.hardware_discount") if price else None
-        found.append(
-            Material(
-                key,
-                DOMAIN,
-                name,
-                "",
-                quantity,
-                unit,
-                rule,
-                status,
-                price,
-                given.hardware_discount,
-                paid,
-                sources,
-            )
-        )
+    ) -> Material:
+        priced = DOMAIN_PRICES.get(key, ()) if status == "bought" else ()
+        price = made.prices.price(priced[0], name, *priced[1:]) if priced else None
+        return made.material(key, DOMAIN, name, quantity, rule, status, price, unit=unit, sources=sources)
 
+    size = "medium" if hosts <= 400 else "large" if hosts <= 1000 else "x-large"
     included = "included" if given.platform_licence == "vcf" else "to be sized"
     domains, managers = math.ceil(hosts / VCENTER_HOSTS), math.ceil(hosts / NSX_HOSTS)
-    add(
-        "vcenter",
-        f"vCenter Server, {size}",
-        domains,
-        f"one for the workload domain; {size} serves {number(hosts)} hosts"
-        if domains == 1
-        else f"one for each of {domains} workload domains: {size} serves {number(VCENTER_HOSTS)} hosts, not {number(hosts)}",
-        included,
-        (*rules["workload-domain-vcenter"].sources, *rules["management-sizes"].sources),
+    rule = f"one for the workload domain; {size} serves {number(hosts)} hosts"
+    if domains > 1:
+        rule = f"one for each of {domains} workload domains: {size} serves {number(VCENTER_HOSTS)} hosts, not {number(hosts)}"
+    sources = (*cited["workload-domain-vcenter"], *cited["management-sizes"])
+    yield material("vcenter", f"vCenter Server, {size}", domains, rule, included, sources)
+
+    rule = "a cluster of three for the first workload domain; later ones may share it"
+    if managers > 1:
+        rule = f"a cluster of three for every {number(NSX_HOSTS)} hosts"
+    name, sources = (
+        f"NSX Manager, {'large' if hosts > 128 else 'medium or large'}",
+        cited["workload-domain-nsx"],
     )
-    add(
-        "nsx-manager",
-        "NSX Manager, " + ("large" if hosts > 128 else "medium or large"),
-        3 * managers,
-        "a cluster of three for the first workload domain; later ones may share it"
-        if managers == 1
-        else f"a cluster of three for every {number(NSX_HOSTS)} hosts",
-        included,
-        rules["workload-domain-nsx"].sources,
-    )
-    add(
-        "sddc-manager",
-        "SDDC Manager",
-        1,
-        "one for the platform, in the management domain",
-        included,
-        rules["management-domain-hosts"].sources,
-    )
-    add(
-        "distributed-switches",
-        "vSphere Distributed Switch",
-        domains * (counts.fabric.distributed_switches if counts.fabric else 1),
-        "one for management, storage, vMotion and NSX, and one for each PVRDMA port"
-        + ", in each workload domain" * (domains > 1),
-        "included",
-        rules["workload-domain-vds"].sources,
-    )
-    buys = given.management_hosts
-    add(
-        "management-hosts",
-        "Host of the management domain",
-        buys or 4,
-        f"{buys} stated" if buys else "at least 4, taken as there already",
-        "bought" if buys else "there",
-        rules["management-domain-hosts"].sources,
-        "host",
-        ("management-host", "each", ANY_HOST) if buys else (),
-    )
-    compute = scenario.network.compute_hosts
-    buys_compute = bool(compute and given.compute_hosts_bought)
-    add(
-        "compute-hosts",
-        "Compute host, client of the GPU cluster",
-        compute or 0,
-        "as stated with the network" if compute else "CPU and memory of the VMs are sized separately",
-        "bought" if buys_compute else "there" if compute else "to be sized",
-        ("vmware-sharing-gpus-2020",),
-        "host",
-        ("compute-host", "each", ANY_HOST) if buys_compute else (),
-    )
-    add(
-        "storage",
-        "Shared storage",
-        given.storage_tb,
-        "as stated" if given.storage_tb else "the domain needs a shared storage allocation",
-        "bought" if given.storage_tb else "to be sized",
-        rules["workload-domain-storage"].sources,
-        "TB",
-        ("storage-tb", "tb") if given.storage_tb else (),
-    )
-    return found
+    yield material("nsx-manager", name, 3 * managers, rule, included, sources)
+
+    rule, sources = "one for the platform, in the management domain", cited["management-domain-hosts"]
+    yield material("sddc-manager", "SDDC Manager", 1, rule, included, sources)
+
+    rule = "one for management, storage, vMotion and NSX, and one for each PVRDMA port"
+    rule += ", in each workload domain" * (domains > 1)
+    switches = domains * (counts.fabric.distributed_switches if counts.fabric else 1)
+    name, sources = "vSphere Distributed Switch", cited["workload-domain-vds"]
+    yield material("distributed-switches", name, switches, rule, "included", sources)
+
+    bought = given.management_hosts
+    rule = f"{bought} stated" if bought else "at least 4, taken as there already"
+    name, sources = "Host of the management domain", cited["management-domain-hosts"]
+    status = "bought" if bought else "there"
+    yield material("management-hosts", name, bought or 4, rule, status, sources, "host")
+
+    compute = scenario.network.compute_hosts or 0
+    rule = "as stated with the network" if compute else "CPU and memory of the VMs are sized separately"
+    status = "to be sized" if not compute else "bought" if given.compute_hosts_bought else "there"
+    name, sources = "Compute host, client of the GPU cluster", ("vmware-sharing-gpus-2020",)
+    yield material("compute-hosts", name, compute, rule, status, sources, "host")
+
+    rule = "as stated" if given.storage_tb else "the domain needs a shared storage allocation"
+    status, sources = "bought" if given.storage_tb else "to be sized", cited["workload-domain-storage"]
+    yield material("storage", "Shared storage", given.storage_tb, rule, status, sources, "TB")

@@ -7,10 +7,10 @@ and the hosts bought for the growth of that year. What has no price is left out 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, weakest
+from gpuplan.facts import Fact, derived, weakest
 from gpuplan.models import cost, power
 from gpuplan.models.licences import subscription_cost, term_licence_purchases
 from gpuplan.plan.bill_of_materials import Counts, Material, bill, included_years
@@ -20,7 +20,7 @@ from gpuplan.plan.growth import Growth
 from gpuplan.plan.hosts import Pool, spare_hosts
 from gpuplan.plan.power import PowerUse, usual_power_w
 from gpuplan.plan.prices import Price, PriceList, Unknown, factor
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.trail import Line, Trail, resting_on
 from gpuplan.scenario import UNASSIGNED, Scenario
 
 PARTS = (
@@ -406,23 +406,12 @@ def _cash_lines(
     """A line for each part, for each year, and for their sum."""
     held: dict[str, dict[int, Fact]] = {}
     for part in parts:
-        behind = flows.facts[part.name]
-        sources = tuple(dict.fromkeys(s for fact in behind for s in fact.sources))
-        key = part.name.lower().replace(" ", "-")
+        key, behind = part.name.lower().replace(" ", "-"), flows.facts[part.name]
         held[part.name] = {
-            year: Fact(
-                f"cost/{key}/year_{year}",
-                value,
-                prices.currency,
-                None,
-                None,
-                part.basis,
-                sources,
-                "",
-                f"{part.name}, " + (f"year {year}" if year else "at the start"),
-            )
-            for year, value in enumerate(part.yearly)
-            if value
+            year: resting_on(behind, f"cost/{key}/year_{year}", paid, prices.currency, f"{part.name}, {when}")
+            for year, paid in enumerate(part.yearly)
+            for when in [f"year {year}" if year else "at the start"]
+            if paid
         }
         trail.add_up(
             f"cost.parts.{key}",
@@ -482,6 +471,7 @@ def _hour_line(
         return None
     basis = "derived" if name == "installed" else weakest(f.basis for f in flows.use.facts)
     what = "8,760 h a year of every GPU" if name == "installed" else "hours in which GPUs are used"
+    note = f"{what}, later years discounted like the money"
     line = trail.compute(
         f"cost.gpu_hour_{name}",
         f"Cost of a GPU-hour {name}",
@@ -489,17 +479,7 @@ def _hour_line(
         cost.gpu_hour_cost,
         "{total_cost_u} / {gpu_hours} GPU-hours = {value_u}",
         total_cost=present,
-        gpu_hours=Fact(
-            f"cost/gpu_hours_{name}",
-            discounted,
-            "1",
-            None,
-            None,
-            basis,
-            ("gpuplan-method",),
-            "",
-            f"{what}, later years discounted like the money",
-        ),
+        gpu_hours=replace(derived(f"cost/gpu_hours_{name}", discounted, "1", note), basis=basis),
     )
     return float(line.value)
 

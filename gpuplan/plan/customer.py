@@ -27,21 +27,8 @@ def customer_scenario(scenario: Scenario, catalog: Catalog, *, whole_catalog: bo
 
     Each price that carries the margin is stated as the customer pays it; its range is left out, because an offer has
     none. Everything else stays, so that both versions give the same hosts and the same costs.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The seller's own version. [-]
-    catalog : Catalog
-        Prices of what the scenario states none for. [-]
-    whole_catalog : bool
-        Whether the prices of GPU and server models that this design does not have are stated too: for looking at
-        other designs beside it, not for a file that the customer keeps. [-]
-
-    Returns
-    -------
-    customer_scenario : Scenario
-        The scenario itself if it holds nothing internal. [-]
+    ``whole_catalog`` states the prices of models that this design does not have too: for looking at other designs beside it,
+    not for a file that the customer keeps.
     """
     if scenario.internal == Internal():
         return scenario
@@ -106,16 +93,6 @@ def earnings(plan: Plan) -> tuple[Earning, ...]:
     The discounts of the scenario are taken off what the seller pays, and the margin stands on what is left: what the
     customer pays is the same in either order, and the margin is the share of it that the seller keeps, but for prices
     rounded to the cent. The plan is made again without the margin.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan of the seller's own version. [-]
-
-    Returns
-    -------
-    earnings : tuple of Earning
-        Parts of the cost that are sold, in their order. [-]
     """
     if plan.costs is None or not plan.scenario.internal.margin:
         return ()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan.access import GroupPlan
@@ -40,6 +41,17 @@ class Decision:
     sources: tuple[str, ...]
 
 
+class Found(NamedTuple):
+    """A decision before it has its number and the sources of its lines."""
+
+    title: str
+    decision: str
+    justification: str
+    implication: str
+    lines: tuple[str, ...] = ()
+    sources: tuple[str, ...] = (SEED,)
+
+
 def decide(
     scenario: Scenario,
     catalog: Catalog,
@@ -53,43 +65,27 @@ def decide(
     """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform, cost."""
     if not pools:
         return ()
-    found: list[tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]]] = []
-    if scenario.demand.rule != "sum":
-        found.append(_enough(scenario, pools, lines))
-    found.append(_gpus_per_host(scenario, catalog, groups))
-    for pool in pools:
-        found.append(_hosts_for_demand(pool, pools))
-    found.append(_spare_hosts(scenario, pools, postures))
-    found.append(_capacity(scenario, pools, lines))
-    found += _allocation(scenario, pools, groups)
-    found.append(_network(scenario, groups))
-    if fabric is not None:
-        found.append(_fabric(scenario, fabric))
-    found.append(_workload_domain(pools))
-    if money is not None:
-        found.append(_cost(scenario, catalog, pools, lines, money.hosts[-1]))
+    found = [
+        *([_enough(scenario, pools, lines)] if scenario.demand.rule != "sum" else ()),
+        _gpus_per_host(scenario, catalog, groups),
+        *(_hosts_for_demand(pool, pools) for pool in pools),
+        _spare_hosts(scenario, pools, postures),
+        _capacity(scenario, pools, lines),
+        *_allocation(pools, groups),
+        _network(scenario, groups),
+        *([_fabric(scenario, fabric)] if fabric is not None else ()),
+        _workload_domain(pools),
+        *([_cost(scenario, catalog, pools, lines, money.hosts[-1])] if money is not None else ()),
+    ]
     return tuple(
-        Decision(
-            number,
-            title,
-            decision,
-            why,
-            so,
-            keys,
-            tuple(
-                dict.fromkeys(
-                    [
-                        *sources,
-                        *(s for key in keys if key in lines for s in lines[key].sources if s != "scenario"),
-                    ]
-                )
-            ),
-        )
-        for number, (title, decision, why, so, keys, sources) in enumerate(found, 1)
+        Decision(number, *each._replace(sources=_cited(each, lines))) for number, each in enumerate(found, 1)
     )
 
 
-Found = tuple[str, str, str, str, tuple[str, ...], tuple[str, ...]]
+def _cited(found: Found, lines: Mapping[str, Line]) -> tuple[str, ...]:
+    """Sources of a decision, then those of its lines."""
+    behind = (source for key in found.lines if key in lines for source in lines[key].sources)
+    return tuple(dict.fromkeys([*found.sources, *(source for source in behind if source != "scenario")]))
 
 
 def _enough(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Line]) -> Found:
@@ -118,7 +114,7 @@ def _enough(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Line]
         )
     if asked.stated_gpus is not None:
         so += f" The customer's stated total of {amount(asked.stated_gpus, 'GPU')} wins all the same."
-    return "GPUs that are enough", decision, why, so, tuple(keys), ("gpuplan-method",)
+    return Found("GPUs that are enough", decision, why, so, tuple(keys), ("gpuplan-method",))
 
 
 def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> Found:
@@ -137,7 +133,7 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
         )
     else:
         why = f"No VM needs more than one GPU, so {hardware.gpus_per_host} per host is a choice of server and price."
-    return (
+    return Found(
         "GPUs per host",
         f"Each {'new ' * bool(hardware.existing_hosts)}GPU host is {server} with {hardware.gpus_per_host} {gpu}.",
         why,
@@ -149,7 +145,6 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
             else "All hosts are equal, so that any of them can stand in for any other."
         ),
         ("demand.gpus",),
-        (SEED,),
     )
 
 
@@ -159,7 +154,7 @@ def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
     demand = f"{amount(pool.gpus_demanded, 'GPU')} of demand"
     proof = {
         "volume": f"A placement on {hosts} exists; fewer have too little of what the VMs need."
-        if pool.varied
+        if pool.mixed
         else f"{_one_fewer(pool)}Every VM was placed on {hosts}.",
         "large": f"A placement on {hosts} exists; VMs that are too large to share a host rule out fewer.",
         "programme": f"A placement on {hosts} exists; no way to fill the hosts does with fewer.",
@@ -176,13 +171,12 @@ def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
         proof = f"A placement beside the hosts already there exists with {new} new; " + (
             "fewer new ones cannot do." if new == least else f"the least is {least}. The gap is not closed."
         )
-    return (
+    return Found(
         f"Hosts for the demand{where}",
         decision,
         proof,
         "Below this number somebody has no GPU even when nothing has failed.",
         (f"pools.{pool.id}.hosts_for_demand", f"pools.{pool.id}.gpus_demanded"),
-        (SEED,),
     )
 
 
@@ -208,7 +202,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
     )
     sources = (SEED, "vmware-vsphere-8.0-admission-control")
     if spare == 0:
-        return (
+        return Found(
             "No spare host",
             "No host is added for failures or maintenance.",
             "The customer accepts that a host failure, and every maintenance, takes GPUs away from users.",
@@ -216,10 +210,10 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
             keys,
             sources,
         )
-    if any(pool.varied for pool in pools):
+    if any(pool.mixed for pool in pools):
         more = sum(pool.hosts_for_failures for pool in pools)
         also = "" if accepted else ", also while one is in maintenance"
-        return (
+        return Found(
             "Spare hosts",
             f"{amount(more, 'host')} more than the demand takes, so that everything is placed again when any "
             f"{amount(failures, 'host')}{each} {'is' if failures == 1 else 'are'} lost{also}."
@@ -247,7 +241,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
         )
         why = "Everything still fits while one host is in maintenance and another fails."
         so = "The cluster has a host more than high availability alone would need."
-    return ("Spare hosts", decision, why, so, keys, sources)
+    return Found("Spare hosts", decision, why, so, keys, sources)
 
 
 def _bet(postures: Sequence[Posture]) -> str:
@@ -280,7 +274,7 @@ def _capacity(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Lin
     clusters = f" in {len(pools)} clusters" if len(pools) > 1 else ""
     alike = {room.gpus for pool in pools for room in pool.rooms} == {pools[0].gpus_per_host}
     size = f" with {amount(pools[0].gpus_per_host, 'GPU')} each" if alike else ""
-    return (
+    return Found(
         "Capacity",
         f"{amount(hosts, 'host')}{clusters}{size} {'gives' if hosts == 1 else 'give'} "
         f"{amount(gpus, 'GPU')}, and {left} when "
@@ -294,69 +288,61 @@ def _capacity(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Lin
         if beyond
         else "No GPU is there beyond the demand.",
         ("totals.hosts", "totals.gpus", "demand.gpus", "totals.gpus_after_failure"),
-        (SEED,),
     )
 
 
-def _allocation(scenario: Scenario, pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> list[Found]:
-    found: list[Found] = []
-    by_id = {p.id: p for p in pools}
+ALLOCATION = {
+    "vgpu": Found(
+        "Allocation of GPUs",
+        "All GPUs of the vGPU cluster are allocated by NVIDIA vGPU for compute (vComputeServer; today part of NVIDIA "
+        "AI Enterprise).",
+        "A VM with a vGPU can be moved by vMotion, which makes maintenance of a host feasible without stopping work.",
+        "One licence per physical GPU. A VM is stunned while its frame buffer is copied, and migrations run one at "
+        "a time.",
+        sources=(SEED, "vmware-vsphere-7.0-vgpu-vmotion", "nvidia-aie-5.0-user-guide"),
+    ),
+    "bitfusion on vgpu": Found(
+        "Bitfusion servers",
+        "Bitfusion servers are one more consumer of vGPUs: a part of the GPUs is reserved for them, with the "
+        "whole frame buffer, for {groups}.",
+        "One tool controls all allocations, and the part can grow or shrink with what users ask for.",
+        "The vendor's FAQ asks for GPUs in passthrough for a Bitfusion server: confirm support before building it.",
+        sources=(SEED, "vmware-bitfusion-faq"),
+    ),
+    "bitfusion": Found(
+        "Bitfusion servers",
+        "Bitfusion servers have their GPUs in passthrough; all GPUs and compute resources of a host are given to the "
+        "server on it, for {groups}.",
+        "The vendor asks for GPUs passed through by DirectPath I/O, and nothing else competes for the host.",
+        "A server VM with passthrough GPUs cannot be moved by vMotion: for maintenance its clients start again on "
+        "another server.",
+        sources=(SEED, "vmware-bitfusion-faq", "vmware-vsphere-directpath-7.0"),
+    ),
+    "passthrough": Found(
+        "Passthrough",
+        "{groups} get whole GPUs by DirectPath I/O on hosts of their own.",
+        "A GPU in passthrough cannot serve vGPUs at the same time, and a restart needs a free GPU in the same mode.",
+        "No vMotion, no snapshots, no DRS balancing: the VMs are shut down for maintenance.",
+        sources=("vmware-vsphere-directpath-7.0", "vmware-why-virtualise-gpus"),
+    ),
+}
+"""Pool -> how its GPUs are given to VMs; of Bitfusion servers also where they are guests of the vGPU cluster."""
+
+
+def _allocation(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Iterator[Found]:
+    taken = {pool.id for pool in pools}
     remote = [g.name for g in groups if g.mode == "bitfusion" and g.vms_placed]
-    if "vgpu" in by_id:
-        found.append(
-            (
-                "Allocation of GPUs",
-                "All GPUs of the vGPU cluster are allocated by NVIDIA vGPU for compute (vComputeServer; today part of NVIDIA "
-                "AI Enterprise).",
-                "A VM with a vGPU can be moved by vMotion, which makes maintenance of a host feasible without stopping work.",
-                "One licence per physical GPU. A VM is stunned while its frame buffer is copied, and migrations run one at "
-                "a time.",
-                (),
-                (SEED, "vmware-vsphere-7.0-vgpu-vmotion", "nvidia-aie-5.0-user-guide"),
-            )
-        )
-        if remote and "bitfusion" not in by_id:
-            found.append(
-                (
-                    "Bitfusion servers",
-                    "Bitfusion servers are one more consumer of vGPUs: a part of the GPUs is reserved for them, with the "
-                    f"whole frame buffer, for {_names(remote)}.",
-                    "One tool controls all allocations, and the part can grow or shrink with what users ask for.",
-                    "The vendor's FAQ asks for GPUs in passthrough for a Bitfusion server: confirm support before building it.",
-                    (),
-                    (SEED, "vmware-bitfusion-faq"),
-                )
-            )
-    if "bitfusion" in by_id:
-        found.append(
-            (
-                "Bitfusion servers",
-                "Bitfusion servers have their GPUs in passthrough; all GPUs and compute resources of a host are given to the "
-                f"server on it, for {_names(remote)}.",
-                "The vendor asks for GPUs passed through by DirectPath I/O, and nothing else competes for the host.",
-                "A server VM with passthrough GPUs cannot be moved by vMotion: for maintenance its clients start again on "
-                "another server.",
-                (),
-                (SEED, "vmware-bitfusion-faq", "vmware-vsphere-directpath-7.0"),
-            )
-        )
-    if "passthrough" in by_id:
-        names = [g.name for g in groups if g.pool == "passthrough" and g.vms_placed]
-        found.append(
-            (
-                "Passthrough",
-                f"{_names(names)} get whole GPUs by DirectPath I/O on hosts of their own.",
-                "A GPU in passthrough cannot serve vGPUs at the same time, and a restart needs a free GPU in the same mode.",
-                "No vMotion, no snapshots, no DRS balancing: the VMs are shut down for maintenance.",
-                (),
-                ("vmware-vsphere-directpath-7.0", "vmware-why-virtualise-gpus"),
-            )
-        )
-    return found
+    whole = [g.name for g in groups if g.pool == "passthrough" and g.vms_placed]
+    if remote and "vgpu" in taken and "bitfusion" not in taken:
+        taken.add("bitfusion on vgpu")
+    for pool, found in ALLOCATION.items():
+        if pool in taken:
+            named = _names(whole if pool == "passthrough" else remote)
+            yield found._replace(decision=found.decision.replace("{groups}", named))
 
 
 def _names(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+    return "".join(names) if len(names) < 2 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
@@ -364,7 +350,7 @@ def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
     remote = any(g.mode == "bitfusion" for g in groups)
     purpose = "for Bitfusion access to the GPUs" if remote else "for data and vMotion"
     if transport == "tcp":
-        return (
+        return Found(
             "Network",
             f"Regular {link} Gbit/s Ethernet between compute and GPU clusters {purpose}.",
             "10 Gbit/s is the least named for a VM that uses two or more GPUs; beyond a trial 40 to 100 Gbit/s are "
@@ -379,7 +365,7 @@ def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
             if remote
             else (SEED,),
         )
-    return (
+    return Found(
         "Network",
         f"High-speed {link} Gbit/s networking with {TRANSPORT_NAMES[transport]} {purpose}.",
         "RDMA bypasses the operating system, which keeps latency and CPU load low.",
@@ -387,8 +373,7 @@ def _network(scenario: Scenario, groups: Sequence[GroupPlan]) -> Found:
         "switch. It falls back to TCP where one side has no RDMA adapter."
         if transport == "pvrdma"
         else "All switches on the path carry the RDMA traffic class, with jumbo frames end to end.",
-        (),
-        (SEED, "vmware-vsphere-7.0-pvrdma"),
+        sources=(SEED, "vmware-vsphere-7.0-pvrdma"),
     )
 
 
@@ -408,7 +393,7 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
         if key != "network.ports.rdma" or ports.rdma
     )
     if fabric.switches is None:
-        return (
+        return Found(
             "Fabric",
             f"{each}; the switches are to be chosen: {fabric.reason}.",
             "Ports follow what runs at the same time, and at least two for availability.",
@@ -423,7 +408,7 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
         else f", joined by {amount(shape.peer_cables, 'link')} of {fabric.switches.up_gbit_s:g} Gbit/s"
     )
     compute = f" and {amount(fabric.compute_hosts, 'compute host')}" if fabric.compute_hosts else ""
-    return (
+    return Found(
         "Fabric",
         f"{each}. {amount(fabric.gpu_hosts, 'GPU host')}{compute} connect to {amount(shape.leaves, 'leaf switch')} "
         f"{fabric.switches.leaf_name}{joined}.",
@@ -441,15 +426,14 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
 
 
 def _workload_domain(pools: Sequence[Pool]) -> Found:
-    return (
+    return Found(
         "Workload domain",
         f"The GPU {'clusters are' if len(pools) > 1 else 'cluster is'} deployed in a workload domain of VMware Cloud "
         "Foundation of its own; compute clusters are its clients.",
         "A workload domain has its own vCenter and life cycle, so GPU drivers and vSphere versions follow the GPU users.",
         "It brings one vCenter Server, at least one cluster with HA and DRS, one distributed switch, NSX and shared "
         "storage, and rests on a management domain of at least 4 hosts. CPU, memory and storage are sized separately.",
-        (),
-        (SEED, "vmware-vcf-4.4-design"),
+        sources=(SEED, "vmware-vcf-4.4-design"),
     )
 
 
@@ -488,7 +472,7 @@ def _cost(
         sources += licence.sources
     total = lines["cost.net_present"]
     growth = f" and growth to {amount(last_hosts, 'host')}" if last_hosts > hosts else ""
-    return (
+    return Found(
         "Cost and licences",
         decision,
         f"Over {counted(given.years, 'year')} the design{growth} cost{'' if growth else 's'} {amount(total.value, total.unit)} net present, "

@@ -52,7 +52,7 @@ def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Demand:
     wanted = {group.id: group_demand(trail, scenario, catalog, group, added_up) for group in scenario.groups}
     hours: tuple[PoolDemand, ...] = ()
     if not added_up:
-        hours = busiest(scenario, catalog, shaped(scenario, catalog, wanted))
+        hours = pool_demands(scenario, catalog, shaped(scenario, catalog, wanted))
         wanted = demand_lines(trail, scenario, catalog, hours, wanted)
     by_groups = trail.add_up(
         "demand.groups_gpus",
@@ -172,7 +172,7 @@ def shaped(scenario: Scenario, catalog: Catalog, peaks: Mapping[str, GroupDemand
         )
         for group in scenario.groups
     ]
-    plans = with_pools(scenario, plans)
+    plans = with_pools(scenario, catalog, plans)
     requests = group_requests(Trail(), scenario, catalog, plans)
     if problems := request_problems(scenario, requests):
         raise ScenarioError(problems)
@@ -185,7 +185,7 @@ def shaped(scenario: Scenario, catalog: Catalog, peaks: Mapping[str, GroupDemand
     )
 
 
-def busiest(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[PoolDemand, ...]:
+def pool_demands(scenario: Scenario, catalog: Catalog, shape: Shaped) -> tuple[PoolDemand, ...]:
     """The mixes of each pool by the rule of the scenario, and the one that needs the most hosts."""
     each = {group.id: group.vms_each for group in scenario.groups}
     found = []

@@ -5,7 +5,7 @@ The model is ``gpuplan.models.network.fabric``; switches come from the catalog. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -115,24 +115,7 @@ class Cabling:
 def cabling(
     trail: Trail, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], use: NetworkUse
 ) -> Cabling | None:
-    """Ports, switches and cables of a design; None without GPU hosts.
-
-    Parameters
-    ----------
-    trail : Trail
-        Where the lines are recorded. [-]
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    pools : sequence of Pool
-        GPU hosts. [-]
-    use : NetworkUse
-        What runs over the network. [-]
-
-    Returns
-    -------
-    cabling : Cabling or None
-        The fabric. [-]
-    """
+    """Ports, switches and cables of a design; None without GPU hosts."""
     hosts = sum(p.hosts for p in pools)
     if not hosts:
         return None
@@ -158,28 +141,13 @@ def cabling(
         switches=switches,
         reason=reason,
         adapters=max(2, -(-ports.total // 2)),
-        settings=_settings(scenario, catalog, switches),
-        failures=_failures(scenario, ports, switches),
+        settings=tuple(_settings(scenario, catalog, switches)),
+        failures=tuple(_failures(scenario, ports, switches)),
     )
 
 
 def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_hosts: int) -> Switches | None:
-    """The same leaves and spines for another number of GPU hosts; None if they cannot hold them.
-
-    Parameters
-    ----------
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    fabric : Cabling
-        The fabric of the design. [-]
-    gpu_hosts : int
-        GPU hosts to hold. [host]
-
-    Returns
-    -------
-    switches_for : Switches or None
-        How many of each. [-]
-    """
+    """The same leaves and spines for another number of GPU hosts; None if they cannot hold them."""
     held = fabric.switches
     if held is None or gpu_hosts == fabric.gpu_hosts:
         return held
@@ -447,133 +415,86 @@ def _record(
     )
 
 
-def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -> tuple[Setting, ...]:
+SETTINGS: Mapping[str, tuple[tuple[str, ...], str, str]] = {
+    "roce-lossless": (
+        ("roce", "roce-v1", "pvrdma"),
+        "Adapters and switches",
+        "Priority flow control and explicit congestion notification on priority 3, for RDMA alone",
+    ),
+    "roce-dscp": (("roce", "pvrdma"), "Adapters and switches", "Trust DSCP; map DSCP 26 to priority 3"),
+    "roce-versions": (
+        ("roce-v1",),
+        "Leaves and spines",
+        "One VLAN through all of them for RDMA: RoCE v1 does not cross a router",
+    ),
+    "pvrdma-no-teaming": (
+        ("pvrdma",),
+        "vCenter",
+        "A distributed switch of its own for each RDMA port, the port being its only uplink; no teaming",
+    ),
+    "pvrdma-requirements": (
+        ("pvrdma",),
+        "VMs",
+        "PVRDMA adapter on both sides, 64-bit Linux, hardware version 13 or later; else they fall back to TCP",
+    ),
+}
+"""Rule of the catalog -> transports that it holds for, where it is set, and what."""
+
+
+def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -> Iterator[Setting]:
     given = scenario.network
-    rules = {row.id: row["source"] for row in catalog.rows("rules")}
-    found = [
-        Setting(
-            "Every adapter, distributed switch and physical switch",
-            f"MTU {number(given.mtu_bytes)}, the same end to end; physical switches a little above it for the headers",
-            rules["rdma-jumbo"],
-        )
-    ]
-    if given.transport in ("roce", "roce-v1", "pvrdma"):
-        found.append(
-            Setting(
-                "Adapters and switches",
-                "Priority flow control and explicit congestion notification on priority 3, for RDMA alone",
-                rules["roce-lossless"],
-            )
-        )
-    if given.transport in ("roce", "pvrdma"):
-        found.append(
-            Setting("Adapters and switches", "Trust DSCP; map DSCP 26 to priority 3", rules["roce-dscp"])
-        )
-    if given.transport == "roce-v1":
-        found.append(
-            Setting(
-                "Leaves and spines",
-                "One VLAN through all of them for RDMA: RoCE v1 does not cross a router",
-                rules["roce-versions"],
-            )
-        )
-    if given.transport == "pvrdma":
-        found += [
-            Setting(
-                "vCenter",
-                "A distributed switch of its own for each RDMA port, the port being its only uplink; no teaming",
-                rules["pvrdma-no-teaming"],
-            ),
-            Setting(
-                "VMs",
-                "PVRDMA adapter on both sides, 64-bit Linux, hardware version 13 or later; else they fall back to TCP",
-                rules["pvrdma-requirements"],
-            ),
-        ]
+    cited = {row.id: row["source"] for row in catalog.rows("rules")}
+    mtu = f"MTU {number(given.mtu_bytes)}, the same end to end; physical switches a little above it for the headers"
+    yield Setting("Every adapter, distributed switch and physical switch", mtu, cited["rdma-jumbo"])
+    for rule, (transports, where, what) in SETTINGS.items():
+        if given.transport in transports:
+            yield Setting(where, what, cited[rule])
     if given.transport == "infiniband":
-        found.append(
-            Setting(
-                "InfiniBand",
-                "A fabric of its own with a subnet manager; its switches are not counted here",
-                ("gpuplan-method",),
-            )
-        )
+        what = "A fabric of its own with a subnet manager; its switches are not counted here"
+        yield Setting("InfiniBand", what, ("gpuplan-method",))
     if switches is not None and switches.shape.spines:
-        found.append(
-            Setting("Leaves and spines", "Equal-cost paths over all spines", ("juniper-layer3-fabrics",))
-        )
-    return tuple(found)
+        yield Setting("Leaves and spines", "Equal-cost paths over all spines", ("juniper-layer3-fabrics",))
 
 
-def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> tuple[Failure, ...]:
-    left = bandwidth_left(ports.shared)
-    found = [
-        Failure(
-            "A teamed port of a host",
-            f"{100 * left:.0f} % of that host's shared bandwidth",
-            "Nobody stops; TCP, storage and vMotion go over the other port"
-            + ("s" if ports.shared > 2 else ""),
-        )
-    ]
+def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> Iterator[Failure]:
+    """What is left when a part fails, from a port of a host to a switch."""
+
+    def left(of: int, lost: int = 1) -> str:
+        return f"{100 * bandwidth_left(of, lost):.0f} %"
+
+    transport = scenario.network.transport
+    goes_on = "Nobody stops; TCP, storage and vMotion go over the other port" + "s" * (ports.shared > 2)
+    yield Failure("A teamed port of a host", f"{left(ports.shared)} of that host's shared bandwidth", goes_on)
     lost = -(-ports.shared // max(2, -(-ports.total // 2)))
-    found.append(
-        Failure(
-            "An adapter of a host",
-            f"{100 * bandwidth_left(ports.shared, lost):.0f} % of that host's shared bandwidth",
-            "Nobody stops, the teamed ports being spread over the adapters"
-            + ("; RDMA of the ports on it is lost" if ports.rdma else ""),
-        )
+    goes_on = "Nobody stops, the teamed ports being spread over the adapters"
+    goes_on += "; RDMA of the ports on it is lost" if ports.rdma else ""
+    yield Failure(
+        "An adapter of a host", f"{left(ports.shared, lost)} of that host's shared bandwidth", goes_on
     )
-    if scenario.network.transport == "pvrdma":
-        found.append(
-            Failure(
-                "An RDMA port of a host",
-                "no RDMA on that distributed switch",
-                "Its VMs fall back to TCP over the teamed ports, or are moved by vMotion",
-            )
-        )
-    elif scenario.network.transport == "infiniband":
-        found.append(
-            Failure(
-                "An InfiniBand port of a host",
-                f"{100 * bandwidth_left(ports.rdma):.0f} % of that host's InfiniBand",
-                "Jobs go on over the ports that are left"
-                if ports.rdma > 1
-                else "Jobs on that host stop, or start again over Ethernet",
-            )
-        )
+    if transport == "pvrdma":
+        goes_on = "Its VMs fall back to TCP over the teamed ports, or are moved by vMotion"
+        yield Failure("An RDMA port of a host", "no RDMA on that distributed switch", goes_on)
+    elif transport == "infiniband":
+        goes_on = "Jobs on that host stop, or start again over Ethernet"
+        if ports.rdma > 1:
+            goes_on = "Jobs go on over the ports that are left"
+        share = f"{left(ports.rdma)} of that host's InfiniBand"
+        yield Failure("An InfiniBand port of a host", share, goes_on)
     if switches is None:
-        return tuple(found)
+        return
     shape = switches.shape
-    connected = ports.shared if scenario.network.transport == "infiniband" else ports.total
-    share = bandwidth_left(connected, -(-connected // 2))
-    found.append(
-        Failure(
-            "A leaf",
-            f"{100 * share:.0f} % of the bandwidth of up to {shape.hosts_per_pair} hosts",
-            "Every host keeps its ports on the other leaf of the pair"
-            + (
-                "; RDMA ports on the failed leaf fall back to TCP"
-                if scenario.network.transport == "pvrdma"
-                else ""
-            ),
-        )
-    )
+    connected = ports.shared if transport == "infiniband" else ports.total
+    share = f"{left(connected, -(-connected // 2))} of the bandwidth of up to {shape.hosts_per_pair} hosts"
+    goes_on = "Every host keeps its ports on the other leaf of the pair"
+    goes_on += "; RDMA ports on the failed leaf fall back to TCP" if transport == "pvrdma" else ""
+    yield Failure("A leaf", share, goes_on)
     if shape.spines > 1:
         after = shape.oversubscription_after_spine or shape.oversubscription
-        found.append(
-            Failure(
-                "A spine",
-                f"{100 * bandwidth_left(shape.spines):.0f} % of the bandwidth between leaves",
-                f"Oversubscription goes from {shape.oversubscription:.2f}:1 to {after:.2f}:1; nobody is cut off",
-            )
+        goes_on = (
+            f"Oversubscription goes from {shape.oversubscription:.2f}:1 to {after:.2f}:1; nobody is cut off"
         )
+        yield Failure("A spine", f"{left(shape.spines)} of the bandwidth between leaves", goes_on)
     elif shape.peer_cables:
-        found.append(
-            Failure(
-                "A link between the two leaves",
-                f"{100 * bandwidth_left(shape.peer_cables):.0f} % of the bandwidth between them",
-                "Traffic between hosts on the same leaf is not touched",
-            )
-        )
-    return tuple(found)
+        share = f"{left(shape.peer_cables)} of the bandwidth between them"
+        goes_on = "Traffic between hosts on the same leaf is not touched"
+        yield Failure("A link between the two leaves", share, goes_on)

@@ -13,24 +13,7 @@ WORST_SHOWN = 8
 def fail_hosts(
     plan: Plan, pool_id: str, failed: Sequence[int], maintenance: Sequence[int] = ()
 ) -> failover.Outcome:
-    """What happens when hosts of a pool fail, others being in maintenance.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    pool_id : str
-        Id of the pool. [-]
-    failed : sequence of int
-        Numbers of the failed hosts, from 1. [-]
-    maintenance : sequence of int
-        Numbers of the hosts in maintenance, from 1; they are emptied before the others fail. [-]
-
-    Returns
-    -------
-    fail_hosts : Outcome
-        Loads afterwards, evacuations, restarts, moves and what is not placed; host numbers in it count from 0. [-]
-    """
+    """What happens when hosts of a pool, numbered from 1, fail after others were emptied for maintenance; the outcome counts from 0."""
     pool = next(p for p in plan.pools if p.id == pool_id)
     return failover.after_failure(
         pool.placement,
@@ -44,24 +27,7 @@ def fail_hosts(
 def worst_failures(
     plan: Plan, pool_id: str, lost: int, maintenance: Sequence[int] = ()
 ) -> tuple[failover.Loss, ...]:
-    """The loss of any so many hosts of a pool, hosts filled alike once, the worst first.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    pool_id : str
-        Id of the pool. [-]
-    lost : int
-        Hosts lost at once. [host]
-    maintenance : sequence of int
-        Numbers of the hosts in maintenance, from 1. [-]
-
-    Returns
-    -------
-    worst_failures : tuple of Loss
-        The worst, at most as many as a reader looks at if there are many kinds; host indices count from 0. [-]
-    """
+    """The loss of any so many hosts of a pool, hosts filled alike once, the worst first and at most ``WORST_SHOWN`` of many."""
     pool = next(p for p in plan.pools if p.id == pool_id)
     if not maintenance and lost == 1:
         return pool.failures

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Row
@@ -103,7 +103,7 @@ def _bandwidth(catalog: Catalog, gpu: str) -> float:
     return float(known or 1)
 
 
-@cache
+@lru_cache(maxsize=64)  # reads all published measurements, for each group
 def _measured(catalog: Catalog, network: str, phase: str) -> Mapping[str, Known]:
     """GPU -> the median of what is published for one GPU on a network, all in mixed precision if any of it is."""
     rows: dict[str, list[Row]] = {}
@@ -136,7 +136,7 @@ def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = N
     return _fitted_tcp_rate(catalog, link_gbit_s or scenario.network.link_gbit_s)
 
 
-@cache
+@lru_cache(maxsize=64)  # asked for at each step of each curve
 def _fitted_tcp_rate(catalog: Catalog, link: float) -> Fact:
     ring = catalog.assumptions[ITEM["ring"]]
     fitted = ring.fact("tcp_gbit_s")
@@ -194,17 +194,8 @@ def inside_host_gb_s(catalog: Catalog, gpu: str) -> Fact:
 
 def row_fact(row: Row, column: str, unit: str) -> Fact:
     """A cell of a catalog row as a fact."""
-    return Fact(
-        f"{row.table}/{row.id}/{column}",
-        row[column],
-        unit,
-        None,
-        None,
-        row["basis"],
-        row["source"],
-        row["locator"] or "",
-        row["note"] or "",
-    )
+    key = f"{row.table}/{row.id}/{column}"
+    return Fact(key, row[column], unit, None, None, row.basis, row.sources, row.locator, row.note)
 
 
 def verdict_of(catalog: Catalog, kept: float) -> str:

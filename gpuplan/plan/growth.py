@@ -75,19 +75,7 @@ def _bare(scenario: Scenario) -> Scenario:
 def grow(scenario: Scenario, year: int, peaks_gpus: Mapping[str, float]) -> Scenario:
     """The scenario after some years of growth, people rounded up; it may hold more than a design can.
 
-    Parameters
-    ----------
-    scenario : Scenario
-        The customer's question. [-]
-    year : int
-        Years from the start. [-]
-    peaks_gpus : mapping of str to float
-        GPUs that each group wants at its peak: a stated total grows as they do together. [GPU]
-
-    Returns
-    -------
-    grow : Scenario
-        The same question of more people. [-]
+    A stated total grows as the peaks of all groups, in GPUs, do together.
     """
     if year == 0 or not any(group.growth for group in scenario.groups):
         return scenario
@@ -112,20 +100,7 @@ def grow(scenario: Scenario, year: int, peaks_gpus: Mapping[str, float]) -> Scen
 
 
 def group_peaks(scenario: Scenario, by_season: Mapping[str, Mapping[str, Week]]) -> dict[str, float]:
-    """GPUs that each group wants at its peak, by its own hours.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        The customer's question. [-]
-    by_season : mapping
-        Weeks of the year, by season and group. [-]
-
-    Returns
-    -------
-    group_peaks : dict of str to float
-        By the id of the group. [GPU]
-    """
+    """GPUs that each group (by its id) wants at its peak, by its own hours, over the weeks of all seasons."""
     return {
         group.id: max(float(season[group.id].loads.max()) for season in by_season.values())
         * float(group.vms_each * exact(group.gpus_each))

@@ -69,7 +69,7 @@ class Pool:
     losses: tuple[LossLevel, ...]
 
     @property
-    def varied(self) -> bool:
+    def mixed(self) -> bool:
         """Whether hosts differ, or CPU or memory is counted: then the placement is a heuristic with a bound."""
         return bool(self.existing_hosts or self.new_room.vcpus or self.new_room.memory_gib)
 
@@ -132,7 +132,7 @@ class Layout:
     """Without spare hosts."""
     hosts: tuple[placement.Host, ...]
     """With them."""
-    varied: bool
+    mixed: bool
 
     @cached_property
     def rooms(self) -> tuple[placement.Room, ...]:
@@ -188,14 +188,14 @@ def _placed(
     lost: int,
 ) -> Layout:
     """The layout of one pool; kept, as designs that differ in their network or prices alone share it."""
-    varied = bool(existing or room.vcpus or room.memory_gib)
-    if varied:
+    mixed = bool(existing or room.vcpus or room.memory_gib)
+    if mixed:
         needed = placed_mixed(asked, room, existing)
         hosts = placed_mixed(asked, room, existing, lost).hosts
     else:
         needed = placement.place(asked, gpus_per_host=room.gpus)
         hosts = (*needed.hosts, *(() for _ in range(lost)))
-    return Layout(asked, existing, room, needed, hosts, varied)
+    return Layout(asked, existing, room, needed, hosts, mixed)
 
 
 def pools(
@@ -209,11 +209,11 @@ def _pool(trail: Trail, scenario: Scenario, requests: Requests, pool_id: str, la
     """The hosts for the groups of one pool: the fewest on which everything fits, plus the spare ones."""
     at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
     members, groups, existing = requests.members[pool_id], requests.groups, laid.existing
-    needed, layout, rooms, varied = laid.needed, laid.hosts, laid.rooms, laid.varied
+    needed, layout, rooms, mixed = laid.needed, laid.hosts, laid.rooms, laid.mixed
     used = sum(bool(host) for host in needed.hosts)
 
     demanded = _demand_lines(trail, scenario, pool_id, requests)
-    if varied and not existing:
+    if mixed and not existing:
         alone = laid.hosts_by_gpus
         trail.record(
             f"{at}.hosts_by_gpus",
@@ -298,8 +298,8 @@ def _host_lines(
     """Lines from the demand of a pool to its hosts and GPUs, before and after a failure."""
     at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
     per_host = scenario.fact("hardware.gpus_per_host")
-    needed, rooms, existing, varied = laid.needed, laid.rooms, len(laid.existing), laid.varied
-    place = placement.place_mixed if varied else placement.place
+    needed, rooms, existing, mixed = laid.needed, laid.rooms, len(laid.existing), laid.mixed
+    place = placement.place_mixed if mixed else placement.place
     for share in needed.shared:
         trail.record(
             f"{at}.shared.{share.family}",
@@ -336,13 +336,13 @@ def _host_lines(
         f"{name}: hosts for the demand",
         "host",
         place,
-        _proof_formula(needed, varied, existing),
+        _proof_formula(needed, mixed, existing),
         used,
         {"gpus_occupied": occupied, "gpus_per_host": per_host, "count_hosts": counted},
     )
     failures = scenario.fact("availability.host_failures")
     accepted = scenario.fact("availability.maintenance_failure_accepted")
-    if varied:
+    if mixed:
         spare = trail.record(
             f"{at}.hosts_for_failures",
             f"{name}: hosts for failure and maintenance",
@@ -399,12 +399,12 @@ def _host_lines(
     return {"gpus": gpus, "gpus_after_failure": remaining}
 
 
-def _proof_formula(placed: placement.Placement, varied: bool, existing: int) -> str:
+def _proof_formula(placed: placement.Placement, mixed: bool, existing: int) -> str:
     if existing:
         new, least = len(placed.hosts) - existing, max(0, placed.bound - existing)
         proof = "fewer new ones cannot do" if new == least else f"the least is {least} new"
         return f"the demand takes {{value_u}}; beside the {existing} already there {new} new, and {proof}"
-    if varied and placed.method != "heuristic":
+    if mixed and placed.method != "heuristic":
         return "a placement on {value_u} exists; fewer have too little of what the VMs need"
     return {
         "volume": "{gpus_occupied_u} occupied / {gpus_per_host} per host, rounded up = {value}; a placement on "

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import derived, weakest
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.gpu_speed import usual_workload
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.remote_gpus import RemoteUse, native_time_s, needs_gbit_s, remote_use
+from gpuplan.plan.remote_gpus import RemoteUse, RemoteWork, native_time_s, needs_gbit_s, remote_use
 from gpuplan.plan.trail import Trail
-from gpuplan.plan.training import JOB, TrainingUse, job_of, scenario_job, training_use
+from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, job_of, scenario_job, training_use
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
 from gpuplan.wording import number, percent
 
@@ -92,22 +91,7 @@ def network_use(
     groups: Sequence[GroupPlan],
     pools: Sequence[Pool],
 ) -> NetworkUse:
-    """What the network does to every group that depends on it, and to the training job of the scenario.
-
-    Parameters
-    ----------
-    trail : Trail
-        Where the lines are recorded. [-]
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    groups, pools : sequences of GroupPlan and Pool
-        As they were placed. [-]
-
-    Returns
-    -------
-    network_use : NetworkUse
-        Shares of native speed, efficiency of training, rules of the vendor. [-]
-    """
+    """What the network does to every group that depends on it, and to the training job of the scenario."""
     by_id = {g.id: g for g in scenario.groups}
     remote = _remote(trail, scenario, catalog, groups, pools)
     training = []
@@ -129,38 +113,15 @@ def network_use(
             native_s=job.native_s / share,
             compute_s=job.native_s / share / (over.kept if over is not None else 1.0),
         )
-        training.append(
-            training_use(
-                scenario,
-                catalog,
-                preset,
-                job,
-                speed,
-                key=plan.id,
-                name=plan.name,
-                hosts=scenario.fact(f"groups.{plan.id}.vms_each"),
-                trail=trail,
-            )
-        )
+        hosts = scenario.fact(f"groups.{plan.id}.vms_each")
+        training.append(TrainingWork(preset, job, speed, plan.id, plan.name, hosts))
     preset = catalog.row("network_workloads", scenario.training.workload)
     job, speed = scenario_job(scenario, catalog, preset)
-    training.append(
-        training_use(
-            scenario,
-            catalog,
-            preset,
-            job,
-            speed,
-            key=JOB,
-            name=FIELD_BY_PATH["training.workload"].label,
-            hosts=scenario.fact("training.hosts"),
-            own=True,
-            trail=trail,
-        )
-    )
+    name, hosts = FIELD_BY_PATH["training.workload"].label, scenario.fact("training.hosts")
+    training.append(TrainingWork(preset, job, speed, JOB, name, hosts, own=True))
     return NetworkUse(
         tuple(remote),
-        tuple(training),
+        tuple(training_use(scenario, catalog, each, trail) for each in training),
         vendor_rules(scenario, catalog, groups),
         max((r.on_host_gbit_s for r in remote), default=0.0),
     )
@@ -207,9 +168,7 @@ def _remote(
             counts = {p: n * users / total for p, n in flows.items()}
         counts[plan.id] = max(0.0, counts.get(plan.id, 0.0) - 1)
         found.append(
-            remote_use(
-                scenario,
-                catalog,
+            RemoteWork(
                 presets[plan.id],
                 key=plan.id,
                 name=plan.name,
@@ -218,10 +177,9 @@ def _remote(
                 gpu_share=min(1.0, plan.gpus_each),
                 others=tuple((count, needs[p]) for p, count in counts.items()),
                 on_host_gbit_s=max(on_host, needs[plan.id]),
-                trail=trail,
             )
         )
-    return found
+    return [remote_use(scenario, catalog, work, trail) for work in found]
 
 
 def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, float]) -> dict[str, int]:
@@ -251,54 +209,18 @@ class Carried:
 def carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
     """What the network of a scenario carries of each preset, whoever its groups are.
 
-    Parameters
-    ----------
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-
-    Returns
-    -------
-    carried : tuple of Carried
-        One user alone on a link, and training on as many hosts as the training job of the scenario. [-]
+    One user alone on a link, and training on as many hosts as the training job of the scenario.
     """
-    sections = ("network", "hardware", "training")
-    plain = replace(
-        Scenario(),
-        origins=tuple((path, origin) for path, origin in scenario.origins if path.split(".")[0] in sections),
-        **{section: scenario.get(section) for section in sections},
-    )
-    return _carried(plain, catalog)
-
-
-@lru_cache(maxsize=64)
-def _carried(scenario: Scenario, catalog: Catalog) -> tuple[Carried, ...]:
+    given, note = scenario.training, "hosts of the training job, at least two"
+    hosts = derived("network.carried/hosts", max(2, given.hosts), "host", note)
+    per_host = given.gpus_per_host or scenario.hardware.gpus_per_host
     found = []
     for preset in catalog.rows("network_workloads"):
+        remote = remote_use(scenario, catalog, RemoteWork(preset, preset.id, preset["name"]))
         training = None
         if preset["phase"] == "training":
-            given = scenario.training
-            job, speed = job_of(
-                scenario,
-                catalog,
-                preset,
-                gpus_per_host=given.gpus_per_host or scenario.hardware.gpus_per_host,
-            )
-            training = training_use(
-                scenario,
-                catalog,
-                preset,
-                job,
-                speed,
-                key=preset.id,
-                name=preset["name"],
-                hosts=derived(
-                    "network.carried/hosts",
-                    max(2, given.hosts),
-                    "host",
-                    "hosts of the training job, at least two",
-                ),
-            )
-        found.append(
-            Carried(remote_use(scenario, catalog, preset, key=preset.id, name=preset["name"]), training)
-        )
+            job, speed = job_of(scenario, catalog, preset, gpus_per_host=per_host)
+            work = TrainingWork(preset, job, speed, preset.id, preset["name"], hosts)
+            training = training_use(scenario, catalog, work)
+        found.append(Carried(remote, training))
     return tuple(found)

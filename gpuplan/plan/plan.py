@@ -13,7 +13,7 @@ from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.availability import Posture, risk_postures
+from gpuplan.plan.availability import Posture, postures_of
 from gpuplan.plan.cost import Costs, costs
 from gpuplan.plan.decisions import Decision, decide
 from gpuplan.plan.demand import Demand, PoolDemand, demand_of
@@ -98,7 +98,7 @@ class Plan:
     @cached_property
     def postures(self) -> tuple[Posture, ...]:
         """N+0, N+1, N+2 and the hours a year in which each is at risk."""
-        return risk_postures(self._trail("postures"), self.scenario, self.catalog, self.pools)
+        return postures_of(self._trail("postures"), self.scenario, self.catalog, self.pools)
 
     @cached_property
     def network(self) -> NetworkUse:

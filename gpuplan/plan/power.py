@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuplan.catalog import Catalog, Item
-from gpuplan.facts import Fact, derived, weakest
+from gpuplan.facts import Fact, derived
 from gpuplan.models import power
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.prices import catalog_factor, factor
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.trail import Line, Trail, resting_on
 from gpuplan.scenario import Scenario
 
 LEAVES, SPINES = "leaf switches", "spine switches"
@@ -87,26 +87,7 @@ def power_use(
     fabric: Cabling | None,
     utilisation: Line,
 ) -> PowerUse | None:
-    """Power, heat and space of a design; None without GPU hosts.
-
-    Parameters
-    ----------
-    trail : Trail
-        Where the lines are recorded. [-]
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    pools : sequence of Pool
-        GPU hosts. [-]
-    fabric : Cabling or None
-        Adapters and switches. [-]
-    utilisation : Line
-        Share of their time that the GPUs are used. [-]
-
-    Returns
-    -------
-    power_use : PowerUse or None
-        Power, heat and space. [-]
-    """
+    """Power, heat and space of a design; None without GPU hosts."""
     hosts = [room.gpus for pool in pools for room in pool.rooms]
     if not hosts:
         return None
@@ -223,17 +204,8 @@ def _host_lines(
     share = min(1.0, gpus_w / float(peak.value))
     at_rest = [catalog_factor(catalog, name) for name in ("gpu_idle_share", "host_idle_share")]
     mixed = share * float(at_rest[0].value) + (1 - share) * float(at_rest[1].value)
-    idle = Fact(
-        "power/idle_share",
-        mixed,
-        "1",
-        None,
-        None,
-        weakest(fact.basis for fact in at_rest),
-        tuple(dict.fromkeys(s for fact in at_rest for s in fact.sources)),
-        "",
-        "share of its peak that a host draws idle, of GPUs and of the rest by their watts",
-    )
+    note = "share of its peak that a host draws idle, of GPUs and of the rest by their watts"
+    idle = resting_on(at_rest, "power/idle_share", mixed, "1", note)
     typical = trail.compute(
         "power.host_typical",
         "A host typically",
@@ -244,12 +216,12 @@ def _host_lines(
         idle_share=idle,
         load=utilisation,
     )
-    return peak, typical, idle, (_as_fact(typical),)
-
-
-def _as_fact(line: Line) -> Fact:
-    """A number of the trail as what other numbers rest on."""
-    return Fact(line.key, line.value, line.unit, None, None, line.basis, line.sources, "", line.label)
+    return (
+        peak,
+        typical,
+        idle,
+        (resting_on([typical], typical.key, typical.value, typical.unit, typical.label),),
+    )
 
 
 def _board_w(catalog: Catalog, scenario: Scenario) -> Fact:
@@ -336,10 +308,7 @@ def usual_power_w(switch: Item) -> float | None:
 def _sum(trail: Trail, key: str, label: str, parts: Mapping[str, float], host: Line) -> Line:
     """Power of all parts, known no better than that of a host, which most of it is."""
     note = "all of them together; hosts as their own lines say"
-    held = {
-        name: Fact(f"power/{name}", value, "W", None, None, host.basis, host.sources, "", note)
-        for name, value in parts.items()
-    }
+    held = {name: resting_on([host], f"power/{name}", watts, "W", note) for name, watts in parts.items()}
     return trail.add_up(key, label, "W", power.total_power_w, held)
 
 

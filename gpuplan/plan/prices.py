@@ -106,17 +106,7 @@ class PriceList:
             fact = self._scenario.fact(f"prices.{known}")
             origin = self._scenario.origin(f"prices.{known}")
             as_of = origin.as_of or self.as_of
-            fact = Fact(
-                fact.key,
-                fact.value,
-                self.currency,
-                None,
-                None,
-                fact.basis,
-                fact.sources,
-                fact.locator,
-                fact.note,
-            )
+            fact = replace(fact, unit=self.currency, low=None, high=None)
             found = Price(key, name, per, fact, as_of, True, is_old(as_of, self.as_of))
         else:
             row = self._rows[known]
@@ -189,20 +179,8 @@ def is_old(as_of: str, today: str) -> bool:
     return as_of + "-12-31"[len(as_of) - 4 :] < year_ago
 
 
-@lru_cache(maxsize=8)
 def newest_price(catalog: Catalog) -> str:
-    """The last day that the newest price of the catalog is known from.
-
-    Parameters
-    ----------
-    catalog : Catalog
-        Prices and rentals. [-]
-
-    Returns
-    -------
-    newest_price : str
-        ISO day. [-]
-    """
+    """The ISO day that the newest price of the catalog is known from."""
     days = [row["as_of"] for table in ("prices", "rentals") for row in catalog.rows(table)]
     return max((day for day in days if len(day) == 10), default="2026-01-01")
 
@@ -223,18 +201,7 @@ def stated_or(scenario: Scenario, path: str, otherwise: Fact) -> Fact:
     """What the scenario states at a path, else another fact."""
     if scenario.get(path) is None:
         return otherwise
-    stated = scenario.fact(path)
-    return Fact(
-        stated.key,
-        stated.value,
-        otherwise.unit,
-        None,
-        None,
-        stated.basis,
-        stated.sources,
-        stated.locator,
-        stated.note,
-    )
+    return replace(scenario.fact(path), unit=otherwise.unit, low=None, high=None)
 
 
 def catalog_factor(catalog: Catalog, name: str) -> Fact:

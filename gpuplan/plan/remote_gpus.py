@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact, derived, weakest
@@ -62,17 +62,36 @@ class RemoteUse:
     sources: tuple[str, ...]
 
 
+class RemoteWork(NamedTuple):
+    """Work on remote GPUs over one link, and what the plan calls it."""
+
+    preset: Row
+    key: str
+    name: str
+    chosen: bool = True
+    """Whether somebody chose the preset."""
+    users: int = 1
+    """Users whose transfers may meet on the link."""
+    gpu_share: float = 1.0
+    """Share of a GPU that one user has, at most 1."""
+    others: Others | None = None
+    """How many other users the link has of each kind, and what one needs in Gbit/s; None if they work like this one."""
+    on_host_gbit_s: float | None = None
+    """What all users of one GPU host move on average; None if they are those of the link."""
+
+    def native_s(self, scenario: Scenario, catalog: Catalog) -> float:
+        """Time of a step on its GPU in the same host."""
+        return native_time_s(catalog, self.preset, scenario.hardware.gpu, self.gpu_share)
+
+    def beside(self, native_s: float) -> Others:
+        """The other users of the link."""
+        return (
+            ((self.users - 1.0, needs_gbit_s(self.preset, native_s)),) if self.others is None else self.others
+        )
+
+
 def remote_kept(
-    scenario: Scenario,
-    catalog: Catalog,
-    preset: Row,
-    *,
-    native_s: float,
-    users: int,
-    others: Others,
-    trail: Trail | None = None,
-    key: str = "",
-    name: str = "",
+    scenario: Scenario, catalog: Catalog, work: RemoteWork, trail: Trail | None = None
 ) -> tuple[float, float, float]:
     """Share of native speed that work on a remote GPU keeps: low, typical, high.
 
@@ -81,7 +100,7 @@ def remote_kept(
     their ends for low and high.
     A round trip below the one that the measured overhead was read as helps the high end only: nobody measured the gain.
     """
-    given = scenario.network
+    given, preset, native_s = scenario.network, work.preset, work.native_s(scenario, catalog)
     usable = catalog.assumptions["remoting"].fact("usable_share")
     tcp = tcp_rate(scenario, catalog)
     trip = float(round_trip(scenario, catalog).value)
@@ -92,7 +111,7 @@ def remote_kept(
         "low": (
             usable.low or share,
             float(tcp.value) if stated else float(tcp.low or tcp.value),
-            float(users),
+            float(work.users),
         ),
         "high": (usable.high or share, float(tcp.value) if stated else float(tcp.high or tcp.value), 1.0),
     }
@@ -103,7 +122,7 @@ def remote_kept(
         usable_share=share,
         mtu_bytes=given.mtu_bytes,
     )
-    left = fair_share_gbit_s(carried, others=others)
+    left = fair_share_gbit_s(carried, others=work.beside(native_s))
     found = {}
     for end, waits, hidden in (
         ("low", "waits_high", "hidden_low"),
@@ -127,21 +146,15 @@ def remote_kept(
         time_s = remote_time_s(native_s, **values, calls=0, sync_us=0)
         found[end] = min(1.0, 1 / remote_slowdown(native_s, remote_s=time_s))
         if trail is not None and end == "typical":
-            _record_remote(trail, scenario, catalog, preset, native_s, values, key, name)
+            _record_remote(trail, scenario, catalog, work, values)
     return found["low"], found["typical"], found["high"]
 
 
 def _record_remote(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    preset: Row,
-    native_s: float,
-    values: Mapping[str, Any],
-    key: str,
-    name: str,
+    trail: Trail, scenario: Scenario, catalog: Catalog, work: RemoteWork, values: Mapping[str, Any]
 ) -> None:
-    path = f"network.remote.{key}"
+    preset, name, path = work.preset, work.name, f"network.remote.{work.key}"
+    native_s = work.native_s(scenario, catalog)
     native = derived(f"{path}/native_s", native_s, "s", "batch over the speed of the GPU")
     trip = round_trip(scenario, catalog)
     if values["round_trip_us"] != trip.value:
@@ -194,73 +207,24 @@ def _record_remote(
 
 
 def remote_use(
-    scenario: Scenario,
-    catalog: Catalog,
-    preset: Row,
-    *,
-    key: str,
-    name: str,
-    chosen: bool = True,
-    users: int = 1,
-    gpu_share: float = 1.0,
-    others: Others | None = None,
-    on_host_gbit_s: float | None = None,
-    trail: Trail | None = None,
+    scenario: Scenario, catalog: Catalog, work: RemoteWork, trail: Trail | None = None
 ) -> RemoteUse:
-    """What the network of a scenario leaves of the speed of one preset.
-
-    Parameters
-    ----------
-    scenario, catalog : Scenario, Catalog
-        The design and the figures. [-]
-    preset : Row
-        A row of ``network_workloads``. [-]
-    key, name : str
-        Id and name for the trail and the table. [-]
-    chosen : bool
-        Whether somebody chose the preset. [-]
-    users : int
-        Users whose transfers may meet on the link. [-]
-    gpu_share : float
-        Share of a GPU that one user has, at most 1. [-]
-    others : tuple of (float, float) or None
-        How many other users the link has of each kind, and what one needs in Gbit/s; None if they work like this one. [-]
-    on_host_gbit_s : float or None
-        What all users of one GPU host move on average; None if they are those of the link. [Gbit/s]
-    trail : Trail or None
-        Where the lines are recorded. [-]
-
-    Returns
-    -------
-    remote_use : RemoteUse
-        Low, typical and high share, verdict, and what would change it. [-]
-    """
+    """What the network of a scenario leaves of the speed of one preset."""
+    preset, native_s, on_host = work.preset, work.native_s(scenario, catalog), work.on_host_gbit_s
     speed = gpu_speed(catalog, preset, scenario.hardware.gpu)
-    native_s = native_time_s(catalog, preset, scenario.hardware.gpu, gpu_share)
     needs = needs_gbit_s(preset, native_s)
-    beside = ((users - 1.0, needs),) if others is None else others
-    low, kept, high = remote_kept(
-        scenario,
-        catalog,
-        preset,
-        native_s=native_s,
-        users=users,
-        others=beside,
-        trail=trail,
-        key=key,
-        name=name,
-    )
+    low, kept, high = remote_kept(scenario, catalog, work, trail)
     return RemoteUse(
-        id=key,
-        name=name,
+        id=work.key,
+        name=work.name,
         workload=preset.id,
         workload_name=preset["name"],
-        chosen=chosen,
-        users=users,
+        chosen=work.chosen,
+        users=work.users,
         needs_gbit_s=needs,
-        on_host_gbit_s=needs + sum(n * need for n, need in beside)
-        if on_host_gbit_s is None
-        else on_host_gbit_s,
+        on_host_gbit_s=needs + sum(n * need for n, need in work.beside(native_s))
+        if on_host is None
+        else on_host,
         native_s=native_s,
         kept_low=low,
         kept=kept,
@@ -276,7 +240,7 @@ def remote_use(
             )
         ),
         speed=speed.how,
-        changes=_remote_changes(scenario, catalog, preset, native_s, users, beside, kept),
+        changes=_remote_changes(scenario, catalog, work, kept),
         sources=tuple(dict.fromkeys((*preset["source"], *speed.per_s.sources))),
     )
 
@@ -291,51 +255,30 @@ def native_time_s(catalog: Catalog, preset: Row, gpu: str, gpu_share: float) -> 
     return float(preset["batch"] / (float(gpu_speed(catalog, preset, gpu).per_s.value) * gpu_share))
 
 
-def _remote_changes(
-    scenario: Scenario,
-    catalog: Catalog,
-    preset: Row,
-    native_s: float,
-    users: int,
-    others: Others,
-    kept: float,
-) -> tuple[str, ...]:
+def _remote_changes(scenario: Scenario, catalog: Catalog, work: RemoteWork, kept: float) -> tuple[str, ...]:
     """What would carry work that the network does not: the slowest link that does, else why no link does."""
     good = float(catalog.assumptions["network-planning"].fact("good_share").value)
     if round(kept, 2) >= good:
         return ()
 
-    def tried(**changed: Any) -> float:
-        other = replace(scenario, network=replace(scenario.network, **changed))
-        return remote_kept(other, catalog, preset, native_s=native_s, users=users, others=others)[1]
-
-    found = []
-    faster = [link for link in LINKS if link > scenario.network.link_gbit_s]
-    rdma = scenario.network.transport in RDMA
-    options: list[tuple[str, dict[str, Any]]] = [
-        *((f"{link} Gbit/s", {"link_gbit_s": link}) for link in faster),
-        *(
-            ()
-            if rdma
-            else (
-                (f"{link} Gbit/s with RDMA", {"link_gbit_s": link, "transport": "roce"})
-                for link in (scenario.network.link_gbit_s, *faster)
-            )
-        ),
-    ]
+    given = scenario.network
+    faster = [link for link in LINKS if link > given.link_gbit_s]
+    options = [(f"{link} Gbit/s", link, given.transport) for link in faster]
+    if given.transport not in RDMA:
+        options += [(f"{link} Gbit/s with RDMA", link, "roce") for link in (given.link_gbit_s, *faster)]
     best, best_kept = "", kept
-    for words, changed in options:
-        now = tried(**changed)
+    for words, link, transport in options:
+        other = replace(scenario, network=replace(given, link_gbit_s=link, transport=transport))
+        now = remote_kept(other, catalog, work)[1]
         if round(now, 2) >= good:
             return (f"{words} would keep {100 * now:.0f} %",)
         if now > best_kept + 0.005:
             best, best_kept = words, now
-    if best:
-        found.append(f"{best} would keep {100 * best_kept:.0f} %, no link more")
-    else:
-        found.append("no faster link helps: the round trips of its calls take the time")
-    if preset["phase"] == "inference" and preset["batch"] == 1:
-        found.append("larger batches, or a vGPU or MIG slice in the VM's own host")
-    else:
-        found.append("a GPU in the VM's own host")
-    return tuple(found)
+    by_link = (
+        f"{best} would keep {100 * best_kept:.0f} %, no link more"
+        if best
+        else "no faster link helps: the round trips of its calls take the time"
+    )
+    single = work.preset["phase"] == "inference" and work.preset["batch"] == 1
+    here = "larger batches, or a vGPU or MIG slice" if single else "a GPU"
+    return by_link, f"{here} in the VM's own host"

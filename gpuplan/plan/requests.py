@@ -39,7 +39,7 @@ def requests_of(
         if left is not None:
             left -= plan.vms_placed * exact(group.gpus_each)
         groups.append(plan)
-    groups = with_pools(scenario, groups)
+    groups = with_pools(scenario, catalog, groups)
     requests = group_requests(trail, scenario, catalog, groups)
     members = members_of(groups)
     if unassigned := 0 if left is None else int(left):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from gpuplan.facts import Fact, weakest
+from gpuplan.facts import Fact, Value, weakest
 from gpuplan.scenario import FIELD_BY_PATH, field_of
 from gpuplan.units import SUFFIX
 
@@ -90,6 +90,13 @@ class Line:
         return {name: getattr(self, name) for name in names}
 
 
+def resting_on(behind: Iterable[Fact | Line], key: str, value: Value, unit: str, note: str) -> Fact:
+    """A value that follows from others: known no better than the weakest of them, with the sources of all."""
+    given = tuple(behind)
+    sources = tuple(dict.fromkeys(source for each in given for source in each.sources))
+    return Fact(key, value, unit, None, None, weakest(each.basis for each in given), sources, note=note)
+
+
 class Trail:
     """Collects the lines of a chapter of a plan in the order in which they are computed; it finds those of others by their key."""
 
@@ -147,17 +154,9 @@ class Trail:
 def _input(name: str, given: Fact | Line) -> Input:
     if isinstance(given, Line):
         return Input(name, given.key, given.label, given.value, given.unit, given.basis, given.sources)
-    return Input(
-        name,
-        given.key,
-        _label(given.key),
-        given.value,
-        given.unit,
-        given.basis,
-        given.sources,
-        given.locator,
-        given.note,
-    )
+    label = _label(given.key)
+    known = (given.value, given.unit, given.basis, given.sources, given.locator, given.note)
+    return Input(name, given.key, label, *known)
 
 
 @lru_cache(maxsize=4096)

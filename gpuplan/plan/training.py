@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact, derived, weakest
@@ -144,6 +144,24 @@ class Job:
     inside_gb_s: float
 
 
+class TrainingWork(NamedTuple):
+    """A job on the hosts that it runs on, and what the plan calls it."""
+
+    preset: Row
+    job: Job
+    speed: Speed
+    key: str
+    name: str
+    hosts: Fact
+    own: bool = False
+    """Whether it is the training job of the scenario, which states its samples and epochs."""
+
+    @property
+    def path(self) -> str:
+        """Where its lines stand."""
+        return "network.job" if self.own else f"network.training.{self.key}"
+
+
 def job_of(
     scenario: Scenario,
     catalog: Catalog,
@@ -243,13 +261,6 @@ def curve(
     scenario: Scenario, catalog: Catalog, job: Job, *, chosen: bool = True, hosts: Sequence[int] = HOSTS
 ) -> Curve:
     """Throughput and efficiency over hosts with the network of a scenario."""
-    bare = Scenario(network=scenario.network, training=scenario.training)
-    return _curve(bare, catalog, job, chosen, tuple(hosts))
-
-
-@lru_cache(maxsize=256)
-def _curve(scenario: Scenario, catalog: Catalog, job: Job, chosen: bool, hosts: tuple[int, ...]) -> Curve:
-    """The same by what it depends on: another link leaves the curves of the others as they are."""
     steps = []
     for count in hosts:
         low, typical, high = efficiency_range(scenario, catalog, job, count)
@@ -306,29 +317,16 @@ def knee(scenario: Scenario, catalog: Catalog, job: Job) -> int:
 
 
 def training_use(
-    scenario: Scenario,
-    catalog: Catalog,
-    preset: Row,
-    job: Job,
-    speed: Speed,
-    *,
-    key: str,
-    name: str,
-    hosts: Fact,
-    own: bool = False,
-    trail: Trail | None = None,
+    scenario: Scenario, catalog: Catalog, training: TrainingWork, trail: Trail | None = None
 ) -> TrainingUse:
-    """One training job on the network of a scenario: efficiency, throughput, hours, knee, and what would change it.
-
-    ``own`` is the training job of the scenario: its samples and epochs are the scenario's, and its lines stand under
-    ``network.job``, those of a group under ``network.training`` and its id.
-    """
+    """One training job on the network of a scenario: efficiency, throughput, hours, knee, and what would change it."""
+    preset, job, speed, key, name, hosts, _ = training
     count = int(hosts.value)
     bare = Scenario(network=scenario.network, training=scenario.training)
     (low, typical, high), step, worth, changes = _trained(bare, catalog, job, count)
     gpus = count * job.gpus_per_host
     given = scenario.training
-    samples = (given.samples or preset["samples"]) if own else None
+    samples = (given.samples or preset["samples"]) if training.own else None
     hours = None
     if samples and given.epochs:
         hours = training_time_h(samples, epochs=given.epochs, gpus=gpus, batch_per_gpu=job.batch, step_s=step)
@@ -338,14 +336,12 @@ def training_use(
         bases.append(tcp_rate(scenario, catalog).basis)
     if job.gpus_per_host > 1:
         bases.append(inside_host_gb_s(catalog, scenario.hardware.gpu).basis)
-    path = "network.job" if own else f"network.training.{key}"
     if trail is not None:
-        line = _record_training(trail, scenario, catalog, preset, job, speed, path, name, hosts)
-        timed = hours is not None
-        _record_answers(trail, scenario, catalog, preset, job, path, name, gpus, line, worth, timed)
+        line = _record_training(trail, scenario, catalog, training)
+        _record_answers(trail, scenario, catalog, training, line, worth, timed=hours is not None)
     return TrainingUse(
         id=key,
-        path=path,
+        path=training.path,
         name=name,
         workload=preset.id,
         workload_name=preset["name"],
@@ -370,7 +366,7 @@ def training_use(
         ),
         hours=hours,
         samples=samples,
-        epochs=given.epochs if own else None,
+        epochs=given.epochs if training.own else None,
         knee_hosts=worth,
         verdict=verdict_of(catalog, typical),
         basis=weakest(bases),
@@ -379,7 +375,9 @@ def training_use(
     )
 
 
-@lru_cache(maxsize=256)
+@lru_cache(
+    maxsize=256
+)  # candidates that differ elsewhere share it: without it `explore` takes a seventh longer
 def _trained(
     scenario: Scenario, catalog: Catalog, job: Job, hosts: int
 ) -> tuple[tuple[float, float, float], float, int, tuple[str, ...]]:
@@ -393,36 +391,40 @@ def _trained(
 def _training_changes(
     scenario: Scenario, catalog: Catalog, job: Job, hosts: int, typical: float
 ) -> tuple[str, ...]:
+    """What would make training efficient that is not: the slowest link that does, else the best one and what else helps."""
     good = float(catalog.assumptions["network-planning"].fact("good_share").value)
     if round(typical, 2) >= good or hosts == 1:
         return ()
 
-    def tried(**changed: Any) -> float:
-        other = replace(scenario, network=replace(scenario.network, **changed))
-        return scaling_efficiency(job.native_s, step_s=step_time_s(other, catalog, job, hosts))
+    def reached(scenario: Scenario, job: Job = job) -> float:
+        return scaling_efficiency(job.native_s, step_s=step_time_s(scenario, catalog, job, hosts))
 
-    own = scenario.network.link_gbit_s
-    links = [link for link in LINKS if link >= own]
+    given, servers = scenario.network, scenario.training.aggregation == "parameter-server"
     best, best_share = "", typical
-    for words, transport in (("", scenario.network.transport), (" with RDMA", "roce")):
-        for link in links:
-            if (now := tried(link_gbit_s=link, transport=transport)) >= good - 0.005:
+    for words, transport in (("", given.transport), (" with RDMA", "roce")):
+        for link in (link for link in LINKS if link >= given.link_gbit_s):
+            now = reached(replace(scenario, network=replace(given, link_gbit_s=link, transport=transport)))
+            if now >= good - 0.005:
                 return (f"{link} Gbit/s{words} would reach {100 * now:.0f} %",)
             if now > best_share + 0.01:
                 best, best_share = f"{link} Gbit/s{words}", now
-    found = [f"{best} would reach {100 * best_share:.0f} %, no link more" if best else "no faster link helps"]
-    if not best and scenario.training.aggregation == "parameter-server":
+    if best:
+        found = [f"{best} would reach {100 * best_share:.0f} %, no link more"]
+    elif servers:
         server = float(catalog.assumptions[ITEM["parameter-server"]].fact("server_gbit_s").value)
         found = [f"no faster link helps: a parameter server moves {server:g} Gbit/s at most"]
+    else:
+        found = ["no faster link helps"]
     double = replace(job, native_s=2 * job.native_s, compute_s=2 * job.compute_s, batch=2 * job.batch)
-    share = scaling_efficiency(double.native_s, step_s=step_time_s(scenario, catalog, double, hosts))
-    if share > typical + 0.02:
-        found.append(f"twice the batch would reach {100 * share:.0f} %")
-    if scenario.training.aggregation == "parameter-server":
+    others = {"twice the batch": reached(scenario, double)}
+    if servers:
         ring = replace(scenario, training=replace(scenario.training, aggregation="ring"))
-        share = scaling_efficiency(job.native_s, step_s=step_time_s(ring, catalog, job, hosts))
-        if share > typical + 0.02:
-            found.append(f"allreduce instead of parameter servers would reach {100 * share:.0f} %")
+        others["allreduce instead of parameter servers"] = reached(ring)
+    found += [
+        f"{words} would reach {100 * share:.0f} %"
+        for words, share in others.items()
+        if share > typical + 0.02
+    ]
     return tuple(found)
 
 
@@ -431,18 +433,10 @@ def _batch_words(job: Job, speed: Speed) -> str:
     return f"batch of {number(job.batch)} over {rate} samples per second of one GPU, {speed.how}"
 
 
-def _record_training(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    preset: Row,
-    job: Job,
-    speed: Speed,
-    path: str,
-    name: str,
-    hosts: Fact,
-) -> Line:
+def _record_training(trail: Trail, scenario: Scenario, catalog: Catalog, training: TrainingWork) -> Line:
     """Lines from the work and the network to the efficiency; gives back the line of the step."""
+    preset, job, speed, _, name, hosts, _ = training
+    path = training.path
     how = scenario.training.aggregation
     held, ring = catalog.assumptions[ITEM[how]], catalog.assumptions[ITEM["ring"]]
     network = catalog.row("neural_networks", preset["neural_network"])
@@ -548,16 +542,15 @@ def _record_answers(
     trail: Trail,
     scenario: Scenario,
     catalog: Catalog,
-    preset: Row,
-    job: Job,
-    path: str,
-    name: str,
-    gpus: int,
+    training: TrainingWork,
     step: Line,
     worth: int,
+    *,
     timed: bool,
 ) -> None:
     """Lines for what the job does in a second, how long its epochs take, and up to how many hosts it is worth it."""
+    preset, job, name, path = training.preset, training.job, training.name, training.path
+    gpus = int(training.hosts.value) * job.gpus_per_host
     together: dict[str, Fact | Line] = {
         "gpus": derived(f"{path}/gpus", gpus, "GPU", "GPUs of the job, those of all its hosts"),
         "batch_per_gpu": derived(
@@ -605,27 +598,9 @@ def _in_percent(share: Fact) -> Fact:
 
 
 def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
-    """What TCP rate would make PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s, by network.
-
-    Parameters
-    ----------
-    scenario, catalog : Scenario, Catalog
-        The TCP rate of the design, and the figures. [-]
-
-    Returns
-    -------
-    claims : tuple of Claim
-        One for each preset that trains. [-]
-    """
+    """What TCP rate would make PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s, by network."""
     tcp = tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
-    return _claims(
-        catalog, *(float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value))
-    )
-
-
-@lru_cache(maxsize=64)
-def _claims(catalog: Catalog, *rates: float) -> tuple[Claim, ...]:
-    """The same at these TCP rates: typical, high, low. [Gbit/s]"""
+    rates = [float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value)]
     found = []
     for preset in catalog.rows("network_workloads"):
         if preset["phase"] != "training" or not preset["neural_network"]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from gpuplan.facts import Fact, derived, weakest
+from gpuplan.facts import Fact, derived
 from gpuplan.models import cost, demand
 from gpuplan.plan.requests import Requests
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.trail import Line, Trail, resting_on
 from gpuplan.plan.working_week import Week
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.units import exact
@@ -24,23 +24,14 @@ def held_gpus_lines(
         share = plan.vms_placed / plan.vms if plan.vms else 0.0
         requests = share * sum(float(week.loads.mean()) for week in held) / len(held)
         behind = [scenario.fact(f"groups.{plan.id}.{name}") for name in ("people", "active_share")]
+        note = "over all hours of the year, by the group's people, active share and hours"
         parts[plan.id] = trail.compute(
             f"groups.{plan.id}.held_gpus",
             f"{plan.name}: GPUs held on average",
             "GPU",
             demand.group_demand_gpus,
             "{vms} requests under way on average x {gpus_each} GPUs = {value}",
-            vms=Fact(
-                f"groups/{plan.id}/requests_under_way",
-                requests,
-                "1",
-                None,
-                None,
-                weakest(fact.basis for fact in behind),
-                tuple(dict.fromkeys(s for fact in behind for s in fact.sources)),
-                "",
-                "over all hours of the year, by the group's people, active share and hours",
-            ),
+            vms=resting_on(behind, f"groups/{plan.id}/requests_under_way", requests, "1", note),
             gpus_each=derived(
                 f"groups/{plan.id}/gpus_held", held[0].gpus, "GPU", "GPUs that one of them really takes"
             ),

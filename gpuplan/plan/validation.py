@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from gpuplan.catalog import Catalog, zone_of
@@ -35,151 +35,166 @@ from gpuplan.units import exact
 
 
 def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
-    """What in a scenario this catalog and this hardware do not allow."""
+    """What in a scenario this catalog and this hardware do not allow; each stage is checked where those before it found nothing."""
     if problems := wrong_values(scenario):
         return problems
+    for stage in (MUST_BE_KNOWN, MUST_BE_POSSIBLE):
+        if problems := [problem for check in stage for problem in check(scenario, catalog)]:
+            return problems
+    return []
+
+
+def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """Choices that are no id of their table."""
+    works = {row.id: row for row in catalog.rows("network_workloads")}
+    use_cases = {row.id: row for row in catalog.rows("use_cases")}
+    groups = [f"groups.{group.id}" for group in scenario.groups]
     tables: list[tuple[str, str, Mapping[str, Any]]] = [
         ("hardware.gpu", "gpus", catalog.gpus),
         ("platform.vsphere", "vsphere", catalog.vsphere),
+        ("hardware.server", "servers", catalog.servers),
+        ("training.workload", "network_workloads", works),
+        ("network.leaf", "switches", catalog.switches),
+        ("network.spine", "switches", catalog.switches),
+        *((f"{group}.workload", "network_workloads", works) for group in groups),
+        *((f"{group}.use_case", "use_cases", use_cases) for group in groups),
     ]
-    if scenario.hardware.server is not None:
-        tables.append(("hardware.server", "servers", catalog.servers))
-    works = {row.id: row for row in catalog.rows("network_workloads")}
-    tables.append(("training.workload", "network_workloads", works))
-    tables += [
-        (f"network.{name}", "switches", catalog.switches)
-        for name in ("leaf", "spine")
-        if scenario.get(f"network.{name}") is not None
-    ]
-    tables += [
-        (f"groups.{g.id}.workload", "network_workloads", works)
-        for g in scenario.groups
-        if g.workload is not None
-    ]
-    use_cases = {row.id: row for row in catalog.rows("use_cases")}
-    tables += [(f"groups.{g.id}.use_case", "use_cases", use_cases) for g in scenario.groups]
     for path, table, known in tables:
         given = scenario.get(path)
-        if given not in known:
-            near = [i for i in known if given.lower() in i][:3] or difflib.get_close_matches(
-                given, known, n=3, cutoff=0.3
-            )
+        if given is not None and given not in known:
+            near = [i for i in known if given.lower() in i][:3] or _similar(given, known)
             hint = f"nearest are {', '.join(near)}; " if near else ""
-            problems.append(
-                Problem(path, show(given), f"{hint}'gpuplan catalog {table}' lists all {len(known)}")
-            )
-    if scenario.training.workload in works and works[scenario.training.workload]["phase"] != "training":
-        trains = ", ".join(i for i, r in works.items() if r["phase"] == "training")
-        problems.append(
-            Problem("training.workload", scenario.training.workload, f"work that trains: {trains}")
-        )
+            yield Problem(path, show(given), f"{hint}'gpuplan catalog {table}' lists all {len(known)}")
+
+
+def _similar(given: str, known: Iterable[str]) -> list[str]:
+    return difflib.get_close_matches(given, known, n=3, cutoff=0.3)
+
+
+def _no_training(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """A training job whose work does not train."""
+    phases = {row.id: row["phase"] for row in catalog.rows("network_workloads")}
+    given = scenario.training.workload
+    if phases.get(given, "training") != "training":
+        trains = ", ".join(i for i, phase in phases.items() if phase == "training")
+        yield Problem("training.workload", given, f"work that trains: {trains}")
+
+
+def _unknown_origins(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     for path, origin in scenario.origins:
-        if origin.source != "scenario" and origin.source not in catalog.sources:
-            problems.append(
-                Problem(f"origins.{path}.source", show(origin.source), "the id of a row in sources.csv")
-            )
-    problems += _money_problems(scenario, catalog)
+        if origin.source != "scenario":
+            yield from _unknown_source(f"origins.{path}", origin.source, catalog)
+
+
+def _unknown_notes(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     for number, note in enumerate(scenario.notes, 1):
-        if note.source not in catalog.sources:
-            problems.append(
-                Problem(f"notes.{number}.source", show(note.source), "the id of a row in sources.csv")
-            )
-    if problems:
-        return problems
-    limit, why = server_gpu_limit(scenario, catalog)
-    per_host = scenario.hardware.gpus_per_host
-    if limit is not None and per_host > limit:
-        problems.append(Problem("hardware.gpus_per_host", str(per_host), why))
-    per_board = int(catalog.gpus[scenario.hardware.gpu].value("gpus_per_board") or 1)
-    counts = {"hardware.gpus_per_host": per_host}
-    if scenario.hardware.existing_hosts and scenario.hardware.existing_gpus_per_host:
-        counts["hardware.existing_gpus_per_host"] = scenario.hardware.existing_gpus_per_host
-    for path, count in counts.items():
-        if count % per_board:
-            name = catalog.gpus[scenario.hardware.gpu].name
-            allowed = f"{name} carries {per_board} GPUs on a board, so a multiple of {per_board}"
-            problems.append(Problem(path, str(count), allowed))
-    if scenario.platform.vgpu_sizes == "mixed" and (rule := mixed_sizes_refused(scenario, catalog)):
+        yield from _unknown_source(f"notes.{number}", note.source, catalog)
+
+
+def _unknown_source(at: str, source: str, catalog: Catalog) -> Iterator[Problem]:
+    if source not in catalog.sources:
+        yield Problem(f"{at}.source", show(source), "the id of a row in sources.csv")
+
+
+def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    most, why = server_gpu_limit(scenario, catalog)
+    if most is not None and scenario.hardware.gpus_per_host > most:
+        yield Problem("hardware.gpus_per_host", str(scenario.hardware.gpus_per_host), why)
+
+
+def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """GPUs of a host that are no whole number of boards."""
+    given, gpu = scenario.hardware, catalog.gpus[scenario.hardware.gpu]
+    per_board = int(gpu.value("gpus_per_board") or 1)
+    there = given.existing_gpus_per_host if given.existing_hosts else None
+    counts = {"gpus_per_host": given.gpus_per_host, "existing_gpus_per_host": there}
+    for name, count in counts.items():
+        if count and count % per_board:
+            allowed = f"{gpu.name} carries {per_board} GPUs on a board, so a multiple of {per_board}"
+            yield Problem(f"hardware.{name}", str(count), allowed)
+
+
+def _refused_mix(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """vGPUs of mixed sizes, where a rule says that this GPU on this version does not have them."""
+    rule = scenario.platform.vgpu_sizes == "mixed" and mixed_sizes_refused(scenario, catalog)
+    if rule:
         gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
         where = "; ".join(catalog.sources[source].title for source in rule.sources)
-        problems.append(
-            Problem(
-                "platform.vgpu_sizes",
-                f"mixed sizes with {gpu.name} on {version.name}",
-                f"{rule['rule']} ({where})",
-            )
-        )
+        given = f"mixed sizes with {gpu.name} on {version.name}"
+        yield Problem("platform.vgpu_sizes", given, f"{rule['rule']} ({where})")
+
+
+def _group_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     for group in scenario.groups:
-        problems += _group_problems(scenario, group)
+        yield from _vm_problems(scenario, group)
         off = group.off_hours_share
         if group.jobs_per_day is None and off is not None and off > group.active_share:
             allowed = f"at most the {show(group.active_share)} that are active within the hours; exchange the hours if not"
-            problems.append(Problem(f"groups.{group.id}.off_hours_share", show(off), allowed))
-        problems += [
-            Problem(
-                f"groups.{group.id}.sites",
-                show(name),
-                "a city, a time zone such as Asia/Kolkata, or UTC+5:30; a larger city with the same clock will do",
-            )
-            for name, _ in sites_people(group.sites)
-            if not zone_of(name, catalog)
-        ]
-    problems += demand_problems(scenario)
+            yield Problem(f"groups.{group.id}.off_hours_share", show(off), allowed)
+        for name, _ in sites_people(group.sites):
+            if not zone_of(name, catalog):
+                allowed = "a city, a time zone such as Asia/Kolkata, or UTC+5:30; a larger city with the same clock will do"
+                yield Problem(f"groups.{group.id}.sites", show(name), allowed)
+
+
+def _too_large(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """More VMs, or more GPUs, than one design has."""
     vms = {
         g.id: demand.group_vms(_active(scenario, catalog, g), vms_each=g.vms_each) for g in scenario.groups
     }
     if sum(vms.values()) > MAX_VMS:
-        largest = max(vms, key=lambda g: vms[g])
-        jobs = next(g for g in scenario.groups if g.id == largest).jobs_per_day is not None
-        problems.append(
-            Problem(
-                f"groups.{largest}.{'jobs_per_day' if jobs else 'people'}",
-                f"{sum(vms.values()):,} VMs in all",
-                f"at most {MAX_VMS:,} VMs in one design",
-            )
-        )
+        largest = max(scenario.groups, key=lambda group: vms[group.id])
+        name = "people" if largest.jobs_per_day is None else "jobs_per_day"
+        given, allowed = f"{sum(vms.values()):,} VMs in all", f"at most {MAX_VMS:,} VMs in one design"
+        yield Problem(f"groups.{largest.id}.{name}", given, allowed)
     gpus = sum(vms[g.id] * exact(g.gpus_each) for g in scenario.groups)
     if gpus > MAX_GPUS:
-        problems.append(
-            Problem("groups", f"{float(gpus):,.0f} GPUs in all", f"at most {MAX_GPUS:,} GPUs in one design")
-        )
-    return problems
+        yield Problem("groups", f"{float(gpus):,.0f} GPUs in all", f"at most {MAX_GPUS:,} GPUs in one design")
 
 
-def _money_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
-    """Prices of nothing, ranges of no input, and a currency without its rate."""
-    problems = []
+def _price_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """Prices of nothing, ranges of no input, a currency without its rate, and a margin beyond every price."""
     known = price_keys(catalog)
-    for key, price in scenario.prices:
-        problems += _unpriced(key, f"prices.{key}", price, known)
-    for path, (low, high) in scenario.ranges:
-        if path.startswith("prices."):
-            problems += _unpriced(path.removeprefix("prices."), f"ranges.{path}", [low, high], known)
-        kind = _kind_of(scenario, path)
-        if kind not in ("int", "number", "share", "gpus") and not path.startswith("prices."):
-            problems.append(
-                Problem(f"ranges.{path}", show([low, high]), "the path of an input that is a number")
-            )
-            continue
-        for end in (low, high):
-            try:
-                parse_value(field_of(path), end, f"ranges.{path}")
-            except ScenarioError as error:
-                problems += error.problems
-    given = scenario.cost
-    if given.currency != "USD" and given.usd_rate is None:
-        problems.append(
-            Problem(
-                "cost.usd_rate",
-                "nothing",
-                f"how much {given.currency} is one US dollar? Prices are in US dollars",
-            )
-        )
-    if given.currency == "USD" and given.usd_rate not in (None, 1):
-        problems.append(
-            Problem("cost.usd_rate", show(given.usd_rate), "1 or nothing while the currency is USD")
-        )
-    return problems or _margin_problems(scenario, catalog)
+    before = [
+        *(
+            problem
+            for key, price in scenario.prices
+            for problem in _unpriced(key, f"prices.{key}", price, known)
+        ),
+        *(
+            problem
+            for path, ends in scenario.ranges
+            for problem in _range_problems(scenario, path, ends, known)
+        ),
+        *_rate_problems(scenario),
+    ]
+    yield from before or _margin_problems(scenario, catalog)
+
+
+def _range_problems(
+    scenario: Scenario, path: str, ends: tuple[Any, Any], known: Collection[str]
+) -> Iterator[Problem]:
+    """A range of no input, or with ends that the input may not have."""
+    price = path.startswith("prices.")
+    if price:
+        yield from _unpriced(path.removeprefix("prices."), f"ranges.{path}", [*ends], known)
+    elif _kind_of(scenario, path) not in ("int", "number", "share", "gpus"):
+        yield Problem(f"ranges.{path}", show([*ends]), "the path of an input that is a number")
+        return
+    for end in ends:
+        try:
+            parse_value(field_of(path), end, f"ranges.{path}")
+        except ScenarioError as error:
+            yield from error.problems
+
+
+def _rate_problems(scenario: Scenario) -> Iterator[Problem]:
+    currency, rate = scenario.cost.currency, scenario.cost.usd_rate
+    if currency != "USD" and rate is None:
+        asked = f"how much {currency} is one US dollar? Prices are in US dollars"
+        yield Problem("cost.usd_rate", "nothing", asked)
+    if currency == "USD" and rate not in (None, 1):
+        yield Problem("cost.usd_rate", show(rate), "1 or nothing while the currency is USD")
 
 
 def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
@@ -194,20 +209,14 @@ def _margin_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     return [Problem("internal.margin", f"{prices.margin:g}", made)]
 
 
-def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> list[Problem]:
+def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> Iterator[Problem]:
     """What is wrong with a price, or a range of one, that is the price of nothing."""
-    if key in known:
-        return []
-    near = difflib.get_close_matches(key, known, n=3, cutoff=0.3)
-    return [
-        Problem(
-            path,
-            show(given),
-            "what is priced is a catalog item such as gpus/a100-pcie-80gb, or one of "
-            + ", ".join(sorted(k for k in known if "/" not in k))
-            + (f"; nearest are {', '.join(near)}" if near else ""),
-        )
-    ]
+    if key not in known:
+        plain = ", ".join(sorted(k for k in known if "/" not in k))
+        near = _similar(key, known)
+        hint = f"; nearest are {', '.join(near)}" if near else ""
+        allowed = f"what is priced is a catalog item such as gpus/a100-pcie-80gb, or one of {plain}{hint}"
+        yield Problem(path, show(given), allowed)
 
 
 def _kind_of(scenario: Scenario, path: str) -> str:
@@ -233,52 +242,55 @@ def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:
     return math.ceil(group.jobs_per_day / hours_length_h(group.hours) * work_h)
 
 
-def demand_problems(scenario: Scenario) -> list[Problem]:
+def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
     """What the assumption about arrivals cannot answer, and a range that is none."""
     asked = scenario.demand
-    problems = []
     if asked.method == "closed" and asked.rule not in ("sum", "hours"):
         jobs = next((g for g in scenario.groups if g.jobs_per_day is not None), None)
         if jobs:
             allowed = f"{jobs.name} states pieces of work a day, which are no closed group; choose another assumption"
-            problems.append(Problem("demand.method", "closed", allowed))
-    stated = [("peakedness_low", asked.peakedness_low), ("peakedness", asked.peakedness)]
-    stated.append(("peakedness_high", asked.peakedness_high))
-    known = [(name, value) for name, value in stated if value is not None]
+            yield Problem("demand.method", "closed", allowed)
+    stated = {name: getattr(asked, name) for name in ("peakedness_low", "peakedness", "peakedness_high")}
+    known = [(name, value) for name, value in stated.items() if value is not None]
     for (low_name, low), (_, high) in itertools.pairwise(known):
         if low > high:
-            problems.append(
-                Problem(f"demand.{low_name}", show(low), f"at most the {show(high)} stated above it")
-            )
-    return problems
+            yield Problem(f"demand.{low_name}", show(low), f"at most the {show(high)} stated above it")
 
 
-def _group_problems(scenario: Scenario, group: Group) -> list[Problem]:
+MUST_BE_KNOWN = (_unknown_ids, _no_training, _unknown_origins, _price_problems, _unknown_notes)
+MUST_BE_POSSIBLE = (
+    _too_many_gpus_in_a_host,
+    _divided_boards,
+    _refused_mix,
+    _group_problems,
+    _demand_problems,
+    _too_large,
+)
+"""What is checked of a scenario, in this order."""
+
+
+def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:
     """What a VM of a group asks for and no host has."""
     at, hardware = f"groups.{group.id}", scenario.hardware
-    problems = []
     if group.gpus_each > hardware.gpus_per_host:
         allowed = (
             f"all GPUs of one VM are in one host, and a new host has {hardware.gpus_per_host}: at most "
             f"{hardware.gpus_per_host}, or more GPUs per host"
         )
-        problems.append(Problem(f"{at}.gpus_each", show(group.gpus_each), allowed))
+        yield Problem(f"{at}.gpus_each", show(group.gpus_each), allowed)
     if group.vgpus_each > 1 and group.gpus_each > group.vgpus_each:
         allowed = (
             f"a vGPU is at most one GPU, so {group.gpus_each:g} GPUs are at least {group.gpus_each:g} vGPUs; 1 gives a "
             "vGPU for each whole GPU"
         )
-        problems.append(Problem(f"{at}.vgpus_each", str(group.vgpus_each), allowed))
+        yield Problem(f"{at}.vgpus_each", str(group.vgpus_each), allowed)
     for mine, host, unit in (
         ("vcpus_each", "vcpus_per_host", "vCPUs"),
         ("memory_gib_each", "memory_gib_per_host", "GiB"),
     ):
         asked, most = getattr(group, mine), getattr(hardware, host)
         if asked and most and asked > most:
-            problems.append(
-                Problem(f"{at}.{mine}", str(asked), f"a host gives its VMs {most} {unit}: at most {most}")
-            )
-    return problems
+            yield Problem(f"{at}.{mine}", str(asked), f"a host gives its VMs {most} {unit}: at most {most}")
 
 
 def request_problems(scenario: Scenario, requests: Mapping[str, Request]) -> list[Problem]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
@@ -13,17 +12,8 @@ from gpuplan.plan.demand import FUNCTIONS, peakedness_fact
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sizing_rule import Target, odds_of, peakedness_range
 from gpuplan.plan.trail import Line, Trail
-from gpuplan.plan.working_week import Mix, Week, mixes
+from gpuplan.plan.working_week import Week, mixes
 from gpuplan.scenario import Scenario
-
-
-@lru_cache(maxsize=1024)
-def _chances(
-    mix: Mix, target: Target, counts: tuple[int, ...], method: str, peakedness: float
-) -> tuple[float, ...]:
-    """How often each number of GPUs is too few for a mix."""
-    odds = odds_of(mix, target)
-    return tuple(odds.chance(gpus, method, peakedness) for gpus in counts)
 
 
 def waiting_lines(
@@ -47,7 +37,7 @@ def waiting_lines(
             closed = odds.known("closed")
             z = 1.0 if closed or not odds.asks else peakedness_range(scenario, catalog, odds)[1]
             counts, method = (pool.gpus, pool.gpus_after_failure), "closed" if closed else "bursty"
-            busy.append((counts, _chances(mix, target, counts, method, z), method, mix.gpus, z))
+            busy.append((counts, [odds.chance(gpus, method, z) for gpus in counts], method, mix.gpus, z))
     for at, (key, label, about) in enumerate(
         (
             ("waiting", "Chance of waiting", "installed"),

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -143,7 +143,6 @@ def work_fact(scenario: Scenario, catalog: Catalog, group: Group) -> Fact:
     return scenario.fact(f"groups.{group.id}.work_h")
 
 
-@lru_cache(maxsize=1024)
 def _seasons(group: Group, gpus: float, work_h: float, catalog: Catalog) -> dict[str, Week]:
     """Season -> when a group is on duty."""
     zones = [zone_of(name, catalog) for name, _ in sites_people(group.sites)]
@@ -157,7 +156,7 @@ def _seasons(group: Group, gpus: float, work_h: float, catalog: Catalog) -> dict
 def _week(group: Group, gpus: float, offsets: tuple[int, ...], work_h: float) -> Week:
     """When a group is on duty; the same object for the same group, so that what follows from it is worked out once."""
     hours, days = hours_min(group.hours), group.days or "every-day"
-    on = np.array([_on_duty(*hours, days, offset) for offset in offsets])
+    on = np.array([working_hours.on_duty(*hours, days=days, offset_min=offset) for offset in offsets])
     on.flags.writeable = False
     parts = [part for _, part in sites_people(group.sites)]
     return Week(group, gpus, working_hours.people_at_sites(group.people, parts), on, work_h)
@@ -168,11 +167,6 @@ def peak_jobs(scenario: Scenario, catalog: Catalog, group: Group) -> int:
     alone = weeks(replace(scenario, groups=(group,)), catalog)
     peak = max(float(groups[group.id].loads.max()) for groups in alone.values())
     return math.ceil(peak - 1e-9)
-
-
-@cache
-def _on_duty(start_min: int, end_min: int, days: str, offset: int) -> np.ndarray:
-    return working_hours.on_duty(start_min, end_min, days=days, offset_min=offset)
 
 
 MOST_MIXES = 40

@@ -8,7 +8,7 @@ from typing import Any
 from gpuplan.analysis.demand import Methods, chance_curve, methods, rule_answers, week_demand
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import silos
-from gpuplan.analysis.simulation import Trial, trial_dict
+from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
 from gpuplan.plan import Plan
 from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.report.table import records
@@ -27,14 +27,14 @@ from gpuplan.wording import (
 )
 
 
-def demand_dict(plan: Plan, trials: Sequence[Trial] = ()) -> dict[str, Any]:
+def demand_dict(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
     """The demand of a plan as plain JSON values, all finite.
 
     Parameters
     ----------
     plan : Plan
         The plan. [-]
-    trials : sequence of Trial
+    trials : sequence of PoolSimulation
         Simulations of its pools, if any were run. [-]
 
     Returns
@@ -83,7 +83,7 @@ def demand_dict(plan: Plan, trials: Sequence[Trial] = ()) -> dict[str, Any]:
             "pool": _silo(against.pool),
         },
         "purchase_plan": records(demand.growth(purchase_plan(plan))),
-        "simulated": [trial_dict(trial) for trial in trials],
+        "simulated": [simulation_dict(trial) for trial in trials],
     }
 
 
@@ -129,14 +129,14 @@ def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
     }
 
 
-def demand_text(plan: Plan, trials: Sequence[Trial] = ()) -> str:
+def demand_text(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> str:
     """The demand of a plan as text for a terminal.
 
     Parameters
     ----------
     plan : Plan
         The plan. [-]
-    trials : sequence of Trial
+    trials : sequence of PoolSimulation
         Simulations of its pools, if any were run. [-]
 
     Returns
@@ -202,7 +202,7 @@ ENDED = {
 }
 
 
-def trial_text(plan: Plan, trial: Trial) -> str:
+def trial_text(plan: Plan, trial: PoolSimulation) -> str:
     """A simulation as text."""
     found, when = trial.simulated, "busiest hours" if trial.when == "busiest" else "whole week"
     growing = (

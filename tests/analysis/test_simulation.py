@@ -10,7 +10,7 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.demand import methods
-from gpuplan.analysis.simulation import trial, trial_dict, trial_hosts, trial_streams
+from gpuplan.analysis.simulation import hosts_to_simulate, request_streams, simulate_pool, simulation_dict
 from gpuplan.catalog import Catalog
 from gpuplan.models.demand.closed_groups import closed_blocking
 from gpuplan.models.demand.queueing import erlang_c
@@ -25,7 +25,7 @@ def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
 
 def test_groups_become_streams(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("enterprise"), catalog)
-    streams = {s.name: s for s in trial_streams(plan, "vgpu", "busiest")}
+    streams = {s.name: s for s in request_streams(plan, "vgpu", "busiest")}
     assert (streams["researchers"].gpus, streams["researchers"].people) == (4, 3)
     assert streams["researchers"].rates_per_h == (1.0,)
     assert streams["data-scientists"].rates_per_h == (0.5,)
@@ -33,7 +33,7 @@ def test_groups_become_streams(catalog: Catalog) -> None:
     assert streams["data-scientists"].family == streams["developers"].family == "bitfusion"
     assert all(s.duration_h == 3 for s in streams.values())  # the planning value
     current = make_plan(load_scenario("current"), catalog)
-    week = trial_streams(current, "vgpu", "week")
+    week = request_streams(current, "vgpu", "week")
     scientists = [s for s in week if s.name == "data-scientists"]
     assert [s.people for s in scientists] == [25, 15]  # each place with its own hours
     assert all(len(s.rates_per_h) == 672 and set(s.rates_per_h) == {0.4, 0.05} for s in scientists)
@@ -49,7 +49,7 @@ def test_jobs_on_whole_gpus_wait_as_erlang_says(catalog: Catalog) -> None:
         demand={"rule": "wait", "method": "poisson"},
         hardware={"gpus_per_host": 4},
     )
-    found = trial(plan, "vgpu", hosts=3)
+    found = simulate_pool(plan, "vgpu", hosts=3)
     assert found.gpus == 12
     assert found.half_width is not None
     assert abs(found.disappointed - erlang_c(12, load=8)) < 2 * found.half_width
@@ -64,7 +64,7 @@ def test_people_turned_away_as_engset_says(catalog: Catalog) -> None:
         demand={"rule": "turned-away"},
         hardware={"gpus_per_host": 1},
     )
-    found = trial(plan, "vgpu", hosts=11)
+    found = simulate_pool(plan, "vgpu", hosts=11)
     exact = closed_blocking(11, people=[20, 6], shares=[0.4, 0.5], sizes=[1, 1])[-1]
     for outcome, chance in zip(found.simulated.streams, exact, strict=True):
         figure = outcome.turned_away
@@ -85,12 +85,12 @@ def test_places_with_other_hours_are_people_of_their_own(catalog: Catalog) -> No
         "work_h": 1,
     }
     plan = planned(catalog, group, demand={"rule": "wait"}, hardware={"gpus_per_host": 4})
-    found = trial(plan, "vgpu", hosts=13)
-    assert [s.rates_per_h for s in trial_streams(plan, "vgpu", "busiest")] == [(0.95,), (0.02,)]
-    assert len(trial_dict(found)["groups"]) == 1
+    found = simulate_pool(plan, "vgpu", hosts=13)
+    assert [s.rates_per_h for s in request_streams(plan, "vgpu", "busiest")] == [(0.95,), (0.02,)]
+    assert len(simulation_dict(found)["groups"]) == 1
     assert found.disappointed < 0.06
     requests = sum(s.requests for s in found.simulated.streams)
-    assert trial_dict(found)["groups"][0]["requests"] == requests
+    assert simulation_dict(found)["groups"][0]["requests"] == requests
     waited = sum(s.requests * s.waited.value for s in found.simulated.streams) / requests
     assert found.disappointed == pytest.approx(waited)
 
@@ -101,15 +101,19 @@ def test_the_host_boundary_is_seen(catalog: Catalog) -> None:
     formula = methods(plan, "vgpu").answers[0]
     assert formula.gpus is not None
     assert formula.gpus <= 9
-    found = trial(plan, "vgpu", hosts=2)
+    found = simulate_pool(plan, "vgpu", hosts=2)
     assert found.disappointed > 0.2  # a third of the time both others are active
-    assert trial(plan, "vgpu", hosts=3).disappointed == 0
+    assert simulate_pool(plan, "vgpu", hosts=3).disappointed == 0
 
 
 def test_hosts_that_are_down_and_more_hosts(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("enterprise"), catalog)
-    assert trial_hosts(plan, "vgpu") == (5, 6, 7, 8, 9, 10)
-    full, down, more = trial(plan, "vgpu"), trial(plan, "vgpu", down=1), trial(plan, "vgpu", hosts=9)
+    assert hosts_to_simulate(plan, "vgpu") == (5, 6, 7, 8, 9, 10)
+    full, down, more = (
+        simulate_pool(plan, "vgpu"),
+        simulate_pool(plan, "vgpu", down=1),
+        simulate_pool(plan, "vgpu", hosts=9),
+    )
     assert (full.hosts, down.hosts, more.hosts) == (8, 7, 9)
     assert (full.gpus, down.gpus, more.gpus) == (32, 28, 36)
     assert down.disappointed > full.disappointed > more.disappointed
@@ -117,21 +121,21 @@ def test_hosts_that_are_down_and_more_hosts(catalog: Catalog) -> None:
 
 def test_it_is_the_same_again_and_can_be_stopped(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("starter"), catalog)
-    assert trial(plan, "bitfusion") == trial(plan, "bitfusion")
-    assert trial(plan, "bitfusion", seed=2) != trial(plan, "bitfusion")
+    assert simulate_pool(plan, "bitfusion") == simulate_pool(plan, "bitfusion")
+    assert simulate_pool(plan, "bitfusion", seed=2) != simulate_pool(plan, "bitfusion")
     told: list[Progress] = []
 
     def stop(progress: Progress) -> bool:
         told.append(progress)
         return False
 
-    found = trial(plan, "bitfusion", when="week", progress=stop)
+    found = simulate_pool(plan, "bitfusion", when="week", progress=stop)
     assert found.simulated.ended == ("cancelled" if told else "tight")
 
 
 def test_as_plain_data(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("current"), catalog)
-    found = trial_dict(trial(plan, "vgpu", when="week", hosts=8))
+    found = simulation_dict(simulate_pool(plan, "vgpu", when="week", hosts=8))
     text = json.dumps(found, allow_nan=False)
     again = json.loads(text)
     assert again["chance"]["value"] == max(g["waited"]["value"] for g in again["groups"])
@@ -142,7 +146,7 @@ def test_as_plain_data(catalog: Catalog) -> None:
 
 def test_what_does_not_fit_is_said(catalog: Catalog) -> None:
     with pytest.raises(ValueError, match="hosts"):
-        trial(planned(catalog, {"people": 1}), "vgpu", hosts=1, down=1)
+        simulate_pool(planned(catalog, {"people": 1}), "vgpu", hosts=1, down=1)
 
 
 def test_groups_of_other_hours_keep_their_profile(catalog: Catalog) -> None:
@@ -155,5 +159,5 @@ def test_groups_of_other_hours_keep_their_profile(catalog: Catalog) -> None:
         hardware={"gpu": "h100-nvl-94gb", "gpus_per_host": 4},
     )
     assert [g.vms for g in plan.groups] == [0, 5]
-    week = {s.name: s for s in trial_streams(plan, "vgpu", "week")}
+    week = {s.name: s for s in request_streams(plan, "vgpu", "week")}
     assert (week["g1"].per_gpu, week["g1"].family) == (2, plan.groups[0].profile)

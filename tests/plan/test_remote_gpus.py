@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gpuplan import load_catalog
 from gpuplan.catalog import Catalog, Row
 from gpuplan.plan.gpu_speed import LINKS
-from gpuplan.plan.remote_gpus import RemoteUse, native_time_s, needs_gbit_s, remote_use
+from gpuplan.plan.remote_gpus import RemoteUse, RemoteWork, native_time_s, needs_gbit_s, remote_use
 from gpuplan.plan.trail import Trail
 from gpuplan.scenario import Network, Scenario
 
@@ -38,7 +38,7 @@ USERS = st.integers(1, 40)
 def used(network: Network, preset: Row, gpu: str = "v100-pcie-32gb", **how: Any) -> RemoteUse:
     plain = Scenario()
     scenario = replace(plain, network=network, hardware=replace(plain.hardware, gpu=gpu))
-    return remote_use(scenario, CATALOG, preset, key="x", name="X", **how)
+    return remote_use(scenario, CATALOG, RemoteWork(preset, "x", "X", **how))
 
 
 def shares(use: RemoteUse) -> tuple[float, float, float]:
@@ -230,7 +230,7 @@ def test_the_line_shows_the_round_trip_that_was_counted(catalog: Catalog) -> Non
     for stated, counted in ((10.0, 50.0), (50.0, 50.0), (80.0, 80.0)):
         trail = Trail()
         scenario = replace(Scenario(), network=Network(link_gbit_s=10, latency_us=stated))
-        remote_use(scenario, catalog, work, key="x", name="X", trail=trail)
+        remote_use(scenario, catalog, RemoteWork(work, "x", "X"), trail)
         held = {i.name: i.value for i in trail.lines["network.remote.x.time_s"].inputs}
         assert held["round_trip_us"] == counted
 
@@ -248,7 +248,7 @@ def test_the_lines_say_what_the_table_says(catalog: Catalog) -> None:
     for work in PRESETS:
         trail = Trail()
         scenario = Scenario()
-        use = remote_use(scenario, catalog, work, key="x", name="X", users=3, trail=trail)
+        use = remote_use(scenario, catalog, RemoteWork(work, "x", "X", users=3), trail)
         slowdown = trail.lines["network.remote.x.slowdown"]
         assert slowdown.value == pytest.approx(1 / use.kept), work.id
         assert trail.lines["network.remote.x.time_s"].value == pytest.approx(use.native_s / use.kept)

@@ -21,6 +21,7 @@ from gpuplan.plan.training import (
     JOB,
     MAX_HOSTS,
     TrainingUse,
+    TrainingWork,
     claims,
     curves,
     knee,
@@ -67,9 +68,7 @@ def used(scenario: Scenario, trail: Trail | None = None, *, own: bool = True) ->
     preset = CATALOG.row("network_workloads", scenario.training.workload)
     job, speed = scenario_job(scenario, CATALOG, preset)
     hosts = scenario.fact("training.hosts")
-    return training_use(
-        scenario, CATALOG, preset, job, speed, key=JOB, name="Job", hosts=hosts, own=own, trail=trail
-    )
+    return training_use(scenario, CATALOG, TrainingWork(preset, job, speed, JOB, "Job", hosts, own), trail)
 
 
 def no_less(more: TrainingUse, less: TrainingUse) -> bool:

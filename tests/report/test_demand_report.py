@@ -9,7 +9,7 @@ import pytest
 from gpuplan import load_scenario, make_plan
 from gpuplan.analysis.demand import methods, rule_answers
 from gpuplan.analysis.silos import silos
-from gpuplan.analysis.simulation import trial
+from gpuplan.analysis.simulation import simulate_pool
 from gpuplan.catalog import Catalog
 from gpuplan.report import demand_dict, demand_text
 from gpuplan.scenario import example_names, from_dict
@@ -18,7 +18,9 @@ from gpuplan.scenario import example_names, from_dict
 @pytest.mark.parametrize("name", example_names())
 def test_the_examples_as_data(name: str, catalog: Catalog) -> None:
     plan = make_plan(load_scenario(name), catalog)
-    found = json.loads(json.dumps(demand_dict(plan, [trial(plan, plan.pools[0].id)]), allow_nan=False))
+    found = json.loads(
+        json.dumps(demand_dict(plan, [simulate_pool(plan, plan.pools[0].id)]), allow_nan=False)
+    )
     assert found["gpus_demanded"] == plan.totals.gpus_demanded
     assert [(r["rule"], r["gpus"]) for r in found["rules"]] == [(a.rule, a.gpus) for a in rule_answers(plan)]
     assert found["silos"]["together"]["hosts"] == silos(plan).hosts
@@ -37,7 +39,7 @@ def test_the_examples_as_text(catalog: Catalog) -> None:
     assert "Known people (chosen)" in text
     assert "binomial" in text
     current = make_plan(load_scenario("current"), catalog)
-    text = demand_text(current, [trial(current, "vgpu", when="week")])
+    text = demand_text(current, [simulate_pool(current, "vgpu", when="week")])
     assert "places with other hours lend each other 10." in " ".join(text.split())
     assert "Simulated on 10 hosts with 40 GPUs (whole week)" in text
     assert "All silos" in text

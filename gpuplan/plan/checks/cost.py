@@ -9,12 +9,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.prices import Price
-from gpuplan.wording import (
-    counted,
-    number,
-    percent,
-    watts,
-)
+from gpuplan.wording import counted, number, percent, watts
 
 
 def cost_basis(plan: Plan) -> Iterator[Message]:

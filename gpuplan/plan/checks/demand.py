@@ -7,14 +7,7 @@ from collections.abc import Iterator
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
-from gpuplan.wording import (
-    METHOD_NAMES,
-    amount,
-    number,
-    percent,
-    some_of,
-    week_hours,
-)
+from gpuplan.wording import METHOD_NAMES, amount, number, percent, some_of, week_hours
 
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:

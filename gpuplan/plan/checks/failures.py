@@ -9,12 +9,7 @@ from gpuplan.plan.access import stun_item
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.plan import Plan
 from gpuplan.units import MIB_PER_GIB
-from gpuplan.wording import (
-    amount,
-    hours,
-    percent,
-    some_of,
-)
+from gpuplan.wording import amount, hours, percent, some_of
 
 
 def after_failure(plan: Plan) -> Iterator[Message]:

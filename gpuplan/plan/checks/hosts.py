@@ -8,11 +8,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.validation import server_gpu_limit
-from gpuplan.wording import (
-    amount,
-    number,
-    some_of,
-)
+from gpuplan.wording import amount, number, some_of
 
 
 def count_and_placement(plan: Plan) -> Iterator[Message]:

@@ -7,11 +7,7 @@ from collections.abc import Iterator
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.network import carried
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import (
-    TRANSPORT_NAMES,
-    capital,
-    percent,
-)
+from gpuplan.wording import TRANSPORT_NAMES, capital, percent
 
 MANY_PORTS = 8
 """More network ports in one host than this are asked about: four adapters of two ports, our planning value."""

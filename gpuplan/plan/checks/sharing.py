@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import several_vgpus_confirmed
-from gpuplan.wording import (
-    some_of,
-)
+from gpuplan.wording import some_of
 
 
 def sharing(plan: Plan) -> Iterator[Message]:

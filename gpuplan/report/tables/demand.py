@@ -8,7 +8,7 @@ from typing import Any
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer
 from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silo, Silos
-from gpuplan.analysis.simulation import Trial, by_group
+from gpuplan.analysis.simulation import PoolSimulation, by_group
 from gpuplan.plan import Plan
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.report.tables.cost import ALONE, POOLED
@@ -105,7 +105,7 @@ def _method(found: Methods, answer: MethodAnswer) -> tuple[Any, ...]:
     )
 
 
-def simulated(plan: Plan, trial: Trial) -> Table:
+def simulated(plan: Plan, trial: PoolSimulation) -> Table:
     """What a simulation saw of each group."""
     names = {group.id: group.name for group in plan.scenario.groups}
     found = trial.simulated

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuplan import load_scenario, make_plan
-from gpuplan.analysis.simulation import trial, trial_dict
+from gpuplan.analysis.simulation import simulate_pool, simulation_dict
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.simulate import BELIEVE, simulate_data
 from gpuplan.catalog import Catalog
@@ -12,7 +12,7 @@ from gpuplan.catalog import Catalog
 def found(book: Workbook, *hosts: int) -> None:
     """As if a simulation had ended."""
     plan = make_plan(book.scenario, book.catalog)
-    lines = [{"trial": trial_dict(trial(plan, plan.pools[0].id, hosts=n))} for n in hosts]
+    lines = [{"trial": simulation_dict(simulate_pool(plan, plan.pools[0].id, hosts=n))} for n in hosts]
     book.simulating.scenario = book.scenario
     book.simulating.runner.found = lines
     book.simulating.runner.state = "done"

@@ -6,7 +6,7 @@ from gpuplan import Plan
 from gpuplan.analysis import demand as worked_out
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import silos
-from gpuplan.analysis.simulation import trial
+from gpuplan.analysis.simulation import simulate_pool
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import demand
 
@@ -32,6 +32,6 @@ def test_silos_add_up_to_all_of_them(example: Plan) -> None:
 def test_years_simulations_and_the_week(example: Plan) -> None:
     years = purchase_plan(example)
     assert [row["hosts_bought"] for row in records(demand.growth(years))] == [y.hosts_bought for y in years]
-    seen = trial(example, example.pools[0].id)
+    seen = simulate_pool(example, example.pools[0].id)
     assert records(demand.simulated(example, seen))[-1]["requests"] == seen.simulated.overall.requests
     assert len(demand.week(example).rows) == sum(len(pool.needed) for pool in example.hours)
