@@ -13,6 +13,7 @@ from gpuplan.plan.trail import Input
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
 from gpuplan.report.document.sources import inputs
 from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, what_to_do
+from gpuplan.report.tables.plan import row_name
 from gpuplan.scenario import FIELD_BY_PATH, FIELDS, Group, field_of
 from gpuplan.units import SUFFIX
 from gpuplan.wording import (
@@ -231,8 +232,7 @@ def item_name(catalog: Catalog, table: str, id: str) -> str:
     if table in ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions"):
         items = catalog.items(table)
         return items[id].name if id in items else id
-    named = next((row.cells.get("name") for row in catalog.rows(table) if row.id == id), None)
-    return str(named or id.replace("-", " "))
+    return row_name(catalog, table, id)
 
 
 def _assumed(plan: Plan) -> dict[str, Input]:

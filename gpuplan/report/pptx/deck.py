@@ -392,7 +392,9 @@ class Deck:
                     paragraph.alignment = PP_ALIGN.RIGHT
         return sum(tall)
 
-    def topic(self, slide: Any, table: Table, box: Box, *, widths: Sequence[float], about: str) -> int:
+    def topic(
+        self, slide: Any, table: Table, box: Box, *, widths: Sequence[float], about: str, lines: int = 3
+    ) -> int:
         """A topic's table in a box; its totals stay where rows are left out."""
         return self.table(
             slide,
@@ -402,6 +404,7 @@ class Deck:
             widths=widths,
             right=numeric(table),
             keep=table.totals,
+            lines=lines,
             about=about,
         )
 

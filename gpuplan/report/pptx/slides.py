@@ -13,17 +13,17 @@ from gpuplan.report.document import clean
 from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do
 from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Box, Deck, chart_data, count_words, rgb
 from gpuplan.report.tables.cost import silos
+from gpuplan.report.tables.network import speed_kept
+from gpuplan.report.tables.plan import decisions as decided
 from gpuplan.report.tables.plan import groups, postures
 from gpuplan.wording import (
     TRANSPORT_NAMES,
-    VERDICTS,
     amount,
     capital,
     counted,
     money,
     number,
     percent,
-    share_range,
     watts,
 )
 
@@ -232,25 +232,9 @@ def network_slide(deck: Deck) -> None:
     plan = deck.plan
     given, use = plan.scenario.network, plan.network
     link = f"{given.link_gbit_s:g} Gbit/s {TRANSPORT_NAMES[given.transport]}"
-    rows = [
-        (
-            r.name,
-            f"Remote GPUs: {r.workload_name}",
-            share_range(r.kept_low, r.kept, r.kept_high),
-            VERDICTS[r.verdict],
-        )
-        for r in use.remote
-    ] + [
-        (
-            t.name,
-            f"Training on {amount(t.hosts, 'host')}: {t.workload_name}",
-            share_range(t.efficiency_low, t.efficiency, t.efficiency_high),
-            VERDICTS[t.verdict],
-        )
-        for t in use.training
-    ]
-    weak = [row for row in rows if row[3] != VERDICTS["good"]]
-    if not rows:
+    table = speed_kept(plan)
+    weak = [each for each in (*use.remote, *use.training) if each.verdict != "good"]
+    if not table.rows:
         title = f"No group works over the network; {link} carries data and vMotion"
     elif not plan.groups:
         title = f"{link} {'does not carry all' if weak else 'carries the'} work that was looked at"
@@ -261,11 +245,10 @@ def network_slide(deck: Deck) -> None:
     sources = [s for r in use.remote for s in r.sources] + [s for t in use.training for s in t.sources]
     slide = deck.slide(title, ("network.ports.shared", "network.fabric.leaves"), sources)
     top = deck.box.top
-    if rows:
-        top += deck.table(
+    if table.rows:
+        top += deck.topic(
             slide,
-            ("Who", "Work", "Speed kept (range)", "Verdict"),
-            rows,
+            table,
             Box(deck.box.left, top, deck.box.width, int(0.68 * deck.box.height)),
             widths=(3, 4.2, 2.8, 1.6),
             about="What the network leaves of the speed",
@@ -410,6 +393,7 @@ def decisions_slide(deck: Deck) -> None:
     decisions = deck.plan.decisions
     if not decisions:
         return
+    table = decided(deck.plan).only("number", "title", "decision")
     slides = 1 if len(decisions) <= 5 else 2
     each = -(-len(decisions) // slides)
     for at in range(slides):
@@ -420,10 +404,9 @@ def decisions_slide(deck: Deck) -> None:
             sources=[s for d in part for s in d.sources],
             why="\n".join(f"({d.number}) {d.justification} {d.implication}" for d in part),
         )
-        deck.table(
+        deck.topic(
             slide,
-            ("", "About", "Decision"),
-            [(str(d.number), d.title, d.decision) for d in part],
+            replace(table, rows=table.rows[at * each : (at + 1) * each]),
             deck.box,
             widths=(0.8, 2.6, 8.6),
             lines=5,
