@@ -14,10 +14,8 @@ MOST_GROUPS = 20
 """Groups whose access is reasoned in full."""
 
 
-# 3
-
-
 def access_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 3: how each group reaches a GPU, and why."""
     title = "Use cases and access"
     if not plan.groups:
         return Chapter(title, (Paragraph("No workload group is described yet."),))

@@ -26,10 +26,8 @@ METHOD_MEANS = (
 )
 
 
-# 4
-
-
 def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 4: who needs GPUs when, how many are enough, and growth."""
     if not plan.groups:
         stated = plan.scenario.demand.stated_gpus
         text = f"The customer states {amount(stated, 'GPU')}; no group says who needs them." if stated else ""

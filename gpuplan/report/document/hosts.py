@@ -24,10 +24,8 @@ PROVEN = {
 }
 
 
-# 5
-
-
 def hosts_chapter(plan: Plan) -> Chapter:
+    """Chapter 5: hosts, what stands on them, and what silos would take."""
     from gpuplan.report import diagrams
 
     title = "Hosts and placement"

@@ -10,10 +10,9 @@ from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, tabled
 from gpuplan.report.tables.network import cabling, part_failures, remote_gpus, rules, settings, training
 from gpuplan.wording import TRANSPORT_NAMES, amount, number
 
-# 7
-
 
 def network_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 7: what the network carries, and the fabric."""
     from gpuplan.report import diagrams
 
     given, use, fabric = plan.scenario.network, plan.network, plan.cabling

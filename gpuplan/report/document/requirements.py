@@ -70,10 +70,8 @@ WORK_NAMES = {
 """What is assumed of work over the network, in words."""
 
 
-# 2
-
-
 def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 2: requirements, constraints, assumptions and risks."""
     lead = Paragraph(
         "What the customer asks for, what is given, what had to be assumed, and what may go wrong. Later chapters rest on these "
         "points."
@@ -181,6 +179,7 @@ def _group_asks(plan: Plan, group: Group) -> str:
 
 
 def promise(plan: Plan) -> str:
+    """What the sizing rule promises, in a sentence."""
     asked = plan.scenario.demand
     if asked.rule == "sum":
         return "There is a GPU for everybody who is active at the peak of each group, all peaks at the same time."

@@ -16,10 +16,8 @@ from gpuplan.wording import BASIS_WORDS, amount, basis_word, capital, number, pe
 MOST_SOURCES = 200
 
 
-# 9
-
-
 def decisions_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 9: the design decisions in full."""
     blocks: tuple[Block, ...] = tuple(
         DecisionBlock(d.number, d.title, d.decision, d.justification, d.implication, _listed(cite, d.sources))
         for d in plan.decisions
@@ -33,10 +31,8 @@ def _listed(cite: Citations, sources: Sequence[str]) -> tuple[str, ...]:
     return (*titles[:MOST_CITED], f"and {rest}") if rest else titles
 
 
-# 10
-
-
 def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 10: how well the numbers are known, and every source."""
     for line in plan.lines.values():
         cite(line.sources)
     known = Counter(i.basis for i in inputs(plan).values())

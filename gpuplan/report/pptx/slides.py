@@ -40,6 +40,7 @@ def _are(count: int, word: str, verb: str, verbs: str) -> str:
 
 
 def title_slide(deck: Deck) -> None:
+    """The first slide: design, customer and date."""
     plan, show = deck.plan, deck.show
     layout = next(
         (
@@ -66,6 +67,7 @@ def title_slide(deck: Deck) -> None:
 
 
 def demand_slide(deck: Deck) -> None:
+    """What each group demands, the largest first."""
     plan = deck.plan
     demanded = amount(plan.totals.gpus_demanded, "GPU")
     if not plan.groups:
@@ -93,6 +95,7 @@ def _survived(plan: Plan) -> int:
 
 
 def design_slide(deck: Deck) -> None:
+    """The answer in key figures."""
     plan, totals = deck.plan, deck.plan.totals
     demand = f"{amount(totals.gpus_demanded, 'GPU')} of demand"
     survived = _survived(plan)
@@ -159,6 +162,7 @@ def _lost(plan: Plan) -> str:
 
 
 def hosts_slide(deck: Deck) -> None:
+    """The hosts, drawn, with the groups on their GPUs."""
     from gpuplan.report.diagrams import hosts_svg
 
     plan = deck.plan
@@ -171,6 +175,7 @@ def hosts_slide(deck: Deck) -> None:
 
 
 def failure_slide(deck: Deck) -> None:
+    """What is left when hosts fail, and the hours at risk."""
     plan, totals = deck.plan, deck.plan.totals
     lost = totals.unplaced_vms_after_failure
     if lost:
@@ -204,6 +209,7 @@ def failure_slide(deck: Deck) -> None:
 
 
 def waiting_slide(deck: Deck) -> None:
+    """The chance to wait, with all hosts and after a failure."""
     from gpuplan.report.charts import waiting_svg
 
     waiting = _waits(deck.plan)
@@ -229,11 +235,13 @@ def waiting_slide(deck: Deck) -> None:
 
 
 def network_slide(deck: Deck) -> None:
+    """What the network leaves of the speed, and the fabric."""
     plan = deck.plan
     given, use = plan.scenario.network, plan.network
     link = f"{given.link_gbit_s:g} Gbit/s {TRANSPORT_NAMES[given.transport]}"
     table = speed_kept(plan)
-    weak = [each for each in (*use.remote, *use.training) if each.verdict != "good"]
+    verdicts = (*(r.verdict for r in use.remote), *(t.verdict for t in use.training))
+    weak = [verdict for verdict in verdicts if verdict != "good"]
     if not table.rows:
         title = f"No group works over the network; {link} carries data and vMotion"
     elif not plan.groups:
@@ -290,6 +298,7 @@ def cost_series(costs: Costs) -> tuple[CostPart, ...]:
 
 
 def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
+    """Cost by year and part, as a chart."""
     from pptx.enum.chart import XL_CHART_TYPE
 
     slide = deck.slide(
@@ -322,6 +331,7 @@ def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
 
 
 def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
+    """The parts of the cost, as a chart."""
     from pptx.enum.chart import XL_CHART_TYPE
     from pptx.util import Pt
 
@@ -358,6 +368,7 @@ def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
 
 
 def silos_slide(deck: Deck) -> None:
+    """Hosts for each group alone against shared ones."""
     against = silo_costs(deck.plan)
     if against is None or len(against.groups) < 2:
         return
@@ -390,6 +401,7 @@ def silos_slide(deck: Deck) -> None:
 
 
 def decisions_slide(deck: Deck) -> None:
+    """The design decisions, on one slide or two."""
     decisions = deck.plan.decisions
     if not decisions:
         return

@@ -22,6 +22,7 @@ from gpuplan.wording import stated_percent
 
 
 def bill_sheet(book: Book, money: Money | None) -> None:
+    """The bill of materials: its quantities may be changed."""
     if money is None:
         book.topics(BILL, "", [])
         return
@@ -90,6 +91,7 @@ def _total(money: Money, status: str) -> list[Any]:
 
 
 def cost_by_year_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+    """The cost of each part and item in each year, as formulas."""
     if money is None:
         book.topics(YEARS, "", [])
         return
@@ -319,6 +321,7 @@ def _drivers(book: Book, sheet: Any, money: Money, row: Any) -> None:
 
 
 def prices_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+    """Every price that counts: each may be changed."""
     if money is None:
         book.topics("Prices", "", [])
         return
@@ -353,6 +356,7 @@ def prices_sheet(book: Book, plan: Plan, money: Money | None) -> None:
 
 
 def factors_sheet(book: Book, money: Money | None) -> None:
+    """What the formulas calculate with beside prices and quantities."""
     if money is None:
         book.topics("Factors", "", [])
         return

@@ -45,6 +45,7 @@ FIGURES = ("label", "value", "unit", "formula", "basis")
 
 
 def summary_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+    """The answer, its cost, and how to read the workbook."""
     scenario, totals, costs = plan.scenario, plan.totals, plan.costs
     as_of = costs.as_of if costs else scenario.cost.as_of or newest_price(plan.catalog)
     gpu = plan.catalog.gpus[scenario.hardware.gpu].name
@@ -125,6 +126,7 @@ def _summary_cost(money: Money, costs: Costs) -> list[tuple[Any, ...]]:
 
 
 def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+    """The groups, and their share of the cost."""
     block = book.block(groups(plan))
     if money is not None:
         block = _with_cost(book, plan, money, block)
@@ -148,6 +150,7 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
 
 
 def hosts_sheet(book: Book, plan: Plan) -> None:
+    """What stands on each host."""
     count = sum(len(pool.placement) for pool in plan.pools)
     few = count <= MAX_HOST_ROWS
     note = (
@@ -162,6 +165,7 @@ def _figures(book: Book, plan: Plan, title: str, *starts: str) -> Block:
 
 
 def demand_sheet(book: Book, plan: Plan) -> None:
+    """The demand in all, through the week and by group."""
     ends = ("active", "vms", "demand_gpus", "held_gpus")
     keys = [f"groups.{group.id}.{end}" for group in plan.groups for end in ends]
     blocks = [_figures(book, plan, "In all", "demand.", "totals."), book.block(week(plan))]
@@ -171,11 +175,13 @@ def demand_sheet(book: Book, plan: Plan) -> None:
 
 
 def availability_sheet(book: Book, plan: Plan) -> None:
+    """Spare hosts and what failures do."""
     topics = (postures(plan), failures(plan), losses(plan))
     book.topics("Availability", "What failures and maintenance do to the design.", [*map(book.block, topics)])
 
 
 def network_sheet(book: Book, plan: Plan) -> None:
+    """The fabric, and what the network does to the work."""
     given, fabric = plan.scenario.network, plan.cabling
     topics = [remote_gpus(plan), training(plan), rules(plan)]
     if fabric is not None:
@@ -189,6 +195,7 @@ def network_sheet(book: Book, plan: Plan) -> None:
 
 
 def power_sheet(book: Book, plan: Plan) -> None:
+    """Power and space."""
     use = plan.power
     note = "On the day of the installation."
     if use and use.excludes:
@@ -198,6 +205,7 @@ def power_sheet(book: Book, plan: Plan) -> None:
 
 
 def inputs_sheet(book: Book, plan: Plan) -> None:
+    """Every input with its origin."""
     scenario = plan.scenario
     paths = [field.path for field in FIELDS if not field.path.startswith("internal.")]
     paths += [f"groups.{group.id}.{field.path}" for group in scenario.groups for field in GROUP_FIELDS]
@@ -257,19 +265,23 @@ def _input_label(plan: Plan, path: str) -> str:
 
 
 def trail_sheet(book: Book, plan: Plan) -> None:
+    """Every number with its formula."""
     note = "Every number of the design, in the order in which they were computed."
     book.topic("Trail", note, book.block(lines(plan)))
 
 
 def sources_sheet(book: Book, plan: Plan) -> None:
+    """Every source."""
     note = "Every source that the design rests on."
     book.topic("Sources", note, book.block(sources(plan, cited_sources(plan))))
 
 
 def messages_sheet(book: Book, plan: Plan) -> None:
+    """What the checks say, and what is idle."""
     note = "What to know about this design, and what GPUs it leaves idle."
     book.topics("Messages", note, [book.block(messages(plan)), book.block(idle(plan))])
 
 
 def decisions_sheet(book: Book, plan: Plan) -> None:
+    """The design decisions."""
     book.topic("Decisions", "Design decisions.", book.block(decisions(plan)))
