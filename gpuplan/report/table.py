@@ -54,8 +54,10 @@ KINDS: Mapping[str, Kind] = {
     "whole": Kind(lambda value, _: number(round(value))),
     "mean": Kind(lambda value, _: one_place(value)),
     "money": Kind(lambda value, _: money(value, "").strip()),
+    "price": Kind(lambda value, _: money(value, "").strip()),
     "share": Kind(lambda value, _: percent(value)),
     "portion": Kind(lambda value, _: share_words(value)),
+    "range": Kind(lambda value, _: share_words(value), numeric=False),
     "points": Kind(lambda value, _: f"{value:.1f} %"),
     "hours": Kind(lambda value, _: hours(value)),
     "wait": Kind(lambda value, _: wait_words(value)),
@@ -131,8 +133,9 @@ class Table:
         )
 
     def only(self, *keys: str) -> Table:
-        """The table with some columns only."""
-        return self.without(*(column.key for column in self.columns if column.key not in keys))
+        """The table with some columns only, each of them shown."""
+        some = self.without(*(column.key for column in self.columns if column.key not in keys))
+        return replace(some, columns=tuple(replace(column, detail=False) for column in some.columns))
 
     def top(self, rows: int) -> Table:
         """The first rows and the totals."""

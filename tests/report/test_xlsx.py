@@ -65,6 +65,12 @@ def find(sheet: Any, label: str, column: int = 1, above: str = "") -> int:
     raise AssertionError(f"{sheet.title} has no {label!r}")
 
 
+def rows(sheet: Any) -> list[dict[str, Any]]:
+    """The rows of a sheet with one table, by the heads of its columns."""
+    heads, *found = ([cell.value for cell in row] for row in sheet.iter_rows(min_row=4))
+    return [dict(zip(heads, row, strict=True)) for row in found]
+
+
 def line(sheet: Any, label: str, years: int, above: str = "") -> list[Any]:
     """Start, years and total of a row of the sheet of costs."""
     row = find(sheet, label, above=above)
@@ -146,12 +152,12 @@ def test_the_sheets_say_what_the_plan_says(example: Plan) -> None:
     assert list(trail) == list(example.lines)
     for key, found in example.lines.items():
         assert trail[key][2].value == pytest.approx(found.value) if found.value != "" else True
-    groups = [[cell.value for cell in row] for row in file["Groups"].iter_rows(min_row=5)]
-    assert sum(row[11] for row in groups) == pytest.approx(costs.total, abs=0.01)
-    hosts = [[cell.value for cell in row] for row in file["Hosts"].iter_rows(min_row=5)]
-    assert sum(row[2] for row in hosts) == example.totals.hosts
-    assert sum(row[2] * row[4] for row in hosts) == example.totals.gpus
-    assert [c.value for c in file["Decisions"]["C"][4:]] == [d.decision for d in example.decisions]
+    groups = rows(file["Groups"])
+    assert sum(row["TCO, USD"] for row in groups) == pytest.approx(costs.total, abs=0.01)
+    hosts = rows(file["Hosts"])
+    assert sum(row["Hosts"] for row in hosts) == example.totals.hosts
+    assert sum(row["Hosts"] * row["GPUs"] for row in hosts) == example.totals.gpus
+    assert [row["Decision"] for row in rows(file["Decisions"])] == [d.decision for d in example.decisions]
 
 
 def test_formulas_carry_their_values_and_no_errors(example: Plan) -> None:
@@ -174,24 +180,30 @@ def test_formulas_carry_their_values_and_no_errors(example: Plan) -> None:
 def test_the_bill_and_the_prices(plans: dict[str, Plan]) -> None:
     file, costs = book(plans["starter"]), plans["starter"].costs
     assert costs is not None and costs.unknown
-    bill = [[cell.value for cell in row] for row in file["Bill of materials"].iter_rows(min_row=5)]
+    bill = rows(file["Bill of materials"])
 
-    def check(row: list[Any], material: Material) -> None:
-        assert row[:3] == [material.part, material.name, material.quantity]
-        assert row[7] == (None if material.cost is None else pytest.approx(material.cost))
-        assert (row[5] == "not known") is material.unknown
+    def check(row: dict[str, Any], material: Material) -> None:
+        assert (row["Part"], row["Item"], row["Quantity"]) == (
+            material.part,
+            material.name,
+            material.quantity,
+        )
+        assert row["Cost, USD"] == (None if material.cost is None else pytest.approx(material.cost))
+        assert (row["Price known"] == "not known") is material.unknown
 
     for row, material in zip(bill, costs.materials, strict=False):
         check(row, material)
     once = sum(m.cost or 0 for m in costs.materials if m.status == "bought")
-    assert [row[7] for row in bill[-2:]] == pytest.approx([once, 179_200])
+    assert [row["Cost, USD"] for row in bill[-2:]] == pytest.approx([once, 179_200])
     assert "exclude: PowerSwitch S5224F-ON" in file["Bill of materials"]["A2"].value
-    prices = {row[0].value: [cell.value for cell in row] for row in file["Prices"].iter_rows(min_row=5)}
+    prices = {row["Key"]: row for row in rows(file["Prices"])}
     for price in costs.prices:
-        assert prices[price.key][3] == pytest.approx(price.value)
-        assert prices[price.key][5:7] == [price.fact.low, price.fact.high]
+        shown = prices[price.key]
+        assert shown["Price, USD"] == pytest.approx(price.value)
+        assert (shown["Low, USD"], shown["High, USD"]) == (price.fact.low, price.fact.high)
     for item in costs.unknown:
-        assert prices[item.key][3:5] == [None, "not known"]
+        shown = prices[item.key]
+        assert (shown["Price, USD"], shown["Known"]) == (None, "not known")
 
 
 def test_calculated_anew_it_is_the_plan(example: Plan, tmp_path: Path) -> None:
@@ -285,8 +297,9 @@ def test_a_price_that_nobody_knew_is_filled_in(
     known = make_plan(changed(plan.scenario, {f"prices.{key}": 5_000.0 for key in keys}), catalog)
     found = Recalculated(tmp_path, plan, {("Prices", key, "Price"): 5_000 for key in keys})
     found.agrees(known)
-    row = find(found.file["Prices"], keys[0])
-    assert found.value("Prices", row, 5) == "yes"
+    prices = found.file["Prices"]
+    known = next(cell.column for cell in prices[4] if cell.value == "Known")
+    assert found.value("Prices", find(prices, keys[0]), known) == "yes"
 
 
 def test_a_price_that_is_deleted_is_said_to_be_left_out(plans: dict[str, Plan], tmp_path: Path) -> None:
@@ -313,7 +326,7 @@ def test_the_power_of_a_switch_that_nobody_knew_is_filled_in(plans: dict[str, Pl
     file = book(plan)
     leaf = find(file["Factors"], "leaf_w")
     assert file["Factors"].cell(leaf, 3).fill.fgColor.rgb == "FFFFF4CC"
-    assert file["Power"].cell(find(file["Power"], "leaf switches"), 2).value == "not known"
+    assert file["Power"].cell(find(file["Power"], "Leaf switches"), 4).value == "not known"
     label = "Energy of hosts and switches"
     before = file["Cost by year"].cell(find(file["Cost by year"], label), 4).value
     found = Recalculated(tmp_path, plan, {("Factors", "leaf_w", "Value"): 100})
@@ -341,9 +354,8 @@ def test_cells_take_only_what_makes_sense(plans: dict[str, Plan]) -> None:
 
 
 def test_a_price_says_what_it_is_for(plans: dict[str, Plan]) -> None:
-    prices = book(plans["enterprise"])["Prices"]
-    assert prices.cell(find(prices, "electricity-kwh"), 3).value == "a kWh"
-    assert prices.cell(find(prices, "nvaie-year"), 3).value == "a GPU and year"
+    per = {row["Key"]: row["Per"] for row in rows(book(plans["enterprise"])["Prices"])}
+    assert (per["electricity-kwh"], per["nvaie-year"]) == ("kWh", "GPU-year")
 
 
 def test_a_quantity_changes_money_and_gpu_hours(plans: dict[str, Plan], tmp_path: Path) -> None:
@@ -463,6 +475,6 @@ def test_it_can_be_read_and_printed(plans: dict[str, Plan]) -> None:
     assert file["Trail"].auto_filter.ref == f"A4:J{4 + len(plan.lines)}"
     assert {"discount_rate", "gpu_price", "net_present_cost", "gpu_hour_used"} <= set(file.defined_names)
     prices, years = file["Prices"], file["Cost by year"]
-    assert prices["D5"].fill.fgColor.rgb == "FFFFF4CC"
+    assert prices["C5"].fill.fgColor.rgb == "FFFFF4CC"
     assert not years["C6"].fill.fill_type
-    assert prices["D4"].value == "Price (USD)" and prices.data_validations.count
+    assert prices["C4"].value == "Price, USD" and prices.data_validations.count

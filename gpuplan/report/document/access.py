@@ -5,46 +5,27 @@ from __future__ import annotations
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
-from gpuplan.report.document.requirements import item_name
 from gpuplan.report.document.summary import vms
-from gpuplan.report.document.writing import Citations, grid_of
+from gpuplan.report.document.writing import Citations, grid_of, tabled
+from gpuplan.report.tables.plan import groups
 from gpuplan.wording import MODE_NAMES, number
 
 MOST_GROUPS = 20
 """Groups whose access is reasoned in full."""
 
 
-# 3
-
-
 def access_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 3: how each group reaches a GPU, and why."""
     title = "Use cases and access"
     if not plan.groups:
         return Chapter(title, (Paragraph("No workload group is described yet."),))
-    asked = {group.id: group for group in plan.scenario.groups}
-    rows = [
-        (
-            g.name,
-            item_name(plan.catalog, "use_cases", g.use_case),
-            number(asked[g.id].people),
-            number(g.vms),
-            number(g.gpus_each),
-            MODE_NAMES[g.mode],
-            g.profile,
-        )
-        for g in plan.groups
-    ]
+    table = groups(plan).only("group", "use_case", "people", "vms", "gpus_each", "access", "profile")
     blocks = [
         Paragraph(
             "A workload group is people with the same kind of work. How a group reaches its GPUs follows from what it needs, from the "
             "GPU and from the vSphere version."
         ),
-        *grid_of(
-            "Workload groups",
-            ("Group", "Use case", "People", "VMs", "GPUs each", "Access", "Profile"),
-            rows,
-            right=(2, 3, 4),
-        ),
+        *tabled(table, caption="Workload groups"),
     ]
     sections = [Section(g.name, tuple(_reasons(g, cite))) for g in plan.groups[:MOST_GROUPS]]
     if len(plan.groups) > MOST_GROUPS:

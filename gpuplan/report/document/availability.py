@@ -10,10 +10,9 @@ from gpuplan.report.document.writing import Citations, grid_of, tabled
 from gpuplan.report.tables.plan import failures, losses, postures
 from gpuplan.wording import MODE_NAMES, hours
 
-# 6
-
 
 def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 6: what failures and maintenance do."""
     if not plan.pools:
         return Chapter("Availability", (Paragraph("Without hosts nothing can fail."),))
     totals = plan.totals

@@ -27,10 +27,20 @@ from gpuplan.wording import (
     watts,
 )
 
-BILL_WIDTHS = (0.2, 0.1, 0.28, 0.13, 0.08, 0.13, 0.08)
+BILL_WIDTHS = {
+    "name": 0.2,
+    "quantity": 0.1,
+    "rule": 0.28,
+    "unit_price": 0.13,
+    "discount": 0.08,
+    "cost": 0.13,
+    "sources": 0.08,
+}
+"""Share of the width of each column of the bill; those that are shown fill the page."""
 
 
 def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 8: cost by year, the bill of materials, prices, power and space."""
     title = "Cost, power and space"
     costs, power = plan.costs, plan.power
     if costs is None or power is None:
@@ -72,11 +82,17 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
         tuple(blocks),
         (
             Section("Cost by year", tuple(_years(plan, costs))),
-            Section("Bill of materials", tuple(tabled(bill_of_materials(plan), cite, widths=BILL_WIDTHS))),
+            Section("Bill of materials", tuple(_bill(plan, cite))),
             Section("Prices", tuple(_prices(plan, costs, cite))),
             Section("Power and space", tuple(_power(power))),
         ),
     )
+
+
+def _bill(plan: Plan, cite: Citations) -> list[Block]:
+    table = bill_of_materials(plan)
+    widths = [BILL_WIDTHS.get(column.key, 0.13) for column in table.shown().columns]
+    return tabled(table, cite, widths=[width / sum(widths) for width in widths])
 
 
 def _years(plan: Plan, costs: Costs) -> list[Block]:
@@ -120,9 +136,6 @@ def _power(power: PowerUse) -> list[Block]:
         *tabled(power_table(power)),
         Bullets(tuple(points)),
     ]
-
-
-# Internal
 
 
 def internal_chapters(plan: Plan) -> list[Chapter]:

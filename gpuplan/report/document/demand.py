@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from gpuplan.analysis.demand import methods, rule_answers, week_demand
 from gpuplan.plan import Plan
-from gpuplan.plan.cost import Costs
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
 from gpuplan.report.document.requirements import promise
-from gpuplan.report.document.writing import Citations, drawn, grid_of, hosts_lost, tabled
+from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled
+from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import rules
 from gpuplan.report.tables.plan import groups
 from gpuplan.wording import (
@@ -28,10 +26,8 @@ METHOD_MEANS = (
 )
 
 
-# 4
-
-
 def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 4: who needs GPUs when, how many are enough, and growth."""
     if not plan.groups:
         stated = plan.scenario.demand.stated_gpus
         text = f"The customer states {amount(stated, 'GPU')}; no group says who needs them." if stated else ""
@@ -44,7 +40,7 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
         Section("What is enough", tuple(_enough(plan, cite))),
     ]
     if plan.costs is not None and any(group.growth for group in plan.scenario.groups):
-        sections.append(Section("Growth", tuple(_growth(plan.costs))))
+        sections.append(Section("Growth", tuple(tabled(hosts_by_year(plan.costs)))))
     return Chapter("Demand", tuple(blocks), tuple(s for s in sections if s.blocks))
 
 
@@ -116,20 +112,3 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
             )
         )
     return blocks
-
-
-def _growth(costs: Costs) -> list[Block]:
-    bought = [now - before for before, now in pairwise(costs.hosts)]
-    rows = [
-        (
-            f"Year {year}" if year else "Start",
-            number(costs.hosts[year]),
-            number(costs.gpus[year]),
-            number(new),
-        )
-        for year, new in enumerate((costs.hosts[0], *bought))
-    ]
-    return [
-        *grid_of("Growth", ("", "Hosts", "GPUs", "Of the hosts, new in that year"), rows, right=(1, 2, 3)),
-        Paragraph("A year counts from the day the design is installed. Hosts once bought stay.", "note"),
-    ]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from gpuplan.analysis.silos import silos
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.access import MOST_GROUPS
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
-from gpuplan.report.document.writing import and_more, drawn, grid_of, tabled
-from gpuplan.report.tables import group_names, idle_text
+from gpuplan.report.document.writing import and_more, drawn, tabled
+from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.demand import silos as silos_table
-from gpuplan.wording import MODE_NAMES, amount, number
+from gpuplan.report.tables.plan import hosts, pools
+from gpuplan.wording import amount
 
 MOST_HOSTS = 24
 """Hosts of a pool that are listed one by one; more are counted by what stands on them."""
@@ -25,37 +24,18 @@ PROVEN = {
 }
 
 
-# 5
-
-
 def hosts_chapter(plan: Plan) -> Chapter:
+    """Chapter 5: hosts, what stands on them, and what silos would take."""
     from gpuplan.report import diagrams
 
     title = "Hosts and placement"
     if not plan.pools:
         return Chapter(title, (Paragraph("No host is needed."),))
-    rows = [
-        (
-            pool.name,
-            _server(plan, pool),
-            plan.catalog.gpus[pool.gpu].name,
-            number(pool.gpus_per_host),
-            f"{number(pool.hosts_for_demand)} + {number(pool.hosts_for_failures)}",
-            number(pool.hosts),
-            number(pool.gpus),
-        )
-        for pool in plan.pools
-    ]
     blocks: list[Block] = [
         Paragraph(
             "A cluster is a set of hosts that stand in for each other. Every VM has its place on one of them."
         ),
-        *grid_of(
-            "Clusters: hosts for the demand + hosts for failure and maintenance",
-            ("Cluster", "Server", "GPU", "GPUs per host", "Demand + spare", "Hosts", "GPUs"),
-            rows,
-            right=(3, 4, 5, 6),
-        ),
+        *tabled(pools(plan)),
         *drawn(
             diagrams.hosts_svg(plan),
             "The hosts, their GPUs and who uses them",
@@ -72,21 +52,8 @@ def hosts_chapter(plan: Plan) -> Chapter:
     return Chapter(title, tuple(blocks), tuple(sections))
 
 
-def _server(plan: Plan, pool: Pool) -> str:
-    return plan.catalog.servers[pool.server].name if pool.server else "to be chosen"
-
-
 def _placement(plan: Plan, pool: Pool) -> list[Block]:
-    stands = [
-        (_on_host(plan, pool, at), room.gpus - sum(load.gpus for load in pool.placement[at]))
-        for at, room in enumerate(pool.rooms)
-    ]
-    if len(stands) <= MOST_HOSTS:
-        caption, head = "What stands on each host", "Host"
-        rows = [(str(n), what, number(free)) for n, (what, free) in enumerate(stands, 1)]
-    else:
-        caption, head = "Hosts by what stands on them", "Hosts"
-        rows = [(number(n), what, number(free)) for (what, free), n in Counter(stands).most_common()]
+    table = hosts(plan, [pool], MOST_HOSTS)
     proof = PROVEN.get(pool.method, "")
     text = f"The demand takes {amount(pool.hosts_for_demand, 'host')} ({proof})."
     if not proof:
@@ -94,14 +61,8 @@ def _placement(plan: Plan, pool: Pool) -> list[Block]:
         if pool.hosts_without_spare == pool.bound:
             text += " So no other placement does with fewer."
     blocks: list[Block] = [Paragraph(text)]
-    blocks += grid_of(
-        f"{pool.name}: {caption[0].lower()}{caption[1:]}" if len(plan.pools) > 1 else caption,
-        (head, "What stands on it", "GPUs free"),
-        rows,
-        right=(0, 2),
-        widths=(0.1, 0.76, 0.14),
-        most=MOST_HOSTS,
-    )
+    many = f"{pool.name}: {table.title[0].lower()}{table.title[1:]}" if len(plan.pools) > 1 else ""
+    blocks += tabled(table, caption=many, widths=(0.1, 0.76, 0.14), most=MOST_HOSTS)
     idle = tuple(idle_text(plan, each) for each in pool.idle)
     if idle:
         blocks += [
@@ -110,22 +71,6 @@ def _placement(plan: Plan, pool: Pool) -> list[Block]:
             *and_more(len(idle) - MOST_HOSTS),
         ]
     return blocks
-
-
-def _on_host(plan: Plan, pool: Pool, at: int) -> str:
-    """What is on a host, equal loads counted."""
-    names = group_names(plan)
-    counts: Counter[str] = Counter()
-    for load in pool.placement[at]:
-        who = Counter(slot.group for slot in load.slots)
-        if load.family:
-            sharing = " + ".join(f"{n} x {names[g]}" for g, n in who.items())
-            counts[f"GPU shared by {sharing} ({MODE_NAMES.get(load.family.name, load.family.name)})"] += 1
-        else:
-            counts[
-                f"{names[load.slots[0].group]} with {'a GPU' if load.gpus == 1 else f'{load.gpus} GPUs'}"
-            ] += 1
-    return "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items()) or "Spare"
 
 
 def _silos(plan: Plan) -> list[Block]:

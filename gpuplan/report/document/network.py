@@ -6,14 +6,13 @@ from gpuplan.plan import Plan
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
-from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, grid_of, tabled
-from gpuplan.report.tables.network import part_failures, remote_gpus, rules, settings, training
+from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, tabled
+from gpuplan.report.tables.network import cabling, part_failures, remote_gpus, rules, settings, training
 from gpuplan.wording import TRANSPORT_NAMES, amount, number
-
-# 7
 
 
 def network_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 7: what the network carries, and the fabric."""
     from gpuplan.report import diagrams
 
     given, use, fabric = plan.scenario.network, plan.network, plan.cabling
@@ -28,7 +27,7 @@ def network_chapter(plan: Plan, cite: Citations) -> Chapter:
         table = tabled(rules(plan), cite)
         sections.append(Section("The vendor's rules for remote GPUs", tuple(table)))
     if fabric is not None:
-        parts: list[Block] = [*_fabric(plan)]
+        parts: list[Block] = tabled(cabling(fabric), widths=(0.3, 0.7))
         parts += drawn(
             diagrams.fabric_svg(plan),
             "Hosts, leaf and spine switches",
@@ -57,44 +56,3 @@ def _work(plan: Plan, cite: Citations) -> list[Block]:
     if changes:
         blocks += [Paragraph("What would change it:"), Bullets(tuple(changes[:MOST_ROWS]))]
     return blocks
-
-
-def _fabric(plan: Plan) -> list[Block]:
-    fabric = plan.cabling
-    assert fabric is not None
-    ports = f"{number(fabric.ports.shared)} teamed" + (
-        f", {number(fabric.ports.rdma)} for RDMA alone" if fabric.ports.rdma else ""
-    )
-    rows = [
-        ("Hosts", amount(fabric.gpu_hosts, "GPU host")),
-        ("Ports of a GPU host", ports),
-        ("Adapters of a GPU host", f"{number(fabric.adapters)}, with two ports each"),
-        ("Distributed switches", number(fabric.distributed_switches)),
-    ]
-    if fabric.compute_hosts:
-        rows[0] = ("Hosts", f"{rows[0][1]}, {amount(fabric.compute_hosts, 'compute host')}")
-    switches = fabric.switches
-    if switches is None:
-        rows.append(("Switches", f"none: {fabric.reason.replace('_', ' ')}"))
-    else:
-        shape = switches.shape
-        spines = (
-            f"{number(shape.spines)} x {switches.spine_name}"
-            if shape.spines
-            else "none: one pair of leaves holds every host"
-        )
-        between = shape.uplink_cables or shape.peer_cables
-        rows += [
-            ("Leaf switches", f"{number(shape.leaves)} x {switches.leaf_name}"),
-            ("Spine switches", spines),
-            (
-                "Oversubscription",
-                f"{shape.oversubscription:.2f}:1, at most {fabric.max_oversubscription:g}:1 is planned",
-            ),
-            (
-                "Cables",
-                f"{number(shape.host_cables)} to hosts at {number(switches.port_gbit_s)} Gbit/s, {number(between)} between switches at "
-                f"{number(switches.up_gbit_s)} Gbit/s",
-            ),
-        ]
-    return grid_of("Ports and switches", ("", ""), rows, widths=(0.3, 0.7))

@@ -13,6 +13,7 @@ from gpuplan.plan.trail import Input
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
 from gpuplan.report.document.sources import inputs
 from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, what_to_do
+from gpuplan.report.tables.plan import row_name
 from gpuplan.scenario import FIELD_BY_PATH, FIELDS, Group, field_of
 from gpuplan.units import SUFFIX
 from gpuplan.wording import (
@@ -69,10 +70,8 @@ WORK_NAMES = {
 """What is assumed of work over the network, in words."""
 
 
-# 2
-
-
 def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 2: requirements, constraints, assumptions and risks."""
     lead = Paragraph(
         "What the customer asks for, what is given, what had to be assumed, and what may go wrong. Later chapters rest on these "
         "points."
@@ -180,6 +179,7 @@ def _group_asks(plan: Plan, group: Group) -> str:
 
 
 def promise(plan: Plan) -> str:
+    """What the sizing rule promises, in a sentence."""
     asked = plan.scenario.demand
     if asked.rule == "sum":
         return "There is a GPU for everybody who is active at the peak of each group, all peaks at the same time."
@@ -231,8 +231,7 @@ def item_name(catalog: Catalog, table: str, id: str) -> str:
     if table in ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions"):
         items = catalog.items(table)
         return items[id].name if id in items else id
-    named = next((row.cells.get("name") for row in catalog.rows(table) if row.id == id), None)
-    return str(named or id.replace("-", " "))
+    return row_name(catalog, table, id)
 
 
 def _assumed(plan: Plan) -> dict[str, Input]:

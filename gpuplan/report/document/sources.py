@@ -9,16 +9,15 @@ from gpuplan.facts import BASES
 from gpuplan.plan import Plan
 from gpuplan.plan.trail import Input, Line
 from gpuplan.report.document.blocks import Block, Chapter, DecisionBlock, Paragraph, Section
-from gpuplan.report.document.writing import BASIS_MEANS, MOST_CITED, Citations, grid_of
+from gpuplan.report.document.writing import BASIS_MEANS, MOST_CITED, Citations, grid_of, tabled
+from gpuplan.report.tables.plan import sources
 from gpuplan.wording import BASIS_WORDS, amount, basis_word, capital, number, percent, watts
 
 MOST_SOURCES = 200
 
 
-# 9
-
-
 def decisions_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 9: the design decisions in full."""
     blocks: tuple[Block, ...] = tuple(
         DecisionBlock(d.number, d.title, d.decision, d.justification, d.implication, _listed(cite, d.sources))
         for d in plan.decisions
@@ -32,10 +31,8 @@ def _listed(cite: Citations, sources: Sequence[str]) -> tuple[str, ...]:
     return (*titles[:MOST_CITED], f"and {rest}") if rest else titles
 
 
-# 10
-
-
 def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
+    """Chapter 10: how well the numbers are known, and every source."""
     for line in plan.lines.values():
         cite(line.sources)
     known = Counter(i.basis for i in inputs(plan).values())
@@ -50,10 +47,6 @@ def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
         if key.startswith("totals.")
         or key in ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
     ]
-    rows = []
-    for source, n in cite.numbers.items():
-        known_as = plan.catalog.sources[source]
-        rows.append((str(n), known_as.title, known_as.producer, known_as.published, known_as.url))
     return Chapter(
         "Sources, and how numbers are known",
         (),
@@ -83,11 +76,8 @@ def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
             Section(
                 "Sources",
                 tuple(
-                    grid_of(
-                        "Sources",
-                        ("No.", "Title", "Producer", "Date", "Address"),
-                        rows,
-                        right=(0,),
+                    tabled(
+                        sources(plan, cite.numbers),
                         widths=(0.05, 0.34, 0.17, 0.11, 0.33),
                         most=MOST_SOURCES,
                     )

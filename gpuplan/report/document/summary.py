@@ -8,10 +8,9 @@ from gpuplan.report.document.blocks import Block, Bullets, Chapter, KeyFigures, 
 from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, what_to_do
 from gpuplan.wording import amount, counted, money, number, percent, watts
 
-# 1
-
 
 def summary_chapter(plan: Plan) -> Chapter:
+    """Chapter 1: what is proposed, in figures, and what is to settle."""
     messages = check_plan(plan)
     blocks: list[Block] = [Paragraph(_lead(plan), "lead")]
     if why := _why_so_many(plan):
@@ -58,6 +57,7 @@ def _lead(plan: Plan) -> str:
 
 
 def vms(count: int) -> str:
+    """A count of VMs with its verb: ``3 VMs have``."""
     return f"{amount(count, 'VM')} {'has' if count == 1 else 'have'}"
 
 

@@ -137,16 +137,19 @@ def tabled(
         for row in cells
     ]
     totals = tuple(at for at, row in enumerate(cells) if row[0].tone == "total")
-    grid = Grid(heads(shown), tuple(rows), caption or shown.title, numeric(shown), tuple(widths), totals)
+    kept = tuple(widths) if len(widths) == len(shown.columns) else ()
+    grid = Grid(heads(shown), tuple(rows), caption or shown.title, numeric(shown), kept, totals)
     notes = [Paragraph(note, "note") for note in shown.notes]
     return [grid, *and_more(len(whole.rows) - len(rows)), *notes]
 
 
 def and_more(left: int) -> list[Block]:
+    """How many rows are left out; nothing without any."""
     return [Paragraph(f"And {number(left)} more in the workbook.", "note")] if left > 0 else []
 
 
 def drawn(svg: str | None, caption: str, alt: str, width: float = 1.0) -> list[Block]:
+    """A figure, or nothing where there is no drawing."""
     return [] if svg is None else [Figure(svg, caption, alt, width)]
 
 

@@ -120,6 +120,7 @@ def count_words(value: int) -> str:
 
 
 def rgb(colour: str) -> Any:
+    """A colour as the library takes it."""
     from pptx.dml.color import RGBColor
 
     made: Any = RGBColor
@@ -392,16 +393,20 @@ class Deck:
                     paragraph.alignment = PP_ALIGN.RIGHT
         return sum(tall)
 
-    def topic(self, slide: Any, table: Table, box: Box, *, widths: Sequence[float], about: str) -> int:
-        """A topic's table in a box; its totals stay where rows are left out."""
+    def topic(
+        self, slide: Any, table: Table, box: Box, *, widths: Sequence[float], about: str, lines: int = 3
+    ) -> int:
+        """A topic's table in a box; its totals stay where rows are left out, and a column more is as wide as the narrowest."""
+        more = len(table.columns) - len(widths)
         return self.table(
             slide,
             heads(table),
             texts(table),
             box,
-            widths=widths,
+            widths=[*widths, *[min(widths)] * more],
             right=numeric(table),
             keep=table.totals,
+            lines=lines,
             about=about,
         )
 

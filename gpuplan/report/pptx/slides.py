@@ -13,17 +13,17 @@ from gpuplan.report.document import clean
 from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do
 from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Box, Deck, chart_data, count_words, rgb
 from gpuplan.report.tables.cost import silos
+from gpuplan.report.tables.network import speed_kept
+from gpuplan.report.tables.plan import decisions as decided
 from gpuplan.report.tables.plan import groups, postures
 from gpuplan.wording import (
     TRANSPORT_NAMES,
-    VERDICTS,
     amount,
     capital,
     counted,
     money,
     number,
     percent,
-    share_range,
     watts,
 )
 
@@ -40,6 +40,7 @@ def _are(count: int, word: str, verb: str, verbs: str) -> str:
 
 
 def title_slide(deck: Deck) -> None:
+    """The first slide: design, customer and date."""
     plan, show = deck.plan, deck.show
     layout = next(
         (
@@ -66,6 +67,7 @@ def title_slide(deck: Deck) -> None:
 
 
 def demand_slide(deck: Deck) -> None:
+    """What each group demands, the largest first."""
     plan = deck.plan
     demanded = amount(plan.totals.gpus_demanded, "GPU")
     if not plan.groups:
@@ -93,6 +95,7 @@ def _survived(plan: Plan) -> int:
 
 
 def design_slide(deck: Deck) -> None:
+    """The answer in key figures."""
     plan, totals = deck.plan, deck.plan.totals
     demand = f"{amount(totals.gpus_demanded, 'GPU')} of demand"
     survived = _survived(plan)
@@ -159,6 +162,7 @@ def _lost(plan: Plan) -> str:
 
 
 def hosts_slide(deck: Deck) -> None:
+    """The hosts, drawn, with the groups on their GPUs."""
     from gpuplan.report.diagrams import hosts_svg
 
     plan = deck.plan
@@ -171,6 +175,7 @@ def hosts_slide(deck: Deck) -> None:
 
 
 def failure_slide(deck: Deck) -> None:
+    """What is left when hosts fail, and the hours at risk."""
     plan, totals = deck.plan, deck.plan.totals
     lost = totals.unplaced_vms_after_failure
     if lost:
@@ -204,6 +209,7 @@ def failure_slide(deck: Deck) -> None:
 
 
 def waiting_slide(deck: Deck) -> None:
+    """The chance to wait, with all hosts and after a failure."""
     from gpuplan.report.charts import waiting_svg
 
     waiting = _waits(deck.plan)
@@ -229,28 +235,14 @@ def waiting_slide(deck: Deck) -> None:
 
 
 def network_slide(deck: Deck) -> None:
+    """What the network leaves of the speed, and the fabric."""
     plan = deck.plan
     given, use = plan.scenario.network, plan.network
     link = f"{given.link_gbit_s:g} Gbit/s {TRANSPORT_NAMES[given.transport]}"
-    rows = [
-        (
-            r.name,
-            f"Remote GPUs: {r.workload_name}",
-            share_range(r.kept_low, r.kept, r.kept_high),
-            VERDICTS[r.verdict],
-        )
-        for r in use.remote
-    ] + [
-        (
-            t.name,
-            f"Training on {amount(t.hosts, 'host')}: {t.workload_name}",
-            share_range(t.efficiency_low, t.efficiency, t.efficiency_high),
-            VERDICTS[t.verdict],
-        )
-        for t in use.training
-    ]
-    weak = [row for row in rows if row[3] != VERDICTS["good"]]
-    if not rows:
+    table = speed_kept(plan)
+    verdicts = (*(r.verdict for r in use.remote), *(t.verdict for t in use.training))
+    weak = [verdict for verdict in verdicts if verdict != "good"]
+    if not table.rows:
         title = f"No group works over the network; {link} carries data and vMotion"
     elif not plan.groups:
         title = f"{link} {'does not carry all' if weak else 'carries the'} work that was looked at"
@@ -261,11 +253,10 @@ def network_slide(deck: Deck) -> None:
     sources = [s for r in use.remote for s in r.sources] + [s for t in use.training for s in t.sources]
     slide = deck.slide(title, ("network.ports.shared", "network.fabric.leaves"), sources)
     top = deck.box.top
-    if rows:
-        top += deck.table(
+    if table.rows:
+        top += deck.topic(
             slide,
-            ("Who", "Work", "Speed kept (range)", "Verdict"),
-            rows,
+            table,
             Box(deck.box.left, top, deck.box.width, int(0.68 * deck.box.height)),
             widths=(3, 4.2, 2.8, 1.6),
             about="What the network leaves of the speed",
@@ -307,6 +298,7 @@ def cost_series(costs: Costs) -> tuple[CostPart, ...]:
 
 
 def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
+    """Cost by year and part, as a chart."""
     from pptx.enum.chart import XL_CHART_TYPE
 
     slide = deck.slide(
@@ -339,6 +331,7 @@ def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
 
 
 def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
+    """The parts of the cost, as a chart."""
     from pptx.enum.chart import XL_CHART_TYPE
     from pptx.util import Pt
 
@@ -375,6 +368,7 @@ def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
 
 
 def silos_slide(deck: Deck) -> None:
+    """Hosts for each group alone against shared ones."""
     against = silo_costs(deck.plan)
     if against is None or len(against.groups) < 2:
         return
@@ -407,9 +401,11 @@ def silos_slide(deck: Deck) -> None:
 
 
 def decisions_slide(deck: Deck) -> None:
+    """The design decisions, on one slide or two."""
     decisions = deck.plan.decisions
     if not decisions:
         return
+    table = decided(deck.plan).only("number", "title", "decision")
     slides = 1 if len(decisions) <= 5 else 2
     each = -(-len(decisions) // slides)
     for at in range(slides):
@@ -420,10 +416,9 @@ def decisions_slide(deck: Deck) -> None:
             sources=[s for d in part for s in d.sources],
             why="\n".join(f"({d.number}) {d.justification} {d.implication}" for d in part),
         )
-        deck.table(
+        deck.topic(
             slide,
-            ("", "About", "Decision"),
-            [(str(d.number), d.title, d.decision) for d in part],
+            replace(table, rows=table.rows[at * each : (at + 1) * each]),
             deck.box,
             widths=(0.8, 2.6, 8.6),
             lines=5,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from gpuplan.analysis.posture_costs import PostureCost
@@ -40,6 +40,8 @@ def per_words(per: str) -> str:
 
 STATUS = {"included": "included", "there": "there already", "to be sized": "to be sized"}
 """What stands in place of the cost of what is not paid."""
+PAID = {"bought": "at the start", "yearly": "each year"}
+"""When what is paid is paid."""
 TERM_NAMES = {
     "on-demand": "on demand",
     "reserved-1-year": "reserved for a year",
@@ -90,6 +92,26 @@ def cost_by_year(plan: Plan) -> Table:
         notes=(
             "Hosts bought for growth are paid in the year in which they are needed; what was bought stays.",
         ),
+    )
+
+
+def hosts_by_year(costs: Costs) -> Table:
+    """Hosts and GPUs of each year, and how many hosts are new in it."""
+    bought = (costs.hosts[0], *(now - before for before, now in pairwise(costs.hosts)))
+    return Table(
+        "hosts_by_year",
+        "Growth",
+        (
+            Column("year", ""),
+            Column("hosts", "Hosts", "number"),
+            Column("gpus", "GPUs", "number"),
+            Column("hosts_new", "Of the hosts, new in that year", "number"),
+        ),
+        tuple(
+            (Cell(year, words=f"Year {year}" if year else "Start"), hosts, gpus, new)
+            for year, (hosts, gpus, new) in enumerate(zip(costs.hosts, costs.gpus, bought, strict=True))
+        ),
+        notes=("A year counts from the day the design is installed. Hosts once bought stay.",),
     )
 
 
@@ -161,12 +183,15 @@ def bill_of_materials(plan: Plan) -> Table:
             Column("part", "Part", detail=True),
             Column("name", "Item"),
             Column("quantity", "Quantity", "number"),
+            Column("unit", "Unit", detail=True),
             Column("rule", "Rule"),
-            Column("status", "Status", detail=True),
-            Column("unit_price", f"Price of one, {currency}", "money", currency),
+            Column("status", "Paid", detail=True),
+            Column("unit_price", f"Price of one, {currency}", "price", currency),
+            Column("known", "Price known", detail=True),
             Column("discount", "Discount", "share", detail=not discounted),
             Column("cost", f"Cost, {currency}", "money", currency),
             Column("currency", "Currency", detail=True),
+            Column("item", "Catalog", detail=True),
             Column("sources", "Sources", "sources"),
         ),
         tuple(
@@ -174,12 +199,15 @@ def bill_of_materials(plan: Plan) -> Table:
                 m.part,
                 Cell(m.name, more={"note": m.part}),
                 Cell(m.quantity, words=_quantity(m)),
+                Cell(m.unit, words="" if m.unit == "1" else m.unit),
                 Cell(m.rule, tone="small"),
-                m.status,
+                Cell(m.status, words=PAID.get(m.status, STATUS.get(m.status))),
                 _price_of_one(m),
+                Cell(not m.unknown, words="not known" if m.unknown else "yes" if m.price else ""),
                 Cell(m.discount, words=stated_percent(m.discount) if m.discount else ""),
                 _paid(m),
                 currency,
+                m.item,
                 m.sources,
             )
             for m in (costs.materials if costs else ())
@@ -226,6 +254,8 @@ def prices(plan: Plan) -> Table:
             price.stated,
             price.old,
             price.fact.sources,
+            price.fact.locator,
+            price.fact.note,
         )
         for price in (costs.prices if costs else ())
     ]
@@ -243,6 +273,8 @@ def prices(plan: Plan) -> Table:
             False,
             False,
             (),
+            "",
+            "",
         )
         for item in (costs.unknown if costs else ())
     ]
@@ -252,16 +284,18 @@ def prices(plan: Plan) -> Table:
         (
             Column("key", "Key"),
             Column("name", "What"),
-            Column("value", f"Price, {currency}", "money", currency),
+            Column("value", f"Price, {currency}", "price", currency),
             Column("per", "Per"),
-            Column("low", "Low", "money", currency),
-            Column("high", "High", "money", currency),
+            Column("low", "Low", "price", currency),
+            Column("high", "High", "price", currency),
             Column("currency", "Currency", detail=True),
             Column("basis", "Basis", "basis"),
             Column("as_of", "As of"),
             Column("stated", "Stated", "yes", detail=True),
             Column("old", "Old", "yes", detail=True),
             Column("sources", "Source", "sources"),
+            Column("locator", "Where", detail=True),
+            Column("note", "Note", detail=True),
         ),
         (*known, *unknown),
     )

@@ -12,6 +12,7 @@ from gpuplan.analysis.simulation import PoolSimulation, by_group
 from gpuplan.plan import Plan
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.report.tables.cost import ALONE, POOLED
+from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
     FORMULA_NAMES,
     METHOD_NAMES,
@@ -48,6 +49,8 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
 
 def week(plan: Plan) -> Table:
     """The GPUs and hosts that each cluster needs through the week."""
+    names = group_names(plan)
+    clusters = {pool.id: pool.name for pool in plan.pools}
     return Table(
         "week",
         "Through the week",
@@ -57,14 +60,18 @@ def week(plan: Plan) -> Table:
             Column("gpus", "GPUs", "number"),
             Column("hosts", "Hosts", "number"),
             Column("when", "When (UTC)"),
+            Column("chosen", "Sized for it", "yes", detail=True),
+            Column("requests", "Requests by group", detail=True),
         ),
         tuple(
             (
-                pool.pool,
+                Cell(pool.pool, words=clusters.get(pool.pool)),
                 Cell(want.mix.gpus, words=number(round(want.mix.gpus, 2))),
                 want.gpus,
                 Cell(hosts, words=f"{hosts}" + " *" * (at == pool.chosen)),
                 week_hours(want.mix.quarters),
+                at == pool.chosen,
+                ", ".join(f"{names[g]}: {n}" for g, n in want.requests.items() if n),
             )
             for pool in plan.hours
             for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))

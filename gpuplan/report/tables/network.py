@@ -11,7 +11,7 @@ from gpuplan.plan.network import Carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import MAX_HOSTS, Claim, Curve, TrainingUse
 from gpuplan.report.table import Cell, Column, Table
-from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, number, share_range
+from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, share_range
 
 MET = {True: "met", False: "not met", None: "not measured"}
 """Whether a rule of the vendor is met, in words."""
@@ -43,7 +43,7 @@ def remote_gpus(plan: Plan) -> Table:
             Column("users", "Users on a link", "number"),
             Column("gbit_s_each", "Gbit/s a user", "number", "Gbit/s"),
             Column("kept_low", "Low", "portion", detail=True),
-            Column("kept", "Share of native speed"),
+            Column("kept", "Share of native speed", "range"),
             Column("kept_high", "High", "portion", detail=True),
             Column("slowdown", "Slowdown", "number"),
             Column("verdict", "Verdict"),
@@ -81,7 +81,7 @@ def training(plan: Plan) -> Table:
             Column("hosts", "Hosts", "number"),
             Column("gpus_per_host", "GPUs per host", "number"),
             Column("low", "Low", "portion", detail=True),
-            Column("efficiency", "Efficiency"),
+            Column("efficiency", "Efficiency", "range"),
             Column("high", "High", "portion", detail=True),
             Column("per_s", "A second", "number"),
             Column("hours", "Hours", "number", "h"),
@@ -114,6 +114,41 @@ def _job(use: TrainingUse) -> tuple[Any, ...]:
         _verdict(use.verdict),
         Cell(use.basis, basis=use.basis),
         use.sources,
+    )
+
+
+def speed_kept(plan: Plan) -> Table:
+    """What the network leaves of the speed of each use of it: remote GPUs, and training on several hosts."""
+    use = plan.network
+    return Table(
+        "speed_kept",
+        "What the network leaves of the speed",
+        (
+            Column("who", "Who"),
+            Column("work", "Work"),
+            Column("kept", "Speed kept (range)", "range"),
+            Column("verdict", "Verdict"),
+        ),
+        (
+            *(
+                (
+                    r.name,
+                    f"Remote GPUs: {r.workload_name}",
+                    _share(r.kept_low, r.kept, r.kept_high),
+                    _verdict(r.verdict),
+                )
+                for r in use.remote
+            ),
+            *(
+                (
+                    t.name,
+                    f"Training on {amount(t.hosts, 'host')}: {t.workload_name}",
+                    _share(t.efficiency_low, t.efficiency, t.efficiency_high),
+                    _verdict(t.verdict),
+                )
+                for t in use.training
+            ),
+        ),
     )
 
 
@@ -245,3 +280,43 @@ def part_failures(fabric: Cabling) -> Table:
         (Column("part", "Part"), Column("left", "What is left"), Column("affected", "Who is affected")),
         tuple((each.part, each.left, each.affected) for each in fabric.failures),
     )
+
+
+def cabling(fabric: Cabling) -> Table:
+    """Ports, switches and cables."""
+    ports = f"{number(fabric.ports.shared)} teamed" + (
+        f", {number(fabric.ports.rdma)} for RDMA alone" if fabric.ports.rdma else ""
+    )
+    rows = [
+        ("Hosts", amount(fabric.gpu_hosts, "GPU host")),
+        ("Ports of a GPU host", ports),
+        ("Adapters of a GPU host", f"{number(fabric.adapters)}, with two ports each"),
+        ("Distributed switches", number(fabric.distributed_switches)),
+    ]
+    if fabric.compute_hosts:
+        rows[0] = ("Hosts", f"{rows[0][1]}, {amount(fabric.compute_hosts, 'compute host')}")
+    switches = fabric.switches
+    if switches is None:
+        rows.append(("Switches", f"none: {fabric.reason.replace('_', ' ')}"))
+    else:
+        shape = switches.shape
+        spines = (
+            f"{number(shape.spines)} x {switches.spine_name}"
+            if shape.spines
+            else "none: one pair of leaves holds every host"
+        )
+        between = shape.uplink_cables or shape.peer_cables
+        rows += [
+            ("Leaf switches", f"{number(shape.leaves)} x {switches.leaf_name}"),
+            ("Spine switches", spines),
+            (
+                "Oversubscription",
+                f"{shape.oversubscription:.2f}:1, at most {fabric.max_oversubscription:g}:1 is planned",
+            ),
+            (
+                "Cables",
+                f"{number(shape.host_cables)} to hosts at {number(switches.port_gbit_s)} Gbit/s, {number(between)} between switches at "
+                f"{number(switches.up_gbit_s)} Gbit/s",
+            ),
+        ]
+    return Table("cabling", "Ports and switches", (Column("part", ""), Column("count", "")), tuple(rows))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
+from gpuplan.catalog import Catalog
 from gpuplan.models.availability.failover import Idle
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
@@ -68,6 +72,12 @@ def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
     return rows
 
 
+def row_name(catalog: Catalog, table: str, id: str) -> str:
+    """What a row of the catalog is called."""
+    named = next((row.cells.get("name") for row in catalog.rows(table) if row.id == id), None)
+    return str(named or id.replace("-", " "))
+
+
 def posture_name(failures: int, chosen: bool = False) -> str:
     """How many host failures a design stands: ``N+1``."""
     return f"N+{failures}" + " (chosen)" * chosen
@@ -89,33 +99,45 @@ def totals(plan: Plan) -> Table:
 
 def groups(plan: Plan) -> Table:
     """The workload groups: how each reaches its GPUs, and how many it needs."""
+    users = {group.id: group.people for group in plan.scenario.groups}
+    clusters = {pool.id: pool.name for pool in plan.pools}
     return Table(
         "groups",
         "Groups",
         (
             Column("group", "Group"),
+            Column("use_case", "Use case", detail=True),
             Column("access", "Access"),
+            Column("people", "Users", "number", detail=True),
             Column("active", "Active", "number"),
             Column("vms", "VMs", "number"),
+            Column("vms_placed", "VMs placed", "number", detail=True),
             Column("gpus_each", "GPUs each", "number"),
             Column("gpus", "GPUs", "number"),
             Column("gpus_held", "Held on average", "mean"),
             Column("profile", "Profile"),
             Column("pool", "Cluster", detail=True),
             Column("vms_not_placed", "VMs not placed", "number", detail=True),
+            Column("why", "Why this access", detail=True),
+            Column("sources", "Sources", "sources", detail=True),
         ),
         tuple(
             (
                 g.name,
+                Cell(g.use_case, words=row_name(plan.catalog, "use_cases", g.use_case)),
                 MODE_NAMES[g.mode],
+                users[g.id],
                 g.active,
                 g.vms,
+                g.vms_placed,
                 g.gpus_each,
                 g.demand_gpus,
                 plan.lines[f"groups.{g.id}.held_gpus"].value,
                 g.profile,
-                g.pool,
+                Cell(g.pool, words=clusters.get(g.pool, "")),
                 sum(u.vms for u in g.unplaced),
+                " ".join([*(r.text for r in g.reasons), *(u.reason for u in g.unplaced)]),
+                tuple(dict.fromkeys(s for r in g.reasons for s in r.sources)),
             )
             for g in plan.groups
         ),
@@ -182,6 +204,53 @@ def placement(plan: Plan) -> Table:
     )
 
 
+def hosts(plan: Plan, pools: Sequence[Pool], most: int) -> Table:
+    """What stands on each host; of more than ``most`` hosts a row stands for all that are filled alike."""
+    each = sum(pool.hosts for pool in pools) <= most
+    names = group_names(plan)
+    rows: list[tuple[Any, ...]] = []
+    for pool in pools:
+        kinds: dict[tuple[Any, ...], list[int]] = {}
+        for at in range(len(pool.placement)):
+            kinds.setdefault((*_filled(pool, at, names), at if each else None), []).append(at)
+        held = kinds.items() if each else sorted(kinds.items(), key=lambda kind: -len(kind[1]))
+        rows += [(pool.name, alike[0] + 1, len(alike), *content[:-1]) for content, alike in held]
+    return Table(
+        "hosts",
+        "What stands on each host" if each else "Hosts by what stands on them",
+        (
+            Column("pool", "Cluster", detail=True),
+            Column("host", "Host" if each else "First such host", "number", detail=not each),
+            Column("hosts", "Hosts", "number", detail=each),
+            Column("existing", "There already", "yes", detail=True),
+            Column("gpus", "GPUs", "number", detail=True),
+            Column("gpus_taken", "GPUs taken", "number", detail=True),
+            Column("vms", "VMs", "number", detail=True),
+            Column("holds", "What stands on it"),
+            Column("gpus_free", "GPUs free", "number"),
+        ),
+        tuple(rows),
+    )
+
+
+def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
+    """(there already, GPUs, GPUs taken, VMs, what stands on it, GPUs free) of a host, equal loads counted."""
+    counts: Counter[str] = Counter()
+    vms: set[tuple[str, int]] = set()
+    for load in pool.placement[at]:
+        vms |= {(slot.group, slot.vm) for slot in load.slots}
+        if load.family:
+            groups = Counter(slot.group for slot in load.slots)
+            who = " + ".join(f"{n} x {names[g]}" for g, n in groups.items())
+            counts[f"GPU shared by {who} ({MODE_NAMES.get(load.family.name, load.family.name)})"] += 1
+        else:
+            many = "a GPU" if load.gpus == 1 else f"{load.gpus} GPUs"
+            counts[f"{names[load.slots[0].group]} with {many}"] += 1
+    gpus, taken = pool.rooms[at].gpus, sum(load.gpus for load in pool.placement[at])
+    holds = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items()) or "Spare"
+    return at < pool.existing_hosts, gpus, taken, len(vms), holds, gpus - taken
+
+
 def failures(plan: Plan) -> Table:
     """What the loss of each host does, those that are filled alike once."""
     return Table(
@@ -194,9 +263,20 @@ def failures(plan: Plan) -> Table:
             Column("vms_restarted", "VMs that restart", "number"),
             Column("vms_moved", "VMs moved to make room", "number"),
             Column("vms_not_placed", "VMs without a GPU", "number"),
+            Column("gpus_not_placed", "GPUs of these", "number", detail=True),
+            Column("proven", "Proven the worst", "yes", detail=True),
         ),
         tuple(
-            (pool.name, f.hosts[0] + 1, f.alike, f.restarted, f.moved, f.unplaced)
+            (
+                pool.name,
+                f.hosts[0] + 1,
+                f.alike,
+                f.restarted,
+                f.moved,
+                f.unplaced,
+                f.unplaced_gpus,
+                f.proven,
+            )
             for pool in plan.pools
             for f in pool.failures
         ),
@@ -325,8 +405,11 @@ def decisions(plan: Plan) -> Table:
             Column("decision", "Decision"),
             Column("justification", "Justification"),
             Column("implication", "Implication"),
+            Column("sources", "Sources", "sources", detail=True),
         ),
-        tuple((d.number, d.title, d.decision, d.justification, d.implication) for d in plan.decisions),
+        tuple(
+            (d.number, d.title, d.decision, d.justification, d.implication, d.sources) for d in plan.decisions
+        ),
     )
 
 
@@ -335,13 +418,20 @@ def messages(plan: Plan) -> Table:
     return Table(
         "messages",
         "Messages",
-        (Column("level", "Level"), Column("code", "Code"), Column("text", "What"), Column("change", "To do")),
-        tuple((m.level, m.code, m.text, m.change) for m in check_plan(plan)),
+        (
+            Column("level", "Level"),
+            Column("code", "Code"),
+            Column("text", "What"),
+            Column("change", "To do"),
+            Column("path", "Input", detail=True),
+            Column("sources", "Sources", "sources", detail=True),
+        ),
+        tuple((m.level, m.code, m.text, m.change, m.path, m.sources) for m in check_plan(plan)),
     )
 
 
-def lines(plan: Plan) -> Table:
-    """Every number of the plan with its formula."""
+def lines(plan: Plan, *starts: str) -> Table:
+    """Every number of the plan with its formula, or those whose keys start so."""
     return Table(
         "lines",
         "Every number",
@@ -353,9 +443,80 @@ def lines(plan: Plan) -> Table:
             Column("formula", "Formula"),
             Column("basis", "Weakest input", "basis"),
             Column("sources", "Sources", "sources"),
+            Column("inputs", "Inputs", detail=True),
+            Column("meaning", "What it means", detail=True),
+            Column("model", "Model", detail=True),
         ),
         tuple(
-            (n.key, n.label, Cell(n.value, line=n.key), n.unit, formula_text(n), n.basis, n.sources)
+            (
+                n.key,
+                n.label,
+                Cell(n.value, line=n.key),
+                Cell(n.unit, words="" if n.unit == "1" else n.unit),
+                formula_text(n),
+                n.basis,
+                n.sources,
+                "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in n.inputs),
+                n.sentence,
+                n.function,
+            )
             for n in plan.lines.values()
+            if not starts or n.key.startswith(starts)
         ),
     )
+
+
+def sources(plan: Plan, ids: Iterable[str]) -> Table:
+    """Sources in the order in which they are cited, and what the scenario remarks on them."""
+    remarks: dict[str, list[str]] = {}
+    for note in plan.scenario.notes:
+        text = f"{note.text} ({note.locator})" if note.locator else note.text
+        remarks.setdefault(note.source, []).append(text)
+    cited = [s for id in ids if (s := plan.catalog.sources.get(id)) is not None]
+    return Table(
+        "sources",
+        "Sources",
+        (
+            Column("number", "No.", "number"),
+            Column("id", "Id", detail=True),
+            Column("title", "Title"),
+            Column("producer", "Producer"),
+            Column("published", "Published"),
+            Column("accessed", "Read", detail=True),
+            Column("kind", "Kind", detail=True),
+            Column("url", "Address"),
+            Column("note", "Note", detail=True),
+            Column("remark", "Remark", detail=True),
+        ),
+        tuple(
+            (
+                n,
+                s.id,
+                s.title,
+                s.producer,
+                s.published,
+                s.accessed,
+                s.kind,
+                s.url,
+                s.note,
+                " ".join(remarks.get(s.id, ())),
+            )
+            for n, s in enumerate(cited, 1)
+        ),
+    )
+
+
+def cited_sources(plan: Plan) -> dict[str, None]:
+    """Every source that the design rests on, in the order in which they are cited."""
+    costs = plan.costs
+    cited: list[Iterable[str]] = [
+        *(line.sources for line in plan.lines.values()),
+        *(decision.sources for decision in plan.decisions),
+        *(reason.sources for group in plan.groups for reason in group.reasons),
+        *(message.sources for message in check_plan(plan)),
+        (origin.source for _, origin in plan.scenario.origins),
+        *(material.sources for material in (costs.materials if costs else ())),
+        *(price.fact.sources for price in (costs.prices if costs else ())),
+        (note.source for note in plan.scenario.notes),
+    ]
+    return dict.fromkeys(chain.from_iterable(cited))

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import datetime
 import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
 from gpuplan.plan.prices import newest_price
-from gpuplan.plan.trail import Line
+from gpuplan.report import table as report
 from gpuplan.report.document import clean
-from gpuplan.report.explain import formula_text
-from gpuplan.wording import amount, basis_word
 
 MAX_TEXT = 32_767
 """Longest text that a cell holds."""
@@ -37,6 +36,25 @@ FORMATS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+KIND_LOOKS: Mapping[str, tuple[str, float]] = {
+    "number": ("num", 13),
+    "whole": ("num", 13),
+    "mean": ("num", 13),
+    "money": ("money", 14),
+    "price": ("price", 13),
+    "share": ("percent", 11),
+    "portion": ("percent", 11),
+    "range": ("percent", 11),
+    "points": ("num", 11),
+    "hours": ("num", 13),
+    "wait": ("num", 13),
+    "watts": ("num", 13),
+}
+"""Format and width of the kinds of columns that hold numbers; any other is text, as wide as its longest."""
+NARROW, WIDE = 10, 60
+"""Width of a column of text, at least and at most."""
+
+
 TINT = "#FFF4CC"
 """Of cells that are meant to be changed."""
 
@@ -56,8 +74,8 @@ class Editable(NamedTuple):
     kind: str = ""
 
 
-class Column(NamedTuple):
-    """Head, width in characters and kind of a column."""
+class SheetColumn(NamedTuple):
+    """Head, width in characters and format of a column."""
 
     head: str
     width: float
@@ -65,22 +83,20 @@ class Column(NamedTuple):
 
 
 class Block(NamedTuple):
-    """One of several tables of a sheet."""
+    """One of several tables of a sheet, and what is said below it."""
 
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[SheetColumn]
     rows: Sequence[Sequence[Any]]
+    notes: Sequence[str] = ()
+    totals: int = 0
+    """How many of the last rows sum up the others."""
 
 
 def _clean(text: str) -> str:
     """A text without what a cell cannot hold."""
     text = clean(text).replace("\r", "")
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
-
-
-def shown_unit(unit: str) -> str:
-    """A unit as it is shown: a count has none."""
-    return "" if unit == "1" else unit
 
 
 def _letters(col: int) -> str:
@@ -117,6 +133,20 @@ def _runs(numbers: Iterable[int]) -> list[list[int]]:
     return found
 
 
+def column_of(table: report.Table, key: str) -> int:
+    """Where a column of a table stands, from 0."""
+    return next(at for at, column in enumerate(table.columns) if column.key == key)
+
+
+def _laid(column: report.Column, values: Sequence[Any]) -> SheetColumn:
+    """A column of a topic's table on a sheet: the unit in its head, and as wide as its kind or its text needs."""
+    said = not column.unit or re.search(rf"\b{re.escape(column.unit)}\b", column.label)
+    unit = "" if said else f", {column.unit}"
+    kind, width = KIND_LOOKS.get(column.kind, ("text", 0))
+    longest = max((len(str(value)) for value in values), default=0)
+    return SheetColumn(column.label + unit, width or min(max(longest + 1, NARROW), WIDE), kind)
+
+
 class Book:
     """The workbook that is written, its styles and its ways to lay out a sheet."""
 
@@ -142,6 +172,7 @@ class Book:
             }
         )
         self._styles: dict[tuple[Any, ...], Any] = {}
+        self._plan = plan
 
     def content(self) -> bytes:
         """The bytes of the file."""
@@ -203,26 +234,41 @@ class Book:
         made.hide_gridlines(2)
         return made
 
-    def table(
-        self,
-        name: str,
-        note: str,
-        columns: Sequence[Column],
-        rows: Sequence[Sequence[Any]],
-        tail: Sequence[Sequence[Any]] = (),
-    ) -> Any:
-        """A sheet with one table that can be filtered; ``tail`` are rows that sum it up."""
-        sheet = self.sheet(name, note)
-        for col, column in enumerate(columns):
+    def block(self, table: report.Table, live: Mapping[str, Sequence[Any]] | None = None) -> Block:
+        """A topic's table, details and all: numbers as they are; ``live`` has what stands in some columns instead."""
+        cells = [
+            [self._value(cell, column) for cell, column in zip(row, table.columns, strict=True)]
+            for row in table.cells()
+        ]
+        for key, values in (live or {}).items():
+            at = column_of(table, key)
+            for row, value in zip(cells, values, strict=False):
+                row[at] = value
+        columns = [_laid(column, [row[at] for row in cells]) for at, column in enumerate(table.columns)]
+        return Block(table.title, columns, cells, table.notes, table.totals)
+
+    def _value(self, cell: report.Cell, column: report.Column) -> Any:
+        """What a cell of the sheet holds: a number where its column has numbers, else what a reader sees."""
+        if column.kind == "sources":
+            return source_titles(self._plan, cell.value or ())
+        if isinstance(cell.value, str) and cell.words is None and column.kind in KIND_LOOKS:
+            return cell.value
+        is_number = isinstance(cell.value, int | float) and column.kind in KIND_LOOKS
+        return cell.value if is_number else report.words(cell, column)
+
+    def topic(self, name: str, note: str, block: Block) -> Any:
+        """A sheet with one table that can be filtered."""
+        sheet = self.sheet(name, " ".join((note, *block.notes)))
+        for col, column in enumerate(block.columns):
             sheet.set_column(col, col, column.width)
-        self._rows(sheet, HEAD, columns, rows, tail)
-        if rows:
-            sheet.autofilter(HEAD, 0, HEAD + len(rows), len(columns) - 1)
+        self._rows(sheet, HEAD, block)
+        if count := len(block.rows) - block.totals:
+            sheet.autofilter(HEAD, 0, HEAD + count, len(block.columns) - 1)
         sheet.freeze_panes(HEAD + 1, 1)
         sheet.repeat_rows(HEAD)
         return sheet
 
-    def blocks(self, name: str, note: str, blocks: Sequence[Block], title: str = "") -> Any:
+    def topics(self, name: str, note: str, blocks: Sequence[Block], title: str = "") -> Any:
         """A sheet with several tables below each other."""
         sheet = self.sheet(name, note, title)
         held = [block for block in blocks if block.rows]
@@ -232,27 +278,24 @@ class Book:
         at = HEAD
         for block in held:
             self.put(sheet, at, 0, block.title, "section")
-            self._rows(sheet, at + 1, block.columns, block.rows)
-            at += len(block.rows) + 3
+            self._rows(sheet, at + 1, block)
+            at += len(block.rows) + 2
+            for below, words in enumerate(block.notes):
+                self.put(sheet, at + below, 0, words, "line")
+            at += len(block.notes) + 1
         if not held:
             self.put(sheet, HEAD, 0, "Nothing to show for this design.")
         sheet.freeze_panes(HEAD, 0)
         sheet.repeat_rows(0)
         return sheet
 
-    def _rows(
-        self,
-        sheet: Any,
-        head: int,
-        columns: Sequence[Column],
-        rows: Sequence[Sequence[Any]],
-        tail: Sequence[Sequence[Any]] = (),
-    ) -> None:
-        for col, column in enumerate(columns):
+    def _rows(self, sheet: Any, head: int, block: Block) -> None:
+        for col, column in enumerate(block.columns):
             self.put(sheet, head, col, column.head, "head")
-        for at, row in enumerate((*rows, *tail), start=head + 1):
-            for col, (column, value) in enumerate(zip(columns, row, strict=True)):
-                self.put(sheet, at, col, value, column.kind, bold=at > head + len(rows))
+        last = head + len(block.rows) - block.totals
+        for at, row in enumerate(block.rows, start=head + 1):
+            for col, (column, value) in enumerate(zip(block.columns, row, strict=True)):
+                self.put(sheet, at, col, value, column.kind, bold=at > last)
 
     @staticmethod
     def limit(sheet: Any, row: int, col: int, high: float | None = None, low: float = 0) -> None:
@@ -266,42 +309,8 @@ class Book:
         sheet.data_validation(row, col, row, col, rule)
 
 
-# ---- sheets
-
-
 def source_titles(plan: Plan, ids: Iterable[str]) -> str:
     """Titles of sources."""
     known = plan.catalog.sources
     words = ["this scenario" if id == "scenario" else known[id].title if id in known else id for id in ids]
     return "; ".join(dict.fromkeys(words))
-
-
-LINE_COLUMNS = (
-    Column("Figure", 60),
-    Column("Value", 18),
-    Column("Unit", 10),
-    Column("Formula", 90),
-    Column("Basis", 18),
-)
-
-
-def line_rows(plan: Plan, *starts: str) -> list[tuple[Any, ...]]:
-    """Lines of the trail whose keys start so."""
-    return [
-        (line.label, line.value, shown_unit(line.unit), formula_text(line), basis_word(line.basis))
-        for key, line in plan.lines.items()
-        if key.startswith(starts)
-    ]
-
-
-def yes_or_no(known: bool | None) -> str:
-    return "not known" if known is None else "yes" if known else "no"
-
-
-def headed(columns: Sequence[Column], *heads: str) -> list[Column]:
-    return [column._replace(head=head) for column, head in zip(columns, heads, strict=True)]
-
-
-def given_value(line: Line) -> str:
-    """The inputs of a line with their values."""
-    return "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in line.inputs)

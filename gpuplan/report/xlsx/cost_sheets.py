@@ -12,109 +12,88 @@ from typing import Any
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
-from gpuplan.plan.cost import HARDWARE, Costs
-from gpuplan.plan.customer import earned_in_all, earnings
-from gpuplan.report.tables.cost import INTERNAL, PER
-from gpuplan.report.xlsx.book import (
-    HEAD,
-    Block,
-    Book,
-    Column,
-    Editable,
-    Live,
-    address,
-    shown_unit,
-    source_titles,
-    sum_of,
-)
+from gpuplan.plan.bill_of_materials import Material
+from gpuplan.plan.cost import HARDWARE
+from gpuplan.report.table import Column, Table
+from gpuplan.report.tables.cost import INTERNAL, PAID, cost_by_year, margin
+from gpuplan.report.xlsx.book import HEAD, Book, Editable, Live, SheetColumn, address, column_of, sum_of
 from gpuplan.report.xlsx.money import BILL, RUNNING, YEARS, Money
-from gpuplan.wording import basis_word, stated_percent
-
-STATUS = {
-    "bought": "at the start",
-    "yearly": "each year",
-    "included": "included",
-    "there": "there already",
-    "to be sized": "to be sized",
-}
+from gpuplan.wording import stated_percent
 
 
-def bill_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+def bill_sheet(book: Book, money: Money | None) -> None:
+    """The bill of materials: its quantities may be changed."""
     if money is None:
-        book.blocks(BILL, "", [])
+        book.topics(BILL, "", [])
         return
-    costs = money.costs
-    currency = costs.currency
-    columns = [
-        Column("Part", 18),
-        Column("Item", 42),
-        Column("Quantity", 10, "num"),
-        Column("Unit", 9),
-        Column(f"Price of one ({currency})", 13, "price"),
-        Column("Price known", 11),
-        Column("Discount", 10, "percent"),
-        Column(f"Cost ({currency})", 14, "money"),
-        Column("Paid", 13),
-        Column("How many, and why", 60),
-        Column("Catalog", 26),
-        Column("Sources", 50),
-    ]
-    rows: list[tuple[Any, ...]] = []
-    for at, material in enumerate(costs.materials, start=HEAD + 1):
-        key = money.keys.get(material.key)
-        quantity: Any = material.quantity
-        paid: tuple[Any, ...] = (None, "", None, None)
-        if key:
-            quantity = Editable(material.quantity)
-            where, here = money.price_at(key), address(at, 4)
-            value = material.price.value if material.price else ""
-            discount = "hardware_discount" if material.part in HARDWARE else "licence_discount"
-            known = Live(f'IF({where}="","not known","yes")', "yes" if material.price else "not known")
-            formula = f'IF({here}="","",{address(at, 2)}*{here}*(1-{address(at, 6)}))'
-            total = Live(formula, "" if material.cost is None else material.cost)
-            paid = (
-                Live(f'IF({where}="","",{where})', value),
-                known,
-                Live(discount, material.discount),
-                total if material.status in ("bought", "yearly") else None,
-            )
-        rows.append(
-            (
-                material.part,
-                material.name,
-                quantity,
-                shown_unit(material.unit),
-                *paid,
-                STATUS[material.status],
-                material.rule,
-                material.item,
-                source_titles(plan, material.sources),
-            )
-        )
-    end = HEAD + len(rows)
-    tail = [
-        (f"Total {word}", "", None, "", None, "", None, _total(costs, status, word, end), word, "", "", "")
-        for status, word in (("bought", STATUS["bought"]), ("yearly", STATUS["yearly"]))
-    ]
-    note = f"On the day of the installation, in {currency} of {costs.as_of}. Tinted cells may be changed."
+    costs, table = money.costs, money.bill
+    live: dict[str, list[Any]] = {key: [] for key in ("quantity", "unit_price", "known", "discount", "cost")}
+    for at, material in enumerate(costs.materials):
+        for key, value in _paid_cells(money, at, material).items():
+            live[key].append(value)
+    block = book.block(table, live)
+    totals = [_total(money, status) for status in PAID]
+    block = block._replace(rows=[*block.rows, *totals], totals=len(totals), notes=())
+    note = (
+        f"On the day of the installation, in {costs.currency} of {costs.as_of}. Tinted cells may be changed."
+    )
     if costs.excludes:
         note += f" As planned, the totals exclude: {'; '.join(costs.excludes)}."
-    sheet = book.table(BILL, note, columns, rows, tail)
+    sheet = book.topic(BILL, note, block)
     for at, material in enumerate(costs.materials, start=HEAD + 1):
         if material.key in money.keys:
-            book.limit(sheet, at, 2)
+            book.limit(sheet, at, column_of(table, "quantity"))
 
 
-def _total(costs: Costs, status: str, word: str, end: int) -> Live:
-    """Sum of all that is paid at one time."""
-    paid, values = f"{address(HEAD + 1, 8)}:{address(end, 8)}", f"{address(HEAD + 1, 7)}:{address(end, 7)}"
-    total = cost.total_cost(*(m.cost or 0.0 for m in costs.materials if m.status == status))
-    return Live(f'SUMIF({paid},"{word}",{values})', total)
+def _paid_cells(money: Money, at: int, material: Material) -> dict[str, Any]:
+    """The cells of a line of the bill that calculate; as they are where nothing is paid."""
+    key = money.keys.get(material.key)
+    if not key:
+        return {
+            "quantity": material.quantity,
+            "unit_price": None,
+            "known": "",
+            "discount": None,
+            "cost": None,
+        }
+    where = money.price_at(key)
+    quantity, price, discount = (
+        address(HEAD + 1 + at, column_of(money.bill, name)) for name in ("quantity", "unit_price", "discount")
+    )
+    cost_formula = f'IF({price}="","",{quantity}*{price}*(1-{discount}))'
+    paid = material.status in PAID
+    return {
+        "quantity": Editable(material.quantity),
+        "unit_price": Live(f'IF({where}="","",{where})', material.price.value if material.price else ""),
+        "known": Live(f'IF({where}="","not known","yes")', "yes" if material.price else "not known"),
+        "discount": Live(
+            "hardware_discount" if material.part in HARDWARE else "licence_discount", material.discount
+        ),
+        "cost": Live(cost_formula, "" if material.cost is None else material.cost) if paid else None,
+    }
+
+
+def _total(money: Money, status: str) -> list[Any]:
+    """A row with the sum of all that is paid at one time."""
+    table, materials = money.bill, money.costs.materials
+    when, amounts = (
+        f"{address(HEAD + 1, at)}:{address(HEAD + len(materials), at)}"
+        for at in (column_of(table, "status"), column_of(table, "cost"))
+    )
+    total = cost.total_cost(*(m.cost or 0.0 for m in materials if m.status == status))
+    word = PAID[status]
+    cells = {
+        "part": f"Total {word}",
+        "cost": Live(f'SUMIF({when},"{word}",{amounts})', total),
+        "status": word,
+    }
+    return [cells.get(column.key) for column in table.columns]
 
 
 def cost_by_year_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+    """The cost of each part and item in each year, as formulas."""
     if money is None:
-        book.blocks(YEARS, "", [])
+        book.topics(YEARS, "", [])
         return
     costs, last = money.costs, money.last
     note = f"In {costs.currency} of {costs.as_of}. What is bought in a year is paid in that year."
@@ -123,7 +102,8 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money | None) -> None:
     if costs.growth_left_out:
         note += f" From year {costs.growth_left_out} on the growth is more than one design can hold: hosts as in the year before."
     sheet = book.sheet(YEARS, note)
-    heads = ("Part", "Item", "Start", *(f"Year {y}" for y in range(1, last + 1)), "Total", "Unit", "Note")
+    part, *when, _ = (column.label for column in cost_by_year(plan).columns)
+    heads = (part, "Item", *when, "Unit", "Note")
     widths = (34, 44, *(13,) * (last + 2), 9, 80)
     for col, (head, width) in enumerate(zip(heads, widths, strict=True)):
         book.put(sheet, HEAD, col, head, "head")
@@ -167,7 +147,7 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money | None) -> None:
 
     book.put(sheet, money.item_row[0] - 1 if money.items else HEAD, 0, "Cost of each item", "section")
     for at, item in zip(money.item_row, money.items, strict=True):
-        discount = address(HEAD + 1 + item.material, 6, BILL)
+        discount = money.bill_at(item.material, "discount")
         units = money.unit_row[item.units]
         each = f"{money.price_at(item.price)}*(1-{discount})"
         cells = [
@@ -178,7 +158,7 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money | None) -> None:
             for year, lots in enumerate(item.paid)
         ]
         missing = money.missing(item.price)
-        rule = address(HEAD + 1 + item.material, 9, BILL)
+        rule = money.bill_at(item.material, "rule")
         words = "; ".join(word for word in (missing.value, costs.materials[item.material].rule) if word)
         why = Live(f'{missing.formula}&IF({money.price_at(item.price)}="","; ","")&{rule}', words)
         row(at, item.part, item.name, cells, costs.currency, why)
@@ -190,8 +170,8 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money | None) -> None:
     for n, at in money.unit_row.items():
         item = money.items[n]
         material = costs.materials[item.material]
-        start = Live(address(HEAD + 1 + item.material, 2, BILL), item.lots[0])
-        unit = shown_unit(material.unit)
+        start = Live(money.bill_at(item.material, "quantity"), item.lots[0])
+        unit = "" if material.unit == "1" else material.unit
         amounts: list[Any] = [start, *(Editable(lot) for lot in item.lots[1:])]
         row(at, item.part, item.name, amounts, unit, kind="num")
         for year in years[1:]:
@@ -341,57 +321,32 @@ def _drivers(book: Book, sheet: Any, money: Money, row: Any) -> None:
 
 
 def prices_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+    """Every price that counts: each may be changed."""
     if money is None:
-        book.blocks("Prices", "", [])
+        book.topics("Prices", "", [])
         return
-    currency = money.costs.currency
-    columns = [
-        Column("Key", 28),
-        Column("What", 40),
-        Column("Per", 17),
-        Column(f"Price ({currency})", 14, "price"),
-        Column("Known", 11),
-        Column(f"Low ({currency})", 12, "price"),
-        Column(f"High ({currency})", 12, "price"),
-        Column("Basis", 18),
-        Column("As of", 11),
-        Column("Stated", 9),
-        Column("Over a year old", 9),
-        Column("Source", 44),
-        Column("Where", 26),
-        Column("Note", 60),
+    table = money.price_table
+    at = column_of(table, "value")
+    live: dict[str, list[Any]] = {
+        "value": [Editable(float(price.fact.value) if price.fact else None) for price in money.prices],
+        "note": [
+            price.fact.note if price.fact else "fill in the price: the cost counts it at once"
+            for price in money.prices
+        ],
+    }
+    block = book.block(table, live)
+    known = [
+        Live(f'IF({address(row, at)}="","not known","yes")', "yes" if price.fact else "not known")
+        for row, price in enumerate(money.prices, start=HEAD + 1)
     ]
-    rows = []
-    for at, price in enumerate(money.prices, start=HEAD + 1):
-        fact = price.fact
-        word = "yes" if fact else "not known"
-        row: tuple[Any, ...] = (
-            price.key,
-            price.name,
-            PER.get(price.per, price.per.replace("-", " and ")),
-            Editable(float(fact.value) if fact else None),
-            Live(f'IF({address(at, 3)}="","not known","yes")', word),
-        )
-        if fact is None:
-            row += (
-                None,
-                None,
-                "not known",
-                "",
-                False,
-                False,
-                "",
-                "",
-                "fill in the price: the cost counts it at once",
-            )
-        else:
-            known = (basis_word(fact.basis), price.as_of, price.stated, price.old)
-            row += (fact.low, fact.high, *known, source_titles(plan, fact.sources), fact.locator, fact.note)
-        rows.append(row)
-    note = f"In {currency}, before any discount. Tinted cells may be changed: costs follow."
-    sheet = book.table("Prices", note, columns, rows)
-    for at in range(HEAD + 1, HEAD + 1 + len(rows)):
-        book.limit(sheet, at, 3)
+    block = block._replace(
+        columns=[*block.columns, SheetColumn("Known", 11)],
+        rows=[[*row, word] for row, word in zip(block.rows, known, strict=True)],
+    )
+    note = f"In {money.costs.currency}, before any discount. Tinted cells may be changed: costs follow."
+    sheet = book.topic("Prices", note, block)
+    for row in range(HEAD + 1, HEAD + 1 + len(block.rows)):
+        book.limit(sheet, row, at)
     for key, name in (
         (f"gpus/{plan.scenario.hardware.gpu}", "gpu_price"),
         ("electricity-kwh", "electricity_price"),
@@ -401,32 +356,30 @@ def prices_sheet(book: Book, plan: Plan, money: Money | None) -> None:
 
 
 def factors_sheet(book: Book, money: Money | None) -> None:
+    """What the formulas calculate with beside prices and quantities."""
     if money is None:
-        book.blocks("Factors", "", [])
+        book.topics("Factors", "", [])
         return
-    columns = [
-        Column("Name in formulas", 28),
-        Column("What", 52),
-        Column("Value", 14, "num"),
-        Column("Unit", 9),
-        Column("Basis", 18),
-        Column("Source", 44),
-        Column("Note", 70),
-    ]
-    rows = [
+    table = Table(
+        "factors",
+        "Factors",
         (
-            f.name,
-            f.label,
-            Editable(f.value, f.kind) if f.editable else f.value,
-            shown_unit(f.unit),
-            basis_word(f.basis),
-            source_titles(money.plan, f.sources),
-            f.note,
-        )
-        for f in money.factors
-    ]
+            Column("name", "Name in formulas"),
+            Column("label", "What"),
+            Column("value", "Value", "number"),
+            Column("unit", "Unit"),
+            Column("basis", "Basis", "basis"),
+            Column("sources", "Source", "sources"),
+            Column("note", "Note"),
+        ),
+        tuple(
+            (f.name, f.label, f.value, "" if f.unit == "1" else f.unit, f.basis, f.sources, f.note)
+            for f in money.factors
+        ),
+    )
+    values = [Editable(f.value, f.kind) if f.editable else f.value for f in money.factors]
     note = "Tinted cells may be changed; a share of 0.1 is 10 per cent. The others follow from the design and stay as planned."
-    sheet = book.table("Factors", note, columns, rows)
+    sheet = book.topic("Factors", note, book.block(table, {"value": values}))
     for at, f in enumerate(money.factors, start=HEAD + 1):
         book.name(f.name, address(at, 2, "Factors"))
         if f.editable:
@@ -436,23 +389,11 @@ def factors_sheet(book: Book, money: Money | None) -> None:
 
 def internal_sheet(book: Book, plan: Plan) -> None:
     """What the customer's version does not have: no sheet where nothing is internal."""
-    held, found = plan.scenario.internal, earnings(plan)
-    if not held.notes and not found:
-        return
-    notes = [(line, "", "", "") for line in (held.notes or "").split("\n") if line.strip()]
-    unit = plan.costs.currency if plan.costs else ""
-    columns = [
-        Column("Part", 60),
-        Column(f"We pay ({unit})", 20, "money"),
-        Column(f"The customer pays ({unit})", 20, "money"),
-        Column(f"We earn ({unit})", 20, "money"),
-    ]
-    rows = [
-        (each.part, each.paid, each.price, each.earned)
-        for each in (*found, *([earned_in_all(found)] if found else ()))
-    ]
-    blocks = [
-        Block("Notes", [Column("Note", 60), *(Column("", 20) for _ in range(3))], notes),
-        Block(f"Margin of {stated_percent(held.margin or 0)}, over all years", columns, rows),
-    ]
-    book.blocks("Internal", "This sheet is left out of the version for the customer.", blocks, INTERNAL)
+    held, table = plan.scenario.internal, margin(plan)
+    notes = tuple((line,) for line in (held.notes or "").split("\n") if line.strip())
+    blocks = [book.block(Table("notes", "Notes", (Column("note", "Note"),), notes))]
+    if table is not None:
+        title = f"Margin of {stated_percent(held.margin or 0)}, over all years"
+        blocks.append(book.block(table)._replace(title=title))
+    if any(block.rows for block in blocks):
+        book.topics("Internal", "This sheet is left out of the version for the customer.", blocks, INTERNAL)

@@ -22,7 +22,8 @@ from gpuplan.plan.bill_of_materials import (
 from gpuplan.plan.cost import PARTS
 from gpuplan.plan.power import usual_power_w
 from gpuplan.plan.prices import catalog_factor, factor
-from gpuplan.report.xlsx.book import HEAD, Live, address
+from gpuplan.report.tables.cost import bill_of_materials, prices
+from gpuplan.report.xlsx.book import HEAD, Live, address, column_of
 from gpuplan.wording import amount, number
 
 BILL, YEARS = "Bill of materials", "Cost by year"
@@ -91,6 +92,7 @@ class Money:
         self.plan, self.costs, self.power = plan, plan.costs, plan.power
         self.last = self.costs.years
         self.counts = Counts(plan.scenario, plan.catalog, plan.pools, plan.cabling)
+        self.bill, self.price_table = bill_of_materials(plan), prices(plan)
         self.prices = [
             *(_Price(p.key, p.name, p.per, p.fact, p.as_of, p.stated, p.old) for p in self.costs.prices),
             *(_Price(u.key, u.name, u.per, None, "", False, False) for u in self.costs.unknown),
@@ -108,7 +110,16 @@ class Money:
 
     def price_at(self, key: str) -> str:
         """Address of a price."""
-        return address(self.price_row[key], 3, "Prices")
+        return address(self.price_row[key], column_of(self.price_table, "value"), "Prices")
+
+    def prices_known(self) -> str:
+        """Addresses of the words that say which prices are known."""
+        at = len(self.price_table.columns)
+        return f"{address(HEAD + 1, at, 'Prices')}:{address(HEAD + len(self.prices), at)}"
+
+    def bill_at(self, material: int, key: str) -> str:
+        """Address of a cell of the bill of materials, from another sheet."""
+        return address(HEAD + 1 + material, column_of(self.bill, key), BILL)
 
     def missing(self, key: str) -> Live:
         """A word where the price is not known, or was deleted: the formulas then count nothing for it."""

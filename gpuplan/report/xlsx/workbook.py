@@ -38,7 +38,7 @@ def xlsx_bytes(plan: Plan) -> bytes:
     demand_sheet(book, plan)
     availability_sheet(book, plan)
     network_sheet(book, plan)
-    bill_sheet(book, plan, money)
+    bill_sheet(book, money)
     cost_by_year_sheet(book, plan, money)
     power_sheet(book, plan)
     inputs_sheet(book, plan)

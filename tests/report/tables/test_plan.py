@@ -71,22 +71,22 @@ def test_a_column_more_is_wherever_the_table_is(
     pytest.importorskip("pandas")
     before = topic.groups
 
-    def with_people(plan: Plan) -> Table:
+    def with_desks(plan: Plan) -> Table:
         table = before(plan)
-        people = (group.people for group in plan.scenario.groups)
+        desks = (group.people for group in plan.scenario.groups)
         return replace(
             table,
-            columns=(*table.columns, Column("people", "Users", "number")),
-            rows=tuple((*row, count) for row, count in zip(table.rows, people, strict=True)),
+            columns=(*table.columns, Column("desks", "Desks", "number")),
+            rows=tuple((*row, count) for row, count in zip(table.rows, desks, strict=True)),
         )
 
-    monkeypatch.setitem(TABLES, "groups", with_people)
+    monkeypatch.setitem(TABLES, "groups", with_desks)
     plan = plans["enterprise"]
     wanted = [group.people for group in plan.scenario.groups]
-    assert "Users" in " ".join(table_text(plan, "groups").split())
+    assert "Desks" in " ".join(table_text(plan, "groups").split())
     table = plan_tables(plan)["groups"]
-    assert [row["people"] for row in records(table)] == wanted
-    assert [int(row["people"]) for row in csv.DictReader(io.StringIO(csv_text(table)))] == wanted
-    assert list(plan_frames(plan)["groups"]["people"]) == wanted
-    assert screen(table)["heads"][-1]["text"] == "Users"
+    assert [row["desks"] for row in records(table)] == wanted
+    assert [int(row["desks"]) for row in csv.DictReader(io.StringIO(csv_text(table)))] == wanted
+    assert list(plan_frames(plan)["groups"]["desks"]) == wanted
+    assert screen(table)["heads"][-1]["text"] == "Desks"
     assert plan_text(plan)

@@ -1,0 +1,124 @@
+"""A column that is added to a topic's table in one place is in the terminal, on the screen and in every file that shows the table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import openpyxl
+import pytest
+
+from gpuplan import Plan
+from gpuplan.report import cost_text, plan_frames, plan_tables, plan_text
+from gpuplan.report.document import design_document
+from gpuplan.report.docx_file import docx_bytes
+from gpuplan.report.html_file import html_text
+from gpuplan.report.pptx import pptx_bytes
+from gpuplan.report.table import Cell, Column, Table, csv_text, records, screen
+from gpuplan.report.tables import cost
+from gpuplan.report.tables import plan as topics
+from gpuplan.report.xlsx import xlsx_bytes
+
+LABEL, VALUE, SHOWN = "Cost per user", 7_319_731.0, "7\u202f319\u202f731"
+
+
+def add_a_column(build: Callable[..., Table], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table has a column more, before its last one, wherever a renderer looks it up."""
+
+    def wide(*given: Any) -> Table:
+        table = build(*given)
+        last = len(table.columns) - 1
+        columns = list(table.columns)
+        columns.insert(last, Column("per_user", LABEL, "number"))
+        rows = [[*row[:last], Cell(VALUE), *row[last:]] for row in table.rows]
+        return replace(table, columns=tuple(columns), rows=tuple(map(tuple, rows)))
+
+    modules = [module for name, module in sys.modules.items() if name.startswith("gpuplan.report")]
+    for module in modules:
+        for name, held in list(vars(module).items()):
+            if held is build:
+                monkeypatch.setattr(module, name, wide)
+            elif name == "TABLES":
+                for key in [key for key, each in held.items() if each is build]:
+                    monkeypatch.setitem(held, key, wide)
+
+
+def packed(content: bytes) -> str:
+    """The text of the members of a file that is packed."""
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        return "".join(file.read(name).decode() for name in file.namelist() if name.endswith(".xml"))
+
+
+@pytest.mark.parametrize("name", ["groups", "postures", "prices", "materials"])
+def test_a_column_more_is_found_everywhere(
+    name: str, plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pandas")
+    builds = {
+        "groups": topics.groups,
+        "postures": topics.postures,
+        "prices": cost.prices,
+        "materials": cost.bill_of_materials,
+    }
+    plan = plans["enterprise"]
+    add_a_column(builds[name], monkeypatch)
+    table = plan_tables(plan)[name]
+    assert {row["per_user"] for row in records(table)} == {VALUE}
+    assert {float(row["per_user"]) for row in csv.DictReader(io.StringIO(csv_text(table)))} == {VALUE}
+    assert set(plan_frames(plan)[name]["per_user"]) == {VALUE}
+    assert LABEL in {head["text"] for head in screen(table)["heads"]}
+    terminal = plan_text(plan) if name in ("groups", "postures") else cost_text(plan)
+    assert SHOWN in terminal
+    document = design_document(plan)
+    texts = [html_text(document), packed(docx_bytes(document))]
+    if name == "postures":
+        texts.append(packed(pptx_bytes(plan)))
+    for text in texts:
+        assert LABEL in text
+        assert SHOWN in text
+    sheets = openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan)), data_only=True)
+    found = {cell for sheet in sheets for row in sheet.iter_rows(values_only=True) for cell in row}
+    assert {LABEL, VALUE} <= found
+
+
+@pytest.mark.parametrize("build", [cost.prices, cost.bill_of_materials], ids=["prices", "materials"])
+def test_formulas_follow_their_columns(
+    build: Callable[..., Table], plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The formulas of the bill refer to the column of the price and of the quantity, wherever these stand."""
+
+    def turned(plan: Plan) -> Table:
+        table = build(plan)
+        return replace(
+            table,
+            columns=(Column("first", "First"), *table.columns),
+            rows=tuple(("", *row) for row in table.rows),
+        )
+
+    before = formulas(plans["enterprise"])
+    for module in [m for name, m in sys.modules.items() if name.startswith("gpuplan.report.xlsx")]:
+        if getattr(module, build.__name__, None) is build:
+            monkeypatch.setattr(module, build.__name__, turned)
+    after = formulas(plans["enterprise"])
+    assert before != after
+    if build is cost.prices:
+        assert "Prices!$C$6" in before["GPUs"]
+        assert after["GPUs"] == before["GPUs"].replace("Prices!$C", "Prices!$D")
+    else:
+        assert "$C$6*$H$6*(1-$J$6)" in before["GPUs"].replace("$G$6", "$H$6").replace("$I$6", "$J$6")
+        assert "$D$6*$H$6*(1-$J$6)" in after["GPUs"].replace("$I$6", "$H$6").replace("$K$6", "$J$6")
+
+
+def formulas(plan: Plan) -> dict[str, str]:
+    """The formulas of each line of the bill by its part."""
+    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan)))["Bill of materials"]
+    found: dict[str, str] = {}
+    for row in sheet.iter_rows(min_row=5, values_only=True):
+        part = next(str(value) for value in row if value)
+        found[part] = " ".join(str(value) for value in row if str(value).startswith("="))
+    return found
