@@ -101,12 +101,15 @@ def group_cell(workbook: Workbook, group: str, name: str) -> Cell:
     return cell(name) | {"chip": [letters.get(group, "\u00b7"), group_colours(workbook).get(group, 0)]}
 
 
-def lettered(workbook: Workbook, table: Table) -> Table:
-    """A table of groups with the letter of each in its colour before its name."""
-    at = [column.key for column in table.columns].index("group")
-    ids = [row[at] for row in table.rows]
+def lettered(
+    workbook: Workbook, table: Table, column: str = "name", ids: Sequence[str] | None = None
+) -> Table:
+    """A table of groups with the letter of each in its colour before its name; their ids are in the column of groups or given."""
+    if ids is None:
+        at = [each.key for each in table.columns].index("group")
+        ids = [row[at] for row in table.rows]
     return table.dressed(
-        "name", lambda n, cell: {"chip": group_cell(workbook, ids[n], "")["chip"]} if ids[n] else {}
+        column, lambda n, _: {"chip": group_cell(workbook, ids[n], "")["chip"]} if ids[n] else {}
     )
 
 

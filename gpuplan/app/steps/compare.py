@@ -11,7 +11,7 @@ from gpuplan.app.cards import Cell, bare, cell, heads, table
 from gpuplan.app.header import range_words
 from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import MOST_KEPT, Workbook
-from gpuplan.app.steps import explore, sensitivity
+from gpuplan.app.steps import explore, sensitivity, what_wins
 from gpuplan.plan import Plan
 from gpuplan.report import number
 from gpuplan.report.charts.explore import frontier_chart, tornado_chart
@@ -169,7 +169,7 @@ PAGE = box(
     title("Compare", "Which design wins and why, what moves the answer, and how designs differ."),
     parted_card(
         Card("run", explore.explore_data),
-        Card("panel", explore.to_win_data),
+        Card("panel", what_wins.to_win_data),
         Card("panel", explore.frontier_head),
         Picture(explore.frontier_rows, frontier_chart),
         Card("tables", explore.frontier_table),
