@@ -89,9 +89,13 @@ def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _input(bar: Mapping[str, Any], value: Any) -> Cell:
+    return Cell(value, words=input_words(bar, value))
+
+
+def input_words(bar: Mapping[str, Any], value: Any) -> str:
     """An input at some value; the head of the costs names the currency."""
     unit = "currency" if is_currency(bar["unit"]) else bar["unit"]
-    return Cell(value, words=value_words(bar["path"], value, unit))
+    return value_words(bar["path"], value, unit)
 
 
 def compared(found: Comparison) -> Table:
