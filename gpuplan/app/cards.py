@@ -11,6 +11,8 @@ from gpuplan.wording import money
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
+AT_ONCE = 10
+"""Up to so many groups, what takes long for many is worked out unasked."""
 
 Cell = dict[str, Any]
 T = TypeVar("T")
@@ -78,6 +80,11 @@ def tried(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None
             return None, str(error)
 
     return workbook.once(key, once)
+
+
+def asked(workbook: Workbook, what: str) -> bool:
+    """Whether something that takes long for many groups is worked out."""
+    return len(workbook.plan.groups) <= AT_ONCE or what in workbook.opened
 
 
 def rate(value: float) -> str:

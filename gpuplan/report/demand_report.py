@@ -150,7 +150,7 @@ def demand_text(plan: Plan, trials: Sequence[Trial] = ()) -> str:
         _planned(plan),
         _peak(plan),
         chapter(demand.rules(rule_answers(plan))),
-        chapter(demand.week(plan)),
+        chapter(demand.week(plan.hours)),
         *(
             _methods_text(plan, methods(plan, pool.id), pool.name)
             for pool in plan.pools

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer
@@ -10,6 +10,8 @@ from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silo, Silos
 from gpuplan.analysis.simulation import Trial, by_group
 from gpuplan.plan import Plan
+from gpuplan.plan.demand import PoolDemand
+from gpuplan.plan.working_week import Mix
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.report.tables.cost import ALONE, POOLED
 from gpuplan.wording import (
@@ -46,8 +48,12 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
     )
 
 
-def week(plan: Plan) -> Table:
-    """The GPUs and hosts that each cluster needs through the week."""
+def _utc(mix: Mix) -> str:
+    return week_hours(mix.quarters)
+
+
+def week(found: Sequence[PoolDemand], when: Callable[[Mix], str] = _utc, clock: str = "UTC") -> Table:
+    """The GPUs and hosts that each cluster needs through the week, on a clock."""
     return Table(
         "week",
         "Through the week",
@@ -56,7 +62,7 @@ def week(plan: Plan) -> Table:
             Column("mean_gpus", "Mean GPUs", "number"),
             Column("gpus", "GPUs", "number"),
             Column("hosts", "Hosts", "number"),
-            Column("when", "When (UTC)"),
+            Column("when", f"When ({clock})"),
         ),
         tuple(
             (
@@ -64,9 +70,9 @@ def week(plan: Plan) -> Table:
                 Cell(want.mix.gpus, words=number(round(want.mix.gpus, 2))),
                 want.gpus,
                 Cell(hosts, words=f"{hosts}" + " *" * (at == pool.chosen)),
-                week_hours(want.mix.quarters),
+                when(want.mix),
             )
-            for pool in plan.hours
+            for pool in found
             for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
         ),
         notes=("* the hosts are sized for it",),

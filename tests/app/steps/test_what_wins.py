@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
+
 from gpuplan import load_scenario
 from gpuplan.analysis.candidates import Space, default_space
 from gpuplan.analysis.explore import explore

@@ -34,4 +34,4 @@ def test_years_simulations_and_the_week(example: Plan) -> None:
     assert [row["hosts_bought"] for row in records(demand.growth(years))] == [y.hosts_bought for y in years]
     seen = trial(example, example.pools[0].id)
     assert records(demand.simulated(example, seen))[-1]["requests"] == seen.simulated.overall.requests
-    assert len(demand.week(example).rows) == sum(len(pool.needed) for pool in example.hours)
+    assert len(demand.week(example.hours).rows) == sum(len(pool.needed) for pool in example.hours)
