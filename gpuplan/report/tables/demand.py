@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer
 from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silo, Silos
-from gpuplan.analysis.simulation import Trial, by_group
 from gpuplan.plan import Plan
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.working_week import Mix
@@ -18,6 +17,7 @@ from gpuplan.wording import (
     FORMULA_NAMES,
     METHOD_NAMES,
     RULE_NAMES,
+    amount,
     held_for_each,
     number,
     percent,
@@ -111,39 +111,70 @@ def _method(found: Methods, answer: MethodAnswer) -> tuple[Any, ...]:
     )
 
 
-def simulated(plan: Plan, trial: Trial) -> Table:
-    """What a simulation saw of each group."""
+Simulated = Mapping[str, Any]
+"""A simulation as ``trial_dict`` gives it."""
+CHANCES = {"wait": "Wait", "wait-time": "Wait too long", "turned-away": "Turned away"}
+
+
+def simulated(plan: Plan, found: Simulated) -> Table:
+    """What a simulation saw of each group, and of all requests."""
     names = {group.id: group.name for group in plan.scenario.groups}
-    found = trial.simulated
-
-    def share(figure: Any) -> Cell:
-        width = figure.half_width
-        return Cell(
-            figure.value, words=percent(figure.value) + ("" if width is None else f" +- {percent(width)}")
-        )
-
     return Table(
         "simulated",
         "Simulated",
         (
-            Column("group", "Group"),
+            Column("group", "Id", detail=True),
+            Column("name", "Group"),
             Column("requests", "Requests", "number"),
-            Column("waited", "Waited"),
-            Column("waited_longer", "Waited longer"),
-            Column("turned_away", "Turned away"),
+            Column("waited", "Waited", "share"),
+            Column("waited_longer", "Waited longer", "share"),
+            Column("turned_away", "Turned away", "share"),
             Column("wait_p90_h", "90 % wait at most", "wait", "h"),
         ),
         tuple(
             (
-                names.get(seen.name, "All"),
-                seen.requests,
-                share(seen.waited),
-                share(seen.waited_longer),
-                share(seen.turned_away),
-                seen.wait_p90_h,
+                seen["group"] if seen["group"] in names else "",
+                names.get(seen["group"], "All"),
+                seen["requests"],
+                *(_uncertain(seen[name]) for name in ("waited", "waited_longer", "turned_away")),
+                seen["wait_p90_h"],
             )
-            for seen in (*by_group(found), found.overall)
+            for seen in (*found["groups"], found["overall"])
         ),
+    )
+
+
+def simulated_hosts(found: Sequence[Simulated]) -> Table:
+    """What simulations saw with some numbers of hosts."""
+    rule, each = found[0]["rule"], found[0]["for_whom"] == "each"
+    return Table(
+        "simulated_hosts",
+        "Simulated",
+        (
+            Column("hosts", "Hosts"),
+            Column("gpus", "GPUs", "number"),
+            Column("chance", f"{CHANCES[rule]}, {'unluckiest group' if each else 'all'}", "share"),
+            Column("wait_p90_h", "90 % wait at most", "wait", "h"),
+            Column("utilisation", "GPUs held", "share"),
+        ),
+        tuple(
+            (
+                Cell(trial["hosts"], words=amount(trial["hosts"], "host")),
+                trial["gpus"],
+                _uncertain(trial["chance"]),
+                trial["overall"]["wait_p90_h"],
+                trial["utilisation"]["value"],
+            )
+            for trial in found
+        ),
+    )
+
+
+def _uncertain(figure: Mapping[str, Any]) -> Cell:
+    """A share with its interval."""
+    width = figure["half_width"]
+    return Cell(
+        figure["value"], words=percent(figure["value"]) + (f" \u00b1 {percent(width)}" if width else "")
     )
 
 

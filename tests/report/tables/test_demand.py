@@ -6,7 +6,7 @@ from gpuplan import Plan
 from gpuplan.analysis import demand as worked_out
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import silos
-from gpuplan.analysis.simulation import trial
+from gpuplan.analysis.simulation import trial, trial_dict
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import demand
 
@@ -33,5 +33,8 @@ def test_years_simulations_and_the_week(example: Plan) -> None:
     years = purchase_plan(example)
     assert [row["hosts_bought"] for row in records(demand.growth(years))] == [y.hosts_bought for y in years]
     seen = trial(example, example.pools[0].id)
-    assert records(demand.simulated(example, seen))[-1]["requests"] == seen.simulated.overall.requests
+    assert (
+        records(demand.simulated(example, trial_dict(seen)))[-1]["requests"]
+        == seen.simulated.overall.requests
+    )
     assert len(demand.week(example.hours).rows) == sum(len(pool.needed) for pool in example.hours)
