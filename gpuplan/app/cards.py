@@ -11,6 +11,8 @@ from gpuplan.wording import money
 
 COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
+AT_ONCE = 10
+"""Up to so many groups, what takes long for many is worked out unasked."""
 
 Cell = dict[str, Any]
 T = TypeVar("T")
@@ -80,6 +82,11 @@ def tried(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None
     return workbook.once(key, once)
 
 
+def asked(workbook: Workbook, what: str) -> bool:
+    """Whether something that takes long for many groups is worked out."""
+    return len(workbook.plan.groups) <= AT_ONCE or what in workbook.opened
+
+
 def rate(value: float) -> str:
     """A rate or a ratio to two digits, never as a fraction."""
     return f"{float(f'{value:.2g}'):,g}"
@@ -101,12 +108,15 @@ def group_cell(workbook: Workbook, group: str, name: str) -> Cell:
     return cell(name) | {"chip": [letters.get(group, "\u00b7"), group_colours(workbook).get(group, 0)]}
 
 
-def lettered(workbook: Workbook, table: Table) -> Table:
-    """A table of groups with the letter of each in its colour before its name."""
-    at = [column.key for column in table.columns].index("group")
-    ids = [row[at] for row in table.rows]
+def lettered(
+    workbook: Workbook, table: Table, column: str = "name", ids: Sequence[str] | None = None
+) -> Table:
+    """A table of groups with the letter of each in its colour before its name; their ids are in the column of groups or given."""
+    if ids is None:
+        at = [each.key for each in table.columns].index("group")
+        ids = [row[at] for row in table.rows]
     return table.dressed(
-        "name", lambda n, cell: {"chip": group_cell(workbook, ids[n], "")["chip"]} if ids[n] else {}
+        column, lambda n, _: {"chip": group_cell(workbook, ids[n], "")["chip"]} if ids[n] else {}
     )
 
 

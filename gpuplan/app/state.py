@@ -1,7 +1,4 @@
-"""The state of one open workbook: scenario, last good plan, problems, history. No widgets.
-
-Views watch ``revision``: it counts every change that may be seen.
-"""
+"""The state of one open workbook: scenario, last good plan, problems, history. No widgets."""
 
 from __future__ import annotations
 
@@ -9,27 +6,25 @@ import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
-from traitlets import HasTraits, Int, Unicode
+from traitlets import Unicode
 
+from gpuplan.app import groups
 from gpuplan.app.auditing import Auditing
 from gpuplan.app.background import Exploring, Simulating
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.fragments import Link, link_of, scenario_of
-from gpuplan.catalog import Catalog, Row
-from gpuplan.models.availability.failover import Loss, Outcome
-from gpuplan.plan import Plan, fail_hosts, make_plan, worst_failures
+from gpuplan.app.plan_view import PlanView
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.customer import customer_scenario
 from gpuplan.plan.prices import is_sold
 from gpuplan.scenario import (
-    GROUP_FIELD_BY_NAME,
     MAX_GROUPS,
-    Group,
     Internal,
-    Origin,
     Problem,
     Scenario,
     ScenarioError,
@@ -58,8 +53,6 @@ MOST_KEPT = 3
 SPACED = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=\d{3}(?!\d))")
 """A space before thousands, as numbers are shown and so are typed."""
 
-T = TypeVar("T")
-
 
 @dataclass(frozen=True)
 class Kept:
@@ -75,16 +68,14 @@ class Kept:
     """The same as text."""
 
 
-class Workbook(HasTraits):
+class Workbook(PlanView):
     """One open workbook. A change makes a new scenario and, if it can be planned, a new plan."""
 
-    revision = Int(0)
     step = Unicode("start")
     drawer = Unicode("")
     """Key of the explained number, ``messages``, or empty."""
 
     def __init__(self, catalog: Catalog, scenario: Scenario | None = None, customer: bool = False) -> None:
-        super().__init__()
         self.catalog = catalog
         self.customer = customer
         """Whether the customer looks on: then everything on the screen comes from the customer's version."""
@@ -92,7 +83,7 @@ class Workbook(HasTraits):
         """Our own version: what is edited, undone, and carried by the address of the page."""
         self.seen: Scenario = self._seen(self.scenario)
         """The version that is on the screen."""
-        self.plan: Plan = self._made(self.seen)
+        super().__init__(self._made(self.seen))
         self.planned = self.scenario
         """Our own version of the design that ``plan`` is of."""
         self.messages: tuple[Message, ...] = check_plan(self.plan)
@@ -102,16 +93,6 @@ class Workbook(HasTraits):
         """What the catalog or the hardware does not allow in the current scenario."""
         self.notice: tuple[str, str] = ("", "")
         """(level, text) of the last thing worth saying that belongs to no field."""
-        self.failed: dict[str, tuple[int, ...]] = {}
-        """Failed hosts by pool, in the order of the clicks."""
-        self.maintenance: dict[str, tuple[int, ...]] = {}
-        """Hosts in maintenance by pool; none of them is a failed one."""
-        self.click = "fail"
-        """What a click on a host does: ``fail`` or ``maintain``."""
-        self.opened: frozenset[str] = frozenset()
-        """Details that are open, of those that are worked out only then."""
-        self.looked: dict[str, str] = {}
-        """What is chosen to look at, such as the clock of a chart; it changes no plan."""
         self.simulating = Simulating(self._changed)
         self.auditing = Auditing(self._changed)
         self.exploring = Exploring("explore", "exploration", self._changed)
@@ -129,7 +110,6 @@ class Workbook(HasTraits):
         self.future: list[Link] = []
         """Designs that redo returns to, the last one first."""
         self._linked: tuple[Scenario, Link] | None = None
-        self._worked: dict[str, Any] = {}
 
     @property
     def stale(self) -> bool:
@@ -238,37 +218,22 @@ class Workbook(HasTraits):
         if scenario == self.scenario and drafted is None and not live:
             self.typing = ""
             return  # a field is left as it was typed
-        if path.endswith(".use_case") and value in self._presets():
-            scenario = self._apply_preset(scenario, path.split(".")[1], value)
+        if path.endswith(".use_case") and value in groups.presets(self.catalog):
+            group = path.split(".")[1]
+            scenario = groups.configured(scenario, self.catalog, group, value)
+            for name in groups.PRESET:
+                self.drafts.pop(f"groups.{group}.{name}", None)
         self._take(scenario, typing=path if live else "")
 
     def add_group(self, use_case: str) -> None:
         """Add a group with the GPU configuration of a use case."""
-        if self._full():
-            return
-        preset = self._presets()[use_case]
-        group = Group(
-            id=self.scenario.new_group_id(str(preset["name"])), name=str(preset["name"]), use_case=use_case
-        )
-        scenario = self.scenario.with_groups((*self.scenario.groups, group))
-        scenario = self._apply_preset(scenario, group.id, use_case)
-        self._take(scenario.with_origin(f"groups.{group.id}", _preset_origin(preset)))
+        if not self._full():
+            self._take(groups.added(self.scenario, self.catalog, use_case))
 
     def duplicate_group(self, group_id: str) -> None:
-        """Add a copy of a group below it; what is assumed of a group is assumed of its copy."""
-        if self._full():
-            return
-        groups = list(self.scenario.groups)
-        at = self._index(group_id)
-        name = f"{groups[at].name[:53]} (copy)"
-        copy = replace(groups[at], id=self.scenario.new_group_id(name), name=name)
-        groups.insert(at + 1, copy)
-        old, new = f"groups.{group_id}", f"groups.{copy.id}"
-        scenario = self.scenario.with_groups(groups)
-        for path, origin in sorted(self.scenario.origins, key=lambda known: known[0]):
-            if path == old or path.startswith(old + "."):
-                scenario = scenario.with_origin(new + path.removeprefix(old), origin)
-        self._take(scenario)
+        """Add a copy of a group below it."""
+        if not self._full():
+            self._take(groups.copied(self.scenario, group_id))
 
     def delete_group(self, group_id: str) -> None:
         """Remove a group; undo brings it back."""
@@ -277,11 +242,7 @@ class Workbook(HasTraits):
 
     def move_group(self, group_id: str, by: int) -> None:
         """Move a group up (-1) or down (+1) in the table."""
-        groups = list(self.scenario.groups)
-        at = self._index(group_id)
-        to = min(max(at + by, 0), len(groups) - 1)
-        groups.insert(to, groups.pop(at))
-        self._take(self.scenario.with_groups(groups))
+        self._take(groups.moved(self.scenario, group_id, by))
 
     def open_example(self, name: str) -> None:
         """Start from an example, or from nothing with ``blank``."""
@@ -324,80 +285,6 @@ class Workbook(HasTraits):
     def redo(self) -> None:
         """Bring back the change that was taken back last."""
         self._return(self.future, self.past)
-
-    def toggle_host(self, pool: str, host: int) -> None:
-        """Fail a host of a pool, or put it in maintenance, as a click does now; or bring it back."""
-        if host not in range(1, {p.id: p.hosts for p in self.plan.pools}.get(pool, 0) + 1):
-            return  # a click on a picture that has changed since
-        failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
-        down = failed if self.click == "fail" else maintenance
-        added = () if host in down else (host,)
-        failed, maintenance = (tuple(h for h in hosts if h != host) for hosts in (failed, maintenance))
-        if self.click == "fail":
-            failed += added
-        else:
-            maintenance += added
-        self.put_down(pool, failed, maintenance)
-
-    def fail_worst(self, pool: str, lost: int) -> None:
-        """Fail the host of a pool whose loss is the worst, or with ``lost=2`` the worst pair.
-
-        Hosts in maintenance stay in it, and the worst failure beside them is taken; all others run.
-        """
-        maintenance = self.maintenance.get(pool, ())
-        hosts = {p.id: p.hosts for p in self.plan.pools}.get(pool, 0)
-        if lost in (1, 2) and hosts - len(maintenance) >= lost:
-            worst = self.worst(pool, lost, maintenance)[0]
-            self.put_down(pool, tuple(index + 1 for index in worst.hosts), maintenance)
-
-    def bring_back(self, pool: str, host: int) -> None:
-        """Bring one host of a pool back, whatever it is down for."""
-        failed, maintenance = (
-            tuple(h for h in down.get(pool, ()) if h != host) for down in (self.failed, self.maintenance)
-        )
-        self.put_down(pool, failed, maintenance)
-
-    def restore_hosts(self) -> None:
-        """Bring all hosts back."""
-        self.failed = self.maintenance = {}
-        self._changed()
-
-    def outcome(self, pool: str) -> Outcome | None:
-        """What the hosts that are down do to a pool; None if all of them run."""
-        failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
-        if not failed and not maintenance:
-            return None
-        key = f"outcome of {pool}: {sorted(failed)}, {sorted(maintenance)}"
-        return self.once(key, lambda: fail_hosts(self.plan, pool, failed, maintenance))
-
-    def worst(self, pool: str, lost: int, maintenance: Sequence[int] = ()) -> tuple[Loss, ...]:
-        """The worst losses of so many hosts of a pool beside those in maintenance, the worst first."""
-        down = sorted(maintenance)
-        key = f"worst {lost} of {pool} beside {down}"
-        return self.once(key, lambda: worst_failures(self.plan, pool, lost, down))
-
-    def once(self, key: str, work: Callable[[], T]) -> T:
-        """What ``work`` gives for the plan on the screen, worked out when it is first asked for."""
-        if key not in self._worked:
-            self._worked[key] = work()
-        found: T = self._worked[key]
-        return found
-
-    def set_click(self, what: str) -> None:
-        """Choose what a click on a host does: ``fail`` or ``maintain``."""
-        if what in ("fail", "maintain"):
-            self.click = what
-            self._changed()
-
-    def fold(self, key: str, opened: bool) -> None:
-        """Open or close details."""
-        self.opened = self.opened | {key} if opened else self.opened - {key}
-        self._changed()
-
-    def look(self, what: str, value: str) -> None:
-        """Choose what to look at, such as the clock of a chart."""
-        self.looked = self.looked | {what: value}
-        self._changed()
 
     def use_audit(self) -> None:
         """Put the groups and the burstiness that an audit found in place of those of the design; undo brings them back."""
@@ -511,22 +398,6 @@ class Workbook(HasTraits):
             self.say("warn", f"A design has at most {MAX_GROUPS} groups.")
         return full
 
-    def _presets(self) -> dict[str, Row]:
-        return {row.id: row for row in self.catalog.rows("use_cases")}
-
-    def _apply_preset(self, scenario: Scenario, group_id: str, use_case: str) -> Scenario:
-        preset = self._presets()[use_case]
-        origin = _preset_origin(preset)
-        for name in ("gpus_each", "vms_each", "remote_allowed", "low_latency"):
-            path = f"groups.{group_id}.{name}"
-            value = parse_value(GROUP_FIELD_BY_NAME[name], preset[name], path)
-            scenario = scenario.with_value(path, value).with_origin(path, origin)
-            self.drafts.pop(path, None)
-        return scenario
-
-    def _index(self, group_id: str) -> int:
-        return next(i for i, g in enumerate(self.scenario.groups) if g.id == group_id)
-
     def _take(self, scenario: Scenario, typing: str = "") -> None:
         if scenario != self.scenario and not (typing and typing == self.typing):
             self.past = [*self.past[-HISTORY:], self.link]
@@ -558,13 +429,13 @@ class Workbook(HasTraits):
                 self.notice = ("", "")  # it said why there was no plan
             self.refused = ()
             self._show(plan, scenario)
-        self.failed, self.maintenance = self._still_there(self.failed), self._still_there(self.maintenance)
+        self.forget_lost_hosts()
         self._changed()
 
     def _show(self, plan: Plan, own: Scenario) -> None:
         """Put a plan on the screen that was made from a scenario, as it is seen."""
-        self.plan, self.planned, self.messages = plan, own, check_plan(plan)
-        self._worked = {}
+        self.planned, self.messages = own, check_plan(plan)
+        self.show(plan)
 
     def _return(self, there: list[Link], left: list[Link]) -> None:
         """Return to the last design of one side of the history, and leave that on the screen on the other side."""
@@ -604,28 +475,6 @@ class Workbook(HasTraits):
         back = [(path, origin) for path, origin in self.scenario.origins if is_held(path)]
         own = {name: getattr(self.scenario, name) for name in held}
         return replace(scenario, origins=(*kept, *back), **own)
-
-    def put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
-        """Fail some hosts of a pool and put others in maintenance; all others run."""
-        self.failed = self.failed | {pool: failed}
-        self.maintenance = self.maintenance | {pool: maintenance}
-        self._changed()
-
-    def _still_there(self, down: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-        """Of the hosts that are down, those that the plan on the screen has."""
-        hosts = {p.id: p.hosts for p in self.plan.pools}
-        return {
-            pool: tuple(h for h in numbers if h <= hosts[pool])
-            for pool, numbers in down.items()
-            if pool in hosts
-        }
-
-    def _changed(self) -> None:
-        self.revision += 1
-
-
-def _preset_origin(preset: Row) -> Origin:
-    return Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")
 
 
 def _words(problem: Problem) -> str:

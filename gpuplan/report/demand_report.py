@@ -210,7 +210,7 @@ def trial_text(plan: Plan, trial: PoolSimulation) -> str:
     )
     down = f", {trial.down} down" if trial.down else ""
     return chapter(
-        demand.simulated(plan, trial),
+        demand.simulated(plan, simulation_dict(trial)),
         f"utilisation {percent(found.utilisation.value)}; {number(found.requests)} requests in {number(round(found.hours))} h; "
         f"{ENDED[found.ended]}; 95 % intervals.{growing} Requests come independently of each other: bursts are not in it. Where "
         "jobs come in bursts, believe the replay of an audit.",

@@ -142,6 +142,15 @@ class Table:
         end = len(self.rows) - self.totals
         return replace(self, rows=(*self.rows[: min(rows, end)], *self.rows[end:]))
 
+    def beside(self, column: Column, cells: Sequence[Any], after: str) -> Table:
+        """The table with one column more, after another."""
+        at = 1 + next(n for n, each in enumerate(self.columns) if each.key == after)
+        return replace(
+            self,
+            columns=(*self.columns[:at], column, *self.columns[at:]),
+            rows=tuple((*row[:at], more, *row[at:]) for row, more in zip(self.rows, cells, strict=True)),
+        )
+
     def dressed(self, key: str, dress: Callable[[int, Cell], Mapping[str, Any]]) -> Table:
         """The table with more for the screen to draw in a column, by the number of the row and its cell."""
         at = next(n for n, column in enumerate(self.columns) if column.key == key)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import itertools
 import json
 import random
 import zlib
@@ -18,8 +17,8 @@ from gpuplan import Scenario, load_scenario
 from gpuplan.app.header import nav_data
 from gpuplan.app.state import HISTORY, STEPS, Workbook, guarded
 from gpuplan.catalog import Catalog
-from gpuplan.plan import Plan, fail_hosts, make_plan
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, MAX_GROUPS, STATED, Internal, field_of, from_dict
+from gpuplan.plan import Plan, make_plan
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, STATED, Internal, field_of
 
 
 @pytest.fixture
@@ -179,96 +178,6 @@ def test_typing_into_a_deleted_row_does_nothing(book: Workbook) -> None:
         assert "hpc" not in {g.id for g in book.scenario.groups}
 
 
-# ---- presets
-
-
-def test_a_use_case_brings_its_configuration_as_an_assumption(book: Workbook) -> None:
-    book.edit("groups.hpc.use_case", "inference")
-    group = next(g for g in book.scenario.groups if g.id == "hpc")
-    assert (group.gpus_each, group.vms_each, group.people) == (0.25, 1, 2)
-    for name in ("gpus_each", "vms_each", "remote_allowed", "low_latency"):
-        assert book.scenario.origin(f"groups.hpc.{name}").basis == "assumed"  # nobody has stated it
-    assert book.scenario.origin("groups.hpc.use_case") == STATED
-    book.undo()
-    assert book.scenario == load_scenario("enterprise")
-
-
-def test_a_preset_replaces_what_was_typed_and_refused(book: Workbook) -> None:
-    book.edit("groups.hpc.gpus_each", "much")
-    book.edit("groups.hpc.use_case", "inference")
-    assert book.text_of("groups.hpc.gpus_each") == 0.25
-    assert not book.stale
-
-
-# ---- groups
-
-
-def test_add(book: Workbook) -> None:
-    book.add_group("horovod")
-    group = book.scenario.groups[-1]
-    assert (group.name, group.vms_each, group.use_case) == ("Distributed training (Horovod)", 4, "horovod")
-    origin = book.scenario.origin(f"groups.{group.id}.people")
-    assert (origin.basis, origin.source) == ("assumed", "vmware-sharing-gpus-2020")
-    book.add_group("horovod")
-    assert len({g.id for g in book.scenario.groups}) == len(book.scenario.groups)
-
-
-def test_duplicate_delete_and_move(book: Workbook) -> None:
-    def ids() -> list[str]:
-        return [g.id for g in book.scenario.groups]
-
-    start = ids()
-    book.duplicate_group("hpc")
-    assert ids() == [*start[:3], "hpc-users-copy", *start[3:]]
-    copy = book.scenario.groups[3]
-    assert (copy.name, copy.people) == ("HPC users (copy)", 2)
-    book.move_group("hpc-users-copy", -1)
-    assert ids().index("hpc-users-copy") == 2
-    book.move_group("hpc-users-copy", -99)
-    assert ids()[0] == "hpc-users-copy"
-    book.move_group("hpc-users-copy", 99)
-    assert ids()[-1] == "hpc-users-copy"
-    book.delete_group("hpc-users-copy")
-    assert ids() == start
-    book.undo()
-    assert ids()[-1] == "hpc-users-copy"
-
-
-def test_deleting_a_group_takes_its_refused_input_with_it(book: Workbook) -> None:
-    book.edit("groups.hpc.people", "many")
-    book.delete_group("hpc")
-    assert not book.stale
-
-
-def test_all_groups_can_go(book: Workbook) -> None:
-    for group in book.scenario.groups:
-        book.delete_group(group.id)
-    book.edit("demand.stated_gpus", "")
-    assert hosts(book) == 0
-
-
-def test_not_more_groups_than_a_file_may_have(catalog: Catalog) -> None:
-    most = [{"id": f"g{number}", "gpus_each": "1/8"} for number in range(MAX_GROUPS - 1)]
-    blank = Workbook(catalog, from_dict({"groups": most}))
-    blank.add_group("dev-test")
-    assert len(blank.scenario.groups) == MAX_GROUPS
-    blank.add_group("dev-test")
-    blank.duplicate_group(blank.scenario.groups[0].id)
-    assert len(blank.scenario.groups) == MAX_GROUPS
-    assert blank.notice == ("warn", f"A design has at most {MAX_GROUPS} groups.")
-    other = Workbook(blank.catalog)
-    other.restore(blank.fragment())
-    assert other.scenario == blank.scenario
-
-
-def test_long_names_can_be_duplicated(book: Workbook) -> None:
-    book.edit("groups.hpc.name", "x" * 60)
-    book.duplicate_group("hpc")
-    name = book.scenario.groups[3].name
-    assert len(name) <= 60
-    assert name.endswith(" (copy)")
-
-
 # ---- undo and redo
 
 
@@ -365,145 +274,6 @@ def test_a_long_history_ends(book: Workbook) -> None:
         book.undo()
         steps += 1
     assert HISTORY <= steps <= HISTORY + 1
-
-
-# ---- failed hosts
-
-
-def test_hosts_fail_and_come_back(book: Workbook) -> None:
-    book.toggle_host("vgpu", 3)
-    book.toggle_host("vgpu", 1)
-    assert book.failed == {"vgpu": (3, 1)}
-    book.toggle_host("vgpu", 3)
-    assert book.failed == {"vgpu": (1,)}
-    book.restore_hosts()
-    assert book.failed == {}
-
-
-def test_failed_hosts_that_no_longer_exist_are_forgotten(book: Workbook) -> None:
-    book.toggle_host("vgpu", 2)
-    book.toggle_host("vgpu", 8)
-    book.edit("demand.stated_gpus", "20")
-    assert hosts(book) == 6
-    assert book.failed == {"vgpu": (2,)}
-    book.edit("platform.bitfusion_servers", "passthrough")
-    book.edit("groups.researchers.people", "0")
-    assert "vgpu" not in book.failed
-
-
-def test_a_host_is_failed_or_in_maintenance_never_both(book: Workbook) -> None:
-    book.toggle_host("vgpu", 3)
-    book.set_click("maintain")
-    book.toggle_host("vgpu", 1)
-    assert (book.failed["vgpu"], book.maintenance["vgpu"]) == ((3,), (1,))
-    book.toggle_host("vgpu", 3)
-    assert (book.failed["vgpu"], book.maintenance["vgpu"]) == ((), (1, 3))
-    book.toggle_host("vgpu", 3)
-    assert book.maintenance["vgpu"] == (1,)
-    book.set_click("nonsense")
-    assert book.click == "maintain"
-    book.edit("demand.stated_gpus", "20")
-    book.edit("groups.researchers.people", "0")
-    assert book.maintenance["vgpu"] == (1,)
-    book.restore_hosts()
-    assert not book.maintenance
-
-
-def test_the_worst_failure_and_the_worst_pair_are_found(book: Workbook) -> None:
-    book.toggle_host("vgpu", 1)
-    book.fail_worst("vgpu", 1)
-    assert book.failed["vgpu"] == (6,)  # the developers' host: most restarts
-    book.fail_worst("vgpu", 2)
-    outcome = book.outcome("vgpu")
-    assert outcome
-    assert len(book.failed["vgpu"]) == 2
-    assert len(outcome.unplaced) == book.worst("vgpu", 2)[0].unplaced > 0
-    before = book.failed
-    book.fail_worst("nowhere", 1)
-    book.fail_worst("vgpu", 0)
-    assert book.failed == before
-
-
-@pytest.mark.parametrize("lost", [1, 2])
-def test_the_worst_failure_beside_maintenance_is_found(book: Workbook, lost: int) -> None:
-    book.set_click("maintain")
-    book.toggle_host("vgpu", 6)  # the developers' host, whose loss is the worst of all
-    book.fail_worst("vgpu", lost)
-    assert book.maintenance["vgpu"] == (6,)
-    failed = book.failed["vgpu"]
-    assert len(failed) == lost
-    assert 6 not in failed
-    groups = {g.id: g.gpus_each for g in book.scenario.groups}
-
-    def short(hosts: tuple[int, ...]) -> float:
-        outcome = fail_hosts(book.plan, "vgpu", hosts, (6,))
-        return round(sum(groups[group] for group, _ in outcome.unplaced), 6)
-
-    others = [n for n in range(1, 9) if n != 6]
-    assert short(failed) == max(map(short, itertools.combinations(others, lost)))
-    assert (len(outcome.unplaced) if (outcome := book.outcome("vgpu")) else 0) == book.worst(
-        "vgpu", lost, (6,)
-    )[0].unplaced
-
-
-def test_the_worst_failure_needs_a_host_that_runs(book: Workbook) -> None:
-    book.set_click("maintain")
-    for host in range(1, 8):
-        book.toggle_host("vgpu", host)
-    book.fail_worst("vgpu", 2)
-    assert book.failed["vgpu"] == ()
-    book.fail_worst("vgpu", 1)
-    assert (book.failed["vgpu"], len(book.maintenance["vgpu"])) == ((8,), 7)
-    book.toggle_host("vgpu", 8)
-    book.fail_worst("vgpu", 1)
-    assert book.failed["vgpu"] == ()
-
-
-def test_one_host_comes_back(book: Workbook) -> None:
-    book.toggle_host("vgpu", 3)
-    book.toggle_host("vgpu", 1)
-    book.set_click("maintain")
-    book.toggle_host("vgpu", 2)
-    book.bring_back("vgpu", 1)
-    assert (book.failed["vgpu"], book.maintenance["vgpu"]) == ((3,), (2,))
-    book.bring_back("vgpu", 2)
-    book.bring_back("vgpu", 5)
-    book.bring_back("nowhere", 5)
-    assert (book.failed["vgpu"], book.maintenance["vgpu"]) == ((3,), ())
-
-
-def test_what_was_worked_out_is_kept_until_the_plan_changes(book: Workbook) -> None:
-    book.toggle_host("vgpu", 2)
-    first, pairs = book.outcome("vgpu"), book.worst("vgpu", 2)
-    book.drawer = "totals.hosts"
-    assert book.outcome("vgpu") is first
-    assert book.worst("vgpu", 2) is pairs
-    book.edit("demand.stated_gpus", "40")
-    assert book.worst("vgpu", 2) is not pairs
-    book.restore_hosts()
-    assert book.outcome("vgpu") is None
-
-
-def test_a_refused_change_keeps_the_failed_hosts(book: Workbook) -> None:
-    book.toggle_host("vgpu", 2)
-    book.edit("platform.vgpu_sizes", "mixed")
-    assert "Several frame buffers on one GPU need vSphere 8.0 U3" in book.problem_of("platform.vgpu_sizes")
-    assert book.stale
-    assert book.failed == {"vgpu": (2,)}
-    assert book.outcome("vgpu")
-
-
-def test_details_are_opened_and_closed(book: Workbook) -> None:
-    book.fold("failures", True)
-    book.fold("shared", True)
-    book.fold("failures", False)
-    assert book.opened == {"shared"}
-
-
-@pytest.mark.parametrize(("pool", "host"), [("vgpu", 9), ("vgpu", 0), ("vgpu", -1), ("nowhere", 1)])
-def test_a_click_on_a_host_that_is_gone_does_nothing(book: Workbook, pool: str, host: int) -> None:
-    book.toggle_host(pool, host)
-    assert not any(book.failed.values())
 
 
 # ---- examples and files
@@ -662,17 +432,6 @@ def test_steps(blank: Workbook) -> None:
     assert blank.started
 
 
-def test_what_is_looked_at_changes_no_plan(book: Workbook) -> None:
-    before = (book.scenario, book.plan, book.can_undo)
-    seen: list[int] = []
-    book.observe(lambda change: seen.append(change["new"]), "revision")
-    book.look("clock", "Austin")
-    book.look("pool", "vgpu")
-    assert book.looked == {"clock": "Austin", "pool": "vgpu"}
-    assert len(seen) == 2
-    assert (book.scenario, book.plan, book.can_undo) == before
-
-
 def test_an_error_in_a_callback_is_logged_and_said_without_a_traceback(book: Workbook) -> None:
     logged: list[str] = []
 
@@ -692,17 +451,6 @@ def test_a_blank_workbook_has_a_plan(blank: Workbook) -> None:
     assert hosts(blank) == 0
     assert blank.scenario.hardware == Scenario().hardware
     assert blank.scenario.origin("hardware.gpu").basis == "assumed"
-
-
-def test_a_copy_is_no_better_known_than_its_original(catalog: Catalog) -> None:
-    book = Workbook(catalog)
-    book.add_group("dev-test")
-    (first,) = book.scenario.groups
-    book.edit(f"groups.{first.id}.people", "9")
-    book.duplicate_group(first.id)
-    copy = book.scenario.groups[1].id
-    assert book.scenario.origin(f"groups.{copy}.gpus_each").basis == "assumed"
-    assert book.scenario.origin(f"groups.{copy}.people").basis == "quoted"  # stated of the original
 
 
 # The customer view

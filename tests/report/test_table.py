@@ -147,3 +147,10 @@ def test_the_screen_draws_more_in_a_column() -> None:
     dressed = COSTS.dressed("part", lambda at, cell: {"chip": [cell.value, at]})
     assert screen(dressed)["rows"][1][0]["chip"] == ["Racks", 1]
     assert "chip" not in screen(dressed)["rows"][1][1]
+
+
+def test_a_column_is_put_beside_another() -> None:
+    wider = COSTS.beside(Column("rank", "Rank", "number"), range(len(COSTS.rows)), after="part")
+    assert [column.key for column in wider.columns][:2] == ["part", "rank"]
+    assert [row["rank"] for row in records(wider)] == list(range(len(records(wider))))
+    assert wider.without("rank") == COSTS

@@ -1,20 +1,19 @@
-"""Explore: the designs that serve the same demand, ranked; why each other one loses, and what would make it win."""
+"""Explore: the designs that serve the same demand, ranked, and why each other one loses."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.analysis import ranking
 from gpuplan.analysis.candidates import Candidate
-from gpuplan.analysis.what_wins import Condition, to_win
-from gpuplan.app.cards import Cell, bare, cell, details, heads, table
+from gpuplan.app.cards import details
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import ADD_GROUP, background_card
 from gpuplan.report import hours, number, percent
+from gpuplan.report.table import Cell, Column, Table, screen
+from gpuplan.report.tables import explore as tables
 from gpuplan.scenario import Scenario
-from gpuplan.wording import LICENCE_NAMES, capital, counted, money, stated_percent
+from gpuplan.wording import money
 
 SHOWN = 12
 """Designs of a ranking that are listed unasked."""
@@ -23,8 +22,6 @@ SHOWN_ALL = 40
 DRAWN = 300
 """Designs in the chart, the cheapest first."""
 WINNER_LEAVES_OUT = "counts what the winner leaves out ("
-NOW = re.compile(r" \(now [^)]*\)")
-"""What a condition says of now, which has a column of its own."""
 KINDS = {
     "winner": "the winner",
     "asked": "as it was asked",
@@ -49,13 +46,9 @@ def _plain(scenario: Scenario) -> Scenario:
     return replace(scenario, origins=(), name="", customer="")
 
 
-def _candidate(option: Option) -> Candidate:
+def candidate_of(option: Option) -> Candidate:
+    """What is chosen in an option."""
     return Candidate(**option["candidate"])
-
-
-def _record(option: Option) -> ranking.Option:
-    """An option as the conditions are asked with: its candidate is what counts."""
-    return ranking.Option(_candidate(option), str(option["label"]))
 
 
 def on_screen(workbook: Workbook) -> str | None:
@@ -71,7 +64,7 @@ def on_screen(workbook: Workbook) -> str | None:
         if now == _plain(asked):
             return str(found["asked"]["label"])
         options = [*found["ranked"], *found["unpriced"]]
-        return next((o["label"] for o in options if _plain(_candidate(o).apply(asked)) == now), None)
+        return next((o["label"] for o in options if _plain(candidate_of(o).apply(asked)) == now), None)
 
     return workbook.once(f"explore: on the screen, of {hash(asked)}", which)
 
@@ -86,7 +79,7 @@ def use_option(workbook: Workbook, label: str) -> None:
     now = workbook.scenario
     for option in (*found["ranked"], *found["unpriced"]):
         if option["label"] == label:
-            scenario = _candidate(option).apply(plan.scenario)
+            scenario = candidate_of(option).apply(plan.scenario)
             workbook.use(
                 replace(scenario, name=now.name, customer=now.customer), f"The design is now {label}."
             )
@@ -164,62 +157,52 @@ def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
     asked = found["asked"]
     if asked["label"] not in {o["label"] for o in listed} and not asked["reasons"]:
         listed = [*listed, asked]
-    columns = heads(
-        "Design",
-        "Hosts",
-        "GPUs",
-        f"Net present, {found['currency']}",
-        "GPU\u2011hour used",
-        "Wait",
-        "Short a year",
-        "Peak kW",
-        "Why it does not win",
-        "",
-        numeric=(1, 2, 3, 4, 5, 6, 7),
-    )
     left = len(found["ranked"]) - SHOWN
-    return table(
-        columns,
-        [_ranked_row(workbook, found, option) for option in listed],
-        more=f"{number(left)} dearer designs are in the list below." if left > 0 else "",
-    )
+    more = f"{number(left)} dearer designs are in the list below." if left > 0 else ""
+    return screen(_designs(workbook, found, listed), more=more)
 
 
-def _ranked_row(workbook: Workbook, found: dict[str, Any], option: Option) -> list[Cell]:
-    label, winner = option["label"], found["winner"]
-    wins = winner is not None and label == winner["label"]
-    shown = on_screen(workbook)
-    now = label == shown
-    name = cell(label, tone="design gp-strong" if wins else "design")
-    if wins:
-        name |= {"tag": "winner", "tag_tone": "good"}
-    notes = [
-        text
-        for text, said in (
-            ("on the screen", now),
-            ("as it was asked", label == found["asked"]["label"] and not now),
-        )
-        if said
-    ]
-    if notes:
-        name["note"] = ", ".join(notes)
-    acts = _use(label) if shown not in (None, label) else []
-    if winner is not None and not wins:
-        acts.append(
-            {
-                "event": "look",
-                "rest": {"what": "other", "value": label},
-                "text": "What would make it win?",
-                "name": label,
-            }
-        )
-    return [
-        name | {"row": "gp-row-now" if now else ""},
-        *_figures(option),
-        cell("\u2013" if wins else _why_not(option), tone="small gp-why-not")
-        | {"title": "; ".join(option["why_not"])},
-        cell("", tone="do") | {"acts": acts},
-    ]
+def _designs(workbook: Workbook, found: dict[str, Any], options: list[Option]) -> Table:
+    """Designs with the winner and the one on the screen marked, and what can be done with each."""
+    table = tables.designs(found, options)
+    table = table.dressed("label", lambda n, _: _name(workbook, found, options[n]))
+    table = table.dressed("net_present", lambda n, _: _cost(options[n]))
+    table = table.dressed("why_not", lambda n, _: _loses(found, options[n]))
+    for column in ("gpu_hour_used", "waiting_pct", "short_h"):
+        table = table.dressed(column, lambda *_: {"tone": "nowrap"})
+    acts = [Cell("", tone="do", more={"acts": _acts(workbook, found, option)}) for option in options]
+    return table.beside(Column("acts", ""), acts, after="why_not")
+
+
+def _wins(found: dict[str, Any], option: Option) -> bool:
+    return found["winner"] is not None and option["label"] == found["winner"]["label"]
+
+
+def _name(workbook: Workbook, found: dict[str, Any], option: Option) -> dict[str, Any]:
+    label = option["label"]
+    now, asked = label == on_screen(workbook), label == found["asked"]["label"]
+    name = {"tone": "design", "row": "gp-row-now" if now else ""}
+    if _wins(found, option):
+        name |= {"tone": "design gp-strong", "tag": "winner", "tag_tone": "good"}
+    if now or asked:
+        name["note"] = "on the screen" if now else "as it was asked"
+    return name
+
+
+def _cost(option: Option) -> dict[str, Any]:
+    """How many prices of a cost are assumed, and what it leaves out."""
+    assumed = [f"{number(option['assumed_prices'])} assumed"] * bool(option["assumed_prices"])
+    title = "; ".join([*assumed, *(f"without {name}" for name in option["excludes"])])
+    note = {"note": f"excl. {number(len(option['excludes']))}"} if option["excludes"] else {}
+    return {"tone": "nowrap gp-strong", "title": title} | note
+
+
+def _loses(found: dict[str, Any], option: Option) -> dict[str, Any]:
+    return {
+        "text": "\u2013" if _wins(found, option) else _why_not(option),
+        "title": "; ".join(option["why_not"]),
+        "tone": "small gp-why-not",
+    }
 
 
 def _why_not(option: Option) -> str:
@@ -230,29 +213,21 @@ def _why_not(option: Option) -> str:
     )
 
 
-def _use(label: str) -> list[dict[str, Any]]:
+def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[dict[str, Any]]:
+    acts = _use(workbook, option)
+    if found["winner"] is not None and not _wins(found, option):
+        rest = {"what": "other", "value": option["label"]}
+        asked = {"event": "look", "rest": rest, "text": "What would make it win?", "name": option["label"]}
+        acts.append(asked)
+    return acts
+
+
+def _use(workbook: Workbook, option: Option) -> list[dict[str, Any]]:
+    """To put a design on the screen, unless it is there or what was changed since would be lost."""
+    label = option["label"]
+    if on_screen(workbook) in (None, label):
+        return []
     return [{"event": "use-option", "rest": {"option": label}, "text": "Use", "name": label}]
-
-
-def _figures(option: Option) -> list[Cell]:
-    assumed = [f"{number(option['assumed_prices'])} assumed"] * bool(option["assumed_prices"])
-    title = "; ".join([*assumed, *(f"without {name}" for name in option["excludes"])])
-    note = {"note": f"excl. {number(len(option['excludes']))}"} if option["excludes"] else {}
-    return [
-        cell(_or(option["hosts"], number), numeric=True),
-        cell(_or(option["gpus"], number), numeric=True),
-        cell(_or(option["net_present"], bare), numeric=True, tone="nowrap gp-strong")
-        | {"title": title}
-        | note,
-        cell(_or(option["gpu_hour_used"], bare), numeric=True, tone="nowrap"),
-        cell(_or(option["waiting_pct"], lambda pct: percent(pct / 100)), numeric=True, tone="nowrap"),
-        cell(_or(option["short_h"], hours), numeric=True, tone="nowrap"),
-        cell(_or(option["peak_w"], lambda watts: f"{watts / 1000:.3g}"), numeric=True),
-    ]
-
-
-def _or(value: Any, words: Any) -> str:
-    return "\u2013" if value is None else str(words(value))
 
 
 def ranked_data(workbook: Workbook) -> dict[str, Any]:
@@ -264,20 +239,9 @@ def ranked_data(workbook: Workbook) -> dict[str, Any]:
     )
     if found is None or not data["open"]:
         return data
-    columns = heads(
-        "Design",
-        "Hosts",
-        "GPUs",
-        f"Net present, {found['currency']}",
-        "Why it does not win",
-        "",
-        numeric=(1, 2, 3),
-    )
-    rows = []
-    for option in rest[:SHOWN_ALL]:
-        row = _ranked_row(workbook, found, option)
-        rows.append([*row[:4], *row[8:]])
-    return data | {"tables": [table(columns, rows, more=_cut(len(rest)))]}
+    table = _designs(workbook, found, rest[:SHOWN_ALL])
+    table = table.only("label", "hosts", "gpus", "net_present", "why_not", "acts")
+    return data | {"tables": [screen(table, more=_cut(len(rest)))]}
 
 
 def _cut(count: int) -> str:
@@ -299,20 +263,10 @@ def unpriced_data(workbook: Workbook) -> dict[str, Any]:
     )
     if not data["open"]:
         return data
-    shown = on_screen(workbook)
-    rows = [
-        [
-            cell(option["label"]),
-            cell(_or(option["hosts"], number), numeric=True),
-            cell(_or(option["gpus"], number), numeric=True),
-            cell("; ".join(option["excludes"]), tone="small"),
-            cell("", tone="do")
-            | {"acts": _use(option["label"]) if shown not in (None, option["label"]) else []},
-        ]
-        for option in options[:SHOWN_ALL]
-    ]
-    columns = heads("Design", "Hosts", "GPUs", "Its cost leaves out", "", numeric=(1, 2))
-    return data | {"tables": [table(columns, rows, more=_cut(len(options)))]}
+    listed = options[:SHOWN_ALL]
+    acts = [Cell("", tone="do", more={"acts": _use(workbook, option)}) for option in listed]
+    table = tables.without_price(listed).beside(Column("acts", ""), acts, after="excludes")
+    return data | {"tables": [screen(table, more=_cut(len(options)))]}
 
 
 def rejected_data(workbook: Workbook) -> dict[str, Any]:
@@ -326,25 +280,10 @@ def rejected_data(workbook: Workbook) -> dict[str, Any]:
         f"{number(len(options))}, each with its reason",
         bool(options),
     )
-    if not data["open"]:
+    if found is None or not data["open"]:
         return data
-    by_reason: dict[str, list[str]] = {}
-    for option in options:
-        reason = re.sub(r"(under |over )?\d[\d.]* %", "\u2026 %", "; ".join(option["reasons"]))
-        by_reason.setdefault(reason, []).append(option["label"])
-    listed = sorted(by_reason.items(), key=lambda each: (-len(each[1]), each[0]))
-    rows = [
-        [cell(reason), cell(number(len(labels)), numeric=True), cell(_some(labels), tone="small")]
-        for reason, labels in listed[:SHOWN_ALL]
-    ]
-    columns = heads("Reason", "Designs", "Such as", numeric=(1,))
-    return data | {"tables": [table(columns, rows, more=_cut(len(listed)))]}
-
-
-def _some(labels: list[str], most: int = 3) -> str:
-    return "; ".join(labels[:most]) + (
-        f"; and {number(len(labels) - most)} more" if len(labels) > most else ""
-    )
+    table = tables.reasons(found)
+    return data | {"tables": [screen(table.top(SHOWN_ALL), more=_cut(len(table.rows)))]}
 
 
 # The frontier
@@ -411,100 +350,6 @@ def frontier_table(workbook: Workbook) -> dict[str, Any]:
     data = details(workbook, "explore-frontier", "The frontier as a table", hint, shown)
     if found is None or not data["open"]:
         return data
-    columns = heads(
-        "Design",
-        f"Net present, {found['currency']}",
-        "Short a year",
-        "Wait",
-        "Hosts",
-        "",
-        numeric=(1, 2, 3, 4),
-    )
-    rows = []
-    for option in found["frontier"][:SHOWN_ALL]:
-        row = _ranked_row(workbook, found, option)
-        rows.append([row[0], row[3], row[6], row[5], row[1], row[9]])
-    return data | {"tables": [table(columns, rows, more=_cut(len(found["frontier"])))]}
-
-
-# What would have to be true
-
-
-def to_win_data(workbook: Workbook) -> dict[str, Any]:
-    """What would have to be true for another design to win, one input at a time."""
-    found, plan = workbook.exploring.found, workbook.exploring.plan
-    if found is None or plan is None or found["winner"] is None or len(found["ranked"]) < 2:
-        return {"shown": False}
-    asked, winner = plan.scenario, found["winner"]["label"]
-    labels = [option["label"] for option in found["ranked"] if option["label"] != winner]
-    chosen = workbook.looked.get("other", "")
-    by_label = {option["label"]: option for option in found["ranked"]}
-    listed = list(dict.fromkeys([*labels[:SHOWN], *([chosen] if chosen in labels else [])]))
-    options = [("", "choose a design"), *((label, label) for label in listed)]
-    data: dict[str, Any] = {
-        "shown": True,
-        "title": "What would have to be true for another design to win?",
-        "selects": [
-            {
-                "what": "other",
-                "label": "Design",
-                "value": chosen if chosen in labels else "",
-                "options": [{"value": value, "text": text} for value, text in options],
-            }
-        ],
-        "stale": workbook.stale,
-    }
-    if chosen not in labels:
-        return data
-    conditions = workbook.exploring.later(
-        f"to win: {chosen}",
-        lambda: to_win(asked, workbook.catalog, _record(by_label[winner]), _record(by_label[chosen])),
-    )
-    if conditions is None:
-        return data | {
-            "text": [[{"text": "Both designs are planned with one input changed at a time \u2026"}]]
-        }
-    rows = [
-        _condition_row(each) for each in sorted(conditions, key=lambda each: (not each.possible, each.beyond))
-    ]
-    columns = heads("Input", "Now", "Needed", "Possible", "", numeric=(1, 2))
-    more = f"One input at a time; at the value needed it costs as much as {winner}."
-    return data | {
-        "tables": [table(columns, rows, more=more)] if rows else [],
-        "text": [] if rows else [[{"text": "No single input makes it win."}]],
-    }
-
-
-def _condition_row(each: Condition) -> list[Cell]:
-    if not each.possible:
-        mark = {"sign": "\u2715", "text": "no", "tone": "bad"}
-    elif each.beyond:
-        mark = {"sign": "!", "text": "unlikely", "tone": "warn"}
-    else:
-        mark = {"sign": "\u2713", "text": "yes", "tone": "good"}
-    return [
-        cell(each.label),
-        cell(_named(each, each.now), numeric=True),
-        cell(_named(each, each.needed), numeric=True),
-        cell("", tone="whole") | {"mark": mark},
-        cell(capital(NOW.sub("", each.text.removeprefix(f"{each.label}: "))), tone="small"),
-    ]
-
-
-def _named(each: Condition, value: Any) -> str:
-    """The value of an input, a licence by its name in the form."""
-    return LICENCE_NAMES.get(each.path, {}).get(value) or _value(value, each.unit)
-
-
-def _value(value: Any, unit: str) -> str:
-    if value is None:
-        return "\u2013"
-    if isinstance(value, str):
-        return value
-    if len(unit) == 3 and unit.isupper():
-        return bare(value)
-    if unit in ("1", "%"):
-        return stated_percent(float(f"{value:.4g}"))
-    if unit == "year":
-        return counted(value, "year")
-    return f"{number(float(f'{value:.4g}'))} {unit}".strip()
+    table = _designs(workbook, found, found["frontier"][:SHOWN_ALL])
+    table = table.only("label", "hosts", "net_present", "waiting_pct", "short_h", "acts")
+    return data | {"tables": [screen(table, more=_cut(len(found["frontier"])))]}

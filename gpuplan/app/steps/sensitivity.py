@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import Cell, bare, cell, details, heads, select, table
+from gpuplan.app.cards import cell, details, select
 from gpuplan.app.header import field_data, range_words
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
 from gpuplan.report import amount, number
+from gpuplan.report.table import Cell, Column, Table, screen
+from gpuplan.report.tables import sensitivity as tables
 from gpuplan.scenario import field_of
-from gpuplan.wording import BASIS_WORDS, money, stated_percent
+from gpuplan.wording import money
 
 SHOWN = 14
 """Bars that are drawn; the table has all of them."""
@@ -18,20 +20,6 @@ VIEWS = {"cost": "Net present cost", "hosts": "Hosts"}
 """What the tornado may show."""
 
 Bar = dict[str, Any]
-
-
-def words(value: Any, path: str, unit: str) -> str:
-    """The value of an input as a reader sees it."""
-    if value is None:
-        return "\u2013"
-    if isinstance(value, str | bool):
-        return number(value)
-    if not path.startswith("prices.") and field_of(path).kind == "share":
-        return stated_percent(float(f"{value:.4g}"))
-    if path.startswith("prices."):
-        return bare(value)
-    shown = float(f"{value:.4g}") if isinstance(value, float) else value
-    return amount(shown, "" if unit in ("1", "") else unit)
 
 
 def _bars(workbook: Workbook) -> list[Bar]:
@@ -132,7 +120,7 @@ def tornado_rows(workbook: Workbook) -> dict[str, Any]:
                     "end": f"at its {end} end",
                     "value": value,
                     "middle": middle,
-                    "at": words(bar[end], bar["path"], bar["unit"]),
+                    "at": tables.input_words(bar, bar[end]),
                     "words": text,
                     "right": value > middle,
                 }
@@ -167,25 +155,19 @@ def ranges_data(workbook: Workbook) -> dict[str, Any]:
     stated += [path.removeprefix("ranges.") for path in workbook.drafts if path.startswith("ranges.")]
     others = [path for path in dict.fromkeys(stated) if path not in paths]
     currency = workbook.plan.costs.currency if workbook.plan.costs else ""
-    rows = [_bar_row(workbook, bar) for bar in bars] + [_range_row(workbook, path) for path in others]
+    table = screen(_bars_table(workbook, bars, currency))
+    rows = [
+        {"id": bar["path"], "name": bar["label"], "cells": cells}
+        for bar, cells in zip(bars, table["rows"], strict=True)
+    ]
+    rows += [_range_row(workbook, path) for path in others]
     return {
         "shown": bool(rows),
         "fold": True,
         "title": "Ranges, and the same as a table",
         "hint": "what each input may turn out to be; yours win over the catalog\u2019s",
         "text": [],
-        "heads": heads(
-            "Input",
-            "Now",
-            "Low to high",
-            "Known",
-            f"Cost at low, {currency}",
-            "at high",
-            "Hosts at low",
-            "at high",
-            "",
-            numeric=(1, 4, 5, 6, 7),
-        ),
+        "heads": table["heads"],
         "rows": rows,
         "more": "Such as \u201c20 to 60\u201d; an empty field takes the range in grey.",
         "stale": workbook.stale or (bool(bars) and _old(workbook)),
@@ -196,37 +178,26 @@ def _field(workbook: Workbook, path: str, empty: str) -> dict[str, Any]:
     return field_data(workbook, f"ranges.{path}", empty=empty)
 
 
-def _bar_row(workbook: Workbook, bar: Bar) -> dict[str, Any]:
-    path, unit = bar["path"], bar["unit"]
-    return {
-        "id": path,
-        "name": bar["label"],
-        "cells": [
-            cell(bar["label"]),
-            cell(words(bar["now"], path, unit), numeric=True, tone="nowrap"),
-            cell("") | {"input": _field(workbook, path, range_words(path, (bar["low"], bar["high"])))},
-            cell("") | ({"basis": bar["basis"]} if bar["basis"] in BASIS_WORDS else {}),
-            cell(_amount(bar["cost_low"]), numeric=True),
-            cell(_amount(bar["cost_high"]), numeric=True),
-            cell(_count(bar["hosts_low"]), numeric=True),
-            cell(_count(bar["hosts_high"]), numeric=True),
-            cell(bar["note"], tone="small"),
-        ],
-    }
-
-
-def _amount(cost: float | None) -> str:
-    return "\u2013" if cost is None else bare(cost)
-
-
-def _count(hosts: int | None) -> str:
-    return "\u2013" if hosts is None else number(hosts)
+def _bars_table(workbook: Workbook, bars: list[Bar], currency: str) -> Table:
+    """The answer at the ends of each range, and the field of the range."""
+    table = tables.bars(bars, _now(workbook, "cost"), currency).without("low", "high")
+    ends = [range_words(bar["path"], (bar["low"], bar["high"])) for bar in bars]
+    fields = [
+        Cell(None, more={"input": _field(workbook, bar["path"], empty)})
+        for bar, empty in zip(bars, ends, strict=True)
+    ]
+    notes = [Cell(bar["note"], tone="small") for bar in bars]
+    return (
+        table.dressed("now", lambda *_: {"tone": "nowrap"})
+        .beside(Column("range", "Low to high"), fields, after="now")
+        .beside(Column("note", ""), notes, after="hosts_high")
+    )
 
 
 def _range_row(workbook: Workbook, path: str) -> dict[str, Any]:
     """A range that is stated, but that was not tried yet."""
     label = field_of(path).label
-    blank: list[Cell] = [cell("", numeric=True) for _ in range(4)]
+    blank = [cell("", numeric=True) for _ in range(4)]
     return {
         "id": path,
         "name": label,
@@ -259,26 +230,6 @@ def thresholds_data(workbook: Workbook) -> dict[str, Any]:
     if not data["open"]:
         return data
     changing = [each for each in thresholds if each["below"] is not None or each["above"] is not None]
-    rows = [
-        [
-            cell(each["label"]),
-            cell(words(each["now"], each["path"], each["unit"]), numeric=True),
-            *_side(each, "below"),
-            *_side(each, "above"),
-        ]
-        for each in changing
-    ]
-    columns = heads("Input", "Now", "Below it", "Hosts", "Above it", "Hosts", numeric=(1, 2, 3, 4, 5))
-    more = "The nearest value on either side at which the number of hosts is another, all else unchanged."
     others = [each["label"] for each in thresholds if each not in changing]
     text = [f"No value of these changes the number of hosts: {'; '.join(others)}."] if others else []
-    return data | {"text": text, "tables": [table(columns, rows, more=more)]}
-
-
-def _side(each: dict[str, Any], side: str) -> list[Cell]:
-    if each[side] is None:
-        return [cell("\u2013", numeric=True), cell("", numeric=True)]
-    return [
-        cell(words(each[side], each["path"], each["unit"]), numeric=True, tone="strong"),
-        cell(_count(each[f"hosts_{side}"]), numeric=True),
-    ]
+    return data | {"text": text, "tables": [screen(tables.thresholds(changing))]}

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import Cell, cell, group_colours, number_heads, table
+from gpuplan.app.cards import lettered
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
-from gpuplan.report import amount, number, percent
-from gpuplan.wording import stated_percent, wait_words
+from gpuplan.plan.hosts import Pool
+from gpuplan.report import amount
+from gpuplan.report.table import Cell, screen
+from gpuplan.report.tables import demand as tables
+from gpuplan.wording import stated_percent
 
 WHEN = {"busiest": "The busiest hours", "week": "The whole week"}
 WORDS = {"wait": "have to wait", "wait-time": "wait too long", "turned-away": "are turned away"}
-CHANCES = {"wait": "Wait", "wait-time": "Wait too long", "turned-away": "Turned away"}
 
 BELIEVE = "Requests come independently of each other: bursts are not in it. Where jobs come in bursts, believe the replay of an audit."
 
@@ -86,62 +88,50 @@ def _fewest(workbook: Workbook) -> list[str]:
     return said
 
 
-def _share(figure: dict[str, Any]) -> str:
-    half = figure["half_width"]
-    return percent(figure["value"]) + (f" \u00b1 {percent(half)}" if half else "")
-
-
 def _tables(workbook: Workbook) -> list[dict[str, Any]]:
     """A row for each number of hosts; the groups on the hosts of the plan."""
-    simulating = workbook.simulating
-    scenario = simulating.scenario or workbook.plan.scenario
-    names = {group.id: group.name for group in scenario.groups}
-    colours = group_colours(workbook)
-    chips = {group.id: [group.letter, colours[group.id]] for group in workbook.plan.groups}
+    trials = workbook.simulating.trials
     pools = {pool.id: pool for pool in workbook.plan.pools}
-    rows: list[list[Cell]] = []
-    groups: list[list[Cell]] = []
-    away: list[str] = []
-    for trial in simulating.trials:
-        pool = pools.get(trial["pool"])
-        planned = pool is not None and pool.hosts == trial["hosts"]
-        for_demand = pool is not None and pool.hosts_for_demand == trial["hosts"]
-        name = amount(trial["hosts"], "host") + (f", {pool.name}" if pool and len(pools) > 1 else "")
-        tag = "planned" if planned else "for the demand" if for_demand else ""
-        over = trial["chance"]["value"] > scenario.demand.chance
-        rows.append(
-            [
-                cell(name) | ({"tag": tag} if tag else {}),
-                cell(number(trial["gpus"]), numeric=True),
-                cell(_share(trial["chance"]), numeric=True, tone="" if not over else "bad"),
-                cell(wait_words(trial["overall"]["wait_p90_h"]), numeric=True),
-                cell(percent(trial["utilisation"]["value"]), numeric=True),
-            ]
-        )
-        if pool is not None and planned:
-            groups += [
-                [
-                    cell(names.get(one["group"], one["group"]))
-                    | ({"chip": chips[one["group"]]} if one["group"] in chips else {}),
-                    cell(number(one["requests"]), numeric=True),
-                    cell(_share(one["waited"]), numeric=True),
-                    cell(_share(one["turned_away"]), numeric=True),
-                    cell(wait_words(one["wait_p90_h"]), numeric=True),
-                ]
-                for one in trial["groups"]
-            ]
-            seen = {one["group"] for one in trial["groups"]}
-            away += [names.get(r.group, r.group) for r in pool.requests if r.group not in seen]
-    rule = simulating.trials[0]["rule"]
-    whom = "unluckiest group" if simulating.trials[0]["for_whom"] == "each" else "all"
-    return [
-        table(
-            number_heads("Hosts", "GPUs", f"{CHANCES[rule]}, {whom}", "90 % wait at most", "GPUs held"), rows
-        ),
-        table(
-            number_heads("Group", "Requests", "Wait", "Turned away", "90 % wait at most"),
-            groups,
-            title="On the hosts planned" if groups else "",
-            more=f"No requests in these hours: {', '.join(away)}." if away else "",
-        ),
+    planned = [
+        (pool, each) for each in trials for pool in [pools.get(each["pool"])] if _is(pool, each["hosts"])
     ]
+    return [_hosts(workbook, trials), *(_groups(workbook, pool, each) for pool, each in planned if pool)]
+
+
+def _is(pool: Pool | None, hosts: int) -> bool:
+    return pool is not None and pool.hosts == hosts
+
+
+def _hosts(workbook: Workbook, trials: list[dict[str, Any]]) -> dict[str, Any]:
+    """Which numbers of hosts are planned, and which miss the target."""
+    scenario = workbook.simulating.scenario or workbook.plan.scenario
+    pools = {pool.id: pool for pool in workbook.plan.pools}
+    several = len({trial["pool"] for trial in trials}) > 1
+
+    def name(at: int, cell: Cell) -> dict[str, Any]:
+        pool = pools.get(trials[at]["pool"])
+        if pool is None:
+            return {}
+        said = {"text": f"{cell.words}, {pool.name}"} if several else {}
+        if _is(pool, cell.value):
+            return said | {"tag": "planned"}
+        return said | ({"tag": "for the demand"} if pool.hosts_for_demand == cell.value else {})
+
+    def chance(_: int, cell: Cell) -> dict[str, Any]:
+        return {"tone": "bad"} if cell.value > scenario.demand.chance else {}
+
+    return screen(tables.simulated_hosts(trials).dressed("hosts", name).dressed("chance", chance))
+
+
+def _groups(workbook: Workbook, pool: Pool, trial: dict[str, Any]) -> dict[str, Any]:
+    """The groups on the hosts of the plan."""
+    plan = workbook.plan
+    found = lettered(workbook, tables.simulated(plan, trial))
+    seen = {one["group"] for one in trial["groups"]}
+    names = {group.id: group.name for group in plan.scenario.groups}
+    away = [names.get(r.group, r.group) for r in pool.requests if r.group not in seen]
+    return screen(
+        found,
+        title=f"{pool.name}: on the hosts planned" if len(plan.pools) > 1 else "On the hosts planned",
+        more=f"No requests in these hours: {', '.join(away)}." if away else "",
+    )

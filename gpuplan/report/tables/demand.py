@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer
 from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silo, Silos
-from gpuplan.analysis.simulation import PoolSimulation, by_group
 from gpuplan.plan import Plan
+from gpuplan.plan.demand import PoolDemand
+from gpuplan.plan.working_week import Mix
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.report.tables.cost import ALONE, POOLED
 from gpuplan.report.tables.plan import group_names
@@ -17,6 +18,7 @@ from gpuplan.wording import (
     FORMULA_NAMES,
     METHOD_NAMES,
     RULE_NAMES,
+    amount,
     held_for_each,
     number,
     percent,
@@ -47,8 +49,17 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
     )
 
 
-def week(plan: Plan) -> Table:
-    """The GPUs and hosts that each cluster needs through the week."""
+def _utc(mix: Mix) -> str:
+    return week_hours(mix.quarters)
+
+
+def week(
+    plan: Plan,
+    found: Sequence[PoolDemand] | None = None,
+    when: Callable[[Mix], str] = _utc,
+    clock: str = "UTC",
+) -> Table:
+    """The GPUs and hosts that each cluster, or some of them, needs through the week, on a clock."""
     names = group_names(plan)
     clusters = {pool.id: pool.name for pool in plan.pools}
     return Table(
@@ -59,7 +70,7 @@ def week(plan: Plan) -> Table:
             Column("mean_gpus", "Mean GPUs", "number"),
             Column("gpus", "GPUs", "number"),
             Column("hosts", "Hosts", "number"),
-            Column("when", "When (UTC)"),
+            Column("when", f"When ({clock})"),
             Column("chosen", "Sized for it", "yes", detail=True),
             Column("requests", "Requests by group", detail=True),
         ),
@@ -69,11 +80,11 @@ def week(plan: Plan) -> Table:
                 Cell(want.mix.gpus, words=number(round(want.mix.gpus, 2))),
                 want.gpus,
                 Cell(hosts, words=f"{hosts}" + " *" * (at == pool.chosen)),
-                week_hours(want.mix.quarters),
+                when(want.mix),
                 at == pool.chosen,
                 ", ".join(f"{names[g]}: {n}" for g, n in want.requests.items() if n),
             )
-            for pool in plan.hours
+            for pool in (plan.hours if found is None else found)
             for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
         ),
         notes=("* the hosts are sized for it",),
@@ -112,39 +123,70 @@ def _method(found: Methods, answer: MethodAnswer) -> tuple[Any, ...]:
     )
 
 
-def simulated(plan: Plan, trial: PoolSimulation) -> Table:
-    """What a simulation saw of each group."""
+Simulated = Mapping[str, Any]
+"""A simulation as ``simulation_dict`` gives it."""
+CHANCES = {"wait": "Wait", "wait-time": "Wait too long", "turned-away": "Turned away"}
+
+
+def simulated(plan: Plan, found: Simulated) -> Table:
+    """What a simulation saw of each group, and of all requests."""
     names = {group.id: group.name for group in plan.scenario.groups}
-    found = trial.simulated
-
-    def share(figure: Any) -> Cell:
-        width = figure.half_width
-        return Cell(
-            figure.value, words=percent(figure.value) + ("" if width is None else f" +- {percent(width)}")
-        )
-
     return Table(
         "simulated",
         "Simulated",
         (
-            Column("group", "Group"),
+            Column("group", "Id", detail=True),
+            Column("name", "Group"),
             Column("requests", "Requests", "number"),
-            Column("waited", "Waited"),
-            Column("waited_longer", "Waited longer"),
-            Column("turned_away", "Turned away"),
+            Column("waited", "Waited", "share"),
+            Column("waited_longer", "Waited longer", "share"),
+            Column("turned_away", "Turned away", "share"),
             Column("wait_p90_h", "90 % wait at most", "wait", "h"),
         ),
         tuple(
             (
-                names.get(seen.name, "All"),
-                seen.requests,
-                share(seen.waited),
-                share(seen.waited_longer),
-                share(seen.turned_away),
-                seen.wait_p90_h,
+                seen["group"] if seen["group"] in names else "",
+                names.get(seen["group"], "All"),
+                seen["requests"],
+                *(_uncertain(seen[name]) for name in ("waited", "waited_longer", "turned_away")),
+                seen["wait_p90_h"],
             )
-            for seen in (*by_group(found), found.overall)
+            for seen in (*found["groups"], found["overall"])
         ),
+    )
+
+
+def simulated_hosts(found: Sequence[Simulated]) -> Table:
+    """What simulations saw with some numbers of hosts."""
+    rule, each = found[0]["rule"], found[0]["for_whom"] == "each"
+    return Table(
+        "simulated_hosts",
+        "Simulated",
+        (
+            Column("hosts", "Hosts"),
+            Column("gpus", "GPUs", "number"),
+            Column("chance", f"{CHANCES[rule]}, {'unluckiest group' if each else 'all'}", "share"),
+            Column("wait_p90_h", "90 % wait at most", "wait", "h"),
+            Column("utilisation", "GPUs held", "share"),
+        ),
+        tuple(
+            (
+                Cell(trial["hosts"], words=amount(trial["hosts"], "host")),
+                trial["gpus"],
+                _uncertain(trial["chance"]),
+                trial["overall"]["wait_p90_h"],
+                trial["utilisation"]["value"],
+            )
+            for trial in found
+        ),
+    )
+
+
+def _uncertain(figure: Mapping[str, Any]) -> Cell:
+    """A share with its interval."""
+    width = figure["half_width"]
+    return Cell(
+        figure["value"], words=percent(figure["value"]) + (f" \u00b1 {percent(width)}" if width else "")
     )
 
 

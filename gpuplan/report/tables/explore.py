@@ -72,6 +72,29 @@ def unpriced(found: Found) -> Table:
     )
 
 
+def without_price(options: Sequence[Found]) -> Table:
+    """Designs that would do, but cannot be ranked by cost, and what their cost leaves out."""
+    return Table(
+        "without_price",
+        "Without a price",
+        (
+            Column("label", "Design"),
+            Column("hosts", "Hosts", "number"),
+            Column("gpus", "GPUs", "number"),
+            Column("excludes", "Its cost leaves out"),
+        ),
+        tuple(
+            (
+                option["label"],
+                option["hosts"],
+                option["gpus"],
+                Cell(tuple(option["excludes"]), words="; ".join(option["excludes"]), tone="small"),
+            )
+            for option in options
+        ),
+    )
+
+
 def reasons(found: Found) -> Table:
     """Why designs are out: those with the same reasons together, whatever the share in them."""
     by_reason: dict[str, list[str]] = {}
@@ -87,7 +110,10 @@ def reasons(found: Found) -> Table:
             Column("designs", "Designs", "number"),
             Column("such_as", "Such as"),
         ),
-        tuple((reason, len(labels), Cell(tuple(labels), words=_some(labels))) for reason, labels in listed),
+        tuple(
+            (reason, len(labels), Cell(tuple(labels), words=_some(labels), tone="small"))
+            for reason, labels in listed
+        ),
     )
 
 

@@ -55,15 +55,16 @@ def remote_gpus(plan: Plan) -> Table:
 
 
 def _remote(use: RemoteUse) -> tuple[Any, ...]:
+    slowdown = f"network.remote.{use.id}.slowdown"
     return (
         use.name,
         use.workload_name,
         use.users,
         Cell(use.needs_gbit_s, words=f"{use.needs_gbit_s:.2f}"),
         use.kept_low,
-        _share(use.kept_low, use.kept, use.kept_high),
+        _share(use.kept_low, use.kept, use.kept_high, slowdown),
         use.kept_high,
-        Cell(1 / use.kept, words=f"x {1 / use.kept:.2f}"),
+        Cell(1 / use.kept, words=f"\u00d7\u202f{1 / use.kept:.2f}", line=slowdown),
         _verdict(use.verdict),
         Cell(use.basis, basis=use.basis),
         use.sources,
@@ -200,7 +201,7 @@ def _carried(each: Carried) -> tuple[Any, ...]:
     )
 
 
-def scaling(found: Sequence[Curve]) -> Table:
+def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table:
     """Efficiency of the training job over hosts, on the chosen network and on others."""
     own = {step.hosts: step for step in found[0].steps}
     others = [{step.hosts: step for step in curve.steps} for curve in found[1:]]
@@ -221,7 +222,7 @@ def scaling(found: Sequence[Curve]) -> Table:
                 _share(own[hosts].low, own[hosts].efficiency, own[hosts].high),
                 *(steps[hosts].efficiency for steps in others),
             )
-            for hosts in SHOWN_HOSTS
+            for hosts in shown
         ),
         notes=("Efficiency over hosts with links of so many Gbit/s; the chosen network with its range.",),
     )

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpuplan.analysis.compare import CompareRow, Comparison
+from gpuplan.catalog import Catalog
 from gpuplan.report.table import Cell, Column, Table
 from gpuplan.scenario import field_of
 from gpuplan.wording import amount, hours, is_currency, money, percent, stated_percent, watts
 
 NONE = "-"
 """Stands for a value that there is none of."""
+ROW_TABLES = ("use_cases", "network_workloads")
+"""Tables that an input is chosen from and that hold rows, not items of facts."""
 
 
 def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table:
@@ -89,13 +92,17 @@ def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _input(bar: Mapping[str, Any], value: Any) -> Cell:
+    return Cell(value, words=input_words(bar, value))
+
+
+def input_words(bar: Mapping[str, Any], value: Any) -> str:
     """An input at some value; the head of the costs names the currency."""
     unit = "currency" if is_currency(bar["unit"]) else bar["unit"]
-    return Cell(value, words=value_words(bar["path"], value, unit))
+    return value_words(bar["path"], value, unit)
 
 
-def compared(found: Comparison) -> Table:
-    """Designs in columns: inputs that differ, and results."""
+def compared(found: Comparison, catalog: Catalog | None = None) -> Table:
+    """Designs in columns: inputs that differ, and results; with a catalog, what comes from it by its name, not its id."""
     return Table(
         "compared",
         "",
@@ -108,7 +115,7 @@ def compared(found: Comparison) -> Table:
             (
                 Cell(row.differs, words="*" * row.differs),
                 row.label,
-                *(Cell(value, words=_result(row, value)) for value in row.values),
+                *(Cell(value, words=_result(row, value, catalog)) for value in row.values),
             )
             for row in found.rows
         ),
@@ -124,10 +131,30 @@ RESULT_WORDS: Mapping[str, Callable[[float], str]] = {
 """Results whose unit does not say how they read."""
 
 
-def _result(row: CompareRow, value: Any) -> str:
+def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:
     """A value in its column."""
+    if value is None and row.key.startswith("prices."):
+        return "of the catalog"
+    if catalog and isinstance(value, str) and (table := _table(row.key)):
+        return _name(catalog, table, value)
     shown = RESULT_WORDS.get(row.key)
     return shown(value) if shown and value is not None else value_words(row.key, value, row.unit)
+
+
+def _table(path: str) -> str:
+    """The table of the catalog that an input is chosen from."""
+    try:
+        return field_of(path).table
+    except KeyError:
+        return ""  # a result
+
+
+def _name(catalog: Catalog, table: str, id: str) -> str:
+    """What a row or an item of the catalog is called."""
+    if table in ROW_TABLES:
+        return next((str(row["name"]) for row in catalog.rows(table) if row.id == id), id)
+    items = catalog.items(table)
+    return items[id].name if id in items else id
 
 
 def value_words(path: str, value: Any, unit: str) -> str:
@@ -137,7 +164,7 @@ def value_words(path: str, value: Any, unit: str) -> str:
     if isinstance(value, bool | str):
         return amount(value, "")
     if isinstance(value, tuple):
-        return " to ".join(amount(end, "") for end in value)
+        return " to ".join(value_words(path.removeprefix("ranges."), end, "") for end in value)
     if is_currency(unit):
         return money(value, unit)
     if unit == "currency":

@@ -41,7 +41,7 @@ def test_what_differs_is_marked_in_the_columns_and_said(book: Workbook) -> None:
     shown = rows(book)
     heads = compare_data(book)["tables"][0]["heads"]
     assert [head["text"] for head in heads] == ["", "Enterprise example", "The design on the screen"]
-    assert [c["text"] for c in shown["Hosts"][1:]] == ["8", str(book.plan.totals.hosts)]
+    assert [c["text"] for c in shown["Hosts"][1:]] == ["8 hosts", f"{book.plan.totals.hosts} hosts"]
     assert "mark" in shown["Hosts"][2]
     assert "mark" not in shown["Hosts"][1]
     assert [c["text"] for c in shown["Discount on licences"][1:]] == ["0 %", "10 %"]

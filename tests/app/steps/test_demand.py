@@ -12,27 +12,29 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan import load_scenario
-from gpuplan.analysis.demand import hour_demand, local_quarters, rule_answers, week_demand
-from gpuplan.app.header import step_of
+from gpuplan.analysis.demand import rule_answers
+from gpuplan.app.cards import AT_ONCE
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import demand as step
+from gpuplan.app.steps import methods, silos
+from gpuplan.app.steps import week as hourly
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import RULES, Scenario, from_dict
 from gpuplan.wording import believe_words, moment, stated_percent, target_words
 
 PARTS = (
     step.rules_data,
-    step.day_head,
-    step.day_data,
-    step.day_rows,
+    hourly.day_head,
+    hourly.day_data,
+    hourly.day_rows,
     step.people_data,
-    step.odds_head,
-    step.odds_data,
-    step.odds_rows,
-    step.assumption_form,
-    step.silo_data,
+    methods.odds_head,
+    methods.odds_data,
+    methods.odds_rows,
+    methods.assumption_form,
+    silos.silo_data,
     step.growth_form,
-    step.mixes_data,
+    hourly.mixes_data,
 )
 
 
@@ -164,114 +166,8 @@ def test_a_method_that_cannot_answer(book: Workbook) -> None:
     assert cards["wait"]["about"] == "not by Known people: work comes as jobs"
     book.edit("demand.rule", "wait")
     assert book.stale
-    field = next(f for f in step.assumption_form(book)["fields"] if f["path"] == "demand.method")
+    field = next(f for f in methods.assumption_form(book)["fields"] if f["path"] == "demand.method")
     assert "no closed group" in field["problem"]
-
-
-# ---- hours
-
-
-def test_the_hours_lend_each_other_gpus(hours: Workbook) -> None:
-    # Office: 20 people in each place x 1/2 x 1/2 = 5 GPUs by day there: 03:30-12:30 and 15:00-24:00 UTC. Night: 12 from 18:00.
-    (week,) = week_demand(hours.plan)
-    assert (week.peak_gpus, week.everybody_gpus, week.lent_gpus) == (17, 22, 5)
-    assert dict(week.peaks_gpus) == {"office": 5, "night": 12}
-    assert not week.steady
-    text = said(step.day_data(hours))
-    assert text.startswith(
-        "The peak of the sum is 17 GPUs, Mon 18:00 UTC; everybody at work at the same time would be 22 GPUs:"
-    )
-    assert text.endswith("lend each other 5 GPUs.")
-
-
-def test_the_clock_of_a_place(hours: Workbook) -> None:
-    assert [o["value"] for o in step.day_head(hours)["selects"][0]["options"]] == [
-        "UTC",
-        "Bangalore",
-        "UTC-6",
-    ]
-    hours.look("clock", "Bangalore")
-    assert "Mon 23:30 Bangalore" in said(step.day_data(hours))
-    assert step.day_rows(hours)["place"] == "Bangalore"
-    hours.edit("groups.office.sites", "Austin")
-    assert step.day_head(hours)["selects"][0]["value"] == "UTC"  # nobody is in Bangalore any more
-
-
-def test_hours_of_a_day_are_means_on_the_clock_of_a_place(hours: Workbook) -> None:
-    (week,) = week_demand(hours.plan)
-    utc, local = hour_demand(week, (2, 5)), hour_demand(week, (2, 5), place="Bangalore")
-    assert [found.group for found in utc] == ["office", "night"]
-    # 03:30 UTC is the middle of an hour there, and 09:00 in Bangalore
-    assert utc[0].gpus[0][2:5] == (0, 2.5, 5)
-    assert local[0].gpus[0][8:10] == (0, 5)
-    assert sum(utc[0].gpus[1]) == 0  # Saturday
-    assert sum(utc[1].gpus[1]) == 12 * 9
-    assert local_quarters(week, [4 * 3 + 2], "Bangalore") == (4 * 9,)
-    assert local_quarters(week, [0], "UTC-6") == (672 - 24,)
-
-
-def test_small_groups_are_put_together(catalog: Catalog) -> None:
-    groups = [{"id": f"g{n}", "name": f"Group {n}", "people": n} for n in range(1, 13)]
-    book = Workbook(catalog, from_dict({"groups": groups}))
-    (week,) = week_demand(book.plan)
-    found = hour_demand(week, (0,))
-    assert [f.group for f in found] == [f"g{n}" for n in range(6, 13)] + [""]
-    assert np.sum([f.gpus for f in found]) == 24 * 78
-    assert rows_of(step.day_data(book)["tables"][0])[-1] == ["other groups", "5 groups"]
-    assert step.day_rows(book)["groups"][-1][0] == "\u00b7 other groups"
-
-
-def test_the_bars_of_the_chart_add_up(hours: Workbook) -> None:
-    data = step.day_rows(hours)
-    (week,) = week_demand(hours.plan)
-    wednesday = sum(
-        (row["high"] - row["low"]) * (row["end"] - row["x"]) for row in data["rows"] if row["x"] < 24
-    )
-    assert wednesday == pytest.approx(sum(float(g[192:288].mean()) * 24 for g in week.gpus.values()))
-    assert all(
-        float(row["gpus"]) == pytest.approx(row["high"] - row["low"], abs=0.006) for row in data["rows"]
-    )
-    for hour in (*range(24), *range(26, 50)):
-        stacked = [row for row in data["rows"] if row["x"] <= hour < row["end"]]
-        assert [row["low"] for row in stacked] == [0, *(row["high"] for row in stacked[:-1])]
-        assert [row["group"][0] for row in stacked] == ["D", "N"]
-    first = data["rows"][0]
-    assert (first["x"], first["end"], first["clock"]) == (0, 3, "Wed 00:00-03:00"), (
-        "nobody in India before 03:30 UTC"
-    )
-    assert {mark["letter"] for mark in data["letters"]} == {group.letter for group in hours.plan.groups}
-    for mark in data["letters"]:
-        (bar,) = [
-            row
-            for row in data["rows"]
-            if row["x"] < mark["x"] < row["end"] and row["low"] < mark["y"] < row["high"]
-        ]
-        assert bar["group"].startswith(mark["letter"])
-    assert data["days"] == ["Wednesday", "Saturday"]
-    assert [line["words"] for line in data["lines"]] == ["everybody at once: 22", "planned: 17"]
-    hours.edit("demand.stated_gpus", "21")
-    lines = step.day_rows(hours)["lines"]
-    assert [(line["gpus"], line["below"]) for line in lines] == [(22, False), (21, True)]
-
-
-def test_groups_that_work_around_the_clock_are_asked_for_hours(book: Workbook) -> None:
-    data = step.day_data(book)
-    assert "around the clock" in said(data)
-    (link,) = [part for part in data["text"][0] if part.get("visit")]
-    assert link["visit"] == "groups.researchers.sites"
-    assert step_of(link["visit"]) == "demand"
-    assert len(step.day_rows(book)["lines"]) == 1  # planned, and everybody at once
-
-
-def test_the_other_half_of_the_year_is_said_where_it_differs(catalog: Catalog) -> None:
-    groups = [
-        {"id": "a", "people": 4, "sites": "Austin", "hours": "09:00-17:00"},
-        {"id": "b", "people": 3, "hours": "08:00-15:00"},
-    ]
-    text = said(step.day_data(Workbook(catalog, from_dict({"groups": groups}))))
-    # Austin is 6 hours behind in January and 5 in July: the day overlaps with the other one from 15:00, or from 14:00.
-    assert "7 GPUs, Mon 14:00 UTC in July" in text
-    assert "With the clocks of January it is 4 GPUs, Mon 15:00 UTC." in text
 
 
 # ---- people
@@ -320,84 +216,19 @@ def test_what_is_typed_in_the_grid_is_read(hours: Workbook) -> None:
     assert "Atlantis" in hours.problem_of("groups.night.sites")
 
 
-# ---- methods
-
-
-def test_methods_stand_beside_each_other(book: Workbook) -> None:
-    book.edit("demand.rule", "wait")
-    book.edit("demand.stated_gpus", "")
-    data = step.odds_data(book)
-    rows = rows_of(data["tables"][0])
-    assert [row[0] for row in rows] == ["Known people", "Independent arrivals", "Bursts"]
-    assert [cell.get("note") for cell in (row[0] for row in data["tables"][0]["rows"])] == [
-        "binomial",
-        "Erlang C, scaled for sizes",
-        "Erlang C, Hayward",
-    ]
-    assert int(rows[0][1]) == 31 < int(rows[1][1]) < int(rows[2][1])
-    closed, _, bursty = data["tables"][0]["rows"]
-    assert (closed[0]["tag"], closed[1]["key"]) == ("planned with", "pools.vgpu.gpus_for_target")
-    low, high = (int(text) for text in bursty[1]["note"].split(" to "))
-    assert low <= int(bursty[1]["text"]) <= high
-    assert said(data, "after").startswith("Known people: 31 GPUs. The people are known")
-    keys = [part["key"] for part in data["text"][0] if part.get("key")]
-    assert keys == ["pools.vgpu.busy_gpus", "totals.waiting", "totals.waiting_after_failure"]
-    assert set(keys) <= set(book.plan.lines)
-
-
-def test_without_a_target_the_methods_are_a_question(book: Workbook) -> None:
-    data = step.odds_data(book)
-    assert said(data).startswith(
-        "What if it were enough that at most 5 % of the requests of each group have to wait?"
-    )
-    assert not any("tag" in row[0] for row in data["tables"][0]["rows"])
-
-
-def test_jobs_are_believed_to_come_in_bursts(book: Workbook) -> None:
-    book.edit("groups.hpc.jobs_per_day", "20")
-    data = step.odds_data(book)
-    assert rows_of(data["tables"][0])[0][1:] == ["\u2013", "\u2013"]
-    assert "Work comes as jobs" in said(data, "after")
-    assert "audit" in said(data, "after")
-
-
-def test_what_is_assumed_about_bursts_is_shown_and_can_be_stated(book: Workbook) -> None:
-    form = step.assumption_form(book)
-    empties = [float(field["empty"].removesuffix(" (assumed)")) for field in form["fields"][1:4]]
-    value, low, high = empties
-    assert low <= value <= high
-    assert form["hint"] == "by the inputs, peakedness of public traces"
-    book.edit("demand.peakedness", "9")
-    assert step.assumption_form(book)["hint"] == "by the inputs, peakedness stated"
-    assert book.plan.scenario.demand.peakedness == 9
-
-
-def test_each_pool_of_hosts_has_its_methods(catalog: Catalog) -> None:
-    groups = [
-        {"id": "a", "people": 8, "active_share": 0.5, "access": "passthrough"},
-        {"id": "b", "people": 40, "active_share": 0.5, "gpus_each": 0.5, "access": "vgpu"},
-    ]
-    book = Workbook(catalog, from_dict({"groups": groups}))
-    pools = {pool.id: pool for pool in book.plan.pools}
-    assert len(pools) == 2
-    (select,) = step.odds_head(book)["selects"]
-    assert [option["value"] for option in select["options"]] == list(pools)
-    seen = set()
-    for pool in pools.values():
-        book.look("pool", pool.id)
-        assert step.odds_rows(book)["installed"] == 4 * pool.hosts_for_demand
-        seen.add(str(step.odds_data(book)["tables"]))
-    assert len(seen) == 2
-    book.look("pool", "no such pool")
-    assert step.odds_rows(book)["installed"] == 4 * book.plan.pools[0].hosts_for_demand
-
-
 def test_curves_are_worked_out_once_for_a_plan(book: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    for name in ("silos", "purchase_plan", "chance_curve", "methods", "rule_answers"):
-        work = getattr(step, name)
+    asked = {
+        "silos": silos,
+        "purchase_plan": step,
+        "chance_curve": methods,
+        "methods": methods,
+        "rule_answers": step,
+    }
+    for name, module in asked.items():
+        work = getattr(module, name)
         monkeypatch.setattr(
-            step, name, lambda *a, name=name, work=work, **k: (calls.append(name), work(*a, **k))[1]
+            module, name, lambda *a, name=name, work=work, **k: (calls.append(name), work(*a, **k))[1]
         )
     book.edit("groups.hpc.growth", "10 %")
     for _ in range(2):
@@ -405,52 +236,21 @@ def test_curves_are_worked_out_once_for_a_plan(book: Workbook, monkeypatch: pyte
             part(book)
     assert sorted(calls) == ["chance_curve", "methods", "purchase_plan", "rule_answers", "silos"]
     book.edit("groups.hpc.people", "3")
-    step.silo_data(book)
+    silos.silo_data(book)
     assert calls.count("silos") == 2
 
 
-# ---- silos, growth, the week
-
-
-def test_silos_against_the_pool(book: Workbook) -> None:
-    data = step.silo_data(book)
-    rows = {row[0]: row[1:] for row in rows_of(data["tables"][0])}
-    assert rows["High-performance researchers"] == ["12", "4", "16", "75 %"]
-    assert rows["All silos"] == ["", "13", "52", "54 %"]
-    assert rows["Pooled"] == ["28", "8", "32", "88 %"]
-    assert rows["Saved by sharing"] == ["", "5", "20", ""]
-    assert said(data) == (
-        "Alone the groups would need 52 GPUs in 13 hosts, held 54 % of the time; together 32 in 8, held 88 %."
-    )
-    assert "25 to 30 %" in data["notes"][0]["text"]
-    assert data["notes"][0]["cite"]
-    assert "The stated total is left aside. The cost step has them in money." in data["tables"][0]["more"]
-
-
-def test_a_pool_that_saves_nothing_is_not_praised(catalog: Catalog) -> None:
-    groups = [
-        {"id": "a", "name": "A", "people": 4, "access": "passthrough"},
-        {"id": "b", "name": "B", "people": 4, "access": "vgpu"},
-    ]
-    book = Workbook(catalog, from_dict({"groups": groups}))
-    saved = step.silo_data(book)["tables"][0]["rows"][-1]
-    assert [c["text"] for c in saved] == ["Saved by sharing", "", "0", "0", ""]
-    assert saved[0]["tone"] == ""
-
-
-def test_one_group_has_no_silos(catalog: Catalog) -> None:
-    book = Workbook(catalog, from_dict({"groups": [{"id": "a", "people": 4}]}))
-    assert "With two groups or more" in said(step.silo_data(book))
+# ---- growth
 
 
 def test_what_takes_long_for_many_groups_waits_until_it_is_asked_for(catalog: Catalog) -> None:
-    groups = [{"id": f"g{n}", "people": 2, "growth": 0.2} for n in range(step.AT_ONCE + 1)]
+    groups = [{"id": f"g{n}", "people": 2, "growth": 0.2} for n in range(AT_ONCE + 1)]
     book = Workbook(catalog, from_dict({"groups": groups}))
-    assert step.silo_data(book)["button"] == {"key": "silos", "text": "Plan each of the 11 groups alone"}
+    assert silos.silo_data(book)["button"] == {"key": "silos", "text": "Plan each of the 11 groups alone"}
     assert step.growth_form(book)["button"]["key"] == "growth"
     book.fold("silos", True)
     book.fold("growth", True)
-    assert len(step.silo_data(book)["tables"][0]["rows"]) == 11 + 3
+    assert len(silos.silo_data(book)["tables"][0]["rows"]) == 11 + 3
     assert len(step.growth_form(book)["tables"][0]["rows"]) == 4
 
 
@@ -477,24 +277,6 @@ def test_growth_that_no_design_can_hold_is_said(hours: Workbook) -> None:
     (table,) = step.growth_form(hours)["tables"]
     assert len(table["rows"]) == 1
     assert "From year 1 on a group is larger than one design holds." in table["more"]
-
-
-def test_the_mixes_of_a_week(catalog: Catalog) -> None:
-    spans = {"a": (8, "08:00-16:00"), "b": (6, "12:00-20:00"), "c": (6, "02:00-06:00")}
-    groups = [{"id": g, "people": n, "hours": span, "days": "weekdays"} for g, (n, span) in spans.items()]
-    book = Workbook(catalog, from_dict({"groups": groups, "demand": {"rule": "hours"}}))
-    (table,) = step.mixes_data(book)["tables"]
-    assert rows_of(table) == [
-        ["Mon-Fri 12:00-16:00", "14", "14", "4"],
-        ["Mon-Fri 02:00-06:00", "6", "6", "2"],
-    ]
-    assert [row[0].get("tag") for row in table["rows"]] == ["sized for this", None]
-    book.edit("groups.c.sites", "UTC-6")
-    book.look("clock", "UTC-6")
-    shown = rows_of(step.mixes_data(book)["tables"][0])  # c is now at work from 08:00 to 12:00 UTC, with a
-    assert [row[0] for row in shown] == ["Mon-Fri 02:00-06:00", "Mon-Fri 06:00-10:00"]
-    book.edit("demand.rule", "sum")
-    assert step.mixes_data(book) == {"shown": False}
 
 
 # ---- words

@@ -18,6 +18,7 @@ from gpuplan.analysis.explore import explore
 from gpuplan.app.background import Exploring
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore as step
+from gpuplan.app.steps import what_wins
 from gpuplan.catalog import Catalog
 from gpuplan.report.charts.explore import LOOKS, frontier_chart
 from gpuplan.report.charts.look import DARK, LIGHT
@@ -33,7 +34,7 @@ PARTS = (
     step.frontier_head,
     step.frontier_rows,
     step.frontier_table,
-    step.to_win_data,
+    what_wins.to_win_data,
 )
 
 
@@ -91,7 +92,7 @@ def test_before_it_is_explored_only_the_button_is_shown(catalog: Catalog) -> Non
     assert [b["text"] for b in data["buttons"]] == ["Explore designs"]
     assert not data["buttons"][0]["off"]
     assert not step.frontier_head(book)["shown"]
-    assert not step.to_win_data(book)["shown"]
+    assert not what_wins.to_win_data(book)["shown"]
     (button,) = step.explore_data(Workbook(catalog, from_dict({})))["buttons"]
     assert (button["text"], button["event"], button["rest"]) == ("Add a group", "visit", {"path": "groups"})
     book.edit("cost.years", "soon")
@@ -185,21 +186,3 @@ def test_the_frontier_is_a_chart_and_a_table(book: Workbook, found: dict[str, An
     book.fold("explore-frontier", True)
     rows = step.frontier_table(book)["tables"][0]["rows"]
     assert [row[0]["text"] for row in rows] == [o["label"] for o in found["frontier"]]
-
-
-def test_what_would_make_another_design_win_is_asked_in_its_row(
-    book: Workbook, found: dict[str, Any]
-) -> None:
-    assert "tables" not in step.to_win_data(book)
-    other = found["asked"]["label"]
-    act = next(a for a in ranking(book)[other][-1]["acts"] if a["event"] == "look")
-    book.look(act["rest"]["what"], act["rest"]["value"])
-    data = step.to_win_data(book)
-    assert data["selects"][0]["value"] == other
-    rows = data["tables"][0]["rows"]
-    possible = [row[3]["mark"]["text"] for row in rows]
-    assert possible == sorted(possible, key=["yes", "unlikely", "no"].index)
-    assert all(row[4]["text"] and "(now" not in row[4]["text"] for row in rows)  # no choice by its code
-    assert next(row for row in rows if row[0]["text"] == "Years to look at")[1]["text"] == "5 years"
-    book.look("other", "no such design")
-    assert step.to_win_data(book)["selects"][0]["value"] == ""

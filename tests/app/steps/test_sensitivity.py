@@ -21,6 +21,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.report.charts.explore import tornado_chart
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.report.explore_report import sensitivity_dict
+from gpuplan.report.tables.sensitivity import input_words
 from gpuplan.scenario import from_dict
 
 PARTS = (
@@ -119,24 +120,10 @@ def test_thresholds_name_the_values_at_which_hosts_change(book: Workbook, found:
     assert [row[0]["text"] for row in rows] == [t["label"] for t in changing]
     for row, each in zip(rows, changing, strict=True):
         if each["above"] is not None:
-            assert row[4]["text"] == step.words(each["above"], each["path"], each["unit"])
+            assert row[4]["text"] == input_words(each, each["above"])
             assert row[5]["text"] == str(each["hosts_above"])
     book.fold("thresholds", False)
     assert step.thresholds_data(book)["tables"] == []
-
-
-@pytest.mark.parametrize(
-    ("value", "path", "unit", "words"),
-    [
-        (0.35, "groups.a.active_share", "1", "35 %"),
-        (28, "demand.stated_gpus", "GPU", "28 GPUs"),
-        (19584.8, "prices.servers/x", "USD", "19\u202f585"),
-        (1.54, "cost.pue", "1", "1.54"),
-        (None, "cost.pue", "1", "\u2013"),
-    ],
-)
-def test_values_in_words(value: float | None, path: str, unit: str, words: str) -> None:
-    assert step.words(value, path, unit) == words
 
 
 def test_the_range_of_a_price_that_is_sold_is_not_in_the_customer_view(catalog: Catalog) -> None:

@@ -13,7 +13,7 @@ import altair as alt
 
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.network import scaling_head, scaling_rows
+from gpuplan.app.steps.training import scaling_head, scaling_rows
 from gpuplan.catalog import Catalog
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.report.charts.network import CHOSEN, THICK, scaling_chart

@@ -6,7 +6,7 @@ from gpuplan import Plan
 from gpuplan.analysis import demand as worked_out
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import silos
-from gpuplan.analysis.simulation import simulate_pool
+from gpuplan.analysis.simulation import simulate_pool, simulation_dict
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import demand
 
@@ -33,5 +33,6 @@ def test_years_simulations_and_the_week(example: Plan) -> None:
     years = purchase_plan(example)
     assert [row["hosts_bought"] for row in records(demand.growth(years))] == [y.hosts_bought for y in years]
     seen = simulate_pool(example, example.pools[0].id)
-    assert records(demand.simulated(example, seen))[-1]["requests"] == seen.simulated.overall.requests
+    told = records(demand.simulated(example, simulation_dict(seen)))
+    assert told[-1]["requests"] == seen.simulated.overall.requests
     assert len(demand.week(example).rows) == sum(len(pool.needed) for pool in example.hours)

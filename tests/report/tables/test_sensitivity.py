@@ -18,6 +18,7 @@ from gpuplan.report.tables import sensitivity
         ("cost.hardware_discount", 0.125, "1", "12.5 %"),
         ("prices.gpus/v100-pcie-32gb", 4000, "currency", "4\u202f000"),
         ("ranges.cost.pue", (1.1, 1.3), "1", "1.1 to 1.3"),
+        ("ranges.groups.developers.active_share", (0.2, 0.6), "1", "20 % to 60 %"),
         ("power.peak", 12_400.0, "W", "12.4 kW"),
         ("hosts", 8, "host", "8 hosts"),
         ("network.transport", "", "", "-"),

@@ -1,0 +1,67 @@
+"""Groups added, copied and moved: a scenario becomes another one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpuplan.catalog import Catalog, Row
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario, parse_value
+
+PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency")
+"""What a use case says of a group."""
+
+
+def presets(catalog: Catalog) -> dict[str, Row]:
+    """The use cases of the catalog by their id."""
+    return {row.id: row for row in catalog.rows("use_cases")}
+
+
+def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
+    """One group more, with the GPU configuration of a use case."""
+    preset = presets(catalog)[use_case]
+    name = str(preset["name"])
+    group = Group(id=scenario.new_group_id(name), name=name, use_case=use_case)
+    scenario = configured(scenario.with_groups((*scenario.groups, group)), catalog, group.id, use_case)
+    return scenario.with_origin(f"groups.{group.id}", _origin(preset))
+
+
+def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) -> Scenario:
+    """A group with the GPU configuration of a use case."""
+    preset = presets(catalog)[use_case]
+    for name in PRESET:
+        path = f"groups.{group}.{name}"
+        value = parse_value(GROUP_FIELD_BY_NAME[name], preset[name], path)
+        scenario = scenario.with_value(path, value).with_origin(path, _origin(preset))
+    return scenario
+
+
+def copied(scenario: Scenario, group: str) -> Scenario:
+    """A copy of a group below it; what is assumed of a group is assumed of its copy."""
+    groups = list(scenario.groups)
+    at = _index(scenario, group)
+    name = f"{groups[at].name[:53]} (copy)"
+    copy = replace(groups[at], id=scenario.new_group_id(name), name=name)
+    groups.insert(at + 1, copy)
+    old, new = f"groups.{group}", f"groups.{copy.id}"
+    found = scenario.with_groups(groups)
+    for path, origin in sorted(scenario.origins, key=lambda known: known[0]):
+        if path == old or path.startswith(old + "."):
+            found = found.with_origin(new + path.removeprefix(old), origin)
+    return found
+
+
+def moved(scenario: Scenario, group: str, by: int) -> Scenario:
+    """A group further up (-1) or down (+1) in the table."""
+    groups = list(scenario.groups)
+    at = _index(scenario, group)
+    to = min(max(at + by, 0), len(groups) - 1)
+    groups.insert(to, groups.pop(at))
+    return scenario.with_groups(groups)
+
+
+def _index(scenario: Scenario, group: str) -> int:
+    return next(at for at, each in enumerate(scenario.groups) if each.id == group)
+
+
+def _origin(preset: Row) -> Origin:
+    return Origin("assumed", preset.sources[0], preset.locator, "preset, not yet confirmed")

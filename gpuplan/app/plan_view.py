@@ -1,0 +1,137 @@
+"""The plan on the screen and how it is looked at: hosts that are down, details that are open. None of it changes a design.
+
+Views watch ``revision``: it counts every change that may be seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from traitlets import HasTraits, Int
+
+from gpuplan.models.availability.failover import Loss, Outcome
+from gpuplan.plan import Plan, fail_hosts, worst_failures
+
+T = TypeVar("T")
+
+
+class PlanView(HasTraits):
+    """A plan on the screen, what is worked out of it when it is first asked for, and what of it is looked at."""
+
+    revision = Int(0)
+
+    def __init__(self, plan: Plan) -> None:
+        super().__init__()
+        self.plan = plan
+        self._worked: dict[str, Any] = {}
+        self.failed: dict[str, tuple[int, ...]] = {}
+        """Failed hosts by pool, in the order of the clicks."""
+        self.maintenance: dict[str, tuple[int, ...]] = {}
+        """Hosts in maintenance by pool; none of them is a failed one."""
+        self.click = "fail"
+        """What a click on a host does: ``fail`` or ``maintain``."""
+        self.opened: frozenset[str] = frozenset()
+        """Details that are open, of those that are worked out only then."""
+        self.looked: dict[str, str] = {}
+        """What is chosen to look at, such as the clock of a chart; it changes no plan."""
+
+    def show(self, plan: Plan) -> None:
+        """Put another plan on the screen."""
+        self.plan, self._worked = plan, {}
+
+    def toggle_host(self, pool: str, host: int) -> None:
+        """Fail a host of a pool, or put it in maintenance, as a click does now; or bring it back."""
+        if host not in range(1, {p.id: p.hosts for p in self.plan.pools}.get(pool, 0) + 1):
+            return  # a click on a picture that has changed since
+        failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
+        down = failed if self.click == "fail" else maintenance
+        added = () if host in down else (host,)
+        failed, maintenance = (tuple(h for h in hosts if h != host) for hosts in (failed, maintenance))
+        if self.click == "fail":
+            failed += added
+        else:
+            maintenance += added
+        self.put_down(pool, failed, maintenance)
+
+    def fail_worst(self, pool: str, lost: int) -> None:
+        """Fail the host of a pool whose loss is the worst, or with ``lost=2`` the worst pair.
+
+        Hosts in maintenance stay in it, and the worst failure beside them is taken; all others run.
+        """
+        maintenance = self.maintenance.get(pool, ())
+        hosts = {p.id: p.hosts for p in self.plan.pools}.get(pool, 0)
+        if lost in (1, 2) and hosts - len(maintenance) >= lost:
+            worst = self.worst(pool, lost, maintenance)[0]
+            self.put_down(pool, tuple(index + 1 for index in worst.hosts), maintenance)
+
+    def bring_back(self, pool: str, host: int) -> None:
+        """Bring one host of a pool back, whatever it is down for."""
+        failed, maintenance = (
+            tuple(h for h in down.get(pool, ()) if h != host) for down in (self.failed, self.maintenance)
+        )
+        self.put_down(pool, failed, maintenance)
+
+    def restore_hosts(self) -> None:
+        """Bring all hosts back."""
+        self.failed = self.maintenance = {}
+        self._changed()
+
+    def outcome(self, pool: str) -> Outcome | None:
+        """What the hosts that are down do to a pool; None if all of them run."""
+        failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
+        if not failed and not maintenance:
+            return None
+        key = f"outcome of {pool}: {sorted(failed)}, {sorted(maintenance)}"
+        return self.once(key, lambda: fail_hosts(self.plan, pool, failed, maintenance))
+
+    def worst(self, pool: str, lost: int, maintenance: Sequence[int] = ()) -> tuple[Loss, ...]:
+        """The worst losses of so many hosts of a pool beside those in maintenance, the worst first."""
+        down = sorted(maintenance)
+        key = f"worst {lost} of {pool} beside {down}"
+        return self.once(key, lambda: worst_failures(self.plan, pool, lost, down))
+
+    def once(self, key: str, work: Callable[[], T]) -> T:
+        """What ``work`` gives for the plan on the screen, worked out when it is first asked for."""
+        if key not in self._worked:
+            self._worked[key] = work()
+        found: T = self._worked[key]
+        return found
+
+    def set_click(self, what: str) -> None:
+        """Choose what a click on a host does: ``fail`` or ``maintain``."""
+        if what in ("fail", "maintain"):
+            self.click = what
+            self._changed()
+
+    def fold(self, key: str, opened: bool) -> None:
+        """Open or close details."""
+        self.opened = self.opened | {key} if opened else self.opened - {key}
+        self._changed()
+
+    def look(self, what: str, value: str) -> None:
+        """Choose what to look at, such as the clock of a chart."""
+        self.looked = self.looked | {what: value}
+        self._changed()
+
+    def put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
+        """Fail some hosts of a pool and put others in maintenance; all others run."""
+        self.failed = self.failed | {pool: failed}
+        self.maintenance = self.maintenance | {pool: maintenance}
+        self._changed()
+
+    def forget_lost_hosts(self) -> None:
+        """Keep down only hosts that the plan on the screen has."""
+        self.failed, self.maintenance = self._still_there(self.failed), self._still_there(self.maintenance)
+
+    def _still_there(self, down: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """Of the hosts that are down, those that the plan on the screen has."""
+        hosts = {p.id: p.hosts for p in self.plan.pools}
+        return {
+            pool: tuple(h for h in numbers if h <= hosts[pool])
+            for pool, numbers in down.items()
+            if pool in hosts
+        }
+
+    def _changed(self) -> None:
+        self.revision += 1

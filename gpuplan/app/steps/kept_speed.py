@@ -1,0 +1,86 @@
+"""How much of its speed a GPU keeps over the network: as a bar with its range, a verdict with a sign, and how well it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gpuplan.app.cards import source_titles
+from gpuplan.app.state import Workbook
+from gpuplan.catalog import Catalog
+from gpuplan.plan.remote_gpus import RemoteUse
+from gpuplan.plan.training import TrainingUse
+from gpuplan.report.table import Cell, Column, Table
+from gpuplan.wording import VERDICTS
+
+MARKS = {
+    "good": {"sign": "\u2713", "text": VERDICTS["good"], "tone": "good"},
+    "fair": {"sign": "!", "text": VERDICTS["fair"], "tone": "warn"},
+    "bad": {"sign": "\u2715", "text": VERDICTS["bad"], "tone": "bad"},
+}
+"""A sign and a word beside each colour."""
+
+CHANGES = Column("changes", "What would change it")
+
+
+def changes(uses: Sequence[RemoteUse | TrainingUse]) -> list[Cell]:
+    """What would let each keep more of its speed."""
+    return [Cell("; ".join(use.changes) or "\u2013", tone="help") for use in uses]
+
+
+def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
+    """Kinds of work that the catalog knows, or those of one phase, with their names."""
+    rows = catalog.rows("network_workloads")
+    return [(row.id, str(row["name"])) for row in rows if phase in ("", row["phase"])]
+
+
+def share(value: float) -> str:
+    """A share in whole per cent; never 100 for what is not all of it."""
+    return "99 %" if 0.995 <= value < 1 else f"{value:.0%}".replace("%", " %")
+
+
+def share_ends(low: float, high: float) -> str:
+    """The range of a share."""
+    return f"{share(low).removesuffix(' %')}\u2013{share(high)}"
+
+
+def bar(catalog: Catalog, low: float, typical: float, high: float) -> dict[str, Any]:
+    """A share with its range as a bar; the marks are where work counts as slower and as carried."""
+    planning = catalog.assumptions["network-planning"]
+    return {
+        "low": low,
+        "typical": typical,
+        "high": high,
+        "marks": [float(planning.fact(name).value) for name in ("fair_share", "good_share")],
+        "text": share_ends(low, high),
+        "words": f"{share(typical)}, between {share(low)} and {share(high)}",
+    }
+
+
+def with_bars(workbook: Workbook, table: Table, column: str) -> Table:
+    """A table with the shares of a column as bars."""
+    return table.dressed(
+        column,
+        lambda _, cell: (
+            {}
+            if cell.value is None
+            else {
+                "text": share(cell.value),
+                "range": bar(workbook.catalog, cell.low or 0.0, cell.value, cell.high or 1.0),
+            }
+        ),
+    )
+
+
+def with_signs(table: Table, column: str) -> Table:
+    """A table with a sign beside each verdict of a column."""
+    return table.dressed(
+        column, lambda _, cell: {"text": "", "mark": MARKS[cell.value]} if cell.value in MARKS else {}
+    )
+
+
+def with_sources(
+    workbook: Workbook, table: Table, sources: Sequence[Sequence[str]], column: str = "basis"
+) -> Table:
+    """A table whose badges name their sources on hovering."""
+    return table.dressed(column, lambda n, _: {"title": source_titles(workbook, sources[n])})

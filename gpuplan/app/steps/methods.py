@@ -1,0 +1,197 @@
+"""How many GPUs are enough by what is assumed about arrivals: the methods beside each other, and the inputs of the assumption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gpuplan.analysis.demand import RISKS, Methods, chance_curve, methods, pool_mixes
+from gpuplan.app.cards import select, tried
+from gpuplan.app.header import field_data
+from gpuplan.app.state import Workbook
+from gpuplan.plan.sizing_rule import burst_fact
+from gpuplan.report import amount, number, percent
+from gpuplan.report.charts import demand as charts
+from gpuplan.report.table import Cell, Table, screen
+from gpuplan.report.tables import demand as tables
+from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, target_words
+
+ASSIGNMENTS = [("pack", "together, on the fullest host"), ("spread", "apart, on the emptiest host")]
+
+
+def _pools(workbook: Workbook) -> dict[str, str]:
+    """Pools of hosts whose groups want something, with their names."""
+    mixes = workbook.once("demand: mixes", lambda: pool_mixes(workbook.plan))
+    return {
+        pool.id: pool.name
+        for pool in workbook.plan.pools
+        if any(ask.load for mix in mixes.get(pool.id, ()) for ask in mix.asks)
+    }
+
+
+def _pool(workbook: Workbook) -> str:
+    """The pool that is chosen, if it is still there, else the first; empty if there is none."""
+    pools, chosen = _pools(workbook), workbook.looked.get("pool", "")
+    return chosen if chosen in pools else next(iter(pools), "")
+
+
+def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
+    pool = _pool(workbook)
+    return (
+        tried(workbook, f"demand: methods {pool}", lambda: methods(workbook.plan, pool))
+        if pool
+        else (None, "")
+    )
+
+
+def odds_head(workbook: Workbook) -> dict[str, Any]:
+    """Heading of the methods, and for which hosts they are shown."""
+    pools = _pools(workbook)
+    return {
+        "shown": bool(pools),
+        "title": "How many are enough",
+        "hint": "how often so many are too few in the busiest hours, by what is assumed about arrivals",
+        "selects": [select("pool", "Hosts", _pool(workbook), pools)] if len(pools) > 1 else [],
+        "stale": workbook.stale,
+    }
+
+
+def odds_data(workbook: Workbook) -> dict[str, Any]:
+    """The methods beside each other, and which to believe."""
+    pools = _pools(workbook)
+    known, problem = _methods(workbook)
+    data: dict[str, Any] = {
+        "shown": bool(pools),
+        "text": [[{"text": problem}]] if problem else [],
+        "tables": [],
+        "stale": workbook.stale,
+    }
+    if known is None:
+        return data
+    bursts = burst_fact(workbook.catalog)
+    name = METHOD_NAMES[known.believe]
+    lead = next((a for a in known.answers if a.method == known.believe), None)
+    data["text"] = [_studied(workbook, known)]
+    data["tables"] = [screen(_methods_table(workbook, known))]
+    believed = f"{name}: {amount(lead.gpus, 'GPU')}. " if lead and lead.gpus is not None else ""
+    data["after"] = [
+        [
+            {"text": believed, "strong": "yes"},
+            {
+                "text": believe_words(
+                    known.believe,
+                    float(bursts.low or 1),
+                    float(bursts.high or bursts.value),
+                    workbook.plan.scenario.demand.peakedness is not None,
+                )
+                + " The formulas see one pool of GPUs without the bounds of hosts; the simulation below sees them."
+            },
+        ]
+    ]
+    return data
+
+
+def _studied(workbook: Workbook, known: Methods) -> list[dict[str, str]]:
+    """What is asked of the methods, and the chance of waiting as the plan has it."""
+    asked, lines = workbook.plan.scenario.demand, workbook.plan.lines
+    target = known.target
+    words = target_words(target.rule, target.chance, asked.wait_min, target.each)
+    load_key = f"pools.{known.pool}.busy_gpus"
+    lead = f"Target: {words}. " if asked.rule in RISKS else f"What if it were enough that {words}? "
+    said = [
+        {"text": lead + "The busiest hours want "},
+        {
+            "text": amount(charts.mean_gpus(known.load_gpus), "GPU"),
+            "key": load_key if load_key in lines else "",
+        },
+        {"text": " on average."},
+    ]
+    if "totals.waiting" in lines:
+        said += [
+            {"text": " Chance of waiting with the hosts planned: "},
+            {"text": percent(lines["totals.waiting"].value / 100), "key": "totals.waiting"},
+            {"text": ", after a failure "},
+            {
+                "text": percent(lines["totals.waiting_after_failure"].value / 100),
+                "key": "totals.waiting_after_failure",
+            },
+            {"text": "."},
+        ]
+    return said
+
+
+def _methods_table(workbook: Workbook, known: Methods) -> Table:
+    """The methods with their formulas, and their ranges below the numbers."""
+    lines, key = workbook.plan.lines, f"pools.{known.pool}.gpus_for_target"
+    planned = workbook.plan.scenario.demand.rule in RISKS
+
+    def name(at: int, _: Cell) -> dict[str, Any]:
+        answer = known.answers[at]
+        why = "work comes as jobs: how many there can be is not known"
+        note = why if answer.gpus is None else FORMULA_NAMES[answer.method, known.target.rule]
+        tag = {"tag": "planned with"} if answer.chosen and planned else {}
+        return {"text": METHOD_NAMES[answer.method], "note": note, **tag}
+
+    def gpus(at: int, cell: Cell) -> dict[str, Any]:
+        traced = known.answers[at].chosen and key in lines and lines[key].value == cell.value
+        return _range_below(cell, number) | ({"key": key} if traced else {})
+
+    table = tables.methods(known).without("formula").dressed("method", name).dressed("gpus", gpus)
+    return table.dressed("chance", lambda _, cell: _range_below(cell, percent))
+
+
+def _range_below(cell: Cell, words: Callable[[float], str]) -> dict[str, Any]:
+    """A number with its range below it."""
+    if cell.low is None or cell.high is None:
+        return {}
+    return {"text": words(cell.value), "note": f"{words(cell.low)} to {words(cell.high)}"}
+
+
+def assumption_form(workbook: Workbook) -> dict[str, Any]:
+    """The assumption about arrivals, and how bursty demand is."""
+    options = [("auto", "by the inputs"), *METHOD_NAMES.items()]
+    known, _ = _methods(workbook)
+    bursty = next((a.peakedness for a in known.answers if a.peakedness), None) if known else None
+    low, value, high = (f"{number(float(f'{z:.3g}'))} (assumed)" for z in bursty) if bursty else ("", "", "")
+    asked = workbook.scenario.demand
+    stated = sum(z is not None for z in (asked.peakedness, asked.peakedness_low, asked.peakedness_high))
+    said = [dict(options)[asked.method], f"peakedness {'stated' if stated else 'of public traces'}"]
+    return {
+        "title": "Assumptions about arrivals and placement",
+        "fold": True,
+        "shown": bool(workbook.scenario.groups),
+        "hint": ", ".join(said),
+        "fields": [
+            field_data(workbook, "demand.method", options),
+            field_data(workbook, "demand.peakedness", empty=value),
+            field_data(workbook, "demand.peakedness_low", empty=low),
+            field_data(workbook, "demand.peakedness_high", empty=high),
+            field_data(workbook, "platform.assignment", ASSIGNMENTS),
+        ],
+    }
+
+
+def odds_rows(workbook: Workbook) -> dict[str, Any]:
+    """What the chart of chances draws."""
+    pool = _pool(workbook)
+    known, _ = _methods(workbook)
+    if known is None:
+        return {}
+    points, _ = tried(
+        workbook, f"demand: curve {pool}", lambda: chance_curve(workbook.plan, pool, known=known)
+    )
+    if not points:
+        return {}
+    return charts.odds_rows(known, points) | {"simulated": _simulated(workbook, pool, known.target.rule)}
+
+
+def _simulated(workbook: Workbook, pool: str, rule: str) -> list[dict[str, Any]]:
+    """What a simulation of this very design found, for the chart."""
+    simulating = workbook.simulating
+    if simulating.scenario != workbook.plan.scenario or simulating.when != "busiest":
+        return []
+    return [
+        {"gpus": t["gpus"], "chance": t["chance"]["value"], "shown": percent(t["chance"]["value"])}
+        for t in simulating.trials
+        if t["pool"] == pool and t["rule"] == rule
+    ]

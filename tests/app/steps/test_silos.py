@@ -1,0 +1,60 @@
+"""Silos against the pool, and what sharing saves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from gpuplan import load_scenario
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps import silos
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import from_dict
+
+
+@pytest.fixture
+def book(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, load_scenario("enterprise"))
+
+
+def said(data: dict[str, Any], key: str = "text") -> str:
+    return " ".join("".join(part["text"] for part in parts) for parts in data[key])
+
+
+def rows_of(table: dict[str, Any]) -> list[list[str]]:
+    return [[cell["text"] for cell in row] for row in table["rows"]]
+
+
+def test_silos_against_the_pool(book: Workbook) -> None:
+    data = silos.silo_data(book)
+    rows = {row[0]: row[1:] for row in rows_of(data["tables"][0])}
+    assert rows["High-performance researchers"] == ["12", "4", "16", "75 %"]
+    assert rows["All silos"] == ["", "13", "52", "54 %"]
+    assert rows["Pooled"] == ["28", "8", "32", "88 %"]
+    assert rows["Saved by sharing"] == ["", "5", "20", ""]
+    assert said(data) == (
+        "Alone the groups would need 52 GPUs in 13 hosts, held 54 % of the time; together 32 in 8, held 88 %."
+    )
+    assert "25 to 30 %" in data["notes"][0]["text"]
+    assert data["notes"][0]["cite"]
+    assert "The stated total is left aside. The cost step has them in money." in data["tables"][0]["more"]
+
+
+def test_a_pool_that_saves_nothing_is_not_praised(catalog: Catalog) -> None:
+    groups = [
+        {"id": "a", "name": "A", "people": 4, "access": "passthrough"},
+        {"id": "b", "name": "B", "people": 4, "access": "vgpu"},
+    ]
+    book = Workbook(catalog, from_dict({"groups": groups}))
+    saved = silos.silo_data(book)["tables"][0]["rows"][-1]
+    assert [c["text"] for c in saved] == ["Saved by sharing", "", "0", "0", ""]
+    assert saved[0]["tone"] == ""
+
+
+def test_one_group_has_no_silos(catalog: Catalog) -> None:
+    book = Workbook(catalog, from_dict({"groups": [{"id": "a", "people": 4}]}))
+    assert "With two groups or more" in said(silos.silo_data(book))

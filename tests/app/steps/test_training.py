@@ -1,0 +1,104 @@
+"""The training job: its figures, the groups that train so, and the chart of more hosts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from gpuplan import load_scenario
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps import training
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import from_dict
+
+Data = dict[str, Any]
+
+
+def book_of(catalog: Catalog, name: str) -> Workbook:
+    return Workbook(catalog, from_dict({}) if name == "blank" else load_scenario(name))
+
+
+@pytest.fixture
+def starter(catalog: Catalog) -> Workbook:
+    return book_of(catalog, "starter")
+
+
+@pytest.fixture
+def enterprise(catalog: Catalog) -> Workbook:
+    return book_of(catalog, "enterprise")
+
+
+def rows(data: Data) -> dict[str, list[Data]]:
+    """Rows of the first table by the text of their first cell."""
+    return {row[0]["text"]: row for row in data["tables"][0]["rows"]}
+
+
+def figures(data: Data) -> dict[str, Data]:
+    return {figure["label"]: figure for figure in data["figures"]}
+
+
+def test_the_job_is_shown_in_figures(enterprise: Workbook) -> None:
+    shown = figures(training.training_data(enterprise))
+    assert shown["Efficiency on 4 \u00d7 4 GPUs"]["key"] == "network.job.efficiency"
+    assert shown["Time for the epochs"] == {
+        "label": "Time for the epochs",
+        "value": "\u2013",
+        "note": "state epochs",
+        "key": "",
+    }
+    assert "as measured on Tesla V100" in shown["Samples a second"]["note"]
+    enterprise.edit("training.epochs", "90")
+    lines, use = enterprise.plan.lines, enterprise.plan.network.training[-1]
+    assert {figure["key"] for figure in training.training_data(enterprise)["figures"]} <= set(lines)
+    assert (lines["network.job.per_s"].value, lines["network.job.hours"].value) == (use.per_s, use.hours)
+    assert lines["network.job.knee_hosts"].value == use.knee_hosts
+    shown = figures(training.training_data(enterprise))["Time for the epochs"]
+    job = enterprise.plan.network.training[-1]
+    assert job.hours is not None
+    assert shown["value"] == f"{job.hours:.1f} h"
+    assert shown["note"] == "90 epochs of 1\u202f281\u202f167 samples"
+    enterprise.edit("training.workload", "bert-large-squad-8")
+    enterprise.edit("training.epochs", "")
+    data = training.training_data(enterprise)
+    assert figures(data)["Time for the epochs"]["note"] == "state epochs and samples"
+    assert figures(data)["Hosts worth it"]["note"] == "not worth it on one host already"
+    assert data["after"][0][0]["text"] == "What would change it: "
+    enterprise.edit("training.aggregation", "parameter-server")
+    assert "To sum the gradient" not in figures(training.training_data(enterprise))
+
+
+def test_groups_that_train_across_vms_have_a_row(enterprise: Workbook, starter: Workbook) -> None:
+    row = rows(training.groups_data(enterprise))["Distributed machine learning"]
+    assert row[2]["text"] == "4"
+    assert row[3]["key"] == "network.training.distributed.efficiency"
+    assert [row[at]["key"] for at in (4, 5)] == [
+        f"network.training.distributed.{name}" for name in ("per_s", "knee_hosts")
+    ]
+    assert row[5]["text"] == "64+"
+    assert training.groups_data(starter) == {"shown": False}
+
+
+def test_the_chart_shows_the_design_first_and_its_table_the_same(enterprise: Workbook) -> None:
+    data = training.scaling_rows(enterprise)
+    names = [each["name"] for each in training.scaling_head(enterprise)["legend"]]
+    assert names[0] == "100 Gbit/s PVRDMA (this design)"
+    assert names == list(dict.fromkeys(row["name"] for row in data["rows"]))
+    own = [row for row in data["rows"] if row["chosen"]]
+    assert [row["hosts"] for row in own][:4] == [1, 2, 3, 4]
+    assert all(row["low"] <= row["value"] <= row["high"] for row in own)
+    assert training.scaling_table(enterprise)["tables"] == []
+    enterprise.fold("scaling", True)
+    table = training.scaling_table(enterprise)["tables"][0]
+    assert len(table["heads"]) == 2 + len(names)
+    assert len(table["rows"]) == len(own)
+    four = next(row for row in table["rows"] if row[0]["text"] == "4")
+    said = next(row["words"] for row in own if row["hosts"] == 4)
+    assert said.startswith(four[2]["text"].split(" (")[0])
+    enterprise.look("scaling", "speed")
+    assert training.scaling_rows(enterprise)["rows"][0]["value"] > 100
+    enterprise.look("scaling", "colour")
+    assert training.scaling_rows(enterprise)["view"] == "efficiency"

@@ -1,0 +1,121 @@
+"""Groups added, copied, moved and deleted in the workbook."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("traitlets")
+
+from gpuplan import load_scenario
+from gpuplan.app.state import Workbook
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import MAX_GROUPS, STATED, from_dict
+
+
+@pytest.fixture
+def book(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, load_scenario("enterprise"))
+
+
+@pytest.fixture
+def blank(catalog: Catalog) -> Workbook:
+    return Workbook(catalog)
+
+
+def hosts(book: Workbook) -> int:
+    return book.plan.totals.hosts
+
+
+def test_a_use_case_brings_its_configuration_as_an_assumption(book: Workbook) -> None:
+    book.edit("groups.hpc.use_case", "inference")
+    group = next(g for g in book.scenario.groups if g.id == "hpc")
+    assert (group.gpus_each, group.vms_each, group.people) == (0.25, 1, 2)
+    for name in ("gpus_each", "vms_each", "remote_allowed", "low_latency"):
+        assert book.scenario.origin(f"groups.hpc.{name}").basis == "assumed"  # nobody has stated it
+    assert book.scenario.origin("groups.hpc.use_case") == STATED
+    book.undo()
+    assert book.scenario == load_scenario("enterprise")
+
+
+def test_a_preset_replaces_what_was_typed_and_refused(book: Workbook) -> None:
+    book.edit("groups.hpc.gpus_each", "much")
+    book.edit("groups.hpc.use_case", "inference")
+    assert book.text_of("groups.hpc.gpus_each") == 0.25
+    assert not book.stale
+
+
+def test_add(book: Workbook) -> None:
+    book.add_group("horovod")
+    group = book.scenario.groups[-1]
+    assert (group.name, group.vms_each, group.use_case) == ("Distributed training (Horovod)", 4, "horovod")
+    origin = book.scenario.origin(f"groups.{group.id}.people")
+    assert (origin.basis, origin.source) == ("assumed", "vmware-sharing-gpus-2020")
+    book.add_group("horovod")
+    assert len({g.id for g in book.scenario.groups}) == len(book.scenario.groups)
+
+
+def test_duplicate_delete_and_move(book: Workbook) -> None:
+    def ids() -> list[str]:
+        return [g.id for g in book.scenario.groups]
+
+    start = ids()
+    book.duplicate_group("hpc")
+    assert ids() == [*start[:3], "hpc-users-copy", *start[3:]]
+    copy = book.scenario.groups[3]
+    assert (copy.name, copy.people) == ("HPC users (copy)", 2)
+    book.move_group("hpc-users-copy", -1)
+    assert ids().index("hpc-users-copy") == 2
+    book.move_group("hpc-users-copy", -99)
+    assert ids()[0] == "hpc-users-copy"
+    book.move_group("hpc-users-copy", 99)
+    assert ids()[-1] == "hpc-users-copy"
+    book.delete_group("hpc-users-copy")
+    assert ids() == start
+    book.undo()
+    assert ids()[-1] == "hpc-users-copy"
+
+
+def test_deleting_a_group_takes_its_refused_input_with_it(book: Workbook) -> None:
+    book.edit("groups.hpc.people", "many")
+    book.delete_group("hpc")
+    assert not book.stale
+
+
+def test_all_groups_can_go(book: Workbook) -> None:
+    for group in book.scenario.groups:
+        book.delete_group(group.id)
+    book.edit("demand.stated_gpus", "")
+    assert hosts(book) == 0
+
+
+def test_not_more_groups_than_a_file_may_have(catalog: Catalog) -> None:
+    most = [{"id": f"g{number}", "gpus_each": "1/8"} for number in range(MAX_GROUPS - 1)]
+    blank = Workbook(catalog, from_dict({"groups": most}))
+    blank.add_group("dev-test")
+    assert len(blank.scenario.groups) == MAX_GROUPS
+    blank.add_group("dev-test")
+    blank.duplicate_group(blank.scenario.groups[0].id)
+    assert len(blank.scenario.groups) == MAX_GROUPS
+    assert blank.notice == ("warn", f"A design has at most {MAX_GROUPS} groups.")
+    other = Workbook(blank.catalog)
+    other.restore(blank.fragment())
+    assert other.scenario == blank.scenario
+
+
+def test_long_names_can_be_duplicated(book: Workbook) -> None:
+    book.edit("groups.hpc.name", "x" * 60)
+    book.duplicate_group("hpc")
+    name = book.scenario.groups[3].name
+    assert len(name) <= 60
+    assert name.endswith(" (copy)")
+
+
+def test_a_copy_is_no_better_known_than_its_original(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.add_group("dev-test")
+    (first,) = book.scenario.groups
+    book.edit(f"groups.{first.id}.people", "9")
+    book.duplicate_group(first.id)
+    copy = book.scenario.groups[1].id
+    assert book.scenario.origin(f"groups.{copy}.gpus_each").basis == "assumed"
+    assert book.scenario.origin(f"groups.{copy}.people").basis == "quoted"  # stated of the original
