@@ -234,6 +234,8 @@ def test_a_scheduler_that_does_not_answer_is_said(
 ENDLESS = """
 from dataclasses import replace
 from gpuplan import load_catalog, load_scenario
+from gpuplan.analysis.candidates import default_space
+from gpuplan.analysis.explore import explore
 catalog, scenario = load_catalog(), load_scenario("current")
 space = replace(default_space(scenario, catalog), host_failures=(0, 1, 2, 3, 4), links=(10, 25, 40, 50, 100, 200, 400))
 explore(scenario, catalog, space, workers=2, progress=lambda done, total: print(done, flush=True))

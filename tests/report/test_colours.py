@@ -17,7 +17,7 @@ def test_every_part_of_a_cost_has_a_letter_of_its_own_and_a_colour_of_the_palett
 
 
 def test_the_colours_are_those_of_the_stylesheet() -> None:
-    style = (Path(gpuplan.__file__).parent / "app" / "static" / "app.css").read_text(encoding="utf-8")
+    style = (Path(gpuplan.__file__).parent / "widgets" / "static" / "app.css").read_text(encoding="utf-8")
     assert len(set(OKABE_ITO)) == len(OKABE_ITO)
     for colour in OKABE_ITO:
         assert re.search(colour, style, re.IGNORECASE), colour

@@ -62,6 +62,7 @@ def _price_sources(found: Sequence[Price]) -> tuple[str, ...]:
 
 
 def cost(plan: Plan) -> Iterator[Message]:
+    """What the cost leaves out."""
     costs, use = plan.costs, plan.power
     if costs is None or use is None:
         return

@@ -11,6 +11,7 @@ from gpuplan.wording import METHOD_NAMES, amount, number, percent, some_of, week
 
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:
+    """No group asks for a GPU yet."""
     if not plan.pools and not plan.totals.unplaced_vms:
         yield Message(
             "nothing-demanded",
@@ -22,6 +23,7 @@ def nothing_asked(plan: Plan) -> Iterator[Message]:
 
 
 def unplaced(plan: Plan) -> Iterator[Message]:
+    """VMs that cannot be placed, with what would let them."""
     for group in plan.groups:
         for missing in group.unplaced:
             if missing.code == "no-mode-possible":
@@ -46,6 +48,7 @@ def unplaced(plan: Plan) -> Iterator[Message]:
 
 
 def stated_total(plan: Plan) -> Iterator[Message]:
+    """The stated total against what the groups need."""
     stated = plan.scenario.demand.stated_gpus
     groups = plan.lines["demand.groups_gpus"].value
     if stated is not None and plan.groups and groups < stated:
@@ -61,6 +64,7 @@ def stated_total(plan: Plan) -> Iterator[Message]:
 
 
 def busiest_hours(plan: Plan) -> Iterator[Message]:
+    """Hosts that are sized for the busiest hours instead of the sum of the peaks."""
     names = {pool.id: pool.name for pool in plan.pools}
     for demand in plan.hours:
         if len(demand.needed) > 1 and demand.pool in names:
@@ -99,6 +103,7 @@ def lent_between_modes(plan: Plan) -> Iterator[Message]:
 
 
 def waiting(plan: Plan) -> Iterator[Message]:
+    """How many requests are likely to wait."""
     asked, waiting = plan.scenario.demand, plan.lines.get("totals.waiting")
     if asked.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD_PCT:
         closed = waiting.function.endswith("closed_wait_chance")
