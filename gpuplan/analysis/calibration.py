@@ -165,27 +165,11 @@ def errors(found: Iterable[Point], *, by_series: bool = False) -> tuple[Errors, 
 
 
 def fit(catalog: Catalog, area: str, *, without: Sequence[str] = ()) -> dict[str, float]:
-    """Fit the parameters of one area on its rows.
+    """Fit the parameters of one area on its rows, without some series (of cold remoting: workloads): parameter -> value.
 
-    Parameters
-    ----------
-    catalog : Catalog
-        The measurements. [-]
-    area : str
-        A key of ``ITEMS``. [-]
-    without : sequence of str
-        Series (of cold remoting: workloads) that are left out. [-]
-
-    Returns
-    -------
-    fit : dict of str to float
-        Parameter -> value, with what the sources do not state. [-]
-
-    Notes
-    -----
     Least squares of log(predicted / measured) with soft L1 loss, in logarithms of the parameters; for parameter servers of
     the difference of efficiencies, without that loss, as two ways of one framework get the same prediction. Every series
-    weighs alike, and every prior counts as one row. [-]
+    weighs alike, and every prior counts as one row.
     """
     import numpy as np
     from scipy.optimize import least_squares
@@ -225,24 +209,10 @@ def fit(catalog: Catalog, area: str, *, without: Sequence[str] = ()) -> dict[str
 
 
 def leave_one_out(catalog: Catalog, area: str) -> tuple[tuple[Errors, dict[str, float]], ...]:
-    """Errors of each series when the parameters are fitted on all others.
+    """Errors of each series when the parameters are fitted on all others, and the parameters that gave them.
 
-    Parameters
-    ----------
-    catalog : Catalog
-        The measurements. [-]
-    area : str
-        A key of ``ITEMS``. [-]
-
-    Returns
-    -------
-    leave_one_out : tuple of (Errors, dict)
-        Errors out of sample, and the parameters that gave them. [-]
-
-    Notes
-    -----
     The series on 16 and on 512 GPUs of one maker are left out together. What the source of a series does not state
-    (``UNSTATED``) is fitted on that series with the other parameters held. [-]
+    (``UNSTATED``) is fitted on that series with the other parameters held.
     """
     kept = [p for p in points(catalog) if p.area == area and p.fitted]
     found = []

@@ -224,7 +224,7 @@ def test_orderings_that_were_measured_are_predicted(predicted: dict[str, Point])
 
 def test_rows_called_a_copy_agree_with_what_they_copy() -> None:
     """A reason for leaving a row out has to be true of that row."""
-    table = Path(__file__).parents[1] / "data" / "training_times.csv"
+    table = Path(__file__).parents[2] / "data" / "training_times.csv"
     with table.open(encoding="utf-8", newline="") as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     called = {id: row for id, row in rows.items() if "agrees within 1 %" in row["note"]}
