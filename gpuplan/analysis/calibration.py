@@ -165,27 +165,11 @@ def errors(found: Iterable[Point], *, by_series: bool = False) -> tuple[Errors, 
 
 
 def fit(catalog: Catalog, area: str, *, without: Sequence[str] = ()) -> dict[str, float]:
-    """Fit the parameters of one area on its rows.
+    """Fit the parameters of one area on its rows, without some series (of cold remoting: workloads): parameter -> value.
 
-    Parameters
-    ----------
-    catalog : Catalog
-        The measurements. [-]
-    area : str
-        A key of ``ITEMS``. [-]
-    without : sequence of str
-        Series (of cold remoting: workloads) that are left out. [-]
-
-    Returns
-    -------
-    fit : dict of str to float
-        Parameter -> value, with what the sources do not state. [-]
-
-    Notes
-    -----
     Least squares of log(predicted / measured) with soft L1 loss, in logarithms of the parameters; for parameter servers of
     the difference of efficiencies, without that loss, as two ways of one framework get the same prediction. Every series
-    weighs alike, and every prior counts as one row. [-]
+    weighs alike, and every prior counts as one row.
     """
     import numpy as np
     from scipy.optimize import least_squares
@@ -211,38 +195,17 @@ def fit(catalog: Catalog, area: str, *, without: Sequence[str] = ()) -> dict[str
 
     limit = np.array([0.0 if name in ("exposed_share", "usable_share") else 20.0 for name in names])
     starts = [np.minimum(centre + shift * width, limit - 1e-6) for shift in (-1.0, 0.0, 1.0)]
-    tried = [
-        least_squares(
-            residuals,
-            start,
-            loss="linear" if area == SERVERS else "soft_l1",
-            bounds=(-20.0, limit + 1e-9),
-        )
-        for start in starts
-    ]
+    loss, bounds = "linear" if area == SERVERS else "soft_l1", (-20.0, limit + 1e-9)
+    tried = [least_squares(residuals, start, loss=loss, bounds=bounds) for start in starts]
     solved = min(tried, key=lambda found: float(found.cost))
     return {name: float(value) for name, value in zip(names, np.exp(solved.x), strict=True)}
 
 
 def leave_one_out(catalog: Catalog, area: str) -> tuple[tuple[Errors, dict[str, float]], ...]:
-    """Errors of each series when the parameters are fitted on all others.
+    """Errors of each series when the parameters are fitted on all others, and the parameters that gave them.
 
-    Parameters
-    ----------
-    catalog : Catalog
-        The measurements. [-]
-    area : str
-        A key of ``ITEMS``. [-]
-
-    Returns
-    -------
-    leave_one_out : tuple of (Errors, dict)
-        Errors out of sample, and the parameters that gave them. [-]
-
-    Notes
-    -----
     The series on 16 and on 512 GPUs of one maker are left out together. What the source of a series does not state
-    (``UNSTATED``) is fitted on that series with the other parameters held. [-]
+    (``UNSTATED``) is fitted on that series with the other parameters held.
     """
     kept = [p for p in points(catalog) if p.area == area and p.fitted]
     found = []
@@ -310,11 +273,6 @@ def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
             common["link_gbit_s"], at_25_gbit_s=ring["tcp_gbit_s"], growth=ring["tcp_growth"]
         )
     if method in ("parameter-server", "byteps"):
-        share: dict[str, Any] = {
-            name: servers[name] for name in ("exposed_share", "overlap_share", "straggler_share")
-        }
-        if row["overlap"] == "none":
-            share.update(exposed_share=1.0, overlap_share=0.0)
         inside = common["intra_host_gb_s"]
         if method == "byteps" and row["overlap"] != "none":
             inside = 1e6
@@ -327,21 +285,18 @@ def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
             workers_per_host=row["workers_per_host"],
             servers=row["servers"],
             server_gbit_s=1e6 if method == "byteps" else servers["server_gbit_s"],
-            **share,
+            **_shares(servers, row),
         )
         seen, predicted = compute_s / measured_s, scaling_efficiency(compute_s, step_s=step)
         area = SERVERS
     else:
-        share = {name: ring[name] for name in ("exposed_share", "overlap_share", "straggler_share")}
-        if row["overlap"] == "none":
-            share.update(exposed_share=1.0, overlap_share=0.0)
         predicted = training_step_s(
             compute_s,
             **common,
             messages=TENSORS[network["id"]] if row["overlap"] == "per-tensor" else None,
             step_latency_us=ring["tcp_step_us"] if row["transport"] == "tcp" else ring["rdma_step_us"],
             reduce_gb_s=ring["reduce_gb_s"] if method == "ring-on-cpu" else None,
-            **share,
+            **_shares(ring, row),
         )
         if row["overlap"] == "scheduled":
             predicted += ring["hkbu_scheduler_s"]
@@ -350,6 +305,14 @@ def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
         f"{network['name']}, {row['hosts']} x {row['gpus_per_host']} GPUs, {row['method']}, {row['overlap']}"
     )
     return Point(row["id"], row["series"], area, what, row["use"] == "fit", seen, predicted)
+
+
+def _shares(held: Mapping[str, float], row: Row) -> dict[str, Any]:
+    """Shares of a step that computing hides and does not, and of stragglers; nothing is hidden without overlap."""
+    shares: dict[str, Any] = {
+        name: held[name] for name in ("exposed_share", "overlap_share", "straggler_share")
+    }
+    return shares | ({"exposed_share": 1.0, "overlap_share": 0.0} if row["overlap"] == "none" else {})
 
 
 def _remote_point(row: Row, values: Values) -> Point | None:

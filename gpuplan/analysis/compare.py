@@ -153,20 +153,13 @@ def _results(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
 
 def _caveats(plans: Sequence[Plan], names: Sequence[str]) -> tuple[str, ...]:
     """What makes the money of the plans incomparable."""
+    years = [amount(p.scenario.cost.years, "year") + "s" * (p.scenario.cost.years > 1) for p in plans]
+    excluded = [" and ".join(p.costs.excludes) or "nothing" if p.costs else "everything" for p in plans]
     found = []
     for what, values in (
         ("Money is in different currencies", [plan.scenario.cost.currency for plan in plans]),
-        (
-            "Money is counted over different times",
-            [amount(p.scenario.cost.years, "year") + "s" * (p.scenario.cost.years > 1) for p in plans],
-        ),
-        (
-            "The cost leaves out different things, so that the money is not comparable",
-            [
-                " and ".join(plan.costs.excludes) or "nothing" if plan.costs else "everything"
-                for plan in plans
-            ],
-        ),
+        ("Money is counted over different times", years),
+        ("The cost leaves out different things, so that the money is not comparable", excluded),
     ):
         if len(set(values)) > 1:
             each = "; ".join(f"{value} in {name}" for name, value in zip(names, values, strict=True))

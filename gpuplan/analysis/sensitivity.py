@@ -136,11 +136,8 @@ def _stated(plan: Plan) -> Iterator[_Range]:
     for path, (low, high) in scenario.ranges:
         now = scenario.get(path)
         if now is None:
-            now = (
-                next((float(p.given.value) for p in plan.costs.prices if f"prices.{p.key}" == path), None)
-                if plan.costs
-                else None
-            )
+            prices = plan.costs.prices if plan.costs else ()
+            now = next((float(p.given.value) for p in prices if f"prices.{p.key}" == path), None)
         if now is None and path.startswith("cost.") and path.removeprefix("cost.") in FACTORS:
             now = catalog_factor(plan.catalog, path.removeprefix("cost.")).value
         origin = scenario.origin(f"ranges.{path}")
@@ -318,35 +315,24 @@ def _threshold(plan: Plan, path: str) -> Threshold:
     now = scenario.get(path)
     grain = CHANCE_GRAIN if path == "demand.chance" else GRAIN[spec.kind]
     at = exact(now) * grain
-    most = (
-        min(int(spec.high * grain), REACH * math.ceil(at) + 100)
-        if spec.kind == "int"
-        else int(spec.high * grain)
-    )
+    most = int(spec.high * grain)
+    if spec.kind == "int":
+        most = min(most, REACH * math.ceil(at) + 100)
 
     def value(step: int) -> float:
         return step if spec.kind == "int" else step / grain
 
     def hosts(step: int) -> int | None:
         try:
-            return sum(
-                make_plan(scenario.with_value(path, value(step)), plan.catalog).hosts_by_pool().values()
-            )
+            there = make_plan(scenario.with_value(path, value(step)), plan.catalog)
+            return sum(there.hosts_by_pool().values())
         except ScenarioError:
             return None
 
     below = _first(math.ceil(at) - 1, math.ceil(spec.low * grain), plan.totals.hosts, hosts)
     above = _first(math.floor(at) + 1, most, plan.totals.hosts, hosts)
-    return Threshold(
-        path,
-        _label(scenario, path),
-        _unit(scenario, path),
-        now,
-        None if below is None else value(below[0]),
-        None if below is None else below[1],
-        None if above is None else value(above[0]),
-        None if above is None else above[1],
-    )
+    ends = [(None, None) if end is None else (value(end[0]), end[1]) for end in (below, above)]
+    return Threshold(path, _label(scenario, path), _unit(scenario, path), now, *ends[0], *ends[1])
 
 
 def _first(start: int, end: int, now: int, hosts: Callable[[int], int | None]) -> tuple[int, int] | None:

@@ -124,8 +124,7 @@ def cabling(
     compute = _compute_ports(scenario, catalog, use, hosts)
     bound = _bound(scenario, use)
     on_fabric = hosts + (given.compute_hosts or 0)
-    most = [p.shared if given.transport == "infiniband" else p.total for p in (ports, compute) if p]
-    ethernet = max(most)
+    ethernet = _ethernet_ports(scenario, ports, compute)
     switches, reason = _cheapest(
         catalog, given.link_gbit_s, given.leaf, given.spine, on_fabric, ethernet, float(bound.value)
     )
@@ -151,20 +150,22 @@ def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_host
     held = fabric.switches
     if held is None or gpu_hosts == fabric.gpu_hosts:
         return held
-    most = [
-        p.shared if scenario.network.transport == "infiniband" else p.total
-        for p in (fabric.ports, fabric.compute_ports)
-        if p
-    ]
+    ethernet = _ethernet_ports(scenario, fabric.ports, fabric.compute_ports)
     return _cheapest(
         catalog,
         scenario.network.link_gbit_s,
         held.leaf,
         held.spine or scenario.network.spine,
         gpu_hosts + fabric.compute_hosts,
-        max(most),
+        ethernet,
         fabric.max_oversubscription,
     )[0]
+
+
+def _ethernet_ports(scenario: Scenario, *hosts: Ports | None) -> int:
+    """Ports that the host with most of them has on the leaves; InfiniBand has switches of its own."""
+    apart = scenario.network.transport == "infiniband"
+    return max(ports.shared if apart else ports.total for ports in hosts if ports)
 
 
 def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) -> Ports:
@@ -297,7 +298,7 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
     return found
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=256)  # without it `sensitivity` takes a half longer
 def _cheapest(
     catalog: Catalog, link: float, leaf: str | None, spine: str | None, hosts: int, ports: int, bound: float
 ) -> tuple[Switches | None, str]:
@@ -353,18 +354,8 @@ def _cheapest(
             )
             if best is None or cost < best[0]:
                 upper = spine_id if shape.spines else ""
-                best = (
-                    cost,
-                    Switches(
-                        kind.id,
-                        catalog.switches[kind.id].name,
-                        upper,
-                        catalog.switches[upper].name if upper else "",
-                        link,
-                        kind.up_gbit_s,
-                        shape,
-                    ),
-                )
+                name, upper_name = (catalog.switches[id].name if id else "" for id in (kind.id, upper))
+                best = cost, Switches(kind.id, name, upper, upper_name, link, kind.up_gbit_s, shape)
     return (best[1], "") if best else (None, reason)
 
 

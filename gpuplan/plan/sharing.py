@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -157,82 +157,73 @@ class SharingMode:
 
 def sharing_modes(scenario: Scenario, catalog: Catalog) -> tuple[SharingMode, ...]:
     """Every way to share GPUs, and whether this GPU on this vSphere version has it, with the rule."""
-    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
-    timesliced = profiles_of(catalog, gpu.id, "timesliced", version)
-    mig = profiles_of(catalog, gpu.id, "mig", version)
-    unknown = gpu.value("vgpu_compute") == "unknown"
-
-    def rule(id: str, name: str, verdict: str, row: Row, text: str = "") -> SharingMode:
-        return SharingMode(id, name, verdict, text or str(row["rule"]), row.basis, row.sources)
-
-    def facts(id: str, name: str, verdict: str, text: str, fact: Fact) -> SharingMode:
-        return SharingMode(id, name, verdict, text, fact.basis, fact.sources)
-
-    found = [
-        rule("passthrough", "Passthrough, whole GPUs", "yes", catalog.row("rules", "passthrough-pinned")),
-    ]
-    if timesliced:
-        equal = catalog.row("rules", "timesliced-equal-size")
-        found.append(
-            rule(
-                "equal",
-                "Time-sliced, equal size",
-                "yes",
-                equal,
-                f"{equal['rule']} {len(timesliced)} profiles.",
-            )
-        )
-        refused = mixed_sizes_refused(scenario, catalog)
-        row = refused or catalog.row("rules", "mixed-size-placement-ids")
-        mixed = replace(scenario, platform=replace(scenario.platform, vgpu_sizes="mixed"))
-        listed = bool(pieces_of(mixed, catalog, [next(iter(timesliced)).name])[0])
-        text = (
-            ""
-            if refused or listed
-            else f"No source lists where vGPUs of {gpu.name} may start: one size per GPU."
-        )
-        verdict = "no" if refused else "yes" if listed else "unknown"
-        found.append(rule("mixed", "Time-sliced, mixed sizes", verdict, row, text))
-    else:
-        fact = gpu.fact("vgpu_compute")
-        text = (
-            f"Whether {gpu.name} has compute profiles on vSphere is not known from a source."
-            if unknown
-            else f"{gpu.name} has no time-sliced compute profile."
-        )
-        found.append(facts("equal", "Time-sliced vGPU", "unknown" if unknown else "no", text, fact))
-    if mig:
-        slices = catalog.row("rules", "mig-slices")
-        found.append(rule("mig", "MIG-backed", "yes", slices, f"{slices['rule']} {len(mig)} profiles."))
-    elif gpu.value("mig_instances"):
-        fact = version.fact("mig_backed_vgpu")
-        text = (
-            f"{version.name} does not support MIG-backed vGPUs."
-            if not fact.value
-            else f"No MIG-backed profile of {gpu.name} is known from a source."
-        )
-        found.append(facts("mig", "MIG-backed", "unknown" if fact.value else "no", text, fact))
-    else:
-        fact = (
-            gpu.fact("mig_instances") if gpu.value("mig_instances") is not None else gpu.fact("architecture")
-        )
-        found.append(facts("mig", "MIG-backed", "no", f"{gpu.name} cannot be divided by MIG.", fact))
-    several = version.fact("multi_vgpu_fractional")
-    row = catalog.row("rules", "multi-vgpu-vsphere8" if several.value else "multi-vgpu-vsphere6-7")
-    if timesliced or mig:
-        verdict = "yes" if several.value else "no"
-        if several.value and not several_vgpus_confirmed(scenario, catalog):
-            verdict = "unknown"
-        found.append(rule("several", "Several fractional vGPUs in a VM", verdict, row))
-    offered = version.fact("bitfusion_server")
+    version = catalog.vsphere[scenario.platform.vsphere]
+    profiles = {
+        backing: profiles_of(catalog, scenario.hardware.gpu, backing, version)
+        for backing in ("timesliced", "mig")
+    }
+    whole = catalog.row("rules", "passthrough-pinned")
+    found = [_mode("passthrough", "Passthrough, whole GPUs", "yes", whole["rule"], whole)]
+    found += _timesliced_modes(scenario, catalog, profiles["timesliced"])
+    found.append(_mig_mode(scenario, catalog, profiles["mig"]))
+    if any(profiles.values()):
+        several = bool(version.value("multi_vgpu_fractional"))
+        row = catalog.row("rules", "multi-vgpu-vsphere8" if several else "multi-vgpu-vsphere6-7")
+        confirmed = several_vgpus_confirmed(scenario, catalog)
+        verdict = "no" if not several else "yes" if confirmed else "unknown"
+        found.append(_mode("several", "Several fractional vGPUs in a VM", verdict, row["rule"], row))
+    offered, memory = version.fact("bitfusion_server"), catalog.row("rules", "bitfusion-memory-only")
     verdict = {"supported": "yes", "not supported": "no"}.get(str(offered.value), "unknown")
-    memory = catalog.row("rules", "bitfusion-memory-only")
+    text = memory["rule"]
     if verdict == "no":
         text = f"Bitfusion servers are not supported on {version.name}."
-        found.append(facts("bitfusion", "Bitfusion, by memory", "no", text, offered))
-    else:
-        found.append(rule("bitfusion", "Bitfusion, by memory", verdict, memory))
-    return tuple(found)
+    known = offered if verdict == "no" else memory
+    return (*found, _mode("bitfusion", "Bitfusion, by memory", verdict, text, known))
+
+
+def _mode(id: str, name: str, verdict: str, text: str, known: Row | Fact) -> SharingMode:
+    return SharingMode(id, name, verdict, text, known.basis, known.sources)
+
+
+def _timesliced_modes(
+    scenario: Scenario, catalog: Catalog, profiles: Mapping[sharing.Profile, Row]
+) -> Iterator[SharingMode]:
+    gpu = catalog.gpus[scenario.hardware.gpu]
+    if not profiles:
+        known = gpu.fact("vgpu_compute")
+        verdict, text = "no", f"{gpu.name} has no time-sliced compute profile."
+        if known.value == "unknown":
+            verdict = "unknown"
+            text = f"Whether {gpu.name} has compute profiles on vSphere is not known from a source."
+        yield _mode("equal", "Time-sliced vGPU", verdict, text, known)
+        return
+    row = catalog.row("rules", "timesliced-equal-size")
+    yield _mode("equal", "Time-sliced, equal size", "yes", f"{row['rule']} {len(profiles)} profiles.", row)
+    refused = mixed_sizes_refused(scenario, catalog)
+    mixed = replace(scenario, platform=replace(scenario.platform, vgpu_sizes="mixed"))
+    listed = bool(pieces_of(mixed, catalog, [next(iter(profiles)).name])[0])
+    row = refused or catalog.row("rules", "mixed-size-placement-ids")
+    verdict, text = "no" if refused else "yes", row["rule"]
+    if not refused and not listed:
+        verdict = "unknown"
+        text = f"No source lists where vGPUs of {gpu.name} may start: one size per GPU."
+    yield _mode("mixed", "Time-sliced, mixed sizes", verdict, text, row)
+
+
+def _mig_mode(scenario: Scenario, catalog: Catalog, profiles: Mapping[sharing.Profile, Row]) -> SharingMode:
+    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
+    instances = gpu.value("mig_instances")
+    if profiles:
+        row = catalog.row("rules", "mig-slices")
+        return _mode("mig", "MIG-backed", "yes", f"{row['rule']} {len(profiles)} profiles.", row)
+    if not instances:
+        known = gpu.fact("architecture" if instances is None else "mig_instances")
+        return _mode("mig", "MIG-backed", "no", f"{gpu.name} cannot be divided by MIG.", known)
+    backed = version.fact("mig_backed_vgpu")
+    verdict, text = "no", f"{version.name} does not support MIG-backed vGPUs."
+    if backed.value:
+        verdict, text = "unknown", f"No MIG-backed profile of {gpu.name} is known from a source."
+    return _mode("mig", "MIG-backed", verdict, text, backed)
 
 
 def mixed_sizes_refused(scenario: Scenario, catalog: Catalog) -> Row | None:

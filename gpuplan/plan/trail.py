@@ -200,7 +200,7 @@ def _plain_words(name: str) -> str:
     return " ".join(SHORT_WORDS.get(word, word) for word in words)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512)  # without it a plan as data takes a fifth longer
 def _doc(function: Callable[..., Any]) -> tuple[str, tuple[str, ...]]:
     """First sentence and cited sources of a model function."""
     doc = inspect.getdoc(function) or ""

@@ -184,7 +184,7 @@ def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -
     return _mixes(tuple((season, tuple(groups[m] for m in members)) for season, groups in by_season.items()))
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512)  # candidates have the same weeks: without it `explore` takes a sixth longer
 def _mixes(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> tuple[Mix, ...]:
     found: dict[tuple[Ask, ...], Mix] = {}
     seen: list[np.ndarray] = []
