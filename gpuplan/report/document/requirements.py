@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpuplan.catalog import Catalog
@@ -32,6 +32,8 @@ from gpuplan.wording import (
     target_words,
 )
 
+Assumption = tuple[str, str, str, tuple[str, ...]]
+"""What is assumed, its range, why, and from where."""
 LEVEL_WORDS = {"stop": "Must be settled", "warn": "To settle", "note": "To know"}
 
 
@@ -243,38 +245,7 @@ def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
     found = _assumed(plan)
     if not found:
         return [Paragraph("No number rests on an assumption.")]
-    rows = []
-    for group in plan.scenario.groups:
-        own = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
-        if own:
-            what = ", ".join(
-                f"{_small(field_of(i.key).label)} {_value(plan, i.key, i.value)}"
-                for i in own
-                if i.value != ""
-            )
-            rows.append((f"{group.name}: {what}", "", own[0].note, own[0].sources))
-    prices = {price.fact.key: price.name for price in plan.costs.prices} if plan.costs else {}
-    work: dict[str, list[Input]] = {}
-    for key, i in found.items():
-        if key.startswith("network_workloads/"):
-            work.setdefault(key.split("/")[1], []).append(i)
-    for item, own in work.items():
-        what = ", ".join(f"{_work_name(i.key)} {_assumed_value(plan, i)}" for i in own)
-        name = item_name(plan.catalog, "network_workloads", item)
-        rows.append((f"{name}: {what}", "", own[0].note, own[0].sources))
-    for key, i in found.items():
-        if not key.startswith(("groups.", "network_workloads/")):
-            low, high = _ends(plan, key)
-            if low is not None and high is not None and not low <= float(i.value) <= high:
-                low = high = None
-            span = ""
-            if low is not None and high is not None:
-                currency = plan.scenario.cost.currency
-                ends = [bare_amount(n, currency) if key in prices else number(n) for n in (low, high)]
-                span = " to ".join(ends)
-            rows.append(
-                (f"{_assumed_name(plan, key, prices)}: {_assumed_value(plan, i)}", span, i.note, i.sources)
-            )
+    rows = [*_assumed_of_groups(plan, found), *_assumed_of_work(plan, found), *_assumed_facts(plan, found)]
     shown = [
         (f"A{n}", what, span, f"{capital(note)}{cite(sources)}".strip())
         for n, (what, span, note, sources) in enumerate(rows, 1)
@@ -291,6 +262,42 @@ def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
             widths=(0.08, 0.36, 0.14, 0.42),
         ),
     ]
+
+
+def _assumed_of_groups(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
+    """What is assumed of each group, in one line."""
+    for group in plan.scenario.groups:
+        own = [i for key, i in found.items() if key.startswith(f"groups.{group.id}.")]
+        if own:
+            told = [i for i in own if i.value != ""]
+            what = ", ".join(f"{_small(field_of(i.key).label)} {_value(plan, i.key, i.value)}" for i in told)
+            yield f"{group.name}: {what}", "", own[0].note, own[0].sources
+
+
+def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
+    """What is assumed of each kind of work over the network, in one line."""
+    work: dict[str, list[Input]] = {}
+    for key, i in found.items():
+        if key.startswith("network_workloads/"):
+            work.setdefault(key.split("/")[1], []).append(i)
+    for item, own in work.items():
+        what = ", ".join(f"{_work_name(i.key)} {_assumed_value(plan, i)}" for i in own)
+        name = item_name(plan.catalog, "network_workloads", item)
+        yield f"{name}: {what}", "", own[0].note, own[0].sources
+
+
+def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumption]:
+    """What else is assumed, each with its range."""
+    prices = {price.fact.key: price.name for price in plan.costs.prices} if plan.costs else {}
+    currency = plan.scenario.cost.currency
+    for key, i in found.items():
+        if key.startswith(("groups.", "network_workloads/")):
+            continue
+        low, high = _ends(plan, key)
+        span = ""
+        if low is not None and high is not None and low <= float(i.value) <= high:
+            span = " to ".join(bare_amount(n, currency) if key in prices else number(n) for n in (low, high))
+        yield f"{_assumed_name(plan, key, prices)}: {_assumed_value(plan, i)}", span, i.note, i.sources
 
 
 def _work_name(key: str) -> str:

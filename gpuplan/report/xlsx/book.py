@@ -12,6 +12,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.prices import newest_price
 from gpuplan.report import table as report
 from gpuplan.report.document import clean
+from gpuplan.wording import capital
 
 MAX_TEXT = 32_767
 """Longest text that a cell holds."""
@@ -144,7 +145,8 @@ def _laid(column: report.Column, values: Sequence[Any]) -> SheetColumn:
     unit = "" if said else f", {column.unit}"
     kind, width = KIND_LOOKS.get(column.kind, ("text", 0))
     longest = max((len(str(value)) for value in values), default=0)
-    return SheetColumn(column.label + unit, width or min(max(longest + 1, NARROW), WIDE), kind)
+    head = (column.label or capital(column.key.replace("_", " "))) + unit
+    return SheetColumn(head, width or min(max(longest + 1, NARROW), WIDE), kind)
 
 
 class Book:
