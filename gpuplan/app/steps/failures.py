@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gpuplan.app.cards import Cell, cell, number_heads, table
+from gpuplan.app.cards import Cell, cell, number_heads
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan.access import GroupPlan, Trait, stun_item
@@ -14,6 +14,8 @@ from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.hosts import LossLevel, Pool
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows
+from gpuplan.report.table import screen
+from gpuplan.report.tables import plan as plan_tables
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
@@ -243,73 +245,20 @@ def _level(pool: Pool, lost: int) -> LossLevel | None:
 def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     of = f"{pool.name}: " if len(workbook.plan.pools) > 1 else ""
 
-    def heads(*texts: str) -> list[dict[str, Any]]:
-        return [{"text": text, "numeric": at > 0} for at, text in enumerate(texts)]
-
-    def rows(losses: tuple[Loss, ...], traced: bool) -> list[list[Cell]]:
-        return [_loss_row(pool, loss, traced) for loss in losses]
-
-    tables = [
-        table(
-            heads("Hosts down", "GPUs left", "Everything fits", "Without moving others"),
-            [
-                [
-                    cell(number(level.lost)),
-                    cell(number(level.gpus_left), numeric=True),
-                    cell(
-                        {True: "yes", False: "no", None: "not known"}[level.fits],
-                        numeric=True,
-                        tone="bad" if level.fits is False else "",
-                    ),
-                    cell(
-                        "not worked out"
-                        if level.without_moving is None
-                        else "yes"
-                        if level.without_moving
-                        else "no",
-                        numeric=True,
-                    ),
-                ]
-                for level in pool.losses
-            ],
-            title=f"{of}any so many hosts down",
-        ),
-        table(
-            heads("Lost", "Restart", "Make room", "Not placed", "GPUs short"),
-            rows(pool.failures[:SHOWN_KINDS], True),
-            title=f"{of}every kind of single failure, the worst first",
-            more=_more(len(pool.failures) - SHOWN_KINDS),
+    singles = plan_tables.lost_hosts(pool, pool.failures[:SHOWN_KINDS], traced=True)
+    found = [
+        screen(plan_tables.losses(workbook.plan, pool).without("pool"), f"{of}any so many hosts down"),
+        screen(
+            singles,
+            f"{of}every kind of single failure, the worst first",
+            _more(len(pool.failures) - SHOWN_KINDS),
         ),
     ]
     pairs = workbook.worst(pool.id, 2) if pool.hosts > 1 else ()
     if pairs:
-        tables.append(
-            table(
-                heads("Lost", "Restart", "Make room", "Not placed", "GPUs short"),
-                rows(pairs[:SHOWN_PAIRS], False),
-                title=f"{of}the worst pairs",
-                more=_other_pairs(pairs),
-            )
-        )
-    return tables
-
-
-def _loss_row(pool: Pool, loss: Loss, traced: bool) -> list[Cell]:
-    numbers = [index + 1 for index in loss.hosts]
-    what = f"Host {numbers[0]}" if len(numbers) == 1 else f"Hosts {' and '.join(map(number, numbers))}"
-    kind = "host" if len(numbers) == 1 else "pair"
-    alike = f" ({number(loss.alike)} {kind}s alike)" if loss.alike > 1 else ""
-    return [
-        cell(what + alike),
-        cell(
-            number(loss.restarted),
-            numeric=True,
-            key=f"pools.{pool.id}.failure.{numbers[0]}" if traced else "",
-        ),
-        cell(number(loss.moved), numeric=True),
-        cell(number(loss.unplaced), numeric=True, tone="bad" if loss.unplaced else ""),
-        cell(number(round(loss.unplaced_gpus, 2)), numeric=True),
-    ]
+        listed = plan_tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
+        found.append(screen(listed, f"{of}the worst pairs", _other_pairs(pairs)))
+    return found
 
 
 def _more(rows: int) -> str:

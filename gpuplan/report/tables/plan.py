@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+<<<<<<< HEAD
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -9,6 +10,12 @@ from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.models.availability.failover import Idle
+=======
+from collections.abc import Sequence
+from typing import Any
+
+from gpuplan.models.availability.failover import Idle, Loss
+>>>>>>> w-app
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
@@ -287,8 +294,8 @@ FITS = {True: "yes", False: "no", None: "not known"}
 """Whether everything has a place again."""
 
 
-def losses(plan: Plan) -> Table:
-    """What is left whichever hosts are lost."""
+def losses(plan: Plan, *pools: Pool) -> Table:
+    """What is left whichever hosts are lost, in all clusters or in some."""
     return Table(
         "losses",
         "What is left, whichever hosts are lost",
@@ -307,10 +314,46 @@ def losses(plan: Plan) -> Table:
                 Cell(level.fits, words=FITS[level.fits], tone="bad" if level.fits is False else ""),
                 Cell(level.without_moving, words=FITS[level.without_moving]),
             )
-            for pool in plan.pools
+            for pool in (pools or plan.pools)
             for level in pool.losses
         ),
     )
+
+
+def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table:
+    """What the loss of some hosts of a cluster does; ``traced`` where the plan has a line of each."""
+    return Table(
+        "lost_hosts",
+        "What the loss of hosts does",
+        (
+            Column("hosts", "Lost"),
+            Column("restarted", "Restart", "number"),
+            Column("moved", "Make room", "number"),
+            Column("unplaced", "Not placed", "number"),
+            Column("unplaced_gpus", "GPUs short", "number"),
+        ),
+        tuple(
+            (
+                Cell(tuple(index + 1 for index in loss.hosts), words=_lost(loss)),
+                Cell(
+                    loss.restarted,
+                    line=f"pools.{pool.id}.failure.{loss.hosts[0] + 1}" if traced else "",
+                ),
+                loss.moved,
+                Cell(loss.unplaced, tone="bad" if loss.unplaced else ""),
+                round(loss.unplaced_gpus, 2),
+            )
+            for loss in found
+        ),
+    )
+
+
+def _lost(loss: Loss) -> str:
+    """Which hosts are lost, and how many others are filled alike."""
+    numbers = [number(index + 1) for index in loss.hosts]
+    what, kind = ("Host", "host") if len(numbers) == 1 else ("Hosts", "pair")
+    alike = f" ({number(loss.alike)} {kind}s alike)" if loss.alike > 1 else ""
+    return f"{what} {' and '.join(numbers)}{alike}"
 
 
 def shared_gpus(plan: Plan) -> Table:
