@@ -28,13 +28,7 @@ def link_of(scenario: Scenario) -> Link:
 
 
 def scenario_of(fragment: str) -> Scenario:
-    """The scenario of a fragment that may be anything, never of more text than a scenario may have.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged or cut short; a ScenarioError if what it holds is not a scenario.
-    """
+    """The scenario of a fragment that may be anything, never of more text than a scenario may have."""
     body = fragment.removeprefix("#").removeprefix("s=")
     unpacker = zlib.decompressobj()
     try:

@@ -216,18 +216,6 @@ def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
 
     Without arguments it is the whole app, opened with the scenario and the catalog folder that
     ``gpuplan app`` was given.
-
-    Parameters
-    ----------
-    scenario : str or Scenario
-        A scenario, a scenario file, or the name of an example, to open with. [-]
-    step : str
-        ``usecases``, ``demand``, ``hosts``, ``network``, ``cost``, ``compare``, ``design`` or ``deliver`` to show only that step. [-]
-
-    Returns
-    -------
-    workbook : WorkbookApp
-        The widget. [-]
     """
     folder, given = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
     asked = load_scenario(given) if isinstance(given, str) and given else given or None

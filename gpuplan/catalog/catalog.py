@@ -63,21 +63,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalog:
-    """All tables of one or more folders, checked and frozen.
-
-    Parameters
-    ----------
-    folders : tuple[Path, ...]
-        Folders it was read from, the shipped one first.
-    digest : str
-        Twelve hexadecimal digits that stand for the content: same rows, same digest.
-    sources : Mapping[str, Source]
-        Documents by id.
-    titles : Mapping[str, str]
-        What each table is, by table name.
-    schema : Mapping[str, Mapping[str, Column]]
-        Parameters of each fact table and columns of each relation table.
-    """
+    """All tables of one or more folders, checked and frozen."""
 
     folders: tuple[Path, ...]
     digest: str

@@ -28,19 +28,7 @@ _BOOL = {"true": True, "false": False}
 
 
 class CatalogError(ValueError):
-    """A table that cannot be used, or something that is not in the catalog.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong and what is allowed, on one line.
-    file : str
-        Name of the file, with its folder; empty for a look-up that failed.
-    row : int or None
-        Line number in the file.
-    column : str
-        Name of the column; empty where the whole file or line is meant.
-    """
+    """A table that cannot be used, or something that is not in the catalog."""
 
     def __init__(self, message: str, *, file: str = "", row: int | None = None, column: str = "") -> None:
         self.file, self.row, self.column = file, row, column

@@ -65,18 +65,7 @@ def power_dict(power: PowerUse | None) -> dict[str, Any] | None:
 
 
 def costs_dict(costs: Costs) -> dict[str, Any]:
-    """The money of a plan as plain JSON values, in one currency and unrounded.
-
-    Parameters
-    ----------
-    costs : Costs
-        The costs of a plan. [-]
-
-    Returns
-    -------
-    costs_dict : dict
-        Totals, cash by year, parts, groups, ``materials``, ``prices``, and what is ``unknown``. [-]
-    """
+    """The money of a plan as plain JSON values, in one currency and unrounded."""
     named = ("materials", "parts", "prices")
     return _without(plain(costs), *named) | {
         "excludes": list(costs.excludes),

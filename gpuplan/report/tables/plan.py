@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.availability.failover import Idle
-=======
-from collections.abc import Sequence
-from typing import Any
-
 from gpuplan.models.availability.failover import Idle, Loss
->>>>>>> w-app
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
