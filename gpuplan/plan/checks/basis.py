@@ -10,6 +10,7 @@ from gpuplan.scenario import FIELD_BY_PATH
 
 
 def assumed(plan: Plan) -> Iterator[Message]:
+    """What rests on planning values."""
     assumed = sorted(
         {
             i.key
@@ -46,5 +47,6 @@ def _path_of(plan: Plan, key: str) -> str:
 
 
 def scenario_notes(plan: Plan) -> Iterator[Message]:
+    """What the scenario itself notes."""
     for note in plan.scenario.notes:
         yield Message("source-note", "note", note.text, "", "", (note.source,), note.locator)

@@ -11,6 +11,7 @@ from gpuplan.wording import METHOD_NAMES, amount, number, percent, some_of, week
 
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:
+    """No demand at all."""
     if not plan.pools and not plan.totals.unplaced_vms:
         yield Message(
             "nothing-demanded",
@@ -22,6 +23,7 @@ def nothing_asked(plan: Plan) -> Iterator[Message]:
 
 
 def unplaced(plan: Plan) -> Iterator[Message]:
+    """VMs without a GPU, and why."""
     for group in plan.groups:
         for missing in group.unplaced:
             if missing.code == "no-mode-possible":
@@ -46,6 +48,7 @@ def unplaced(plan: Plan) -> Iterator[Message]:
 
 
 def stated_total(plan: Plan) -> Iterator[Message]:
+    """A stated total beyond what the groups want."""
     stated = plan.scenario.demand.stated_gpus
     groups = plan.lines["demand.groups_gpus"].value
     if stated is not None and plan.groups and groups < stated:
@@ -61,6 +64,7 @@ def stated_total(plan: Plan) -> Iterator[Message]:
 
 
 def busiest_hours(plan: Plan) -> Iterator[Message]:
+    """Which hours of the week a pool is sized for."""
     names = {pool.id: pool.name for pool in plan.pools}
     for demand in plan.hours:
         if len(demand.needed) > 1 and demand.pool in names:
@@ -99,6 +103,7 @@ def lent_between_modes(plan: Plan) -> Iterator[Message]:
 
 
 def waiting(plan: Plan) -> Iterator[Message]:
+    """How likely waiting is, and what bursts would take."""
     asked, waiting = plan.scenario.demand, plan.lines.get("totals.waiting")
     if asked.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD_PCT:
         closed = waiting.function.endswith("closed_wait_chance")

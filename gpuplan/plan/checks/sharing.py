@@ -11,6 +11,7 @@ from gpuplan.wording import some_of
 
 
 def sharing(plan: Plan) -> Iterator[Message]:
+    """What mixed sizes, MIG and several vGPUs of a VM take."""
     scenario, catalog = plan.scenario, plan.catalog
     shared = [
         g
@@ -77,6 +78,7 @@ def _apart(plan: Plan, backing: str) -> list[str]:
 
 
 def bitfusion(plan: Plan) -> Iterator[Message]:
+    """What a design with Bitfusion must know."""
     scenario = plan.scenario
     used = [g for g in plan.groups if g.mode == "bitfusion"]
     if scenario.platform.bitfusion:
@@ -154,6 +156,7 @@ def bitfusion(plan: Plan) -> Iterator[Message]:
 
 
 def gpu_support(plan: Plan) -> Iterator[Message]:
+    """A GPU that no source confirms for vGPU."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if gpu.value("vgpu_compute") == "unknown" and any(g.mode in ("vgpu", "mig") for g in plan.groups):
         yield Message(
@@ -167,6 +170,7 @@ def gpu_support(plan: Plan) -> Iterator[Message]:
 
 
 def version(plan: Plan) -> Iterator[Message]:
+    """End of support of the vSphere version."""
     version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
     ended = version.value("end_of_general_support")
     if ended and plan.pools:
