@@ -10,7 +10,7 @@ from gpuplan.scenario import FIELD_BY_PATH
 
 
 def assumed(plan: Plan) -> Iterator[Message]:
-    """How many inputs are assumed."""
+    """What rests on planning values."""
     assumed = sorted(
         {
             i.key

@@ -62,7 +62,7 @@ def _price_sources(found: Sequence[Price]) -> tuple[str, ...]:
 
 
 def cost(plan: Plan) -> Iterator[Message]:
-    """What the cost leaves out."""
+    """What the cost does not cover, from growth beyond the design to a rack without room."""
     costs, use = plan.costs, plan.power
     if costs is None or use is None:
         return

@@ -11,7 +11,7 @@ from gpuplan.wording import METHOD_NAMES, amount, number, percent, some_of, week
 
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:
-    """No group asks for a GPU yet."""
+    """No demand at all."""
     if not plan.pools and not plan.totals.unplaced_vms:
         yield Message(
             "nothing-demanded",
@@ -23,7 +23,7 @@ def nothing_asked(plan: Plan) -> Iterator[Message]:
 
 
 def unplaced(plan: Plan) -> Iterator[Message]:
-    """VMs that cannot be placed, with what would let them."""
+    """VMs without a GPU, and why."""
     for group in plan.groups:
         for missing in group.unplaced:
             if missing.code == "no-mode-possible":
@@ -48,7 +48,7 @@ def unplaced(plan: Plan) -> Iterator[Message]:
 
 
 def stated_total(plan: Plan) -> Iterator[Message]:
-    """The stated total against what the groups need."""
+    """A stated total beyond what the groups want."""
     stated = plan.scenario.demand.stated_gpus
     groups = plan.lines["demand.groups_gpus"].value
     if stated is not None and plan.groups and groups < stated:
@@ -64,7 +64,7 @@ def stated_total(plan: Plan) -> Iterator[Message]:
 
 
 def busiest_hours(plan: Plan) -> Iterator[Message]:
-    """Hosts that are sized for the busiest hours instead of the sum of the peaks."""
+    """Which hours of the week a pool is sized for."""
     names = {pool.id: pool.name for pool in plan.pools}
     for demand in plan.hours:
         if len(demand.needed) > 1 and demand.pool in names:
@@ -103,7 +103,7 @@ def lent_between_modes(plan: Plan) -> Iterator[Message]:
 
 
 def waiting(plan: Plan) -> Iterator[Message]:
-    """How many requests are likely to wait."""
+    """How likely waiting is, and what bursts would take."""
     asked, waiting = plan.scenario.demand, plan.lines.get("totals.waiting")
     if asked.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD_PCT:
         closed = waiting.function.endswith("closed_wait_chance")

@@ -13,7 +13,7 @@ from gpuplan.wording import amount, hours, percent, some_of
 
 
 def after_failure(plan: Plan) -> Iterator[Message]:
-    """VMs that have no GPU after the worst failure of a host."""
+    """VMs that the worst failure of a host leaves without a GPU."""
     lost = plan.totals.unplaced_vms_after_failure - plan.totals.unplaced_vms
     if lost > 0 and plan.pools:
         level = "stop" if plan.scenario.availability.host_failures else "warn"
@@ -28,7 +28,7 @@ def after_failure(plan: Plan) -> Iterator[Message]:
 
 
 def maintenance_bet(plan: Plan) -> Iterator[Message]:
-    """Hours of maintenance without failover capacity."""
+    """Hours of maintenance in which one more failure is too much."""
     availability = plan.scenario.availability
     chosen = next((p for p in plan.postures if p.chosen), None)
     for pool in plan.pools:
@@ -71,7 +71,7 @@ def maintenance_bet(plan: Plan) -> Iterator[Message]:
 
 
 def vmotion(plan: Plan) -> Iterator[Message]:
-    """Stun times beyond the limit, and VMs that vMotion cannot move."""
+    """VMs that stand still for long while vMotion moves them."""
     measured = stun_item(plan.catalog, plan.scenario.platform.vsphere)
     limit = plan.scenario.availability.stun_limit_s or int(measured.fact("limit_s").value)
     moved = [g for g in plan.groups if g.vms_placed and g.stun_s is not None]

@@ -12,7 +12,7 @@ from gpuplan.wording import amount, number, some_of
 
 
 def count_and_placement(plan: Plan) -> Iterator[Message]:
-    """Hosts beyond what the GPU count suggests."""
+    """Hosts that placement takes beyond a division, and a gap to the bound."""
     for pool in plan.pools:
         counted = plan.lines[f"pools.{pool.id}.count_hosts"].value
         if counted < pool.hosts_for_demand and not pool.existing_hosts:
@@ -51,7 +51,7 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
 
 
 def stranded(plan: Plan) -> Iterator[Message]:
-    """GPUs that no VM of the design can use."""
+    """GPUs on used hosts that no VM of the design fits."""
     for pool in plan.pools:
         lost = [i for i in pool.idle if not i.fits]
         gpus = sum(i.gpus for i in lost)
@@ -100,7 +100,7 @@ def counted_in_part(plan: Plan) -> Iterator[Message]:
 
 
 def server(plan: Plan) -> Iterator[Message]:
-    """Whether the server is confirmed for so many of this GPU."""
+    """Whether the server is known to hold the GPUs."""
     hardware = plan.scenario.hardware
     if not plan.pools:
         return
@@ -127,7 +127,7 @@ def server(plan: Plan) -> Iterator[Message]:
 
 
 def cluster_size(plan: Plan) -> Iterator[Message]:
-    """Pools of more hosts than a cluster may have."""
+    """Pools larger or smaller than a cluster may be."""
     cluster = plan.catalog.assumptions["vi-cluster"]
     least, most = cluster.fact("min_hosts"), cluster.fact("max_hosts")
     for pool in plan.pools:

@@ -87,7 +87,7 @@ def carried_work(plan: Plan) -> Iterator[Message]:
 
 
 def training_network(plan: Plan) -> Iterator[Message]:
-    """Training on several hosts that the network slows down."""
+    """Training that the network slows, and a job larger than the design."""
     own, hardware = plan.network.training[-1], plan.scenario.hardware
     if own.verdict == "bad":
         yield Message(
@@ -123,7 +123,7 @@ def training_network(plan: Plan) -> Iterator[Message]:
 
 
 def fabric(plan: Plan) -> Iterator[Message]:
-    """Ports, switches and round trips that need attention."""
+    """Switches, ports and frames of the fabric."""
     fabric, network = plan.cabling, plan.scenario.network
     if fabric is None:
         return

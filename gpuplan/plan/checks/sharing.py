@@ -11,7 +11,7 @@ from gpuplan.wording import some_of
 
 
 def sharing(plan: Plan) -> Iterator[Message]:
-    """Groups whose way to share a GPU needs attention."""
+    """What mixed sizes, MIG and several vGPUs of a VM take."""
     scenario, catalog = plan.scenario, plan.catalog
     shared = [
         g
@@ -78,7 +78,7 @@ def _apart(plan: Plan, backing: str) -> list[str]:
 
 
 def bitfusion(plan: Plan) -> Iterator[Message]:
-    """What an owner of Bitfusion has to know."""
+    """What a design with Bitfusion must know."""
     scenario = plan.scenario
     used = [g for g in plan.groups if g.mode == "bitfusion"]
     if scenario.platform.bitfusion:
@@ -156,7 +156,7 @@ def bitfusion(plan: Plan) -> Iterator[Message]:
 
 
 def gpu_support(plan: Plan) -> Iterator[Message]:
-    """Whether this vSphere version supports the GPU."""
+    """A GPU that no source confirms for vGPU."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     if gpu.value("vgpu_compute") == "unknown" and any(g.mode in ("vgpu", "mig") for g in plan.groups):
         yield Message(
@@ -170,7 +170,7 @@ def gpu_support(plan: Plan) -> Iterator[Message]:
 
 
 def version(plan: Plan) -> Iterator[Message]:
-    """Until when the vSphere version is supported."""
+    """End of support of the vSphere version."""
     version = plan.catalog.vsphere[plan.scenario.platform.vsphere]
     ended = version.value("end_of_general_support")
     if ended and plan.pools:
