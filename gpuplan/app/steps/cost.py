@@ -231,7 +231,7 @@ def parts_data(workbook: Workbook) -> dict[str, Any]:
     costs = workbook.plan.costs
     if costs is None:
         return {"shown": False}
-    table = tables.cost_by_part(costs).dressed(
+    table = tables.cost_by_part(workbook.plan).dressed(
         "part", lambda _, cell: {"chip": list(PARTS[cell.value])} if cell.value in PARTS else {}
     )
     return {
@@ -264,7 +264,7 @@ def groups_data(workbook: Workbook) -> dict[str, Any]:
     plan, costs = workbook.plan, workbook.plan.costs
     if costs is None or not costs.groups:
         return {"shown": False}
-    table = lettered(workbook, tables.cost_by_group(plan, costs))
+    table = lettered(workbook, tables.cost_by_group(plan))
     return {
         "shown": True,
         "title": "By group",

@@ -106,7 +106,7 @@ def _years(plan: Plan, costs: Costs) -> list[Block]:
         f"Chart of what is paid at the start and in each of {counted(costs.years, 'year')}, by part; "
         f"{money(costs.total, costs.currency)} in all.",
     )
-    blocks += tabled(cost_by_group(plan, costs))
+    blocks += tabled(cost_by_group(plan))
     weak = [part.name for part in costs.parts if part.basis == "assumed" and part.total]
     if weak:
         blocks.append(Paragraph(f"Parts that rest on an assumed price or count: {', '.join(weak)}.", "note"))

@@ -31,6 +31,8 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "training": network.training,
     "materials": cost.bill_of_materials,
     "cost_by_year": cost.cost_by_year,
+    "cost_by_part": cost.cost_by_part,
+    "cost_by_group": cost.cost_by_group,
     "prices": cost.prices,
     "sharing_modes": plan.access_modes,
     "decisions": plan.decisions,

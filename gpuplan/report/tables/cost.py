@@ -33,11 +33,6 @@ PER = {
 """Per what a price is, in words."""
 
 
-def per_words(per: str) -> str:
-    """Per what a price is, behind the price: ``each``, ``a GPU``."""
-    return per if per == "each" else f"a {PER.get(per, per)}"
-
-
 STATUS = {"included": "included", "there": "there already", "to be sized": "to be sized"}
 """What stands in place of the cost of what is not paid."""
 PAID = {"bought": "at the start", "yearly": "each year"}
@@ -120,53 +115,50 @@ def _in_a_year(value: float) -> Cell:
     return Cell(value, words=None if value else NOTHING)
 
 
-def cost_by_part(costs: Costs) -> Table:
+def cost_by_part(plan: Plan) -> Table:
     """What each part costs over all years."""
-    return Table(
-        "cost_by_part",
-        "By part",
-        (
-            Column("part", "Part"),
-            Column("total", f"TCO, {costs.currency}", "money", costs.currency),
-            Column("share", "Share", "portion"),
-            Column("basis", "Weakest input", "basis"),
-        ),
-        (
-            *(
-                (
-                    part.name,
-                    Cell(part.total, line=f"cost.parts.{part.name.lower().replace(' ', '-')}"),
-                    part.total / costs.total if costs.total > 0 and part.total >= 0 else None,
-                    Cell(part.basis, basis=part.basis),
-                )
-                for part in costs.parts
-            ),
-            (
-                Cell("All parts", tone="total"),
-                Cell(costs.total, line="cost.total", tone="total"),
-                Cell(None, words="", tone="total"),
-                Cell(None, tone="total"),
-            ),
-        ),
-        totals=1,
+    costs, currency = plan.costs, plan.scenario.cost.currency
+    columns = (
+        Column("part", "Part"),
+        Column("total", f"TCO, {currency}", "money", currency),
+        Column("share", "Share", "portion"),
+        Column("basis", "Weakest input", "basis"),
     )
+    if costs is None:
+        return Table("cost_by_part", "By part", columns, ())
+    parts = [
+        (
+            part.name,
+            Cell(part.total, line=f"cost.parts.{part.name.lower().replace(' ', '-')}"),
+            part.total / costs.total if costs.total > 0 and part.total >= 0 else None,
+            Cell(part.basis, basis=part.basis),
+        )
+        for part in costs.parts
+    ]
+    total = (
+        Cell("All parts", tone="total"),
+        Cell(costs.total, line="cost.total", tone="total"),
+        Cell(None, words="", tone="total"),
+        Cell(None, tone="total"),
+    )
+    return Table("cost_by_part", "By part", columns, (*parts, total), totals=1)
 
 
-def cost_by_group(plan: Plan, costs: Costs) -> Table:
+def cost_by_group(plan: Plan) -> Table:
     """What each group costs over all years, by the GPUs that it demands."""
-    names = group_names(plan)
+    names, currency = group_names(plan), plan.scenario.cost.currency
     return Table(
         "cost_by_group",
         "By group, by the GPUs that each demands",
         (
             Column("group", "Id", detail=True),
             Column("name", "Group"),
-            Column("total", f"TCO, {costs.currency}", "money", costs.currency),
+            Column("total", f"TCO, {currency}", "money", currency),
             Column("share", "Share", "portion"),
         ),
         tuple(
             (each.id, names[each.id], Cell(each.total, line=f"groups.{each.id}.cost"), each.share)
-            for each in costs.groups
+            for each in (plan.costs.groups if plan.costs else ())
         ),
     )
 

@@ -144,7 +144,7 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
         each = costs.get(id)
         total = Live(f"{address(at, share)}*{money.result_at('total')}", each.total) if each else None
         row += (each.share if each else None, total)
-    paid = book.block(cost_by_group(plan, money.costs).only("share", "total"))
+    paid = book.block(cost_by_group(plan).only("share", "total"))
     columns = sorted(paid.columns, key=lambda column: column.kind != "percent")
     return block._replace(columns=[*block.columns, *columns], rows=list(rows.values()))
 

@@ -38,14 +38,12 @@ def test_the_totals_below_the_rows_are_those_of_the_plan(example: Plan) -> None:
     costs, use = example.costs, example.power
     assert costs is not None
     assert use is not None
-    for table in (cost.cost_by_part(costs), cost.power(use)):
+    for table in (cost.cost_by_part(example), cost.power(use)):
         assert table.totals == 1
-    by_part = cost.cost_by_part(costs)
+    by_part = cost.cost_by_part(example)
     assert sum(row["total"] for row in records(by_part)) == pytest.approx(by_part.rows[-1][1].value)
     assert sum(row["share"] or 0 for row in records(by_part)) == pytest.approx(1, abs=0.05)
-    assert sum(row["total"] for row in records(cost.cost_by_group(example, costs))) == pytest.approx(
-        costs.total
-    )
+    assert sum(row["total"] for row in records(cost.cost_by_group(example))) == pytest.approx(costs.total)
     last = [cell.value for cell in list(cost.cost_by_year(example).cells())[-4]]
     assert last[1:-2] == list(costs.cash)
 
@@ -78,10 +76,6 @@ def test_a_margin_is_internal(catalog: Catalog) -> None:
         assert row["earned"] == pytest.approx(row["price"] - row["paid"])
 
 
-def test_a_word_for_what_a_price_is_per() -> None:
-    assert (cost.per_words("each"), cost.per_words("gpu")) == ("each", "a GPU")
-
-
 def test_a_column_added_to_a_builder_is_in_terminal_and_screen(
     plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,8 +85,8 @@ def test_a_column_added_to_a_builder_is_in_terminal_and_screen(
 
     before = cost.cost_by_part
 
-    def with_users(costs: object) -> Table:
-        table = before(costs)  # type: ignore[arg-type]
+    def with_users(plan: Plan) -> Table:
+        table = before(plan)
         return replace(
             table,
             columns=(*table.columns, Column("user", "Cost per user", "money")),
@@ -102,6 +96,4 @@ def test_a_column_added_to_a_builder_is_in_terminal_and_screen(
     monkeypatch.setattr(cost, "cost_by_part", with_users)
     assert "Cost per user" in cost_text(plans["starter"])
     assert "42.50" in cost_text(plans["starter"])
-    costs = plans["starter"].costs
-    assert costs is not None
-    assert screen(cost.cost_by_part(costs))["heads"][-1]["text"] == "Cost per user"
+    assert screen(cost.cost_by_part(plans["starter"]))["heads"][-1]["text"] == "Cost per user"
