@@ -103,7 +103,9 @@ def _bandwidth(catalog: Catalog, gpu: str) -> float:
     return float(known or 1)
 
 
-@lru_cache(maxsize=64)  # reads all published measurements, for each group
+@lru_cache(
+    maxsize=64
+)  # reads all published measurements for each group: without it an edit takes a fifth longer
 def _measured(catalog: Catalog, network: str, phase: str) -> Mapping[str, Known]:
     """GPU -> the median of what is published for one GPU on a network, all in mixed precision if any of it is."""
     rows: dict[str, list[Row]] = {}
@@ -136,7 +138,6 @@ def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = N
     return _fitted_tcp_rate(catalog, link_gbit_s or scenario.network.link_gbit_s)
 
 
-@lru_cache(maxsize=64)  # asked for at each step of each curve
 def _fitted_tcp_rate(catalog: Catalog, link: float) -> Fact:
     ring = catalog.assumptions[ITEM["ring"]]
     fitted = ring.fact("tcp_gbit_s")

@@ -31,7 +31,7 @@ def smallest_profile(
     return sharing.smallest_profile(share, profiles=list(_profiles_of(catalog, gpu, backing, version_id)))
 
 
-@lru_cache(maxsize=512)  # each group asks for them: without it `explore` takes a third longer
+@lru_cache(maxsize=512)  # each group asks for them: without it `explore` takes a tenth longer
 def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> Mapping[sharing.Profile, Row]:
     version = catalog.vsphere[version_id]
     if backing == "mig" and not version.value("mig_backed_vgpu"):
