@@ -23,11 +23,6 @@ def cell(text: str, *, key: str = "", numeric: bool = False, tone: str = "") -> 
     return {"text": text, "key": key, "numeric": numeric, "tone": tone}
 
 
-def figures_row(first: Cell, *texts: str, tone: str = "") -> list[Cell]:
-    """A row that begins with a name and goes on with numbers."""
-    return [first, *(cell(text, numeric=True, tone=tone) for text in texts)]
-
-
 def heads(*texts: str, numeric: Collection[int] = ()) -> list[dict[str, Any]]:
     """Heads of a table; ``numeric`` are the columns of numbers, from 0."""
     return [{"text": text, "numeric": at in numeric} for at, text in enumerate(texts)]
