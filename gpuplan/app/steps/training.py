@@ -212,4 +212,7 @@ def scaling_table(workbook: Workbook) -> dict[str, Any]:
     for column, curve in zip(table.columns[3:], found[1:], strict=True):
         speeds = [_three(step.per_s) for step in curve.steps]
         table = table.dressed(column.key, lambda n, _, speeds=speeds: {"note": speeds[n]})  # type: ignore[misc]
-    return data | {"tables": [screen(table)]}
+    shown = screen(table)
+    for head, curve in zip(shown["heads"][2:], found, strict=True):
+        head["text"] = curve_name(curve)  # as in the legend of the chart
+    return data | {"tables": [shown]}
