@@ -208,4 +208,11 @@ def scaling_table(workbook: Workbook) -> dict[str, Any]:
     if not data["open"]:
         return data
     found = _curves(workbook)
-    return data | {"tables": [screen(tables.scaling(found, [step.hosts for step in found[0].steps]))]}
+    table = tables.scaling(found, [step.hosts for step in found[0].steps])
+    for column, curve in zip(table.columns[3:], found[1:], strict=True):
+        speeds = [_three(step.per_s) for step in curve.steps]
+        table = table.dressed(column.key, lambda n, _, speeds=speeds: {"note": speeds[n]})  # type: ignore[misc]
+    shown = screen(table)
+    for head, curve in zip(shown["heads"][2:], found, strict=True):
+        head["text"] = curve_name(curve)  # as in the legend of the chart
+    return data | {"tables": [shown]}
