@@ -46,7 +46,7 @@ def _work(plan: Plan, cite: Citations) -> list[Block]:
         blocks += tabled(remote_gpus(plan), cite)
     else:
         blocks.append(Paragraph("No group reaches its GPUs over the network."))
-    blocks += tabled(training(plan), cite)
+    blocks += tabled(training(plan).without("per_s", "hours", "knee_hosts"), cite)
     works: tuple[RemoteUse | TrainingUse, ...] = (*use.remote, *use.training)
     changes = [
         f"{each.name}: {'; '.join(each.changes)}."

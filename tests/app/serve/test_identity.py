@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from waiting import soon
 
 pytest.importorskip("voila")
 
@@ -123,7 +124,7 @@ def test_cookies_are_secure_behind_a_proxy_that_is_believed(server: Callable[...
     found = cookies(team.ask(f"?token={TOKEN}", host="127.0.0.1", **asked)[2])
     assert found
     assert all("Secure" in each and "SameSite=Lax" in each for each in found.values())
-    assert "from 192.0.2.7" in team.text
+    soon(lambda: "from 192.0.2.7" in team.text, "the log does not say from where")
     alone = server(token=TOKEN, verbose=True)
     found = cookies(alone.ask(f"?token={TOKEN}", host="127.0.0.1", **asked)[2])
     assert found
@@ -144,6 +145,6 @@ def test_wrong_tokens_are_answered_slowly_and_then_not_looked_at(team: Any) -> N
     assert int(given["Retry-After"]) >= 1
     assert not any(name.startswith("username-") for name in cookies(given))
     assert sign_in(team, TOKEN, **{"X-Forwarded-For": "198.51.100.10"})[0] == 302
-    assert "Wrong token from 198.51.100.9" in team.text
+    soon(lambda: "Wrong token from 198.51.100.9" in team.text, "the log does not say so")
     status, _, headers = team.ask("gpuplan/session/0-0-0-0-0", Authorization=f"Bearer {TOKEN}")
     assert status == 404, "let in, and there is no such session"
