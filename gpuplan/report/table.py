@@ -52,6 +52,7 @@ KINDS: Mapping[str, Kind] = {
     "text": Kind(lambda value, _: str(value), numeric=False),
     "number": Kind(lambda value, _: number(value)),
     "whole": Kind(lambda value, _: number(round(value))),
+    "duration": Kind(lambda value, _: f"{value:,.2f}".replace(",", "\u202f")),
     "mean": Kind(lambda value, _: one_place(value)),
     "money": Kind(lambda value, _: money(value, "").strip()),
     "price": Kind(lambda value, _: money(value, "").strip()),
@@ -331,12 +332,20 @@ def scaled(table: Table, divisor: int) -> Table:
             return value
         return replace(cell, value=round(cell.value / divisor))
 
-    return replace(
-        table, rows=tuple(tuple(less(at, value) for at, value in enumerate(row)) for row in table.rows)
-    )
+    def smaller(row: tuple[Any, ...]) -> tuple[Any, ...]:
+        changed = tuple(less(at, value) for at, value in enumerate(row))
+        return row if all(new is old for new, old in zip(changed, row, strict=True)) else changed
+
+    return replace(table, rows=tuple(map(smaller, table.rows)))
 
 
 def fitted(table: Table) -> tuple[str, Table]:
     """(``thousands of `` or the like, the table with its money in them), so that the lines fit on a page."""
     tried = [(word, scaled(table, divisor)) for divisor, word in SCALES]
-    return next((each for each in tried if max(map(len, text(each[1]).splitlines())) <= WIDTH), tried[-1])
+    return next((each for each in tried if _fits(table, each[1])), tried[-1])
+
+
+def _fits(table: Table, smaller: Table) -> bool:
+    """Whether the rows that hold money fit on a page; no scale makes the others narrower."""
+    paid = tuple(new for old, new in zip(table.rows, smaller.rows, strict=True) if old is not new)
+    return max(map(len, text(replace(smaller, rows=paid, totals=0)).splitlines())) <= WIDTH

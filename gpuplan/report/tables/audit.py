@@ -32,7 +32,7 @@ def holders(use: Found) -> Table:
             Column("jobs", "Jobs", "number"),
             Column("gpu_h", "GPU-hours", "whole", "h"),
             Column("share", "Share", "share"),
-            Column("mean_duration_h", "Mean h", "mean", "h"),
+            Column("mean_duration_h", "Mean h", "duration", "h"),
             Column("mean_gpus", "Mean GPUs", "mean"),
             Column("peak_gpus", "Peak", "mean"),
             Column("own_peak_utilisation", "Used of own peak", "share"),

@@ -41,6 +41,7 @@ KIND_LOOKS: Mapping[str, tuple[str, float]] = {
     "number": ("num", 13),
     "whole": ("num", 13),
     "mean": ("num", 13),
+    "duration": ("num", 13),
     "money": ("money", 14),
     "price": ("price", 13),
     "share": ("percent", 11),

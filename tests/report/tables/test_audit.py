@@ -23,7 +23,7 @@ METHOD = {"name": "erlang-c", "chance": 0.05, "gpus_needed": None, "assumption":
 def test_who_holds_gpus_reads_as_its_kinds_say() -> None:
     table = audit.holders({"groups": [GROUP]})
     assert texts(table) == [
-        ("vision", "12\u202f000", "346", "25 %", "1.3", "3", "8", "38 %"),
+        ("vision", "12\u202f000", "346", "25 %", "1.26", "3", "8", "38 %"),
     ]
     assert records(table) == [GROUP]
 
