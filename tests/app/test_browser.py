@@ -788,7 +788,8 @@ def test_a_file_that_cannot_be_audited_is_named_with_its_line(visit: Any, tmp_pa
 
 def test_what_was_sent_goes_with_the_page(visit: Any, tmp_path: Path) -> None:
     page = visit.step("enterprise", "demand")
-    mine = JOBS.replace(",a\n", f",{uuid4().hex}\n", 1)  # another server may hold the same file of another test
+    # another server may hold the same file of another test
+    mine = JOBS.replace(",a\n", f",{uuid4().hex}\n", 1)
     read(upload(page, tmp_path, mine, "secret-jobs.csv"), 240)
     kept = Path(tempfile.gettempdir()).glob("gpuplan-*/session-*/gpuplan-upload-*/arriving")
     there = [each for each in kept if each.read_text(encoding="utf-8") == mine]
