@@ -5,29 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from explored import SPACE
 
 from gpuplan import load_scenario
-from gpuplan.analysis.candidates import Candidate, Space, asked, candidates, default_space, too_little, unfit
+from gpuplan.analysis.candidates import Candidate, asked, candidates, default_space, too_little, unfit
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 
 EXAMPLES = ("starter", "enterprise", "current")
-
-
-SPACE = Space(
-    gpus=("v100-pcie-32gb", "a40-48gb", "a100-sxm4-80gb"),
-    servers=("dell-r740xd", "dell-dss-8440", "dell-xe8545"),
-    gpus_per_host=(2, 4),
-    sharing=("as asked", "vgpu"),
-    links=(10, 100),
-    host_failures=(0, 1, 2),
-)
-
-
-@pytest.fixture(scope="module")
-def starter() -> Scenario:
-    """The starter example."""
-    return load_scenario("starter")
 
 
 def test_candidates_are_all_combinations_each_once() -> None:

@@ -9,12 +9,12 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from explored import SPACE, alone
 from waiting import LIMIT_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
@@ -25,36 +25,10 @@ from gpuplan.analysis.ranking import Exploration, Option, assess, why_not
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 
-SPACE = Space(
-    gpus=("v100-pcie-32gb", "a40-48gb", "a100-sxm4-80gb"),
-    servers=("dell-r740xd", "dell-dss-8440", "dell-xe8545"),
-    gpus_per_host=(2, 4),
-    sharing=("as asked", "vgpu"),
-    links=(10, 100),
-    host_failures=(0, 1, 2),
-)
-
-
-@pytest.fixture(scope="module")
-def starter() -> Scenario:
-    """The starter example."""
-    return load_scenario("starter")
-
-
-@pytest.fixture(scope="module")
-def found(starter: Scenario, catalog: Catalog) -> Exploration:
-    """The small space explored for it."""
-    return explore(starter, catalog, SPACE, workers=1)
-
 
 def options(found: Exploration) -> list[Option]:
     """All options, in or out."""
     return [*found.ranked, *found.unpriced, *found.rejected]
-
-
-def reasons(scenario: Scenario, catalog: Catalog, **changes: Any) -> str:
-    """Why the design as it stands is out, with some changes."""
-    return "; ".join(assess(scenario, catalog, replace(asked(scenario), **changes)).reasons)
 
 
 def test_every_candidate_is_somewhere_once(found: Exploration, starter: Scenario, catalog: Catalog) -> None:
@@ -82,14 +56,6 @@ def test_the_cheapest_that_tolerates_enough_wins(found: Exploration, starter: Sc
     assert found.winner == enough[0]
     assert found.ranked[0].candidate.host_failures == 0  # cheaper, and not asked for
     assert found.winner.net_present == min(o.net_present or math.inf for o in enough)
-
-
-def alone(scenario: Scenario, *sharing: str) -> Space:
-    """The design as it stands, shared in several ways."""
-    own = asked(scenario)
-    return Space(
-        (own.gpu,), (own.server,), (own.gpus_per_host,), sharing, (own.link_gbit_s,), (own.host_failures,)
-    )
 
 
 def test_of_equal_designs_the_one_asked_for_wins(catalog: Catalog) -> None:
@@ -204,16 +170,6 @@ def test_dask_that_is_not_installed_is_said(
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(ValueError, match=r"dask is not installed; 'pip install gpuplan\[dask\]' installs it"):
         explore(starter, catalog, SPACE, engine="dask", scheduler="tcp://127.0.0.1:1")
-
-
-@pytest.fixture
-def cluster() -> Iterator[str]:
-    """The address of a dask cluster of one worker in this process."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
-    ) as local:
-        yield local.scheduler_address
 
 
 def test_a_dask_cluster_gives_the_same(

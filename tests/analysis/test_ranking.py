@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
-import pytest
+from explored import reasons
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,28 +19,6 @@ from gpuplan.scenario import Group, Scenario
 from gpuplan.wording import money
 
 EXAMPLES = ("starter", "enterprise", "current")
-
-
-SPACE = Space(
-    gpus=("v100-pcie-32gb", "a40-48gb", "a100-sxm4-80gb"),
-    servers=("dell-r740xd", "dell-dss-8440", "dell-xe8545"),
-    gpus_per_host=(2, 4),
-    sharing=("as asked", "vgpu"),
-    links=(10, 100),
-    host_failures=(0, 1, 2),
-)
-
-
-@pytest.fixture(scope="module")
-def starter() -> Scenario:
-    """The starter example."""
-    return load_scenario("starter")
-
-
-@pytest.fixture(scope="module")
-def found(starter: Scenario, catalog: Catalog) -> Exploration:
-    """The small space explored for it."""
-    return explore(starter, catalog, SPACE, workers=1)
 
 
 def test_an_option_has_the_numbers_of_its_plan(starter: Scenario, catalog: Catalog) -> None:
@@ -62,11 +38,6 @@ def test_an_option_has_the_numbers_of_its_plan(starter: Scenario, catalog: Catal
     assert option.excludes == plan.costs.excludes
     assert option.old_prices == sum(price.old for price in plan.costs.prices)
     assert option.label == "4 x A40 in DSS 8440, all vGPU, 100 Gbit/s, N+2"
-
-
-def reasons(scenario: Scenario, catalog: Catalog, **changes: Any) -> str:
-    """Why the design as it stands is out, with some changes."""
-    return "; ".join(assess(scenario, catalog, replace(asked(scenario), **changes)).reasons)
 
 
 def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
@@ -104,14 +75,6 @@ def test_a_design_that_loses_somebody_with_a_host_is_out(starter: Scenario, cata
     bare = make_plan(starter.with_value("availability.host_failures", 0), catalog)
     assert bare.totals.unplaced_vms_after_failure > 0
     assert list(ranking._reasons(bare)) == []
-
-
-def alone(scenario: Scenario, *sharing: str) -> Space:
-    """The design as it stands, shared in several ways."""
-    own = asked(scenario)
-    return Space(
-        (own.gpu,), (own.server,), (own.gpus_per_host,), sharing, (own.link_gbit_s,), (own.host_failures,)
-    )
 
 
 def test_a_link_that_does_not_carry_the_training_is_out(catalog: Catalog) -> None:
@@ -231,16 +194,6 @@ def test_dearer_boards_and_more_failures_never_cost_less(
             make_plan(candidate.apply(scenario), catalog).pools
         )
         assert (safer.short_h or 0) <= (base.short_h or 0)
-
-
-@pytest.fixture
-def cluster() -> Iterator[str]:
-    """The address of a dask cluster of one worker in this process."""
-    distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
-    ) as local:
-        yield local.scheduler_address
 
 
 def test_the_frontier_needs_no_more_than_its_definition() -> None:

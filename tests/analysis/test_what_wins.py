@@ -8,33 +8,11 @@ from typing import Any
 import pytest
 
 from gpuplan import load_scenario, make_plan
-from gpuplan.analysis.candidates import Space, asked
-from gpuplan.analysis.explore import explore
+from gpuplan.analysis.candidates import asked
 from gpuplan.analysis.ranking import Exploration, Option, assess
 from gpuplan.analysis.what_wins import to_win
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
-
-SPACE = Space(
-    gpus=("v100-pcie-32gb", "a40-48gb", "a100-sxm4-80gb"),
-    servers=("dell-r740xd", "dell-dss-8440", "dell-xe8545"),
-    gpus_per_host=(2, 4),
-    sharing=("as asked", "vgpu"),
-    links=(10, 100),
-    host_failures=(0, 1, 2),
-)
-
-
-@pytest.fixture(scope="module")
-def starter() -> Scenario:
-    """The starter example."""
-    return load_scenario("starter")
-
-
-@pytest.fixture(scope="module")
-def found(starter: Scenario, catalog: Catalog) -> Exploration:
-    """The small space explored for it."""
-    return explore(starter, catalog, SPACE, workers=1)
 
 
 @pytest.fixture(scope="module")

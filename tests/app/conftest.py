@@ -1,4 +1,4 @@
-"""A real server and a real browser for the tests of the app."""
+"""A real server and a real browser for the tests of the app, and opened designs for those without."""
 
 from __future__ import annotations
 
@@ -17,12 +17,18 @@ from dataclasses import dataclass, field
 from email.message import Message
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
 from browsing import TITLES, go, take
 from waiting import LIMIT_S, soon
+
+from gpuplan import load_scenario
+from gpuplan.catalog import Catalog
+
+if TYPE_CHECKING:
+    from gpuplan.app.state import Workbook
 
 ROOT = Path(__file__).resolve().parents[2]
 HEALTH = "voila/templates/gpuplan/static/health.txt"
@@ -380,3 +386,19 @@ def children() -> Callable[[int], list[int]]:
 def plain_script(monkeypatch: pytest.MonkeyPatch) -> None:
     """No event loop in this thread, as in a plain script; the browser of other tests leaves one here that stands still."""
     monkeypatch.setattr("gpuplan.app.background.running_loop", lambda: None)
+
+
+@pytest.fixture
+def book(catalog: Catalog) -> Workbook:
+    """The enterprise example, opened."""
+    from gpuplan.app.state import Workbook
+
+    return Workbook(catalog, load_scenario("enterprise"))
+
+
+@pytest.fixture
+def blank(catalog: Catalog) -> Workbook:
+    """A blank design."""
+    from gpuplan.app.state import Workbook
+
+    return Workbook(catalog)

@@ -6,15 +6,8 @@ import pytest
 
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.app.cards import COLOURS, cell, group_cell, group_colours, heads, number_heads, table, tried
 from gpuplan.app.state import Workbook
-from gpuplan.catalog import Catalog
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def test_colours(book: Workbook) -> None:

@@ -12,15 +12,9 @@ from gpuplan import load_scenario
 from gpuplan.app.events import EVENTS
 from gpuplan.app.screen import ON_PAGE
 from gpuplan.app.state import Workbook
-from gpuplan.catalog import Catalog
 from gpuplan.widgets.part import STATIC
 
 GIVEN = re.compile(r'send\("([a-z-]+)"')
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def test_what_the_cards_send_is_known() -> None:

@@ -12,16 +12,6 @@ from gpuplan.catalog import Catalog
 from gpuplan.scenario import MAX_GROUPS, STATED, from_dict
 
 
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
-
-
-@pytest.fixture
-def blank(catalog: Catalog) -> Workbook:
-    return Workbook(catalog)
-
-
 def hosts(book: Workbook) -> int:
     return book.plan.totals.hosts
 

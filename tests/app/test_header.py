@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.app.header import (
     bar_data,
     drawer_data,
@@ -19,20 +18,9 @@ from gpuplan.app.header import (
     strip_data,
 )
 from gpuplan.app.state import STEPS, Workbook
-from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, parse_value
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
-
-
-@pytest.fixture
-def blank(catalog: Catalog) -> Workbook:
-    return Workbook(catalog)
 
 
 def values(book: Workbook) -> dict[str, str]:

@@ -8,15 +8,8 @@ import pytest
 
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
-from gpuplan.catalog import Catalog
 from gpuplan.plan import fail_hosts
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def hosts(book: Workbook) -> int:

@@ -21,16 +21,6 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, STATED, Internal, field_of
 
 
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
-
-
-@pytest.fixture
-def blank(catalog: Catalog) -> Workbook:
-    return Workbook(catalog)
-
-
 def hosts(book: Workbook) -> int:
     return book.plan.totals.hosts
 

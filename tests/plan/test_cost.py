@@ -9,31 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
+from stated_money import costs_of, priced
 from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.catalog import Catalog
 from gpuplan.facts import BASES
-from gpuplan.plan.cost import HARDWARE, PARTS, Costs
+from gpuplan.plan.cost import HARDWARE, PARTS
 from gpuplan.scenario import Scenario, from_dict
-
-PRICES = {
-    "servers/dell-c4140": 20_000,
-    "gpus/v100-pcie-32gb": 9_000,
-    "adapter-100g": 1_000,
-    "switches/sn2700": 12_000,
-    "cable-100g": 100,
-    "vcf-core-year": 300,
-    "nvaie-year": 4_000,
-    "nvaie-5-years": 18_000,
-    "nvaie-perpetual": 22_000,
-    "nvaie-support-year": 900,
-    "electricity-kwh": 0.2,
-    "rack-year": 10_000,
-    "administration-host-year": 3_000,
-}
-
 
 SN2700_POWER = "Electricity of SN2700 switches (power not known)"
 
@@ -41,31 +25,6 @@ SN2700_POWER = "Electricity of SN2700 switches (power not known)"
 def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
     data = {"groups": [{"id": f"g{n}", **g} for n, g in enumerate(groups, 1)], **sections}
     return make_plan(from_dict(data), catalog)
-
-
-def costs_of(plan: Plan) -> Costs:
-    assert plan.costs is not None
-    return plan.costs
-
-
-def priced(scenario: Scenario, **cost: Any) -> Scenario:
-    """The scenario with the prices and factors of these tests."""
-    for key, price in PRICES.items():
-        scenario = scenario.with_value(f"prices.{key}", price)
-    given = {
-        "years": 5,
-        "discount_rate": 0.1,
-        "pue": 1.5,
-        "rack_kw": 8,
-        "sockets": 2,
-        "cores_per_socket": 24,
-        "support_share": 0.1,
-        "residual_share": 0,
-        "host_base_w": 500,
-    }
-    for name, value in (given | cost).items():
-        scenario = scenario.with_value(f"cost.{name}", value)
-    return scenario
 
 
 @pytest.fixture

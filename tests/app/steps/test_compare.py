@@ -9,16 +9,10 @@ import pytest
 
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.app.state import MOST_KEPT, Workbook
 from gpuplan.app.steps.compare import compare_data
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def rows(book: Workbook) -> dict[str, list[dict[str, Any]]]:

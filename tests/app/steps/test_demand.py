@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from offices import office
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
@@ -19,7 +20,7 @@ from gpuplan.app.steps import demand as step
 from gpuplan.app.steps import methods, silos
 from gpuplan.app.steps import week as hourly
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import RULES, Scenario, from_dict
+from gpuplan.scenario import RULES, from_dict
 from gpuplan.wording import believe_words, moment, stated_percent, target_words
 
 PARTS = (
@@ -36,30 +37,6 @@ PARTS = (
     step.growth_form,
     hourly.mixes_data,
 )
-
-
-def office() -> Scenario:
-    """40 people in two places by day, and a night shift: half a day apart, so that they lend each other GPUs."""
-    groups = [
-        {
-            "id": "office",
-            "name": "Office",
-            "people": 40,
-            "active_share": 0.5,
-            "gpus_each": 0.5,
-            "sites": "Bangalore 20, UTC-6 20",
-            "hours": "09:00-18:00",
-            "days": "weekdays",
-            "growth": 0.5,
-        },
-        {"id": "night", "name": "Night", "people": 3, "gpus_each": 4, "hours": "18:00-03:00"},
-    ]
-    return from_dict({"groups": groups, "demand": {"rule": "hours"}})
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 @pytest.fixture

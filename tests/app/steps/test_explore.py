@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from explored_screen import acts, done, ranking
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
@@ -13,16 +14,12 @@ pytest.importorskip("traitlets")
 import altair as alt
 
 from gpuplan import load_scenario
-from gpuplan.analysis.candidates import Space, default_space
-from gpuplan.analysis.explore import explore
-from gpuplan.app.background import Exploring
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import explore as step
 from gpuplan.app.steps import what_wins
 from gpuplan.catalog import Catalog
 from gpuplan.report.charts.explore import LOOKS, frontier_chart
 from gpuplan.report.charts.look import DARK, LIGHT
-from gpuplan.report.explore_report import exploration_dict
 from gpuplan.scenario import from_dict
 
 FOLDS = ("explore-ranked", "explore-unpriced", "explore-rejected", "explore-frontier")
@@ -38,43 +35,11 @@ PARTS = (
 )
 
 
-@pytest.fixture(scope="module")
-def found(catalog: Catalog) -> dict[str, Any]:
-    """A small exploration of the enterprise example, as the command prints it."""
-    scenario = load_scenario("enterprise")
-    wide = default_space(scenario, catalog)
-    space = Space(
-        ("v100-pcie-32gb", "rtx-a6000-48gb", "a100-sxm4-80gb"),  # nobody lists the server of the last
-        wide.servers,
-        (2, 4, 8),
-        ("as asked", "vgpu"),
-        (10, 100),
-        (1, 2),
-    )
-    data = exploration_dict(explore(scenario, catalog, space, workers=1), scenario)
-    kept: dict[str, Any] = json.loads(json.dumps(data, allow_nan=False))
-    return kept
-
-
-def done(exploring: Exploring, key: str, data: dict[str, Any], book: Workbook) -> None:
-    exploring.plan = book.plan
-    exploring.runner.state = "done"
-    exploring.runner.found = [{key: data}]
-
-
 @pytest.fixture
 def book(catalog: Catalog, found: dict[str, Any]) -> Workbook:
     book = Workbook(catalog, load_scenario("enterprise"))
     done(book.exploring, "exploration", found, book)
     return book
-
-
-def acts(row: list[dict[str, Any]]) -> list[str]:
-    return [act["text"] for act in row[-1].get("acts", ())]
-
-
-def ranking(book: Workbook) -> dict[str, list[dict[str, Any]]]:
-    return {row[0]["text"]: row for row in step.explore_data(book)["tables"][0]["rows"]}
 
 
 def test_every_part_is_plain_data_before_and_after(catalog: Catalog, book: Workbook) -> None:

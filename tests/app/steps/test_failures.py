@@ -11,7 +11,6 @@ import pytest
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import (
     capacity_drawn,
@@ -24,11 +23,6 @@ from gpuplan.catalog import Catalog
 from gpuplan.report.charts.availability import capacity_chart, capacity_rows
 from gpuplan.report.charts.look import LIGHT
 from gpuplan.scenario import from_dict
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def verdict_of(book: Workbook) -> dict[str, Any]:

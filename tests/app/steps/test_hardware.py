@@ -12,16 +12,10 @@ import pytest
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hardware import allowed_data, hardware_form, more_form, shared_data
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def plain(data: Any) -> Any:

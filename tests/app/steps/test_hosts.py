@@ -10,18 +10,12 @@ import pytest
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hosts import COMPACT, LARGE, SHOWN_KINDS, picture_data
 from gpuplan.catalog import Catalog
 from gpuplan.models.sharing import layout_starts
 from gpuplan.report.tables import host_kinds
 from gpuplan.scenario import Scenario, from_dict
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def plain(data: Any) -> Any:

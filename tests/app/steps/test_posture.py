@@ -10,17 +10,11 @@ import pytest
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.posture import posture_data, risk_form
 from gpuplan.catalog import Catalog
 from gpuplan.wording import short_number
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def plain(data: Any) -> Any:

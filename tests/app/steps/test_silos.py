@@ -9,16 +9,10 @@ import pytest
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import silos
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def said(data: dict[str, Any], key: str = "text") -> str:

@@ -10,17 +10,11 @@ import pytest
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import demand
 from gpuplan.app.steps.usecases import COLUMNS, PER_VM, access_data, demand_form, per_vm_data, table_data
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import GROUP_FIELDS
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
 
 
 def plain(data: Any) -> Any:

@@ -6,41 +6,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from offices import office
 
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
-from gpuplan import load_scenario
 from gpuplan.analysis.demand import hour_demand, local_quarters, week_demand
 from gpuplan.app.header import step_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import week as hourly
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import Scenario, from_dict
-
-
-def office() -> Scenario:
-    """40 people in two places by day, and a night shift: half a day apart, so that they lend each other GPUs."""
-    groups = [
-        {
-            "id": "office",
-            "name": "Office",
-            "people": 40,
-            "active_share": 0.5,
-            "gpus_each": 0.5,
-            "sites": "Bangalore 20, UTC-6 20",
-            "hours": "09:00-18:00",
-            "days": "weekdays",
-            "growth": 0.5,
-        },
-        {"id": "night", "name": "Night", "people": 3, "gpus_each": 4, "hours": "18:00-03:00"},
-    ]
-    return from_dict({"groups": groups, "demand": {"rule": "hours"}})
-
-
-@pytest.fixture
-def book(catalog: Catalog) -> Workbook:
-    return Workbook(catalog, load_scenario("enterprise"))
+from gpuplan.scenario import from_dict
 
 
 @pytest.fixture
