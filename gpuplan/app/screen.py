@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets
@@ -21,7 +21,7 @@ from gpuplan.report import file_stem
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.scenario import Scenario, load_scenario
 from gpuplan.widgets.chart import ChartPlace
-from gpuplan.widgets.part import Part, make_part, together
+from gpuplan.widgets.part import Part, Sent, make_part, together
 
 log = logging.getLogger("gpuplan.app")
 
@@ -186,6 +186,9 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     def _again(self, content: Mapping[str, Any]) -> None:
         """What was sent over a connection that was lost may never have arrived."""
         self._remembered, self._held = {}, set(content["held"])
+        with together(self._strip):
+            for part in _sent_in(self):
+                part.send_again()
         self._confirm()
 
     def _theme(self, content: Mapping[str, Any]) -> None:
@@ -202,6 +205,14 @@ ON_PAGE: Mapping[str, Callable[[WorkbookApp, Mapping[str, Any]], None]] = {
     "theme": WorkbookApp._theme,
 }
 """Events that concern the page itself; ``events`` has those of the workbook."""
+
+
+def _sent_in(widget: ipywidgets.Widget) -> Iterator[Sent]:
+    """The parts and charts that are on the screen."""
+    if isinstance(widget, Sent):
+        yield widget
+    for child in getattr(widget, "children", ()):
+        yield from _sent_in(child)
 
 
 def _box(style: str, *children: ipywidgets.Widget) -> ipywidgets.Box:

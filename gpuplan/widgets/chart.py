@@ -58,6 +58,7 @@ class Chart(Sent):
     """A chart that follows its data: make it once, of altair or as Vega-Lite, then assign ``.chart``; None shows nothing."""
 
     _esm = STATIC / "chart.js"
+    changing = ("spec", "rows")
     spec = traitlets.Dict().tag(sync=True)
     """The chart as Vega-Lite, with names in place of its rows."""
     rows = traitlets.Dict().tag(sync=True)

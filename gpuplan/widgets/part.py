@@ -24,6 +24,9 @@ _collected: list[dict[str, dict[str, Any]]] = []
 class Sent(anywidget.AnyWidget):
     """A widget whose changes go to the browser in one message with those of others, see ``together``."""
 
+    changing: tuple[str, ...]
+    """What of its state changes after it was made."""
+
     def send_state(self, key: str | Iterable[str] | None = None) -> None:
         """Send the state, or have it sent with that of others."""
         if _collected and self.comm is not None:  # it has none while it is made
@@ -31,10 +34,15 @@ class Sent(anywidget.AnyWidget):
         else:
             super().send_state(key)
 
+    def send_again(self) -> None:
+        """Send what the browser may not have got."""
+        self.send_state(self.changing)
+
 
 class Part(Sent):
     """A part of the screen, drawn by its JavaScript file from ``data``; made by ``make_part``."""
 
+    changing = ("data",)
     data = traitlets.Dict().tag(sync=True)
 
     def __init__(self, on_event: Callable[[str, Mapping[str, Any]], None]) -> None:

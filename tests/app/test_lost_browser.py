@@ -169,6 +169,21 @@ def test_an_event_sent_again_is_carried_out_once_and_in_its_turn() -> None:
     assert workbook.scenario.get(path) == 36
 
 
+def test_what_a_lost_connection_has_swallowed_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    workbook = Workbook(load_catalog(), load_scenario("enterprise"))
+    workbook.go("demand")
+    app = WorkbookApp(workbook)
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(app._strip, "send", sent.append)
+    app._receive("set", {"path": "demand.stated_gpus", "value": "34", "number": 1})
+    changed = {part for message in sent for part in message["states"]}
+    sent.clear()
+    app._receive("again", {"held": []})
+    (again,) = (message["states"] for message in sent)
+    assert changed < set(again)
+    assert again[app._strip.model_id] == {"data": app._strip.data}
+
+
 def test_kernel_and_server_can_die_and_the_design_is_there_again(
     server: Callable[..., Any], page: Callable[..., Any]
 ) -> None:
@@ -229,8 +244,9 @@ def test_the_network_can_go_and_come_back(
     def wait_changed() -> None:
         seen.append(wait_other(shown, "cost.net_present", seen[-1]))
 
-    between.cut()
+    between.swallow()  # first, as the page takes no input once it has noticed that the line is cut
     price.fill("600")
+    between.cut()
     lost.wait_for()
     assert shown.locator("#rendered_cells").evaluate("node => node.inert"), "no input that would be lost"
     assert figures(shown)["cost.net_present"] == seen[0]

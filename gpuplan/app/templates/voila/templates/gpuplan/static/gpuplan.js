@@ -207,7 +207,7 @@
   // --- session: is this page's own kernel process still alive? The first answer also brings the XSRF cookie.
   const INTERVAL = 5000, CHECK = 2500, RETRY = 1000, PATIENCE = 6000, REJOIN = 20000;
   let failures = 0, ended = false, leaving = false, timer = 0;
-  let away = false, rejoining = 0, unheard = 0, focused = null;
+  let away = false, rejoining = 0, unheard = 0, since = 0, focused = null;
   let url = "", base = "", kernel = "", others = [];
   const xsrf = () => document.cookie.match(/(?:^|;\s*)_xsrf=([^;]*)/)?.[1] ?? "";
 
@@ -233,7 +233,7 @@
 
   function here() {
     away = false;
-    rejoining = 0;
+    rejoining = unheard = 0;
     document.getElementById("rendered_cells").inert = false;
     document.getElementById("gpuplan-away").hidden = true;
     if (focused?.isConnected) focused.focus({ preventScroll: true });
@@ -244,8 +244,8 @@
   // session has nothing to do and yet does not take what was sent.
   function rejoin(busy) {
     const first = busy ? 0 : events[0]?.number ?? 0;
-    const stuck = first > 0 && first === unheard;
-    unheard = first;
+    if (first !== unheard) [unheard, since] = [first, Date.now()];
+    const stuck = first > 0 && Date.now() - since >= CHECK;
     if (line?.status === "dead" || (rejoining && !busy && Date.now() - rejoining > REJOIN)) end("The connection to this session was lost.");
     else if (away && !line) here();
     else if (line && !rejoining && (away || stuck)) {
