@@ -26,7 +26,7 @@ rows = {work}
 print(time.perf_counter() - start, (most_kb() - before) / 1024, rows)
 """
 """The kernel's figure for the memory of a process: that of the resource module counts the parent's, too."""
-OURS = ("from gpuplan.trace import read_trace", "len(read_trace(sys.argv[1]).gpus)")
+OURS = ("from gpuplan.audit import read_trace", "len(read_trace(sys.argv[1]).gpus)")
 PANDAS = "import pandas"
 
 
