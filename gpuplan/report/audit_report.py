@@ -28,21 +28,7 @@ def audit_dict(
 ) -> dict[str, Any]:
     """An audit as plain JSON values, all finite.
 
-    Parameters
-    ----------
-    found : Audit
-        What the trace says. [-]
-    suggestions : sequence of Suggestion
-        Groups of a scenario made from it. [-]
-    comparison : Comparison or None
-        The same jobs replayed on proposed hosts. [-]
-    left_out : int
-        Jobs left out of the comparison, because they ask for more GPUs than all hosts have. [-]
-
-    Returns
-    -------
-    audit_dict : dict
-        Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``notes``, ``suggestions``, ``comparison``. [-]
+    Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``notes``, ``suggestions``, ``comparison``.
     """
     data = {
         "reading": _plain(found.trace.reading),
@@ -103,24 +89,7 @@ def audit_text(
     comparison: Comparison | None = None,
     left_out: int = 0,
 ) -> str:
-    """An audit as text for a terminal.
-
-    Parameters
-    ----------
-    found : Audit
-        What the trace says. [-]
-    suggestions : sequence of Suggestion
-        Groups of a scenario made from it. [-]
-    comparison : Comparison or None
-        The same jobs replayed on proposed hosts. [-]
-    left_out : int
-        Jobs left out of the comparison, because they ask for more GPUs than all hosts have. [-]
-
-    Returns
-    -------
-    audit_text : str
-        What was read, who used GPUs when, how bursty it was, groups for a scenario, and the replay. [-]
-    """
+    """An audit as text for a terminal."""
     data = audit_dict(found, suggestions, comparison, left_out)
     parts = [
         _reading(found.trace.reading),

@@ -35,32 +35,10 @@ def design_files(
     pptx_template: bytes | None = None,
     tell: Callable[[float, str], object] | None = None,
 ) -> dict[str, bytes]:
-    """The files of a design, of the customer's version unless the internal one is asked for.
+    """The files of a design by their paths, in the customer's version unless the internal one is asked for; its names say so.
 
-    Parameters
-    ----------
-    plan : Plan
-        The design. [-]
-    kinds : sequence of str
-        Keys of ``KINDS``. [-]
-    internal : bool
-        Whether internal notes and the margin are in them; their names say so. [-]
-    docx_template, pptx_template : bytes or None
-        A user's own template for the document and the deck. [-]
-    tell : callable or None
-        Called before each kind with the share that is done and what comes next. [-]
-
-    Returns
-    -------
-    design_files : dict of str to bytes
-        Path below the folder of the design -> content. [-]
-
-    Raises
-    ------
-    ValueError
-        If a template cannot be used.
-    ModuleNotFoundError
-        If the extra ``export`` is not installed.
+    ``tell`` is called before each kind with the share that is done and what comes next. A template that cannot be used is a
+    `TemplateError`; without the extra ``export`` there is a `ModuleNotFoundError`.
     """
     from gpuplan.report.document import design_document
     from gpuplan.report.docx_file import docx_bytes

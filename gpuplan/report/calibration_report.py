@@ -33,21 +33,11 @@ WORST_ROWS = 12
 def calibration_dict(catalog: Catalog) -> dict[str, Any]:
     """The network models against published measurements, with their parameters fitted again, as plain JSON values.
 
-    Parameters
-    ----------
-    catalog : Catalog
-        The measurements, and the parameters as they stand. [-]
+    Keys ``parameters`` (``value`` of the catalog, ``refitted``, ``low``, ``high``, ``moved``), ``moved``
+    (whether any differs by more than rounding to three digits), ``errors`` (in sample: by area, then by area
+    and series, "" being all of them), ``left_out`` (the same, each series predicted by parameters fitted on
+    the others), ``targets``, and ``rows``.
 
-    Returns
-    -------
-    calibration_dict : dict
-        Keys ``parameters`` (``value`` of the catalog, ``refitted``, ``low``, ``high``, ``moved``), ``moved`` (whether any
-        differs by more than rounding to three digits), ``errors`` (in sample: by area, then by area and series, "" being
-        all of them), ``left_out`` (the same, each series predicted by parameters fitted on the others), ``targets``, and
-        ``rows``. [-]
-
-    Notes
-    -----
     Errors are relative; of parameter servers they are differences of efficiency, of vMotion seconds.
     """
     found = [*points(catalog), *_stuns(catalog)]

@@ -23,17 +23,9 @@ from gpuplan.wording import basis_word, counted, money, number, percent, stated_
 def cost_dict(plan: Plan) -> dict[str, Any]:
     """The cost of a plan and of its alternatives as plain JSON values, unrounded and all finite.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-
-    Returns
-    -------
-    cost_dict : dict
-        Keys ``name``, ``costs`` (as in ``plan_dict``, its materials apart), ``bill_of_materials``, ``power``, ``silos``,
-        ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with) and ``postures``; with a margin also
-        ``internal``, what the seller pays and earns by part. [-]
+    Keys ``name``, ``costs`` (as in ``plan_dict``, its materials apart), ``bill_of_materials``, ``power``,
+    ``silos``, ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with) and ``postures``; with a
+    margin also ``internal``, what the seller pays and earns by part.
     """
     earned = [plain(each) | {"earned": each.earned} for each in earnings(plan)]
     money_of = costs_dict(plan.costs) if plan.costs else None
@@ -51,19 +43,7 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
 
 
 def cost_text(plan: Plan) -> str:
-    """The cost of a plan as text.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-
-    Returns
-    -------
-    cost_text : str
-        Answer, years, parts, groups, bill of materials, prices, power and space, silos, rent or buy, spare hosts; with a
-        margin also what the seller pays and earns. [-]
-    """
+    """The cost of a plan as text."""
     costs, use = plan.costs, plan.power
     if costs is None or use is None:
         return page(plan.scenario.name, "Nobody asks for a GPU yet, so nothing is bought.")

@@ -30,18 +30,8 @@ from gpuplan.wording import (
 def demand_dict(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
     """The demand of a plan as plain JSON values, all finite.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    trials : sequence of PoolSimulation
-        Simulations of its pools, if any were run. [-]
-
-    Returns
-    -------
-    demand_dict : dict
-        Keys ``rule``, ``stated_gpus``, ``gpus_demanded``, ``sum_of_peaks_gpus``, ``rules``, ``weeks``, ``mixes``, ``methods``,
-        ``silos``, ``purchase_plan``, ``simulated``. [-]
+    Keys ``rule``, ``stated_gpus``, ``gpus_demanded``, ``sum_of_peaks_gpus``, ``rules``, ``weeks``, ``mixes``,
+    ``methods``, ``silos``, ``purchase_plan``, ``simulated``.
     """
     against = silos(plan)
     return {
@@ -130,20 +120,7 @@ def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
 
 
 def demand_text(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> str:
-    """The demand of a plan as text for a terminal.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    trials : sequence of PoolSimulation
-        Simulations of its pools, if any were run. [-]
-
-    Returns
-    -------
-    demand_text : str
-        The week, the rules, the methods beside each other, simulations, silos, and purchases by year. [-]
-    """
+    """The demand of a plan as text for a terminal."""
     years = purchase_plan(plan)
     return page(
         plan.scenario.name,

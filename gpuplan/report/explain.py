@@ -58,13 +58,7 @@ BASIS_TEXT = {
 
 
 def explain(plan: Plan, key: str) -> Explanation:
-    """The explanation of the line with this key.
-
-    Raises
-    ------
-    KeyError
-        If the plan has no such line.
-    """
+    """The explanation of the line with this key."""
     line = plan.lines[key]
     return Explanation(
         key=key,

@@ -44,22 +44,8 @@ def exploration_dict(
 ) -> dict[str, Any]:
     """An exploration as plain JSON values, all finite.
 
-    Parameters
-    ----------
-    found : Exploration
-        What was explored. [-]
-    scenario : Scenario
-        For which question. [-]
-    conditions : sequence of Condition
-        What would have to be true for another design to win. [-]
-    beside : Option or None
-        That design. [-]
-
-    Returns
-    -------
-    exploration_dict : dict
-        Keys ``ranked``, ``unpriced``, ``rejected``, ``frontier`` (lists of options), ``winner``, ``asked``, ``currency``, ``notes``
-        and ``to_win`` (``label`` and ``conditions``; null if nothing else could win). [-]
+    Keys ``ranked``, ``unpriced``, ``rejected``, ``frontier`` (lists of options), ``winner``, ``asked``,
+    ``currency``, ``notes`` and ``to_win`` (``label`` and ``conditions``; null if nothing else could win).
     """
 
     def one(option: Option) -> dict[str, Any]:
@@ -82,24 +68,7 @@ def exploration_dict(
 def exploration_text(
     found: Exploration, scenario: Scenario, conditions: Sequence[Condition] = (), beside: Option | None = None
 ) -> str:
-    """An exploration as text.
-
-    Parameters
-    ----------
-    found : Exploration
-        What was explored. [-]
-    scenario : Scenario
-        For which question. [-]
-    conditions : sequence of Condition
-        What would have to be true for another design to win. [-]
-    beside : Option or None
-        That design. [-]
-
-    Returns
-    -------
-    exploration_text : str
-        The winner, the cheapest with what is against them, the frontier, what has no price, and what is out and why. [-]
-    """
+    """An exploration as text."""
     data = exploration_dict(found, scenario)
     ranked = explore.designs(data, data["ranked"], "The cheapest, and what is against them")
     frontier = explore.designs(data, data["frontier"], "Not beaten in cost, hours short and waiting at once")
@@ -164,19 +133,7 @@ def exploration_csv(found: Exploration, scenario: Scenario) -> str:
 def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold]) -> dict[str, Any]:
     """What moves the answer as plain JSON values, all finite.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    bars : sequence of Bar
-        Each input at its low and high. [-]
-    limits : sequence of Threshold
-        Where the number of hosts changes. [-]
-
-    Returns
-    -------
-    sensitivity_dict : dict
-        Keys ``net_present`` and ``hosts`` (as planned), ``currency``, ``bars`` and ``thresholds``. [-]
+    Keys ``net_present`` and ``hosts`` (as planned), ``currency``, ``bars`` and ``thresholds``.
     """
     return {
         "net_present": plan.costs.net_present if plan.costs else None,
@@ -188,22 +145,7 @@ def sensitivity_dict(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
 
 
 def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold]) -> str:
-    """What moves the answer as text.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    bars : sequence of Bar
-        Each input at its low and high. [-]
-    limits : sequence of Threshold
-        Where the number of hosts changes. [-]
-
-    Returns
-    -------
-    sensitivity_text : str
-        Inputs by how far they move the cost, those that move the hosts, and where the hosts change. [-]
-    """
+    """What moves the answer as text."""
     name, currency = plan.scenario.name, plan.scenario.cost.currency
     if plan.costs is None:
         return page(name, "Nobody asks for a GPU yet, so there is nothing to move.")
@@ -227,33 +169,14 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
 def compare_dict(found: Comparison) -> dict[str, Any]:
     """Plans in columns as plain JSON values.
 
-    Parameters
-    ----------
-    found : Comparison
-        The plans beside each other. [-]
-
-    Returns
-    -------
-    compare_dict : dict
-        Keys ``names``, ``rows`` (``key``, ``label``, ``unit``, ``values``, ``differs``) and ``sentences``. [-]
+    Keys ``names``, ``rows`` (``key``, ``label``, ``unit``, ``values``, ``differs``) and ``sentences``.
     """
     data: dict[str, Any] = plain(found)
     return data
 
 
 def compare_text(found: Comparison) -> str:
-    """Plans in columns as text.
-
-    Parameters
-    ----------
-    found : Comparison
-        The plans beside each other. [-]
-
-    Returns
-    -------
-    compare_text : str
-        Inputs that differ and results in columns, with a mark where they differ, and the differences in words. [-]
-    """
+    """Plans in columns as text."""
     table = sensitivity.compared(found)
     said = heading("In words") + "\n".join(indented(each, 0) for each in found.sentences)
     return "\n\n".join(["\n".join([text(table), *table.notes]), *([said] if found.sentences else [])]) + "\n"

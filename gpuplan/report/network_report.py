@@ -23,16 +23,8 @@ from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, number
 def network_dict(plan: Plan) -> dict[str, Any]:
     """The network of a plan as plain JSON values, all finite.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-
-    Returns
-    -------
-    network_dict : dict
-        Keys ``link``, ``remote``, ``training``, ``rules``, ``carried``, ``scaling`` (a row for each number of hosts),
-        ``claims`` and ``cabling``. [-]
+    Keys ``link``, ``remote``, ``training``, ``rules``, ``carried``, ``scaling`` (a row for each number of
+    hosts), ``claims`` and ``cabling``.
     """
     scenario, catalog = plan.scenario, plan.catalog
     given = scenario.network
@@ -71,19 +63,7 @@ def network_dict(plan: Plan) -> dict[str, Any]:
 
 
 def network_text(plan: Plan) -> str:
-    """The network of a plan as text for a terminal.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-
-    Returns
-    -------
-    network_text : str
-        Remote GPUs, the vendor's rules, what the link carries, training on several hosts, its scaling, the vendor's
-        claim, and the fabric. [-]
-    """
+    """The network of a plan as text for a terminal."""
     scenario, catalog = plan.scenario, plan.catalog
     jobs, hosts = plan.network.training, max(2, scenario.training.hosts)
     how = AGGREGATION_NAMES[scenario.training.aggregation]

@@ -46,20 +46,7 @@ def plan_text(plan: Plan) -> str:
 
 
 def table_text(plan: Plan, name: str) -> str:
-    """One of the plan's tables as aligned text, numbers on the right.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan. [-]
-    name : str
-        A name from ``plan_tables``. [-]
-
-    Returns
-    -------
-    table_text : str
-        The table. [-]
-    """
+    """One of the plan's tables as aligned text, numbers on the right."""
     return text(TABLES[name](plan))
 
 
