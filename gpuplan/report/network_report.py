@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuplan.facts import Fact
 from gpuplan.plan import Plan
-from gpuplan.plan.fabric import Cabling, Ports
+from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.gpu_speed import round_trip, tcp_rate
 from gpuplan.plan.network import carried
 from gpuplan.plan.remote_gpus import RemoteUse
@@ -16,7 +16,7 @@ from gpuplan.plan.training import CLAIMED_GBIT_S, TrainingUse, claims, curves
 from gpuplan.report.plan_data import plain
 from gpuplan.report.tables import network
 from gpuplan.report.tables.network import network_name
-from gpuplan.report.text import chapter, heading, page, pairs, wrapped
+from gpuplan.report.text import chapter, heading, page, wrapped
 from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, number
 
 
@@ -132,48 +132,13 @@ def _claimed(tcp: Fact) -> str:
     )
 
 
-def _ports(ports: Ports) -> str:
-    return f"{ports.shared} teamed" + (f", {ports.rdma} for RDMA" if ports.rdma else "")
-
-
 def _fabric(fabric: Cabling | None) -> list[str]:
     """What connects the hosts, what to configure, and what is left when a part fails."""
     if fabric is None:
         return [heading("Fabric") + "No GPU hosts, so no fabric."]
-    compute = f", {amount(fabric.compute_hosts, 'compute host')}" if fabric.compute_hosts else ""
-    rows = [
-        ("Hosts", amount(fabric.gpu_hosts, "GPU host") + compute),
-        ("Ports of a GPU host", _ports(fabric.ports)),
-        *([("Ports of a compute host", _ports(fabric.compute_ports))] if fabric.compute_ports else []),
-        ("Adapters of a host", f"{fabric.adapters}, with two ports each"),
-        ("Distributed switches", number(fabric.distributed_switches)),
-        *_switches(fabric),
-    ]
     return [
-        heading("Fabric") + pairs(rows),
+        chapter(network.cabling(fabric), title="Fabric"),
         heading("To configure")
         + "\n".join(wrapped(f"{each.where}: {each.what}") for each in fabric.settings),
         chapter(network.part_failures(fabric)),
-    ]
-
-
-def _switches(fabric: Cabling) -> list[tuple[str, str]]:
-    switches = fabric.switches
-    if switches is None:
-        return [("Switches", f"none: {fabric.reason}")]
-    shape = switches.shape
-    spines = (
-        f"{shape.spines} x {switches.spine_name}"
-        if shape.spines
-        else "none: one pair of leaves holds every host"
-    )
-    return [
-        ("Leaves", f"{shape.leaves} x {switches.leaf_name}"),
-        ("Spines", spines),
-        ("Oversubscription", f"{shape.oversubscription:.2f}:1, at most {fabric.max_oversubscription:g}:1"),
-        (
-            "Cables",
-            f"{shape.host_cables} to hosts at {switches.port_gbit_s:g} Gbit/s, "
-            f"{shape.uplink_cables or shape.peer_cables} between switches at {switches.up_gbit_s:g} Gbit/s",
-        ),
     ]

@@ -80,6 +80,19 @@ class Column:
     """What the values are measured in; the code of the currency for money."""
     detail: bool = False
     """Whether it is for programs and sheets only: too much for a page."""
+    of: str | Callable[[Any], Any] = field(default="", compare=False, repr=False)
+    """What it holds of the thing that a row is about: the name of an attribute, the column's own if empty, or a function."""
+    words: Callable[[Any], str | None] | None = field(default=None, compare=False, repr=False)
+    """How its values read, where not as their kind does."""
+
+    def held(self, thing: Any) -> Any:
+        """What a row about a thing has in this column."""
+        if callable(self.of):
+            value = self.of(thing)
+        else:
+            name = self.of or self.key
+            value = thing[name] if isinstance(thing, Mapping) else getattr(thing, name)
+        return value if self.words is None else Cell(value, words=self.words(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +104,6 @@ class Cell:
     """How it reads, where not as its kind does: why there is no value, or what it means."""
     low: float | None = None
     high: float | None = None
-    basis: str = ""
     line: str = ""
     """Key of the plan's line that explains it: "why?"."""
     tone: str = ""
@@ -159,6 +171,21 @@ class Table:
         for n, row in enumerate(rows):
             row[at] = replace(row[at], more={**row[at].more, **dress(n, row[at])})
         return replace(self, rows=tuple(tuple(row) for row in rows))
+
+
+def listed(
+    name: str,
+    title: str,
+    columns: Sequence[Column],
+    things: Iterable[Any],
+    *,
+    totals: Sequence[Sequence[Any]] = (),
+    notes: Sequence[str] = (),
+) -> Table:
+    """A table with a row about each thing, and below them rows that sum them up."""
+    rows = [tuple(column.held(thing) for column in columns) for thing in things]
+    rows += map(tuple, totals)
+    return Table(name, title, tuple(columns), tuple(rows), len(totals), tuple(notes))
 
 
 def words(cell: Cell, column: Column) -> str:

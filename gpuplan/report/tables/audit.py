@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpuplan.report.table import Cell, Column, Table
+from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.wording import number
 
 Found = Mapping[str, Any]
@@ -24,7 +24,7 @@ METHOD_TITLES = {
 
 def holders(use: Found) -> Table:
     """Who asks for GPUs and holds them."""
-    return _of_keys(
+    return listed(
         "holders",
         "Who holds GPUs",
         (
@@ -43,7 +43,7 @@ def holders(use: Found) -> Table:
 
 def activity(use: Found) -> Table:
     """How busy the chips of each group were."""
-    return _of_keys(
+    return listed(
         "activity",
         "How busy the chips were",
         (
@@ -59,62 +59,46 @@ def activity(use: Found) -> Table:
     )
 
 
-def _of_keys(name: str, title: str, columns: tuple[Column, ...], rows: Sequence[Found]) -> Table:
-    """A table of what dicts hold under the keys of its columns."""
-    return Table(name, title, columns, tuple(tuple(row[column.key] for column in columns) for row in rows))
-
-
 def suggestions(found: Sequence[Found]) -> Table:
     """Groups for a scenario, made from the jobs."""
-    return Table(
+    return listed(
         "suggestions",
         "Groups for a scenario",
         (
             Column("name", "Group"),
             Column("people", "At once", "number"),
-            Column("gpus_each", "GPUs each", "number"),
-            Column("jobs_per_day", "A day", "number"),
-            Column("work_h", "Hours each", "number", "h"),
-            Column("when", "When"),
+            Column("gpus_each", "GPUs each", "number", of=_gpus_each),
+            Column("jobs_per_day", "A day", "number", words=lambda jobs: number(round(jobs, 2))),
+            Column("work_h", "Hours each", "number", "h", words="{:.2f}".format),
+            Column("when", "When", of=_when),
         ),
-        tuple(
-            (
-                s["name"],
-                s["people"],
-                Cell(
-                    s["gpus_each"], words=number(s["gpus_each"]) + f" x {s['vms_each']}" * (s["vms_each"] > 1)
-                ),
-                Cell(s["jobs_per_day"], words=number(round(s["jobs_per_day"], 2))),
-                Cell(s["work_h"], words=f"{s['work_h']:.2f}"),
-                "around the clock"
-                if s["hours"] == "00:00-24:00"
-                else f"{s['hours']} {s['time_zone']}, {s['days']}",
-            )
-            for s in found
-        ),
+        found,
     )
+
+
+def _gpus_each(group: Found) -> Cell:
+    several = f" x {group['vms_each']}" * (group["vms_each"] > 1)
+    return Cell(group["gpus_each"], words=number(group["gpus_each"]) + several)
+
+
+def _when(group: Found) -> str:
+    if group["hours"] == "00:00-24:00":
+        return "around the clock"
+    return f"{group['hours']} {group['time_zone']}, {group['days']}"
 
 
 def formulas(found: Sequence[Found], gpus: int, title: str) -> Table:
     """What each formula says, beside the replay."""
-    return Table(
+    return listed(
         "formulas",
         title,
         (
-            Column("name", "Formulas and replay"),
+            Column("name", "Formulas and replay", words=METHOD_TITLES.get),
             Column("chance", f"With {number(gpus)}", "share"),
             Column("gpus_needed", "GPUs needed", "number"),
             Column("assumption", "Assumption"),
         ),
-        tuple(
-            (
-                Cell(m["name"], words=METHOD_TITLES.get(m["name"])),
-                m["chance"],
-                m["gpus_needed"],
-                m["assumption"],
-            )
-            for m in found
-        ),
+        found,
     )
 
 

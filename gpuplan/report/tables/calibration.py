@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.calibration import COLD, SERVERS, TRAINING
 from gpuplan.catalog import Row
-from gpuplan.report.table import Cell, Column, Table
+from gpuplan.report.table import Cell, Column, Table, listed
 
 STUN, WORST_STUN = "vMotion stun", "vMotion stun, worst case"
 TARGETS: dict[str, tuple[float | None, float]] = {
@@ -33,157 +34,115 @@ def error_words(area: str, error: float, *, sign: bool = False) -> str:
     return f"{plus}{shown or 0:.{digits}f}{unit}"
 
 
-def _error(area: str, error: float | None, *, sign: bool = False) -> Cell:
-    return Cell(error, words="" if error is None else error_words(area, error, sign=sign))
+def _error(name: str, row: Mapping[str, Any], *, sign: bool = False) -> Cell:
+    error = row[name]
+    return Cell(error, words="" if error is None else error_words(row["area"], error, sign=sign))
 
 
-def _digits(value: float | None, shape: str = "g", unit: str = "") -> Cell:
-    return Cell(value, words="" if value is None else f"{value:{shape}}{unit}")
+def _digits(shape: str = "g", unit: str = "", times: float = 1) -> Callable[[float | None], str]:
+    """How a value reads with some digits, in a unit of which it is so many."""
+    return lambda value: "" if value is None else f"{times * value:{shape}}{unit}"
 
 
 def parameters(found: Mapping[str, Any]) -> Table:
     """Fitted parameters: the value of the catalog, fitted again, and the range."""
-    return Table(
+    return listed(
         "parameters",
         "Parameters of the network models",
         (
             Column("item", "Item"),
             Column("parameter", "Parameter"),
-            Column("value", "Catalog", "number"),
-            Column("refitted", "Refitted", "number"),
-            Column("low", "Low", "number"),
-            Column("high", "High", "number"),
-            Column("moved", ""),
+            Column("value", "Catalog", "number", words=_digits()),
+            Column("refitted", "Refitted", "number", words=_digits(".3g")),
+            Column("low", "Low", "number", words=_digits()),
+            Column("high", "High", "number", words=_digits()),
+            Column("moved", "", words=lambda moved: "moved" * moved),
         ),
-        tuple(
-            (
-                p["item"],
-                p["parameter"],
-                _digits(p["value"]),
-                _digits(p["refitted"], ".3g"),
-                _digits(p["low"]),
-                _digits(p["high"]),
-                Cell(p["moved"], words="moved" * p["moved"]),
-            )
-            for p in found["parameters"]
-        ),
+        found["parameters"],
     )
 
 
 def targets(found: Mapping[str, Any]) -> Table:
     """What the models are held to on the rows they were fitted on, and what is reached."""
-    return Table(
+    return listed(
         "targets",
         "Targets",
         (
             Column("area", "Area"),
             Column("rows", "Rows", "number"),
-            Column("mean_at_most", "Mean at most", "number"),
-            Column("mean", "Mean", "number"),
-            Column("worst_at_most", "Worst at most", "number"),
-            Column("worst", "Worst", "number"),
-            Column("met", ""),
+            Column("mean_at_most", "Mean at most", "number", of=partial(_error, "mean_at_most")),
+            Column("mean", "Mean", "number", of=partial(_error, "mean")),
+            Column("worst_at_most", "Worst at most", "number", of=partial(_error, "worst_at_most")),
+            Column("worst", "Worst", "number", of=partial(_error, "worst")),
+            Column("met", "", words=lambda met: "met" if met else "NOT MET"),
         ),
-        tuple(
-            (
-                t["area"],
-                t["rows"],
-                *(_error(t["area"], t[name]) for name in ("mean_at_most", "mean", "worst_at_most", "worst")),
-                Cell(t["met"], words="met" if t["met"] else "NOT MET"),
-            )
-            for t in found["targets"]
-        ),
+        found["targets"],
     )
 
 
 def errors(found: Mapping[str, Any]) -> Table:
     """Errors of each series, fitted on all series and on the others alone."""
-    return Table(
+    return listed(
         "errors",
         "Errors",
         (
             Column("area", "Area"),
-            Column("series", "Series"),
+            Column("series", "Series", of=lambda e: e["series"] or "all"),
             Column("how", ""),
             Column("rows", "Rows", "number"),
-            Column("mean", "Mean", "number"),
-            Column("worst", "Worst", "number"),
-            Column("bias", "Bias", "number"),
+            Column("mean", "Mean", "number", of=partial(_error, "mean")),
+            Column("worst", "Worst", "number", of=partial(_error, "worst")),
+            Column("bias", "Bias", "number", of=partial(_error, "bias", sign=True)),
         ),
-        tuple(
-            (
-                area,
-                e["series"] or "all",
-                how,
-                e["rows"],
-                _error(area, e["mean"]),
-                _error(area, e["worst"]),
-                _error(area, e["bias"], sign=True),
-            )
+        [
+            {"how": how, **each}
             for area in TARGETS
-            for how, listed in (("fitted on", found["errors"]), ("left out", found["left_out"]))
-            for e in listed
-            if e["area"] == area
-        ),
+            for how, errors in (("fitted on", found["errors"]), ("left out", found["left_out"]))
+            for each in errors
+            if each["area"] == area
+        ],
     )
 
 
 def predictions(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Measurements beside predictions; ``shown`` marks those on which nothing was fitted."""
-    return Table(
+    return listed(
         "predictions",
         "Measured and predicted",
         (
             Column("id", "Row"),
-            Column("measured", "Measured", "number"),
-            Column("predicted", "Predicted", "number"),
-            Column("error", "Error", "number"),
-            Column("fitted", ""),
+            Column("measured", "Measured", "number", of=partial(_measured, "measured")),
+            Column("predicted", "Predicted", "number", of=partial(_measured, "predicted")),
+            Column("error", "Error", "number", of=partial(_error, "error", sign=True)),
+            Column("fitted", "", words=lambda fitted: "" if fitted else "shown"),
         ),
-        tuple(
-            (
-                r["id"],
-                *(
-                    _digits(r[name], ".4g", "" if r["area"] == SERVERS else " s")
-                    for name in ("measured", "predicted")
-                ),
-                _error(r["area"], r["error"], sign=True),
-                Cell(r["fitted"], words="" if r["fitted"] else "shown"),
-            )
-            for r in rows
-        ),
+        rows,
     )
+
+
+def _measured(name: str, row: Mapping[str, Any]) -> Cell:
+    return Cell(row[name], words=_digits(".4g", "" if row["area"] == SERVERS else " s")(row[name]))
 
 
 def warm_work(rows: Sequence[Row]) -> Table:
     """Published times of warm work: native, over the network, the share kept, and what was added."""
-    return Table(
+    ms = _digits(".4g", " ms", 1000)
+    return listed(
         "warm_work",
         "Warm work over the network",
         (
             Column("series", "Series"),
-            Column("work", "Work"),
+            Column("work", "Work", of=lambda row: f"{row['workload']}, {row['phase']}"),
             Column("batch", "Batch", "number"),
-            Column("link_gbit_s", "Gbit/s", "number"),
-            Column("native_s", "Native", "number", "s"),
-            Column("remote_s", "Remote", "number", "s"),
-            Column("kept", "Kept", "share"),
-            Column("added_s", "Added", "number", "s"),
+            Column("link_gbit_s", "Gbit/s", "number", words=_digits()),
+            Column("native_s", "Native", "number", "s", words=ms),
+            Column("remote_s", "Remote", "number", "s", words=ms),
+            Column("kept", "Kept", "share", of=lambda row: row["native_s"] / row["remote_s"]),
+            Column("added_s", "Added", "number", "s", of=_added, words=_digits(".3g", " ms", 1000)),
         ),
-        tuple(
-            (
-                row["series"],
-                f"{row['workload']}, {row['phase']}",
-                row["batch"],
-                _digits(row["link_gbit_s"]),
-                Cell(row["native_s"], words=f"{1000 * row['native_s']:.4g} ms"),
-                Cell(row["remote_s"], words=f"{1000 * row['remote_s']:.4g} ms"),
-                row["native_s"] / row["remote_s"],
-                Cell(
-                    row["remote_s"] - row["native_s"],
-                    words=f"{1000 * (row['remote_s'] - row['native_s']):.3g} ms",
-                ),
-            )
-            for row in rows
-        ),
+        [row.cells for row in rows],
     )
+
+
+def _added(row: Mapping[str, Any]) -> float:
+    return float(row["remote_s"] - row["native_s"])

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import accumulate, pairwise
 from typing import Any
 
 from gpuplan.analysis.posture_costs import PostureCost
-from gpuplan.analysis.rent_or_buy import TERMS, RentOrBuy, rent_or_buy, rentals
+from gpuplan.analysis.rent_or_buy import TERMS, RentOrBuy, RentRow, rent_or_buy, rentals
 from gpuplan.analysis.silos import SiloCosts
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
-from gpuplan.plan.cost import Costs
+from gpuplan.plan.cost import CostPart, Costs, GroupCost
 from gpuplan.plan.customer import earned_in_all, earnings
-from gpuplan.plan.power import PowerUse
-from gpuplan.report.table import NOTHING, Cell, Column, Table
+from gpuplan.plan.power import PowerPart, PowerUse
+from gpuplan.plan.prices import Price
+from gpuplan.report.plan_data import price_dict
+from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
 from gpuplan.report.tables.plan import group_names, posture_name
 from gpuplan.wording import amount, capital, money, number, percent, stated_percent
 
@@ -43,51 +46,59 @@ TERM_NAMES = {
     "hosted-1-year": "hosted for a year",
     "capacity-block": "capacity block",
 }
+NONE = Cell(None, words="")
+"""Stands where a row that sums up has nothing to say."""
 INTERNAL = "Internal: not for the customer"
 """Title of what the customer's version does not have."""
 ALONE, POOLED = "All silos", "Pooled"
 """Rows below the groups: each with hosts of its own, and all on shared ones."""
 
 
+def toned(values: Iterable[Any], tone: str) -> tuple[Cell, ...]:
+    """A row that stands out."""
+    return tuple(Cell(value, tone=tone) for value in values)
+
+
 def cost_by_year(plan: Plan) -> Table:
     """What is paid for each part in each year, and the hosts and GPU-hours of the year."""
     costs, years = plan.costs, range(1, plan.scenario.cost.years + 1)
     columns = (
-        Column("part", "Part"),
-        Column("at_start", "Start", "money"),
-        *(Column(f"year_{year}", f"Year {year}", "money") for year in years),
+        Column("part", "Part", of="name"),
+        Column("at_start", "Start", "money", of=partial(_in_a_year, 0)),
+        *(Column(f"year_{year}", f"Year {year}", "money", of=partial(_in_a_year, year)) for year in years),
         Column("total", "Total", "money"),
         Column("basis", "Weakest input", "basis", detail=True),
     )
     if costs is None:
         return Table("cost_by_year", "Cost by year", columns, ())
     cash = [Cell(value, line=f"cost.years.{at}", tone="total") for at, value in enumerate(costs.cash)]
+    in_all = Cell(costs.total, line="cost.total", tone="total")
 
     def counts(name: str, values: Iterable[float | None]) -> tuple[Any, ...]:
         told = (Cell(value, words=None if value is None else number(round(value))) for value in values)
-        return (name, *told, Cell(None, words=""), None)
+        return (name, *told, NONE, None)
 
-    return Table(
+    return listed(
         "cost_by_year",
         "Cost by year",
         columns,
-        (
-            *((part.name, *map(_in_a_year, part.yearly), part.total, part.basis) for part in costs.parts),
-            (
-                Cell("All parts", tone="total"),
-                *cash,
-                Cell(costs.total, line="cost.total", tone="total"),
-                None,
-            ),
+        costs.parts,
+        totals=(
+            (Cell("All parts", tone="total"), *cash, in_all, None),
             counts("GPU hosts", costs.hosts),
             counts("GPUs", costs.gpus),
             counts("GPU-hours used", (None, *costs.used_gpu_hours)),
         ),
-        totals=4,
         notes=(
             "Hosts bought for growth are paid in the year in which they are needed; what was bought stays.",
         ),
     )
+
+
+def _in_a_year(year: int, part: CostPart) -> Cell:
+    """What is paid for a part in a year, and a dash where nothing is."""
+    paid = part.yearly[year]
+    return Cell(paid, words=None if paid else NOTHING)
 
 
 def hosts_by_year(costs: Costs) -> Table:
@@ -110,106 +121,98 @@ def hosts_by_year(costs: Costs) -> Table:
     )
 
 
-def _in_a_year(value: float) -> Cell:
-    """What is paid in a year, and a dash where nothing is."""
-    return Cell(value, words=None if value else NOTHING)
-
-
 def cost_by_part(plan: Plan) -> Table:
     """What each part costs over all years."""
     costs, currency = plan.costs, plan.scenario.cost.currency
-    columns = (
-        Column("part", "Part"),
-        Column("total", f"TCO, {currency}", "money", currency),
-        Column("share", "Share", "portion"),
-        Column("basis", "Weakest input", "basis"),
-    )
-    if costs is None:
-        return Table("cost_by_part", "By part", columns, ())
-    parts = [
-        (
-            part.name,
-            Cell(part.total, line=f"cost.parts.{part.name.lower().replace(' ', '-')}"),
-            part.total / costs.total if costs.total > 0 and part.total >= 0 else None,
-            Cell(part.basis, basis=part.basis),
-        )
-        for part in costs.parts
-    ]
+    in_all = costs.total if costs else 0.0
+
+    def share(part: CostPart) -> float | None:
+        return part.total / in_all if in_all > 0 and part.total >= 0 else None
+
     total = (
         Cell("All parts", tone="total"),
-        Cell(costs.total, line="cost.total", tone="total"),
+        Cell(in_all, line="cost.total", tone="total"),
         Cell(None, words="", tone="total"),
         Cell(None, tone="total"),
     )
-    return Table("cost_by_part", "By part", columns, (*parts, total), totals=1)
+    return listed(
+        "cost_by_part",
+        "By part",
+        (
+            Column("part", "Part", of="name"),
+            Column("total", f"TCO, {currency}", "money", currency, of=_part_total),
+            Column("share", "Share", "portion", of=share),
+            Column("basis", "Weakest input", "basis"),
+        ),
+        costs.parts if costs else (),
+        totals=(total,) if costs else (),
+    )
+
+
+def _part_total(part: CostPart) -> Cell:
+    return Cell(part.total, line=f"cost.parts.{part.name.lower().replace(' ', '-')}")
 
 
 def cost_by_group(plan: Plan) -> Table:
     """What each group costs over all years, by the GPUs that it demands."""
     names, currency = group_names(plan), plan.scenario.cost.currency
-    return Table(
+    return listed(
         "cost_by_group",
         "By group, by the GPUs that each demands",
         (
-            Column("group", "Id", detail=True),
-            Column("name", "Group"),
-            Column("total", f"TCO, {currency}", "money", currency),
+            Column("group", "Id", detail=True, of="id"),
+            Column("name", "Group", of=lambda each: names[each.id]),
+            Column("total", f"TCO, {currency}", "money", currency, of=_group_total),
             Column("share", "Share", "portion"),
         ),
-        tuple(
-            (each.id, names[each.id], Cell(each.total, line=f"groups.{each.id}.cost"), each.share)
-            for each in (plan.costs.groups if plan.costs else ())
-        ),
+        plan.costs.groups if plan.costs else (),
     )
+
+
+def _group_total(group: GroupCost) -> Cell:
+    return Cell(group.total, line=f"groups.{group.id}.cost")
 
 
 def bill_of_materials(plan: Plan) -> Table:
     """Everything the design is made of: quantity, rule, price and cost."""
-    costs = plan.costs
-    currency = costs.currency if costs else plan.scenario.cost.currency
-    discounted = any(m.discount for m in (costs.materials if costs else ()))
-    return Table(
+    currency, materials = plan.scenario.cost.currency, plan.costs.materials if plan.costs else ()
+    discounted = any(material.discount for material in materials)
+    return listed(
         "materials",
         "Bill of materials, on the day it is installed",
         (
             Column("part", "Part", detail=True),
-            Column("name", "Item"),
-            Column("quantity", "Quantity", "number"),
-            Column("unit", "Unit", detail=True),
-            Column("rule", "Rule"),
-            Column("status", "Paid", detail=True),
-            Column("unit_price", f"Price of one, {currency}", "price", currency),
-            Column("known", "Price known", detail=True),
-            Column("discount", "Discount", "share", detail=not discounted),
-            Column("cost", f"Cost, {currency}", "money", currency),
-            Column("currency", "Currency", detail=True),
+            Column("name", "Item", of=lambda m: Cell(m.name, more={"note": m.part})),
+            Column("quantity", "Quantity", "number", of=_quantity),
+            Column("unit", "Unit", detail=True, words=lambda unit: "" if unit == "1" else unit),
+            Column("rule", "Rule", of=lambda m: Cell(m.rule, tone="small")),
+            Column("status", "Paid", detail=True, words=lambda status: PAID.get(status, STATUS.get(status))),
+            Column("unit_price", f"Price of one, {currency}", "price", currency, of=_price_of_one),
+            Column("known", "Price known", detail=True, of=_price_known),
+            Column("discount", "Discount", "share", detail=not discounted, words=_discount),
+            Column("cost", f"Cost, {currency}", "money", currency, of=_paid),
+            Column("currency", "Currency", detail=True, of=lambda _: currency),
             Column("item", "Catalog", detail=True),
             Column("sources", "Sources", "sources"),
         ),
-        tuple(
-            (
-                m.part,
-                Cell(m.name, more={"note": m.part}),
-                Cell(m.quantity, words=_quantity(m)),
-                Cell(m.unit, words="" if m.unit == "1" else m.unit),
-                Cell(m.rule, tone="small"),
-                Cell(m.status, words=PAID.get(m.status, STATUS.get(m.status))),
-                _price_of_one(m),
-                Cell(not m.unknown, words="not known" if m.unknown else "yes" if m.price else ""),
-                Cell(m.discount, words=stated_percent(m.discount) if m.discount else ""),
-                _paid(m),
-                currency,
-                m.item,
-                m.sources,
-            )
-            for m in (costs.materials if costs else ())
-        ),
+        materials,
         notes=("Prices of one are shown rounded; the cost is worked out before rounding.",),
     )
 
 
-def _quantity(material: Material) -> str:
-    return amount(material.quantity, material.unit) if material.quantity else ""
+def _quantity(material: Material) -> Cell:
+    words = amount(material.quantity, material.unit) if material.quantity else ""
+    return Cell(material.quantity, words=words)
+
+
+def _discount(share: float) -> str:
+    return stated_percent(share) if share else ""
+
+
+def _price_known(material: Material) -> Cell:
+    return Cell(
+        not material.unknown, words="not known" if material.unknown else "yes" if material.price else ""
+    )
 
 
 def _price_of_one(material: Material) -> Cell:
@@ -230,57 +233,29 @@ def _paid(material: Material) -> Cell:
 
 def prices(plan: Plan) -> Table:
     """Every price that counts, with its range, and those that nobody knows."""
-    costs = plan.costs
-    currency = costs.currency if costs else plan.scenario.cost.currency
-    known = [
-        (
-            price.key,
-            price.name,
-            price.value,
-            Cell(price.per, words=PER.get(price.per, price.per)),
-            price.fact.low,
-            price.fact.high,
-            currency,
-            Cell(price.fact.basis, words="stated" if price.stated else None, basis=price.fact.basis),
-            Cell(price.as_of, words=price.as_of + " (old)" * price.old),
-            price.stated,
-            price.old,
-            price.fact.sources,
-            price.fact.locator,
-            price.fact.note,
-        )
-        for price in (costs.prices if costs else ())
-    ]
+    currency = plan.scenario.cost.currency
     unknown = [
-        (
-            item.key,
-            item.name,
-            Cell(None, words="unknown"),
-            Cell(item.per, words=PER.get(item.per, item.per)),
-            None,
-            None,
-            currency,
-            Cell("unknown", words=""),
-            "",
-            False,
-            False,
-            (),
-            "",
-            "",
-        )
-        for item in (costs.unknown if costs else ())
+        dict.fromkeys(("as_of", "locator", "note"), "")
+        | {"key": item.key, "name": item.name, "per": item.per, "low": None, "high": None, "sources": ()}
+        | {
+            "value": Cell(None, words="unknown"),
+            "basis": Cell("unknown", words=""),
+            "stated": False,
+            "old": False,
+        }
+        for item in (plan.costs.unknown if plan.costs else ())
     ]
-    return Table(
+    return listed(
         "prices",
         "Prices",
         (
             Column("key", "Key"),
             Column("name", "What"),
             Column("value", f"Price, {currency}", "price", currency),
-            Column("per", "Per"),
+            Column("per", "Per", words=lambda per: PER.get(per, per)),
             Column("low", "Low", "price", currency),
             Column("high", "High", "price", currency),
-            Column("currency", "Currency", detail=True),
+            Column("currency", "Currency", detail=True, of=lambda _: currency),
             Column("basis", "Basis", "basis"),
             Column("as_of", "As of"),
             Column("stated", "Stated", "yes", detail=True),
@@ -289,60 +264,55 @@ def prices(plan: Plan) -> Table:
             Column("locator", "Where", detail=True),
             Column("note", "Note", detail=True),
         ),
-        (*known, *unknown),
+        [*map(_known_price, plan.costs.prices if plan.costs else ()), *unknown],
     )
+
+
+def _known_price(price: Price) -> dict[str, Any]:
+    return price_dict(price) | {
+        "basis": Cell(price.fact.basis, words="stated" if price.stated else None),
+        "as_of": Cell(price.as_of, words=price.as_of + " (old)" * price.old),
+        "sources": price.fact.sources,
+    }
 
 
 def power(use: PowerUse) -> Table:
     """What draws power and fills the racks."""
-    return Table(
+    in_all = (
+        Cell("All parts", tone="total"),
+        NONE,
+        Cell(use.typical_w, line="power.typical", tone="total"),
+        Cell(use.peak_w, line="power.peak", tone="total"),
+        Cell(use.rack_units_u, words=_height(use.rack_units_u)),
+    )
+    return listed(
         "power",
         "Power and space",
         (
-            Column("part", "Part"),
+            Column("part", "Part", of=lambda part: capital(part.name)),
             Column("count", "Number", "number"),
-            Column("typical_w", "Typical", "watts", "W"),
-            Column("peak_w", "At peak", "watts", "W"),
-            Column("rack_units_u", "Height", "number", "U"),
+            Column("typical_w", "Typical", "watts", "W", of=lambda part: _watts(part, part.typical_w)),
+            Column("peak_w", "At peak", "watts", "W", of=lambda part: _watts(part, part.peak_w)),
+            Column("rack_units_u", "Height", "number", "U", words=_height),
         ),
-        (
-            *(
-                (
-                    capital(part.name),
-                    part.count,
-                    _known(part.typical_w, bool(part.peak_w)),
-                    _known(part.peak_w, bool(part.peak_w)),
-                    _height(part.rack_units_u),
-                )
-                for part in use.parts
-            ),
-            (
-                Cell("All parts", tone="total"),
-                Cell(None, words=""),
-                Cell(use.typical_w, line="power.typical", tone="total"),
-                Cell(use.peak_w, line="power.peak", tone="total"),
-                _height(use.rack_units_u),
-            ),
-        ),
-        totals=1,
+        use.parts,
+        totals=(in_all,),
     )
 
 
-def _known(value: float, known: bool) -> Cell:
-    return Cell(value) if known else Cell(None, words="not known")
+def _watts(part: PowerPart, value: float) -> Cell:
+    return Cell(value) if part.peak_w else Cell(None, words="not known")
 
 
-def _height(units: float | None) -> Cell:
-    return Cell(units, words="not known" if units is None else f"{number(units)} U")
+def _height(units: float | None) -> str:
+    return "not known" if units is None else f"{number(units)} U"
 
 
 def silos(found: SiloCosts) -> Table:
     """Each group with hosts of its own against all of them on shared ones, in money."""
-    rows = (
-        (ALONE, found.hosts, found.gpus, found.total, found.net_present),
-        (POOLED, found.pool_hosts, found.pool_gpus, found.pool_total, found.pool_net_present),
-    )
-    return Table(
+    apart = (ALONE, found.hosts, found.gpus, found.total, found.net_present)
+    shared = (POOLED, found.pool_hosts, found.pool_gpus, found.pool_total, found.pool_net_present)
+    return listed(
         "silo_costs",
         "Silos against the pool, with spare hosts",
         (
@@ -353,14 +323,8 @@ def silos(found: SiloCosts) -> Table:
             Column("total", f"TCO, {found.currency}", "money", found.currency),
             Column("net_present", f"Net present cost, {found.currency}", "money", found.currency),
         ),
-        (
-            *((s.group, s.name, s.hosts, s.gpus, s.total, s.net_present) for s in found.groups),
-            *(
-                ("", *(Cell(value, tone=tone) for value in row))
-                for row, tone in zip(rows, ("total", "strong"), strict=True)
-            ),
-        ),
-        totals=2,
+        found.groups,
+        totals=(("", *toned(apart, "total")), ("", *toned(shared, "strong"))),
         notes=(
             "A stated total and hosts already there are left aside, so the pool here may differ from the design.",
         ),
@@ -381,20 +345,20 @@ def rent_terms(plan: Plan) -> list[RentOrBuy]:
 def rent(found: Sequence[RentOrBuy]) -> Table:
     """Buying against each way to rent."""
     currency = found[0].currency
-    return Table(
+    return listed(
         "rent_or_buy",
         "Rent or buy",
         (
-            Column("term", "Way to rent"),
-            Column("offer", "Offer"),
+            Column("term", "Way to rent", words=TERM_NAMES.get),
+            Column("offer", "Offer", of=_offer),
             Column("gpu_hour_price", "A GPU-hour", "money", currency),
-            Column("rent_net_present", "Rent, net present", "money", currency),
-            Column("own_net_present", "Buy, net present", "money", currency),
+            Column("rent_net_present", "Rent, net present", "money", currency, of=partial(_way, "rent")),
+            Column("own_net_present", "Buy, net present", "money", currency, of=partial(_way, "buy")),
             Column("cheaper", "Cheaper"),
-            Column("breakeven", "Break-even"),
-            Column("crossover", "Crossover"),
+            Column("breakeven", "Break-even", of="breakeven_utilisation", words=_break_even),
+            Column("crossover", "Crossover", of="crossover_year", words=_crossover),
         ),
-        tuple(_rent_row(each) for each in found),
+        found,
         notes=(
             f"{currency}. On demand, rent is paid for the GPU-hours used; by other terms for all hours of the GPUs without spare "
             "hosts. Break-even is the utilisation at which both cost the same.",
@@ -402,21 +366,25 @@ def rent(found: Sequence[RentOrBuy]) -> Table:
     )
 
 
-def _rent_row(found: RentOrBuy) -> tuple[Any, ...]:
-    even, year, row = found.breakeven_utilisation, found.crossover_year, found.row
-    cheaper = found.cheaper
-    return (
-        Cell(found.term, words=TERM_NAMES[found.term]),
-        Cell(row.name, more={"note": f"{row.as_of}, {row.basis}"})
-        if row
-        else Cell("stated", more={"note": "in this design"}),
-        found.gpu_hour_price,
-        Cell(found.rent_net_present, tone="strong" if cheaper == "rent" else ""),
-        Cell(found.own_net_present, tone="strong" if cheaper == "buy" else ""),
-        cheaper,
-        Cell(even, words="whatever the use" if even is None else "never" if even > 1 else percent(even)),
-        Cell(year, words="not in these years" if year is None else f"year {year:.1f}"),
-    )
+def _offer(found: RentOrBuy) -> Cell:
+    row = found.row
+    if row is None:
+        return Cell("stated", more={"note": "in this design"})
+    return Cell(row.name, more={"note": f"{row.as_of}, {row.basis}"})
+
+
+def _way(way: str, found: RentOrBuy) -> Cell:
+    """What a way costs, stressed if it is the cheaper one."""
+    cost = found.rent_net_present if way == "rent" else found.own_net_present
+    return Cell(cost, tone="strong" if found.cheaper == way else "")
+
+
+def _break_even(share: float | None) -> str:
+    return "whatever the use" if share is None else "never" if share > 1 else percent(share)
+
+
+def _crossover(year: float | None) -> str:
+    return "not in these years" if year is None else f"year {year:.1f}"
 
 
 def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table:
@@ -440,62 +408,50 @@ def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
     """Other offers of this GPU than those compared, the cheapest first."""
     compared = {each.row.id for each in found if each.row is not None}
     known = plan.catalog.sources
-    return Table(
+
+    def titles(row: RentRow) -> Cell:
+        return Cell(
+            row.sources, words="; ".join(known[s].title for s in row.sources if s in known), tone="small"
+        )
+
+    return listed(
         "offers",
         "Other offers",
         (
-            Column("offer", "Offer"),
-            Column("term", "Term"),
+            Column("offer", "Offer", of="name"),
+            Column("term", "Term", words=TERM_NAMES.get),
             Column("gpu_hour_price", "A GPU-hour", "money", found[0].currency),
             Column("as_of", "As of"),
-            Column("sources", "Source", "sources"),
+            Column("sources", "Source", "sources", of=titles),
         ),
-        tuple(
-            (
-                row.name,
-                Cell(row.term, words=TERM_NAMES[row.term]),
-                row.gpu_hour_price,
-                row.as_of,
-                Cell(
-                    row.sources,
-                    words="; ".join(known[s].title for s in row.sources if s in known),
-                    tone="small",
-                ),
-            )
-            for row in found[0].rows
-            if row.id not in compared
-        ),
+        [row for row in found[0].rows if row.id not in compared],
     )
 
 
 def posture_costs(found: Sequence[PostureCost], currency: str) -> Table:
     """What each more failure to tolerate costs, and the price of each hour of risk that it removes."""
-    return Table(
+
+    def short(each: PostureCost) -> Cell:
+        return Cell(each.short_h, line=f"postures.n{each.host_failures}.short_h" if each.chosen else "")
+
+    def more(name: str) -> Callable[[PostureCost], float | None]:
+        return lambda each: None if each is found[0] else getattr(each, name)
+
+    return listed(
         "posture_costs",
         "Host failure tolerance, and what it costs",
         (
-            Column("posture", ""),
+            Column("posture", "", of=posture_name),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
             Column("net_present", f"Net present cost, {currency}", "money", currency),
-            Column("hours_short", "Short a year", "hours", "h"),
-            Column("hours_exposed", "Open in maintenance", "hours", "h"),
-            Column("extra_cost", f"More cost, {currency}", "money", currency),
-            Column("hours_removed", "Hours removed", "hours", "h"),
-            Column("hour_price", f"An hour removed, {currency}", "money", currency),
+            Column("hours_short", "Short a year", "hours", "h", of=short),
+            Column("hours_exposed", "Open in maintenance", "hours", "h", of="exposed_h"),
+            Column("extra_cost", f"More cost, {currency}", "money", currency, of=more("extra_cost")),
+            Column("hours_removed", "Hours removed", "hours", "h", of=more("hours_removed")),
+            Column("hour_price", f"An hour removed, {currency}", "money", currency, of=more("hour_price")),
         ),
-        tuple(
-            (
-                Cell(posture_name(each.host_failures), words=posture_name(each.host_failures, each.chosen)),
-                each.hosts,
-                each.gpus,
-                each.net_present,
-                Cell(each.short_h, line=f"postures.n{each.host_failures}.short_h" if each.chosen else ""),
-                each.exposed_h,
-                *((each.extra_cost, each.hours_removed, each.hour_price) if at else (None, None, None)),
-            )
-            for at, each in enumerate(found)
-        ),
+        found,
         notes=(
             "More cost and hours removed, over all years, are against the line above. Hours removed are those short of hosts by "
             "failures alone and by failures in maintenance.",
@@ -508,22 +464,16 @@ def margin(plan: Plan) -> Table | None:
     found = earnings(plan)
     if not found:
         return None
-    return Table(
+    currency, in_all = found[0].currency, earned_in_all(found)
+    return listed(
         "internal",
         INTERNAL,
         (
             Column("part", "All years"),
-            Column("paid", "We pay", "money", found[0].currency),
-            Column("price", "The customer pays", "money", found[0].currency),
-            Column("earned", "We earn", "money", found[0].currency),
+            Column("paid", "We pay", "money", currency),
+            Column("price", "The customer pays", "money", currency),
+            Column("earned", "We earn", "money", currency),
         ),
-        (
-            *((each.part, each.paid, each.price, each.earned) for each in found),
-            tuple(
-                Cell(value, tone="total")
-                for each in (earned_in_all(found),)
-                for value in (each.part, each.paid, each.price, each.earned)
-            ),
-        ),
-        totals=1,
+        found,
+        totals=(toned((in_all.part, in_all.paid, in_all.price, in_all.earned), "total"),),
     )

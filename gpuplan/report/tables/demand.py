@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer
 from gpuplan.analysis.purchase_plan import Year
-from gpuplan.analysis.silos import Silo, Silos
+from gpuplan.analysis.silos import Silos
 from gpuplan.plan import Plan
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.working_week import Mix
-from gpuplan.report.table import Cell, Column, Table
-from gpuplan.report.tables.cost import ALONE, POOLED
+from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.tables.cost import ALONE, NONE, POOLED, toned
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
     FORMULA_NAMES,
@@ -28,24 +29,18 @@ from gpuplan.wording import (
 
 def rules(found: Sequence[RuleAnswer]) -> Table:
     """How many GPUs each rule takes for enough."""
-    return Table(
+    return listed(
         "rules",
         "What is enough",
         (
-            Column("rule", "Rule"),
-            Column("gpus", "GPUs", "number"),
-            Column("method", "Assumption"),
+            Column(
+                "rule", "Rule", of=lambda a: Cell(a.rule, words=RULE_NAMES[a.rule] + " (chosen)" * a.chosen)
+            ),
+            Column("gpus", "GPUs", "number", words=lambda gpus: "cannot say" if gpus is None else None),
+            Column("method", "Assumption", words=lambda method: METHOD_NAMES.get(method, "")),
             Column("chosen", "Chosen", "yes", detail=True),
         ),
-        tuple(
-            (
-                Cell(a.rule, words=RULE_NAMES[a.rule] + " (chosen)" * a.chosen),
-                Cell(a.gpus, words="cannot say" if a.gpus is None else None),
-                Cell(a.method, words=METHOD_NAMES.get(a.method, "")),
-                a.chosen,
-            )
-            for a in found
-        ),
+        found,
     )
 
 
@@ -93,34 +88,41 @@ def week(
 
 def methods(found: Methods) -> Table:
     """How many GPUs each assumption about arrivals takes for the target, and the chance with those installed."""
-    return Table(
+    rule = found.target.rule
+
+    def formula(answer: MethodAnswer) -> str:
+        together = found.target.each and not held_for_each(answer.method, rule)
+        return FORMULA_NAMES.get((answer.method, rule), "") + ", all requests together" * together
+
+    return listed(
         "methods",
         "Methods",
         (
-            Column("method", "Assumption"),
-            Column("formula", "Formula"),
-            Column("gpus", "GPUs", "number"),
-            Column("chance", f"Chance with {number(found.gpus)}, without spare hosts", "share"),
+            Column("method", "Assumption", of=_method),
+            Column("formula", "Formula", of=formula),
+            Column("gpus", "GPUs", "number", of=_gpus),
+            Column("chance", f"Chance with {number(found.gpus)}, without spare hosts", "share", of=_chance),
         ),
-        tuple(_method(found, answer) for answer in found.answers),
+        found.answers,
     )
 
 
-def _method(found: Methods, answer: MethodAnswer) -> tuple[Any, ...]:
-    rule = found.target.rule
-    together = found.target.each and not held_for_each(answer.method, rule)
-    gpus = "cannot say" if answer.gpus is None else number(answer.gpus)
-    if answer.low_gpus is not None and answer.high_gpus is not None:
-        gpus = f"{number(answer.low_gpus)} to {number(answer.high_gpus)}, {gpus}"
-    chance = None
-    if answer.low_chance is not None and answer.high_chance is not None:
-        chance = f"{percent(answer.low_chance)} to {percent(answer.high_chance)}"
-    return (
-        Cell(answer.method, words=METHOD_NAMES[answer.method] + " (chosen)" * answer.chosen),
-        FORMULA_NAMES.get((answer.method, rule), "") + ", all requests together" * together,
-        Cell(answer.gpus, words=gpus, low=answer.low_gpus, high=answer.high_gpus),
-        Cell(answer.chance, words=chance, low=answer.low_chance, high=answer.high_chance),
-    )
+def _method(answer: MethodAnswer) -> Cell:
+    return Cell(answer.method, words=METHOD_NAMES[answer.method] + " (chosen)" * answer.chosen)
+
+
+def _gpus(answer: MethodAnswer) -> Cell:
+    low, high = answer.low_gpus, answer.high_gpus
+    words = "cannot say" if answer.gpus is None else number(answer.gpus)
+    if low is not None and high is not None:
+        words = f"{number(low)} to {number(high)}, {words}"
+    return Cell(answer.gpus, words, low, high)
+
+
+def _chance(answer: MethodAnswer) -> Cell:
+    low, high = answer.low_chance, answer.high_chance
+    words = None if low is None or high is None else f"{percent(low)} to {percent(high)}"
+    return Cell(answer.chance, words, low, high)
 
 
 Simulated = Mapping[str, Any]
@@ -131,135 +133,102 @@ CHANCES = {"wait": "Wait", "wait-time": "Wait too long", "turned-away": "Turned 
 def simulated(plan: Plan, found: Simulated) -> Table:
     """What a simulation saw of each group, and of all requests."""
     names = {group.id: group.name for group in plan.scenario.groups}
-    return Table(
+    return listed(
         "simulated",
         "Simulated",
         (
-            Column("group", "Id", detail=True),
-            Column("name", "Group"),
+            Column(
+                "group", "Id", detail=True, of=lambda seen: seen["group"] if seen["group"] in names else ""
+            ),
+            Column("name", "Group", of=lambda seen: names.get(seen["group"], "All")),
             Column("requests", "Requests", "number"),
-            Column("waited", "Waited", "share"),
-            Column("waited_longer", "Waited longer", "share"),
-            Column("turned_away", "Turned away", "share"),
+            Column("waited", "Waited", "share", of=partial(_uncertain, "waited")),
+            Column("waited_longer", "Waited longer", "share", of=partial(_uncertain, "waited_longer")),
+            Column("turned_away", "Turned away", "share", of=partial(_uncertain, "turned_away")),
             Column("wait_p90_h", "90 % wait at most", "wait", "h"),
         ),
-        tuple(
-            (
-                seen["group"] if seen["group"] in names else "",
-                names.get(seen["group"], "All"),
-                seen["requests"],
-                *(_uncertain(seen[name]) for name in ("waited", "waited_longer", "turned_away")),
-                seen["wait_p90_h"],
-            )
-            for seen in (*found["groups"], found["overall"])
-        ),
+        (*found["groups"], found["overall"]),
     )
 
 
 def simulated_hosts(found: Sequence[Simulated]) -> Table:
     """What simulations saw with some numbers of hosts."""
     rule, each = found[0]["rule"], found[0]["for_whom"] == "each"
-    return Table(
+    return listed(
         "simulated_hosts",
         "Simulated",
         (
-            Column("hosts", "Hosts"),
+            Column("hosts", "Hosts", words=lambda hosts: amount(hosts, "host")),
             Column("gpus", "GPUs", "number"),
-            Column("chance", f"{CHANCES[rule]}, {'unluckiest group' if each else 'all'}", "share"),
-            Column("wait_p90_h", "90 % wait at most", "wait", "h"),
-            Column("utilisation", "GPUs held", "share"),
+            Column(
+                "chance",
+                f"{CHANCES[rule]}, {'unluckiest group' if each else 'all'}",
+                "share",
+                of=partial(_uncertain, "chance"),
+            ),
+            Column(
+                "wait_p90_h",
+                "90 % wait at most",
+                "wait",
+                "h",
+                of=lambda trial: trial["overall"]["wait_p90_h"],
+            ),
+            Column("utilisation", "GPUs held", "share", of=lambda trial: trial["utilisation"]["value"]),
         ),
-        tuple(
-            (
-                Cell(trial["hosts"], words=amount(trial["hosts"], "host")),
-                trial["gpus"],
-                _uncertain(trial["chance"]),
-                trial["overall"]["wait_p90_h"],
-                trial["utilisation"]["value"],
-            )
-            for trial in found
-        ),
+        found,
     )
 
 
-def _uncertain(figure: Mapping[str, Any]) -> Cell:
+def _uncertain(name: str, seen: Simulated) -> Cell:
     """A share with its interval."""
-    width = figure["half_width"]
-    return Cell(
-        figure["value"], words=percent(figure["value"]) + (f" \u00b1 {percent(width)}" if width else "")
-    )
+    value, width = seen[name]["value"], seen[name]["half_width"]
+    return Cell(value, words=percent(value) + (f" \u00b1 {percent(width)}" if width else ""))
 
 
 def silos(plan: Plan, found: Silos) -> Table:
     """Each group with hosts of its own against all of them on shared ones, in GPUs and hosts."""
     names = {group.id: group.name for group in plan.scenario.groups}
-    return Table(
+    pool, tone = found.pool, "good" if found.saved_gpus > 0 else ""
+    saved = "Saved by sharing" if found.saved_gpus >= 0 else "More than in silos"
+    apart = (found.hosts, found.gpus, found.utilisation)
+    return listed(
         "silos",
         "Silos against the pool, with spare hosts",
         (
             Column("group", "Id", detail=True),
-            Column("name", "Group alone"),
-            Column("gpus_demanded", "GPUs demanded", "number"),
+            Column("name", "Group alone", of=lambda silo: names[silo.group]),
+            Column("gpus_demanded", "GPUs demanded", "number", of="gpus"),
             Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number"),
+            Column("gpus", "GPUs", "number", of="installed_gpus"),
             Column("utilisation", "Utilisation", "share"),
         ),
-        (
-            *((s.group, names[s.group], *_silo(s)) for s in found.groups),
+        found.groups,
+        totals=(
+            ("", Cell(ALONE, tone="total"), Cell(None, words="", tone="total"), *toned(apart, "total")),
+            ("", Cell(POOLED, tone="strong"), pool.gpus, pool.hosts, pool.installed_gpus, pool.utilisation),
             (
                 "",
-                Cell(ALONE, tone="total"),
-                Cell(None, words="", tone="total"),
-                Cell(found.hosts, tone="total"),
-                Cell(found.gpus, tone="total"),
-                Cell(found.utilisation, tone="total"),
+                Cell(saved, tone=tone),
+                NONE,
+                *toned((abs(found.saved_hosts), abs(found.saved_gpus)), tone),
+                NONE,
             ),
-            ("", Cell(POOLED, tone="strong"), *_silo(found.pool)),
-            _saved(found),
         ),
-        totals=3,
     )
-
-
-def _saved(found: Silos) -> tuple[Any, ...]:
-    tone = "good" if found.saved_gpus > 0 else ""
-    none = Cell(None, words="")
-    return (
-        "",
-        Cell("Saved by sharing" if found.saved_gpus >= 0 else "More than in silos", tone=tone),
-        none,
-        Cell(abs(found.saved_hosts), tone=tone),
-        Cell(abs(found.saved_gpus), tone=tone),
-        none,
-    )
-
-
-def _silo(silo: Silo) -> tuple[Any, ...]:
-    return silo.gpus, silo.hosts, silo.installed_gpus, silo.utilisation
 
 
 def growth(found: Sequence[Year]) -> Table:
     """The demand of each year, and the hosts to buy for it."""
-    return Table(
+    return listed(
         "growth",
         "Growth",
         (
-            Column("year", "Year"),
+            Column("year", "Year", words=lambda year: f"+{year}" if year else "now"),
             Column("people", "Users", "number"),
             Column("gpus_demanded", "GPUs demanded", "number"),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
             Column("hosts_bought", "Hosts to buy", "number"),
         ),
-        tuple(
-            (
-                Cell(y.year, words=f"+{y.year}" if y.year else "now"),
-                y.people,
-                y.gpus_demanded,
-                y.hosts,
-                y.gpus,
-                y.hosts_bought,
-            )
-            for y in found
-        ),
+        found,
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.ranking import Option
-from gpuplan.report.table import Cell, Column, Table
+from gpuplan.report.table import Cell, Column, Table, listed
 
 Found = Mapping[str, Any]
 """What was explored, as ``exploration_dict`` gives it; each option is a dict, too."""
@@ -18,35 +18,31 @@ Found = Mapping[str, Any]
 
 def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
     """Designs with their figures, and what is against each."""
-    return Table(
+    currency = found["currency"]
+
+    def why_not(option: Found) -> Cell:
+        return Cell(tuple(option["why_not"]), words=against(found, option))
+
+    return listed(
         "designs",
         title,
         (
             Column("label", "Design"),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
-            Column("net_present", f"Net present cost, {found['currency']}", "money", found["currency"]),
-            Column("gpu_hour_used", "GPU-hour used", "money", found["currency"]),
-            Column("waiting_pct", "Wait", "share"),
+            Column("net_present", f"Net present cost, {currency}", "money", currency),
+            Column("gpu_hour_used", "GPU-hour used", "money", currency),
+            Column("waiting_pct", "Wait", "share", of=_waiting),
             Column("short_h", "Short a year", "hours", "h"),
             Column("peak_w", "At peak", "watts", "W"),
-            Column("why_not", "Why it does not win"),
+            Column("why_not", "Why it does not win", of=why_not),
         ),
-        tuple(
-            (
-                option["label"],
-                option["hosts"],
-                option["gpus"],
-                option["net_present"],
-                option["gpu_hour_used"],
-                None if option["waiting_pct"] is None else option["waiting_pct"] / 100,
-                option["short_h"],
-                option["peak_w"],
-                Cell(tuple(option["why_not"]), words=against(found, option)),
-            )
-            for option in options
-        ),
+        options,
     )
+
+
+def _waiting(option: Found) -> float | None:
+    return None if option["waiting_pct"] is None else option["waiting_pct"] / 100
 
 
 def against(found: Found, option: Found) -> str:
@@ -74,25 +70,21 @@ def unpriced(found: Found) -> Table:
 
 def without_price(options: Sequence[Found]) -> Table:
     """Designs that would do, but cannot be ranked by cost, and what their cost leaves out."""
-    return Table(
+    return listed(
         "without_price",
         "Without a price",
         (
             Column("label", "Design"),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
-            Column("excludes", "Its cost leaves out"),
+            Column("excludes", "Its cost leaves out", of=_left_out),
         ),
-        tuple(
-            (
-                option["label"],
-                option["hosts"],
-                option["gpus"],
-                Cell(tuple(option["excludes"]), words="; ".join(option["excludes"]), tone="small"),
-            )
-            for option in options
-        ),
+        options,
     )
+
+
+def _left_out(option: Found) -> Cell:
+    return Cell(tuple(option["excludes"]), words="; ".join(option["excludes"]), tone="small")
 
 
 def reasons(found: Found) -> Table:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from gpuplan.plan import Plan
-from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.fabric import Cabling, Ports
 from gpuplan.plan.network import Carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import MAX_HOSTS, Claim, Curve, TrainingUse
-from gpuplan.report.table import Cell, Column, Table
+from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
 from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, share_range
 
 MET = {True: "met", False: "not met", None: "not measured"}
@@ -28,99 +27,89 @@ def _share(low: float, typical: float, high: float, line: str = "") -> Cell:
     return Cell(typical, words=share_range(low, typical, high), low=low, high=high, line=line)
 
 
-def _verdict(verdict: str) -> Cell:
-    return Cell(verdict, words=VERDICTS[verdict])
-
-
 def remote_gpus(plan: Plan) -> Table:
     """What each group that reaches its GPUs over the network keeps of their speed."""
-    return Table(
+    return listed(
         "remote_gpus",
         "GPUs over the network",
         (
-            Column("group", "Group"),
-            Column("work", "Work"),
+            Column("group", "Group", of="name"),
+            Column("work", "Work", of="workload_name"),
             Column("users", "Users on a link", "number"),
-            Column("gbit_s_each", "Gbit/s a user", "number", "Gbit/s"),
+            Column(
+                "gbit_s_each", "Gbit/s a user", "number", "Gbit/s", of="needs_gbit_s", words="{:.2f}".format
+            ),
             Column("kept_low", "Low", "portion", detail=True),
-            Column("kept", "Share of native speed", "range"),
+            Column("kept", "Share of native speed", "range", of=lambda use: _kept(use, _slowdown(use))),
             Column("kept_high", "High", "portion", detail=True),
-            Column("slowdown", "Slowdown", "number"),
-            Column("verdict", "Verdict"),
+            Column("slowdown", "Slowdown", "number", of=_slowed),
+            Column("verdict", "Verdict", words=VERDICTS.get),
             Column("basis", "Basis", "basis"),
             Column("sources", "Sources", "sources", detail=True),
         ),
-        tuple(_remote(use) for use in plan.network.remote),
+        plan.network.remote,
     )
 
 
-def _remote(use: RemoteUse) -> tuple[Any, ...]:
-    slowdown = f"network.remote.{use.id}.slowdown"
-    return (
-        use.name,
-        use.workload_name,
-        use.users,
-        Cell(use.needs_gbit_s, words=f"{use.needs_gbit_s:.2f}"),
-        use.kept_low,
-        _share(use.kept_low, use.kept, use.kept_high, slowdown),
-        use.kept_high,
-        Cell(1 / use.kept, words=f"\u00d7\u202f{1 / use.kept:.2f}", line=slowdown),
-        _verdict(use.verdict),
-        Cell(use.basis, basis=use.basis),
-        use.sources,
-    )
+def _slowdown(use: RemoteUse) -> str:
+    return f"network.remote.{use.id}.slowdown"
+
+
+def _slowed(use: RemoteUse) -> Cell:
+    return Cell(1 / use.kept, words=f"\u00d7\u202f{1 / use.kept:.2f}", line=_slowdown(use))
+
+
+def _kept(use: RemoteUse, line: str = "") -> Cell:
+    return _share(use.kept_low, use.kept, use.kept_high, line)
+
+
+def _efficiency(use: TrainingUse, line: str = "") -> Cell:
+    return _share(use.efficiency_low, use.efficiency, use.efficiency_high, line)
 
 
 def training(plan: Plan) -> Table:
     """What training on several hosts achieves, for the groups that train so and for the job that is asked about."""
-    return Table(
+    return listed(
         "training",
         "Training on several hosts",
         (
-            Column("job", "Job"),
-            Column("work", "Work"),
+            Column("job", "Job", of="name"),
+            Column("work", "Work", of="workload_name"),
             Column("hosts", "Hosts", "number"),
             Column("gpus_per_host", "GPUs per host", "number"),
-            Column("low", "Low", "portion", detail=True),
-            Column("efficiency", "Efficiency", "range"),
-            Column("high", "High", "portion", detail=True),
-            Column("per_s", "A second", "number"),
-            Column("hours", "Hours", "number", "h"),
-            Column("knee_hosts", "Hosts worth it", "number"),
-            Column("verdict", "Verdict"),
+            Column("low", "Low", "portion", detail=True, of="efficiency_low"),
+            Column(
+                "efficiency", "Efficiency", "range", of=lambda use: _efficiency(use, f"{use.path}.efficiency")
+            ),
+            Column("high", "High", "portion", detail=True, of="efficiency_high"),
+            Column("per_s", "A second", "number", of=_per_s),
+            Column("hours", "Hours", "number", "h", words=lambda h: None if h is None else f"{h:.1f}"),
+            Column("knee_hosts", "Hosts worth it", "number", of=_knee),
+            Column("verdict", "Verdict", words=VERDICTS.get),
             Column("basis", "Basis", "basis"),
             Column("sources", "Sources", "sources", detail=True),
         ),
-        tuple(_job(use) for use in plan.network.training),
+        plan.network.training,
         notes=("Hours need epochs (training.epochs). Hosts worth it: the most at which one more still is.",),
     )
 
 
-def _job(use: TrainingUse) -> tuple[Any, ...]:
-    return (
-        use.name,
-        use.workload_name,
-        use.hosts,
-        use.gpus_per_host,
-        use.efficiency_low,
-        _share(use.efficiency_low, use.efficiency, use.efficiency_high, f"{use.path}.efficiency"),
-        use.efficiency_high,
-        Cell(use.per_s, words=f"{number(round(use.per_s))} {use.unit}", line=f"{use.path}.per_s"),
-        Cell(use.hours, words=None if use.hours is None else f"{use.hours:.1f}"),
-        Cell(
-            use.knee_hosts,
-            words=f"{use.knee_hosts}" + "+" * (use.knee_hosts == MAX_HOSTS),
-            line=f"{use.path}.knee_hosts",
-        ),
-        _verdict(use.verdict),
-        Cell(use.basis, basis=use.basis),
-        use.sources,
-    )
+def _per_s(use: TrainingUse) -> Cell:
+    return Cell(use.per_s, words=f"{number(round(use.per_s))} {use.unit}", line=f"{use.path}.per_s")
+
+
+def _knee(use: TrainingUse) -> Cell:
+    words = f"{use.knee_hosts}" + "+" * (use.knee_hosts == MAX_HOSTS)
+    return Cell(use.knee_hosts, words=words, line=f"{use.path}.knee_hosts")
 
 
 def speed_kept(plan: Plan) -> Table:
     """What the network leaves of the speed of each use of it: remote GPUs, and training on several hosts."""
-    use = plan.network
+    rows = [(r.name, f"Remote GPUs: {r.workload_name}", _kept(r), r.verdict) for r in plan.network.remote]
+    rows += [
+        (t.name, f"Training on {amount(t.hosts, 'host')}: {t.workload_name}", _efficiency(t), t.verdict)
+        for t in plan.network.training
+    ]
     return Table(
         "speed_kept",
         "What the network leaves of the speed",
@@ -130,74 +119,43 @@ def speed_kept(plan: Plan) -> Table:
             Column("kept", "Speed kept (range)", "range"),
             Column("verdict", "Verdict"),
         ),
-        (
-            *(
-                (
-                    r.name,
-                    f"Remote GPUs: {r.workload_name}",
-                    _share(r.kept_low, r.kept, r.kept_high),
-                    _verdict(r.verdict),
-                )
-                for r in use.remote
-            ),
-            *(
-                (
-                    t.name,
-                    f"Training on {amount(t.hosts, 'host')}: {t.workload_name}",
-                    _share(t.efficiency_low, t.efficiency, t.efficiency_high),
-                    _verdict(t.verdict),
-                )
-                for t in use.training
-            ),
-        ),
+        tuple((*use, Cell(verdict, words=VERDICTS[verdict])) for *use, verdict in rows),
     )
 
 
 def rules(plan: Plan) -> Table:
     """The vendor's rules for GPUs over the network."""
-    return Table(
+    return listed(
         "rules",
         "The vendor's rules",
         (
-            Column("met", "Verdict"),
+            Column("met", "Verdict", words=MET.get),
             Column("path", "Input"),
-            Column("rule", "Rule"),
+            Column("rule", "Rule", of="text"),
             Column("sources", "Sources", "sources", detail=True),
         ),
-        tuple(
-            (Cell(rule.met, words=MET[rule.met]), rule.path, rule.text, rule.sources)
-            for rule in plan.network.rules
-        ),
+        plan.network.rules,
     )
 
 
 def carried_work(found: Sequence[Carried], hosts: int) -> Table:
     """What the link carries of each kind of work, whatever the groups are."""
-    return Table(
+
+    def trained(each: Carried) -> Cell:
+        return _efficiency(each.training) if each.training else Cell(None, words=NOTHING)
+
+    return listed(
         "carried",
         "What this link carries",
         (
-            Column("work", "Work"),
-            Column("kept", "Remote GPU, one user"),
-            Column("kept_verdict", ""),
-            Column("efficiency", f"Training on {hosts} hosts"),
-            Column("efficiency_verdict", ""),
+            Column("work", "Work", of=lambda each: each.remote.name),
+            Column("kept", "Remote GPU, one user", of=lambda each: _kept(each.remote)),
+            Column("kept_verdict", "", of=lambda each: each.remote.verdict, words=VERDICTS.get),
+            Column("efficiency", f"Training on {hosts} hosts", of=trained),
+            Column("efficiency_verdict", "", of=_job_verdict, words=VERDICTS.get),
         ),
-        tuple(_carried(each) for each in found),
+        found,
         notes=("Shares of the speed that a GPU has in the VM's own host, or alone: typical (low to high).",),
-    )
-
-
-def _carried(each: Carried) -> tuple[Any, ...]:
-    remote, job = each.remote, each.training
-    return (
-        remote.name,
-        _share(remote.kept_low, remote.kept, remote.kept_high),
-        _verdict(remote.verdict),
-        _share(job.efficiency_low, job.efficiency, job.efficiency_high)
-        if job
-        else Cell(None, words="\u2013"),
-        _verdict(job.verdict) if job else None,
     )
 
 
@@ -228,40 +186,41 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
     )
 
 
+def _job_verdict(each: Carried) -> str | None:
+    return each.training.verdict if each.training else None
+
+
 def vendor_claims(found: Sequence[Claim]) -> Table:
     """What would make the vendor's doubling with PVRDMA true, work by work."""
-    return Table(
+    return listed(
         "claims",
         "The vendor's claim: twice the efficiency with PVRDMA on four hosts with a T4 each",
         (
-            Column("work", "Work"),
-            Column("tcp", "Efficiency with TCP", "portion"),
-            Column("pvrdma", "with PVRDMA", "portion"),
-            Column("speedup", "Speed-up", "number"),
-            Column("tcp_gbit_s", "TCP rate that makes it 2\u00d7, Gbit/s", "number", "Gbit/s"),
+            Column("work", "Work", of="workload_name"),
+            Column("tcp", "Efficiency with TCP", "portion", of="efficiency_tcp"),
+            Column("pvrdma", "with PVRDMA", "portion", of="efficiency_rdma"),
+            Column("speedup", "Speed-up", "number", of=_speedup),
+            Column(
+                "tcp_gbit_s",
+                "TCP rate that makes it 2\u00d7, Gbit/s",
+                "number",
+                "Gbit/s",
+                words="{:.2f}".format,
+            ),
         ),
-        tuple(
-            (
-                claim.workload_name,
-                claim.efficiency_tcp,
-                claim.efficiency_rdma,
-                Cell(
-                    claim.speedup,
-                    words=f"\u00d7\u202f{claim.speedup:.2f} ({claim.speedup_low:.2f}\u2013{claim.speedup_high:.2f})",
-                    low=claim.speedup_low,
-                    high=claim.speedup_high,
-                    tone="strong" if round(claim.speedup, 2) >= 2 else "",
-                ),
-                Cell(claim.tcp_gbit_s, words=f"{claim.tcp_gbit_s:.2f}"),
-            )
-            for claim in found
-        ),
+        found,
     )
+
+
+def _speedup(claim: Claim) -> Cell:
+    low, high = claim.speedup_low, claim.speedup_high
+    words = f"\u00d7\u202f{claim.speedup:.2f} ({low:.2f}\u2013{high:.2f})"
+    return Cell(claim.speedup, words, low, high, tone="strong" if round(claim.speedup, 2) >= 2 else "")
 
 
 def settings(fabric: Cabling) -> Table:
     """What must be configured, and where."""
-    return Table(
+    return listed(
         "settings",
         "To configure",
         (
@@ -269,55 +228,54 @@ def settings(fabric: Cabling) -> Table:
             Column("what", "What"),
             Column("sources", "Sources", "sources", detail=True),
         ),
-        tuple((each.where, each.what, each.sources) for each in fabric.settings),
+        fabric.settings,
     )
 
 
 def part_failures(fabric: Cabling) -> Table:
     """What is left when a part of the network fails."""
-    return Table(
+    return listed(
         "network_failures",
         "When a part fails",
         (Column("part", "Part"), Column("left", "What is left"), Column("affected", "Who is affected")),
-        tuple((each.part, each.left, each.affected) for each in fabric.failures),
+        fabric.failures,
     )
 
 
 def cabling(fabric: Cabling) -> Table:
     """Ports, switches and cables."""
-    ports = f"{number(fabric.ports.shared)} teamed" + (
-        f", {number(fabric.ports.rdma)} for RDMA alone" if fabric.ports.rdma else ""
-    )
+    hosts = amount(fabric.gpu_hosts, "GPU host")
+    if fabric.compute_hosts:
+        hosts += f", {amount(fabric.compute_hosts, 'compute host')}"
     rows = [
-        ("Hosts", amount(fabric.gpu_hosts, "GPU host")),
-        ("Ports of a GPU host", ports),
+        ("Hosts", hosts),
+        ("Ports of a GPU host", _ports(fabric.ports)),
+        *([("Ports of a compute host", _ports(fabric.compute_ports))] if fabric.compute_ports else []),
         ("Adapters of a GPU host", f"{number(fabric.adapters)}, with two ports each"),
         ("Distributed switches", number(fabric.distributed_switches)),
+        *_switches(fabric),
     ]
-    if fabric.compute_hosts:
-        rows[0] = ("Hosts", f"{rows[0][1]}, {amount(fabric.compute_hosts, 'compute host')}")
+    return Table("cabling", "Ports and switches", (Column("part", ""), Column("count", "")), tuple(rows))
+
+
+def _ports(ports: Ports) -> str:
+    return f"{number(ports.shared)} teamed" + (f", {number(ports.rdma)} for RDMA alone" if ports.rdma else "")
+
+
+def _switches(fabric: Cabling) -> list[tuple[str, str]]:
     switches = fabric.switches
     if switches is None:
-        rows.append(("Switches", f"none: {fabric.reason.replace('_', ' ')}"))
-    else:
-        shape = switches.shape
-        spines = (
-            f"{number(shape.spines)} x {switches.spine_name}"
-            if shape.spines
-            else "none: one pair of leaves holds every host"
-        )
-        between = shape.uplink_cables or shape.peer_cables
-        rows += [
-            ("Leaf switches", f"{number(shape.leaves)} x {switches.leaf_name}"),
-            ("Spine switches", spines),
-            (
-                "Oversubscription",
-                f"{shape.oversubscription:.2f}:1, at most {fabric.max_oversubscription:g}:1 is planned",
-            ),
-            (
-                "Cables",
-                f"{number(shape.host_cables)} to hosts at {number(switches.port_gbit_s)} Gbit/s, {number(between)} between switches at "
-                f"{number(switches.up_gbit_s)} Gbit/s",
-            ),
-        ]
-    return Table("cabling", "Ports and switches", (Column("part", ""), Column("count", "")), tuple(rows))
+        return [("Switches", f"none: {fabric.reason.replace('_', ' ')}")]
+    shape = switches.shape
+    spines = f"{number(shape.spines)} x {switches.spine_name}"
+    oversubscription = f"{shape.oversubscription:.2f}:1, at most {fabric.max_oversubscription:g}:1 is planned"
+    cables = (
+        f"{number(shape.host_cables)} to hosts at {number(switches.port_gbit_s)} Gbit/s, "
+        f"{number(shape.uplink_cables or shape.peer_cables)} between switches at {number(switches.up_gbit_s)} Gbit/s"
+    )
+    return [
+        ("Leaf switches", f"{number(shape.leaves)} x {switches.leaf_name}"),
+        ("Spine switches", spines if shape.spines else "none: one pair of leaves holds every host"),
+        ("Oversubscription", oversubscription),
+        ("Cables", cables),
+    ]

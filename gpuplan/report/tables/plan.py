@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -11,11 +12,14 @@ from gpuplan.catalog import Catalog
 from gpuplan.models.availability.failover import Idle, Loss
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.availability import Posture
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.hosts import Pool
+from gpuplan.plan.hosts import LossLevel, Pool
 from gpuplan.plan.sharing import sharing_modes
+from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
-from gpuplan.report.table import Cell, Column, Table
+from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.wording import MODE_NAMES, amount, hours, number
 
@@ -78,22 +82,17 @@ def row_name(catalog: Catalog, table: str, id: str) -> str:
     return str(named or id.replace("-", " "))
 
 
-def posture_name(failures: int, chosen: bool = False) -> str:
-    """How many host failures a design stands: ``N+1``."""
-    return f"N+{failures}" + " (chosen)" * chosen
-
-
 def totals(plan: Plan) -> Table:
     """The headline numbers."""
-    return Table(
+    return listed(
         "totals",
         "Totals",
-        (Column("figure", "Figure"), Column("value", "Value", "number"), Column("unit", "Unit")),
-        tuple(
-            (line.label, Cell(line.value, line=key), line.unit)
-            for key, line in plan.lines.items()
-            if key == "demand.gpus" or key.startswith("totals.")
+        (
+            Column("figure", "Figure", of="label"),
+            Column("value", "Value", "number", of=lambda line: Cell(line.value, line=line.key)),
+            Column("unit", "Unit"),
         ),
+        [line for key, line in plan.lines.items() if key == "demand.gpus" or key.startswith("totals.")],
     )
 
 
@@ -101,102 +100,95 @@ def groups(plan: Plan) -> Table:
     """The workload groups: how each reaches its GPUs, and how many it needs."""
     users = {group.id: group.people for group in plan.scenario.groups}
     clusters = {pool.id: pool.name for pool in plan.pools}
-    return Table(
+    lines = plan.lines
+    return listed(
         "groups",
         "Groups",
         (
-            Column("group", "Group"),
-            Column("use_case", "Use case", detail=True),
-            Column("access", "Access"),
-            Column("people", "Users", "number", detail=True),
+            Column("group", "Group", of="name"),
+            Column("use_case", "Use case", detail=True, words=partial(row_name, plan.catalog, "use_cases")),
+            Column("access", "Access", of=lambda g: MODE_NAMES[g.mode]),
+            Column("people", "Users", "number", detail=True, of=lambda g: users[g.id]),
             Column("active", "Active", "number"),
             Column("vms", "VMs", "number"),
             Column("vms_placed", "VMs placed", "number", detail=True),
             Column("gpus_each", "GPUs each", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("gpus_held", "Held on average", "mean"),
+            Column("gpus", "GPUs", "number", of="demand_gpus"),
+            Column(
+                "gpus_held", "Held on average", "mean", of=lambda g: lines[f"groups.{g.id}.held_gpus"].value
+            ),
             Column("profile", "Profile"),
-            Column("pool", "Cluster", detail=True),
-            Column("vms_not_placed", "VMs not placed", "number", detail=True),
-            Column("why", "Why this access", detail=True),
-            Column("sources", "Sources", "sources", detail=True),
+            Column("pool", "Cluster", detail=True, words=lambda id: clusters.get(id, "")),
+            Column("vms_not_placed", "VMs not placed", "number", detail=True, of=_not_placed),
+            Column("why", "Why this access", detail=True, of=_why),
+            Column("sources", "Sources", "sources", detail=True, of=_reasoned_by),
         ),
-        tuple(
-            (
-                g.name,
-                Cell(g.use_case, words=row_name(plan.catalog, "use_cases", g.use_case)),
-                MODE_NAMES[g.mode],
-                users[g.id],
-                g.active,
-                g.vms,
-                g.vms_placed,
-                g.gpus_each,
-                g.demand_gpus,
-                plan.lines[f"groups.{g.id}.held_gpus"].value,
-                g.profile,
-                Cell(g.pool, words=clusters.get(g.pool, "")),
-                sum(u.vms for u in g.unplaced),
-                " ".join([*(r.text for r in g.reasons), *(u.reason for u in g.unplaced)]),
-                tuple(dict.fromkeys(s for r in g.reasons for s in r.sources)),
-            )
-            for g in plan.groups
-        ),
+        plan.groups,
     )
+
+
+def _why(group: GroupPlan) -> str:
+    return " ".join([*(r.text for r in group.reasons), *(u.reason for u in group.unplaced)])
+
+
+def _not_placed(group: GroupPlan) -> int:
+    return sum(missing.vms for missing in group.unplaced)
+
+
+def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(source for reason in group.reasons for source in reason.sources))
 
 
 def pools(plan: Plan) -> Table:
     """The clusters and their hosts."""
-    catalog = plan.catalog
-    return Table(
+    servers, gpus = plan.catalog.servers, plan.catalog.gpus
+    return listed(
         "pools",
         "Clusters",
         (
-            Column("pool", "Cluster"),
-            Column("server", "Server"),
-            Column("gpu", "GPU"),
+            Column("pool", "Cluster", of="name"),
+            Column("server", "Server", words=lambda id: servers[id].name if id else "to be chosen"),
+            Column("gpu", "GPU", words=lambda id: gpus[id].name),
             Column("gpus_per_host", "GPUs per host", "number"),
             Column("hosts_for_demand", "For the demand", "number"),
             Column("hosts_for_failures", "Spare", "number"),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
             Column("gpus_after_failure", "GPUs after failure", "number", detail=True),
-            Column("proof", "Proof", detail=True),
+            Column("proof", "Proof", detail=True, of="method"),
         ),
-        tuple(
-            (
-                p.name,
-                Cell(p.server, words=catalog.servers[p.server].name if p.server else "to be chosen"),
-                Cell(p.gpu, words=catalog.gpus[p.gpu].name),
-                p.gpus_per_host,
-                p.hosts_for_demand,
-                p.hosts_for_failures,
-                p.hosts,
-                p.gpus,
-                p.gpus_after_failure,
-                p.method,
-            )
-            for p in plan.pools
-        ),
+        plan.pools,
     )
+
+
+def _by_cluster(
+    name: str,
+    title: str,
+    columns: Sequence[Column],
+    pools: Iterable[Pool],
+    of: Callable[[Pool], Iterable[Any]],
+) -> Table:
+    """A table of some things of each cluster, which the first column names."""
+    rows = [(pool.name, *(column.held(thing) for column in columns)) for pool in pools for thing in of(pool)]
+    return Table(name, title, (Column("pool", "Cluster"), *columns), tuple(rows))
 
 
 def placement(plan: Plan) -> Table:
     """Each VM on its GPU."""
     names = group_names(plan)
-    return Table(
+    return _by_cluster(
         "placement",
         "Placement",
         (
-            Column("pool", "Cluster"),
             Column("host", "Host", "number"),
             Column("gpu", "GPU", "number"),
-            Column("share", "Shared as"),
-            Column("group", "Group"),
+            Column("share", "Shared as", of=lambda vm: vm["share"] or ""),
+            Column("group", "Group", of=lambda vm: names[vm["group"]]),
             Column("vm", "VM", "number"),
         ),
-        tuple(
-            (pool.name, host, row["gpu"], row["share"] or "", names[vm["group"]], vm["vm"])
-            for pool in plan.pools
+        plan.pools,
+        lambda pool: (
+            {"host": host, **row, **vm}
             for host in range(1, pool.hosts + 1)
             for row in gpu_rows(pool, host)
             for vm in row["vms"]
@@ -253,33 +245,20 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
 
 def failures(plan: Plan) -> Table:
     """What the loss of each host does, those that are filled alike once."""
-    return Table(
+    return _by_cluster(
         "failures",
         "What the loss of a host does",
         (
-            Column("pool", "Cluster"),
-            Column("host_lost", "Host lost", "number"),
-            Column("hosts_alike", "Hosts filled alike", "number"),
-            Column("vms_restarted", "VMs that restart", "number"),
-            Column("vms_moved", "VMs moved to make room", "number"),
-            Column("vms_not_placed", "VMs without a GPU", "number"),
-            Column("gpus_not_placed", "GPUs of these", "number", detail=True),
+            Column("host_lost", "Host lost", "number", of=lambda loss: loss.hosts[0] + 1),
+            Column("hosts_alike", "Hosts filled alike", "number", of="alike"),
+            Column("vms_restarted", "VMs that restart", "number", of="restarted"),
+            Column("vms_moved", "VMs moved to make room", "number", of="moved"),
+            Column("vms_not_placed", "VMs without a GPU", "number", of="unplaced"),
+            Column("gpus_not_placed", "GPUs of these", "number", detail=True, of="unplaced_gpus"),
             Column("proven", "Proven the worst", "yes", detail=True),
         ),
-        tuple(
-            (
-                pool.name,
-                f.hosts[0] + 1,
-                f.alike,
-                f.restarted,
-                f.moved,
-                f.unplaced,
-                f.unplaced_gpus,
-                f.proven,
-            )
-            for pool in plan.pools
-            for f in pool.failures
-        ),
+        plan.pools,
+        lambda pool: pool.failures,
     )
 
 
@@ -289,150 +268,144 @@ FITS = {True: "yes", False: "no", None: "not known"}
 
 def losses(plan: Plan, *pools: Pool) -> Table:
     """What is left whichever hosts are lost, in all clusters or in some."""
-    return Table(
+    return _by_cluster(
         "losses",
         "What is left, whichever hosts are lost",
         (
-            Column("pool", "Cluster"),
-            Column("hosts_down", "Hosts lost at once", "number"),
+            Column("hosts_down", "Hosts lost at once", "number", of="lost"),
             Column("gpus_left", "GPUs left", "number"),
-            Column("fits", "Everything fits again", "yes"),
-            Column("without_moving", "By restarts alone", "yes"),
+            Column("fits", "Everything fits again", "yes", of=_fits),
+            Column("without_moving", "By restarts alone", "yes", words=FITS.get),
         ),
-        tuple(
-            (
-                pool.name,
-                level.lost,
-                level.gpus_left,
-                Cell(level.fits, words=FITS[level.fits], tone="bad" if level.fits is False else ""),
-                Cell(level.without_moving, words=FITS[level.without_moving]),
-            )
-            for pool in (pools or plan.pools)
-            for level in pool.losses
-        ),
+        pools or plan.pools,
+        lambda pool: pool.losses,
     )
+
+
+def _fits(left: LossLevel) -> Cell:
+    return Cell(left.fits, words=FITS[left.fits], tone="bad" if left.fits is False else "")
 
 
 def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table:
     """What the loss of some hosts of a cluster does; ``traced`` where the plan has a line of each."""
-    return Table(
+
+    def restarted(loss: Loss) -> Cell:
+        return Cell(loss.restarted, line=f"pools.{pool.id}.failure.{loss.hosts[0] + 1}" if traced else "")
+
+    return listed(
         "lost_hosts",
         "What the loss of hosts does",
         (
-            Column("hosts", "Lost"),
-            Column("restarted", "Restart", "number"),
+            Column("hosts", "Lost", of=_lost),
+            Column("restarted", "Restart", "number", of=restarted),
             Column("moved", "Make room", "number"),
-            Column("unplaced", "Not placed", "number"),
-            Column("unplaced_gpus", "GPUs short", "number"),
+            Column("unplaced", "Not placed", "number", of=_unplaced),
+            Column("unplaced_gpus", "GPUs short", "number", of=lambda loss: round(loss.unplaced_gpus, 2)),
         ),
-        tuple(
-            (
-                Cell(tuple(index + 1 for index in loss.hosts), words=_lost(loss)),
-                Cell(
-                    loss.restarted,
-                    line=f"pools.{pool.id}.failure.{loss.hosts[0] + 1}" if traced else "",
-                ),
-                loss.moved,
-                Cell(loss.unplaced, tone="bad" if loss.unplaced else ""),
-                round(loss.unplaced_gpus, 2),
-            )
-            for loss in found
-        ),
+        found,
     )
 
 
-def _lost(loss: Loss) -> str:
+def _unplaced(loss: Loss) -> Cell:
+    return Cell(loss.unplaced, tone="bad" if loss.unplaced else "")
+
+
+def _lost(loss: Loss) -> Cell:
     """Which hosts are lost, and how many others are filled alike."""
-    numbers = [number(index + 1) for index in loss.hosts]
-    what, kind = ("Host", "host") if len(numbers) == 1 else ("Hosts", "pair")
+    hosts = tuple(index + 1 for index in loss.hosts)
+    what, kind = ("Host", "host") if len(hosts) == 1 else ("Hosts", "pair")
     alike = f" ({number(loss.alike)} {kind}s alike)" if loss.alike > 1 else ""
-    return f"{what} {' and '.join(numbers)}{alike}"
+    return Cell(hosts, words=f"{what} {' and '.join(map(number, hosts))}{alike}")
 
 
 def shared_gpus(plan: Plan) -> Table:
     """GPUs that are divided, and how well their number is proven."""
-    return Table(
+    return _by_cluster(
         "shared_gpus",
         "Shared GPUs",
         (
-            Column("pool", "Cluster"),
-            Column("share", "Shared as"),
+            Column("share", "Shared as", of="family"),
             Column("gpus", "GPUs", "number"),
-            Column("at_least", "At least", "number"),
-            Column("proof", "Proof"),
+            Column("at_least", "At least", "number", of="bound"),
+            Column("proof", "Proof", of="method"),
         ),
-        tuple((p.name, s.family, s.gpus, s.bound, s.method) for p in plan.pools for s in p.shared),
+        plan.pools,
+        lambda pool: pool.shared,
     )
 
 
 def idle(plan: Plan) -> Table:
     """What is idle on hosts in use, and who could use it."""
     names = group_names(plan)
-    return Table(
+    return _by_cluster(
         "idle",
         "Idle on hosts in use",
         (
-            Column("pool", "Cluster"),
             Column("kind", "Kind"),
-            Column("share", "Shared as"),
-            Column("free_each", "Free on each", "number"),
+            Column("share", "Shared as", of="family"),
+            Column("free_each", "Free on each", "number", of="room"),
             Column("count", "Count", "number"),
-            Column("gpus_idle", "GPUs idle", "number"),
-            Column("usable_by", "Usable by"),
+            Column("gpus_idle", "GPUs idle", "number", of="gpus"),
+            Column("usable_by", "Usable by", of=lambda i: ", ".join(names[g] for g in i.fits)),
         ),
-        tuple(
-            (p.name, i.kind, i.family, i.room, i.count, i.gpus, ", ".join(names[g] for g in i.fits))
-            for p in plan.pools
-            for i in p.idle
-        ),
+        plan.pools,
+        lambda pool: pool.idle,
     )
 
 
 def postures(plan: Plan) -> Table:
     """N+0, N+1, N+2: the hosts, and the hours of a year at risk."""
-    return Table(
+    return listed(
         "postures",
         "Hosts, and hours a year at risk",
         (
-            Column("posture", ""),
+            Column("posture", "", of=posture_name),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
-            Column("hours_short", "Short by failures", "hours", "h"),
-            Column("hours_exposed", "Open in maintenance", "hours", "h"),
-            Column("hours_short_in_maintenance", "Short in maintenance", "hours", "h", detail=True),
-            Column("chance", "Chance of that in a year", "share"),
+            Column("hours_short", "Short by failures", "hours", "h", of="short_h"),
+            Column("hours_exposed", "Open in maintenance", "hours", "h", of=_exposed),
+            Column("hours_short_in_maintenance", "Short in maintenance", "hours", "h", True, _in_maintenance),
+            Column("chance", "Chance of that in a year", "share", words=lambda p: "" if p == 1 else None),
         ),
-        tuple(
-            (
-                Cell(posture_name(p.host_failures), words=posture_name(p.host_failures, p.chosen)),
-                p.hosts,
-                p.gpus,
-                p.short_h,
-                Cell(p.exposed_h, words=hours(p.exposed_h) + " short" * (p.chance == 1 and p.exposed_h > 0)),
-                p.maintenance_short_h,
-                Cell(p.chance, words="" if p.chance == 1 else None),
-            )
-            for p in plan.postures
-        ),
+        plan.postures,
         notes=(
             "Open in maintenance: hours in which maintenance leaves no host to fail; short where maintenance alone is too much.",
         ),
     )
 
 
+def posture_name(posture: Any) -> Cell:
+    """How many host failures a design stands: ``N+1``."""
+    name = f"N+{posture.host_failures}"
+    return Cell(name, words=name + " (chosen)" * posture.chosen)
+
+
+def _in_maintenance(posture: Posture) -> float:
+    return posture.maintenance_short_h
+
+
+def _exposed(posture: Posture) -> Cell:
+    short = posture.chance == 1 and posture.exposed_h > 0
+    return Cell(posture.exposed_h, words=hours(posture.exposed_h) + " short" * short)
+
+
 def access_modes(plan: Plan) -> Table:
     """The ways to share a GPU that the platform has."""
-    return Table(
+    return listed(
         "sharing_modes",
         "Sharing modes",
-        (Column("mode", "Mode"), Column("possible", "Possible"), Column("rule", "Rule")),
-        tuple((m.name, m.verdict, m.text) for m in sharing_modes(plan.scenario, plan.catalog)),
+        (
+            Column("mode", "Mode", of="name"),
+            Column("possible", "Possible", of="verdict"),
+            Column("rule", "Rule", of="text"),
+        ),
+        sharing_modes(plan.scenario, plan.catalog),
     )
 
 
 def decisions(plan: Plan) -> Table:
     """The design decisions."""
-    return Table(
+    return listed(
         "decisions",
         "Design decisions",
         (
@@ -443,15 +416,13 @@ def decisions(plan: Plan) -> Table:
             Column("implication", "Implication"),
             Column("sources", "Sources", "sources", detail=True),
         ),
-        tuple(
-            (d.number, d.title, d.decision, d.justification, d.implication, d.sources) for d in plan.decisions
-        ),
+        plan.decisions,
     )
 
 
 def messages(plan: Plan) -> Table:
     """What the checks say."""
-    return Table(
+    return listed(
         "messages",
         "Messages",
         (
@@ -462,44 +433,33 @@ def messages(plan: Plan) -> Table:
             Column("path", "Input", detail=True),
             Column("sources", "Sources", "sources", detail=True),
         ),
-        tuple((m.level, m.code, m.text, m.change, m.path, m.sources) for m in check_plan(plan)),
+        check_plan(plan),
     )
 
 
 def lines(plan: Plan, *starts: str) -> Table:
     """Every number of the plan with its formula, or those whose keys start so."""
-    return Table(
+    return listed(
         "lines",
         "Every number",
         (
             Column("key", "Key"),
             Column("label", "Number"),
-            Column("value", "Value", "number"),
-            Column("unit", "Unit"),
-            Column("formula", "Formula"),
+            Column("value", "Value", "number", of=lambda line: Cell(line.value, line=line.key)),
+            Column("unit", "Unit", words=lambda unit: "" if unit == "1" else unit),
+            Column("formula", "Formula", of=formula_text),
             Column("basis", "Weakest input", "basis"),
             Column("sources", "Sources", "sources"),
-            Column("inputs", "Inputs", detail=True),
-            Column("meaning", "What it means", detail=True),
-            Column("model", "Model", detail=True),
+            Column("inputs", "Inputs", detail=True, of=_inputs),
+            Column("meaning", "What it means", detail=True, of="sentence"),
+            Column("model", "Model", detail=True, of="function"),
         ),
-        tuple(
-            (
-                n.key,
-                n.label,
-                Cell(n.value, line=n.key),
-                Cell(n.unit, words="" if n.unit == "1" else n.unit),
-                formula_text(n),
-                n.basis,
-                n.sources,
-                "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in n.inputs),
-                n.sentence,
-                n.function,
-            )
-            for n in plan.lines.values()
-            if not starts or n.key.startswith(starts)
-        ),
+        [line for line in plan.lines.values() if not starts or line.key.startswith(starts)],
     )
+
+
+def _inputs(line: Line) -> str:
+    return "; ".join(f"{i.label} = {amount(i.value, i.unit)}" for i in line.inputs)
 
 
 def sources(plan: Plan, ids: Iterable[str]) -> Table:
@@ -509,11 +469,12 @@ def sources(plan: Plan, ids: Iterable[str]) -> Table:
         text = f"{note.text} ({note.locator})" if note.locator else note.text
         remarks.setdefault(note.source, []).append(text)
     cited = [s for id in ids if (s := plan.catalog.sources.get(id)) is not None]
-    return Table(
+    numbers = {source.id: at for at, source in enumerate(cited, 1)}
+    return listed(
         "sources",
         "Sources",
         (
-            Column("number", "No.", "number"),
+            Column("number", "No.", "number", of=lambda source: numbers[source.id]),
             Column("id", "Id", detail=True),
             Column("title", "Title"),
             Column("producer", "Producer"),
@@ -522,23 +483,9 @@ def sources(plan: Plan, ids: Iterable[str]) -> Table:
             Column("kind", "Kind", detail=True),
             Column("url", "Address"),
             Column("note", "Note", detail=True),
-            Column("remark", "Remark", detail=True),
+            Column("remark", "Remark", detail=True, of=lambda source: " ".join(remarks.get(source.id, ()))),
         ),
-        tuple(
-            (
-                n,
-                s.id,
-                s.title,
-                s.producer,
-                s.published,
-                s.accessed,
-                s.kind,
-                s.url,
-                s.note,
-                " ".join(remarks.get(s.id, ())),
-            )
-            for n, s in enumerate(cited, 1)
-        ),
+        cited,
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from gpuplan.analysis.compare import CompareRow, Comparison
 from gpuplan.catalog import Catalog
-from gpuplan.report.table import Cell, Column, Table
+from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.scenario import field_of
 from gpuplan.wording import amount, hours, is_currency, money, percent, stated_percent, watts
 
@@ -19,39 +20,31 @@ ROW_TABLES = ("use_cases", "network_workloads")
 
 def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table:
     """Each input at its low and high, and the cost and the hosts there; as ``sensitivity_dict`` gives them."""
-    return Table(
+    change = partial(_change, now)
+    return listed(
         "bars",
         "Cost and hosts, the input that moves the cost most first",
         (
             Column("path", "Path", detail=True),
             Column("label", "Input"),
-            Column("now", "Now", "number"),
-            Column("low", "Low", "number"),
-            Column("high", "High", "number"),
+            Column("now", "Now", "number", of=partial(_input, "now")),
+            Column("low", "Low", "number", of=partial(_input, "low")),
+            Column("high", "High", "number", of=partial(_input, "high")),
             Column("basis", "Basis", "basis"),
-            Column("cost_low", f"Cost at low, {currency}", "money", currency),
-            Column("cost_high", "at high", "money", currency),
-            Column("hosts_low", "Hosts at low", "number"),
-            Column("hosts_high", "at high", "number"),
+            Column("cost_low", f"Cost at low, {currency}", "money", currency, words=change),
+            Column("cost_high", "at high", "money", currency, words=change),
+            Column("hosts_low", "Hosts at low", "number", words=_known),
+            Column("hosts_high", "at high", "number", words=_known),
         ),
-        tuple(
-            (
-                bar["path"],
-                bar["label"],
-                *(_input(bar, bar[name]) for name in ("now", "low", "high")),
-                Cell(bar["basis"], basis=bar["basis"]),
-                *(Cell(bar[name], words=_change(bar[name], now)) for name in ("cost_low", "cost_high")),
-                *(
-                    Cell(bar[name], words=None if bar[name] is not None else NONE)
-                    for name in ("hosts_low", "hosts_high")
-                ),
-            )
-            for bar in found
-        ),
+        found,
     )
 
 
-def _change(cost: float | None, now: float) -> str:
+def _known(value: Any) -> str | None:
+    return NONE if value is None else None
+
+
+def _change(now: float, cost: float | None) -> str:
     """A cost, and how much more or less it is than now."""
     if cost is None:
         return NONE
@@ -61,38 +54,27 @@ def _change(cost: float | None, now: float) -> str:
 
 def thresholds(found: Sequence[Mapping[str, Any]]) -> Table:
     """The nearest values of each input at which the number of hosts changes; as ``sensitivity_dict`` gives them."""
-    return Table(
+    return listed(
         "thresholds",
         "Where the number of hosts changes",
         (
             Column("path", "Path", detail=True),
             Column("label", "Input"),
-            Column("now", "Now", "number"),
-            Column("below", "Below it", "number"),
-            Column("hosts_below", "Hosts", "number"),
-            Column("above", "Above it", "number"),
-            Column("hosts_above", "Hosts", "number"),
+            Column("now", "Now", "number", of=partial(_input, "now")),
+            Column("below", "Below it", "number", of=partial(_input, "below")),
+            Column("hosts_below", "Hosts", "number", words=_known),
+            Column("above", "Above it", "number", of=partial(_input, "above")),
+            Column("hosts_above", "Hosts", "number", words=_known),
         ),
-        tuple(
-            (
-                at["path"],
-                at["label"],
-                _input(at, at["now"]),
-                _input(at, at["below"]),
-                Cell(at["hosts_below"], words=None if at["hosts_below"] is not None else NONE),
-                _input(at, at["above"]),
-                Cell(at["hosts_above"], words=None if at["hosts_above"] is not None else NONE),
-            )
-            for at in found
-        ),
+        found,
         notes=(
             "The nearest value on either side at which the number of hosts is another, all else unchanged.",
         ),
     )
 
 
-def _input(bar: Mapping[str, Any], value: Any) -> Cell:
-    return Cell(value, words=input_words(bar, value))
+def _input(name: str, bar: Mapping[str, Any]) -> Cell:
+    return Cell(bar[name], words=input_words(bar, bar[name]))
 
 
 def input_words(bar: Mapping[str, Any], value: Any) -> str:
