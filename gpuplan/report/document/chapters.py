@@ -5,10 +5,9 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from gpuplan.plan import Plan
-from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.access import access_chapter
 from gpuplan.report.document.availability import availability_chapter
-from gpuplan.report.document.blocks import Chapter, Document
+from gpuplan.report.document.blocks import Document
 from gpuplan.report.document.cost import cost_chapter, internal_chapters
 from gpuplan.report.document.demand import demand_chapter
 from gpuplan.report.document.hosts import hosts_chapter
@@ -16,34 +15,28 @@ from gpuplan.report.document.network import network_chapter
 from gpuplan.report.document.requirements import requirements_chapter
 from gpuplan.report.document.sources import decisions_chapter, sources_chapter
 from gpuplan.report.document.summary import summary_chapter
-from gpuplan.report.document.writing import Citations
-
-
-def chapters(plan: Plan) -> tuple[Chapter, ...]:
-    """The chapters of the design document of a plan."""
-    cite = Citations(plan.catalog)
-    return (
-        summary_chapter(plan),
-        requirements_chapter(plan, cite),
-        access_chapter(plan, cite),
-        demand_chapter(plan, cite),
-        hosts_chapter(plan),
-        availability_chapter(plan, cite),
-        network_chapter(plan, cite),
-        cost_chapter(plan, cite),
-        decisions_chapter(plan, cite),
-        sources_chapter(plan, cite),
-        *internal_chapters(plan),
-    )
+from gpuplan.report.document.writing import Citations, as_of
 
 
 def design_document(plan: Plan) -> Document:
     """The design document of a plan: ten chapters, from the summary to the sources, and one more if something is internal."""
-    as_of = plan.costs.as_of if plan.costs else plan.scenario.cost.as_of or newest_price(plan.catalog)
+    cite = Citations(plan.catalog)
     return Document(
         title=plan.scenario.name,
         customer=plan.scenario.customer,
-        as_of=as_of,
+        as_of=as_of(plan),
         made_with=f"gpuplan {version('gpuplan')}, catalog {plan.catalog.digest}",
-        chapters=chapters(plan),
+        chapters=(
+            summary_chapter(plan),
+            requirements_chapter(plan, cite),
+            access_chapter(plan, cite),
+            demand_chapter(plan, cite),
+            hosts_chapter(plan),
+            availability_chapter(plan, cite),
+            network_chapter(plan, cite),
+            cost_chapter(plan, cite),
+            decisions_chapter(plan, cite),
+            sources_chapter(plan, cite),
+            *internal_chapters(plan),
+        ),
     )

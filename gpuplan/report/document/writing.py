@@ -8,6 +8,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Table, heads, numeric, words
 from gpuplan.wording import amount, counted, money, number
@@ -67,6 +68,11 @@ class Citations:
         """Title of each source behind its number."""
         known = [(s, n) for s in dict.fromkeys(sources) if (n := self.number(s)) is not None]
         return tuple(f"[{n}] {self._catalog.sources[s].title}" for s, n in known)
+
+
+def as_of(plan: Plan) -> str:
+    """The ISO day of the prices and of the calculation."""
+    return plan.scenario.cost.as_of or newest_price(plan.catalog)
 
 
 def what_to_do(message: Message) -> str:

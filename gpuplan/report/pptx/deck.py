@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
 from gpuplan.report.document import clean
+from gpuplan.report.document.writing import as_of
 from gpuplan.report.docx_file import add_svg, moment_of, one_line
 from gpuplan.report.explain import explain
 from gpuplan.report.table import Table, heads, numeric, texts
@@ -182,7 +183,7 @@ class Deck:
 
     def __init__(self, show: Any, plan: Plan) -> None:
         self.show, self.plan = show, plan
-        self.as_of = plan.costs.as_of if plan.costs else plan.scenario.cost.as_of or ""
+        self.as_of = as_of(plan)
         self.layout, self.title_box = self._layout()
         self.drawings = 0
         top = self.title_box.top + self.title_box.height + int(0.15 * INCH)

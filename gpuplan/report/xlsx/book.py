@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
-from gpuplan.plan.prices import newest_price
 from gpuplan.report import table as report
 from gpuplan.report.document import clean
+from gpuplan.report.document.writing import as_of
 from gpuplan.wording import capital
 
 MAX_TEXT = 32_767
@@ -70,10 +70,12 @@ class Live(NamedTuple):
 
 
 class Editable(NamedTuple):
-    """A value that is meant to be changed; None where nobody knows it."""
+    """A value that is meant to be changed, within limits; None where nobody knows it."""
 
     value: float | None
     kind: str = ""
+    low: float = 0
+    high: float | None = None
 
 
 class SheetColumn(NamedTuple):
@@ -166,12 +168,11 @@ class Book:
                 "strings_to_numbers": False,
             },
         )
-        as_of = plan.costs.as_of if plan.costs else plan.scenario.cost.as_of or newest_price(plan.catalog)
         self._book.set_properties(
             {
                 "title": _clean(plan.scenario.name)[:255],
                 "subject": "Design workbook",
-                "created": datetime.datetime.fromisoformat(as_of),
+                "created": datetime.datetime.fromisoformat(as_of(plan)),
             }
         )
         self._styles: dict[tuple[Any, ...], Any] = {}
@@ -203,27 +204,27 @@ class Book:
 
     def put(self, sheet: Any, row: int, col: int, value: Any, kind: str = "text", bold: bool = False) -> None:
         """Write a cell: text is never a formula, a number has the format of its kind or of its size."""
-        tinted = isinstance(value, Editable)
+        given: Any = value
         if isinstance(value, Live | Editable):
-            kind = value.kind or kind
-        given: Any = value.value if isinstance(value, Live | Editable) else value
+            kind, given = value.kind or kind, value.value
+        tinted = isinstance(value, Editable)
+        if isinstance(value, Editable):
+            sheet.data_validation(row, col, row, col, _limits(value))
         if isinstance(given, bool):
             given = "yes" if given else "no"
         is_number = isinstance(given, int | float)
         if is_number and kind in ("text", "num"):
-            whole = float(given).is_integer()
-            kind = "int" if whole else "num" if abs(given) >= 0.1 else "small"
+            kind = "int" if float(given).is_integer() else "num" if abs(given) >= 0.1 else "small"
         if isinstance(value, Live):
             sheet.write_formula(row, col, f"={value.formula}", self._style(kind, bold), given)
-        elif given in (None, ""):
-            if tinted or bold or kind == "head":
-                sheet.write_blank(row, col, None, self._style(kind, bold, tinted))
         elif is_number:
             sheet.write_number(row, col, given, self._style(kind, bold, tinted))
-        else:
+        elif given not in (None, ""):
             text = _clean(str(given))
             quoted = text.startswith(("=", "+", "-", "@"))
             sheet.write_string(row, col, text, self._style(kind, bold, tinted, quoted))
+        elif tinted or bold or kind == "head":
+            sheet.write_blank(row, col, None, self._style(kind, bold, tinted))
 
     def sheet(self, name: str, note: str = "", title: str = "") -> Any:
         """A new sheet with title and note, set up for print."""
@@ -271,7 +272,7 @@ class Book:
         sheet.repeat_rows(HEAD)
         return sheet
 
-    def topics(self, name: str, note: str, blocks: Sequence[Block], title: str = "") -> Any:
+    def topics(self, name: str, note: str, blocks: Iterable[Block], title: str = "") -> Any:
         """A sheet with several tables below each other."""
         sheet = self.sheet(name, note, title)
         held = [block for block in blocks if block.rows]
@@ -300,16 +301,15 @@ class Book:
             for col, (column, value) in enumerate(zip(block.columns, row, strict=True)):
                 self.put(sheet, at, col, value, column.kind, bold=at > last)
 
-    @staticmethod
-    def limit(sheet: Any, row: int, col: int, high: float | None = None, low: float = 0) -> None:
-        """Let a cell take numbers from ``low`` on only, or up to ``high``."""
-        rule = {"validate": "decimal", "ignore_blank": True, "error_title": "Not allowed"}
-        if high is None:
-            rule |= {"criteria": ">=", "value": low, "error_message": f"A number of at least {low:g}."}
-        else:
-            between = {"criteria": "between", "minimum": low, "maximum": high}
-            rule |= {**between, "error_message": f"A number from {low:g} to {high:g}."}
-        sheet.data_validation(row, col, row, col, rule)
+
+def _limits(value: Editable) -> dict[str, Any]:
+    """What a cell that may be changed takes: a number within its limits."""
+    rule: dict[str, Any] = {"validate": "decimal", "ignore_blank": True, "error_title": "Not allowed"}
+    low, high = value.low, value.high
+    if high is None:
+        return rule | {"criteria": ">=", "value": low, "error_message": f"A number of at least {low:g}."}
+    between = {"criteria": "between", "minimum": low, "maximum": high}
+    return rule | between | {"error_message": f"A number from {low:g} to {high:g}."}
 
 
 def source_titles(plan: Plan, ids: Iterable[str]) -> str:

@@ -6,71 +6,58 @@ without calculation. Hosts, placement and power come from the plan and do not ch
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cost import HARDWARE
-from gpuplan.report.table import Column, Table
+from gpuplan.report.table import Column, Table, listed
 from gpuplan.report.tables.cost import INTERNAL, PAID, cost_by_year, margin
 from gpuplan.report.xlsx.book import HEAD, Book, Editable, Live, SheetColumn, address, column_of, sum_of
 from gpuplan.report.xlsx.money import BILL, RUNNING, YEARS, Money
 from gpuplan.wording import stated_percent
 
 
-def bill_sheet(book: Book, money: Money | None) -> None:
+def bill_sheet(book: Book, plan: Plan, money: Money) -> None:
     """The bill of materials: its quantities may be changed."""
-    if money is None:
-        book.topics(BILL, "", [])
-        return
-    costs, table = money.costs, money.bill
-    live: dict[str, list[Any]] = {key: [] for key in ("quantity", "unit_price", "known", "discount", "cost")}
-    for at, material in enumerate(costs.materials):
-        for key, value in _paid_cells(money, at, material).items():
-            live[key].append(value)
-    block = book.block(table, live)
+    costs = money.costs
+    paid = [_paid_cells(money, at, material) for at, material in enumerate(costs.materials)]
+    keys = ("quantity", "unit_price", "known", "discount", "cost")
+    block = book.block(money.bill, {key: [cells.get(key) for cells in paid] for key in keys})
     totals = [_total(money, status) for status in PAID]
-    block = block._replace(rows=[*block.rows, *totals], totals=len(totals), notes=())
     note = (
         f"On the day of the installation, in {costs.currency} of {costs.as_of}. Tinted cells may be changed."
     )
     if costs.excludes:
         note += f" As planned, the totals exclude: {'; '.join(costs.excludes)}."
-    sheet = book.topic(BILL, note, block)
-    for at, material in enumerate(costs.materials, start=HEAD + 1):
-        if material.key in money.keys:
-            book.limit(sheet, at, column_of(table, "quantity"))
+    book.topic(BILL, note, block._replace(rows=[*block.rows, *totals], totals=len(totals), notes=()))
 
 
 def _paid_cells(money: Money, at: int, material: Material) -> dict[str, Any]:
     """The cells of a line of the bill that calculate; as they are where nothing is paid."""
     key = money.keys.get(material.key)
     if not key:
-        return {
-            "quantity": material.quantity,
-            "unit_price": None,
-            "known": "",
-            "discount": None,
-            "cost": None,
-        }
+        return {"quantity": material.quantity}
     where = money.price_at(key)
     quantity, price, discount = (
         address(HEAD + 1 + at, column_of(money.bill, name)) for name in ("quantity", "unit_price", "discount")
     )
-    cost_formula = f'IF({price}="","",{quantity}*{price}*(1-{discount}))'
-    paid = material.status in PAID
-    return {
+    cells: dict[str, Any] = {
         "quantity": Editable(material.quantity),
         "unit_price": Live(f'IF({where}="","",{where})', material.price.value if material.price else ""),
         "known": Live(f'IF({where}="","not known","yes")', "yes" if material.price else "not known"),
         "discount": Live(
             "hardware_discount" if material.part in HARDWARE else "licence_discount", material.discount
         ),
-        "cost": Live(cost_formula, "" if material.cost is None else material.cost) if paid else None,
     }
+    if material.status in PAID:
+        formula = f'IF({price}="","",{quantity}*{price}*(1-{discount}))'
+        cells["cost"] = Live(formula, "" if material.cost is None else material.cost)
+    return cells
 
 
 def _total(money: Money, status: str) -> list[Any]:
@@ -90,11 +77,22 @@ def _total(money: Money, status: str) -> list[Any]:
     return [cells.get(column.key) for column in table.columns]
 
 
-def cost_by_year_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+class Row(NamedTuple):
+    """A row of the sheet of costs: what it is, its cells from the start to the last year, and what is said of it."""
+
+    at: int
+    part: str
+    cells: Sequence[Any]
+    unit: str
+    item: str = ""
+    note: Any = ""
+    kind: str = "money"
+    summed: bool = True
+    bold: bool = False
+
+
+def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     """The cost of each part and item in each year, as formulas."""
-    if money is None:
-        book.topics(YEARS, "", [])
-        return
     costs, last = money.costs, money.last
     note = f"In {costs.currency} of {costs.as_of}. What is bought in a year is paid in that year."
     if costs.excludes:
@@ -108,84 +106,48 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money | None) -> None:
     for col, (head, width) in enumerate(zip(heads, widths, strict=True)):
         book.put(sheet, HEAD, col, head, "head")
         sheet.set_column(col, col, width)
+    for at, title in money.sections.items():
+        book.put(sheet, at, 0, title, "section")
+    if money.unit_row:
+        anew = "Start: the bill of materials. Later years: by the hosts that the placement of the grown design takes."
+        book.put(sheet, min(money.unit_row.values()) - 1, 5 + last, anew)
+    for row in (*_parts(money), *_items(money), *_units(money), *_drivers(money)):
+        _write(book, sheet, row, last)
+    _results(book, sheet, money)
+    sheet.freeze_panes(HEAD + 1, 2)
+    sheet.repeat_rows(HEAD)
 
-    def row(
-        at: int,
-        part: str,
-        item: str,
-        cells: Sequence[Any],
-        unit: str,
-        note: str | Live = "",
-        kind: str = "money",
-        *,
-        summed: bool = True,
-        bold: bool = False,
-    ) -> None:
-        values = [cell.value if isinstance(cell, Live | Editable) else cell for cell in cells]
-        total: Any = None
-        if summed:
-            total = Live(sum_of([at], range(2, 3 + last)), cost.total_cost(*(v or 0.0 for v in values)))
-        for col, value in enumerate((part, item, *cells, total, unit, note)):
-            book.put(sheet, at, col, value, kind if 2 <= col <= 3 + last else "text", bold)
 
-    years = range(last + 1)
-    book.put(sheet, HEAD + 1, 0, "Cost by part", "section")
+def _write(book: Book, sheet: Any, row: Row, last: int) -> None:
+    values = [cell.value if isinstance(cell, Live | Editable) else cell for cell in row.cells]
+    in_all = cost.total_cost(*(value or 0.0 for value in values)) if row.summed else None
+    total = Live(sum_of([row.at], range(2, 3 + last)), in_all) if row.summed else None
+    for col, value in enumerate((row.part, row.item, *row.cells, total, row.unit, row.note)):
+        book.put(sheet, row.at, col, value, row.kind if 2 <= col <= 3 + last else "text", row.bold)
+
+
+def _parts(money: Money) -> Iterator[Row]:
+    """What each part costs, all of them, and all of them until then."""
+    costs, years = money.costs, range(money.last + 1)
     for name in money.parts:
         yearly = money.part_cost(name)
         cells = [Live(_part_formula(money, name, year), yearly[year]) for year in years]
-        missing: Any = money.missing(RUNNING[name]) if name in RUNNING else ""
-        row(money.part_row[name], name, "", cells, costs.currency, missing)
+        missing = money.missing(RUNNING[name]) if name in RUNNING else ""
+        yield Row(money.part_row[name], name, cells, costs.currency, note=missing)
     parts = [money.part_row[name] for name in money.parts]
     cash = [Live(sum_of(parts, [2 + year]), costs.cash[year]) for year in years]
-    row(money.cash_row, "All parts", "", cash, costs.currency, bold=True)
+    yield Row(money.cash_row, "All parts", cash, costs.currency, bold=True)
     added = [
-        Live(sum_of([money.cash_row], range(2, 3 + year)), cost.total_cost(*costs.cash[: year + 1]))
-        for year in years
+        Live(sum_of([money.cash_row], range(2, 3 + year)), paid)
+        for year, paid in enumerate(accumulate(costs.cash, cost.total_cost))
     ]
-    row(money.cash_row + 1, "Added up", "", added, costs.currency, summed=False)
-    _results(book, sheet, money)
-
-    book.put(sheet, money.item_row[0] - 1 if money.items else HEAD, 0, "Cost of each item", "section")
-    for at, item in zip(money.item_row, money.items, strict=True):
-        discount = money.bill_at(item.material, "discount")
-        units = money.unit_row[item.units]
-        each = f"{money.price_at(item.price)}*(1-{discount})"
-        cells = [
-            Live(
-                f"{each}*{sum_of([units], [2 + lot for lot in lots])}" if lots else "0",
-                money.item_cost(item, year),
-            )
-            for year, lots in enumerate(item.paid)
-        ]
-        missing = money.missing(item.price)
-        rule = money.bill_at(item.material, "rule")
-        words = "; ".join(word for word in (missing.value, costs.materials[item.material].rule) if word)
-        why = Live(f'{missing.formula}&IF({money.price_at(item.price)}="","; ","")&{rule}', words)
-        row(at, item.part, item.name, cells, costs.currency, why)
-
-    if money.items:
-        book.put(sheet, min(money.unit_row.values()) - 1, 0, "Units bought or licensed anew", "section")
-        anew = "Start: the bill of materials. Later years: by the hosts that the placement of the grown design takes."
-        book.put(sheet, min(money.unit_row.values()) - 1, 5 + last, anew)
-    for n, at in money.unit_row.items():
-        item = money.items[n]
-        material = costs.materials[item.material]
-        start = Live(money.bill_at(item.material, "quantity"), item.lots[0])
-        unit = "" if material.unit == "1" else material.unit
-        amounts: list[Any] = [start, *(Editable(lot) for lot in item.lots[1:])]
-        row(at, item.part, item.name, amounts, unit, kind="num")
-        for year in years[1:]:
-            book.limit(sheet, at, 2 + year)
-    _drivers(book, sheet, money, row)
-    sheet.freeze_panes(HEAD + 1, 2)
-    sheet.repeat_rows(HEAD)
+    yield Row(money.cash_row + 1, "Added up", added, costs.currency, summed=False)
 
 
 def _part_formula(money: Money, name: str, year: int) -> str:
     """What is paid for a part in a year."""
     here = [at for at, item in zip(money.item_row, money.items, strict=True) if item.part == name]
     hardware = [money.part_row[part] for part in HARDWARE if part in money.part_row]
-    driver = {key: money.year_at(at, year) for key, at in money.driver_row.items()}
     if name == "Value left":
         worth = f"-residual_share*{sum_of(hardware, range(2, 3 + money.last))}"
         return worth if year == money.last else "0"
@@ -195,44 +157,77 @@ def _part_formula(money: Money, name: str, year: int) -> str:
         return "0"
     return {
         "Hardware support": f"support_share*{sum_of(hardware, range(2, 3 + year))}",
-        "Power": f"{driver['kwh']}*{money.price_at(RUNNING['Power'])}",
+        "Power": f"{money.driver_at('kwh', year)}*{money.price_at(RUNNING['Power'])}",
         "Cooling": f"{money.year_at(money.part_row['Power'], year)}*(power_usage_effectiveness-1)",
-        "Space": f"{driver['racks']}*{money.price_at(RUNNING['Space'])}",
-        "Administration": f"{driver['hosts']}*{money.price_at(RUNNING['Administration'])}",
+        "Space": f"{money.driver_at('racks', year)}*{money.price_at(RUNNING['Space'])}",
+        "Administration": f"{money.driver_at('hosts', year)}*{money.price_at(RUNNING['Administration'])}",
     }[name]
+
+
+def _items(money: Money) -> Iterator[Row]:
+    """What each item costs."""
+    for at, item in zip(money.item_row, money.items, strict=True):
+        price, rule = money.price_at(item.price), money.bill_at(item.material, "rule")
+        each = f"{price}*(1-{money.bill_at(item.material, 'discount')})"
+        units = money.unit_row[item.units]
+        cells = [
+            Live(
+                f"{each}*{sum_of([units], [2 + lot for lot in lots])}" if lots else "0",
+                money.item_cost(item, year),
+            )
+            for year, lots in enumerate(item.paid)
+        ]
+        missing = money.missing(item.price)
+        words = "; ".join(filter(None, (missing.value, money.costs.materials[item.material].rule)))
+        why = Live(f'{missing.formula}&IF({price}="","; ","")&{rule}', words)
+        yield Row(at, item.part, cells, money.costs.currency, item.name, why)
+
+
+def _units(money: Money) -> Iterator[Row]:
+    """How many of each item are bought or licensed anew."""
+    for n, at in money.unit_row.items():
+        item = money.items[n]
+        unit = money.costs.materials[item.material].unit
+        start = Live(money.bill_at(item.material, "quantity"), item.lots[0])
+        cells = (start, *map(Editable, item.lots[1:]))
+        yield Row(at, item.part, cells, "" if unit == "1" else unit, item.name, kind="num")
 
 
 def _results(book: Book, sheet: Any, money: Money) -> None:
     """Total, net present cost and cost of a GPU-hour."""
-    costs, last = money.costs, money.last
-    rate = money.factor("discount_rate")
-    book.put(sheet, money.results["total"] - 1, 0, "Result", "section")
-    cash = money.cash_row
-    later = f"{money.year_at(cash, 1)}:{money.year_at(cash, last)}"
-    hours = {
-        name: f"{money.year_at(money.driver_row[name], 1)}:{money.year_at(money.driver_row[name], last)}"
-        for name in ("hours_installed", "hours_used")
-    }
+    costs, last, cash = money.costs, money.last, money.cash_row
     here = {name: address(at, 2) for name, at in money.results.items()}
-    found: dict[str, tuple[str, Live, str, str]] = {
+
+    def later(row: int) -> str:
+        return f"NPV(discount_rate,{money.year_at(row, 1)}:{money.year_at(row, last)})"
+
+    def hours(kind: str, given: Sequence[float]) -> tuple[str, Live, str, str]:
+        discounted = cost.net_present_cost([0.0, *given], rate=money.factor("discount_rate"))
+        live = Live(later(money.driver_row[f"hours_{kind}"]), discounted)
+        return f"GPU-hours {kind}, discounted", live, "GPU-hour", "int"
+
+    def gpu_hour(kind: str, each: float | None) -> tuple[str, Live, str, str]:
+        formula = f'IF({here[f"hours_{kind}"]}=0,"none",{here["net_present"]}/{here[f"hours_{kind}"]})'
+        return (
+            f"Cost of a GPU-hour {kind}",
+            Live(formula, "none" if each is None else each),
+            costs.currency,
+            "price",
+        )
+
+    found = {
         "total": ("Paid in all", Live(address(cash, 3 + last), costs.total), costs.currency, "money"),
         "net_present": (
             "Net present cost",
-            Live(f"{money.year_at(cash, 0)}+NPV(discount_rate,{later})", costs.net_present),
+            Live(f"{money.year_at(cash, 0)}+{later(cash)}", costs.net_present),
             costs.currency,
             "money",
         ),
+        "hours_installed": hours("installed", costs.gpu_hours),
+        "hours_used": hours("used", costs.used_gpu_hours),
+        "gpu_hour_installed": gpu_hour("installed", costs.gpu_hour_installed),
+        "gpu_hour_used": gpu_hour("used", costs.gpu_hour_used),
     }
-    for name, given in (("hours_installed", costs.gpu_hours), ("hours_used", costs.used_gpu_hours)):
-        discounted = cost.net_present_cost([0.0, *given], rate=rate)
-        label = f"GPU-hours {name.removeprefix('hours_')}, discounted"
-        found[name] = (label, Live(f"NPV(discount_rate,{hours[name]})", discounted), "GPU-hour", "int")
-    for kind, each in (("installed", costs.gpu_hour_installed), ("used", costs.gpu_hour_used)):
-        formula = f'IF({here[f"hours_{kind}"]}=0,"none",{here["net_present"]}/{here[f"hours_{kind}"]})'
-        label = f"Cost of a GPU-hour {kind}"
-        found[f"gpu_hour_{kind}"] = (
-            label, Live(formula, "none" if each is None else each), costs.currency, "price",
-        )  # fmt: skip
     notes = {
         "net_present": "the start, and each year discounted from its end",
         "hours_used": "hours of later years are discounted like the money",
@@ -249,142 +244,105 @@ def _results(book: Book, sheet: Any, money: Money) -> None:
         book.name(names.get(name, name), money.result_at(name))
 
 
-def _drivers(book: Book, sheet: Any, money: Money, row: Any) -> None:
+def _drivers(money: Money) -> Iterator[Row]:
     """Hosts, GPUs, their use, energy and racks of each year."""
-    costs, use = money.costs, money.power
-    years = range(money.last + 1)
-    book.put(sheet, money.driver_row["hosts"] - 1, 0, "What these follow from", "section")
-    unit_rows = {costs.materials[money.items[n].material].key: at for n, at in money.unit_row.items()}
+    costs, use, at = money.costs, money.power, money.driver_at
+    years = range(1, money.last + 1)
+    unit_rows = {costs.materials[money.items[n].material].key: row for n, row in money.unit_row.items()}
+    stated = money.plan.scenario.cost.utilisation is not None
+    used = [hours / HOURS_PER_YEAR for hours in costs.used_gpu_hours]
 
     def held(key: str, year: int) -> str:
         return sum_of([unit_rows[key]] if key in unit_rows else [], range(2, 3 + year))
 
-    def at(name: str, year: int) -> str:
-        return money.year_at(money.driver_row[name], year)
+    def row(
+        name: str, label: str, cells: Sequence[Any], unit: str = "", note: str = "", kind: str = "int"
+    ) -> Row:
+        return Row(money.driver_row[name], label, cells, unit, note=note, kind=kind, summed=False)
 
-    hosts = [Live(f"existing_hosts+{held('servers', y)}", costs.hosts[y]) for y in years]
-    gpus = [Live(f"existing_gpus+{held('gpus', y)}*gpus_per_board", costs.gpus[y]) for y in years]
-    grown = (
-        "grows with the hosts bought; when the design grows, by its placement"
-        if len(set(costs.hosts)) > 1
-        else ""
+    def by_year(formula: Callable[[int], str], values: Sequence[Any]) -> list[Any]:
+        return [None, *(Live(formula(year), value) for year, value in zip(years, values, strict=True))]
+
+    def load(year: int) -> str:
+        gpus = at("gpus", year)
+        return "stated_utilisation" if stated else f"IF({gpus}=0,0,MIN(1,{at('busy', year)}/{gpus}))"
+
+    def kwh(year: int) -> str:
+        hosts_w = f"(hosts_peak_w+({at('hosts', year)}-planned_hosts)*host_peak_w)"
+        host_w = f"{hosts_w}*(idle_share+(1-idle_share)*{at('load', year)})"
+        return f"({host_w}+{held('leaf', year)}*leaf_w+{held('spine', year)}*spine_w)*hours_per_year/1000"
+
+    grown = "grows with the hosts bought; when the design grows, by its placement" * (
+        len(set(costs.hosts)) > 1
     )
-    row(money.driver_row["hosts"], "Hosts", "", hosts, "host", grown, "int", summed=False)
-    row(money.driver_row["gpus"], "GPUs", "", gpus, "GPU", grown, "int", summed=False)
-    stated = money.plan.scenario.cost.utilisation is not None
-    used = [hours / HOURS_PER_YEAR for hours in costs.used_gpu_hours]
-    busy = [None, *used]
-    row(money.driver_row["busy"], "GPUs used on average", "", busy, "GPU",
-        "as stated" if stated else "by the groups, at most all GPUs", "num", summed=False)  # fmt: skip
-    share = [None] + [
-        Live(
-            "stated_utilisation"
-            if stated
-            else f"IF({at('gpus', y)}=0,0,MIN(1,{at('busy', y)}/{at('gpus', y)}))",
-            used[y - 1] / costs.gpus[y],
-        )
-        for y in years[1:]
-    ]
-    row(money.driver_row["load"], "Share of the GPU-hours used", "", share, "", "", "percent", summed=False)
-    kwh: list[Any] = [None]
-    racks: list[Any] = [None]
-    for year in years[1:]:
-        load = at("load", year)
-        host_w = f"(hosts_peak_w+({at('hosts', year)}-planned_hosts)*host_peak_w)*(idle_share+(1-idle_share)*{load})"
-        switches = f"{held('leaf', year)}*leaf_w+{held('spine', year)}*spine_w"
-        kwh.append(Live(f"({host_w}+{switches})*hours_per_year/1000", money.kwh(year)))
-        per = use.hosts_per_rack
-        racks.append(
-            Live(
-                f"IF(hosts_per_rack=0,0,ROUNDUP({at('hosts', year)}/hosts_per_rack,0))",
-                -(-costs.hosts[year] // per) if per else 0,
-            )
-        )
     left_out = f"without {', '.join(use.unknown_power)}" if use.unknown_power else ""
     left_out += ", unless filled in on Factors" * bool(left_out and money.unknown_w)
-    row(
-        money.driver_row["kwh"], "Energy of hosts and switches", "", kwh, "kWh", left_out, "int", summed=False
+    hosts = [Live(f"existing_hosts+{held('servers', y)}", n) for y, n in enumerate(costs.hosts)]
+    gpus = [Live(f"existing_gpus+{held('gpus', y)}*gpus_per_board", n) for y, n in enumerate(costs.gpus)]
+    shares = [busy / gpus for busy, gpus in zip(used, costs.gpus[1:], strict=True)]
+    racks = [-(-n // use.hosts_per_rack) if use.hosts_per_rack else 0 for n in costs.hosts[1:]]
+    busy = "as stated" if stated else "by the groups, at most all GPUs"
+    yield row("hosts", "Hosts", hosts, "host", grown)
+    yield row("gpus", "GPUs", gpus, "GPU", grown)
+    yield row("busy", "GPUs used on average", [None, *used], "GPU", busy, "num")
+    yield row("load", "Share of the GPU-hours used", by_year(load, shares), kind="percent")
+    yield row(
+        "kwh", "Energy of hosts and switches", by_year(kwh, list(map(money.kwh, years))), "kWh", left_out
     )
-    row(money.driver_row["racks"], "Racks", "", racks, "", "", "int", summed=False)
-    for name, label, values in (
-        ("hours_installed", "GPU-hours installed", costs.gpu_hours),
-        ("hours_used", "GPU-hours used", costs.used_gpu_hours),
-    ):
-        cells = [None] + [
-            Live(
-                f"{at('gpus', y)}*hours_per_year" + f"*{at('load', y)}" * (name == "hours_used"),
-                values[y - 1],
-            )
-            for y in years[1:]
-        ]
-        row(money.driver_row[name], label, "", cells, "GPU-hour", "", "int", summed=False)
+    taken = by_year(lambda y: f"IF(hosts_per_rack=0,0,ROUNDUP({at('hosts', y)}/hosts_per_rack,0))", racks)
+    yield row("racks", "Racks", taken)
+    installed = by_year(lambda y: f"{at('gpus', y)}*hours_per_year", costs.gpu_hours)
+    yield row("hours_installed", "GPU-hours installed", installed, "GPU-hour")
+    in_use = by_year(lambda y: f"{at('gpus', y)}*hours_per_year*{at('load', y)}", costs.used_gpu_hours)
+    yield row("hours_used", "GPU-hours used", in_use, "GPU-hour")
 
 
-def prices_sheet(book: Book, plan: Plan, money: Money | None) -> None:
+def prices_sheet(book: Book, plan: Plan, money: Money) -> None:
     """Every price that counts: each may be changed."""
-    if money is None:
-        book.topics("Prices", "", [])
-        return
-    table = money.price_table
-    at = column_of(table, "value")
+    table, facts = money.price_table, money.prices.values()
+    fill = "fill in the price: the cost counts it at once"
     live: dict[str, list[Any]] = {
-        "value": [Editable(float(price.fact.value) if price.fact else None) for price in money.prices],
-        "note": [
-            price.fact.note if price.fact else "fill in the price: the cost counts it at once"
-            for price in money.prices
-        ],
+        "value": [Editable(float(fact.value) if fact else None) for fact in facts],
+        "note": [fact.note if fact else fill for fact in facts],
     }
     block = book.block(table, live)
+    at = column_of(table, "value")
     known = [
-        Live(f'IF({address(row, at)}="","not known","yes")', "yes" if price.fact else "not known")
-        for row, price in enumerate(money.prices, start=HEAD + 1)
+        Live(f'IF({address(row, at)}="","not known","yes")', "yes" if fact else "not known")
+        for row, fact in enumerate(facts, start=HEAD + 1)
     ]
     block = block._replace(
         columns=[*block.columns, SheetColumn("Known", 11)],
         rows=[[*row, word] for row, word in zip(block.rows, known, strict=True)],
     )
     note = f"In {money.costs.currency}, before any discount. Tinted cells may be changed: costs follow."
-    sheet = book.topic("Prices", note, block)
-    for row in range(HEAD + 1, HEAD + 1 + len(block.rows)):
-        book.limit(sheet, row, at)
-    for key, name in (
-        (f"gpus/{plan.scenario.hardware.gpu}", "gpu_price"),
-        ("electricity-kwh", "electricity_price"),
-    ):
-        if key in money.price_row:
+    book.topic("Prices", note, block)
+    named = {f"gpus/{plan.scenario.hardware.gpu}": "gpu_price", "electricity-kwh": "electricity_price"}
+    for key, name in named.items():
+        if key in money.prices:
             book.name(name, money.price_at(key))
 
 
-def factors_sheet(book: Book, money: Money | None) -> None:
+def factors_sheet(book: Book, plan: Plan, money: Money) -> None:
     """What the formulas calculate with beside prices and quantities."""
-    if money is None:
-        book.topics("Factors", "", [])
-        return
-    table = Table(
+    table = listed(
         "factors",
         "Factors",
         (
             Column("name", "Name in formulas"),
             Column("label", "What"),
             Column("value", "Value", "number"),
-            Column("unit", "Unit"),
+            Column("unit", "Unit", of=lambda factor: "" if factor.unit == "1" else factor.unit),
             Column("basis", "Basis", "basis"),
             Column("sources", "Source", "sources"),
             Column("note", "Note"),
         ),
-        tuple(
-            (f.name, f.label, f.value, "" if f.unit == "1" else f.unit, f.basis, f.sources, f.note)
-            for f in money.factors
-        ),
+        money.factors,
     )
-    values = [Editable(f.value, f.kind) if f.editable else f.value for f in money.factors]
     note = "Tinted cells may be changed; a share of 0.1 is 10 per cent. The others follow from the design and stay as planned."
-    sheet = book.topic("Factors", note, book.block(table, {"value": values}))
-    for at, f in enumerate(money.factors, start=HEAD + 1):
-        book.name(f.name, address(at, 2, "Factors"))
-        if f.editable:
-            pue = f.name == "power_usage_effectiveness"
-            book.limit(sheet, at, 2, None if pue or f.unit == "W" else 1, low=int(pue))
+    book.topic("Factors", note, book.block(table, {"value": [factor.cell for factor in money.factors]}))
+    for at, factor in enumerate(money.factors, start=HEAD + 1):
+        book.name(factor.name, address(at, 2, "Factors"))
 
 
 def internal_sheet(book: Book, plan: Plan) -> None:

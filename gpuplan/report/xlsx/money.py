@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from gpuplan.facts import Fact
 from gpuplan.models import power
@@ -23,7 +23,7 @@ from gpuplan.plan.cost import PARTS
 from gpuplan.plan.power import usual_power_w
 from gpuplan.plan.prices import catalog_factor, factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
-from gpuplan.report.xlsx.book import HEAD, Live, address, column_of
+from gpuplan.report.xlsx.book import HEAD, Editable, Live, address, column_of
 from gpuplan.wording import amount, number
 
 BILL, YEARS = "Bill of materials", "Cost by year"
@@ -38,7 +38,11 @@ RUNNING = {
 """Part -> what its price is known by."""
 
 
-# ---- the money as formulas
+RESULTS = ("total", "net_present", "hours_installed", "hours_used", "gpu_hour_installed", "gpu_hour_used")
+"""Results of the sheet of costs, from top to bottom."""
+DRIVERS = ("hosts", "gpus", "busy", "load", "kwh", "racks", "hours_installed", "hours_used")
+"""What running costs follow from, from top to bottom."""
+Name = TypeVar("Name")
 
 
 class _Item(NamedTuple):
@@ -58,18 +62,6 @@ class _Item(NamedTuple):
     """For each year, from the start, the lots that are paid for in it, by the year they are from."""
 
 
-class _Price(NamedTuple):
-    """A row of the sheet of prices."""
-
-    key: str
-    name: str
-    per: str
-    fact: Fact | None
-    as_of: str
-    stated: bool
-    old: bool
-
-
 class _Factor(NamedTuple):
     """A row of the sheet of factors."""
 
@@ -80,8 +72,8 @@ class _Factor(NamedTuple):
     basis: str
     sources: tuple[str, ...]
     note: str
-    editable: bool
-    kind: str
+    cell: float | Editable
+    """The value, as it stands on the sheet."""
 
 
 class Money:
@@ -93,12 +85,10 @@ class Money:
         self.last = self.costs.years
         self.counts = Counts(plan.scenario, plan.catalog, plan.pools, plan.cabling)
         self.bill, self.price_table = bill_of_materials(plan), prices(plan)
-        self.prices = [
-            *(_Price(p.key, p.name, p.per, p.fact, p.as_of, p.stated, p.old) for p in self.costs.prices),
-            *(_Price(u.key, u.name, u.per, None, "", False, False) for u in self.costs.unknown),
-        ]
-        self.price_row = {price.key: HEAD + 1 + at for at, price in enumerate(self.prices)}
-        self.value = {price.key: float(price.fact.value) if price.fact else 0.0 for price in self.prices}
+        self.prices: dict[str, Fact | None] = {price.key: price.fact for price in self.costs.prices}
+        self.prices |= dict.fromkeys(item.key for item in self.costs.unknown)
+        self.price_row = {key: at for at, key in enumerate(self.prices, start=HEAD + 1)}
+        self.value = {key: float(fact.value) if fact else 0.0 for key, fact in self.prices.items()}
         self.keys = _price_keys(plan, self.costs.materials)
         self.items = self._items()
         self.factors = self._factors()
@@ -123,45 +113,42 @@ class Money:
 
     def missing(self, key: str) -> Live:
         """A word where the price is not known, or was deleted: the formulas then count nothing for it."""
-        known = self.prices[self.price_row[key] - HEAD - 1].fact is not None
         word = "price not known: left out"
-        return Live(f'IF({self.price_at(key)}="","{word}","")', "" if known else word)
+        return Live(f'IF({self.price_at(key)}="","{word}","")', "" if self.prices[key] else word)
 
     def year_at(self, row: int, year: int) -> str:
         """Address of a year of a row of the sheet of costs."""
         return address(row, 2 + year)
+
+    def driver_at(self, name: str, year: int) -> str:
+        """Address of what a year's running costs follow from."""
+        return self.year_at(self.driver_row[name], year)
 
     def result_at(self, name: str) -> str:
         """Address of a result of the sheet of costs, from another sheet."""
         return address(self.results[name], 2, YEARS)
 
     def _lay_out(self) -> None:
-        """Rows of the sheet of costs."""
+        """Rows of the sheet of costs, and above which of them a title stands."""
         priced = {item.part for item in self.items}
         always = ("Hardware support", "Power", "Cooling", "Space", "Administration", "Value left")
         self.parts = [name for name in PARTS if name in priced or name in always]
-        at = HEAD + 2
-        self.part_row = {name: at + n for n, name in enumerate(self.parts)}
-        at += len(self.parts)
-        self.cash_row = at
-        at += 4
-        names = (
-            "total",
-            "net_present",
-            "hours_installed",
-            "hours_used",
-            "gpu_hour_installed",
-            "gpu_hour_used",
-        )
-        self.results = {name: at + n for n, name in enumerate(names)}
-        at += len(names) + 2
-        self.item_row = [at + n for n in range(len(self.items))]
-        at += len(self.items) + 2
         own = [n for n, item in enumerate(self.items) if item.units == n]
-        self.unit_row = {n: at + i for i, n in enumerate(own)}
-        at += len(own) + 2
-        drivers = ("hosts", "gpus", "busy", "load", "kwh", "racks", "hours_installed", "hours_used")
-        self.driver_row = {name: at + n for n, name in enumerate(drivers)}
+        self.part_row, at = _rows(self.parts, HEAD + 2)
+        self.cash_row = at
+        self.results, at = _rows(RESULTS, at + 4)
+        items, at = _rows(range(len(self.items)), at + 2)
+        self.item_row = list(items.values())
+        self.unit_row, at = _rows(own, at + 2)
+        self.driver_row, _ = _rows(DRIVERS, at + 2)
+        self.sections = {
+            HEAD + 1: "Cost by part",
+            self.results["total"] - 1: "Result",
+            self.driver_row["hosts"] - 1: "What these follow from",
+        }
+        if self.items:
+            self.sections[self.item_row[0] - 1] = "Cost of each item"
+            self.sections[self.unit_row[own[0]] - 1] = "Units bought or licensed anew"
 
     def _items(self) -> list[_Item]:
         found: list[_Item] = []
@@ -169,21 +156,18 @@ class Money:
         at_once = tuple((year,) for year in years)
         running = ((), *(tuple(range(year + 1)) for year in years[1:]))
         for at, material in enumerate(self.costs.materials):
-            key = self.keys.get(material.key, "")
-            lots = self._lots(material)
-            if material.key == "platform" and self.plan.scenario.cost.platform_licence == "socket":
-                found.append(_Item(material.part, material.name, at, key, len(found), lots, at_once))
-                support = "platform-support-socket-year"
-                name = f"{material.name}: support"
-                found.append(_Item(material.part, name, at, support, len(found) - 1, lots, running))
-            elif not key:
+            key, lots = self.keys.get(material.key, ""), self._lots(material)
+            by_socket = material.key == "platform" and self.plan.scenario.cost.platform_licence == "socket"
+            if not key and not by_socket:
                 continue
-            elif material.key == "platform":
-                found.append(_Item(material.part, material.name, at, key, len(found), lots, running))
-            elif material.key == "gpu-software":
+            if material.key == "gpu-software":
                 found += self._gpu_software(at, material, key, lots, len(found))
-            else:
-                found.append(_Item(material.part, material.name, at, key, len(found), lots, at_once))
+                continue
+            bought = running if material.key == "platform" and not by_socket else at_once
+            found.append(_Item(material.part, material.name, at, key, len(found), lots, bought))
+            if by_socket:
+                support, name = "platform-support-socket-year", f"{material.name}: support"
+                found.append(_Item(material.part, name, at, support, len(found) - 1, lots, running))
         return found
 
     def _lots(self, material: Material) -> tuple[float, ...]:
@@ -285,62 +269,70 @@ class Money:
         return power.energy_kwh(power.total_power_w(hosts_w, *switches_w))
 
     def _factors(self) -> list[_Factor]:
-        catalog, scenario = self.plan.catalog, self.plan.scenario
+        catalog, scenario, use = self.plan.catalog, self.plan.scenario, self.power
         found = [
-            self._editable("discount_rate", "Discount rate a year", factor(scenario, catalog, "discount_rate")),
-            self._editable("hardware_discount", "Discount on hardware", scenario.fact("cost.hardware_discount")),
-            self._editable("licence_discount", "Discount on licences", scenario.fact("cost.licence_discount")),
-            self._editable("support_share", "Hardware support a year, share of the hardware",
-                           factor(scenario, catalog, "support_share")),
-            self._editable("residual_share", "Value left at the end, share of the hardware",
-                           factor(scenario, catalog, "residual_share")),
-            self._editable("power_usage_effectiveness", "PUE: power of the building over that of the machines",
-                           factor(scenario, catalog, "pue"), "num"),
+            _share("discount_rate", "Discount rate a year", factor(scenario, catalog, "discount_rate")),
+            _share("hardware_discount", "Discount on hardware", scenario.fact("cost.hardware_discount")),
+            _share("licence_discount", "Discount on licences", scenario.fact("cost.licence_discount")),
+            _share("support_share", "Hardware support a year, share of the hardware",
+                   factor(scenario, catalog, "support_share")),
+            _share("residual_share", "Value left at the end, share of the hardware",
+                   factor(scenario, catalog, "residual_share")),
+            _share("power_usage_effectiveness", "PUE: power of the building over that of the machines",
+                   factor(scenario, catalog, "pue"), "num", low=1, high=None),
         ]  # fmt: skip
         if scenario.cost.utilisation is not None:
-            found.append(
-                self._editable("stated_utilisation", "GPU-hours used", scenario.fact("cost.utilisation"))
-            )
+            found.append(_share("stated_utilisation", "GPU-hours used", scenario.fact("cost.utilisation")))
         new = self.costs.hosts[0] - self.counts.existing
         per_host = scenario.hardware.gpus_per_host
-        spine = next((m for m in self.costs.materials if m.key == "spine"), None)
-        spine_w = self.power.spine_w
-        if spine is not None and not spine.quantity:
-            spine_w = usual_power_w(catalog.switches[spine.item.removeprefix("switches/")]) or 0.0
-        drawn = {"leaf": self.power.leaf_w, "spine": spine_w}
-        self.unknown_w = {f"{name}_w" for name, watts in drawn.items() if name in self.keys and not watts}
-        reserve = catalog_factor(catalog, "host_u")
+        drawn = {"leaf_w": use.leaf_w, "spine_w": self._spine_w()}
+        self.unknown_w = {
+            name for name, watts in drawn.items() if name.removesuffix("_w") in self.keys and not watts
+        }
         fill = "not known: what one of them usually draws may be filled in"
+        notes = dict.fromkeys(self.unknown_w, fill)
+        reserve = catalog_factor(catalog, "host_u")
+        unknown_height = f"with {amount(reserve.value, reserve.unit)} for a host of unknown height"
         derived: list[tuple[str, str, float, str, str]] = [
             ("hours_per_year", "Hours of a year", HOURS_PER_YEAR, "h", ""),
             ("planned_hosts", "Hosts at the start, as placed", self.costs.hosts[0], "host", ""),
             ("existing_hosts", "Hosts there already", self.counts.existing, "host", ""),
             ("existing_gpus", "GPUs there already", self.costs.gpus[0] - new * per_host, "GPU", ""),
             ("gpus_per_board", "GPUs of a board, as used", per_host / self.counts.boards_per_host, "GPU", ""),
-            ("hosts_peak_w", "All GPU hosts at full load", self.power.hosts_peak_w, "W", "at the start"),
-            ("host_peak_w", "A new host at full load", self.power.host_peak_w, "W", ""),
-            ("idle_share", "Share of its peak that a host draws idle", self.power.idle_share, "1", ""),
-            ("leaf_w", "A leaf switch", self.power.leaf_w, "W", fill if "leaf_w" in self.unknown_w else ""),
-            ("spine_w", "A spine switch", spine_w, "W", fill if "spine_w" in self.unknown_w else ""),
-            (
-                "hosts_per_rack",
-                "Hosts in a rack",
-                self.power.hosts_per_rack,
-                "host",
-                f"with {amount(reserve.value, reserve.unit)} for a host of unknown height",
-            ),
+            ("hosts_peak_w", "All GPU hosts at full load", use.hosts_peak_w, "W", "at the start"),
+            ("host_peak_w", "A new host at full load", use.host_peak_w, "W", ""),
+            ("idle_share", "Share of its peak that a host draws idle", use.idle_share, "1", ""),
+            ("leaf_w", "A leaf switch", drawn["leaf_w"], "W", notes.get("leaf_w", "")),
+            ("spine_w", "A spine switch", drawn["spine_w"], "W", notes.get("spine_w", "")),
+            ("hosts_per_rack", "Hosts in a rack", use.hosts_per_rack, "host", unknown_height),
         ]
-        return found + [
-            _Factor(
-                name, label, value, unit, "derived", ("gpuplan-method",), note, name in self.unknown_w, "num"
-            )
-            for name, label, value, unit, note in derived
-        ]
+        for name, label, value, unit, note in derived:
+            cell = Editable(value, "num") if name in self.unknown_w else value
+            found.append(_Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, cell))
+        return found
 
-    @staticmethod
-    def _editable(name: str, label: str, fact: Fact, kind: str = "percent") -> _Factor:
-        value = float(fact.value)
-        return _Factor(name, label, value, "1", fact.basis, fact.sources, fact.note, True, kind)
+    def _spine_w(self) -> float:
+        """What a spine switch draws; of one that the fabric does not need, what it usually does."""
+        spine = next((m for m in self.costs.materials if m.key == "spine"), None)
+        if spine is None or spine.quantity:
+            return self.power.spine_w
+        return usual_power_w(self.plan.catalog.switches[spine.item.removeprefix("switches/")]) or 0.0
+
+
+def _share(
+    name: str, label: str, fact: Fact, kind: str = "percent", *, low: float = 0, high: float | None = 1
+) -> _Factor:
+    """A factor that may be changed within limits."""
+    value = float(fact.value)
+    return _Factor(
+        name, label, value, "1", fact.basis, fact.sources, fact.note, Editable(value, kind, low, high)
+    )
+
+
+def _rows(names: Iterable[Name], start: int) -> tuple[dict[Name, int], int]:
+    """(row of each, the first one below them)."""
+    found = {name: at for at, name in enumerate(names, start)}
+    return found, start + len(found)
 
 
 def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.prices import newest_price
-from gpuplan.report.table import Cell, Column, Table
+from gpuplan.report.document.writing import as_of
+from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.cost import cost_by_group
 from gpuplan.report.tables.cost import power as power_table
 from gpuplan.report.tables.demand import week
@@ -42,84 +44,71 @@ MAX_HOST_ROWS = 500
 """Beyond so many hosts a row stands for all hosts of a kind."""
 FIGURES = ("label", "value", "unit", "formula", "basis")
 """Columns of a topic's own numbers; the others stand on Trail."""
+ABOUT = (SheetColumn("", 42), SheetColumn("Value", 44), SheetColumn("Unit", 10), SheetColumn("Note", 70))
+"""Columns of the summary."""
 
 
 def summary_sheet(book: Book, plan: Plan, money: Money | None) -> None:
     """The answer, its cost, and how to read the workbook."""
-    scenario, totals, costs = plan.scenario, plan.totals, plan.costs
-    as_of = costs.as_of if costs else scenario.cost.as_of or newest_price(plan.catalog)
+    scenario, totals = plan.scenario, plan.totals
     gpu = plan.catalog.gpus[scenario.hardware.gpu].name
-    about: list[tuple[Any, ...]] = [
+    about = [
         ("Design", scenario.name, "", ""),
         ("Customer", scenario.customer, "", ""),
         ("GPU", gpu, "", ""),
-        ("As of", as_of, "", "day of the prices"),
+        ("As of", as_of(plan), "", "day of the prices"),
         ("Catalog", plan.catalog.digest, "", "fingerprint of the figures that the design rests on"),
     ]
+    spare = (
+        f"{totals.hosts_for_demand} for the demand, {totals.hosts_for_failures} for failure and maintenance"
+    )
     answer: list[tuple[Any, ...]] = [
         ("GPUs demanded", totals.gpus_demanded, "GPU", ""),
-        ("Hosts", totals.hosts, "host", f"{totals.hosts_for_demand} for the demand, {totals.hosts_for_failures} for failure and maintenance"),
+        ("Hosts", totals.hosts, "host", spare),
         ("GPUs", totals.gpus, "GPU", ""),
         ("GPUs after failure", totals.gpus_after_failure, "GPU", ""),
         ("VMs not placed", totals.unplaced_vms, "VM", ""),
         ("VMs not placed after the worst host failure", totals.unplaced_vms_after_failure, "VM", ""),
-    ]  # fmt: skip
+    ]
     if plan.power:
         answer += [
             ("Power, typical", plan.power.typical_w / 1000, "kW", "without cooling"),
             ("Power, peak", plan.power.peak_w / 1000, "kW", "without cooling"),
         ]
-    blocks = [
-        Block("Design", _about_columns(), about),
-        Block("Answer", _about_columns(), answer),
-    ]
-    if money is not None and costs is not None:
-        blocks.append(Block(f"Cost over {costs.years} years", _about_columns(), _summary_cost(money, costs)))
     guide = [
         ("Tinted cells", "may be changed: prices, factors, discounts, quantities", "", f"on Prices, Factors, {BILL} and {YEARS}"),
         ("Money", "follows at once, by formulas", "", f"{BILL}, {YEARS} and this sheet"),
         ("Hosts, placement, risk and power", "stay as planned", "", "make the design anew in gpuplan to change them"),
         ("Every number", "is explained on Trail", "", "with formula, inputs, basis and sources"),
     ]  # fmt: skip
-    blocks.append(Block("How to read this workbook", _about_columns(), guide))
-    book.topics("Summary", "", blocks, title=scenario.name)
-
-
-def _about_columns() -> list[SheetColumn]:
-    return [
-        SheetColumn("", 42),
-        SheetColumn("Value", 44),
-        SheetColumn("Unit", 10),
-        SheetColumn("Note", 70),
-    ]
+    topics: dict[str, Sequence[tuple[Any, ...]]] = {"Design": about, "Answer": answer}
+    if money is not None:
+        topics[f"Cost over {money.costs.years} years"] = _summary_cost(money, money.costs)
+    topics["How to read this workbook"] = guide
+    book.topics("Summary", "", [Block(title, ABOUT, rows) for title, rows in topics.items()], scenario.name)
 
 
 def _summary_cost(money: Money, costs: Costs) -> list[tuple[Any, ...]]:
-    currency = costs.currency
+    currency, at_start = costs.currency, address(money.cash_row, 2, YEARS)
+
+    def gpu_hour(kind: str, value: float | None) -> tuple[Any, ...]:
+        live = Live(money.result_at(f"gpu_hour_{kind}"), "none" if value is None else value, "price")
+        return f"A GPU-hour {kind}", live, currency, ""
+
+    unknown = list(money.prices.values()).count(None)
+    missing = Live(f'COUNTIF({money.prices_known()},"not known")', unknown, "int")
     rows: list[tuple[Any, ...]] = [
         ("Net present cost", Live(money.result_at("net_present"), costs.net_present, "money"), currency, ""),
         ("Paid in all", Live(money.result_at("total"), costs.total, "money"), currency, ""),
-        ("Paid at the start", Live(address(money.cash_row, 2, YEARS), costs.cash[0], "money"), currency, ""),
+        ("Paid at the start", Live(at_start, costs.cash[0], "money"), currency, ""),
+        gpu_hour("installed", costs.gpu_hour_installed),
+        gpu_hour("used", costs.gpu_hour_used),
+        ("Discount rate a year", Live("discount_rate", costs.discount_rate, "percent"), "", ""),
+        ("Prices not known", missing, "", "counted as nothing until they are filled in on Prices"),
     ]
-    for name, value in (("installed", costs.gpu_hour_installed), ("used", costs.gpu_hour_used)):
-        where = money.result_at(f"gpu_hour_{name}")
-        rows.append(
-            (f"A GPU-hour {name}", Live(where, "none" if value is None else value, "price"), currency, "")
-        )
-    rows.append(("Discount rate a year", Live("discount_rate", costs.discount_rate, "percent"), "", ""))
-    known = money.prices_known()
-    missing = sum(price.fact is None for price in money.prices)
-    unknown = Live(f'COUNTIF({known},"not known")', missing, "int")
-    rows.append(("Prices not known", unknown, "", "counted as nothing until they are filled in on Prices"))
     if costs.excludes:
-        rows.append(
-            (
-                "Cost excludes",
-                "; ".join(costs.excludes),
-                "",
-                "as planned; what is filled in on Prices or Factors counts at once",
-            )
-        )
+        note = "as planned; what is filled in on Prices or Factors counts at once"
+        rows.append(("Cost excludes", "; ".join(costs.excludes), "", note))
     if costs.outside:
         rows.append(("Not part of it", "; ".join(costs.outside), "", "there already, or sized elsewhere"))
     return rows
@@ -152,56 +141,53 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
 def hosts_sheet(book: Book, plan: Plan) -> None:
     """What stands on each host."""
     count = sum(len(pool.placement) for pool in plan.pools)
-    few = count <= MAX_HOST_ROWS
-    note = (
-        "One row for each host." if few else f"{number(count)} hosts; one row for all that are filled alike."
-    )
+    note = "One row for each host."
+    if count > MAX_HOST_ROWS:
+        note = f"{number(count)} hosts; one row for all that are filled alike."
     book.topic("Hosts", note, book.block(hosts(plan, plan.pools, MAX_HOST_ROWS)))
 
 
-def _figures(book: Book, plan: Plan, title: str, *starts: str) -> Block:
+def _figures(plan: Plan, title: str, *starts: str) -> Table:
     """A topic's own numbers, each with its formula."""
-    return book.block(lines(plan, *starts).only(*FIGURES))._replace(title=title)
+    return replace(lines(plan, *starts).only(*FIGURES), title=title)
 
 
 def demand_sheet(book: Book, plan: Plan) -> None:
     """The demand in all, through the week and by group."""
     ends = ("active", "vms", "demand_gpus", "held_gpus")
     keys = [f"groups.{group.id}.{end}" for group in plan.groups for end in ends]
-    blocks = [_figures(book, plan, "In all", "demand.", "totals."), book.block(week(plan))]
+    tables = [_figures(plan, "In all", "demand.", "totals."), week(plan)]
     if keys:
-        blocks.append(_figures(book, plan, "By group", *keys))
-    book.topics("Demand", "From people to GPUs.", blocks)
+        tables.append(_figures(plan, "By group", *keys))
+    book.topics("Demand", "From people to GPUs.", map(book.block, tables))
 
 
 def availability_sheet(book: Book, plan: Plan) -> None:
     """Spare hosts and what failures do."""
-    topics = (postures(plan), failures(plan), losses(plan))
-    book.topics("Availability", "What failures and maintenance do to the design.", [*map(book.block, topics)])
+    tables = (postures(plan), failures(plan), losses(plan))
+    note = "What failures and maintenance do to the design."
+    book.topics("Availability", note, map(book.block, tables))
 
 
 def network_sheet(book: Book, plan: Plan) -> None:
     """The fabric, and what the network does to the work."""
     given, fabric = plan.scenario.network, plan.cabling
-    topics = [remote_gpus(plan), training(plan), rules(plan)]
+    tables = [remote_gpus(plan), training(plan), rules(plan)]
     if fabric is not None:
-        topics = [cabling(fabric), *topics, settings(fabric), part_failures(fabric)]
+        tables = [cabling(fabric), *tables, settings(fabric), part_failures(fabric)]
+    tables.append(_figures(plan, "Figures", "network."))
     link = f"{number(given.link_gbit_s)} Gbit/s {TRANSPORT_NAMES[given.transport]}"
-    book.topics(
-        "Network",
-        f"Links of {link} with an MTU of {number(given.mtu_bytes)} bytes, the fabric, and what the network does to the work.",
-        [*map(book.block, topics), _figures(book, plan, "Figures", "network.")],
-    )
+    note = f"Links of {link} with an MTU of {number(given.mtu_bytes)} bytes, the fabric, and what the network does to the work."
+    book.topics("Network", note, map(book.block, tables))
 
 
 def power_sheet(book: Book, plan: Plan) -> None:
     """Power and space."""
-    use = plan.power
-    note = "On the day of the installation."
+    use, note = plan.power, "On the day of the installation."
     if use and use.excludes:
         note += f" Not known: {'; '.join(use.excludes)}."
-    kinds = [book.block(power_table(use))] if use else []
-    book.topics("Power", note, [*kinds, _figures(book, plan, "In all", "power.")])
+    tables = [*([power_table(use)] if use else []), _figures(plan, "In all", "power.")]
+    book.topics("Power", note, map(book.block, tables))
 
 
 def inputs_sheet(book: Book, plan: Plan) -> None:
@@ -210,7 +196,7 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
     paths = [field.path for field in FIELDS if not field.path.startswith("internal.")]
     paths += [f"groups.{group.id}.{field.path}" for group in scenario.groups for field in GROUP_FIELDS]
     paths += [f"{name}.{key}" for name in ("prices", "ranges") for key, _ in getattr(scenario, name)]
-    table = Table(
+    table = listed(
         "inputs",
         "Inputs",
         (
@@ -224,32 +210,32 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
             Column("note", "Note"),
             Column("path", "In the scenario file"),
         ),
-        tuple(_input(plan, path) for path in paths),
+        [_input(plan, path) for path in paths],
     )
     note = "A record of what the design was made from. Change inputs in gpuplan: hosts and placement follow from them there."
     book.topic("Inputs", note, book.block(table))
 
 
-def _input(plan: Plan, path: str) -> tuple[Any, ...]:
+def _input(plan: Plan, path: str) -> dict[str, Any]:
     """An input and how it is known."""
-    scenario = plan.scenario
-    label, value = _input_label(plan, path), scenario.get(path)
+    scenario, value = plan.scenario, plan.scenario.get(path)
+    known: dict[str, Any] = {"path": path, "label": _input_label(plan, path)}
     if value is None or value == "":
         empty = "empty: a planning value of the catalog, or nothing asked"
-        return (label, Cell(None, words=""), "", "", (), "", "", empty, path)
+        unsaid = dict.fromkeys(("unit", "basis", "locator", "as_of"), "")
+        return known | unsaid | {"value": Cell(None, words=""), "sources": (), "note": empty}
     origin = scenario.origin(path)
     unit = scenario.cost.currency if path.startswith("prices.") else scenario.fact(path).unit
     words = " to ".join(number(end) for end in value) if isinstance(value, tuple) else None
+    said = {name: getattr(origin, name) for name in ("basis", "locator", "as_of", "note")}
     return (
-        label,
-        Cell(value, words=words),
-        "" if unit == "1" else unit,
-        origin.basis,
-        (origin.source,),
-        origin.locator,
-        origin.as_of,
-        origin.note,
-        path,
+        known
+        | said
+        | {
+            "value": Cell(value, words=words),
+            "unit": "" if unit == "1" else unit,
+            "sources": (origin.source,),
+        }
     )
 
 
@@ -279,7 +265,7 @@ def sources_sheet(book: Book, plan: Plan) -> None:
 def messages_sheet(book: Book, plan: Plan) -> None:
     """What the checks say, and what is idle."""
     note = "What to know about this design, and what GPUs it leaves idle."
-    book.topics("Messages", note, [book.block(messages(plan)), book.block(idle(plan))])
+    book.topics("Messages", note, map(book.block, (messages(plan), idle(plan))))
 
 
 def decisions_sheet(book: Book, plan: Plan) -> None:
