@@ -17,7 +17,7 @@ from gpuplan.report.plan_data import costs_dict, plain, power_dict
 from gpuplan.report.table import fitted
 from gpuplan.report.tables import cost
 from gpuplan.report.text import chapter, heading, page, pairs, wrapped
-from gpuplan.wording import basis_word, counted, money, number, percent, stated_percent, watts
+from gpuplan.wording import basis_word, counted, money, percent, stated_percent, watts
 
 
 def cost_dict(plan: Plan) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def cost_text(plan: Plan) -> str:
         chapter(cost.cost_by_group(plan)),
         chapter(cost.bill_of_materials(plan), below=("rule", "sources")),
         chapter(cost.prices(plan).without("name"), _unknown(costs), before=_known(costs)),
-        _power(use),
+        f"{chapter(cost.power(use))}\n\n{pairs(cost.power_points(use))}",
         _silos(plan),
         _rent(plan),
         _postures(plan, costs),
@@ -91,13 +91,7 @@ def _answer(costs: Costs, use: PowerUse) -> str:
         rows.append(("Cost excludes", "; ".join(costs.excludes)))
     if costs.outside:
         rows.append(("Not part of it", "; ".join(costs.outside)))
-    text = pairs(rows)
-    if costs.growth_left_out:
-        text += "\n" + wrapped(
-            f"From year {costs.growth_left_out} on the growth is more than one design can hold: hosts are counted as in the year "
-            "before."
-        )
-    return text
+    return "\n".join(filter(None, [pairs(rows), wrapped(cost.growth_words(costs))]))
 
 
 def _known(costs: Costs) -> str:
@@ -115,24 +109,6 @@ def _unknown(costs: Costs) -> str:
     """What the keys of unknown prices stand for."""
     named = "; ".join(f"{item.key} is {item.name}" for item in costs.unknown)
     return f"Unknown: {named}." if named else ""
-
-
-def _power(use: PowerUse) -> str:
-    racks = (
-        f"{number(use.racks)}, of {counted(use.hosts_per_rack, 'host')} each at most"
-        if use.racks
-        else "one host draws more, or is higher, than a rack may carry"
-    )
-    rows = [
-        ("A host", f"{watts(use.host_peak_w)} at full load, {watts(use.host_typical_w)} typical"),
-        ("With cooling", f"{watts(use.facility_w)} typical, {number(round(use.energy_kwh))} kWh a year"),
-        ("Heat at peak", f"{number(round(use.heat_btu_h))} BTU/h"),
-        ("CO2 a year", f"{number(round(use.emissions_kg / 1000, 1))} t"),
-        ("Racks", racks),
-    ]
-    if use.excludes:
-        rows.append(("Not known", "; ".join(use.excludes)))
-    return f"{chapter(cost.power(use))}\n\n{pairs(rows)}"
 
 
 def _silos(plan: Plan) -> str:

@@ -30,7 +30,7 @@ from gpuplan.wording import (
 def demand_dict(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
     """The demand of a plan as plain JSON values, all finite.
 
-    Keys ``rule``, ``stated_gpus``, ``gpus_demanded``, ``sum_of_peaks_gpus``, ``rules``, ``weeks``, ``mixes``,
+    Keys ``rule``, ``stated_gpus``, ``gpus_demanded``, ``groups_gpus``, ``rules``, ``weeks``, ``mixes``,
     ``methods``, ``silos``, ``purchase_plan``, ``simulated``.
     """
     against = silos(plan)
@@ -125,7 +125,7 @@ def demand_text(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> str:
     return page(
         plan.scenario.name,
         _planned(plan),
-        _peak(plan),
+        wrapped(demand.peak_words(plan)),
         chapter(demand.rules(rule_answers(plan))),
         chapter(demand.week(plan)),
         *(
@@ -148,16 +148,6 @@ def _planned(plan: Plan) -> str:
         )
     rule = RULE_NAMES[plan.scenario.demand.rule].lower()
     return wrapped(f"{amount(plan.totals.gpus_demanded, 'GPU')} are planned for: {rule}.")
-
-
-def _peak(plan: Plan) -> str:
-    week, *others = week_demand(plan)
-    season = f" (clocks as in {week.season})" if others else ""
-    return wrapped(
-        f"Busiest on average: {amount(week.peak_gpus, 'GPU')}, {moment(week.peak_quarter)} UTC{season}; everybody at work at the "
-        f"same time would be {number(week.everybody_gpus)}, so groups and places with other hours lend each other "
-        f"{number(week.lent_gpus)}."
-    )
 
 
 def _methods_text(plan: Plan, found: Methods, name: str) -> str:

@@ -13,7 +13,9 @@ from gpuplan.report.tables.cost import (
     bill_of_materials,
     cost_by_group,
     cost_by_year,
+    growth_words,
     margin,
+    power_points,
     prices,
 )
 from gpuplan.report.tables.cost import power as power_table
@@ -24,7 +26,6 @@ from gpuplan.wording import (
     number,
     percent,
     stated_percent,
-    watts,
 )
 
 BILL_WIDTHS = {
@@ -69,14 +70,8 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
         ]
     if costs.outside:
         blocks.append(Paragraph(f"Not part of the cost: {'; '.join(costs.outside)}.", "note"))
-    if costs.growth_left_out:
-        blocks.append(
-            Paragraph(
-                f"From year {costs.growth_left_out} on the growth is more than one design can hold: hosts are counted as in the year "
-                "before.",
-                "note",
-            )
-        )
+    if left_out := growth_words(costs):
+        blocks.append(Paragraph(left_out, "note"))
     return Chapter(
         title,
         tuple(blocks),
@@ -119,23 +114,8 @@ def _prices(plan: Plan, costs: Costs, cite: Citations) -> list[Block]:
 
 
 def _power(power: PowerUse) -> list[Block]:
-    racks = (
-        f"{counted(power.racks, 'rack')}, of {counted(power.hosts_per_rack, 'host')} each at most"
-        if power.racks
-        else "one host draws more, or is higher, than a rack may carry"
-    )
-    points = [
-        f"With cooling and losses of the building: {watts(power.facility_w)} typical, {number(round(power.energy_kwh))} kWh a year.",
-        f"Heat at peak: {number(round(power.heat_btu_h))} BTU/h.",
-        f"CO2: {number(round(power.emissions_kg / 1000, 1))} t a year.",
-        f"Space: {racks}.",
-    ]
-    if power.excludes:
-        points.append(f"Not known, and left out: {'; '.join(power.excludes)}.")
-    return [
-        *tabled(power_table(power)),
-        Bullets(tuple(points)),
-    ]
+    points = (f"{name}: {words}." for name, words in power_points(power))
+    return [*tabled(power_table(power)), Bullets(tuple(points))]
 
 
 def internal_chapters(plan: Plan) -> list[Chapter]:

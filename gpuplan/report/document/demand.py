@@ -8,12 +8,11 @@ from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
 from gpuplan.report.document.requirements import promise
 from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled
 from gpuplan.report.tables.cost import hosts_by_year
-from gpuplan.report.tables.demand import rules
+from gpuplan.report.tables.demand import peak_words, rules
 from gpuplan.report.tables.plan import groups
 from gpuplan.wording import (
     METHOD_NAMES,
     amount,
-    moment,
     number,
     percent,
     stated_percent,
@@ -34,7 +33,7 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
         return Chapter("Demand", (Paragraph(text or "Nobody asks for a GPU yet."),))
     blocks: list[Block] = [Paragraph(_method(plan))]
     blocks += tabled(groups(plan), caption="Demand by group")
-    blocks.append(Paragraph(_peak(plan)))
+    blocks.append(Paragraph(peak_words(plan)))
     sections = [
         Section("Through the day", tuple(_day(plan))),
         Section("What is enough", tuple(_enough(plan, cite))),
@@ -52,17 +51,6 @@ def _method(plan: Plan) -> str:
     if stated is not None:
         text += f" The customer states {amount(stated, 'GPU')}, and the stated total wins."
     return text
-
-
-def _peak(plan: Plan) -> str:
-    week, *others = week_demand(plan)
-    season = f" (clocks as in {week.season})" if others else ""
-    if round(week.peak_gpus, 1) == round(week.everybody_gpus, 1):
-        return f"In the busiest hours {amount(round(week.peak_gpus, 1), 'GPU')} are wanted on average, as if everybody worked at the same time."
-    return (
-        f"Busiest on average: {amount(round(week.peak_gpus, 1), 'GPU')}, {moment(week.peak_quarter)} UTC{season}. Everybody at work "
-        f"at the same time would be {number(round(week.everybody_gpus, 1))}."
-    )
 
 
 def _day(plan: Plan) -> list[Block]:

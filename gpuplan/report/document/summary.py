@@ -16,7 +16,7 @@ def summary_chapter(plan: Plan) -> Chapter:
     if why := _why_so_many(plan):
         blocks.append(Paragraph(why))
     if plan.pools:
-        blocks.append(KeyFigures(tuple(_key_figures(plan))))
+        blocks.append(KeyFigures(tuple(key_figures(plan))))
     if plan.costs is not None and plan.costs.excludes:
         left_out = "; ".join(plan.costs.excludes)
         blocks.append(Paragraph(f"The cost leaves out what has no known price or count: {left_out}.", "note"))
@@ -68,7 +68,8 @@ def _why_so_many(plan: Plan) -> str:
     return " ".join(f"{d.decision} {d.justification}" for d in found)
 
 
-def _key_figures(plan: Plan) -> list[tuple[str, str, str]]:
+def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
+    """The answer at a glance: what it is, its value, and what is to know of it."""
     totals = plan.totals
     lost = amount(hosts_lost(plan), "host")
     found = [

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from io import BytesIO
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from gpuplan.plan import Plan
@@ -59,6 +60,12 @@ class Box(NamedTuple):
     top: int
     width: int
     height: int
+
+    def split(self, height: int, gap: float = 0) -> tuple[Box, Box]:
+        """The upper part, so many units high, and what is below it and a gap."""
+        start = height + int(gap)
+        upper = Box(self.left, self.top, self.width, height)
+        return upper, Box(self.left, self.top + start, self.width, self.height - start)
 
 
 # Text and its room
@@ -201,18 +208,18 @@ class Deck:
             if title is None or title.width is None or set(kinds) - small - {1, 3}:
                 continue
             box = Box(title.left, title.top, title.width, title.height)
-            room = self.show.slide_height - box.top - box.height
-            if (
-                room > 0.55 * self.show.slide_height
-                and box.width > 0.6 * self.show.slide_width
-                and box.height > 0.5 * INCH
-                and box.left >= 0
-                and box.left + box.width <= self.show.slide_width
-            ):
+            if self._has_room(box):
                 return layout, box
         raise TemplateError(
             "template has no layout with a title at the top and room below it; add one named Title Only"
         )
+
+    def _has_room(self, title: Box) -> bool:
+        """Whether a title is on the slide, large enough, and has room below it."""
+        wide, high = self.show.slide_width, self.show.slide_height
+        large = title.width > 0.6 * wide and title.height > 0.5 * INCH
+        inside = title.left >= 0 and title.left + title.width <= wide
+        return large and inside and high - title.top - title.height > 0.55 * high
 
     def _properties(self) -> None:
         properties, scenario = self.show.core_properties, self.plan.scenario
@@ -299,10 +306,7 @@ class Deck:
             if sum(tall) <= height:
                 break
         if sum(tall) > height:
-            room = height - 1.5 * size * LINE_HEIGHT
-            fits = 0
-            while fits < len(tall) and sum(tall[: fits + 1]) <= room:
-                fits += 1
+            fits = _fitting(tall, height - 1.5 * size * LINE_HEIGHT)
             shown = [*shown[:fits], f"•  and {number(len(items) - fits)} more {MORE}"]
         frame = self._text_box(slide, box).text_frame
         frame.word_wrap = True
@@ -339,77 +343,32 @@ class Deck:
                 self.text(slide, text, inside, sizes, bold=bold, colour=colour)
 
     def table(
-        self,
-        slide: Any,
-        heads: Sequence[str],
-        rows: Sequence[Sequence[str]],
-        box: Box,
-        *,
-        widths: Sequence[float],
-        right: Sequence[int] = (),
-        keep: int = 0,
-        lines: int = 3,
-        about: str,
+        self, slide: Any, table: Table, box: Box, *, widths: Sequence[float], about: str, lines: int = 3
     ) -> int:
-        """A table at the first size at which it fits; rows that do not fit are counted, the last ``keep`` of them stay.
+        """A topic's table at the first size at which it fits, its height; rows that do not fit are counted, its totals stay.
 
-        Returns its height."""
+        A column more than ``widths`` says is as wide as the narrowest."""
         from pptx.enum.text import PP_ALIGN
         from pptx.util import Pt
 
-        each = [int(box.width * share / sum(widths)) for share in widths]
-        inner = [(width - 2 * INSET) / POINT * 0.94 for width in each]
-        for size in SIZES:
-            cells = [
-                [_cut(text, size, width, lines) for text, width in zip(row, inner, strict=True)]
-                for row in (heads, *rows)
-            ]
-            tall = [
-                int((max(map(_height, row, [size] * len(row), inner)) + 0.1 * 72) * POINT) for row in cells
-            ]
-            if sum(tall) <= box.height:
-                break
-        if sum(tall) > box.height:
-            last = len(cells) - keep
-            room = box.height - sum(tall[last:]) - int((size * LINE_HEIGHT + 0.1 * 72) * POINT)
-            fits = 1
-            while fits < last and sum(tall[: fits + 1]) <= room:
-                fits += 1
-            line = [f"and {number(last - fits)} more", *[""] * (len(heads) - 1)]
-            cells = [*cells[:fits], line, *cells[last:]]
-            tall = [*tall[:fits], int((_height(line[0], size, inner[0]) + 0.1 * 72) * POINT), *tall[last:]]
-        frame = slide.shapes.add_table(len(cells), len(heads), box.left, box.top, sum(each), sum(tall))
+        shares = [*widths, *[min(widths)] * (len(table.columns) - len(widths))]
+        each = [int(box.width * share / sum(shares)) for share in shares]
+        cells, tall, size = _laid(table, each, box.height, lines)
+        frame = slide.shapes.add_table(len(cells), len(each), box.left, box.top, sum(each), sum(tall))
         frame._element.nvGraphicFramePr.cNvPr.set("descr", clean(about))
-        table = frame.table
+        made, right = frame.table, numeric(table)
         for column, width in enumerate(each):
-            table.columns[column].width = width
-        for at, (row, line) in enumerate(zip(table.rows, cells, strict=True)):
+            made.columns[column].width = width
+        for at, (row, line) in enumerate(zip(made.rows, cells, strict=True)):
             row.height = tall[at]
             for column, (cell, text) in enumerate(zip(row.cells, line, strict=True)):
                 cell.text = text
                 paragraph = cell.text_frame.paragraphs[0]
                 paragraph.font.size = Pt(size)
-                paragraph.font.bold = at == 0 or at >= len(cells) - keep
+                paragraph.font.bold = at == 0 or at >= len(cells) - table.totals
                 if column in right:
                     paragraph.alignment = PP_ALIGN.RIGHT
         return sum(tall)
-
-    def topic(
-        self, slide: Any, table: Table, box: Box, *, widths: Sequence[float], about: str, lines: int = 3
-    ) -> int:
-        """A topic's table in a box; its totals stay where rows are left out, and a column more is as wide as the narrowest."""
-        more = len(table.columns) - len(widths)
-        return self.table(
-            slide,
-            heads(table),
-            texts(table),
-            box,
-            widths=[*widths, *[min(widths)] * more],
-            right=numeric(table),
-            keep=table.totals,
-            lines=lines,
-            about=about,
-        )
 
     def picture(self, slide: Any, svg: str, about: str, box: Box) -> None:
         """A drawing, as SVG and as PNG for programs that know no SVG."""
@@ -457,3 +416,32 @@ class Deck:
         axis.tick_labels.number_format = pattern
         axis.tick_labels.number_format_is_linked = False
         return chart, pattern
+
+
+def _laid(
+    table: Table, widths: Sequence[int], room: int, lines: int
+) -> tuple[list[Sequence[str]], list[int], int]:
+    """(cells of each row, head included, how tall each row is, size) of a table where there is some room."""
+    inner = [(width - 2 * INSET) / POINT * 0.94 for width in widths]
+
+    def height(row: Sequence[str]) -> int:
+        return int((max(map(_height, row, [size] * len(row), inner)) + 0.1 * 72) * POINT)
+
+    for size in SIZES:
+        cells: list[Sequence[str]] = [
+            [_cut(text, size, width, lines) for text, width in zip(row, inner, strict=True)]
+            for row in (heads(table), *texts(table))
+        ]
+        tall = list(map(height, cells))
+        if sum(tall) <= room:
+            return cells, tall, size
+    last = len(cells) - table.totals
+    left = room - sum(tall[last:]) - int((size * LINE_HEIGHT + 0.1 * 72) * POINT)
+    fits = max(1, _fitting(tall[:last], left))
+    more = [f"and {number(last - fits)} more", *[""] * (len(widths) - 1)]
+    return [*cells[:fits], more, *cells[last:]], [*tall[:fits], height(more[:1]), *tall[last:]], size
+
+
+def _fitting(tall: Sequence[float], room: float) -> int:
+    """How many of the first there is room for."""
+    return sum(below <= room for below in accumulate(tall))

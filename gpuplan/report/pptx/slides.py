@@ -10,12 +10,13 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import CostPart, Costs
 from gpuplan.report.document import clean
+from gpuplan.report.document.summary import key_figures
 from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do
 from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Box, Deck, chart_data, count_words, rgb
 from gpuplan.report.tables.cost import silos
-from gpuplan.report.tables.network import speed_kept
+from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import decisions as decided
-from gpuplan.report.tables.plan import groups, postures
+from gpuplan.report.tables.plan import equipment, groups, postures
 from gpuplan.wording import (
     TRANSPORT_NAMES,
     amount,
@@ -24,7 +25,6 @@ from gpuplan.wording import (
     money,
     number,
     percent,
-    watts,
 )
 
 SERIES = 7
@@ -79,7 +79,7 @@ def demand_slide(deck: Deck) -> None:
     slide = deck.slide(title, ("demand.gpus",))
     wanted = groups(plan).only("group", "access", "vms", "gpus_each", "gpus")
     ranked = replace(wanted, rows=tuple(sorted(wanted.rows, key=lambda row: -row[4])))
-    deck.topic(slide, ranked, deck.box, widths=(4, 3, 1.4, 1.6, 1.4), about="Demand of each group")
+    deck.table(slide, ranked, deck.box, widths=(4, 3, 1.4, 1.6, 1.4), about="Demand of each group")
 
 
 def _survived(plan: Plan) -> int:
@@ -112,42 +112,10 @@ def design_slide(deck: Deck) -> None:
         f"{_are(totals.hosts, 'host', 'carries', 'carry')} {demand} and {end}",
         ("totals.hosts", "totals.gpus"),
     )
-    tiles = [
-        (
-            "Hosts",
-            number(totals.hosts),
-            f"{number(totals.hosts_for_demand)} for the demand, {number(totals.hosts_for_failures)} for failure and maintenance",
-        ),
-        ("GPUs", number(totals.gpus), f"{number(totals.gpus_after_failure)} with {_lost(plan)}"),
-        (
-            "VMs not placed",
-            number(totals.unplaced_vms),
-            f"{number(totals.unplaced_vms_after_failure)} after the worst failure of one host",
-        ),
-    ]
-    waiting = _waits(plan)
-    if waiting is not None:
-        tiles.append(("Chance to wait", waiting[0], f"in the busiest hours; {waiting[1]} with {_lost(plan)}"))
-    if plan.power is not None:
-        racks = f", {counted(plan.power.racks, 'rack')}" if plan.power.racks else ""
-        tiles.append(
-            ("Power", watts(plan.power.typical_w), f"typically; {watts(plan.power.peak_w)} at peak{racks}")
-        )
-    if plan.costs is not None:
-        tiles.append(
-            ("Net present cost", money(plan.costs.net_present, plan.costs.currency), cost_span(plan.costs))
-        )
-    band = int(0.75 * INCH)
-    above = Box(deck.box.left, deck.box.top, deck.box.width, deck.box.height - band)
-    deck.tiles(slide, tiles, above)
-    kinds = "; ".join(
-        f"{pool.name}: {number(pool.hosts)} x "
-        + (plan.catalog.servers[pool.server].name if pool.server else "server to be chosen")
-        + f" with {pool.gpus_per_host} {plan.catalog.gpus[pool.gpu].name}"
-        for pool in plan.pools
-    )
-    below = Box(deck.box.left, above.top + above.height, deck.box.width, band)
-    deck.text(slide, kinds, below, (16, 14, 12))
+    above, below = deck.box.split(deck.box.height - int(0.75 * INCH))
+    deck.tiles(slide, [each for each in key_figures(plan) if each[0] != "GPUs after a failure"], above)
+    clusters = "; ".join(f"{pool.name}: {equipment(plan, pool)}" for pool in plan.pools)
+    deck.text(slide, clusters, below, (16, 14, 12))
 
 
 def _waits(plan: Plan) -> tuple[str, str] | None:
@@ -190,19 +158,18 @@ def failure_slide(deck: Deck) -> None:
     if chosen is None:
         deck.text(slide, "The hours at risk are not worked out for this design.", deck.box)
         return
-    tall = deck.topic(
+    tall = deck.table(
         slide,
         postures(plan).shown(),
-        Box(deck.box.left, deck.box.top, deck.box.width, int(deck.box.height * 0.65)),
+        deck.box.split(int(deck.box.height * 0.65))[0],
         widths=(2.4, 1.1, 1.1, 2.2, 2.5, 1.6),
         about="Hosts and hours at risk for each number of failures tolerated",
     )
-    top = deck.box.top + tall + int(0.2 * INCH)
     deck.text(
         slide,
         "Short: hours a year in which failures leave somebody without a GPU. At risk: hours of maintenance in which one more "
         "failure would; the chance that it happens in a year stands beside it.",
-        Box(deck.box.left, top, deck.box.width, deck.box.top + deck.box.height - top),
+        deck.box.split(tall, 0.2 * INCH)[1],
         (16, 14, 12),
         colour=QUIET,
     )
@@ -227,10 +194,9 @@ def waiting_slide(deck: Deck) -> None:
         ("All hosts are up", now, "of the requests wait or are turned away"),
         (capital(_lost(deck.plan)), after, "of the requests wait or are turned away"),
     ]
-    deck.tiles(slide, tiles, Box(deck.box.left, deck.box.top, deck.box.width, band), columns=2)
+    above, below = deck.box.split(band, 0.15 * INCH)
+    deck.tiles(slide, tiles, above, columns=2)
     if svg:
-        top = band + int(0.15 * INCH)
-        below = Box(deck.box.left, deck.box.top + top, deck.box.width, deck.box.height - top)
         deck.picture(slide, svg, "Chance to wait against the number of GPUs", below)
 
 
@@ -252,38 +218,17 @@ def network_slide(deck: Deck) -> None:
         title = f"{link} carries what the groups do over the network"
     sources = [s for r in use.remote for s in r.sources] + [s for t in use.training for s in t.sources]
     slide = deck.slide(title, ("network.ports.shared", "network.fabric.leaves"), sources)
-    top = deck.box.top
+    below = deck.box
     if table.rows:
-        top += deck.topic(
-            slide,
-            table,
-            Box(deck.box.left, top, deck.box.width, int(0.68 * deck.box.height)),
-            widths=(3, 4.2, 2.8, 1.6),
-            about="What the network leaves of the speed",
-        ) + int(0.2 * INCH)
-    deck.points(
-        slide, _fabric(plan), Box(deck.box.left, top, deck.box.width, deck.box.top + deck.box.height - top)
-    )
-
-
-def _fabric(plan: Plan) -> list[str]:
+        upper, _ = below.split(int(0.68 * below.height))
+        tall = deck.table(slide, table, upper, widths=(3, 4.2, 2.8, 1.6), about=table.title)
+        below = below.split(tall, 0.2 * INCH)[1]
     fabric = plan.cabling
-    if fabric is None:
-        return ["Switches are not planned."]
-    points = [
-        f"{amount(fabric.ports.total, 'port')} for each GPU host, on {amount(fabric.adapters, 'adapter')}{'s' * (fabric.adapters != 1)}."
-    ]
-    if fabric.switches is None:
-        return [*points, f"The switches are to be chosen: {fabric.reason.replace('_', ' ')}."]
-    shape = fabric.switches.shape
-    spines = f" under {shape.spines} x {fabric.switches.spine_name}" if shape.spines else ""
-    points.append(
-        f"{shape.leaves} x {fabric.switches.leaf_name}{spines}, oversubscription {shape.oversubscription:.2f}:1."
-    )
-    return [
-        *points,
-        *(f"{each.part} fails: {each.left}." for each in fabric.failures if each.part == "A leaf"),
-    ]
+    points = ["Switches are not planned."]
+    if fabric is not None:
+        lost = [f"{each.part} fails: {each.left}." for each in fabric.failures if each.part == "A leaf"]
+        points = [f"{capital(fabric_words(fabric))}.", *lost]
+    deck.points(slide, points, below)
 
 
 def cost_series(costs: Costs) -> tuple[CostPart, ...]:
@@ -308,7 +253,7 @@ def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
     years = ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
     data = chart_data(years, {part.name: part.yearly for part in cost_series(costs)})
     note = int(0.65 * INCH) if costs.excludes else 0
-    box = Box(deck.box.left, deck.box.top, deck.box.width, deck.box.height - note)
+    box, below = deck.box.split(deck.box.height - note)
     chart, _ = deck.chart(
         slide,
         XL_CHART_TYPE.COLUMN_STACKED,
@@ -326,7 +271,6 @@ def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
         series.invert_if_negative = False
     chart.plots[0].gap_width = 60
     if note:
-        below = Box(box.left, box.top + box.height, box.width, note)
         deck.text(slide, f"Cost excludes: {'; '.join(costs.excludes)}", below, (14, 12), colour=QUIET)
 
 
@@ -388,15 +332,10 @@ def silos_slide(deck: Deck) -> None:
     alone, both = table.rows[: -table.totals], table.rows[-table.totals :]
     ranked = replace(table, rows=(*sorted(alone, key=lambda row: -row[3]), *both))
     note = int(0.65 * INCH) if against.excludes else 0
-    deck.topic(
-        slide,
-        ranked,
-        Box(deck.box.left, deck.box.top, deck.box.width, deck.box.height - note),
-        widths=(5, 1.5, 1.5, 3),
-        about="Hosts and cost of each group alone, and of all of them on shared hosts",
-    )
+    above, below = deck.box.split(deck.box.height - note)
+    about = "Hosts and cost of each group alone, and of all of them on shared hosts"
+    deck.table(slide, ranked, above, widths=(5, 1.5, 1.5, 3), about=about)
     if note:
-        below = Box(deck.box.left, deck.box.top + deck.box.height - note, deck.box.width, note)
         deck.text(slide, f"Cost excludes: {'; '.join(against.excludes)}", below, (14, 12), colour=QUIET)
 
 
@@ -416,7 +355,7 @@ def decisions_slide(deck: Deck) -> None:
             sources=[s for d in part for s in d.sources],
             why="\n".join(f"({d.number}) {d.justification} {d.implication}" for d in part),
         )
-        deck.topic(
+        deck.table(
             slide,
             replace(table, rows=table.rows[at * each : (at + 1) * each]),
             deck.box,

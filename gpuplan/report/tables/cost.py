@@ -19,7 +19,7 @@ from gpuplan.plan.prices import Price
 from gpuplan.report.plan_data import price_dict
 from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
 from gpuplan.report.tables.plan import group_names, posture_name
-from gpuplan.wording import amount, capital, money, number, percent, stated_percent
+from gpuplan.wording import amount, capital, counted, money, number, percent, stated_percent, watts
 
 PER = {
     "each": "each",
@@ -298,6 +298,28 @@ def power(use: PowerUse) -> Table:
         use.parts,
         totals=(in_all,),
     )
+
+
+def power_points(use: PowerUse) -> list[tuple[str, str]]:
+    """What follows from the power in all, and what is not known of it."""
+    racks = "one host draws more, or is higher, than a rack may carry"
+    if use.racks:
+        racks = f"{number(use.racks)}, of {counted(use.hosts_per_rack, 'host')} each at most"
+    points = [
+        ("A host", f"{watts(use.host_peak_w)} at full load, {watts(use.host_typical_w)} typical"),
+        ("With cooling", f"{watts(use.facility_w)} typical, {number(round(use.energy_kwh))} kWh a year"),
+        ("Heat at peak", f"{number(round(use.heat_btu_h))} BTU/h"),
+        ("CO2 a year", f"{number(round(use.emissions_kg / 1000, 1))} t"),
+        ("Racks", racks),
+    ]
+    return [*points, ("Not known, and left out", "; ".join(use.excludes))] if use.excludes else points
+
+
+def growth_words(costs: Costs) -> str:
+    """From when on growth is left out of the cost; nothing where none is."""
+    if not costs.growth_left_out:
+        return ""
+    return f"From year {costs.growth_left_out} on the growth is more than one design can hold: hosts are counted as in the year before."
 
 
 def _watts(part: PowerPart, value: float) -> Cell:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer
+from gpuplan.analysis.demand import MethodAnswer, Methods, RuleAnswer, week_demand
 from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silos
 from gpuplan.plan import Plan
@@ -21,6 +21,7 @@ from gpuplan.wording import (
     RULE_NAMES,
     amount,
     held_for_each,
+    moment,
     number,
     percent,
     week_hours,
@@ -41,6 +42,19 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
             Column("chosen", "Chosen", "yes", detail=True),
         ),
         found,
+    )
+
+
+def peak_words(plan: Plan) -> str:
+    """When most GPUs are wanted on average, and what groups and places with other hours lend each other."""
+    week, *others = week_demand(plan)
+    season = f" (clocks as in {week.season})" if others else ""
+    text = f"Busiest on average: {amount(round(week.peak_gpus, 1), 'GPU')}, {moment(week.peak_quarter)} UTC{season}"
+    if round(week.peak_gpus, 1) == round(week.everybody_gpus, 1):
+        return f"{text}, as if everybody worked at the same time."
+    return (
+        f"{text}; everybody at work at the same time would be {number(round(week.everybody_gpus, 1))}, so groups and places with "
+        f"other hours lend each other {number(round(week.lent_gpus, 1))}."
     )
 
 

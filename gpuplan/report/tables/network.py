@@ -242,6 +242,17 @@ def part_failures(fabric: Cabling) -> Table:
     )
 
 
+def fabric_words(fabric: Cabling) -> str:
+    """Ports and switches in a line."""
+    ports = f"{amount(fabric.ports.total, 'port')} per host"
+    if fabric.switches is None:
+        return f"{ports}; no switches: {fabric.reason.replace('_', ' ')}"
+    shape, spine = fabric.switches.shape, fabric.switches.spine_name
+    spines = f" under {shape.spines} x {spine}" if shape.spines else ""
+    leaves = f"{shape.leaves} x {fabric.switches.leaf_name}{spines}"
+    return f"{ports}, {leaves}, oversubscription {shape.oversubscription:.2f}:1"
+
+
 def cabling(fabric: Cabling) -> Table:
     """Ports, switches and cables."""
     hosts = amount(fabric.gpu_hosts, "GPU host")

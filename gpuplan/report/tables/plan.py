@@ -29,6 +29,12 @@ def group_names(plan: Plan) -> dict[str, str]:
     return {g.id: g.name for g in plan.groups} | {UNASSIGNED: "Not assigned to a group"}
 
 
+def equipment(plan: Plan, pool: Pool) -> str:
+    """What the hosts of a cluster are: ``8 x PowerEdge C4140 with 4 Tesla T4``."""
+    server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
+    return f"{number(pool.hosts)} x {server} with {pool.gpus_per_host} {plan.catalog.gpus[pool.gpu].name}"
+
+
 def idle_text(plan: Plan, idle: Idle) -> str:
     """What is idle, where, and who could use it, in one sentence."""
     names = group_names(plan)

@@ -16,7 +16,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cost import HARDWARE
 from gpuplan.report.table import Column, Table, listed
-from gpuplan.report.tables.cost import INTERNAL, PAID, cost_by_year, margin
+from gpuplan.report.tables.cost import INTERNAL, PAID, cost_by_year, growth_words, margin
 from gpuplan.report.xlsx.book import HEAD, Book, Editable, Live, SheetColumn, address, column_of, sum_of
 from gpuplan.report.xlsx.money import BILL, RUNNING, YEARS, Money
 from gpuplan.wording import stated_percent
@@ -97,9 +97,7 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     note = f"In {costs.currency} of {costs.as_of}. What is bought in a year is paid in that year."
     if costs.excludes:
         note += f" As planned, it excludes: {'; '.join(costs.excludes)}."
-    if costs.growth_left_out:
-        note += f" From year {costs.growth_left_out} on the growth is more than one design can hold: hosts as in the year before."
-    sheet = book.sheet(YEARS, note)
+    sheet = book.sheet(YEARS, f"{note} {growth_words(costs)}".rstrip())
     part, *when, _ = (column.label for column in cost_by_year(plan).columns)
     heads = (part, "Item", *when, "Unit", "Note")
     widths = (34, 44, *(13,) * (last + 2), 9, 80)
