@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, Suggestion
+from gpuplan.report.plan_data import plain
 from gpuplan.report.table import Table, one_place, text
 from gpuplan.report.tables import audit as tables
 from gpuplan.report.text import chapter, heading, wrapped
@@ -31,12 +32,12 @@ def audit_dict(
     Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``notes``, ``suggestions``, ``comparison``.
     """
     data = {
-        "reading": _plain(found.trace.reading),
+        "reading": plain(found.trace.reading),
         "time_zone": found.time_zone,
-        "allocation": _plain(found.allocation),
-        "activity": _plain(found.activity),
+        "allocation": plain(found.allocation),
+        "activity": plain(found.activity),
         "notes": list(found.notes),
-        "suggestions": [_plain(s) for s in suggestions],
+        "suggestions": [plain(s) for s in suggestions],
         "comparison": None,
     }
     if found.allocation is not None:
@@ -46,7 +47,8 @@ def audit_dict(
                 data["allocation"][name]["peakedness"] = curve.peakedness
     if comparison is not None:
         replayed = comparison.waiting
-        data["comparison"] = _plain(comparison) | {
+        held = [f.name for f in fields(comparison) if f.name != "waiting"]
+        data["comparison"] = {name: plain(getattr(comparison, name)) for name in held} | {
             "left_out_jobs": left_out,
             "waiting": {
                 "waited_share": replayed.longer_share(0.0),
@@ -59,28 +61,6 @@ def audit_dict(
             },
         }
     return data
-
-
-def _plain(record: Any) -> Any:
-    """Records, arrays and tuples as what JSON knows."""
-    if is_dataclass(record) and not isinstance(record, type):
-        return {
-            f.name: _plain(value)
-            for f in fields(record)
-            for value in [getattr(record, f.name)]
-            if f.name != "waiting" or record.__class__.__name__ != "Comparison"
-        }
-    if isinstance(record, np.ndarray):
-        return np.round(record, 6).tolist()
-    if isinstance(record, np.generic):
-        return record.item()
-    if hasattr(record, "_asdict"):
-        return {name: _plain(value) for name, value in record._asdict().items()}
-    if isinstance(record, dict):
-        return {str(name): _plain(value) for name, value in record.items()}
-    if isinstance(record, list | tuple):
-        return [_plain(value) for value in record]
-    return record
 
 
 def audit_text(

@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.customer import customer_scenario
@@ -52,26 +53,24 @@ def design_files(
     if not internal:
         scenario = customer_scenario(plan.scenario, plan.catalog)
         plan = plan if scenario is plan.scenario else make_plan(scenario, plan.catalog)
-    document = design_document(plan) if {"html", "docx"} & set(kinds) else None
+    document = cache(lambda: design_document(plan))
+    makers: dict[str, Callable[[], bytes]] = {
+        "html": lambda: html_text(document()).encode(),
+        "docx": lambda: docx_bytes(document(), template=docx_template),
+        "pptx": lambda: pptx_bytes(plan, template=pptx_template),
+        "xlsx": lambda: xlsx_bytes(plan),
+        "yaml": lambda: plan.scenario.to_yaml().encode(),
+    }
     found: dict[str, bytes] = {}
     wanted = [kind for kind in KINDS if kind in kinds]
     for done, kind in enumerate(wanted):
         if tell:
             tell(done / len(wanted), KINDS[kind])
-        if kind == "html" and document:
-            found[f"{stem}.html"] = html_text(document).encode()
-        elif kind == "docx" and document:
-            found[f"{stem}.docx"] = docx_bytes(document, template=docx_template)
-        elif kind == "pptx":
-            found[f"{stem}.pptx"] = pptx_bytes(plan, template=pptx_template)
-        elif kind == "xlsx":
-            found[f"{stem}.xlsx"] = xlsx_bytes(plan)
-        elif kind == "yaml":
-            found[f"{stem}.yaml"] = plan.scenario.to_yaml().encode()
-        elif kind == "terraform":
-            found |= {
-                f"terraform{mark}/{name}": text.encode() for name, text in terraform_files(plan).items()
-            }
+        if kind == "terraform":
+            files = terraform_files(plan)
+            found |= {f"terraform{mark}/{name}": text.encode() for name, text in files.items()}
+        else:
+            found[f"{stem}.{kind}"] = makers[kind]()
     return found
 
 

@@ -21,6 +21,7 @@ from gpuplan.report.drawing import (
     SOFT,
     WHITE,
     WIDTH,
+    Area,
     Drawing,
     pen_on,
     text_width,
@@ -65,15 +66,6 @@ def group_symbols(plan: Plan) -> dict[str, Symbol]:
 
 COLUMNS, GAP, PAD = 4, 12, 6
 TILE = (WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
-
-
-class _Area(NamedTuple):
-    """A place of the drawing."""
-
-    x: float
-    y: float
-    wide: float
-    high: float
 
 
 def hosts_svg(plan: Plan) -> str:
@@ -123,7 +115,7 @@ class _Hosts:
             row = shown[first : first + COLUMNS]
             high = max(_tile_height(pool.rooms[alike[0]], len(alike) > 1) for alike in row)
             for column, alike in enumerate(row):
-                self._tile(alike, _Area(column * (TILE + GAP), y, TILE, high))
+                self._tile(alike, Area(column * (TILE + GAP), y, TILE, high))
             y += high + GAP
         if left := sum(map(len, kinds[len(shown) :])):
             others = len(kinds) - len(shown)
@@ -142,13 +134,13 @@ class _Hosts:
             return new
         return f"{number(there)} there already with {amount(pool.rooms[0].gpus, 'GPU')} each, {new}"
 
-    def _tile(self, alike: Sequence[int], area: _Area) -> None:
+    def _tile(self, alike: Sequence[int], area: Area) -> None:
         """One host, or one for all that are filled alike."""
         first, drawing = alike[0], self.drawing
         loads, room = self.pool.placement[first], self.pool.rooms[first]
         self.drawn.update(slot.group for load in loads for slot in load.slots)
         name = f"{self.pool.id}-{first + 1}"
-        drawing.box(*area, fill=PALE if loads else WHITE, dashed=not loads, id=f"host-{name}")
+        drawing.box(area, fill=PALE if loads else WHITE, dashed=not loads, id=f"host-{name}")
         inside = area.x + PAD, area.x + TILE - PAD, TILE - 2 * PAD
         word = f"{sum(load.gpus for load in loads)} of {room.gpus}" if loads else "spare"
         drawing.text(inside[0], area.y + 16, f"Host {number(first + 1)}", bold=True, room=inside[2])
@@ -156,10 +148,10 @@ class _Hosts:
         across, wide, high = _grid(room.gpus)
         for at, load in enumerate(_on_each_gpu(loads, room)):
             row, column = divmod(at, across)
-            place = _Area(inside[0] + column * (wide + 3), area.y + 22 + row * (high + 3), wide, high)
+            place = Area(inside[0] + column * (wide + 3), area.y + 22 + row * (high + 3), wide, high)
             no_edge = load is not None and load.family is None
             drawing.box(
-                *place, stroke=WHITE if no_edge else EDGE, dashed=True, rx=2, id=f"gpu-{name}-{at + 1}"
+                place, stroke=WHITE if no_edge else EDGE, dashed=True, rx=2, id=f"gpu-{name}-{at + 1}"
             )
             if load and load.family is None:
                 self._whole_gpu(load, place, numbered=len(alike) == 1 and across == 4)
@@ -169,14 +161,14 @@ class _Hosts:
             more = f"{number(len(alike) - 1)} more like this"
             drawing.text(inside[0], area.y + area.high - PAD, more, room=inside[2], fill=SOFT)
 
-    def _whole_gpu(self, load: Load, area: _Area, *, numbered: bool) -> None:
+    def _whole_gpu(self, load: Load, area: Area, *, numbered: bool) -> None:
         """A GPU that one VM holds."""
         slot = load.slots[0]
         symbol = self.symbols[slot.group]
         with_number = numbered and slot.group in self.numbered and symbol.letter.isalpha()
         self._band(symbol, area, [f"{symbol.letter}{slot.vm}" if with_number else symbol.letter])
 
-    def _shared_gpu(self, load: Load, area: _Area) -> None:
+    def _shared_gpu(self, load: Load, area: Area) -> None:
         """A GPU with its groups above each other, by how much of it they take."""
         counts = Counter(slot.group for slot in load.slots)
         weights = {group: count * (self.piece_mb.get(group, 0) or 1) for group, count in counts.items()}
@@ -192,13 +184,13 @@ class _Hosts:
         y = area.y
         for (symbol, count, _), high in zip(bands, heights, strict=True):
             texts = [f"{symbol.letter}\u00d7{count}"] if count > 1 else []
-            self._band(symbol, _Area(area.x, y, area.wide, high), [*texts, symbol.letter], count)
+            self._band(symbol, Area(area.x, y, area.wide, high), [*texts, symbol.letter], count)
             y += high
 
-    def _band(self, symbol: Symbol, area: _Area, texts: Sequence[str], pieces: int = 1) -> None:
+    def _band(self, symbol: Symbol, area: Area, texts: Sequence[str], pieces: int = 1) -> None:
         """The part of a GPU that a group takes, with the longest of its texts that fits."""
         x, y, wide, high = area
-        self.drawing.box(*area, fill=symbol.colour, stroke=WHITE, rx=2)
+        self.drawing.box(area, fill=symbol.colour, stroke=WHITE, rx=2)
         if 1 < pieces <= MOST_PIECES and high >= 24:
             for piece in range(1, pieces):
                 at = x + wide * piece / pieces
@@ -232,7 +224,7 @@ def _legend(drawing: Drawing, plan: Plan, drawn: set[str], y: float) -> float:
     wide = (WIDTH - GAP) / 2
     for at, (symbol, name, about) in enumerate(entries):
         x, top = at % 2 * (wide + GAP), y + at // 2 * 40
-        drawing.box(x, top, 30, 32, fill=symbol.colour, dashed=not symbol.letter, rx=2)
+        drawing.box(Area(x, top, 30, 32), fill=symbol.colour, dashed=not symbol.letter, rx=2)
         drawing.text(x + 15, top + 20.5, symbol.letter, anchor="middle", fill=symbol.pen, bold=True)
         drawing.text(x + 38, top + 13, name, bold=True, room=wide - 38)
         drawing.text(x + 38, top + 13 + LINE, about, room=wide - 38, fill=SOFT)
@@ -376,7 +368,7 @@ class _Fabric:
                 )
 
     def _named_box(self, x: float, y: float, wide: float, text: str, *, fill: str) -> None:
-        self.drawing.box(x - wide / 2, y, wide, 34, fill=fill, stroke=SOFT)
+        self.drawing.box(Area(x - wide / 2, y, wide, 34), fill=fill, stroke=SOFT)
         self.drawing.text(x, y + 21.5, text, anchor="middle", room=wide - 4)
 
     def _host_places(self, x: float) -> list[tuple[float, Ports]]:
@@ -395,7 +387,8 @@ class _Fabric:
         for (middle, _), (count, what, fill) in zip(places, kinds, strict=False):
             left = middle - wide / 2 + 2
             for behind in (8, 4, 0) if (count if self.one_pair else each) > 1 else (0,):
-                self.drawing.box(left + behind / 2, y + behind, wide - behind - 4, 44, fill=fill, stroke=SOFT)
+                area = Area(left + behind / 2, y + behind, wide - behind - 4, 44)
+                self.drawing.box(area, fill=fill, stroke=SOFT)
             text = amount(count, what) if self.one_pair else f"up to {amount(each, 'host')}"
             self.drawing.text(middle, y + 26, text, anchor="middle", room=wide - 10, bold=True)
 

@@ -35,6 +35,13 @@ AFTER_UPDATE = (
     "clrSchemeMapping", "doNotIncludeSubdocsInStats", "shapeDefaults", "decimalSymbol", "listSeparator",
 )  # fmt: skip
 """What follows the wish to update fields in the settings of a Word file."""
+LEVEL = (
+    '<w:lvl w:ilvl="{level}"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:pStyle w:val="{style}"/><w:lvlText w:val="{text}"/>'
+    '<w:lvlJc w:val="left"/><w:pPr><w:ind w:left="567" w:hanging="567"/></w:pPr></w:lvl>'
+)
+"""How headings of a level are numbered."""
+OWN_FOOTERS = ("tbl", "instrText", "fldSimple", "sdt")
+"""Elements of a footer that a template fills by other means than text."""
 OWN_STYLES = {"lead": "gpuplan lead", "note": "gpuplan note", "cell": "gpuplan table"}
 
 
@@ -75,6 +82,22 @@ def same_bytes(file: bytes, *, day: str) -> bytes:
 def moment_of(day: str) -> datetime:
     """An ISO day, month or year as a moment; that of the oldest zip file if there is none."""
     return datetime.fromisoformat(f"{day}-01-01"[:10]) if day else datetime(*ZIP_DATE)
+
+
+def set_properties(
+    properties: Any, relations: Any, *, title: str, subject: str, comments: str = "", day: str
+) -> None:
+    """What an Office file says of itself; the thumbnail of a template goes."""
+    properties.title, properties.subject = one_line(title)[:255], one_line(subject)[:255]
+    properties.comments = clean(comments)[:255]
+    properties.author = properties.last_modified_by = "gpuplan"
+    properties.keywords = properties.category = ""
+    properties.language = "en-GB"
+    properties.revision = 1
+    properties.created = properties.modified = moment_of(day)
+    for key, relation in list(relations.items()):
+        if relation.reltype.endswith("/thumbnail"):
+            relations.pop(key)
 
 
 def add_svg(part: Any, blip: Any, drawing: Any) -> None:
@@ -197,8 +220,6 @@ class _Writer:
         section.different_first_page_header_footer = True
 
     def _own_styles(self) -> None:
-        from docx.shared import Pt, RGBColor
-
         sizes = {
             "Normal": (10.5, INK, 0, 6),
             "Title": (30, ACCENT, 160, 12),
@@ -210,10 +231,8 @@ class _Writer:
         }
         for name, (size, colour, before, after) in sizes.items():
             style = self.word.styles[name]
-            style.font.name, style.font.size = FONT, Pt(size)
-            style.font.color.rgb = RGBColor.from_string(colour)
-            style.font.italic = False
-            style.paragraph_format.space_before, style.paragraph_format.space_after = Pt(before), Pt(after)
+            _look(style, size, colour, before, after)
+            style.font.name, style.font.italic = FONT, False
             style.paragraph_format.line_spacing = 1.1
             fonts = style.element.rPr.rFonts
             for theme in ("asciiTheme", "hAnsiTheme"):
@@ -223,35 +242,29 @@ class _Writer:
 
     def _numbered_headings(self) -> None:
         """Let Word number chapters and sections."""
-        numbering = self.word.part.numbering_part.element
+        from docx.oxml import parse_xml
+        from docx.oxml.ns import nsdecls
+
+        numbering, styles = self.word.part.numbering_part.element, self.word.styles
         taken = [int(a.get(_qn("w:abstractNumId"))) for a in numbering.iter(_qn("w:abstractNum"))]
-        identity = str(max(taken, default=0) + 1)
-        abstract = _element("abstractNum", abstractNumId=identity)
-        abstract.append(_element("multiLevelType", val="multilevel"))
-        for level, (style, text) in enumerate((("Heading 1", "%1"), ("Heading 2", "%1.%2"))):
-            each = _element("lvl", ilvl=str(level))
-            each.append(_element("start", val="1"))
-            each.append(_element("numFmt", val="decimal"))
-            each.append(_element("pStyle", val=self.word.styles[style].style_id))
-            each.append(_element("lvlText", val=text))
-            each.append(_element("lvlJc", val="left"))
-            indent = _element("pPr")
-            indent.append(_element("ind", left="567", hanging="567"))
-            each.append(indent)
-            abstract.append(each)
-        numbering.find(_qn("w:num")).addprevious(abstract)
-        number = numbering.add_num(int(identity)).numId
-        for level, style in enumerate(("Heading 1", "Heading 2")):
-            properties = self.word.styles[style].element.get_or_add_pPr().get_or_add_numPr()
+        identity = max(taken, default=0) + 1
+        levels = [
+            LEVEL.format(level=level, style=styles[f"Heading {level + 1}"].style_id, text=text)
+            for level, text in enumerate(("%1", "%1.%2"))
+        ]
+        head = f'<w:abstractNum {nsdecls("w")} w:abstractNumId="{identity}"><w:multiLevelType w:val="multilevel"/>'
+        numbering.find(_qn("w:num")).addprevious(parse_xml(f"{head}{''.join(levels)}</w:abstractNum>"))
+        number = numbering.add_num(identity).numId
+        for level in range(2):
+            properties = styles[f"Heading {level + 1}"].element.get_or_add_pPr().get_or_add_numPr()
             properties.get_or_add_ilvl().val = level
             properties.get_or_add_numId().val = number
-        contents = self.word.styles["TOC Heading"].element.get_or_add_pPr().get_or_add_numPr()
-        contents.get_or_add_numId().val = 0
+        styles["TOC Heading"].element.get_or_add_pPr().get_or_add_numPr().get_or_add_numId().val = 0
 
     def _added_styles(self) -> None:
         """Styles that no template has; those that the template has stay as they are."""
         from docx.enum.style import WD_STYLE_TYPE
-        from docx.shared import Pt, RGBColor
+        from docx.shared import Pt
 
         held = {style.name for style in self.word.styles}
         looks = {
@@ -260,17 +273,12 @@ class _Writer:
             OWN_STYLES["cell"]: (9, "", False, 0),
         }
         for name, (size, colour, bold, after) in looks.items():
-            if name in held:
-                continue
-            style = self.word.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
-            style.base_style = self.word.styles.default(WD_STYLE_TYPE.PARAGRAPH)
-            style.font.size = Pt(size)
-            style.font.bold = bold or None
-            if colour:
-                style.font.color.rgb = RGBColor.from_string(colour)
-            style.paragraph_format.space_before, style.paragraph_format.space_after = Pt(0), Pt(after)
-            if name == OWN_STYLES["cell"]:
-                style.paragraph_format.line_spacing = 1.0
+            if name not in held:
+                style = self.word.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH)
+                style.base_style = self.word.styles.default(WD_STYLE_TYPE.PARAGRAPH)
+                _look(style, size, colour, 0, after)
+                style.font.bold = bold or None
+                style.paragraph_format.line_spacing = 1.0 if name == OWN_STYLES["cell"] else None
         if self.own:
             for level, indent in ((1, 0), (2, 18)):
                 style = self.word.styles.add_style(f"toc {level}", WD_STYLE_TYPE.PARAGRAPH, builtin=True)
@@ -281,19 +289,14 @@ class _Writer:
             language.set(_qn("w:val"), "en-GB")
 
     def _properties(self, document: Document) -> None:
-        properties = self.word.core_properties
-        properties.title = clean(document.title)[:255]
-        properties.subject = clean(document.customer)[:255]
-        properties.author = properties.last_modified_by = "gpuplan"
-        properties.comments = clean(document.made_with)[:255]
-        properties.keywords = properties.category = ""
-        properties.language = "en-GB"
-        properties.revision = 1
-        properties.created = properties.modified = moment_of(document.as_of)
-        package = self.word.part.package
-        for key, relation in list(package.rels.items()):
-            if relation.reltype.endswith("/thumbnail"):
-                del package.rels[key]
+        set_properties(
+            self.word.core_properties,
+            self.word.part.package.rels,
+            title=document.title,
+            subject=document.customer,
+            comments=document.made_with,
+            day=document.as_of,
+        )
         settings = self.word.settings.element
         if settings.find(_qn("w:updateFields")) is None:
             update = _element("updateFields", val="true")
@@ -308,13 +311,10 @@ class _Writer:
         from docx.enum.text import WD_ALIGN_PARAGRAPH
 
         footer = self.word.sections[-1].footer
-        if not footer.is_linked_to_previous and (
-            any(p.text.strip() for p in footer.paragraphs)
-            or footer._element.find(f".//{_qn('w:tbl')}") is not None
-            or footer._element.find(f".//{_qn('w:instrText')}") is not None
-            or footer._element.find(f".//{_qn('w:fldSimple')}") is not None
-            or footer._element.find(f".//{_qn('w:sdt')}") is not None
-        ):
+        filled = any(p.text.strip() for p in footer.paragraphs) or any(
+            footer._element.find(f".//{_qn(f'w:{tag}')}") is not None for tag in OWN_FOOTERS
+        )
+        if filled and not footer.is_linked_to_previous:
             return
         paragraph = footer.paragraphs[0] if footer.paragraphs else footer.add_paragraph()
         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
@@ -484,50 +484,66 @@ class _Writer:
         together: bool = False,
     ) -> None:
         """A table whose first row is repeated on every page and whose rows are not split."""
+        from docx.enum.text import WD_ALIGN_PARAGRAPH
+
         cells = [*([heads] if heads else []), *rows]
         columns = max((len(row) for row in cells), default=0)
         if not columns:
             return
-        twips = _widths(
-            cells, widths if len(widths) == columns else (), int(self.width / EMU_PER_TWIP), columns
-        )
-        table = self.word.add_table(rows=len(cells), cols=columns)
-        if not self.own and "Table Grid" in {style.name for style in self.word.styles}:
-            table.style = "Table Grid"
-        else:
-            table._tbl.tblPr.find(_qn("w:tblW")).addnext(_borders())
-        table.autofit = False
-        width = table._tbl.tblPr.find(_qn("w:tblW"))
-        width.set(_qn("w:type"), "dxa")
-        width.set(_qn("w:w"), str(sum(twips)))
-        for column, each in zip(table._tbl.tblGrid.gridCol_lst, twips, strict=True):
-            column.set(_qn("w:w"), str(each))
-        cell_style = self.word.styles[OWN_STYLES["cell"]].style_id
-        for at, (row, texts) in enumerate(zip(table._tbl.tr_lst, cells, strict=True)):
-            head, last = bool(heads) and at == 0, at == len(cells) - 1
+        shares = widths if len(widths) == columns else ()
+        twips = _widths(cells, shares, int(self.width / EMU_PER_TWIP), columns)
+        strong = {row + bool(heads) for row in totals} | ({0} if heads else set())
+        kept = range(len(cells) - 1) if together else range(bool(heads))
+        table = self._empty_table(len(cells), twips)
+        style = self.word.styles[OWN_STYLES["cell"]].style_id
+        for at, (row, texts) in enumerate(zip(table.tr_lst, cells, strict=True)):
+            head = bool(heads) and at == 0
             properties = row.get_or_add_trPr()
             properties.append(_element("cantSplit"))
             if head:
                 properties.append(_element("tblHeader"))
-            for column, cell in enumerate(row.tc_lst):
-                cell_properties = cell.get_or_add_tcPr()
-                cell_width = cell_properties.get_or_add_tcW()
-                cell_width.set(_qn("w:type"), "dxa")
-                cell_width.set(_qn("w:w"), str(twips[column]))
+            for column, (cell, width) in enumerate(zip(row.tc_lst, twips, strict=True)):
+                _set_width(cell.get_or_add_tcPr().get_or_add_tcW(), width)
                 if head:
-                    cell_properties.append(_element("shd", val="clear", color="auto", fill=SHADE))
+                    cell.tcPr.append(_element("shd", val="clear", color="auto", fill=SHADE))
                 paragraph = cell.p_lst[0]
-                paragraph.style = cell_style
-                if head or (together and not last):
+                paragraph.style = style
+                if at in kept:
                     paragraph.get_or_add_pPr().get_or_add_keepNext()
                 if column in right:
-                    from docx.enum.text import WD_ALIGN_PARAGRAPH
-
                     paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
                 run = paragraph.add_r()
                 run.text = clean(texts[column]) if column < len(texts) else ""
-                if head or column in bold or (not head and at - bool(heads) in totals):
+                if at in strong or column in bold:
                     run.get_or_add_rPr().get_or_add_b()
+
+    def _empty_table(self, rows: int, twips: Sequence[int]) -> Any:
+        """A table with columns of some widths, in twentieths of a point."""
+        table = self.word.add_table(rows=rows, cols=len(twips))
+        width = table._tbl.tblPr.find(_qn("w:tblW"))
+        if not self.own and "Table Grid" in {style.name for style in self.word.styles}:
+            table.style = "Table Grid"
+        else:
+            width.addnext(_borders())
+        table.autofit = False
+        _set_width(width, sum(twips))
+        for column, each in zip(table._tbl.tblGrid.gridCol_lst, twips, strict=True):
+            column.set(_qn("w:w"), str(each))
+        return table._tbl
+
+
+def _set_width(element: Any, twips: int) -> None:
+    element.set(_qn("w:type"), "dxa")
+    element.set(_qn("w:w"), str(twips))
+
+
+def _look(style: Any, size: float, colour: str, before: float, after: float) -> None:
+    from docx.shared import Pt, RGBColor
+
+    style.font.size = Pt(size)
+    if colour:
+        style.font.color.rgb = RGBColor.from_string(colour)
+    style.paragraph_format.space_before, style.paragraph_format.space_after = Pt(before), Pt(after)
 
 
 def _bookmark(at: int) -> str:

@@ -6,6 +6,7 @@ A drawing is 640 units wide; with 13 units its text is 9 points high where the d
 from __future__ import annotations
 
 import unicodedata
+from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -88,6 +89,15 @@ def figure_png(svg: str, *, width_px: int = 1600) -> bytes:
     return bytes(vl_convert.svg_to_png(svg, scale=width_px / wide))
 
 
+class Area(NamedTuple):
+    """A place of the drawing."""
+
+    x: float
+    y: float
+    wide: float
+    high: float
+
+
 class Drawing:
     """Shapes and texts, in the order in which they are drawn."""
 
@@ -96,10 +106,7 @@ class Drawing:
 
     def box(
         self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
+        area: Area,
         *,
         fill: str = WHITE,
         stroke: str = EDGE,
@@ -109,8 +116,9 @@ class Drawing:
     ) -> None:
         """A rectangle; ``id`` says what it stands for, for who looks for it in the file."""
         named = f' id="{id}"' if id else ""
+        x, y, wide, high = map(_n, area)
         self.shapes.append(
-            f'<rect{named} x="{_n(x)}" y="{_n(y)}" width="{_n(width)}" height="{_n(height)}" rx="{_n(rx)}" fill="{fill}" '
+            f'<rect{named} x="{x}" y="{y}" width="{wide}" height="{high}" rx="{_n(rx)}" fill="{fill}" '
             f'stroke="{stroke}"{_dashes("4 3" if dashed else "")}/>'
         )
 

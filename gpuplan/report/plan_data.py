@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+import numpy as np
+
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
@@ -104,14 +106,18 @@ def price_dict(price: Price) -> dict[str, Any]:
 
 
 def plain(record: Any) -> Any:
-    """A record as plain JSON values: dataclasses and named tuples become dicts, tuples lists."""
+    """A record as plain JSON values: dataclasses and named tuples become dicts, tuples and arrays lists."""
     if hasattr(record, "_asdict"):
-        return {name: plain(value) for name, value in record._asdict().items()}
-    if is_dataclass(record):
-        return {f.name: plain(getattr(record, f.name)) for f in fields(record)}
+        record = record._asdict()
+    elif is_dataclass(record):
+        record = {f.name: getattr(record, f.name) for f in fields(record)}
+    elif isinstance(record, np.ndarray):
+        return np.round(record, 6).tolist()
+    if isinstance(record, dict):
+        return {str(name): plain(value) for name, value in record.items()}
     if isinstance(record, tuple | list):
         return [plain(item) for item in record]
-    return record
+    return record.item() if isinstance(record, np.generic) else record
 
 
 def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from gpuplan.report.colours import OKABE_ITO
 from gpuplan.report.drawing import (
     WHITE,
+    Area,
     Drawing,
     clean_text,
     figure_png,
@@ -32,7 +33,7 @@ def test_text_is_cleaned_and_cut() -> None:
 
 def test_shapes_and_texts_are_drawn_in_order_and_names_are_harmless() -> None:
     drawing = Drawing()
-    drawing.box(1, 2.25, 3, 4, id="host-1", dashed=True)
+    drawing.box(Area(1, 2.25, 3, 4), id="host-1", dashed=True)
     drawing.text(5, 6, "<b>&\x0b", bold=True, anchor="end")
     drawing.line(0, 0, 7, 8, stroke="#000000", dashes="6 3")
     root = ElementTree.fromstring(drawing.svg(100, "<About>"))
@@ -51,7 +52,7 @@ def test_lines_are_broken_between_words_and_long_words_cut() -> None:
 
 def test_the_picture_is_as_wide_as_asked_for() -> None:
     drawing = Drawing()
-    drawing.box(0, 0, 100, 40)
+    drawing.box(Area(0, 0, 100, 40))
     svg = drawing.svg(40, "A box")
     png = figure_png(svg, width_px=800)
     assert png[:8] == b"\x89PNG\r\n\x1a\n"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gpuplan.plan import Plan
 from gpuplan.report.document import clean
 from gpuplan.report.document.writing import as_of
-from gpuplan.report.docx_file import add_svg, moment_of, one_line
+from gpuplan.report.docx_file import add_svg, one_line, set_properties
 from gpuplan.report.explain import explain
 from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.report.untrusted import TemplateError
@@ -196,7 +196,13 @@ class Deck:
         top = self.title_box.top + self.title_box.height + int(0.15 * INCH)
         bottom = show.slide_height - int(0.65 * INCH)
         self.box = Box(self.title_box.left, top, self.title_box.width, bottom - top)
-        self._properties()
+        set_properties(
+            show.core_properties,
+            show.part.package._rels,
+            title=plan.scenario.name,
+            subject=plan.scenario.customer,
+            day=self.as_of,
+        )
 
     def _layout(self) -> tuple[Any, Box]:
         """The layout for all slides but the first: a title at the top, and nothing to fill below it."""
@@ -220,20 +226,6 @@ class Deck:
         large = title.width > 0.6 * wide and title.height > 0.5 * INCH
         inside = title.left >= 0 and title.left + title.width <= wide
         return large and inside and high - title.top - title.height > 0.55 * high
-
-    def _properties(self) -> None:
-        properties, scenario = self.show.core_properties, self.plan.scenario
-        properties.title = one_line(scenario.name)[:255]
-        properties.subject = one_line(scenario.customer)[:255]
-        properties.author = properties.last_modified_by = "gpuplan"
-        properties.comments = properties.keywords = properties.category = ""
-        properties.language = "en-GB"
-        properties.revision = 1
-        properties.created = properties.modified = moment_of(self.as_of)
-        package = self.show.part.package
-        for key, relation in list(package._rels.items()):
-            if relation.reltype.endswith("/thumbnail"):
-                package._rels.pop(key)
 
     def slide(self, title: str, keys: Sequence[str] = (), sources: Sequence[str] = (), why: str = "") -> Any:
         """A slide with its title, and notes that say why and from where."""
