@@ -6,18 +6,16 @@ from typing import Any
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.report.table import grid_text
+from gpuplan.report.tables.plan import ITEM_TABLES
 from gpuplan.report.text import heading
 from gpuplan.wording import amount, basis_word, number
-
-FACT_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
-"""Tables of items with facts; the others hold rows."""
 
 
 def catalog_text(catalog: Catalog, query: str = "") -> str:
     """The catalog as text: what it holds, one table of it, or what a search finds, each value with its source."""
     if not query:
         parts = _overview(catalog)
-    elif query in FACT_TABLES:
+    elif query in ITEM_TABLES:
         parts = [_item_text(item) for item in catalog.items(query).values()]
     elif query == "sources":
         listed = [(s.id, f"{s.title}, {s.producer} {s.published} {s.url}") for s in catalog.sources.values()]
@@ -31,8 +29,8 @@ def catalog_text(catalog: Catalog, query: str = "") -> str:
 
 def _overview(catalog: Catalog) -> list[str]:
     """How many entries each table has, and the items by name."""
-    others = [name for name in catalog.titles if name not in (*FACT_TABLES, "sources")]
-    rows = [(name, number(len(catalog.items(name)))) for name in FACT_TABLES]
+    others = [name for name in catalog.titles if name not in (*ITEM_TABLES, "sources")]
+    rows = [(name, number(len(catalog.items(name)))) for name in ITEM_TABLES]
     rows += [(name, number(len(catalog.rows(name)))) for name in others]
     rows.append(("sources", number(len(catalog.sources))))
     return [
@@ -57,7 +55,7 @@ def _found(catalog: Catalog, query: str) -> list[str]:
     """What a search finds: items, a row of that id, and where else the words are."""
     parts, others = [], []
     for name, entry, title, keys in catalog.search(query):
-        if name in FACT_TABLES:
+        if name in ITEM_TABLES:
             parts.append(_item_text(catalog.items(name)[entry]))
         elif entry == query:
             parts.append(_row_text(catalog.row(name, entry)))

@@ -12,9 +12,9 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse
-from gpuplan.plan.prices import Price
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report.explain import formula_text
+from gpuplan.report.tables.cost import price_dict
 from gpuplan.report.tables.plan import gpu_rows
 
 JSON_VERSION = 2
@@ -81,27 +81,6 @@ def costs_dict(costs: Costs) -> dict[str, Any]:
             for material in costs.materials
         ],
         "prices": [price_dict(price) for price in costs.prices],
-    }
-
-
-def price_dict(price: Price) -> dict[str, Any]:
-    """A price, how well it is known, and where from."""
-    fact = price.fact
-    return {
-        "key": price.key,
-        "name": price.name,
-        "per": price.per,
-        "value": price.value,
-        "low": fact.low,
-        "high": fact.high,
-        "currency": fact.unit,
-        "basis": fact.basis,
-        "as_of": price.as_of,
-        "stated": price.stated,
-        "old": price.old,
-        "sources": list(fact.sources),
-        "locator": fact.locator,
-        "note": fact.note,
     }
 
 

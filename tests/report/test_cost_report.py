@@ -86,9 +86,8 @@ def test_the_answer_names_what_the_cost_leaves_out(catalog: Catalog) -> None:
     assert "not known" in section(text, "Bill of materials, on the day it is installed")
     assert plan.costs is not None
     left_out = len(plan.costs.excludes)
-    assert f"{left_out} item{'s' * (left_out > 1)} left out" in one_line(
-        plan_text(plan).partition("Cost  ")[2].partition("\n\n")[0]
-    )
+    not_in_it = f"{left_out} item{'s' * (left_out > 1)} {'are' if left_out > 1 else 'is'} not in it"
+    assert not_in_it in one_line(plan_text(plan).partition("Net present cost  ")[2].partition("\n\n")[0])
     whole = scenario
     for item in plan.costs.unknown:
         whole = whole.with_value(f"prices.{item.key}", 1.0)
@@ -205,4 +204,4 @@ def test_the_design_names_power_and_cost_in_its_answer(plans: dict[str, Plan]) -
     plan = plans["enterprise"]
     assert plan.costs is not None
     assert "12.4 kW at peak, 2 racks" in head  # 8 x 1,549 W
-    assert f"Cost            {money(plan.costs.net_present, 'USD')}  (net present, 5 years" in head
+    assert f"Net present cost      {money(plan.costs.net_present, 'USD')}  (over 5 years" in head

@@ -87,8 +87,8 @@ def test_summary_has_the_answer(example: Plan, chapters: tuple[Chapter, ...]) ->
     assert shown["VMs not placed"][0] == number(totals.unplaced_vms)
     assert shown["Chance to wait"][0] == percent(example.lines["totals.waiting"].value / 100)
     assert shown["Power"][0] == watts(power.typical_w)
-    assert shown["Cost"][0] == money(costs.net_present, costs.currency)
-    assert money(costs.cash[0], costs.currency) in shown["Cost"][1]
+    assert shown["Net present cost"][0] == money(costs.net_present, costs.currency)
+    assert money(costs.cash[0], costs.currency) in shown["Net present cost"][1]
     text = " ".join(b.text for b in summary.blocks if isinstance(b, Paragraph))
     assert all(name in text for name in costs.excludes)
 
@@ -236,7 +236,7 @@ def test_a_cost_with_growth_says_so(plans: dict[str, Plan]) -> None:
         assert plan.costs is not None
         document = design_document(plan)
         figures = next(b for b in document.chapters[0].blocks if isinstance(b, KeyFigures))
-        note = next(note for label, _, note in figures.items if label == "Cost")
+        note = next(note for label, _, note in figures.items if label == "Net present cost")
         growth = f"with growth to {amount(plan.costs.hosts[-1], 'host')}"
         assert (growth in note) == grows
         lead = document.chapters[7].blocks[0]

@@ -133,7 +133,7 @@ def test_compute_hosts_spines_and_a_switch_that_is_missing(catalog: Catalog) -> 
 
 
 def test_the_design_has_the_network_in_short(example: Plan) -> None:
-    section = plan_text(example).partition("\nNetwork\n-------\n")[2].partition("\n\n")[0]
+    section = plan_text(example).partition("\nNetwork\n-------\n")[2].partition("\n\nDesign decisions")[0]
     for use in (*example.network.remote, *example.network.training):
         assert use.name in section
     assert example.cabling.switches.leaf_name in section

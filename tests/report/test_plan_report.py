@@ -35,10 +35,13 @@ def test_the_answer_comes_first(plans: dict[str, Plan]) -> None:
 
 def test_many_hosts_are_counted_by_what_stands_on_them(catalog: Catalog) -> None:
     plan = make_plan(from_dict({"groups": [{"id": "a", "people": 400}]}), catalog)
-    table = plan_text(plan).partition("First such host")[2].partition("\n\n")[0]
+    table = plan_text(plan).partition("Hosts  What stands on it")[2].partition("\n\n")[0]
     rows = [line.split() for line in table.splitlines()[1:]]
-    assert sum(int(hosts) for _, hosts, *_ in rows) == plan.totals.hosts == 101
-    assert [row[0] for row in rows] == ["1", "101"]
+    assert [(hosts, *said[:1], free) for hosts, *said, free in rows] == [
+        ("100", "4", "0"),
+        ("1", "Spare", "4"),
+    ]
+    assert sum(int(hosts) for hosts, *_ in rows) == plan.totals.hosts == 101
 
 
 def test_a_blank_design(catalog: Catalog) -> None:

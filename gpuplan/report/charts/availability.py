@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuplan.plan import Plan
-from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, field
+from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, field, told_apart
 from gpuplan.report.colours import OKABE_ITO
 
 STATES = {True: "everything fits", False: "not everything fits", None: "not known"}
@@ -34,24 +34,20 @@ def capacity_chart(rows: list[dict[str, Any]], look: Look) -> Spec:
     found = {r["state"] for r in rows}
     domain = [state for known, state in STATES.items() if known is not None or state in found]
     left, lost = field("left"), field("lost", "ordinal")
+    shown = {state: colours[state] for state in domain}
+    tips = [
+        lost | {"title": "Hosts lost"},
+        left | {"title": "GPUs left"},
+        field("occupied", title="GPUs occupied"),
+        field("state", "nominal", title="Placement"),
+    ]
     bars = {
         "mark": {"type": "bar", "size": 22, "cornerRadiusEnd": 3},
         "encoding": {
             "x": left | {"title": "GPUs left", "axis": {"tickMinStep": 1}},
             "y": lost | {"title": "Hosts lost"},
-            "color": field(
-                "state",
-                "nominal",
-                title=None,
-                legend={"orient": "bottom"},
-                scale={"domain": domain, "range": [colours[state] for state in domain]},
-            ),
-            "tooltip": [
-                lost | {"title": "Hosts lost"},
-                left | {"title": "GPUs left"},
-                field("occupied", title="GPUs occupied"),
-                field("state", "nominal", title="Placement"),
-            ],
+            "color": told_apart("state", shown, {"orient": "bottom"}),
+            "tooltip": tips,
         },
     }
     words = {

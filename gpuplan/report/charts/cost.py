@@ -6,7 +6,18 @@ from typing import Any
 
 from gpuplan.models import cost
 from gpuplan.plan.cost import Costs
-from gpuplan.report.charts.look import MONEY, Look, Spec, as_is, chart, field, layer, named_colours, tooltip
+from gpuplan.report.charts.look import (
+    MONEY,
+    Look,
+    Spec,
+    as_is,
+    chart,
+    field,
+    labels,
+    layer,
+    named_colours,
+    tooltip,
+)
 from gpuplan.report.colours import COLOURS, PARTS
 from gpuplan.report.drawing import pen_on
 from gpuplan.wording import money, short_number
@@ -86,22 +97,10 @@ def years_chart(data: Spec, look: Look) -> Spec:
         color=named_colours("part", parts, look, values=[name for name, _ in reversed(parts)]),
         tooltip=tooltip(part="Part", year="When", words="Paid"),
     )
-    letters = layer(
-        data["rows"],
-        "text",
-        {"fontSize": look.small, "fontWeight": 600},
-        x=field("at", **x),
-        y=field("middle", **y),
-        color=as_is("pen"),
-        text={"field": "letter"},
-    )
-    sums = layer(
-        data["sums"],
-        "text",
-        {"dy": -8, "color": look.ink, "fontWeight": 600},
-        x=field("at", **x),
-        y=field("top", **y),
-        text={"field": "words"},
-    )
+    bold = {"fontSize": look.small, "fontWeight": 600}
+    middle, top = field("middle", **y), field("top", **y)
+    letters = labels(data["rows"], "letter", bold, x=field("at", **x), y=middle, color=as_is("pen"))
+    how = {"dy": -8, "color": look.ink, "fontWeight": 600}
+    sums = labels(data["sums"], "words", how, x=field("at", **x), y=top)
     about = "What is paid at the start and in each year, by part; the same stands in the table below"
     return chart([bars, letters, sums], look, about, 270, 360)

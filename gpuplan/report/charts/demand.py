@@ -9,7 +9,18 @@ from typing import Any
 
 from gpuplan.analysis.demand import CurvePoint, Methods, WeekDemand, hour_demand
 from gpuplan.plan import Plan
-from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, named_colours, tooltip
+from gpuplan.report.charts.look import (
+    Look,
+    Spec,
+    as_is,
+    chart,
+    field,
+    labels,
+    layer,
+    named_colours,
+    told_apart,
+    tooltip,
+)
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.drawing import pen_on
 from gpuplan.wording import DAY_NAMES, METHOD_NAMES, number, percent, stated_percent
@@ -144,22 +155,10 @@ def day_chart(data: Spec, look: Look) -> Spec:
         color=named_colours("group", data["groups"], look, orient="bottom", columns=2, labelLimit=290),
         tooltip=tooltip(group="Group", clock=data["place"], gpus="GPUs"),
     )
-    letters = layer(
-        data["letters"],
-        "text",
-        {"fontSize": look.small, "fontWeight": 600},
-        x=field("x"),
-        y=field("y", **y),
-        color=as_is("ink"),
-        text={"field": "letter"},
-    )
-    named = layer(
-        [{"x": DAY_WIDTH * at, "day": day} for at, day in enumerate(days)],
-        "text",
-        {"align": "left", "y": -22, "color": look.soft},
-        x=field("x"),
-        text={"field": "day"},
-    )
+    bold = {"fontSize": look.small, "fontWeight": 600}
+    letters = labels(data["letters"], "letter", bold, x=field("x"), y=field("y", **y), color=as_is("ink"))
+    mornings = [{"x": DAY_WIDTH * at, "day": day} for at, day in enumerate(days)]
+    named = labels(mornings, "day", {"align": "left", "y": -22, "color": look.soft}, x=field("x"))
     about = "GPUs wanted on average in each hour of a Wednesday and a Saturday, stacked by group"
     paper_height = 320 + 22 * -(-len(data["groups"]) // 2)
     return chart([bars, letters, named, *_levels(data["lines"], look, end)], look, about, 230, paper_height)
@@ -169,24 +168,12 @@ def _levels(lines: list[Spec], look: Look, end: int) -> list[Spec]:
     """Lines at numbers of GPUs, with their words at the right end; how many there are is a matter of rows."""
     rows, y = [line | {"x": end} for line in lines], field("gpus")
     dashes: Spec = {"scale": {"domain": [True, False], "range": [[6, 4], [1, 0]]}, "legend": None}
-    rules = layer(
-        rows,
-        "rule",
-        {"color": look.ink, "strokeWidth": 1.5},
-        y=y,
-        strokeDash=field("dashed", "nominal", **dashes),
-    )
-    words = [
-        layer(
-            [row for row in rows if row["below"] is below],
-            "text",
-            {"align": "right", "dy": 11 if below else -9, "color": look.ink},
-            x=field("x"),
-            y=y,
-            text={"field": "words"},
-        )
-        for below in (False, True)
-    ]
+    dashed = field("dashed", "nominal", **dashes)
+    rules = layer(rows, "rule", {"color": look.ink, "strokeWidth": 1.5}, y=y, strokeDash=dashed)
+    words = []
+    for below in (False, True):
+        how = {"align": "right", "dy": 11 if below else -9, "color": look.ink}
+        words.append(labels([row for row in rows if row["below"] is below], "words", how, x=field("x"), y=y))
     return [rules, *words]
 
 
@@ -220,7 +207,6 @@ def odds_chart(data: Spec, look: Look) -> Spec:
     """How often so many GPUs are too few, a line for each method."""
     found = {row["method"] for row in data["rows"]}
     shown = [(METHOD_NAMES[method], *way) for method, way in LINES.items() if METHOD_NAMES[method] in found]
-    names = [name for name, _, _ in shown]
     rows, band = (
         [row | {name: max(row[name], FLOOR) for name in ("chance", "low", "high")} for row in data[each]]
         for each in ("rows", "band")
@@ -242,26 +228,17 @@ def odds_chart(data: Spec, look: Look) -> Spec:
         "columnPadding": 24,
     }
 
-    def by_method(values: list[Any]) -> Spec:
-        return field("method", "nominal", title=None, legend=key, scale={"domain": names, "range": values})
-
+    spread = {"opacity": 0.18, **clip, "color": LINES["bursty"][0]}
     layers = [
-        layer(
-            band,
-            "area",
-            {"opacity": 0.18, **clip, "color": LINES["bursty"][0]},
-            x=x,
-            y=field("low", **y),
-            y2={"field": "high"},
-        ),
+        layer(band, "area", spread, x=x, y=field("low", **y), y2={"field": "high"}),
         layer(
             rows,
             "line",
             {"strokeWidth": 2.5, **clip},
             x=x,
             y=at_chance,
-            color=by_method([ink for _, ink, _ in shown]),
-            strokeDash=by_method([dashes for _, _, dashes in shown]),
+            color=told_apart("method", {name: ink for name, ink, _ in shown}, key),
+            strokeDash=told_apart("method", {name: dashes for name, _, dashes in shown}, key),
             tooltip=tooltip(method="Assumption", gpus="GPUs", shown="Chance"),
         ),
         *_aims(data, look, at_chance),
@@ -285,48 +262,36 @@ def _aims(data: Spec, look: Look, y: Spec) -> list[Spec]:
     room = data["installed"] < 0.25 * first + 0.75 * last  # for its words, at the right
     beside = {"align": "left", "dx": 4} if room else {"align": "right", "dx": -4}
     rule = {"color": look.ink, "strokeWidth": 1.5}
-    x, words = field("gpus"), {"field": "words"}
+    x = field("gpus")
     return [
         layer(target, "rule", {"strokeDash": [6, 4], **rule}, y=y),
-        layer(target, "text", {"align": "right", "dy": -7, "color": look.ink}, x=x, y=y, text=words),
+        labels(target, "words", {"align": "right", "dy": -7, "color": look.ink}, x=x, y=y),
         layer(installed, "rule", rule, x=x),
-        layer(installed, "text", {**beside, "dy": -7, "color": look.ink}, x=x, y=y, text=words),
+        labels(installed, "words", {**beside, "dy": -7, "color": look.ink}, x=x, y=y),
     ]
 
 
 def week_chart(data: Spec, look: Look) -> Spec:
     """The use that an audit found by hour of the week: GPUs stacked by group, or the activity of each group."""
-    inks = [
-        COLOURS[0] if name == "others" else OKABE_ITO[at % len(OKABE_ITO)]
+    inks = {
+        name: COLOURS[0] if name == "others" else OKABE_ITO[at % len(OKABE_ITO)]
         for at, name in enumerate(data["groups"])
-    ]
-    x = field(
-        "hour",
-        title=f"Hour of the week, {data['zone']}",
-        scale={"domain": [0, 168], "nice": False},
-        axis={
-            "values": list(range(0, 168, 24)),
-            "labelExpr": "['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'][datum.value / 24]",
-            "labelAlign": "left",
-        },
-    )
-    mark, how = ("area", {"interpolate": "step-after"}) if data["stacked"] else ("line", {})
+    }
+    axis = {
+        "values": list(range(0, 168, 24)),
+        "labelExpr": "['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'][datum.value / 24]",
+        "labelAlign": "left",
+    }
+    scale = {"domain": [0, 168], "nice": False}
+    title, stacked = data["title"], data["stacked"]
+    mark, how = ("area", {"interpolate": "step-after"}) if stacked else ("line", {})
     use = layer(
         data["rows"],
         mark,
         how,
-        x=x,
-        y=field("value", title=data["title"], stack="zero" if data["stacked"] else None),
-        color=field(
-            "group",
-            "nominal",
-            title=None,
-            scale={"domain": data["groups"], "range": inks},
-            legend={"orient": "bottom", "columns": 4},
-        ),
-        tooltip=[
-            *tooltip(group="Group", when=data["zone"]),
-            field("value", title=data["title"], format=".1f"),
-        ],
+        x=field("hour", title=f"Hour of the week, {data['zone']}", scale=scale, axis=axis),
+        y=field("value", title=title, stack="zero" if stacked else None),
+        color=told_apart("group", inks, {"orient": "bottom", "columns": 4}),
+        tooltip=[*tooltip(group="Group", when=data["zone"]), field("value", title=title, format=".1f")],
     )
-    return chart([use], look, f"{data['title']} in each hour of the week, by group", 180)
+    return chart([use], look, f"{title} in each hour of the week, by group", 180)

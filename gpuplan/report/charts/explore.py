@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpuplan.report.charts.look import MONEY, Look, Spec, chart, field, layer, tooltip
+from gpuplan.report.charts.look import MONEY, Look, Spec, chart, field, labels, layer, told_apart, tooltip
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 
 LOOKS = {
@@ -22,7 +22,8 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
     rows = data["rows"]
     names = [kind for kind in data["kinds"] if any(row["kind"] == kind for row in rows)]
     most_h, most_waiting = (max(row[name] for row in rows) for name in ("short_h", "waiting"))
-    points, inks = zip(*(LOOKS[name] for name in names), strict=True)
+    points = {name: LOOKS[name][0] for name in names}
+    inks = {name: LOOKS[name][1] for name in names}
     x = field(
         "cost",
         title=f"Net present cost, {data['currency']}",
@@ -47,36 +48,26 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
             "format": ".3~g",
         },
     )
+    strokes = {
+        "condition": {"test": "datum.kind != 'beaten by another'", "value": look.ink},
+        "value": "transparent",
+    }
     designs = layer(
         rows,
         "point",
         {"filled": True, "opacity": 0.85, "strokeWidth": 1.5},
         x=x,
         y=y,
-        color=field(
-            "kind",
-            "nominal",
-            title=None,
-            scale={"domain": names, "range": inks},
-            legend={"orient": "top", "symbolSize": 110},
-        ),
-        shape=field("kind", "nominal", title=None, scale={"domain": names, "range": points}),
+        color=told_apart("kind", inks, {"orient": "top", "symbolSize": 110}),
+        shape=told_apart("kind", points),
         size=size,
-        stroke={
-            "condition": {"test": "datum.kind != 'beaten by another'", "value": look.ink},
-            "value": "transparent",
-        },
+        stroke=strokes,
         tooltip=tooltip(label="Design", money="Net present", hours="Short a year", wait="Have to wait"),
     )
     beside = {"expr": "datum.kind == 'the winner' ? -9 : 15"}  # two designs may lie side by side
-    words = layer(
-        [row for row in rows if row["kind"] in ("the winner", "as it was asked")],
-        "text",
-        {"align": "left", "dx": 12, "dy": beside, "fontWeight": 600, "color": look.ink},
-        x=field("cost"),
-        y=field("short_h"),
-        text={"field": "kind"},
-    )
+    how = {"align": "left", "dx": 12, "dy": beside, "fontWeight": 600, "color": look.ink}
+    named = [row for row in rows if row["kind"] in ("the winner", "as it was asked")]
+    words = labels(named, "kind", how, x=field("cost"), y=field("short_h"))
     about = "Net present cost against hours a year short of hosts of every priced design; the frontier stands in the table below"
     return chart([designs, words], look, about, 270)
 
@@ -91,36 +82,17 @@ def tornado_chart(data: Spec, look: Look) -> Spec:
         axis={"labelLimit": 300, "ticks": False, "domain": False, "labelColor": look.ink},
     )
     words = {"labelExpr": MONEY} if data["view"] == "cost" else {"format": "d", "tickMinStep": 1}
-    x = field(
-        "value", title=data["title"], scale={"zero": False, "padding": 70}, axis={"tickCount": 6, **words}
-    )
-    bars = layer(
-        data["rows"],
-        "bar",
-        {"height": 14},
-        x=x,
-        x2={"field": "middle"},
-        y=y,
-        color=field(
-            "end",
-            "nominal",
-            title=None,
-            scale={"domain": list(ENDS), "range": list(ENDS.values())},
-            legend={"orient": "top"},
-        ),
-        tooltip=tooltip(input="Input", at="Is", words=data["title"]),
-    )
-    ends = [
-        layer(
-            [row for row in data["rows"] if row["right"] is right],
-            "text",
-            {"align": align, "dx": dx, "fontSize": look.small, "color": look.soft},
-            x=x,
-            y=y,
-            text={"field": "at"},
-        )
-        for right, align, dx in ((True, "left", 5), (False, "right", -5))
-    ]
+    wide: Spec = {"scale": {"zero": False, "padding": 70}, "axis": {"tickCount": 6, **words}}
+    x = field("value", title=data["title"], **wide)
+    end = told_apart("end", ENDS, {"orient": "top"})
+    said = tooltip(input="Input", at="Is", words=data["title"])
+    middle = {"field": "middle"}
+    bars = layer(data["rows"], "bar", {"height": 14}, x=x, x2=middle, y=y, color=end, tooltip=said)
+    ends = []
+    for right, align, dx in ((True, "left", 5), (False, "right", -5)):
+        rows = [row for row in data["rows"] if row["right"] is right]
+        how = {"align": align, "dx": dx, "fontSize": look.small, "color": look.soft}
+        ends.append(labels(rows, "at", how, x=x, y=y))
     now = layer([{"value": data["middle"]}], "rule", {"color": look.ink, "strokeWidth": 1.5}, x=x)
     about = "How far each input moves the answer within its own range; the same stands in the table below"
     return chart([bars, *ends, now], look, about, {"step": 24})

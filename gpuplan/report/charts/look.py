@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,6 +88,17 @@ def tooltip(**titles: str) -> list[Spec]:
 def layer(rows: Sequence[Any], mark: str, how: Spec, **encoding: Any) -> Spec:
     """Marks of one kind, one for each row. Screen readers are given the table beside the chart instead."""
     return {"data": {"values": rows}, "mark": {"type": mark, "aria": False, **how}, "encoding": encoding}
+
+
+def labels(rows: Sequence[Any], name: str, how: Spec, **encoding: Any) -> Spec:
+    """Words of the rows, one text for each."""
+    return layer(rows, "text", how, text={"field": name}, **encoding)
+
+
+def told_apart(name: str, looks: Mapping[str, Any], legend: Spec | None = None) -> Spec:
+    """A field each of whose values has a colour, a point or dashes of its own."""
+    scale = {"domain": list(looks), "range": list(looks.values())}
+    return field(name, "nominal", title=None, scale=scale, **({"legend": legend} if legend else {}))
 
 
 def named_colours(name: str, colours: Sequence[tuple[str, str]], look: Look, **legend: Any) -> Spec:

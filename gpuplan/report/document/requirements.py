@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.sharing import sharing_modes
@@ -13,7 +12,8 @@ from gpuplan.plan.trail import Input
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
 from gpuplan.report.document.sources import inputs
 from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, what_to_do
-from gpuplan.report.tables.plan import row_name
+from gpuplan.report.tables.plan import catalog_name
+from gpuplan.report.tables.sensitivity import value_words
 from gpuplan.scenario import FIELD_BY_PATH, FIELDS, Group, field_of
 from gpuplan.units import SUFFIX
 from gpuplan.wording import (
@@ -119,48 +119,37 @@ def _origin(plan: Plan, path: str, cite: Citations) -> str:
 
 def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
     scenario = plan.scenario
-    asked, stand = scenario.demand, scenario.availability
     rows = [
         (_group_asks(plan, group), _origin(plan, f"groups.{group.id}", cite)) for group in scenario.groups
     ]
-    if len(rows) > MOST_ROWS // 2:
-        left = len(rows) - MOST_ROWS // 2
+    if (left := len(rows) - MOST_ROWS // 2) > 0:
         rows = [*rows[: MOST_ROWS // 2], (f"{number(left)} groups more, as in the workbook.", "")]
-    if asked.stated_gpus is not None:
-        rows.append(
-            (
-                f"{amount(asked.stated_gpus, 'GPU')} in all, as stated"
-                + ("; this wins over the sum of the groups." if rows else "."),
-                _origin(plan, "demand.stated_gpus", cite),
-            )
-        )
-    if scenario.groups:
-        rows.append((promise(plan), _origin(plan, "demand.rule", cite)))
-    if plan.pools:
-        lost = stand.host_failures
-        rows.append(
-            (
-                f"Everybody has a GPU again when any {amount(lost, 'host')} {'is' if lost == 1 else 'are'} lost."
-                if lost
-                else "No host failure has to be survived.",
-                _origin(plan, "availability.host_failures", cite),
-            )
-        )
-        rows.append(
-            (
-                "A failure while a host is in maintenance may leave somebody without a GPU."
-                if stand.maintenance_failure_accepted
-                else "Also a failure while a host is in maintenance leaves nobody without a GPU.",
-                _origin(plan, "availability.maintenance_failure_accepted", cite),
-            )
-        )
-        rows.append(
-            (
-                f"The cost is counted over {counted(scenario.cost.years, 'year')}.",
-                _origin(plan, "cost.years", cite),
-            )
-        )
+    rows += [(text, _origin(plan, path, cite)) for path, text in _asked_in_all(plan).items() if text]
     return rows
+
+
+def _asked_in_all(plan: Plan) -> dict[str, str]:
+    """Path of an input -> what it requires; nothing where it does not matter."""
+    asked, stand, groups = plan.scenario.demand, plan.scenario.availability, plan.scenario.groups
+    stated = f"{amount(asked.stated_gpus, 'GPU')} in all, as stated" if asked.stated_gpus is not None else ""
+    if stated:
+        stated += "; this wins over the sum of the groups." if groups else "."
+    found = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
+    if not plan.pools:
+        return found
+    lost = stand.host_failures
+    survived = (
+        f"Everybody has a GPU again when any {amount(lost, 'host')} {'is' if lost == 1 else 'are'} lost."
+    )
+    return found | {
+        "availability.host_failures": survived if lost else "No host failure has to be survived.",
+        "availability.maintenance_failure_accepted": (
+            "A failure while a host is in maintenance may leave somebody without a GPU."
+            if stand.maintenance_failure_accepted
+            else "Also a failure while a host is in maintenance leaves nobody without a GPU."
+        ),
+        "cost.years": f"The cost is counted over {counted(plan.scenario.cost.years, 'year')}.",
+    }
 
 
 def _group_asks(plan: Plan, group: Group) -> str:
@@ -212,37 +201,18 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
 
 def _value(plan: Plan, path: str, value: Any) -> str:
     """An input as a reader sees it, with its unit."""
-    if value is None or value == "":
-        return "as planned for want of one"
     if path.startswith("prices."):
         return money(value, plan.scenario.cost.currency)
     spec = field_of(path)
     if spec.table:
-        return item_name(plan.catalog, spec.table, str(value))
+        return catalog_name(plan.catalog, spec.table, str(value))
     if path in CHOICE_NAMES:
         return CHOICE_NAMES[path].get(str(value), str(value))
-    if spec.kind == "share":
-        return stated_percent(value)
-    if spec.unit == "year":
-        return counted(value, "year")
-    return amount(value, spec.unit)
-
-
-def item_name(catalog: Catalog, table: str, id: str) -> str:
-    """What a row or an item of the catalog is called."""
-    if table in ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions"):
-        items = catalog.items(table)
-        return items[id].name if id in items else id
-    return row_name(catalog, table, id)
-
-
-def _assumed(plan: Plan) -> dict[str, Input]:
-    """Inputs and facts that are assumed and that numbers of the plan rest on, by key."""
-    return {key: i for key, i in inputs(plan).items() if i.basis == "assumed"}
+    return counted(value, "year") if spec.unit == "year" else value_words(path, value, spec.unit)
 
 
 def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
-    found = _assumed(plan)
+    found = {key: i for key, i in inputs(plan).items() if i.basis == "assumed"}
     if not found:
         return [Paragraph("No number rests on an assumption.")]
     rows = [*_assumed_of_groups(plan, found), *_assumed_of_work(plan, found), *_assumed_facts(plan, found)]
@@ -281,8 +251,10 @@ def _assumed_of_work(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumpt
         if key.startswith("network_workloads/"):
             work.setdefault(key.split("/")[1], []).append(i)
     for item, own in work.items():
-        what = ", ".join(f"{_work_name(i.key)} {_assumed_value(plan, i)}" for i in own)
-        name = item_name(plan.catalog, "network_workloads", item)
+        columns = [i.key.rpartition("/")[2] for i in own]
+        names = [WORK_NAMES.get(column, column.replace("_", " ")) for column in columns]
+        what = ", ".join(f"{name} {_assumed_value(plan, i)}" for name, i in zip(names, own, strict=True))
+        name = catalog_name(plan.catalog, "network_workloads", item)
         yield f"{name}: {what}", "", own[0].note, own[0].sources
 
 
@@ -300,12 +272,6 @@ def _assumed_facts(plan: Plan, found: Mapping[str, Input]) -> Iterator[Assumptio
         yield f"{_assumed_name(plan, key, prices)}: {_assumed_value(plan, i)}", span, i.note, i.sources
 
 
-def _work_name(key: str) -> str:
-    """What a figure of work over the network is called."""
-    column = key.rpartition("/")[2]
-    return WORK_NAMES.get(column, column.replace("_", " "))
-
-
 def _small(label: str) -> str:
     """A label within a sentence: a small first letter, unless it begins an abbreviation."""
     return label if label[1:2].isupper() else label[:1].lower() + label[1:]
@@ -321,11 +287,8 @@ def _ends(plan: Plan, key: str) -> tuple[float | None, float | None]:
     if table == "factors":
         row = plan.catalog.row("factors", item)
         return row["low"], row["high"]
-    if plan.costs is not None:
-        for price in plan.costs.prices:
-            if price.fact.key == key:
-                return price.fact.low, price.fact.high
-    return None, None
+    prices = plan.costs.prices if plan.costs else ()
+    return next(((p.fact.low, p.fact.high) for p in prices if p.fact.key == key), (None, None))
 
 
 def _assumed_name(plan: Plan, key: str, prices: dict[str, str]) -> str:
@@ -338,7 +301,7 @@ def _assumed_name(plan: Plan, key: str, prices: dict[str, str]) -> str:
         return field_of(path).label
     table, _, rest = key.partition("/")
     item, _, parameter = rest.partition("/")
-    name = item_name(plan.catalog, table, item)
+    name = catalog_name(plan.catalog, table, item)
     for suffix in sorted(SUFFIX, key=len, reverse=True):
         parameter = parameter.removesuffix(f"_{suffix}")
     return f"{name}, {parameter.replace('_', ' ')}" if parameter else name
@@ -358,9 +321,5 @@ def _risks(plan: Plan, cite: Citations) -> list[Block]:
         (f"K{n}", LEVEL_WORDS[m.level], m.text + cite(m.sources), what_to_do(m))
         for n, m in enumerate(found, 1)
     ]
-    return grid_of(
-        "Risks and what to do about them",
-        ("No.", "Weight", "What", "What to do"),
-        rows,
-        widths=(0.08, 0.13, 0.47, 0.32),
-    )
+    heads = ("No.", "Weight", "What", "What to do")
+    return grid_of("Risks and what to do about them", heads, rows, widths=(0.08, 0.13, 0.47, 0.32))

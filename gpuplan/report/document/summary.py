@@ -96,6 +96,5 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
         found.append(("Power", watts(plan.power.typical_w), note))
     if plan.costs is not None:
         costs = plan.costs
-        cost = money(costs.net_present, costs.currency)
-        found.append(("Cost", cost, f"net present {cost_span(costs)}"))
+        found.append(("Net present cost", money(costs.net_present, costs.currency), cost_span(costs)))
     return found

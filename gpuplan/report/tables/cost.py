@@ -16,7 +16,6 @@ from gpuplan.plan.cost import CostPart, Costs, GroupCost
 from gpuplan.plan.customer import earned_in_all, earnings
 from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
-from gpuplan.report.plan_data import price_dict
 from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
 from gpuplan.report.tables.plan import group_names, posture_name
 from gpuplan.wording import amount, capital, counted, money, number, percent, stated_percent, watts
@@ -266,6 +265,27 @@ def prices(plan: Plan) -> Table:
         ),
         [*map(_known_price, plan.costs.prices if plan.costs else ()), *unknown],
     )
+
+
+def price_dict(price: Price) -> dict[str, Any]:
+    """A price, how well it is known, and where from."""
+    fact = price.fact
+    return {
+        "key": price.key,
+        "name": price.name,
+        "per": price.per,
+        "value": price.value,
+        "low": fact.low,
+        "high": fact.high,
+        "currency": fact.unit,
+        "basis": fact.basis,
+        "as_of": price.as_of,
+        "stated": price.stated,
+        "old": price.old,
+        "sources": list(fact.sources),
+        "locator": fact.locator,
+        "note": fact.note,
+    }
 
 
 def _known_price(price: Price) -> dict[str, Any]:

@@ -82,8 +82,15 @@ def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
     return rows
 
 
-def row_name(catalog: Catalog, table: str, id: str) -> str:
-    """What a row of the catalog is called."""
+ITEM_TABLES = ("gpus", "servers", "nics", "switches", "vsphere", "products", "assumptions")
+"""Tables of the catalog whose entries are items with facts; the others hold rows."""
+
+
+def catalog_name(catalog: Catalog, table: str, id: str) -> str:
+    """What an entry of the catalog is called."""
+    if table in ITEM_TABLES:
+        items = catalog.items(table)
+        return items[id].name if id in items else id
     named = next((row.cells.get("name") for row in catalog.rows(table) if row.id == id), None)
     return str(named or id.replace("-", " "))
 
@@ -112,7 +119,9 @@ def groups(plan: Plan) -> Table:
         "Groups",
         (
             Column("group", "Group", of="name"),
-            Column("use_case", "Use case", detail=True, words=partial(row_name, plan.catalog, "use_cases")),
+            Column(
+                "use_case", "Use case", detail=True, words=partial(catalog_name, plan.catalog, "use_cases")
+            ),
             Column("access", "Access", of=lambda g: MODE_NAMES[g.mode]),
             Column("people", "Users", "number", detail=True, of=lambda g: users[g.id]),
             Column("active", "Active", "number"),

@@ -9,13 +9,12 @@ from typing import Any
 from gpuplan.analysis.compare import CompareRow, Comparison
 from gpuplan.catalog import Catalog
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.scenario import field_of
+from gpuplan.report.tables.plan import catalog_name
+from gpuplan.scenario import Field, field_of
 from gpuplan.wording import amount, hours, is_currency, money, percent, stated_percent, watts
 
 NONE = "-"
 """Stands for a value that there is none of."""
-ROW_TABLES = ("use_cases", "network_workloads")
-"""Tables that an input is chosen from and that hold rows, not items of facts."""
 
 
 def bars(found: Sequence[Mapping[str, Any]], now: float, currency: str) -> Table:
@@ -117,26 +116,11 @@ def _result(row: CompareRow, value: Any, catalog: Catalog | None) -> str:
     """A value in its column."""
     if value is None and row.key.startswith("prices."):
         return "of the catalog"
-    if catalog and isinstance(value, str) and (table := _table(row.key)):
-        return _name(catalog, table, value)
+    chosen = _field(row.key)
+    if catalog and isinstance(value, str) and chosen and chosen.table:
+        return catalog_name(catalog, chosen.table, value)
     shown = RESULT_WORDS.get(row.key)
     return shown(value) if shown and value is not None else value_words(row.key, value, row.unit)
-
-
-def _table(path: str) -> str:
-    """The table of the catalog that an input is chosen from."""
-    try:
-        return field_of(path).table
-    except KeyError:
-        return ""  # a result
-
-
-def _name(catalog: Catalog, table: str, id: str) -> str:
-    """What a row or an item of the catalog is called."""
-    if table in ROW_TABLES:
-        return next((str(row["name"]) for row in catalog.rows(table) if row.id == id), id)
-    items = catalog.items(table)
-    return items[id].name if id in items else id
 
 
 def value_words(path: str, value: Any, unit: str) -> str:
@@ -153,12 +137,13 @@ def value_words(path: str, value: Any, unit: str) -> str:
         return money(value, "").strip()
     if unit == "W":
         return watts(value)
-    return stated_percent(value) if _is_share(path) else amount(value, unit)
+    given = _field(path)
+    return stated_percent(value) if given and given.kind == "share" else amount(value, unit)
 
 
-def _is_share(path: str) -> bool:
-    """Whether an input is a share, which a reader sees in per cent."""
+def _field(path: str) -> Field | None:
+    """The input at a path; None for a result."""
     try:
-        return field_of(path).kind == "share"
+        return field_of(path)
     except KeyError:
-        return False  # a result
+        return None
