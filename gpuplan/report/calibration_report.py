@@ -24,7 +24,7 @@ from gpuplan.report.plan_data import plain
 from gpuplan.report.table import text
 from gpuplan.report.tables import calibration as tables
 from gpuplan.report.tables.calibration import STUN, TARGETS, WORST_STUN
-from gpuplan.report.text import heading, wrapped
+from gpuplan.report.text import chapter, heading, wrapped
 
 WORST_ROWS = 12
 """Rows with the largest errors that are listed."""
@@ -161,23 +161,14 @@ def calibration_text(found: Mapping[str, Any]) -> str:
         if moved
         else "The catalog holds what the fit gives, to three digits."
     )
-    return (
-        "\n\n".join(
-            [
-                heading("Parameters of the network models").lstrip() + parameters_text(found),
-                wrapped(verdict),
-                heading("Targets") + targets_text(found),
-                heading("Errors") + errors_text(found),
-                heading("Rows with the largest errors") + worst_text(found),
-            ]
-        )
-        + "\n"
-    )
-
-
-def parameters_text(found: Mapping[str, Any]) -> str:
-    """Fitted parameters: the value of the catalog, fitted again, and the range."""
-    return text(tables.parameters(found))
+    parts = [
+        chapter(tables.parameters(found)),
+        wrapped(verdict),
+        chapter(tables.targets(found)),
+        chapter(tables.errors(found)),
+        heading("Rows with the largest errors") + worst_text(found),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def targets_text(found: Mapping[str, Any]) -> str:

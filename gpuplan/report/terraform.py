@@ -134,43 +134,13 @@ class _Vms:
         return sum(len(spot.gpus) for spot in self.spots)
 
     @property
-    def over_network(self) -> str:
-        share = "" if self.share == "1" else f"{self.share} of "
-        return f"{share}{amount(self.gpus, 'GPU')} over the network"
-
-    @property
-    def each(self) -> str:
-        """GPUs of each VM of a group."""
-        return {
-            "vgpu": f"{self.vgpus} x {self.profile} each (groups.{self.group}.profile)",
-            "passthrough": f"{amount(self.gpus, 'GPU')} each",
-            "client": f"{self.over_network} each",
-        }[self.kind]
-
-    @property
-    def gpu_words(self) -> str:
-        """GPUs as a table shows them."""
-        return {
-            "vgpu": f"{self.vgpus} x {self.profile}",
-            "passthrough": f"{self.gpus} in passthrough",
-            "client": self.over_network,
-            "vgpu-server": f"{self.all_gpus} x {self.profile} in all",
-            "server": f"{self.all_gpus} in passthrough in all",
-        }[self.kind]
-
-    @property
     def sizes(self) -> tuple[_Size, _Size]:
         what = "a Bitfusion server" if self.server else f"a VM of {self.name}"
-        memory_gib = self.least_memory_gib if self.server else 64
+        cpus, memory = self.least_vcpus, self.least_memory_gib
+        usual_gib = memory if self.server else 64
         return (
-            _Size(f"{self.slug}_num_cpus", f"Virtual CPUs of {what}", self.vcpus, self.least_vcpus, 16),
-            _Size(
-                f"{self.slug}_memory_gib",
-                f"Memory of {what} in GiB",
-                self.memory_gib,
-                self.least_memory_gib,
-                memory_gib,
-            ),
+            _Size(f"{self.slug}_num_cpus", f"Virtual CPUs of {what}", self.vcpus, cpus, 16),
+            _Size(f"{self.slug}_memory_gib", f"Memory of {what} in GiB", self.memory_gib, memory, usual_gib),
         )
 
 

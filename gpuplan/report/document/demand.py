@@ -6,7 +6,7 @@ from gpuplan.analysis.demand import methods, rule_answers, week_demand
 from gpuplan.plan import Plan
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
 from gpuplan.report.document.requirements import promise
-from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled
+from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled, waits
 from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
 from gpuplan.report.tables.plan import groups
@@ -14,7 +14,6 @@ from gpuplan.wording import (
     METHOD_NAMES,
     amount,
     number,
-    percent,
     stated_percent,
     target_words,
 )
@@ -67,24 +66,19 @@ def _day(plan: Plan) -> list[Block]:
 def _enough(plan: Plan, cite: Citations) -> list[Block]:
     from gpuplan.report import charts
 
-    asked = plan.scenario.demand
-    now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
-    blocks: list[Block] = []
-    if now is not None and after is not None:
-        risk = asked.rule in ("wait", "wait-time", "turned-away")
-        each = asked.for_whom == "each"
-        target = (
-            f" The target is {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
-            if risk
-            else f" No chance of waiting is stated as a target; the figure and the table take {stated_percent(asked.chance)}."
+    asked, blocks = plan.scenario.demand, list[Block]()
+    if chances := waits(plan):
+        now, after = chances
+        aim = f"No chance of waiting is stated as a target; the figure and the table take {stated_percent(asked.chance)}."
+        if asked.rule in ("wait", "wait-time", "turned-away"):
+            each = asked.for_whom == "each"
+            aim = f"The target is {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
+        text = (
+            f"If people and jobs come at random with the activity that is stated, in the busiest hours {now} of the requests find too "
+            f"few GPUs free while all hosts run, and {after} with {amount(hosts_lost(plan), 'host')} lost. The figure below leaves the "
+            f"spare hosts out. {aim}{cite(plan.lines['totals.waiting'].sources)}"
         )
-        blocks.append(
-            Paragraph(
-                f"If people and jobs come at random with the activity that is stated, in the busiest hours {percent(now.value / 100)} of "
-                f"the requests find too few GPUs free while all hosts run, and {percent(after.value / 100)} with "
-                f"{amount(hosts_lost(plan), 'host')} lost. The figure below leaves the spare hosts out.{target}{cite(now.sources)}"
-            )
-        )
+        blocks.append(Paragraph(text))
     blocks += drawn(
         charts.waiting_svg(plan),
         "Chance to wait by the number of GPUs",

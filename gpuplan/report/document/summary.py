@@ -5,8 +5,8 @@ from __future__ import annotations
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, KeyFigures, Paragraph, Section
-from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, what_to_do
-from gpuplan.wording import amount, counted, money, number, percent, watts
+from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, waits, what_to_do
+from gpuplan.wording import amount, counted, money, number, watts
 
 
 def summary_chapter(plan: Plan) -> Chapter:
@@ -86,10 +86,9 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
             f"{number(totals.unplaced_vms_after_failure)} after the worst failure of one host",
         ),
     ]
-    now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
-    if now is not None and after is not None:
-        note = f"in the busiest hours; {percent(after.value / 100)} with {lost} lost"
-        found.append(("Chance to wait", percent(now.value / 100), note))
+    if chances := waits(plan):
+        now, after = chances
+        found.append(("Chance to wait", now, f"in the busiest hours; {after} with {lost} lost"))
     if plan.power is not None:
         racks = f", {counted(plan.power.racks, 'rack')}" if plan.power.racks else ""
         note = f"typical; {watts(plan.power.peak_w)} at peak{racks}"

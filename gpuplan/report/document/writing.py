@@ -11,7 +11,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Table, heads, numeric, words
-from gpuplan.wording import amount, counted, money, number
+from gpuplan.wording import amount, counted, money, number, percent
 
 MOST_ROWS = 40
 """Rows of any other table."""
@@ -92,6 +92,12 @@ def cost_span(costs: Costs) -> str:
         if left_out
         else text
     )
+
+
+def waits(plan: Plan) -> tuple[str, str] | None:
+    """The chance to wait in the busiest hours, now and after a failure; None where nobody asks for GPUs."""
+    now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
+    return None if now is None or after is None else (percent(now.value / 100), percent(after.value / 100))
 
 
 def hosts_lost(plan: Plan) -> int:

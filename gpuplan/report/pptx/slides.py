@@ -11,7 +11,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import CostPart, Costs
 from gpuplan.report.document import clean
 from gpuplan.report.document.summary import key_figures
-from gpuplan.report.document.writing import cost_span, hosts_lost, what_to_do
+from gpuplan.report.document.writing import cost_span, hosts_lost, waits, what_to_do
 from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Box, Deck, chart_data, count_words, rgb
 from gpuplan.report.tables.cost import silos
 from gpuplan.report.tables.network import fabric_words, speed_kept
@@ -118,12 +118,6 @@ def design_slide(deck: Deck) -> None:
     deck.text(slide, clusters, below, (16, 14, 12))
 
 
-def _waits(plan: Plan) -> tuple[str, str] | None:
-    """The chance to wait in the busiest hours, now and after a failure."""
-    now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
-    return None if now is None or after is None else (percent(now.value / 100), percent(after.value / 100))
-
-
 def _lost(plan: Plan) -> str:
     """The loss that figures after a failure stand for."""
     return amount(hosts_lost(plan), "host") + " lost"
@@ -179,7 +173,7 @@ def waiting_slide(deck: Deck) -> None:
     """The chance to wait, with all hosts and after a failure."""
     from gpuplan.report.charts import waiting_svg
 
-    waiting = _waits(deck.plan)
+    waiting = waits(deck.plan)
     if waiting is None:
         return
     now, after = waiting
