@@ -35,8 +35,6 @@ def one_place(value: float) -> str:
 
 SCALES = ((1, ""), (1_000, "thousands of "), (1_000_000, "millions of "))
 """In what money is told where a page is too narrow for it."""
-
-
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What a spreadsheet takes for the beginning of a formula."""
 

@@ -15,8 +15,6 @@ from gpuplan.wording import amount
 
 MOST_HOSTS = 24
 """Hosts of a pool that are listed one by one; more are counted by what stands on them."""
-
-
 PROVEN = {
     "volume": "proven: fewer hosts have too little room",
     "large": "proven: the VMs are too large to share fewer hosts",

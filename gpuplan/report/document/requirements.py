@@ -35,8 +35,6 @@ from gpuplan.wording import (
 Assumption = tuple[str, str, str, tuple[str, ...]]
 """What is assumed, its range, why, and from where."""
 LEVEL_WORDS = {"stop": "Must be settled", "warn": "To settle", "note": "To know"}
-
-
 CHOICE_NAMES: dict[str, dict[str, str]] = {
     **LICENCE_NAMES,
     "network.transport": TRANSPORT_NAMES,
@@ -50,19 +48,13 @@ CHOICE_NAMES: dict[str, dict[str, str]] = {
     "platform.assignment": {"pack": "together", "spread": "apart"},
 }
 """Inputs whose choices have names of their own."""
-
-
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that say what is required; the others but what is internal say with what."""
-
-
 FACT_NAMES = {
     "rules/leaf-oversubscription/effect": "Most oversubscription of a leaf switch, to 1",
     "assumptions/training-allreduce/intra_host_gb_s": "Rate between GPUs of one host in training",
 }
 """Facts of the catalog whose table and column do not name them well."""
-
-
 WORK_NAMES = {
     "sent_mb": "sent in a step",
     "received_mb": "received in a step",

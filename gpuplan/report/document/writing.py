@@ -15,8 +15,6 @@ from gpuplan.wording import amount, counted, money, number, percent
 
 MOST_ROWS = 40
 """Rows of any other table."""
-
-
 CHANGES = {
     "maintenance-bet": "Find out how often hosts fail and how long they are in maintenance, or plan one more spare host.",
     "network-carries": "Compare with the work that is planned; larger batches lose less.",
@@ -167,8 +165,6 @@ def drawn(svg: str | None, caption: str, alt: str, width: float = 1.0) -> list[B
 
 MOST_CITED = 6
 """Sources of a decision that are named; the others by their numbers."""
-
-
 BASIS_MEANS = {
     "measured": "Measured on such hardware, by a publication or by the customer.",
     "published": "Written by the producer or in a standard.",

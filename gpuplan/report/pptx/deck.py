@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from functools import lru_cache
 from io import BytesIO
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ from gpuplan.plan import Plan
 from gpuplan.report.document import clean
 from gpuplan.report.document.writing import as_of
 from gpuplan.report.docx_file import add_svg, one_line, set_properties
+from gpuplan.report.drawing import SIZE, text_width
 from gpuplan.report.explain import explain
 from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.report.untrusted import TemplateError
@@ -20,36 +20,18 @@ from gpuplan.wording import capital, number
 
 POINT = 12_700
 """English Metric Units in a point."""
-
-
 INCH = 72 * POINT
-
-
 SLIDE = (int(13.333 * INCH), int(7.5 * INCH))
-
-
 SIZES = (18, 16, 14, 12)
 """Sizes of text in points, the first that fits is taken."""
-
-
 LINE_HEIGHT = 1.2
-
-
 INSET = 0.1 * INCH
 """Left and right in a box and in a cell; half as much above and below."""
-
-
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "F0E442", "5A6576")
-
-
 ACCENT, INK, QUIET, SHADE = "0B5CAD", "1A2230", "5A6576", "E8EEF6"
-
-
 COUNT_WORDS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
-
-
 MORE = "in the design document"
 
 
@@ -87,19 +69,8 @@ def text_lines(text: str, size: float, width: float) -> int:
 
 
 def _text_width(text: str, size: float) -> float:
-    """Width of a text in points, as wide as in Arial."""
-    return size * sum(_character_width(character) for character in text)
-
-
-@lru_cache(maxsize=4096)
-def _character_width(character: str) -> float:
-    if ord(character) > 0x2E80:
-        return 1.0
-    if character in " iljtfrI.,:;'|!()[]/\u202f\u00a0":
-        return 0.34
-    if character in "mwMW@%…":
-        return 1.0
-    return 0.72 if character.isupper() else 0.58
+    """Width of a text in points."""
+    return size / SIZE * text_width(text)
 
 
 def _height(text: str, size: float, width: float) -> float:

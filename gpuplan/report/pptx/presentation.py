@@ -8,22 +8,8 @@ from typing import Any
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report.docx_file import same_bytes
+from gpuplan.report.pptx import slides
 from gpuplan.report.pptx.deck import Deck, emptied, widen
-from gpuplan.report.pptx.slides import (
-    cost_by_part_slide,
-    cost_by_year_slide,
-    decisions_slide,
-    demand_slide,
-    design_slide,
-    failure_slide,
-    hosts_slide,
-    network_slide,
-    next_steps_slide,
-    open_points_slide,
-    silos_slide,
-    title_slide,
-    waiting_slide,
-)
 from gpuplan.report.template import checked_template, usable_template
 
 
@@ -44,21 +30,21 @@ def pptx_bytes(plan: Plan, *, template: bytes | None = None) -> bytes:
 def _written(plan: Plan, show: Any) -> bytes:
     deck = Deck(show, plan)
     messages = check_plan(plan)
-    title_slide(deck)
-    demand_slide(deck)
+    slides.title_slide(deck)
+    slides.demand_slide(deck)
     if plan.pools:
-        design_slide(deck)
-        hosts_slide(deck)
-        failure_slide(deck)
-        waiting_slide(deck)
-        network_slide(deck)
+        slides.design_slide(deck)
+        slides.hosts_slide(deck)
+        slides.failure_slide(deck)
+        slides.waiting_slide(deck)
+        slides.network_slide(deck)
     if plan.costs is not None:
-        cost_by_year_slide(deck, plan.costs)
-        cost_by_part_slide(deck, plan.costs)
-        silos_slide(deck)
-    decisions_slide(deck)
-    open_points_slide(deck, messages)
-    next_steps_slide(deck, messages)
+        slides.cost_by_year_slide(deck, plan.costs)
+        slides.cost_by_part_slide(deck, plan.costs)
+        slides.silos_slide(deck)
+    slides.decisions_slide(deck)
+    slides.open_points_slide(deck, messages)
+    slides.next_steps_slide(deck, messages)
     stream = BytesIO()
     show.save(stream)
     return same_bytes(stream.getvalue(), day=deck.as_of)

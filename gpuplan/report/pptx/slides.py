@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.plan import Plan
@@ -84,34 +85,24 @@ def demand_slide(deck: Deck) -> None:
 
 def _survived(plan: Plan) -> int:
     """Host failures in each pool after which everybody has a place again."""
-    found = []
-    for pool in plan.pools:
-        lost = 0
-        for level in pool.losses:
-            if level.lost == lost + 1 and level.fits:
-                lost += 1
-        found.append(lost)
-    return min(found, default=0)
+    fits = ([level.fits for level in pool.losses if level.lost] for pool in plan.pools)
+    return min((len(list(takewhile(bool, each))) for each in fits), default=0)
 
 
 def design_slide(deck: Deck) -> None:
     """The answer in key figures."""
     plan, totals = deck.plan, deck.plan.totals
-    demand = f"{amount(totals.gpus_demanded, 'GPU')} of demand"
-    survived = _survived(plan)
+    survived, one = _survived(plan), totals.hosts == 1
     if totals.unplaced_vms:
-        end = f"leave {counted(totals.unplaced_vms, 'VM')} without a GPU"
-        end = end if totals.hosts != 1 else end.replace("leave", "leaves", 1)
+        end = f"{'leaves' if one else 'leave'} {counted(totals.unplaced_vms, 'VM')} without a GPU"
     elif survived:
-        verb = "survives" if totals.hosts == 1 else "survive"
-        end = f"{verb} the loss of {count_words(survived)}"
-        end += " in each cluster" if len(plan.pools) > 1 else ""
+        end = f"{'survives' if one else 'survive'} the loss of {count_words(survived)}"
+        end += " in each cluster" * (len(plan.pools) > 1)
     else:
-        end = "have none to spare" if totals.hosts != 1 else "has none to spare"
-    slide = deck.slide(
-        f"{_are(totals.hosts, 'host', 'carries', 'carry')} {demand} and {end}",
-        ("totals.hosts", "totals.gpus"),
-    )
+        end = f"{'has' if one else 'have'} none to spare"
+    carry = _are(totals.hosts, "host", "carries", "carry")
+    title = f"{carry} {amount(totals.gpus_demanded, 'GPU')} of demand and {end}"
+    slide = deck.slide(title, ("totals.hosts", "totals.gpus"))
     above, below = deck.box.split(deck.box.height - int(0.75 * INCH))
     deck.tiles(slide, [each for each in key_figures(plan) if each[0] != "GPUs after a failure"], above)
     clusters = "; ".join(f"{pool.name}: {equipment(plan, pool)}" for pool in plan.pools)
@@ -363,15 +354,13 @@ def open_points_slide(deck: Deck, messages: Sequence[Message]) -> None:
     """What is assumed, and what is open."""
     weighty = [m for m in messages if m.level in ("stop", "warn")]
     assumed = [m for m in messages if m.code.endswith("-assumed")]
-    title = (
-        f"{_are(len(weighty), 'point', 'is', 'are')} open, and inputs are assumed"
-        if assumed and weighty
-        else f"{_are(len(weighty), 'point', 'is', 'are')} open"
-        if weighty
-        else "The design rests on assumptions that the customer can confirm"
-        if assumed
-        else "Nothing is open, and no input is assumed"
-    )
+    points = _are(len(weighty), "point", "is", "are")
+    title = {
+        (True, True): f"{points} open, and inputs are assumed",
+        (True, False): f"{points} open",
+        (False, True): "The design rests on assumptions that the customer can confirm",
+        (False, False): "Nothing is open, and no input is assumed",
+    }[bool(weighty), bool(assumed)]
     slide = deck.slide(
         title,
         sources=[s for m in messages for s in m.sources],
@@ -389,14 +378,11 @@ def next_steps_slide(deck: Deck, messages: Sequence[Message]) -> None:
     for message in messages:
         if change := what_to_do(message):
             asked.setdefault(change, []).append(message.text.rstrip("."))
-    changes = [
-        f"{change} ({texts[0]}{f'; and {len(texts) - 1} more like it' if len(texts) > 1 else ''})"
-        for change, texts in asked.items()
-    ]
-    if changes:
-        title = f"{_are(len(changes), 'step', 'is', 'are')} next"
-    else:
-        title = "The next step is a quote"
+    more = {
+        change: f"; and {len(texts) - 1} more like it" * (len(texts) > 1) for change, texts in asked.items()
+    }
+    changes = [f"{change} ({texts[0]}{more[change]})" for change, texts in asked.items()]
+    title = f"{_are(len(changes), 'step', 'is', 'are')} next" if changes else "The next step is a quote"
     slide = deck.slide(
         title,
         sources=[s for m in messages for s in m.sources],

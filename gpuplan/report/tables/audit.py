@@ -10,8 +10,6 @@ from gpuplan.wording import number
 
 Found = Mapping[str, Any]
 """A part of what ``audit_dict`` gives."""
-
-
 METHOD_TITLES = {
     "kaufman-roberts": "Kaufman-Roberts",
     "erlang-c": "Erlang C",

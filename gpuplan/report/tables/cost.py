@@ -33,8 +33,6 @@ PER = {
     "tb": "TB",
 }
 """Per what a price is, in words."""
-
-
 STATUS = {"included": "included", "there": "there already", "to be sized": "to be sized"}
 """What stands in place of the cost of what is not paid."""
 PAID = {"bought": "at the start", "yearly": "each year"}

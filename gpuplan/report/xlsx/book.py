@@ -16,12 +16,8 @@ from gpuplan.wording import capital
 
 MAX_TEXT = 32_767
 """Longest text that a cell holds."""
-
-
 HEAD = 3
 """Row of the heads, from 0; title and note stand above."""
-
-
 FORMATS: Mapping[str, Mapping[str, Any]] = {
     "text": {"text_wrap": True},
     "line": {},
@@ -35,8 +31,6 @@ FORMATS: Mapping[str, Mapping[str, Any]] = {
     "section": {"bold": True, "font_size": 12, "bottom": 1},
     "head": {"bold": True, "text_wrap": True, "bg_color": "#E7E9ED", "bottom": 1},
 }
-
-
 KIND_LOOKS: Mapping[str, tuple[str, float]] = {
     "number": ("num", 13),
     "whole": ("num", 13),
@@ -55,8 +49,6 @@ KIND_LOOKS: Mapping[str, tuple[str, float]] = {
 """Format and width of the kinds of columns that hold numbers; any other is text, as wide as its longest."""
 NARROW, WIDE = 10, 60
 """Width of a column of text, at least and at most."""
-
-
 TINT = "#FFF4CC"
 """Of cells that are meant to be changed."""
 

@@ -27,8 +27,6 @@ from gpuplan.report.xlsx.book import HEAD, Editable, Live, address, column_of
 from gpuplan.wording import amount, number
 
 BILL, YEARS = "Bill of materials", "Cost by year"
-
-
 RUNNING = {
     "Power": "electricity-kwh",
     "Cooling": "electricity-kwh",
@@ -36,8 +34,6 @@ RUNNING = {
     "Administration": "administration-host-year",
 }
 """Part -> what its price is known by."""
-
-
 RESULTS = ("total", "net_present", "hours_installed", "hours_used", "gpu_hour_installed", "gpu_hour_used")
 """Results of the sheet of costs, from top to bottom."""
 DRIVERS = ("hosts", "gpus", "busy", "load", "kwh", "racks", "hours_installed", "hours_used")

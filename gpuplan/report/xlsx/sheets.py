@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,31 +10,8 @@ from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.report.document.writing import as_of
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.report.tables.cost import cost_by_group
-from gpuplan.report.tables.cost import power as power_table
-from gpuplan.report.tables.demand import week
-from gpuplan.report.tables.network import (
-    cabling,
-    part_failures,
-    remote_gpus,
-    rules,
-    settings,
-    training,
-)
-from gpuplan.report.tables.plan import (
-    cited_sources,
-    decisions,
-    failures,
-    group_names,
-    groups,
-    hosts,
-    idle,
-    lines,
-    losses,
-    messages,
-    postures,
-    sources,
-)
+from gpuplan.report.tables import cost, demand, network
+from gpuplan.report.tables import plan as topics
 from gpuplan.report.xlsx.book import HEAD, Block, Book, Live, SheetColumn, address
 from gpuplan.report.xlsx.money import BILL, YEARS, Money
 from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
@@ -116,7 +93,7 @@ def _summary_cost(money: Money, costs: Costs) -> list[tuple[Any, ...]]:
 
 def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
     """The groups, and their share of the cost."""
-    block = book.block(groups(plan))
+    block = book.block(topics.groups(plan))
     if money is not None:
         block = _with_cost(book, plan, money, block)
     book.topic("Groups", "Who asks for GPUs, how they reach them, and their share of the cost.", block)
@@ -124,7 +101,7 @@ def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
 
 def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
     """The groups with their share of the cost beside them, and what belongs to none."""
-    names, costs = group_names(plan), {each.id: each for each in money.costs.groups}
+    names, costs = topics.group_names(plan), {each.id: each for each in money.costs.groups}
     rows = {group.id: list(row) for group, row in zip(plan.groups, block.rows, strict=True)}
     for id in costs:
         rows.setdefault(id, [names[id], *[None] * (len(block.columns) - 1)])
@@ -133,7 +110,7 @@ def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
         each = costs.get(id)
         total = Live(f"{address(at, share)}*{money.result_at('total')}", each.total) if each else None
         row += (each.share if each else None, total)
-    paid = book.block(cost_by_group(plan).only("share", "total"))
+    paid = book.block(cost.cost_by_group(plan).only("share", "total"))
     columns = sorted(paid.columns, key=lambda column: column.kind != "percent")
     return block._replace(columns=[*block.columns, *columns], rows=list(rows.values()))
 
@@ -144,37 +121,30 @@ def hosts_sheet(book: Book, plan: Plan) -> None:
     note = "One row for each host."
     if count > MAX_HOST_ROWS:
         note = f"{number(count)} hosts; one row for all that are filled alike."
-    book.topic("Hosts", note, book.block(hosts(plan, plan.pools, MAX_HOST_ROWS)))
+    book.topic("Hosts", note, book.block(topics.hosts(plan, plan.pools, MAX_HOST_ROWS)))
 
 
 def _figures(plan: Plan, title: str, *starts: str) -> Table:
     """A topic's own numbers, each with its formula."""
-    return replace(lines(plan, *starts).only(*FIGURES), title=title)
+    return replace(topics.lines(plan, *starts).only(*FIGURES), title=title)
 
 
 def demand_sheet(book: Book, plan: Plan) -> None:
     """The demand in all, through the week and by group."""
     ends = ("active", "vms", "demand_gpus", "held_gpus")
     keys = [f"groups.{group.id}.{end}" for group in plan.groups for end in ends]
-    tables = [_figures(plan, "In all", "demand.", "totals."), week(plan)]
+    tables = [_figures(plan, "In all", "demand.", "totals."), demand.week(plan)]
     if keys:
         tables.append(_figures(plan, "By group", *keys))
     book.topics("Demand", "From people to GPUs.", map(book.block, tables))
 
 
-def availability_sheet(book: Book, plan: Plan) -> None:
-    """Spare hosts and what failures do."""
-    tables = (postures(plan), failures(plan), losses(plan))
-    note = "What failures and maintenance do to the design."
-    book.topics("Availability", note, map(book.block, tables))
-
-
 def network_sheet(book: Book, plan: Plan) -> None:
     """The fabric, and what the network does to the work."""
     given, fabric = plan.scenario.network, plan.cabling
-    tables = [remote_gpus(plan), training(plan), rules(plan)]
+    tables = [network.remote_gpus(plan), network.training(plan), network.rules(plan)]
     if fabric is not None:
-        tables = [cabling(fabric), *tables, settings(fabric), part_failures(fabric)]
+        tables = [network.cabling(fabric), *tables, network.settings(fabric), network.part_failures(fabric)]
     tables.append(_figures(plan, "Figures", "network."))
     link = f"{number(given.link_gbit_s)} Gbit/s {TRANSPORT_NAMES[given.transport]}"
     note = f"Links of {link} with an MTU of {number(given.mtu_bytes)} bytes, the fabric, and what the network does to the work."
@@ -186,7 +156,7 @@ def power_sheet(book: Book, plan: Plan) -> None:
     use, note = plan.power, "On the day of the installation."
     if use and use.excludes:
         note += f" Not known: {'; '.join(use.excludes)}."
-    tables = [*([power_table(use)] if use else []), _figures(plan, "In all", "power.")]
+    tables = [*([cost.power(use)] if use else []), _figures(plan, "In all", "power.")]
     book.topics("Power", note, map(book.block, tables))
 
 
@@ -250,24 +220,33 @@ def _input_label(plan: Plan, path: str) -> str:
     return f"{label}: {rest}" if head == "prices" else label
 
 
-def trail_sheet(book: Book, plan: Plan) -> None:
-    """Every number with its formula."""
-    note = "Every number of the design, in the order in which they were computed."
-    book.topic("Trail", note, book.block(lines(plan)))
+PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
+    "Availability": (
+        "What failures and maintenance do to the design.",
+        lambda plan: (topics.postures(plan), topics.failures(plan), topics.losses(plan)),
+    ),
+    "Trail": (
+        "Every number of the design, in the order in which they were computed.",
+        lambda plan: [topics.lines(plan)],
+    ),
+    "Sources": (
+        "Every source that the design rests on.",
+        lambda plan: [topics.sources(plan, topics.cited_sources(plan))],
+    ),
+    "Messages": (
+        "What to know about this design, and what GPUs it leaves idle.",
+        lambda plan: (topics.messages(plan), topics.idle(plan)),
+    ),
+    "Decisions": ("Design decisions.", lambda plan: [topics.decisions(plan)]),
+}
+"""Sheets that show tables as they are: name -> what is said above them, and the tables."""
 
 
-def sources_sheet(book: Book, plan: Plan) -> None:
-    """Every source."""
-    note = "Every source that the design rests on."
-    book.topic("Sources", note, book.block(sources(plan, cited_sources(plan))))
-
-
-def messages_sheet(book: Book, plan: Plan) -> None:
-    """What the checks say, and what is idle."""
-    note = "What to know about this design, and what GPUs it leaves idle."
-    book.topics("Messages", note, map(book.block, (messages(plan), idle(plan))))
-
-
-def decisions_sheet(book: Book, plan: Plan) -> None:
-    """The design decisions."""
-    book.topic("Decisions", "Design decisions.", book.block(decisions(plan)))
+def plain_sheet(book: Book, plan: Plan, name: str) -> None:
+    """A sheet with tables as they are."""
+    note, tables = PLAIN[name]
+    blocks = [book.block(table) for table in tables(plan)]
+    if len(blocks) == 1:
+        book.topic(name, note, blocks[0])
+    else:
+        book.topics(name, note, blocks)
