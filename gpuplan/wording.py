@@ -331,3 +331,14 @@ def _days(days: list[int]) -> str:
     if len(days) > 2 and days == list(range(days[0], days[-1] + 1)):
         return f"{DAY_NAMES[days[0]]}-{DAY_NAMES[days[-1]]}"
     return ", ".join(DAY_NAMES[day] for day in days)
+
+
+def runs(numbers: Iterable[int]) -> list[list[int]]:
+    """Ascending numbers as runs without gaps."""
+    found: list[list[int]] = []
+    for n in numbers:
+        if found and found[-1][-1] == n - 1:
+            found[-1].append(n)
+        else:
+            found.append([n])
+    return found

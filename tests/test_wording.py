@@ -20,6 +20,7 @@ from gpuplan.wording import (
     money,
     number,
     percent,
+    runs,
     short_number,
     short_watts,
     some_of,
@@ -204,3 +205,8 @@ def test_short_amounts(value: float, words: str) -> None:
 )
 def test_short_powers(power_w: float, words: str) -> None:
     assert short_watts(power_w) == words
+
+
+def test_numbers_without_gaps_are_a_run() -> None:
+    assert runs([1, 2, 3, 7, 9, 10]) == [[1, 2, 3], [7], [9, 10]]
+    assert runs([]) == []

@@ -24,7 +24,7 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.clusters import Division, divided, division_words
 from gpuplan.plan.hosts import Pool
 from gpuplan.units import MIB_PER_GIB, exact
-from gpuplan.wording import MODE_NAMES, amount, number
+from gpuplan.wording import MODE_NAMES, amount, number, runs
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -248,16 +248,9 @@ def _mig_hosts(plan: Plan, pool: Pool) -> Iterator[str]:
         if gpus:
             hosts.setdefault(gpus, []).append(at)
     for gpus, numbers in hosts.items():
-        words = ", ".join(_runs(numbers))
+        words = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers))
         where, has = f"{words} of `{pool.id}_hosts`", amount(gpus, "GPU")
         yield f"Host {where} has {has}" if len(numbers) == 1 else f"Hosts {where} have {has} each"
-
-
-def _runs(numbers: list[int]) -> Iterator[str]:
-    """Numbers in words, those that follow each other as "3 to 7"."""
-    for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
-        each = [value for _, value in run]
-        yield f"{each[0]} to {each[-1]}" if len(each) > 1 else str(each[0])
 
 
 def _gpus_of(pool: Pool, groups: set[str]) -> list[int]:

@@ -11,7 +11,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Table, heads, numeric, words
-from gpuplan.wording import amount, counted, money, number, percent
+from gpuplan.wording import amount, counted, money, number, percent, runs
 
 MOST_ROWS = 40
 """Rows of any other table."""
@@ -53,13 +53,7 @@ class Citations:
     def __call__(self, sources: Iterable[str]) -> str:
         """The sources behind a sentence: `` [1, 4-6]``; nothing without any."""
         found = sorted({n for source in sources if (n := self.number(source)) is not None})
-        spans: list[list[int]] = []
-        for n in found:
-            if spans and spans[-1][1] == n - 1:
-                spans[-1][1] = n
-            else:
-                spans.append([n, n])
-        parts = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}-{b}" for a, b in spans]
+        parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs(found)]
         return f" [{', '.join(parts)}]" if parts else ""
 
     def titles(self, sources: Iterable[str]) -> tuple[str, ...]:

@@ -49,12 +49,13 @@ def peak_words(plan: Plan) -> str:
     """When most GPUs are wanted on average, and what groups and places with other hours lend each other."""
     week, *others = week_demand(plan)
     season = f" (clocks as in {week.season})" if others else ""
-    text = f"Busiest on average: {amount(round(week.peak_gpus, 1), 'GPU')}, {moment(week.peak_quarter)} UTC{season}"
+    gpus = amount(round(week.peak_gpus, 1), "GPU")
     if round(week.peak_gpus, 1) == round(week.everybody_gpus, 1):
-        return f"{text}, as if everybody worked at the same time."
+        return f"In the busiest hours {gpus} are wanted on average, as if everybody worked at the same time."
     return (
-        f"{text}; everybody at work at the same time would be {number(round(week.everybody_gpus, 1))}, so groups and places with "
-        f"other hours lend each other {number(round(week.lent_gpus, 1))}."
+        f"Busiest on average: {gpus}, {moment(week.peak_quarter)} UTC{season}; everybody at work at the same time would be "
+        f"{number(round(week.everybody_gpus, 1))}, so groups and places with other hours lend each other "
+        f"{number(round(week.lent_gpus, 1))}."
     )
 
 

@@ -12,7 +12,7 @@ from gpuplan.plan import Plan
 from gpuplan.report import table as report
 from gpuplan.report.document import clean
 from gpuplan.report.document.writing import as_of
-from gpuplan.wording import capital
+from gpuplan.wording import capital, runs
 
 MAX_TEXT = 32_767
 """Longest text that a cell holds."""
@@ -107,26 +107,15 @@ def address(row: int, col: int, sheet: str = "") -> str:
 
 def sum_of(rows: Iterable[int], cols: Iterable[int]) -> str:
     """Sum of the cells in all these rows and columns, neighbours taken together; 0 without any."""
-    columns = _runs(cols)
+    columns = runs(cols)
     terms = [
         address(down[0], across[0])
         if len(down) == len(across) == 1
         else f"SUM({address(down[0], across[0])}:{address(down[-1], across[-1])})"
-        for down in _runs(rows)
+        for down in runs(rows)
         for across in columns
     ]
     return f"({'+'.join(terms)})" if len(terms) > 1 else "".join(terms) or "0"
-
-
-def _runs(numbers: Iterable[int]) -> list[list[int]]:
-    """Ascending numbers as runs without gaps."""
-    found: list[list[int]] = []
-    for n in numbers:
-        if found and found[-1][-1] == n - 1:
-            found[-1].append(n)
-        else:
-            found.append([n])
-    return found
 
 
 def column_of(table: report.Table, key: str) -> int:

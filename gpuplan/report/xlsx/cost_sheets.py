@@ -7,7 +7,6 @@ without calculation. Hosts, placement and power come from the plan and do not ch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from gpuplan.models import cost
@@ -136,8 +135,8 @@ def _parts(money: Money) -> Iterator[Row]:
     cash = [Live(sum_of(parts, [2 + year]), costs.cash[year]) for year in years]
     yield Row(money.cash_row, "All parts", cash, costs.currency, bold=True)
     added = [
-        Live(sum_of([money.cash_row], range(2, 3 + year)), paid)
-        for year, paid in enumerate(accumulate(costs.cash, cost.total_cost))
+        Live(sum_of([money.cash_row], range(2, 3 + year)), cost.total_cost(*costs.cash[: year + 1]))
+        for year in years
     ]
     yield Row(money.cash_row + 1, "Added up", added, costs.currency, summed=False)
 
