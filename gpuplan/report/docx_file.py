@@ -178,18 +178,11 @@ class _Writer:
             self._numbered_headings()
         self._added_styles()
         self.known = {style.name for style in word.styles if style.type == WD_STYLE_TYPE.PARAGRAPH}
-        section = word.sections[-1]
-        margin = Mm(24)
-        self.width = (
-            (section.page_width or Mm(210))
-            - (section.left_margin or margin)
-            - (section.right_margin or margin)
-        )
-        self.height = (
-            (section.page_height or Mm(297))
-            - (section.top_margin or margin)
-            - (section.bottom_margin or margin)
-        )
+        page, margin = word.sections[-1], Mm(24)
+        across = (page.left_margin or margin) + (page.right_margin or margin)
+        along = (page.top_margin or margin) + (page.bottom_margin or margin)
+        self.width = (page.page_width or Mm(210)) - across
+        self.height = (page.page_height or Mm(297)) - along
 
     def write(self, document: Document) -> None:
         """The whole document."""
@@ -264,7 +257,6 @@ class _Writer:
     def _added_styles(self) -> None:
         """Styles that no template has; those that the template has stay as they are."""
         from docx.enum.style import WD_STYLE_TYPE
-        from docx.shared import Pt
 
         held = {style.name for style in self.word.styles}
         looks = {
@@ -283,8 +275,8 @@ class _Writer:
             for level, indent in ((1, 0), (2, 18)):
                 style = self.word.styles.add_style(f"toc {level}", WD_STYLE_TYPE.PARAGRAPH, builtin=True)
                 style.base_style = self.word.styles["Normal"]
-                style.paragraph_format.left_indent = Pt(indent)
-                style.paragraph_format.space_after = Pt(3)
+                style.paragraph_format.left_indent = _points(indent)
+                style.paragraph_format.space_after = _points(3)
         for language in self.word.styles.element.iter(_qn("w:lang")):
             language.set(_qn("w:val"), "en-GB")
 
@@ -338,11 +330,8 @@ class _Writer:
         """A table of contents that Word fills with page numbers when the file is opened."""
         title = self._paragraph("Contents", "TOC Heading")
         title.paragraph_format.page_break_before = True
-        if title.style is None or title.style.name != "TOC Heading":
-            from docx.shared import Pt
-
-            title.runs[0].bold = True
-            title.runs[0].font.size = Pt(16)
+        if "TOC Heading" not in self.known:
+            title.runs[0].bold, title.runs[0].font.size = True, _points(16)
         entries = [
             (level, text)
             for chapter in document.chapters
@@ -356,10 +345,8 @@ class _Writer:
         for at, (level, text) in enumerate(entries, 1):
             if at > 1:
                 paragraph = self._paragraph("", f"toc {level}")
-            if level == 2 and paragraph.style is not None and paragraph.style.name != "toc 2":
-                from docx.shared import Pt
-
-                paragraph.paragraph_format.left_indent = Pt(18)
+            if level == 2 and "toc 2" not in self.known:
+                paragraph.paragraph_format.left_indent = _points(18)
             link = _element("hyperlink", anchor=_bookmark(at), history="1")
             run = paragraph.add_run(one_line(text))
             link.append(run._r)
@@ -374,13 +361,9 @@ class _Writer:
         run = paragraph.add_run(one_line(text))
         paragraph._p.append(_element("bookmarkEnd", id=str(self.bookmarks)))
         paragraph.paragraph_format.keep_with_next = True
-        if paragraph.style is None or paragraph.style.name != f"Heading {level}":
-            from docx.shared import Pt
-
-            run.bold = True
-            run.font.size = Pt(18 if level == 1 else 13)
-            properties = paragraph._p.get_or_add_pPr()
-            properties.append(_element("outlineLvl", val=str(level - 1)))
+        if f"Heading {level}" not in self.known:
+            run.bold, run.font.size = True, _points(18 if level == 1 else 13)
+            paragraph._p.get_or_add_pPr().append(_element("outlineLvl", val=str(level - 1)))
         return paragraph
 
     def _block(self, block: Block) -> None:
@@ -388,9 +371,8 @@ class _Writer:
             self._paragraph(clean(block.text), OWN_STYLES.get(block.tone, ""))
         elif isinstance(block, Bullets):
             for item in block.items:
-                paragraph = self._paragraph("", "List Bullet")
-                bare = paragraph.style is None or paragraph.style.name != "List Bullet"
-                paragraph.add_run(("• " if bare else "") + clean(item))
+                bullet = "" if "List Bullet" in self.known else "• "
+                self._paragraph("", "List Bullet").add_run(bullet + clean(item))
         elif isinstance(block, Grid):
             self._grid(block)
         elif isinstance(block, Figure):
@@ -537,13 +519,21 @@ def _set_width(element: Any, twips: int) -> None:
     element.set(_qn("w:w"), str(twips))
 
 
-def _look(style: Any, size: float, colour: str, before: float, after: float) -> None:
-    from docx.shared import Pt, RGBColor
+def _points(size: float) -> Any:
+    """A length in points as the library takes it."""
+    from docx.shared import Pt
 
-    style.font.size = Pt(size)
+    return Pt(size)
+
+
+def _look(style: Any, size: float, colour: str, before: float, after: float) -> None:
+    from docx.shared import RGBColor
+
+    style.font.size = _points(size)
     if colour:
         style.font.color.rgb = RGBColor.from_string(colour)
-    style.paragraph_format.space_before, style.paragraph_format.space_after = Pt(before), Pt(after)
+    form = style.paragraph_format
+    form.space_before, form.space_after = _points(before), _points(after)
 
 
 def _bookmark(at: int) -> str:

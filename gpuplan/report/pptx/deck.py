@@ -50,6 +50,11 @@ class Box(NamedTuple):
         return upper, Box(self.left, self.top + start, self.width, self.height - start)
 
 
+def box_of(shape: Any) -> Box:
+    """Where a shape is."""
+    return Box(shape.left, shape.top, shape.width, shape.height)
+
+
 # Text and its room
 
 
@@ -184,7 +189,7 @@ class Deck:
             title = kinds.get(1) or kinds.get(3)
             if title is None or title.width is None or set(kinds) - small - {1, 3}:
                 continue
-            box = Box(title.left, title.top, title.width, title.height)
+            box = box_of(title)
             if self._has_room(box):
                 return layout, box
         raise TemplateError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
+from typing import Any
 
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.plan import Plan
@@ -13,7 +14,7 @@ from gpuplan.plan.cost import CostPart, Costs
 from gpuplan.report.document import clean
 from gpuplan.report.document.summary import key_figures
 from gpuplan.report.document.writing import cost_span, hosts_lost, waits, what_to_do
-from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Box, Deck, chart_data, count_words, rgb
+from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Deck, box_of, chart_data, count_words, rgb
 from gpuplan.report.tables.cost import silos
 from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import decisions as decided
@@ -40,29 +41,25 @@ def _are(count: int, word: str, verb: str, verbs: str) -> str:
 # The slides
 
 
+def _kinds(layout: Any) -> set[int]:
+    """Numbers of the kinds of places that a layout has."""
+    return {int(place.placeholder_format.type or 0) for place in layout.placeholders}
+
+
 def title_slide(deck: Deck) -> None:
     """The first slide: design, customer and date."""
     plan, show = deck.plan, deck.show
-    layout = next(
-        (
-            each
-            for each in show.slide_layouts
-            if {3, 4} <= {int(p.placeholder_format.type or 0) for p in each.placeholders}
-        ),
-        None,
-    )
+    layout = next((each for each in show.slide_layouts if {3, 4} <= _kinds(each)), None)
     made = f"gpuplan, catalog {plan.catalog.digest}"
     below = "  ·  ".join(part for part in (plan.scenario.customer, deck.as_of, made) if part)
     slide = show.slides.add_slide(layout or deck.layout)
     title = slide.shapes.title
-    box = Box(title.left, title.top, title.width, title.height)
-    deck.fill(title, plan.scenario.name, box, (40, 32, 28, 24, 20), bold=True)
+    deck.fill(title, plan.scenario.name, box_of(title), (40, 32, 28, 24, 20), bold=True)
     if layout is None:
         deck.text(slide, below, deck.box, (20, *SIZES))
     else:
         subtitle = next(p for p in slide.placeholders if int(p.placeholder_format.type) == 4)
-        box = Box(subtitle.left, subtitle.top, subtitle.width, subtitle.height)
-        deck.fill(subtitle, below, box, (20, *SIZES))
+        deck.fill(subtitle, below, box_of(subtitle), (20, *SIZES))
     notes = f"Design of a cluster that shares GPUs, made with {made}."
     slide.notes_slide.notes_text_frame.text = clean(notes + "\nSources:\nThe scenario and the catalog.")
 
