@@ -11,6 +11,7 @@ from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
 from gpuplan.plan import Plan
 from gpuplan.plan.sizing_rule import burst_fact
+from gpuplan.report.plan_data import plain
 from gpuplan.report.table import records
 from gpuplan.report.tables import demand
 from gpuplan.report.text import chapter, page, wrapped
@@ -99,23 +100,10 @@ def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
         "installed_gpus": found.gpus,
         "believe": found.believe,
         "answers": [
-            {
-                "method": a.method,
-                "gpus": a.gpus,
-                "low_gpus": a.low_gpus,
-                "high_gpus": a.high_gpus,
-                "chance_installed": a.chance,
-                "low_chance": a.low_chance,
-                "high_chance": a.high_chance,
-                "peakedness": list(a.peakedness) if a.peakedness else None,
-                "chosen": a.chosen,
-            }
-            for a in found.answers
+            {"chance_installed" if name == "chance" else name: value for name, value in plain(answer).items()}
+            for answer in found.answers
         ],
-        "curve": [
-            {"method": p.method, "gpus": p.gpus, "chance": p.chance, "low": p.low, "high": p.high}
-            for p in chance_curve(plan, found.pool)
-        ],
+        "curve": [plain(point) for point in chance_curve(plan, found.pool)],
     }
 
 

@@ -44,7 +44,7 @@ def network_dict(plan: Plan) -> dict[str, Any]:
         "remote": [plain(use) | {"slowdown": 1 / use.kept} for use in plan.network.remote],
         "training": plain(plan.network.training),
         "rules": plain(plan.network.rules),
-        "carried": [plain(each) for each in carried(scenario, catalog)],
+        "carried": plain(carried(scenario, catalog)),
         "scaling": [
             {
                 "link_gbit_s": curve.link_gbit_s,

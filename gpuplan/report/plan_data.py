@@ -55,8 +55,8 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "cabling": plain(plan.cabling),
         "power": power_dict(plan.power),
         "costs": None if plan.costs is None else costs_dict(plan.costs),
-        "decisions": [plain(d) for d in plan.decisions],
-        "messages": [plain(m) for m in check_plan(plan)],
+        "decisions": plain(plan.decisions),
+        "messages": plain(check_plan(plan)),
         "lines": [plain(line) | {"formula": formula_text(line)} for line in plan.lines.values()],
     }
 

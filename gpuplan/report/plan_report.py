@@ -9,7 +9,7 @@ from gpuplan.report.document.summary import key_figures
 from gpuplan.report.table import indented, text
 from gpuplan.report.tables import TABLES, idle_text
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
-from gpuplan.report.tables.plan import groups, hosts, postures
+from gpuplan.report.tables.plan import equipment, groups, hosts, postures
 from gpuplan.report.text import chapter, heading, page, pairs, wrapped
 from gpuplan.wording import MODE_NAMES
 
@@ -49,25 +49,16 @@ def _access(plan: Plan) -> str:
 
 def _pool(plan: Plan, pool: Pool) -> str:
     """What stands on each host of a cluster, those that are filled alike together if there are many, and what is idle there."""
-    gpu = plan.catalog.gpus[pool.gpu].name
-    server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
-    title = f"{pool.name}: {pool.hosts} x {server} with {pool.gpus_per_host} {gpu}"
-    return chapter(
-        hosts(plan, [pool], MOST_HOSTS), *(idle_text(plan, each) for each in pool.idle), title=title
-    )
+    idle = (idle_text(plan, each) for each in pool.idle)
+    return chapter(hosts(plan, [pool], MOST_HOSTS), *idle, title=f"{pool.name}: {equipment(plan, pool)}")
 
 
 def _decisions(plan: Plan) -> str:
-    said = [
-        "\n".join(
-            [
-                wrapped(f"({d.number}) {d.decision}"),
-                wrapped(f"Justification: {d.justification}", "    "),
-                wrapped(f"Implication: {d.implication}", "    "),
-            ]
-        )
-        for d in plan.decisions
-    ]
+    said = []
+    for each in plan.decisions:
+        said.append(wrapped(f"({each.number}) {each.decision}"))
+        said.append(wrapped(f"Justification: {each.justification}", "    "))
+        said.append(wrapped(f"Implication: {each.implication}", "    "))
     return heading("Design decisions") + "\n".join(said) if said else ""
 
 
