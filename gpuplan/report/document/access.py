@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
-from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
+from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.summary import vms
 from gpuplan.report.document.writing import Citations, grid_of, tabled
 from gpuplan.report.tables.plan import groups
@@ -20,20 +20,18 @@ def access_chapter(plan: Plan, cite: Citations) -> Chapter:
     if not plan.groups:
         return Chapter(title, (Paragraph("No workload group is described yet."),))
     table = groups(plan).only("group", "use_case", "people", "vms", "gpus_each", "access", "profile")
-    blocks = [
-        Paragraph(
-            "A workload group is people with the same kind of work. How a group reaches its GPUs follows from what it needs, from the "
-            "GPU and from the vSphere version."
-        ),
-        *tabled(table, caption="Workload groups"),
-    ]
-    sections = [Section(g.name, tuple(_reasons(g, cite))) for g in plan.groups[:MOST_GROUPS]]
-    if len(plan.groups) > MOST_GROUPS:
-        left = number(len(plan.groups) - MOST_GROUPS)
-        sections.append(
-            Section("Other groups", (Paragraph(f"The access of {left} groups more is in the workbook."),))
-        )
-    return Chapter(title, tuple(blocks), tuple(sections))
+    lead = (
+        "A workload group is people with the same kind of work. How a group reaches its GPUs follows from what it needs, from the "
+        "GPU and from the vSphere version."
+    )
+    left = f"The access of {number(len(plan.groups) - MOST_GROUPS)} groups more is in the workbook."
+    return chapter(
+        title,
+        Paragraph(lead),
+        tabled(table, caption="Workload groups"),
+        (section(group.name, _reasons(group, cite)) for group in plan.groups[:MOST_GROUPS]),
+        section("Other groups", Paragraph(left)) if len(plan.groups) > MOST_GROUPS else None,
+    )
 
 
 def _reasons(group: GroupPlan, cite: Citations) -> list[Block]:

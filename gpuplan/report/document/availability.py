@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuplan.plan import Plan
-from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
+from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.hosts import MOST_HOSTS
 from gpuplan.report.document.summary import vms
 from gpuplan.report.document.writing import Citations, grid_of, tabled
@@ -25,16 +25,13 @@ def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
     chosen = next((p for p in plan.postures if p.chosen), None)
     if not lost and chosen is not None and chosen.short_h > 0:
         lead += f" More hosts that fail at once leave somebody without a GPU: {hours(chosen.short_h)} a year are to be expected."
-    sections = [
-        Section("When a host fails", tuple(_failures(plan))),
-        Section("Hours at risk", tuple(_hours(plan, cite))),
-    ]
-    sections.append(Section("Maintenance", tuple(_maintenance(plan))))
-    return Chapter("Availability", (Paragraph(lead, "lead"),), tuple(s for s in sections if s.blocks))
-
-
-def _failures(plan: Plan) -> list[Block]:
-    return [*tabled(failures(plan), most=MOST_HOSTS), *tabled(losses(plan))]
+    return chapter(
+        "Availability",
+        Paragraph(lead, "lead"),
+        section("When a host fails", tabled(failures(plan), most=MOST_HOSTS), tabled(losses(plan))),
+        section("Hours at risk", _hours(plan, cite)),
+        section("Maintenance", _maintenance(plan)),
+    )
 
 
 def _hours(plan: Plan, cite: Citations) -> list[Block]:

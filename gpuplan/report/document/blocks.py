@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
@@ -95,6 +96,30 @@ class Chapter:
     title: str
     blocks: tuple[Block, ...] = ()
     sections: tuple[Section, ...] = ()
+
+
+Content = Block | Section | Iterable[Block | Section] | None
+"""What a chapter or a section is made of; nothing, and sections without anything in them, are left out."""
+
+
+def section(title: str, *content: Content) -> Section:
+    """A part of a chapter."""
+    return Section(title, tuple(part for part in _flat(content) if not isinstance(part, Section)))
+
+
+def chapter(title: str, *content: Content) -> Chapter:
+    """A chapter: its own blocks, then its sections."""
+    parts = list(_flat(content))
+    sections = tuple(part for part in parts if isinstance(part, Section) and part.blocks)
+    return Chapter(title, tuple(part for part in parts if not isinstance(part, Section)), sections)
+
+
+def _flat(content: Iterable[Content]) -> Iterator[Block | Section]:
+    for part in content:
+        if isinstance(part, Block | Section):
+            yield part
+        elif part is not None:
+            yield from part
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.power import PowerUse
-from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
+from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, tabled
 from gpuplan.report.table import fitted
 from gpuplan.report.tables.cost import (
@@ -57,30 +57,24 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
             f" That includes growth from {number(costs.hosts[0])} to {amount(costs.hosts[-1], 'host')}, which the demand chapter "
             "shows by year."
         )
-    blocks: list[Block] = [Paragraph(lead, "lead")]
+    gpu_hour = ""
     if costs.gpu_hour_installed is not None:
-        text = f"A GPU-hour costs {money(costs.gpu_hour_installed, currency)} installed"
-        if costs.gpu_hour_used is not None:
-            text += f" and {money(costs.gpu_hour_used, currency)} used, with GPUs used {percent(costs.utilisation)} of the time"
-        blocks.append(Paragraph(f"{text}."))
-    if costs.excludes:
-        blocks += [
-            Paragraph("Left out, for want of a price or a count:"),
-            Bullets(costs.excludes[:MOST_ROWS]),
-        ]
-    if costs.outside:
-        blocks.append(Paragraph(f"Not part of the cost: {'; '.join(costs.outside)}.", "note"))
-    if left_out := growth_words(costs):
-        blocks.append(Paragraph(left_out, "note"))
-    return Chapter(
+        gpu_hour = f"A GPU-hour costs {money(costs.gpu_hour_installed, currency)} installed"
+    if costs.gpu_hour_used is not None:
+        gpu_hour += f" and {money(costs.gpu_hour_used, currency)} used, with GPUs used {percent(costs.utilisation)} of the time"
+    outside, growth = "; ".join(costs.outside), growth_words(costs)
+    left_out = (Paragraph("Left out, for want of a price or a count:"), Bullets(costs.excludes[:MOST_ROWS]))
+    return chapter(
         title,
-        tuple(blocks),
-        (
-            Section("Cost by year", tuple(_years(plan, costs))),
-            Section("Bill of materials", tuple(_bill(plan, cite))),
-            Section("Prices", tuple(_prices(plan, costs, cite))),
-            Section("Power and space", tuple(_power(power))),
-        ),
+        Paragraph(lead, "lead"),
+        Paragraph(f"{gpu_hour}.") if gpu_hour else None,
+        left_out if costs.excludes else None,
+        Paragraph(f"Not part of the cost: {outside}.", "note") if outside else None,
+        Paragraph(growth, "note") if growth else None,
+        section("Cost by year", _years(plan, costs)),
+        section("Bill of materials", _bill(plan, cite)),
+        section("Prices", _prices(plan, costs, cite)),
+        section("Power and space", _power(power)),
     )
 
 
@@ -121,14 +115,15 @@ def _power(power: PowerUse) -> list[Block]:
 def internal_chapters(plan: Plan) -> list[Chapter]:
     """What the customer's version does not have: nothing where nothing is internal."""
     held = plan.scenario.internal
-    sections = []
-    if held.notes:
-        lines = [line for line in held.notes.split("\n") if line.strip()]
-        sections.append(Section("Notes", tuple(Paragraph(line) for line in lines)))
-    if (table := margin(plan)) is not None:
-        share = stated_percent(held.margin or 0)
-        text = f"The margin is {share} of the selling price of hardware, licences and their support. Energy, space and people carry none."
-        caption = f"What is paid and earned over all years, in {plan.scenario.cost.currency}"
-        sections.append(Section("Margin", (Paragraph(text), *tabled(table, caption=caption))))
-    lead = Paragraph("This chapter is left out of the version for the customer.", "lead")
-    return [Chapter(INTERNAL, (lead,), tuple(sections))] if sections else []
+    table, caption = margin(plan), f"What is paid and earned over all years, in {plan.scenario.cost.currency}"
+    text = (
+        f"The margin is {stated_percent(held.margin or 0)} of the selling price of hardware, licences and their support. Energy, "
+        "space and people carry none."
+    )
+    found = chapter(
+        INTERNAL,
+        Paragraph("This chapter is left out of the version for the customer.", "lead"),
+        section("Notes", (Paragraph(line) for line in (held.notes or "").split("\n") if line.strip())),
+        section("Margin", Paragraph(text), tabled(table, caption=caption)) if table is not None else None,
+    )
+    return [found] if found.sections else []

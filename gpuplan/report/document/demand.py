@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpuplan.analysis.demand import methods, rule_answers, week_demand
 from gpuplan.plan import Plan
-from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
+from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.requirements import promise
 from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled, waits
 from gpuplan.report.tables.cost import hosts_by_year
@@ -30,16 +30,16 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
         stated = plan.scenario.demand.stated_gpus
         text = f"The customer states {amount(stated, 'GPU')}; no group says who needs them." if stated else ""
         return Chapter("Demand", (Paragraph(text or "Nobody asks for a GPU yet."),))
-    blocks: list[Block] = [Paragraph(_method(plan))]
-    blocks += tabled(groups(plan), caption="Demand by group")
-    blocks.append(Paragraph(peak_words(plan)))
-    sections = [
-        Section("Through the day", tuple(_day(plan))),
-        Section("What is enough", tuple(_enough(plan, cite))),
-    ]
-    if plan.costs is not None and any(group.growth for group in plan.scenario.groups):
-        sections.append(Section("Growth", tuple(tabled(hosts_by_year(plan.costs)))))
-    return Chapter("Demand", tuple(blocks), tuple(s for s in sections if s.blocks))
+    grows = any(group.growth for group in plan.scenario.groups)
+    return chapter(
+        "Demand",
+        Paragraph(_method(plan)),
+        tabled(groups(plan), caption="Demand by group"),
+        Paragraph(peak_words(plan)),
+        section("Through the day", _day(plan)),
+        section("What is enough", _enough(plan, cite)),
+        section("Growth", tabled(hosts_by_year(plan.costs))) if plan.costs and grows else None,
+    )
 
 
 def _method(plan: Plan) -> str:

@@ -6,7 +6,7 @@ from gpuplan.analysis.silos import silos
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.access import MOST_GROUPS
-from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, Section
+from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.writing import and_more, drawn, tabled
 from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.demand import silos as silos_table
@@ -29,25 +29,22 @@ def hosts_chapter(plan: Plan) -> Chapter:
     title = "Hosts and placement"
     if not plan.pools:
         return Chapter(title, (Paragraph("No host is needed."),))
-    blocks: list[Block] = [
-        Paragraph(
-            "A cluster is a set of hosts that stand in for each other. Every VM has its place on one of them."
-        ),
-        *tabled(pools(plan)),
-        *drawn(
-            diagrams.hosts_svg(plan),
-            "The hosts, their GPUs and who uses them",
-            f"Drawing of {amount(plan.totals.hosts, 'host')} with {amount(plan.totals.gpus, 'GPU')}, each GPU marked with the letter "
-            "of the group on it.",
-        ),
-    ]
-    sections = [
-        Section(pool.name if len(plan.pools) > 1 else "What stands where", tuple(_placement(plan, pool)))
-        for pool in plan.pools
-    ]
-    if 1 < len(plan.groups) <= MOST_GROUPS:
-        sections.append(Section("One pool instead of silos", tuple(_silos(plan))))
-    return Chapter(title, tuple(blocks), tuple(sections))
+    lead = "A cluster is a set of hosts that stand in for each other. Every VM has its place on one of them."
+    drawing = drawn(
+        diagrams.hosts_svg(plan),
+        "The hosts, their GPUs and who uses them",
+        f"Drawing of {amount(plan.totals.hosts, 'host')} with {amount(plan.totals.gpus, 'GPU')}, each GPU marked with the letter of "
+        "the group on it.",
+    )
+    names = [pool.name for pool in plan.pools] if len(plan.pools) > 1 else ["What stands where"]
+    return chapter(
+        title,
+        Paragraph(lead),
+        tabled(pools(plan)),
+        drawing,
+        (section(name, _placement(plan, pool)) for name, pool in zip(names, plan.pools, strict=True)),
+        section("One pool instead of silos", _silos(plan)) if 1 < len(plan.groups) <= MOST_GROUPS else None,
+    )
 
 
 def _placement(plan: Plan, pool: Pool) -> list[Block]:

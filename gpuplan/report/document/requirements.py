@@ -9,7 +9,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Input
-from gpuplan.report.document.blocks import Block, Chapter, Paragraph, Section
+from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.sources import inputs
 from gpuplan.report.document.writing import MOST_ROWS, Citations, grid_of, what_to_do
 from gpuplan.report.tables.plan import catalog_name
@@ -70,15 +70,13 @@ def requirements_chapter(plan: Plan, cite: Citations) -> Chapter:
         "What the customer asks for, what is given, what had to be assumed, and what may go wrong. Later chapters rest on these "
         "points."
     )
-    return Chapter(
+    return chapter(
         "Requirements, constraints, assumptions and risks",
-        (lead,),
-        (
-            Section("Requirements", tuple(_numbered("R", "Requirement", _requirements(plan, cite)))),
-            Section("Constraints", tuple(_given(plan, _constraints(plan, cite)))),
-            Section("Assumptions", tuple(_assumptions(plan, cite))),
-            Section("Risks", tuple(_risks(plan, cite))),
-        ),
+        lead,
+        section("Requirements", _numbered("R", "Requirement", _requirements(plan, cite))),
+        section("Constraints", _given(plan, _constraints(plan, cite))),
+        section("Assumptions", _assumptions(plan, cite)),
+        section("Risks", _risks(plan, cite)),
     )
 
 

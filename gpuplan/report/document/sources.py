@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from gpuplan.facts import BASES
 from gpuplan.plan import Plan
 from gpuplan.plan.trail import Input, Line
-from gpuplan.report.document.blocks import Block, Chapter, DecisionBlock, Paragraph, Section
+from gpuplan.report.document.blocks import Block, Chapter, DecisionBlock, Paragraph, chapter, section
 from gpuplan.report.document.writing import BASIS_MEANS, MOST_CITED, Citations, grid_of, tabled
 from gpuplan.report.tables.plan import sources
 from gpuplan.wording import BASIS_WORDS, amount, basis_word, capital, number, percent, watts
 
 MOST_SOURCES = 200
+HEADLINE = ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
+"""Main results beside the totals."""
 
 
 def decisions_chapter(plan: Plan, cite: Citations) -> Chapter:
@@ -38,53 +40,29 @@ def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
     known = Counter(i.basis for i in inputs(plan).values())
     bases = [(capital(BASIS_WORDS[basis]), BASIS_MEANS[basis], number(known[basis])) for basis in BASES]
     headline = [
-        (
-            line.label,
-            _result(line),
-            basis_word(line.basis),
-        )
+        (line.label, _result(line), basis_word(line.basis))
         for key, line in plan.lines.items()
-        if key.startswith("totals.")
-        or key in ("demand.gpus", "power.typical", "power.peak", "cost.net_present")
+        if key.startswith("totals.") or key in HEADLINE
     ]
-    return Chapter(
+    how = (
+        "Every number is worked out from inputs of which it is recorded how they are known. A result is called after the weakest of "
+        "its inputs."
+    )
+    kinds = grid_of(
+        "Inputs of this design, by how they are known",
+        ("Known how", "What it means", "Inputs"),
+        bases,
+        right=(2,),
+        widths=(0.24, 0.62, 0.14),
+    )
+    heads = ("Result", "Value", "Weakest input")
+    results = grid_of("The main results and their weakest input", heads, headline, right=(1,))
+    widths = (0.05, 0.34, 0.17, 0.11, 0.33)
+    listed = tabled(sources(plan, cite.numbers), widths=widths, most=MOST_SOURCES)
+    return chapter(
         "Sources, and how numbers are known",
-        (),
-        (
-            Section(
-                "How numbers are known",
-                (
-                    Paragraph(
-                        "Every number is worked out from inputs of which it is recorded how they are known. A result is called after "
-                        "the weakest of its inputs."
-                    ),
-                    *grid_of(
-                        "Inputs of this design, by how they are known",
-                        ("Known how", "What it means", "Inputs"),
-                        bases,
-                        right=(2,),
-                        widths=(0.24, 0.62, 0.14),
-                    ),
-                    *grid_of(
-                        "The main results and their weakest input",
-                        ("Result", "Value", "Weakest input"),
-                        [tuple(row) for row in headline],
-                        right=(1,),
-                    ),
-                ),
-            ),
-            Section(
-                "Sources",
-                tuple(
-                    tabled(
-                        sources(plan, cite.numbers),
-                        widths=(0.05, 0.34, 0.17, 0.11, 0.33),
-                        most=MOST_SOURCES,
-                    )
-                )
-                or (Paragraph("No source is cited."),),
-            ),
-        ),
+        section("How numbers are known", Paragraph(how), kinds, results),
+        section("Sources", listed or Paragraph("No source is cited.")),
     )
 
 

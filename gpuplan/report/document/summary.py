@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
-from gpuplan.report.document.blocks import Block, Bullets, Chapter, KeyFigures, Paragraph, Section
+from gpuplan.report.document.blocks import Bullets, Chapter, KeyFigures, Paragraph, chapter, section
 from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, waits, what_to_do
 from gpuplan.wording import amount, counted, money, number, watts
 
 
 def summary_chapter(plan: Plan) -> Chapter:
     """Chapter 1: what is proposed, in figures, and what is to settle."""
-    messages = check_plan(plan)
-    blocks: list[Block] = [Paragraph(_lead(plan), "lead")]
-    if why := _why_so_many(plan):
-        blocks.append(Paragraph(why))
-    if plan.pools:
-        blocks.append(KeyFigures(tuple(key_figures(plan))))
-    if plan.costs is not None and plan.costs.excludes:
-        left_out = "; ".join(plan.costs.excludes)
-        blocks.append(Paragraph(f"The cost leaves out what has no known price or count: {left_out}.", "note"))
-    settle = [m for m in messages if m.level != "note"]
-    if settle:
-        items = tuple(f"{m.text} {what_to_do(m)}".rstrip() for m in settle[:MOST_ROWS])
-        open_points = (Bullets(items), *and_more(len(settle) - len(items)))
-    else:
-        open_points = (
-            Paragraph(
-                "No check of the design found anything that must be settled. The assumptions in chapter 2 are to be confirmed."
-            ),
-        )
-    return Chapter("Summary", tuple(blocks), (Section("To settle", open_points),))
+    settle = [m for m in check_plan(plan) if m.level != "note"]
+    items = tuple(f"{m.text} {what_to_do(m)}".rstrip() for m in settle[:MOST_ROWS])
+    nothing = "No check of the design found anything that must be settled. The assumptions in chapter 2 are to be confirmed."
+    why, left_out = _why_so_many(plan), "; ".join(plan.costs.excludes) if plan.costs else ""
+    return chapter(
+        "Summary",
+        Paragraph(_lead(plan), "lead"),
+        Paragraph(why) if why else None,
+        KeyFigures(tuple(key_figures(plan))) if plan.pools else None,
+        Paragraph(f"The cost leaves out what has no known price or count: {left_out}.", "note")
+        if left_out
+        else None,
+        section(
+            "To settle", Bullets(items) if items else Paragraph(nothing), and_more(len(settle) - len(items))
+        ),
+    )
 
 
 def _lead(plan: Plan) -> str:
