@@ -42,28 +42,32 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 class Kind(NamedTuple):
     """A kind of quantity: how a value of it reads where its unit stands in the head, and whether it is aligned as a number."""
 
-    words: Callable[[Any, str], str]
+    words: Callable[[Any], str]
     numeric: bool = True
 
 
+def _bare_money(value: float) -> str:
+    return money(value, "").strip()
+
+
 KINDS: Mapping[str, Kind] = {
-    "text": Kind(lambda value, _: str(value), numeric=False),
-    "number": Kind(lambda value, _: number(value)),
-    "whole": Kind(lambda value, _: number(round(value))),
-    "duration": Kind(lambda value, _: f"{value:,.2f}".replace(",", "\u202f")),
-    "mean": Kind(lambda value, _: one_place(value)),
-    "money": Kind(lambda value, _: money(value, "").strip()),
-    "price": Kind(lambda value, _: money(value, "").strip()),
-    "share": Kind(lambda value, _: percent(value)),
-    "portion": Kind(lambda value, _: share_words(value)),
-    "range": Kind(lambda value, _: share_words(value), numeric=False),
-    "points": Kind(lambda value, _: f"{value:.1f} %"),
-    "hours": Kind(lambda value, _: hours(value)),
-    "wait": Kind(lambda value, _: wait_words(value)),
-    "watts": Kind(lambda value, _: watts(value)),
-    "yes": Kind(lambda value, _: number(value), numeric=False),
-    "basis": Kind(lambda value, _: basis_word(value), numeric=False),
-    "sources": Kind(lambda value, _: ", ".join(value), numeric=False),
+    "text": Kind(str, numeric=False),
+    "number": Kind(number),
+    "whole": Kind(lambda value: number(round(value))),
+    "duration": Kind(lambda value: f"{value:,.2f}".replace(",", "\u202f")),
+    "mean": Kind(one_place),
+    "money": Kind(_bare_money),
+    "price": Kind(_bare_money),
+    "share": Kind(percent),
+    "portion": Kind(share_words),
+    "range": Kind(share_words, numeric=False),
+    "points": Kind("{:.1f} %".format),
+    "hours": Kind(hours),
+    "wait": Kind(wait_words),
+    "watts": Kind(watts),
+    "yes": Kind(number, numeric=False),
+    "basis": Kind(basis_word, numeric=False),
+    "sources": Kind(", ".join, numeric=False),
 }
 
 
@@ -190,7 +194,7 @@ def words(cell: Cell, column: Column) -> str:
     """What a reader sees of a value: its own words, or those of its kind; nothing where there is none."""
     if cell.words is not None:
         return cell.words
-    return "" if cell.value is None or cell.value == "" else KINDS[column.kind].words(cell.value, column.unit)
+    return "" if cell.value is None or cell.value == "" else KINDS[column.kind].words(cell.value)
 
 
 def heads(table: Table) -> tuple[str, ...]:
