@@ -83,21 +83,14 @@ def formula_text(line: Line) -> str:
 
 
 def _row(plan: Plan, given: Input) -> InputRow:
+    value, line = amount(given.value, given.unit), plan.lines.get(given.key)
+    if line is not None:
+        return InputRow(given.label, value, formula_text(line), given.basis, given.key)
     known = given.note or basis_word(given.basis)
     titles = [plan.catalog.sources[s].title for s in given.sources if s in plan.catalog.sources]
-    if given.key not in plan.lines and titles:
-        known = f"{titles[0]}{', ' + given.locator if given.locator else ''}" + (
-            f": {given.note}" if given.note else ""
-        )
-    if given.key in plan.lines:
-        known = formula_text(plan.lines[given.key])
-    return InputRow(
-        given.label,
-        amount(given.value, given.unit),
-        known,
-        given.basis,
-        given.key if given.key in plan.lines else "",
-    )
+    if titles:
+        known = ": ".join(filter(None, (", ".join(filter(None, (titles[0], given.locator))), given.note)))
+    return InputRow(given.label, value, known, given.basis, "")
 
 
 def _source(plan: Plan, line: Line, source_id: str) -> SourceRow:

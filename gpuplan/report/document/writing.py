@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
@@ -10,7 +11,7 @@ from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
-from gpuplan.report.table import Table, heads, numeric, words
+from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
 from gpuplan.wording import amount, counted, money, number, percent, runs
 
 MOST_ROWS = 40
@@ -123,28 +124,28 @@ def tabled(
     most: int = MOST_ROWS,
 ) -> list[Block]:
     """A topic's table as a page holds it: at most so many rows and all totals, sources by their numbers, its notes below."""
-    hidden = [
-        column.key for column in table.columns if column.detail and not (cite and column.kind == "sources")
-    ]
-    whole = table.without(*hidden)
-    if not whole.rows:
+    shown = (_cited(table.top(most), cite) if cite else table.top(most)).shown()
+    if not shown.rows:
         return []
-    shown = whole.top(most)
-    cells = list(shown.cells())
-    rows = [
-        tuple(
-            cite(cell.value).strip()
-            if cite and column.kind == "sources" and cell.value
-            else words(cell, column)
-            for cell, column in zip(row, shown.columns, strict=True)
-        )
-        for row in cells
-    ]
-    totals = tuple(at for at, row in enumerate(cells) if row[0].tone == "total")
+    totals = tuple(at for at, row in enumerate(shown.cells()) if row[0].tone == "total")
     kept = tuple(widths) if len(widths) == len(shown.columns) else ()
-    grid = Grid(heads(shown), tuple(rows), caption or shown.title, numeric(shown), kept, totals)
+    rows = tuple(texts(shown))
+    grid = Grid(heads(shown), rows, caption or shown.title, numeric(shown), kept, totals)
     notes = [Paragraph(note, "note") for note in shown.notes]
-    return [grid, *and_more(len(whole.rows) - len(rows)), *notes]
+    return [grid, *and_more(len(table.rows) - len(rows)), *notes]
+
+
+def _cited(table: Table, cite: Citations) -> Table:
+    """The table with its sources by their numbers, for which a page has room."""
+
+    def told(cell: Cell, column: Column) -> Cell:
+        is_cited = column.kind == "sources" and cell.value
+        return replace(cell, words=cite(cell.value).strip()) if is_cited else cell
+
+    columns = tuple(replace(each, detail=each.detail and each.kind != "sources") for each in table.columns)
+    return replace(
+        table, columns=columns, rows=tuple(tuple(map(told, row, columns)) for row in table.cells())
+    )
 
 
 def and_more(left: int) -> list[Block]:

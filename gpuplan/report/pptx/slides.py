@@ -11,6 +11,8 @@ from gpuplan.analysis.silos import silo_costs
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import CostPart, Costs
+from gpuplan.plan.remote_gpus import RemoteUse
+from gpuplan.plan.training import TrainingUse
 from gpuplan.report.document import clean
 from gpuplan.report.document.summary import key_figures
 from gpuplan.report.document.writing import cost_span, hosts_lost, waits, what_to_do
@@ -185,21 +187,22 @@ def waiting_slide(deck: Deck) -> None:
 def network_slide(deck: Deck) -> None:
     """What the network leaves of the speed, and the fabric."""
     plan = deck.plan
-    given, use = plan.scenario.network, plan.network
+    given = plan.scenario.network
+    uses: tuple[RemoteUse | TrainingUse, ...] = (*plan.network.remote, *plan.network.training)
     link = f"{given.link_gbit_s:g} Gbit/s {TRANSPORT_NAMES[given.transport]}"
-    table = speed_kept(plan)
-    verdicts = (*(r.verdict for r in use.remote), *(t.verdict for t in use.training))
-    weak = [verdict for verdict in verdicts if verdict != "good"]
-    if not table.rows:
+    table, weak = speed_kept(plan), sum(use.verdict != "good" for use in uses)
+    if not uses:
         title = f"No group works over the network; {link} carries data and vMotion"
     elif not plan.groups:
         title = f"{link} {'does not carry all' if weak else 'carries the'} work that was looked at"
     elif weak:
-        title = f"{link} does not carry all work at full speed: {_are(len(weak), 'use', 'is', 'are')} slowed or worse"
+        title = (
+            f"{link} does not carry all work at full speed: {_are(weak, 'use', 'is', 'are')} slowed or worse"
+        )
     else:
         title = f"{link} carries what the groups do over the network"
-    sources = [s for r in use.remote for s in r.sources] + [s for t in use.training for s in t.sources]
-    slide = deck.slide(title, ("network.ports.shared", "network.fabric.leaves"), sources)
+    cited = [source for use in uses for source in use.sources]
+    slide = deck.slide(title, ("network.ports.shared", "network.fabric.leaves"), cited)
     below = deck.box
     if table.rows:
         upper, _ = below.split(int(0.68 * below.height))
