@@ -23,7 +23,7 @@ def test_plan_prints_the_design(capsys: pytest.CaptureFixture[str], name: str) -
 def test_plan_of_a_file(capsys: pytest.CaptureFixture[str], mine: Path) -> None:
     code, out, _ = run(capsys, "plan", str(mine))
     assert code == 0
-    assert "9  (8 for the demand + 1" in out  # eight VMs of 3 GPUs on hosts of 4, and a spare one
+    assert "9  (8 for the demand, 1" in out  # eight VMs of 3 GPUs on hosts of 4, and a spare one
 
 
 def test_plan_json(capsys: pytest.CaptureFixture[str]) -> None:
