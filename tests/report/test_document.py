@@ -8,6 +8,7 @@ from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document import DecisionBlock, Document, Figure, Grid, Paragraph, design_document
+from gpuplan.report.document.blocks import Chapter, Section, chapter, section
 from gpuplan.report.document.hosts import MOST_HOSTS
 from gpuplan.report.document.sources import MOST_SOURCES
 from gpuplan.scenario import from_dict
@@ -118,3 +119,11 @@ def test_what_is_internal_is_a_chapter_at_the_end(plans: dict[str, Plan], catalo
     assert grid.heads == ("All years", "We pay", "The customer pays", "We earn")
     assert grid.rows[-1][0] == "All that is sold"
     assert "Ask Bob" not in repr(document.chapters[:-1])
+
+
+def test_a_chapter_leaves_out_what_says_nothing() -> None:
+    text, note = Paragraph("text"), Paragraph("note", "note")
+    empty = section("Empty", None, [])
+    assert chapter("Title", text, None, empty, [section("Full", [note], text)], (note,)) == Chapter(
+        "Title", (text, note), (Section("Full", (note, text)),)
+    )

@@ -18,6 +18,7 @@ from gpuplan.report.table import (
     frame,
     grid_text,
     heads,
+    listed,
     records,
     scaled,
     screen,
@@ -154,3 +155,24 @@ def test_a_column_is_put_beside_another() -> None:
     assert [column.key for column in wider.columns][:2] == ["part", "rank"]
     assert [row["rank"] for row in records(wider)] == list(range(len(records(wider))))
     assert wider.without("rank") == COSTS
+
+
+def test_a_column_says_what_it_gets_from_the_thing_of_a_row() -> None:
+    columns = (
+        Column("name", "Name"),
+        Column("gpus", "GPUs", "number", of="boards"),
+        Column("twice", "Twice", "number", of=lambda host: 2 * host["boards"]),
+        Column("state", "State", words={"up": "it runs"}.get),
+    )
+    hosts = [{"name": "a", "boards": 4, "state": "up"}, {"name": "b", "boards": 2, "state": "down"}]
+    table = listed("hosts", "Hosts", columns, hosts, totals=[("all", 6, 12, "")], notes=["Of today."])
+    assert records(table) == [
+        {"name": "a", "gpus": 4, "twice": 8, "state": "up"},
+        {"name": "b", "gpus": 2, "twice": 4, "state": "down"},
+    ]
+    assert texts(table)[0] == ("a", "4", "8", "it runs")
+    assert [row[3] for row in texts(table)] == ["it runs", "down", ""]
+    assert table.totals == 1
+    assert table.notes == ("Of today.",)
+    named = listed("named", "Named", (Column("label", "Label"),), columns)
+    assert [row["label"] for row in records(named)] == ["Name", "GPUs", "Twice", "State"]
