@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.clusters import Division, divided, division_words
+from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.hosts import Pool
 from gpuplan.units import MIB_PER_GIB, exact
 from gpuplan.wording import MODE_NAMES, amount, number, runs
@@ -154,34 +154,6 @@ class _Size(NamedTuple):
     example: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Cluster:
-    """A pool of the plan."""
-
-    id: str
-    name: str
-    gpu_mode: str
-    hosts: int
-    hosts_for_failures: int
-    existing_hosts: int
-    gpus: list[int]
-    """Of each host."""
-    each_host: str
-    """The same in words."""
-    tolerated: int
-    """Host failures for admission control, which allows at most one fewer than the hosts."""
-    used: list[int]
-    """Hosts on which something is placed, from 0."""
-    spare: list[int]
-    """The others."""
-    mig_hosts: tuple[str, ...]
-    """Which hosts have how many GPUs in MIG mode, in words."""
-    division: Division | None
-    vgpu_vms: tuple[_Vms, ...]
-    """VMs with vGPUs on its hosts."""
-    pinned_vms: tuple[_Vms, ...]
-
-
 def _shown(plan: Plan) -> dict[str, Any]:
     """What the templates are given."""
     cabling, network, platform = plan.cabling, plan.scenario.network, plan.scenario.platform
@@ -219,26 +191,25 @@ def _shown(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _cluster(plan: Plan, pool: Pool, vms: tuple[_Vms, ...]) -> _Cluster:
+FROM_POOL = ("id", "name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
+"""What the templates show of a pool as it is."""
+
+
+def _cluster(plan: Plan, pool: Pool, vms: tuple[_Vms, ...]) -> dict[str, Any]:
     gpus = [room.gpus for room in pool.rooms]
     here = [vm for vm in vms if vm.cluster == pool.id]
-    return _Cluster(
-        id=pool.id,
-        name=pool.name,
-        gpu_mode=pool.gpu_mode,
-        hosts=pool.hosts,
-        hosts_for_failures=pool.hosts_for_failures,
-        existing_hosts=pool.existing_hosts,
-        gpus=gpus,
-        each_host=", ".join(f"{hosts} x {amount(each, 'GPU')}" for each, hosts in Counter(gpus).items()),
-        tolerated=min(plan.scenario.availability.host_failures, pool.hosts - 1),
-        used=[at for at, host in enumerate(pool.placement) if host],
-        spare=[at for at, host in enumerate(pool.placement) if not host],
-        mig_hosts=tuple(_mig_hosts(plan, pool)),
-        division=divided(plan.scenario, plan.catalog, pool),
-        vgpu_vms=tuple(vm for vm in here if vm.kind in ("vgpu", "vgpu-server")),
-        pinned_vms=tuple(vm for vm in here if vm.pinned),
-    )
+    return {name: getattr(pool, name) for name in FROM_POOL} | {
+        "gpus": gpus,
+        "each_host": ", ".join(f"{hosts} x {amount(each, 'GPU')}" for each, hosts in Counter(gpus).items()),
+        # admission control allows at most one fewer than the hosts
+        "tolerated": min(plan.scenario.availability.host_failures, pool.hosts - 1),
+        "used": [at for at, host in enumerate(pool.placement) if host],
+        "spare": [at for at, host in enumerate(pool.placement) if not host],
+        "mig_hosts": list(_mig_hosts(plan, pool)),
+        "division": divided(plan.scenario, plan.catalog, pool),
+        "vgpu_vms": [vm for vm in here if vm.kind in ("vgpu", "vgpu-server")],
+        "pinned_vms": [vm for vm in here if vm.pinned],
+    }
 
 
 def _mig_hosts(plan: Plan, pool: Pool) -> Iterator[str]:
