@@ -494,10 +494,8 @@ class _Writer:
                     paragraph.get_or_add_pPr().get_or_add_keepNext()
                 if column in right:
                     paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
-                run = paragraph.add_r()
-                run.text = clean(texts[column]) if column < len(texts) else ""
-                if at in strong or column in bold:
-                    run.get_or_add_rPr().get_or_add_b()
+                text = clean(texts[column]) if column < len(texts) else ""
+                _set_text(paragraph, text, bold=at in strong or column in bold)
 
     def _empty_table(self, rows: int, twips: Sequence[int]) -> Any:
         """A table with columns of some widths, in twentieths of a point."""
@@ -512,6 +510,13 @@ class _Writer:
         for column, each in zip(table._tbl.tblGrid.gridCol_lst, twips, strict=True):
             column.set(_qn("w:w"), str(each))
         return table._tbl
+
+
+def _set_text(paragraph: Any, text: str, *, bold: bool) -> None:
+    run = paragraph.add_r()
+    run.text = text
+    if bold:
+        run.get_or_add_rPr().get_or_add_b()
 
 
 def _set_width(element: Any, twips: int) -> None:

@@ -185,25 +185,17 @@ class Book:
 
     def put(self, sheet: Any, row: int, col: int, value: Any, kind: str = "text", bold: bool = False) -> None:
         """Write a cell: text is never a formula, a number has the format of its kind or of its size."""
-        given: Any = value
-        if isinstance(value, Live | Editable):
-            kind, given = value.kind or kind, value.value
+        given, kind = _written(value, kind)
         tinted = isinstance(value, Editable)
         if isinstance(value, Editable):
             sheet.data_validation(row, col, row, col, _limits(value))
-        if isinstance(given, bool):
-            given = "yes" if given else "no"
-        is_number = isinstance(given, int | float)
-        if is_number and kind in ("text", "num"):
-            kind = "int" if float(given).is_integer() else "num" if abs(given) >= 0.1 else "small"
         if isinstance(value, Live):
             sheet.write_formula(row, col, f"={value.formula}", self._style(kind, bold), given)
-        elif is_number:
+        elif isinstance(given, int | float):
             sheet.write_number(row, col, given, self._style(kind, bold, tinted))
-        elif given not in (None, ""):
-            text = _clean(str(given))
-            quoted = text.startswith(("=", "+", "-", "@"))
-            sheet.write_string(row, col, text, self._style(kind, bold, tinted, quoted))
+        elif given:
+            quoted = given.startswith(("=", "+", "-", "@"))
+            sheet.write_string(row, col, given, self._style(kind, bold, tinted, quoted))
         elif tinted or bold or kind == "head":
             sheet.write_blank(row, col, None, self._style(kind, bold, tinted))
 
@@ -281,6 +273,19 @@ class Book:
         for at, row in enumerate(block.rows, start=head + 1):
             for col, (column, value) in enumerate(zip(block.columns, row, strict=True)):
                 self.put(sheet, at, col, value, column.kind, bold=at > last)
+
+
+def _written(value: Any, kind: str) -> tuple[Any, str]:
+    """(what a cell holds, a number or a text, and its format)."""
+    if isinstance(value, Live | Editable):
+        kind, value = value.kind or kind, value.value
+    if isinstance(value, bool):
+        return "yes" if value else "no", kind
+    if not isinstance(value, int | float):
+        return "" if value is None else _clean(str(value)), kind
+    if kind in ("text", "num"):
+        kind = "int" if float(value).is_integer() else "num" if abs(value) >= 0.1 else "small"
+    return value, kind
 
 
 def _limits(value: Editable) -> dict[str, Any]:
