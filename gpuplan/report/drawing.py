@@ -6,7 +6,6 @@ A drawing is 640 units wide; with 13 units its text is 9 points high where the d
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
 from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
@@ -37,7 +36,6 @@ def _is_left_out(letter: str) -> bool:
     )
 
 
-@lru_cache(maxsize=4096)
 def _letter_width(letter: str) -> float:
     """Width of a letter for a font size of 1, as in the wider of the fonts."""
     if unicodedata.combining(letter) or unicodedata.category(letter) in ("Mn", "Me", "Cf"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import lru_cache
 from io import BytesIO
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -12,7 +13,6 @@ from gpuplan.plan import Plan
 from gpuplan.report.document import clean
 from gpuplan.report.document.writing import as_of
 from gpuplan.report.docx_file import add_svg, one_line, set_properties
-from gpuplan.report.drawing import SIZE, text_width
 from gpuplan.report.explain import explain
 from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.report.untrusted import TemplateError
@@ -74,8 +74,19 @@ def text_lines(text: str, size: float, width: float) -> int:
 
 
 def _text_width(text: str, size: float) -> float:
-    """Width of a text in points."""
-    return size / SIZE * text_width(text)
+    """Width of a text in points, as wide as in Arial."""
+    return size * sum(map(_character_width, text))
+
+
+@lru_cache(maxsize=4096)
+def _character_width(character: str) -> float:
+    if ord(character) > 0x2E80:
+        return 1.0
+    if character in " iljtfrI.,:;'|!()[]/\u202f\u00a0":
+        return 0.34
+    if character in "mwMW@%…":
+        return 1.0
+    return 0.72 if character.isupper() else 0.58
 
 
 def _height(text: str, size: float, width: float) -> float:
