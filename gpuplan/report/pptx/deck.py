@@ -32,6 +32,8 @@ ACCENT, INK, QUIET, SHADE = "0B5CAD", "1A2230", "5A6576", "E8EEF6"
 COUNT_WORDS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
+PATTERNS = ((1e7, "#,##0.0,,", "millions of "), (1e4, "#,##0,", "thousands of "))
+"""From how much on numbers of a chart are shown in which multiples, and how."""
 MORE = "in the design document"
 
 
@@ -268,11 +270,7 @@ class Deck:
         colour: str = INK,
     ) -> None:
         """A box with text."""
-        self.fill(self._text_box(slide, box), text, box, sizes, bold=bold, colour=colour)
-
-    @staticmethod
-    def _text_box(slide: Any, box: Box) -> Any:
-        return slide.shapes.add_textbox(*box)
+        self.fill(slide.shapes.add_textbox(*box), text, box, sizes, bold=bold, colour=colour)
 
     def points(self, slide: Any, items: Sequence[str], box: Box) -> None:
         """Points of a list, at the first size at which they fit; those that do not fit are counted."""
@@ -287,7 +285,7 @@ class Deck:
         if sum(tall) > height:
             fits = _fitting(tall, height - 1.5 * size * LINE_HEIGHT)
             shown = [*shown[:fits], f"•  and {number(len(items) - fits)} more {MORE}"]
-        frame = self._text_box(slide, box).text_frame
+        frame = slide.shapes.add_textbox(*box).text_frame
         frame.word_wrap = True
         for at, item in enumerate(shown):
             paragraph = frame.paragraphs[0] if at == 0 else frame.add_paragraph()
@@ -367,34 +365,32 @@ class Deck:
         drawing = Part(name, "image/svg+xml", slide.part.package, clean(svg).encode())
         add_svg(slide.part, shown._element.xpath(".//a:blip")[0], drawing)
 
-    def chart(
-        self, slide: Any, kind: Any, data: Any, box: Box, *, unit: str, most: float, legend: bool, about: str
-    ) -> Any:
-        """A chart whose numbers can be edited; large amounts are shown in thousands or millions."""
-        from pptx.enum.chart import XL_LEGEND_POSITION
+    def chart(self, slide: Any, kind: Any, data: Any, box: Box, scale: tuple[str, float], about: str) -> Any:
+        """A chart whose numbers can be edited, and their pattern; ``scale`` is their unit and the most of them."""
         from pptx.util import Pt
 
         frame = slide.shapes.add_chart(kind, *box, data)
         frame._element.nvGraphicFramePr.cNvPr.set("descr", clean(about))
         chart = frame.chart
         chart.font.size = Pt(12)
-        chart.has_title = False
-        chart.has_legend = legend
-        if legend:
-            chart.legend.position = XL_LEGEND_POSITION.RIGHT
-            chart.legend.include_in_layout = False
-        pattern, scale = ("#,##0", "")
-        if most >= 1e7:
-            pattern, scale = "#,##0.0,,", "millions of "
-        elif most >= 1e4:
-            pattern, scale = "#,##0,", "thousands of "
+        chart.has_title = chart.has_legend = False
+        unit, most = scale
+        pattern, multiple = next((how for least, *how in PATTERNS if most >= least), ("#,##0", ""))
         axis = chart.value_axis
         axis.has_title = True
-        axis.axis_title.text_frame.text = f"{scale}{unit}"
+        axis.axis_title.text_frame.text = f"{multiple}{unit}"
         axis.axis_title.text_frame.paragraphs[0].runs[0].font.size = Pt(12)
         axis.tick_labels.number_format = pattern
         axis.tick_labels.number_format_is_linked = False
         return chart, pattern
+
+    def above_excludes(self, slide: Any, excludes: Sequence[str]) -> Box:
+        """The place above the words on what a cost excludes; all of it where it excludes nothing."""
+        if not excludes:
+            return self.box
+        above, below = self.box.split(self.box.height - int(0.65 * INCH))
+        self.text(slide, f"Cost excludes: {'; '.join(excludes)}", below, (14, 12), colour=QUIET)
+        return above
 
 
 def _laid(

@@ -227,9 +227,15 @@ def cost_series(costs: Costs) -> tuple[CostPart, ...]:
     return (*(part for part in costs.parts if part.name in shown), CostPart("Other parts", rest, ""))
 
 
+def _fill(series: Any, colour: str) -> None:
+    series.format.fill.solid()
+    series.format.fill.fore_color.rgb = rgb(colour)
+    series.invert_if_negative = False
+
+
 def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
     """Cost by year and part, as a chart."""
-    from pptx.enum.chart import XL_CHART_TYPE
+    from pptx.enum.chart import XL_CHART_TYPE, XL_LEGEND_POSITION
 
     slide = deck.slide(
         f"The design costs {money(costs.net_present, costs.currency)} net present {cost_span(costs).partition(';')[0]}",
@@ -237,26 +243,16 @@ def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
     )
     years = ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
     data = chart_data(years, {part.name: part.yearly for part in cost_series(costs)})
-    note = int(0.65 * INCH) if costs.excludes else 0
-    box, below = deck.box.split(deck.box.height - note)
-    chart, _ = deck.chart(
-        slide,
-        XL_CHART_TYPE.COLUMN_STACKED,
-        data,
-        box,
-        unit=costs.currency,
-        most=max(map(abs, costs.cash)),
-        legend=True,
-        about="Cost of each part in each year",
-    )
+    box = deck.above_excludes(slide, costs.excludes)
+    about, most = "Cost of each part in each year", max(map(abs, costs.cash))
+    chart, _ = deck.chart(slide, XL_CHART_TYPE.COLUMN_STACKED, data, box, (costs.currency, most), about)
+    chart.has_legend = True
+    chart.legend.position = XL_LEGEND_POSITION.RIGHT
+    chart.legend.include_in_layout = False
     for series, colour in zip(chart.plots[0].series, COLOURS, strict=False):
-        series.format.fill.solid()
-        series.format.fill.fore_color.rgb = rgb(colour)
+        _fill(series, colour)
         series.format.line.color.rgb = rgb("FFFFFF")
-        series.invert_if_negative = False
     chart.plots[0].gap_width = 60
-    if note:
-        deck.text(slide, f"Cost excludes: {'; '.join(costs.excludes)}", below, (14, 12), colour=QUIET)
 
 
 def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
@@ -276,24 +272,15 @@ def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
     totals = {f"Paid over {counted(costs.years, 'year')}": [part.total for part in parts]}
     data = chart_data([part.name for part in parts], totals)
     most = max(abs(part.total) for part in parts)
-    chart, pattern = deck.chart(
-        slide,
-        XL_CHART_TYPE.BAR_CLUSTERED,
-        data,
-        deck.box,
-        unit=costs.currency,
-        most=most,
-        legend=False,
-        about="Cost of each part over all years",
-    )
+    about = "Cost of each part over all years"
+    kind = XL_CHART_TYPE.BAR_CLUSTERED
+    chart, pattern = deck.chart(slide, kind, data, deck.box, (costs.currency, most), about)
     plot = chart.plots[0]
     plot.gap_width = 50
     plot.has_data_labels = True
     plot.data_labels.number_format, plot.data_labels.number_format_is_linked = pattern, False
     plot.data_labels.font.size = Pt(12)
-    plot.series[0].invert_if_negative = False
-    plot.series[0].format.fill.solid()
-    plot.series[0].format.fill.fore_color.rgb = rgb(COLOURS[0])
+    _fill(plot.series[0], COLOURS[0])
 
 
 def silos_slide(deck: Deck) -> None:
@@ -316,12 +303,9 @@ def silos_slide(deck: Deck) -> None:
     table = silos(against).only("name", "hosts", "gpus", "net_present")
     alone, both = table.rows[: -table.totals], table.rows[-table.totals :]
     ranked = replace(table, rows=(*sorted(alone, key=lambda row: -row[3]), *both))
-    note = int(0.65 * INCH) if against.excludes else 0
-    above, below = deck.box.split(deck.box.height - note)
     about = "Hosts and cost of each group alone, and of all of them on shared hosts"
-    deck.table(slide, ranked, above, widths=(5, 1.5, 1.5, 3), about=about)
-    if note:
-        deck.text(slide, f"Cost excludes: {'; '.join(against.excludes)}", below, (14, 12), colour=QUIET)
+    box = deck.above_excludes(slide, against.excludes)
+    deck.table(slide, ranked, box, widths=(5, 1.5, 1.5, 3), about=about)
 
 
 def decisions_slide(deck: Deck) -> None:
