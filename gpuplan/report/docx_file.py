@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 from io import BytesIO
+from itertools import zip_longest
 from typing import Any
 from zipfile import ZipFile, is_zipfile
 
@@ -473,7 +474,7 @@ class _Writer:
         if not columns:
             return
         shares = widths if len(widths) == columns else ()
-        twips = _widths(cells, shares, int(self.width / EMU_PER_TWIP), columns)
+        twips = _widths(cells, shares, int(self.width / EMU_PER_TWIP))
         strong = {row + bool(heads) for row in totals} | ({0} if heads else set())
         kept = range(len(cells) - 1) if together else range(bool(heads))
         table = self._empty_table(len(cells), twips)
@@ -557,14 +558,12 @@ def one_line(text: str) -> str:
     return re.sub("[ \t\r\n]+", " ", clean(text)).strip()
 
 
-def _widths(cells: Sequence[Sequence[str]], shares: Sequence[float], width: int, columns: int) -> list[int]:
+def _widths(cells: Sequence[Sequence[str]], shares: Sequence[float], width: int) -> list[int]:
     """Widths of columns in twentieths of a point: each as wide as its longest word, the rest as stated or by the text."""
-    least, wished = [], []
-    for column in range(columns):
-        texts = [row[column] for row in cells if column < len(row)]
-        word = max((len(word) for text in texts for word in text.split()), default=1)
-        least.append(CELL_MARGINS + CHARACTER * min(word, 18))
-        wished.append(CELL_MARGINS + CHARACTER * min(max(map(len, texts), default=1), 44))
+    columns = list(zip_longest(*cells, fillvalue=""))
+    words = [max(map(len, " ".join(texts).split()), default=1) for texts in columns]
+    least = [CELL_MARGINS + CHARACTER * min(word, 18) for word in words]
+    wished = [CELL_MARGINS + CHARACTER * min(max(map(len, texts)), 44) for texts in columns]
     if shares:
         wished = [int(width * share / sum(shares)) for share in shares]
     if sum(least) >= width:
@@ -572,5 +571,5 @@ def _widths(cells: Sequence[Sequence[str]], shares: Sequence[float], width: int,
     more = [max(0, wish - each) for wish, each in zip(wished, least, strict=True)]
     free = width - sum(least)
     if not sum(more):
-        return [each + free // columns for each in least]
+        return [each + free // len(columns) for each in least]
     return [each + int(free * extra / sum(more)) for each, extra in zip(least, more, strict=True)]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gpuplan.plan import Plan
 from gpuplan.report.document import clean
 from gpuplan.report.document.writing import as_of
-from gpuplan.report.docx_file import add_svg, one_line, set_properties
+from gpuplan.report.docx_file import ACCENT, INK, QUIET, SHADE, add_svg, one_line, set_properties
 from gpuplan.report.explain import explain
 from gpuplan.report.table import Table, heads, numeric, texts
 from gpuplan.report.untrusted import TemplateError
@@ -28,7 +28,6 @@ LINE_HEIGHT = 1.2
 INSET = 0.1 * INCH
 """Left and right in a box and in a cell; half as much above and below."""
 COLOURS = ("0072B2", "E69F00", "009E73", "CC79A7", "56B4E9", "D55E00", "F0E442", "5A6576")
-ACCENT, INK, QUIET, SHADE = "0B5CAD", "1A2230", "5A6576", "E8EEF6"
 COUNT_WORDS = (
     "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip

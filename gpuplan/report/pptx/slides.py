@@ -16,7 +16,8 @@ from gpuplan.plan.training import TrainingUse
 from gpuplan.report.document import clean
 from gpuplan.report.document.summary import key_figures
 from gpuplan.report.document.writing import cost_span, hosts_lost, waits, what_to_do
-from gpuplan.report.pptx.deck import COLOURS, INCH, QUIET, SIZES, Deck, box_of, chart_data, count_words, rgb
+from gpuplan.report.docx_file import QUIET
+from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, count_words, rgb
 from gpuplan.report.tables.cost import silos
 from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import decisions as decided
