@@ -191,6 +191,8 @@ def _constraints(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
 
 def _value(plan: Plan, path: str, value: Any) -> str:
     """An input as a reader sees it, with its unit."""
+    if value is None or value == "":
+        return "as planned for want of one"
     if path.startswith("prices."):
         return money(value, plan.scenario.cost.currency)
     spec = field_of(path)
