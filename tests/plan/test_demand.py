@@ -158,3 +158,21 @@ def test_existing_hosts_and_memory_are_counted_in_every_mix(catalog: Catalog) ->
     (hours,) = plan.hours
     assert sorted(hours.hosts) == [2, 4]  # two VMs fill the memory of a host by day
     assert plan.totals.hosts_for_demand == 4
+
+
+@pytest.mark.parametrize("what", ["vcpus", "memory_gib"])
+def test_what_else_a_vm_takes_of_a_host_is_counted_in_every_mix(catalog: Catalog, what: str) -> None:
+    """8 VMs of which two fill a host of 4 GPUs take 4 hosts by day; 2 VMs with 4 GPUs take 2 at night."""
+    per_host = {"vcpus": "vcpus_per_host", "memory_gib": "memory_gib_per_host"}[what]
+    data = {
+        "groups": [
+            {"id": "day", "people": 8, f"{what}_each": 32, **DAY},
+            {"id": "night", "people": 2, "gpus_each": 4, f"{what}_each": 16, **NIGHT},
+        ],
+        "demand": {"rule": "hours"},
+        "hardware": {**HARDWARE, per_host: 64},
+    }
+    plan = make_plan(from_dict(data), catalog)
+    (hours,) = plan.hours
+    assert sorted(hours.hosts) == [2, 4]
+    assert plan.totals.hosts_for_demand == 4
