@@ -174,3 +174,10 @@ def test_work_that_only_serves_cannot_be_trained(catalog: Catalog) -> None:
         assert path == "training.workload"
         assert "infer" not in message.partition("nearest are")[2]
         assert planned(catalog, groups=groups({"workload": work})).groups
+
+
+def test_a_range_may_have_no_width(catalog: Catalog) -> None:
+    data: dict[str, Any] = {"groups": groups({"people": 1})}
+    planned(catalog, **data, demand={"peakedness_low": 1.5, "peakedness_high": 1.5})
+    path, value, _ = problem_of(catalog, **data, demand={"peakedness_low": 1.6, "peakedness_high": 1.5})
+    assert (path, value) == ("demand.peakedness_low", "1.6")
