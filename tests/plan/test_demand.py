@@ -176,3 +176,22 @@ def test_what_else_a_vm_takes_of_a_host_is_counted_in_every_mix(catalog: Catalog
     (hours,) = plan.hours
     assert sorted(hours.hosts) == [2, 4]
     assert plan.totals.hosts_for_demand == 4
+
+
+def test_the_line_of_a_load_rests_on_the_sites_and_hours_that_are_stated(catalog: Catalog) -> None:
+    usual = {"people", "active_share"}
+    for stated, more in (({}, set()), (DAY, {"hours"}), ({"sites": "Austin", **DAY}, {"hours", "sites"})):
+        plan = planned(catalog, {"id": "a", "people": 8, **stated}, rule="hours")
+        assert {i.name for i in plan.lines["groups.a.busy_load"].inputs} == usual | more
+
+
+@pytest.mark.parametrize("rule", ["sum", "hours"])
+def test_a_peak_is_what_is_planned_for_only_where_peaks_are_added_up(catalog: Catalog, rule: str) -> None:
+    """By the busiest hours the peak of a group is a line of its own, beside what its pool is sized for."""
+    groups = [{"id": "a", "people": 8, "active_share": 0.5, **DAY}, {"id": "b", "people": 6, **NIGHT}]
+    lines = planned(catalog, *groups, rule=rule).lines
+    peaks = {name: f"groups.{name}.{'active' if rule == 'sum' else 'peak_active'}" for name in "ab"}
+    assert [lines[key].value for key in peaks.values()] == [4, 6]
+    assert {key for key in lines if key.endswith(".peak_active")} == (
+        set(peaks.values()) if rule == "hours" else set()
+    )
