@@ -75,6 +75,17 @@ def test_a_vcenter_serves_no_more_hosts_than_it_can(catalog: Catalog) -> None:
     assert "3 workload domains" in found["vcenter"].rule and "serves 5" not in found["vcenter"].rule
 
 
+@pytest.mark.parametrize(("gpus", "domains"), [(7_996, 1), (7_997, 2), (16_000, 3)])
+def test_distributed_switches_are_one_set_for_each_workload_domain(
+    catalog: Catalog, gpus: int, domains: int
+) -> None:
+    """4 GPUs to a host, one host spare: 2,000 hosts are the most of one vCenter."""
+    found = bill_of(make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", gpus), catalog))
+    assert found["vcenter"].quantity == domains
+    assert found["distributed-switches"].quantity == 2 * domains
+    assert ("in each workload domain" in found["distributed-switches"].rule) is (domains > 1)
+
+
 def test_the_quoted_host_stands_for_few_boards_even_where_the_server_says_nothing(catalog: Catalog) -> None:
     starter = load_scenario("starter")
     assert "max_gpus_double_wide" not in catalog.servers["dell-r740xd"].facts

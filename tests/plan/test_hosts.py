@@ -136,3 +136,21 @@ def test_of_hosts_already_there_up_to_eight_are_looked_at_down_at_once(catalog: 
         )
         needed = [-(-(60 - 2 * (existing - down)) // 4) for down in range(looked_at + 1)]
         assert list(plan.pools[0].new_needed) == needed
+
+
+def test_what_the_loss_of_hosts_does(catalog: Catalog) -> None:
+    """8 GPUs on two hosts of 4 and a spare one, or on four old hosts of 2 and one of 4: one is survived, two are not."""
+    for existing, left in (
+        ({}, [12, 8, 4]),
+        ({"existing_hosts": 4, "existing_gpus_per_host": 2}, [12, 8, 6]),
+    ):
+        hardware = {"gpus_per_host": 4, "server": "dell-r740xd", **existing}
+        plan = planned(catalog, groups=groups({"people": 8}), hardware=hardware)
+        (pool,) = plan.pools
+        assert pool.server == "dell-r740xd"
+        assert [(level.fits, level.without_moving) for level in pool.losses] == [
+            (True, True),
+            (True, True),
+            (False, False),
+        ]
+        assert [level.gpus_left for level in pool.losses] == left

@@ -68,3 +68,10 @@ def test_stated_gpus_of_no_group_are_held_as_much_of_the_time_as_those_of_the_gr
     assert plan.lines["groups.a.held_gpus"].value == pytest.approx(2.5)
     assert plan.lines["demand.busy_gpus"].value == pytest.approx(2.5 + 4.5)
     assert plan.lines["cost.utilisation"].value == pytest.approx(7 / 20)
+
+
+def test_a_stated_utilisation_is_taken_as_it_is(catalog: Catalog) -> None:
+    group = {"id": "a", "people": 8}
+    for stated, share in ((None, 8 / 12), (0.25, 0.25)):
+        plan = make_plan(from_dict({"groups": [group], "cost": {"utilisation": stated}}), catalog)
+        assert plan.lines["cost.utilisation"].value == pytest.approx(share)

@@ -181,3 +181,9 @@ def test_a_range_may_have_no_width(catalog: Catalog) -> None:
     planned(catalog, **data, demand={"peakedness_low": 1.5, "peakedness_high": 1.5})
     path, value, _ = problem_of(catalog, **data, demand={"peakedness_low": 1.6, "peakedness_high": 1.5})
     assert (path, value) == ("demand.peakedness_low", "1.6")
+
+
+def test_of_too_many_vms_the_largest_group_is_named(catalog: Catalog) -> None:
+    asked = groups(*({"people": people, "gpus_each": 0.01} for people in (60_000, 90_000, 70_000)))
+    path, value, _ = problem_of(catalog, groups=asked)
+    assert (path, value) == ("groups.g2.people", "220,000 VMs in all")
