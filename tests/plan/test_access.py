@@ -65,3 +65,15 @@ def test_stun_grows_with_the_frame_buffer_of_all_vgpus(catalog: Catalog) -> None
         .stun_s
         is None
     )
+
+
+def test_a_line_about_a_profile_speaks_of_vgpus_where_there_are_several(catalog: Catalog) -> None:
+    """Half a GPU in one vGPU is half of 48 GB; one GPU in two fractional ones is twice the same."""
+    for vgpus, gpus_each, inputs in (
+        (1, 0.5, {"gpus_each", "max_per_gpu"}),
+        (2, 1, {"gpus_each", "max_per_gpu", "vgpus_each"}),
+    ):
+        plan = planned(catalog, "l40s-48gb", "8.0u3", [group("g", 3, gpus_each, vgpus_each=vgpus)])
+        line = plan.lines["groups.g.profile"]
+        assert line.value == "L40S-24C"
+        assert {i.name for i in line.inputs} == inputs

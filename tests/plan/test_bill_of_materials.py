@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.bill_of_materials import DOMAIN, Material
+from gpuplan.plan.bill_of_materials import DOMAIN, LARGE_HOST, Material, server_price
 from gpuplan.scenario import from_dict
 
 
@@ -72,6 +73,17 @@ def test_a_vcenter_serves_no_more_hosts_than_it_can(catalog: Catalog) -> None:
     assert (found["vcenter"].quantity, found["nsx-manager"].quantity) == (3, 3 * 5)
     assert found["distributed-switches"].quantity == 3 * 2
     assert "3 workload domains" in found["vcenter"].rule and "serves 5" not in found["vcenter"].rule
+
+
+@pytest.mark.parametrize(("gpus", "domains"), [(7_996, 1), (7_997, 2), (16_000, 3)])
+def test_distributed_switches_are_one_set_for_each_workload_domain(
+    catalog: Catalog, gpus: int, domains: int
+) -> None:
+    """4 GPUs to a host, one host spare: 2,000 hosts are the most of one vCenter."""
+    found = bill_of(make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", gpus), catalog))
+    assert found["vcenter"].quantity == domains
+    assert found["distributed-switches"].quantity == 2 * domains
+    assert ("in each workload domain" in found["distributed-switches"].rule) is (domains > 1)
 
 
 def test_the_quoted_host_stands_for_few_boards_even_where_the_server_says_nothing(catalog: Catalog) -> None:
@@ -179,3 +191,31 @@ def test_the_bill_of_any_scenario(data: dict[str, Any]) -> None:
 
 def test_the_bills_of_the_examples(example: Plan) -> None:
     check_bill(example)
+
+
+def test_more_than_four_boards_take_a_large_host_whose_price_nobody_knows(catalog: Catalog) -> None:
+    """Without a server: up to 4 boards in the quoted host, beyond it one whose price is unknown until it is stated."""
+    data: dict[str, Any] = {"groups": [{"id": "a", "people": 4}], "hardware": {"gpus_per_host": 4}}
+    assert bill_of(make_plan(from_dict(data), catalog))["servers"].price is not None
+    data["hardware"]["gpus_per_host"] = 5
+    assert bill_of(make_plan(from_dict(data), catalog))["servers"].unknown
+    stated = make_plan(from_dict(data | {"prices": {LARGE_HOST: 50_000}}), catalog)
+    assert bill_of(stated)["servers"].cost == 2 * 50_000
+
+
+def test_a_gpu_of_which_nothing_is_said_is_a_board_of_its_own(catalog: Catalog) -> None:
+    scenario = from_dict({"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 8}})
+    item = catalog.gpus["l40s-48gb"]
+    facts = {name: fact for name, fact in item.facts.items() if name != "gpus_per_board"}
+    unsaid = replace(
+        catalog, _items={**catalog._items, "gpus": {**catalog.gpus, item.id: replace(item, facts=facts)}}
+    )
+    assert unsaid.gpus["l40s-48gb"].value("gpus_per_board") is None
+    assert server_price(scenario, unsaid) == server_price(scenario, catalog) == (LARGE_HOST, ())
+
+
+def test_a_line_speaks_of_a_discount_where_there_is_one(catalog: Catalog) -> None:
+    data: dict[str, Any] = {"groups": [{"id": "a", "people": 4}]}
+    for discount in (0, 0.1):
+        plan = make_plan(from_dict(data | {"cost": {"hardware_discount": discount}}), catalog)
+        assert ("less" in plan.lines["cost.materials.servers"].formula) is (discount > 0)

@@ -19,7 +19,7 @@ from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.customer import OFFER, customer_scenario, earned_in_all, earnings
-from gpuplan.plan.prices import price_keys
+from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.report import cost_text, design_files, plan_dict
 from gpuplan.scenario import Origin, ScenarioError, from_dict, parse_scenario
 
@@ -135,7 +135,9 @@ def test_what_is_recorded_of_a_price_stays_behind_with_it(catalog: Catalog) -> N
     seen = customer_scenario(scenario, catalog)
     assert "22 %" not in seen.to_yaml()
     assert seen.get("prices.adapter-10g") == 400
-    assert seen.origin("prices.adapter-10g").note == OFFER
+    sold = seen.origin("prices.adapter-10g")
+    assert (sold.basis, sold.note, sold.as_of) == ("quoted", OFFER, PriceList(scenario, catalog).as_of)
+    assert sold.as_of
     assert (seen.get("prices.electricity-kwh"), seen.origin("prices.electricity-kwh").note) == (
         0.2,
         "their bill",

@@ -158,3 +158,40 @@ def test_existing_hosts_and_memory_are_counted_in_every_mix(catalog: Catalog) ->
     (hours,) = plan.hours
     assert sorted(hours.hosts) == [2, 4]  # two VMs fill the memory of a host by day
     assert plan.totals.hosts_for_demand == 4
+
+
+@pytest.mark.parametrize("what", ["vcpus", "memory_gib"])
+def test_what_else_a_vm_takes_of_a_host_is_counted_in_every_mix(catalog: Catalog, what: str) -> None:
+    """8 VMs of which two fill a host of 4 GPUs take 4 hosts by day; 2 VMs with 4 GPUs take 2 at night."""
+    per_host = {"vcpus": "vcpus_per_host", "memory_gib": "memory_gib_per_host"}[what]
+    data = {
+        "groups": [
+            {"id": "day", "people": 8, f"{what}_each": 32, **DAY},
+            {"id": "night", "people": 2, "gpus_each": 4, f"{what}_each": 16, **NIGHT},
+        ],
+        "demand": {"rule": "hours"},
+        "hardware": {**HARDWARE, per_host: 64},
+    }
+    plan = make_plan(from_dict(data), catalog)
+    (hours,) = plan.hours
+    assert sorted(hours.hosts) == [2, 4]
+    assert plan.totals.hosts_for_demand == 4
+
+
+def test_the_line_of_a_load_rests_on_the_sites_and_hours_that_are_stated(catalog: Catalog) -> None:
+    usual = {"people", "active_share"}
+    for stated, more in (({}, set()), (DAY, {"hours"}), ({"sites": "Austin", **DAY}, {"hours", "sites"})):
+        plan = planned(catalog, {"id": "a", "people": 8, **stated}, rule="hours")
+        assert {i.name for i in plan.lines["groups.a.busy_load"].inputs} == usual | more
+
+
+@pytest.mark.parametrize("rule", ["sum", "hours"])
+def test_a_peak_is_what_is_planned_for_only_where_peaks_are_added_up(catalog: Catalog, rule: str) -> None:
+    """By the busiest hours the peak of a group is a line of its own, beside what its pool is sized for."""
+    groups = [{"id": "a", "people": 8, "active_share": 0.5, **DAY}, {"id": "b", "people": 6, **NIGHT}]
+    lines = planned(catalog, *groups, rule=rule).lines
+    peaks = {name: f"groups.{name}.{'active' if rule == 'sum' else 'peak_active'}" for name in "ab"}
+    assert [lines[key].value for key in peaks.values()] == [4, 6]
+    assert {key for key in lines if key.endswith(".peak_active")} == (
+        set(peaks.values()) if rule == "hours" else set()
+    )

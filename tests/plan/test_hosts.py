@@ -108,3 +108,49 @@ def test_the_plan_s_hosts_are_those_of_its_requests(catalog: Catalog) -> None:
     assert plan.pools[0].placement[:7] == place([Request("a", 7, gpus=3)], gpus_per_host=4).hosts
     assert plan.pools[0].placement[7:] == ((),)
     assert plan.group("a").vms == 7
+
+
+def test_spare_hosts_beside_smaller_ones_already_there(catalog: Catalog) -> None:
+    """10 GPUs beside one host with 2: two new of 4 hold 8 and the old one 2; one more for a failure."""
+    plan = planned(
+        catalog,
+        groups=groups({"people": 10}),
+        hardware={"gpus_per_host": 4, "existing_hosts": 1, "existing_gpus_per_host": 2},
+    )
+    lines = {
+        name: plan.lines[f"pools.vgpu.{name}"] for name in ("hosts_for_demand", "hosts_for_failures", "hosts")
+    }
+    assert [line.value for line in lines.values()] == [3, 1, 4]
+    assert plan.pools[0].hosts == 4
+    assert (plan.lines["pools.vgpu.gpus"].value, plan.totals.gpus_after_failure) == (3 * 4 + 2, 2 * 4 + 2)
+    assert "2 new, and fewer new ones cannot do" in lines["hosts_for_demand"].formula
+
+
+def test_of_hosts_already_there_up_to_eight_are_looked_at_down_at_once(catalog: Catalog) -> None:
+    """60 GPUs beside 12 old hosts with 2 each: 36 on new ones of 4, and half a host more for each that is down."""
+    for existing, looked_at in ((3, 3), (12, 8)):
+        plan = planned(
+            catalog,
+            groups=groups({"people": 60}),
+            hardware={"gpus_per_host": 4, "existing_hosts": existing, "existing_gpus_per_host": 2},
+        )
+        needed = [-(-(60 - 2 * (existing - down)) // 4) for down in range(looked_at + 1)]
+        assert list(plan.pools[0].new_needed) == needed
+
+
+def test_what_the_loss_of_hosts_does(catalog: Catalog) -> None:
+    """8 GPUs on two hosts of 4 and a spare one, or on four old hosts of 2 and one of 4: one is survived, two are not."""
+    for existing, left in (
+        ({}, [12, 8, 4]),
+        ({"existing_hosts": 4, "existing_gpus_per_host": 2}, [12, 8, 6]),
+    ):
+        hardware = {"gpus_per_host": 4, "server": "dell-r740xd", **existing}
+        plan = planned(catalog, groups=groups({"people": 8}), hardware=hardware)
+        (pool,) = plan.pools
+        assert pool.server == "dell-r740xd"
+        assert [(level.fits, level.without_moving) for level in pool.losses] == [
+            (True, True),
+            (True, True),
+            (False, False),
+        ]
+        assert [level.gpus_left for level in pool.losses] == left

@@ -469,3 +469,9 @@ def test_mig_needs_a_vsphere_that_supports_it(catalog: Catalog, version: str, mo
         "platform": {"vsphere": version},
     }
     assert make_plan(from_dict(data), catalog).groups[0].mode == mode
+
+
+def test_a_plan_gives_the_group_with_an_id_and_shows_itself_without_its_catalog(example: Plan) -> None:
+    for group in example.groups:
+        assert example.group(group.id) is group
+    assert "catalog=" not in repr(example)

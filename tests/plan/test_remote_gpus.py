@@ -252,3 +252,16 @@ def test_the_lines_say_what_the_table_says(catalog: Catalog) -> None:
         slowdown = trail.lines["network.remote.x.slowdown"]
         assert slowdown.value == pytest.approx(1 / use.kept), work.id
         assert trail.lines["network.remote.x.time_s"].value == pytest.approx(use.native_s / use.kept)
+
+
+def test_rdma_shares_the_link_with_the_others_whatever_tcp_would_carry(catalog: Catalog) -> None:
+    """2,000 MB a step, none hidden, and 9 others: at 100 Gbit/s by RoCE one gets what the 9 leave at their needs."""
+    work = catalog.row("network_workloads", "unet-3d-infer")
+    native = native_time_s(catalog, work, "v100-pcie-32gb", 1.0)
+    usable = float(catalog.assumptions["remoting"].fact("usable_share").value)
+    left = usable * 100 - 9 * 2000 * 8 / 1000 / native
+    time = native + 2000 * 8 / 1000 / left + work["waits"] * 50e-6
+    for tcp_gbit_s in (None, 5.0, 50.0):
+        network = Network(link_gbit_s=100, transport="roce", tcp_gbit_s=tcp_gbit_s)
+        assert used(network, work, users=10).kept == pytest.approx(native / time)
+    assert used(Network(link_gbit_s=100, tcp_gbit_s=5.0), work, users=10).kept < native / time

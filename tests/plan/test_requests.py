@@ -28,3 +28,27 @@ def test_a_share_takes_what_a_gpu_holds_of_its_like(catalog: Catalog) -> None:
     assert sizes == {"a": 0.5, "b": 6}
     assert weeks(plan.scenario, catalog)["July"]["a"].gpus == 0.3
     assert plan.pools[0].gpus_occupied == 18 / 2 + 60
+
+
+def test_mixed_sizes_are_of_time_slices_and_not_of_mig_instances(catalog: Catalog) -> None:
+    """No source says where the slices of this GPU start: 7 of a seventh on a GPU in either mode; of 16 of 48 GB 3 or 2."""
+    for gpu, gpus_each, isolation, held in (
+        ("h100-sxm5-64gb", "1/7", True, {"equal": 7, "mixed": 7}),
+        ("h100-sxm5-64gb", "2/7", True, {"equal": 3, "mixed": 3}),
+        ("l40s-48gb", "1/3", False, {"equal": 3, "mixed": 2}),
+    ):
+        group = {
+            "id": "a",
+            "people": 6,
+            "gpus_each": gpus_each,
+            "isolation": isolation,
+            "remote_allowed": False,
+        }
+        for mode, most in held.items():
+            data = {
+                "groups": [group],
+                "hardware": {"gpu": gpu, "gpus_per_host": 4},
+                "platform": {"vsphere": "8.0u3", "vgpu_sizes": mode},
+            }
+            plan = make_plan(from_dict(data), catalog)
+            assert plan.pools[0].gpus_occupied == -(-6 // most)

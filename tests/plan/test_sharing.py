@@ -124,3 +124,16 @@ def test_every_gpu_on_every_version_has_an_answer(catalog: Catalog) -> None:
             scenario = from_dict({"hardware": {"gpu": gpu}, "platform": {"vsphere": version}})
             modes = sharing_modes(scenario, catalog)
             assert all(source in catalog.sources for mode in modes for source in mode.sources)
+
+
+def test_a_line_names_how_many_of_a_profile_a_gpu_holds_in_its_mode(catalog: Catalog) -> None:
+    """Three of 16 GB on 48 GB; two where sizes are mixed. Of MIG instances the mode changes nothing."""
+    for gpu, asked, mode, most in (
+        ("l40s-48gb", group("g", 3, "1/3"), "equal", 3),
+        ("l40s-48gb", group("g", 3, "1/3"), "mixed", 2),
+        ("h100-sxm5-64gb", group("g", 3, "1/7", isolation=True), "equal", 7),
+        ("h100-sxm5-64gb", group("g", 3, "1/7", isolation=True), "mixed", 7),
+    ):
+        plan = planned(catalog, gpu, "8.0u3", [asked], vgpu_sizes=mode)
+        held = {i.name: i.value for i in plan.lines["groups.g.profile"].inputs}
+        assert held["max_per_gpu"] == most

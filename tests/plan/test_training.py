@@ -346,6 +346,8 @@ def test_claims_come_true_at_the_rate_they_name(catalog: Catalog) -> None:
         assert claim.speedup == pytest.approx(claim.efficiency_rdma / claim.efficiency_tcp)
         planned = float(tcp_rate(Scenario(), catalog, 100).value)
         assert (claim.speedup > 2) is (claim.tcp_gbit_s > planned)
+        # the faster TCP is, the less RDMA is worth
+        assert 1 < claim.speedup_low < claim.speedup < claim.speedup_high, claim
 
 
 @settings(max_examples=60)

@@ -174,3 +174,16 @@ def test_work_that_only_serves_cannot_be_trained(catalog: Catalog) -> None:
         assert path == "training.workload"
         assert "infer" not in message.partition("nearest are")[2]
         assert planned(catalog, groups=groups({"workload": work})).groups
+
+
+def test_a_range_may_have_no_width(catalog: Catalog) -> None:
+    data: dict[str, Any] = {"groups": groups({"people": 1})}
+    planned(catalog, **data, demand={"peakedness_low": 1.5, "peakedness_high": 1.5})
+    path, value, _ = problem_of(catalog, **data, demand={"peakedness_low": 1.6, "peakedness_high": 1.5})
+    assert (path, value) == ("demand.peakedness_low", "1.6")
+
+
+def test_of_too_many_vms_the_largest_group_is_named(catalog: Catalog) -> None:
+    asked = groups(*({"people": people, "gpus_each": 0.01} for people in (60_000, 90_000, 70_000)))
+    path, value, _ = problem_of(catalog, groups=asked)
+    assert (path, value) == ("groups.g2.people", "220,000 VMs in all")

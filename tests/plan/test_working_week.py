@@ -120,3 +120,13 @@ def test_rare_work_still_counts(catalog: Catalog) -> None:
     (mix,) = all_mixes(scenario({"people": 1, "jobs_per_day": 0.01, "work_h": 0.01, "gpus_each": 4}), catalog)
     assert 0 < mix.asks[0].load < 1e-5
     assert needed(scenario({"people": 1}), catalog, mix, rule="hours").gpus == 4
+
+
+def test_of_two_mixes_the_smaller_one_is_left_out(catalog: Catalog) -> None:
+    """One group around the clock, another by day: nights ask for less of everything than days."""
+    asked = scenario({"people": 4}, {"people": 4, "off_hours_share": 0, **DAY})
+    (mix,) = all_mixes(asked, catalog)
+    assert [ask.group for ask in mix.asks] == ["g1", "g2"]
+    assert [ask.load for ask in mix.asks] == [
+        pytest.approx(w.loads.max()) for w in weeks(asked, catalog)["January"].values()
+    ]

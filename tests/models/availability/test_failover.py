@@ -723,3 +723,19 @@ def test_mixed_profiles_on_a_gpu_that_is_half_used() -> None:
     hosts = ((Load(1, (Slot("a", 1, "3g"),), family),),)
     found = idle_gpus(hosts, requests=requests, rooms=[Room(1)])
     assert found == (Idle("share", "mig", 4, 1, 4 / 7, ("a", "b")),)
+
+
+def test_a_survey_that_is_cut_short_moves_nobody_where_a_restart_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The single VM restarts beside a pair and a single; placing all again would put the pairs on one host."""
+    monkeypatch.setattr(failover, "SURVEY_STEPS", 0)
+    pairs = [Load(2, (Slot("p", vm),)) for vm in (1, 2)]
+    ones = [Load(1, (Slot("s", vm),)) for vm in (1, 2, 3)]
+    hosts = ((pairs[0], ones[0]), (pairs[1], ones[1]), (ones[2],))
+    requests = [Request("p", 2, gpus=2), Request("s", 3, gpus=1)]
+    survey = failure_survey(hosts, requests=requests, rooms=[Room(4)] * 3, lost=1, most=3)
+    assert [(loss.hosts, loss.alike, loss.restarted, loss.moved, loss.unplaced) for loss in survey] == [
+        ((0,), 2, 2, 0, 0),
+        ((2,), 1, 1, 0, 0),
+    ]

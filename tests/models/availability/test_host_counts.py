@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpuplan.models.availability import (
+    cluster_count,
     gpus_after_failure,
     installed_gpus,
     spare_hosts,
@@ -48,3 +49,19 @@ def test_sum_over_pools() -> None:
 def test_hosts_already_there_have_their_own_gpus() -> None:
     assert installed_gpus(8, gpus_per_host=4) == 32
     assert installed_gpus(5, gpus_per_host=8, existing_hosts=2, existing_gpus_per_host=3) == 3 * 8 + 2 * 3
+
+
+@pytest.mark.parametrize(
+    ("hosts", "spare", "most", "clusters"),
+    [(0, 1, 64, 1), (63, 1, 64, 1), (64, 1, 64, 2), (64, 0, 64, 1), (3, 3, 4, 3)],
+)
+def test_each_cluster_has_spare_hosts_of_its_own(hosts: int, spare: int, most: int, clusters: int) -> None:
+    assert cluster_count(hosts, spare_hosts=spare, most_hosts=most) == clusters
+    # as many clusters as full ones hold that, and one fewer do not
+    assert clusters * (most - spare) >= hosts > (clusters - 1) * (most - spare) - (hosts == 0)
+
+
+@pytest.mark.parametrize("spare", [4, 5])
+def test_a_cluster_is_more_than_its_spare_hosts(spare: int) -> None:
+    with pytest.raises(ValueError, match=f"spare_hosts is {spare}: must be fewer than the 4 hosts"):
+        cluster_count(3, spare_hosts=spare, most_hosts=4)

@@ -98,3 +98,16 @@ def test_blocks_are_laid_where_most_of_the_same_is() -> None:
         ((room, (3, 0)), 0, 1, 3),
         ((room, (1, 3)), 1, 1, 3),
     ]
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "memory", "taken"), [(16, 64, True), (15, 64, False), (16, 63, False), (0, 0, True)]
+)
+def test_an_empty_host_takes_over_what_just_fills_it(vcpus: int, memory: int, taken: bool) -> None:
+    """Two VMs of 8 vCPUs and 32 GiB take all of 16 and 64; where nothing is stated, nothing binds."""
+    requests = [Request("a", 2, gpus=1, vcpus=8, memory_gib=32)]
+    lost, room = Room(4, 32, 128), Room(2, vcpus, memory)
+    cluster = Cluster(requests, [lost, room])
+    layout = (tuple(Load(1, (Slot("a", vm),)) for vm in (1, 2)), ())
+    content = next(one.content for one in cluster.read(layout) if one.content)
+    assert cluster.taken_over([(lost, content)], {room: 1}) == ([room] if taken else None)

@@ -41,6 +41,8 @@ def test_worst_stun_by_hand() -> None:
         ("vgpu_gb", math.nan),
         ("memory_rate_gb_s", math.nan),
         ("vm_memory_gb", math.inf),
+        ("copy_rate_gb_s", math.inf),
+        ("memory_rate_gb_s", math.inf),
     ],
 )
 def test_worst_stun_refuses(field: str, value: float) -> None:

@@ -335,3 +335,25 @@ def test_without_numba_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         assert simulate(MIX, hosts=[4, 4, 4], most_requests=2000) == expected
     finally:
         event_loop._compiled.cache_clear()
+
+
+@pytest.mark.parametrize("policy", ["pack", "spread"])
+def test_whoever_has_a_request_under_way_asks_for_no_other(policy: str, interpreted: None) -> None:
+    """Two people: candidates that fall on somebody who has a GPU do not ask; after 10 h both can again.
+
+    A candidate falls on one of the idle where what it drew, of 2, is below their number.
+    """
+    engine = Engine(
+        Cluster.of([event_loop.Kind("people", 1.0, 1, 0, "")], [4]),
+        [4],
+        [2],
+        policy=policy,
+        longest_wait_h=math.inf,
+        jobs=7,
+    )
+    times, drawn = [0.0, 1.0, 2.0, 3.0, 10.5, 11.5, 12.0], [1.5, 1.5, 0.5, 0.5, 0.5, 1.5, 0.5]
+    durations = np.full(7, 10.0)
+    engine.take(np.array(times), durations, np.zeros(7, dtype=np.int64), np.array(drawn), until=12.5)
+    # idle: 2, 1 (1.5 does not ask), 1, 0 (nobody), 1 after 10 h, then 0, and 1 after 12 h
+    assert engine.asked == 4
+    assert engine.peak_gpus == 2

@@ -608,3 +608,11 @@ def test_a_simulation_says_what_is_wrong(given: dict[str, Any], message: str) ->
     how = {"streams": MIX, "hosts": [4, 4], **given}
     with pytest.raises(ValueError, match=message):
         simulate(how.pop("streams"), **how)
+
+
+def test_a_job_larger_than_a_host_takes_whole_hosts_where_it_may_be_split() -> None:
+    """8 GPUs on two hosts of 4 for 2 h, then 6, which take both hosts for an hour, then 2 of one host."""
+    done = replay([0, 1, 1], duration_h=[2, 1, 1], gpus=[8, 6, 2], hosts=[4, 4], split=True)
+    assert done.wait_h.tolist() == [0, 1, 2]
+    assert (done.peak_gpus, done.hours) == (8, 4)
+    assert done.utilisation == pytest.approx((8 * 2 + 8 * 1 + 2 * 1) / (8 * 4))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 from brute_force import FAMILIES, check_placement, fewest_hosts, random_requests
 
-from gpuplan.models.placement import Request, Shared, equal_hosts, packing, place
+from gpuplan.models.placement import Request, Room, Shared, equal_hosts, packing, place
 from gpuplan.models.placement.equal_hosts import EqualHosts
 from gpuplan.models.placement.fit import Rules
 
@@ -245,3 +245,58 @@ def test_too_many_patterns_leave_a_heuristic_with_its_bound(monkeypatch: pytest.
         assert found.bound <= exactly.bound <= len(exactly.hosts) <= len(found.hosts)
         gaps += found.method == "heuristic"
     assert gaps
+
+
+def test_hosts_are_proven_only_as_far_as_the_gpus_of_each_family_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a family that finds 3 GPUs 2 are proven: with a pair of shares on a GPU of its own 4 hosts of one, 3 proven."""
+    packing._pack.cache_clear()
+    monkeypatch.setattr(
+        packing, "_programme", lambda *_: ({(1, 0, 1, 0): 1, (0, 2, 0, 0): 1, (0, 0, 0, 2): 1}, 2)
+    )
+    shares = [
+        Request(f"g{w}", n, family=FAMILIES["memory"], weight=w) for w, n in {5: 1, 4: 2, 3: 1, 2: 2}.items()
+    ]
+    pair = Request("pair", 1, family=FAMILIES["third"], profile="third", shares=2)
+    placed = place([*shares, pair], gpus_per_host=1)
+    packing._pack.cache_clear()
+    assert (len(placed.hosts), placed.bound, placed.method) == (4, 3, "heuristic")
+
+
+def test_no_more_patterns_than_allowed_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    third, half = FAMILIES["third"], FAMILIES["half"]
+    rules = Rules(
+        [
+            Request("a", 6, family=third, profile="third", shares=2),
+            Request("b", 6, family=half, profile="half", shares=3),
+            Request("c", 6, gpus=2),
+        ]
+    )
+    programme = equal_hosts._HostPatterns(EqualHosts(rules), rules.vms, Room(6), [0, 1])
+    every = programme._patterns()
+    assert every is not None and len(set(every)) == len(every) > 10
+    for most in range(len(every) + 2):
+        monkeypatch.setattr(packing, "MAX_PATTERNS", most)
+        assert programme._patterns() == (every if len(every) <= most else None)
+
+
+def test_whole_gpus_beside_several_shares_of_mixed_sizes() -> None:
+    """A host that VMs of whole GPUs share with divided ones holds no more than its GPUs, by the programme too."""
+    rng = random.Random(5)
+    together = 0
+    for _ in range(80):
+        gpus = rng.randint(2, 4)
+        shares = [
+            Request(p, rng.randint(1, 4), family=FAMILIES["mixed"], profile=p, shares=rng.randint(1, 4))
+            for p in FAMILIES["mixed"].profiles
+        ]
+        whole = Request("whole", rng.randint(1, 5), gpus=rng.randint(2, gpus))
+        requests = [whole, Request("single", rng.randint(1, 5), gpus=1), *shares]
+        try:
+            placed = place(requests, gpus_per_host=gpus)
+        except ValueError:  # a VM with more shares than fit on a host
+            continue
+        check_placement(placed, requests, gpus)
+        if placed.method == "programme":
+            groups = [{slot.group for load in host for slot in load.slots} for host in placed.hosts]
+            together += any("whole" in each and len(each) > 1 for each in groups)
+    assert together

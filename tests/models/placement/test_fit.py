@@ -128,3 +128,16 @@ def test_worth_of_a_vm() -> None:
     )
     assert [float(w) for w in rules.worth] == [3, 1.5, pytest.approx(1 / 7), 0.8]
     assert rules.largest_first == [0, 1, 3, 2]
+
+
+def test_an_instance_joins_a_running_gpu_only_beside_larger_ones() -> None:
+    """3g, 2g and 1g fit on a GPU: a 2g starts beside a running 3g, and not where a 1g runs as well."""
+    names = ("3g", "2g", "1g")
+    mig = FAMILIES["mig"]._replace(sizes=(4, 2, 1), in_order=True)
+    rules = Rules([Request(name, 2, family=mig, profile=name) for name in names])
+    large, small = ((0, 0),), ((0, 0), (2, 0))
+    for running, joins in ((large, True), (small, False)):
+        state = rules.state(Room(2), ((0, running),))
+        fresh, later = rules.fit(state, 1), rules.fit_later(state, 1)
+        assert fresh is not None and later is not None
+        assert (fresh.new_gpus, later.new_gpus) == (0, 0 if joins else 1)

@@ -103,3 +103,15 @@ def test_what_is_arranged_fits_and_what_fits_is_mostly_arranged() -> None:
     assert found > 100
     assert refused > 20
     assert missed < 0.02 * found
+
+
+def test_the_greedy_orders_look_at_each_resource() -> None:
+    """32 vCPUs on hosts of 12: 6 + 6, 6 + 4 + 1 and 6 + 1 + 1 + 1, which only the order by memory finds."""
+    room = Room(8, 12, 12)
+    requests = [
+        Request(name, vms, gpus=1, vcpus=vcpus, memory_gib=memory)
+        for name, vms, vcpus, memory in (("a", 4, 1, 3), ("b", 4, 6, 2), ("c", 1, 4, 4))
+    ]
+    mixed = MixedHosts(EqualHosts(Rules(requests)))
+    found = [sum(block.times for block in blocks) for blocks in mixed.greedy((4, 4, 1), {}, room)]
+    assert min(found) == -(-32 // 12) == 3

@@ -127,3 +127,17 @@ def test_more_than_8_ports_are_asked_about(catalog: Catalog, other: float, ports
     if ports > 8:
         assert f"would need {ports} network ports of 10 Gbit/s" in found["many-ports"].text
         assert found["many-ports"].path == "network.link_gbit_s"
+
+
+@pytest.mark.parametrize(
+    ("code", "rule", "network"),
+    [
+        ("small-frames", "rdma-jumbo", {"mtu_bytes": 1500}),
+        ("bitfusion-infiniband", "bitfusion-transport", {"transport": "infiniband"}),
+    ],
+)
+def test_a_message_cites_all_sources_of_its_rule(
+    catalog: Catalog, code: str, rule: str, network: dict[str, Any]
+) -> None:
+    found = messages(catalog, groups=one(), network=network, **BITFUSION)
+    assert found[code].sources == catalog.row("rules", rule)["source"] != ()

@@ -47,3 +47,33 @@ def test_two_bitfusion_servers_are_one_too_few(
         **L40S,
     )
     assert ("bitfusion-two-servers" in found) is warned
+
+
+@pytest.mark.parametrize(("gpus_each", "said"), [(0.5, True), (1, False)])
+def test_bitfusion_divides_memory_only_where_somebody_takes_a_part_of_a_gpu(
+    catalog: Catalog, gpus_each: float, said: bool
+) -> None:
+    found = messages(catalog, groups=one(people=4, gpus_each=gpus_each), platform={"bitfusion": True})
+    assert ("bitfusion-memory-only" in found) is said
+
+
+@pytest.mark.parametrize(
+    ("gpu", "group", "platform"),
+    [
+        ("l40s-48gb", {"gpus_each": "1/4"}, {"vgpu_sizes": "mixed"}),
+        ("h100-pcie-80gb", {"gpus_each": "1/7", "isolation": True}, {}),
+    ],
+)
+def test_sizes_whose_places_on_a_gpu_are_listed_share_it(
+    catalog: Catalog, gpu: str, group: dict[str, Any], platform: dict[str, Any]
+) -> None:
+    more = {"people": 3, "remote_allowed": False, **group}
+    data: dict[str, Any] = {
+        "groups": [*one(**more | {"gpus_each": 0.5}), {"id": "b", **more}],
+        "hardware": {"gpu": gpu, "gpus_per_host": 4},
+        "platform": {"vsphere": "8.0u3", **platform},
+    }
+    plan = make_plan(from_dict(data), catalog)
+    families = {r.family for r in plan.pools[0].requests}
+    assert [len(family.profiles) for family in families if family] == [2]
+    assert not {"mixed-size-unlisted", "mig-unlisted"} & set(messages(catalog, **data))
