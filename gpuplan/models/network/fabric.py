@@ -2,7 +2,8 @@
 
 import math
 from dataclasses import dataclass
-from numbers import Integral, Real
+
+from gpuplan.units import number_between, whole_number
 
 MOST_PORTS = 10_000
 """Ports of one switch; no switch has as many."""
@@ -496,17 +497,12 @@ def bandwidth_left(links: int, lost: int = 1) -> float:
 
 
 def _count(name: str, value: int, *, least: int = 1, most: int = MOST_HOSTS) -> int:
-    """A whole number, refused if it is none or out of range."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
-        raise ValueError(f"{name} is {value!r}: must be a whole number from {least} to {most:,}")
-    return int(value)
+    return whole_number(name, value, least=least, most=most)
 
 
 def _amount(name: str, value: float, *, least: float = 0.001, most: float = 1e6) -> float:
-    """A speed or a ratio, refused if it is none or out of range."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not least <= value <= most:
-        raise ValueError(f"{name} is {value!r}: must be a number from {least:g} to {most:,.0f}")
-    return float(value)
+    """A speed or a ratio."""
+    return number_between(name, value, least=least, most=most)
 
 
 def _whole(links: float) -> int:
