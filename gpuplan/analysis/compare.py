@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gpuplan.plan import Plan
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
+from gpuplan.scenario import FIELDS, GROUP_FIELD_BY_NAME, Scenario, field_of
 from gpuplan.wording import amount, hours, is_currency, percent
 
 FEWEST, MOST = 2, 4
@@ -59,48 +59,37 @@ def _names(plans: Sequence[Plan]) -> tuple[str, ...]:
     )
 
 
-def _inputs(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
+NOT_COMPARED = ("name", "customer", "internal.notes")
+
+
+def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
     """Inputs that are not the same in all plans."""
     scenarios = [plan.scenario for plan in plans]
-    groups = dict.fromkeys(group.id for scenario in scenarios for group in scenario.groups)
-    paths = [spec.path for spec in FIELDS if spec.path not in ("name", "customer", "internal.notes")]
-    held = [{group.id for group in scenario.groups} for scenario in scenarios]
-    for group in groups:
-        names = (
-            [f.path for f in GROUP_FIELDS] if all(group in ids for ids in held) else ["people", "gpus_each"]
-        )
-        paths += [f"groups.{group}.{name}" for name in names]
-    for name in ("prices", "ranges"):
-        keys = dict.fromkeys(key for scenario in scenarios for key, _ in getattr(scenario, name))
-        paths += [f"{name}.{key}" for key in keys]
-    found = []
-    for path in paths:
-        parts = path.split(".")
-        values = tuple(
-            None if parts[0] == "groups" and parts[1] not in known else scenario.get(path)
-            for scenario, known in zip(scenarios, held, strict=True)
-        )
+    for path in _paths(scenarios):
+        having = [scenario for scenario in scenarios if _has(scenario, path)]
+        values = tuple(scenario.get(path) if scenario in having else None for scenario in scenarios)
         if any(value != values[0] for value in values):
-            found.append(CompareRow(path, _label(plans, path), _unit(path), values, True))
-    return tuple(found)
+            unit = "currency" if path.startswith("prices.") else field_of(path).unit
+            share = field_of(path).kind == "share"
+            yield CompareRow(path, having[0].label(path), "1" if share else unit, values, True)
 
 
-def _label(plans: Sequence[Plan], path: str) -> str:
+def _paths(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    """Paths of the inputs to compare; of a group that not all have only how large it is."""
+    yield from (spec.path for spec in FIELDS if spec.path not in NOT_COMPARED)
+    for group in dict.fromkeys(group.id for scenario in scenarios for group in scenario.groups):
+        in_all = all(_has(scenario, f"groups.{group}.") for scenario in scenarios)
+        for name in GROUP_FIELD_BY_NAME if in_all else ("people", "gpus_each"):
+            yield f"groups.{group}.{name}"
+    for name in ("prices", "ranges"):
+        for key in dict.fromkeys(key for scenario in scenarios for key, _ in getattr(scenario, name)):
+            yield f"{name}.{key}"
+
+
+def _has(scenario: Scenario, path: str) -> bool:
+    """Whether a scenario has the group that an input belongs to."""
     head, _, rest = path.partition(".")
-    if head in ("prices", "ranges"):
-        return f"{field_of(path).label}: {rest}"
-    if head != "groups":
-        return field_of(path).label
-    group = rest.partition(".")[0]
-    name = next(g.name for plan in plans for g in plan.scenario.groups if g.id == group)
-    return f"{name}: {field_of(path).label}"
-
-
-def _unit(path: str) -> str:
-    spec = field_of(path)
-    if path.startswith("prices."):
-        return "currency"
-    return {"share": "1"}.get(spec.kind, spec.unit)
+    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
 
 
 def _line(key: str) -> Callable[[Plan], Any]:
