@@ -66,15 +66,17 @@ class Log:
         known = self.left.get((reason, False))
         return known.rows if known else 0
 
-    def reading(self, format: str, used: int, columns: Mapping[str, str], notes: Iterable[str]) -> Reading:
-        """What could be read of the file."""
+    def reading(
+        self, format: str, used: int, columns: Mapping[str, str], notes: Mapping[str, object]
+    ) -> Reading:
+        """What could be read of the file, with those notes that hold."""
         left = sorted(self.left.values(), key=lambda e: (-e.rows, e.first[0], not e.fault, e.first))
         return Reading(
             format=format,
             rows=self.rows,
             used=used,
             skipped=tuple(Skipped(e.reason, e.rows, e.first[0], e.example) for e in left),
-            notes=(*notes, *self.clock.notes()),
+            notes=tuple(note for note, so in {**notes, **self.clock.notes()}.items() if so),
             columns=columns,
             time_zone=self.clock.zone.key,
         )

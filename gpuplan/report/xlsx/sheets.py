@@ -35,7 +35,7 @@ from gpuplan.report.tables.plan import (
 )
 from gpuplan.report.xlsx.book import HEAD, Block, Book, Live, SheetColumn, address
 from gpuplan.report.xlsx.money import BILL, YEARS, Money
-from gpuplan.scenario import FIELDS, GROUP_FIELDS
+from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
 from gpuplan.wording import TRANSPORT_NAMES, number
 
 MAX_HOST_ROWS = 500
@@ -255,9 +255,13 @@ def _input(plan: Plan, path: str) -> tuple[Any, ...]:
 
 def _input_label(plan: Plan, path: str) -> str:
     """How an input is called on the screen, with the group or the price that it belongs to."""
-    if path.startswith("ranges."):
-        return f"Range: {_input_label(plan, path.removeprefix('ranges.'))}"
-    return plan.scenario.label(path)
+    head, _, rest = path.partition(".")
+    label = field_of(path).label
+    if head == "groups":
+        return f"{plan.scenario.get(path.rpartition('.')[0] + '.name')}: {label}"
+    if head == "ranges":
+        return f"Range: {_input_label(plan, rest)}"
+    return f"{label}: {rest}" if head == "prices" else label
 
 
 def trail_sheet(book: Book, plan: Plan) -> None:
