@@ -543,7 +543,7 @@ def _lose(cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: 
     pool = Pool(rules, {state: len(hosts) for state, hosts in states.items()})
     choices = pool.restart([vm.kind for vm in displaced], {})
     if None in choices:
-        taken = _taken_over(cluster, layout, now, classes, gone)
+        taken = _taken_over(cluster, now, classes, gone)
         if taken is not None:
             after = list(layout)
             for at, to in taken.items():
@@ -576,7 +576,6 @@ def _decided(
 
 def _taken_over(
     cluster: Cluster,
-    layout: Sequence[Host],
     now: Sequence[int],
     classes: Sequence[HostClass],
     gone: Collection[int],
