@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,49 +92,46 @@ def _has(scenario: Scenario, path: str) -> bool:
     return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
 
 
-def _line(key: str) -> Callable[[Plan], Any]:
-    return lambda plan: plan.lines[key].value if key in plan.lines else None
-
-
-def _posture(plan: Plan) -> float | None:
-    return next((p.short_h for p in plan.postures if p.chosen), None)
-
-
-def _kept(plan: Plan) -> float | None:
-    return min((r.kept for r in plan.network.remote), default=None)
-
-
-RESULTS: tuple[tuple[str, str, str, Callable[[Plan], Any]], ...] = (
-    ("totals.hosts", "Hosts", "host", _line("totals.hosts")),
-    ("totals.gpus", "GPUs", "GPU", _line("totals.gpus")),
-    ("totals.gpus_after_failure", "GPUs after failure", "GPU", _line("totals.gpus_after_failure")),
-    ("totals.unplaced_vms", "VMs not placed", "VM", _line("totals.unplaced_vms")),
-    ("totals.waiting", "Chance of waiting", "%", _line("totals.waiting")),
-    ("short_h", "Hours a year short of hosts", "h", _posture),
-    ("kept", "Least share of native speed over the network", "1", _kept),
-    ("power.peak", "Power at peak", "W", _line("power.peak")),
-    ("power.typical", "Typical power", "W", _line("power.typical")),
-    ("power.racks", "Racks", "1", _line("power.racks")),
-    ("cost.years.0", "Paid at the start", "currency", _line("cost.years.0")),
-    ("cost.total", "Cost over all years", "currency", _line("cost.total")),
-    ("cost.net_present", "Net present cost", "currency", _line("cost.net_present")),
-    ("cost.gpu_hour_used", "Cost of a GPU-hour used", "currency", _line("cost.gpu_hour_used")),
-    (
-        "cost.excludes",
-        "Cost leaves out",
-        "",
-        lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
-    ),
+RESULTS = (
+    ("totals.hosts", "Hosts", "host"),
+    ("totals.gpus", "GPUs", "GPU"),
+    ("totals.gpus_after_failure", "GPUs after failure", "GPU"),
+    ("totals.unplaced_vms", "VMs not placed", "VM"),
+    ("totals.waiting", "Chance of waiting", "%"),
+    ("short_h", "Hours a year short of hosts", "h"),
+    ("kept", "Least share of native speed over the network", "1"),
+    ("power.peak", "Power at peak", "W"),
+    ("power.typical", "Typical power", "W"),
+    ("power.racks", "Racks", "1"),
+    ("cost.years.0", "Paid at the start", "currency"),
+    ("cost.total", "Cost over all years", "currency"),
+    ("cost.net_present", "Net present cost", "currency"),
+    ("cost.gpu_hour_used", "Cost of a GPU-hour used", "currency"),
+    ("cost.excludes", "Cost leaves out", ""),
 )
-"""Key, label, unit and value of each result."""
+"""Key, label and unit of each result."""
+
+NO_LINES: Mapping[str, Callable[[Plan], Any]] = {
+    "short_h": lambda plan: next((p.short_h for p in plan.postures if p.chosen), None),
+    "kept": lambda plan: min((r.kept for r in plan.network.remote), default=None),
+    "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
+}
+"""Results that are no lines of a plan."""
+
+
+def _result(plan: Plan, key: str) -> Any:
+    """What a plan has at a key of ``RESULTS``."""
+    if key in NO_LINES:
+        return NO_LINES[key](plan)
+    return plan.lines[key].value if key in plan.lines else None
 
 
 def _results(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
     """The headline numbers of all plans."""
     currencies = {plan.scenario.cost.currency for plan in plans}
     found = []
-    for key, label, unit, value in RESULTS:
-        values = tuple(value(plan) for plan in plans)
+    for key, label, unit in RESULTS:
+        values = tuple(_result(plan, key) for plan in plans)
         shown = next(iter(currencies)) if unit == "currency" and len(currencies) == 1 else unit
         found.append(CompareRow(key, label, shown, values, any(v != values[0] for v in values)))
     return tuple(found)
