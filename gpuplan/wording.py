@@ -1,93 +1,33 @@
-"""Wording: how numbers, their units and the words for them appear to a reader."""
+"""Wording: how numbers, their units and the words for them appear to a reader; the names of choices stand in ``data/words/names.csv``."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gpuplan.facts import data_root
 from gpuplan.units import exact
 
 MOST_NAMES = 6
 """Names in one sentence; of many more the rest is counted."""
 
-MODE_NAMES = {
-    "passthrough": "Passthrough",
-    "vgpu": "vGPU",
-    "mig": "MIG-backed vGPU",
-    "bitfusion": "Bitfusion",
-    "": "none possible",
-}
+NAMES: dict[str, dict[str, str]] = {}
+"""What a choice is of -> the choice -> its name for a reader."""
+with (data_root() / "words" / "names.csv").open(encoding="utf-8", newline="") as _file:
+    for _row in csv.DictReader(_file):
+        NAMES.setdefault(_row["of"], {})[_row["choice"]] = _row["name"]
 
-RULE_NAMES = {
-    "sum": "Sum of the peaks",
-    "hours": "Busiest hours",
-    "wait": "Few have to wait",
-    "wait-time": "Few wait long",
-    "turned-away": "Few are turned away",
-}
-
-METHOD_NAMES = {
-    "closed": "Known people",
-    "poisson": "Independent arrivals",
-    "bursty": "Bursts",
-}
-
+MODE_NAMES, RULE_NAMES, METHOD_NAMES = NAMES["mode"], NAMES["rule"], NAMES["method"]
 FORMULA_NAMES = {
-    ("closed", "wait"): "binomial",
-    ("closed", "wait-time"): "binomial, M/M/c wait",
-    ("closed", "turned-away"): "Engset, several sizes",
-    ("poisson", "wait"): "Erlang C, scaled for sizes",
-    ("poisson", "wait-time"): "M/M/c wait, scaled for sizes",
-    ("poisson", "turned-away"): "Kaufman-Roberts",
-    ("bursty", "wait"): "Erlang C, Hayward",
-    ("bursty", "wait-time"): "M/M/c wait, Hayward",
-    ("bursty", "turned-away"): "Erlang B, Hayward",
+    (method, rule): name for method in METHOD_NAMES for rule, name in NAMES[f"formula of {method}"].items()
 }
 """(method, rule) -> the formula by its name in the field."""
-
-BASIS_WORDS = {
-    "measured": "measured",
-    "published": "published",
-    "quoted": "stated or quoted",
-    "derived": "derived",
-    "fitted": "fitted to measurements",
-    "assumed": "assumed",
-}
-
-
-TRANSPORT_NAMES = {
-    "tcp": "TCP",
-    "pvrdma": "PVRDMA",
-    "roce": "RoCE v2",
-    "roce-v1": "RoCE v1",
-    "infiniband": "InfiniBand",
-}
-
-VERDICTS = {"good": "carried", "fair": "slowed", "bad": "not carried"}
+BASIS_WORDS, TRANSPORT_NAMES, AGGREGATION_NAMES = NAMES["basis"], NAMES["transport"], NAMES["aggregation"]
+VERDICTS = NAMES["verdict"]
 """Whether a network carries work, in words."""
-
-LICENCE_NAMES = {
-    "cost.platform_licence": {
-        "vcf": "VCF, by the core",
-        "vvf": "VVF, by the core",
-        "socket": "perpetual, by the processor",
-        "owned": "paid for already",
-    },
-    "cost.gpu_licence": {
-        "year": "by the year",
-        "5-years": "for 5 years",
-        "perpetual": "perpetual",
-        "owned": "paid for already",
-    },
-}
+LICENCE_NAMES = {path: NAMES[path] for path in ("cost.platform_licence", "cost.gpu_licence")}
 """How software is licensed, by the input that says it."""
-
-AGGREGATION_NAMES = {
-    "ring": "ring allreduce",
-    "hierarchical": "hierarchical allreduce",
-    "parameter-server": "parameter servers",
-}
-
 
 COUNTED = (
     "GPU",
