@@ -91,17 +91,9 @@ def candidates(space: Space) -> tuple[Candidate, ...]:
 
 
 PER_HOST = (2, 4, 8, 16)
-
-
 LINKS_GBIT_S = (10, 25, 100)
-
-
 FAILURES = (1, 2)
-
-
 MOST_GPUS = 8
-
-
 MOST_COMBINED = 1_500
 
 
