@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gpuplan.facts import data_root
+from gpuplan.facts import own_rows
 from gpuplan.units import exact
 
 MOST_NAMES = 6
@@ -14,9 +13,8 @@ MOST_NAMES = 6
 
 NAMES: dict[str, dict[str, str]] = {}
 """What a choice is of -> the choice -> its name for a reader."""
-with (data_root() / "words" / "names.csv").open(encoding="utf-8", newline="") as _file:
-    for _row in csv.DictReader(_file):
-        NAMES.setdefault(_row["of"], {})[_row["choice"]] = _row["name"]
+for _row in own_rows("words/names"):
+    NAMES.setdefault(_row["of"], {})[_row["choice"]] = _row["name"]
 
 MODE_NAMES, RULE_NAMES, METHOD_NAMES = NAMES["mode"], NAMES["rule"], NAMES["method"]
 FORMULA_NAMES = {

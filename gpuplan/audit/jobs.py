@@ -7,23 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from gpuplan.audit.table import Collected, Log, Names, Rows, Table
+from gpuplan.audit.table import COLUMNS, Collected, Log, Names, Rows, Table
 from gpuplan.audit.trace import ALL, Jobs, Reading
 from gpuplan.audit.values import Clock, duration_s, gpus_of
 
-JOB_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "submit": ("submit", "submit_time", "submitted", "timestamp", "arrival", "arrival_time", "time"),
-    "start": ("start", "start_time", "started"),
-    "end": ("end", "end_time", "finish_time", "finished"),
-    "duration": ("duration", "run_time", "runtime", "elapsed", "elapsedraw"),
-    "interval": ("interval",),
-    "gpus": ("gpus", "num_gpus", "gpu_num", "gpu_count", "ngpus", "n_gpus"),
-    "group": ("group", "cluster", "vc", "account", "project", "queue", "partition"),
-    "user": ("user", "user_name", "username", "uid"),
-    "state": ("state", "status", "job_state", "new_status"),
-}
-"""What a file of jobs may hold, and the names it is recognised by, the first one first."""
-
+JOB_COLUMNS = COLUMNS["jobs"]
 NEEDS = "a time (submit or start), a duration or an end, and gpus"
 WAITING = {"pending", "pd", "queued", "waiting"}
 ONLY_STARTS = "Only starts are known: they stand for the time of the request, so waits are not seen"

@@ -11,33 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from gpuplan.audit.table import Collected, Log, Names, Rows, Table
+from gpuplan.audit.table import COLUMNS, Collected, Log, Names, Rows, Table
 from gpuplan.audit.trace import ALL, Reading, Samples, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
 
-SAMPLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "time": ("time", "timestamp", "date", "datetime", "ts"),
-    "gpu": ("gpu", "gpu_uuid", "uuid", "gpu_id", "pci_bus_id", "serial", "device", "index", "gpu_index"),
-    "host": ("host", "hostname", "node", "instance"),
-    "percent": (
-        "percent",
-        "per_cent",
-        "pct",
-        "utilization_gpu",
-        "gpu_utilization",
-        "gpu_utilisation",
-        "gpu_util",
-        "utilization",
-        "utilisation",
-        "util",
-        "activity",
-    ),
-    "group": ("group", "namespace", "account", "project", "team", "queue", "partition"),
-    "user": ("user", "user_name", "username", "uid"),
-    "mig": ("mig_mode_current",),
-}
-"""What a file of samples may hold."""
-
+SAMPLE_COLUMNS = COLUMNS["samples"]
 NEEDS = {
     "samples": "a time, a gpu and a per cent",
     "nvidia-smi": "timestamp and utilization.gpu (and uuid or index), with their header",

@@ -13,26 +13,12 @@ from functools import lru_cache
 import numpy as np
 
 from gpuplan.audit.jobs import ONLY_STARTS, JobRows, times_of, until_end
-from gpuplan.audit.table import Log, Rows, Table
+from gpuplan.audit.table import COLUMNS, Log, Rows, Table
 from gpuplan.audit.trace import Jobs
 from gpuplan.audit.values import Clock, duration_s, is_missing
 from gpuplan.scenario import MAX_GPUS
 
-SACCT_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "job": ("jobid", "jobidraw"),
-    "submit": ("submit",),
-    "start": ("start",),
-    "end": ("end",),
-    "duration": ("elapsedraw", "elapsed"),
-    "gpus": ("alloctres", "allocgres"),
-    "requested": ("reqtres", "reqgres"),
-    "nodes": ("nnodes", "allocnodes"),
-    "group": ("account", "partition"),
-    "user": ("user",),
-    "state": ("state",),
-}
-"""What is read of the output of sacct."""
-
+SACCT_COLUMNS = COLUMNS["sacct"]
 TRES = re.compile(r"(?:^|,)gres/gpu(:[^=,]*)?=(\d{1,9})")
 GRES = re.compile(r"(?:^|,)(?:gres[:/])?gpu(?::(?=\d*[^\d:,(=])([^:,(=]+))?(?:[:=](\d{1,9}))?(?=[,(]|$)")
 MIG_TYPE = re.compile(r"\d+g\.\d+gb")
