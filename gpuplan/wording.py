@@ -27,24 +27,8 @@ VERDICTS = NAMES["verdict"]
 LICENCE_NAMES = {path: NAMES[path] for path in ("cost.platform_licence", "cost.gpu_licence")}
 """How software is licensed, by the input that says it."""
 
-COUNTED = (
-    "GPU",
-    "host",
-    "additional host",
-    "GPU host",
-    "compute host",
-    "VM",
-    "input",
-    "error",
-    "note",
-    "job",
-    "link",
-    "port",
-    "core",
-    "percentage point",
-    "user",
-)
-"""Units that take a plural."""
+PLURALS = NAMES["plural"]
+"""Units that take a plural, in it."""
 
 
 def basis_word(basis: str) -> str:
@@ -81,7 +65,7 @@ def amount(value: Any, unit: str) -> str:
         return f"{text} {unit}"
     if unit.endswith("switch"):
         return f"{text} {unit}es"
-    return f"{text} {unit}{'s' if unit in COUNTED else ''}"
+    return f"{text} {PLURALS.get(unit, unit)}"
 
 
 def bare_amount(value: Any, unit: str) -> str:
