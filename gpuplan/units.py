@@ -7,6 +7,7 @@ docstrings and fails where the two disagree. A name without a suffix is a count 
 import math
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Integral, Real
 
 SUFFIX = {
     "gib": "GiB",
@@ -44,19 +45,9 @@ MIB_PER_GIB = 1024
 def exact(value: float) -> Fraction:
     """The fraction that a decimal input stands for, so that 0.1 is a tenth and 0.333333 a third.
 
-    Parameters
-    ----------
-    value : float
-        A count, a share, or a fraction of a GPU. [-]
+    It is one with a denominator up to 100 that is less than half a millionth away, or one up to 10000 that is the same to
+    twelve digits; else the decimal as it stands.
 
-    Returns
-    -------
-    exact : Fraction
-        A fraction with a denominator up to 100 that is less than half a millionth away, or one up to 10000
-        that is the same to twelve digits; else the decimal as it stands. [-]
-
-    Examples
-    --------
     >>> exact(0.1) * 30
     Fraction(3, 1)
     >>> exact(1 / 3)
@@ -70,44 +61,35 @@ def exact(value: float) -> Fraction:
 
 
 def above_zero(**given: float) -> None:
-    """Refuse a quantity that is not above 0 and finite, by its name.
-
-    Parameters
-    ----------
-    **given : float
-        Name and value of each quantity. [-]
-
-    Raises
-    ------
-    ValueError
-        Naming the first that is not.
-
-    Examples
-    --------
-    >>> above_zero(link_gbit_s=10)
-    """
+    """Refuse a quantity that is not above 0 and finite, by its name."""
     for name, value in given.items():
         if not 0 < value < math.inf:
             raise ValueError(f"{name} is {value}; it must be above 0, and finite")
 
 
 def not_negative(**given: float) -> None:
-    """Refuse a quantity that is below 0 or not finite, by its name.
-
-    Parameters
-    ----------
-    **given : float
-        Name and value of each quantity. [-]
-
-    Raises
-    ------
-    ValueError
-        Naming the first that is.
-
-    Examples
-    --------
-    >>> not_negative(sent_mb=0)
-    """
+    """Refuse a quantity that is below 0 or not finite, by its name."""
     for name, value in given.items():
         if not 0 <= value < math.inf:
             raise ValueError(f"{name} is {value}; it must be at least 0, and finite")
+
+
+def zero_to_one(**given: float) -> None:
+    """Refuse a share that is not from 0 to 1, by its name."""
+    for name, value in given.items():
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} is {value}; it must be from 0 to 1")
+
+
+def whole_number(name: str, value: int, *, least: int = 0, most: int) -> int:
+    """A count, refused by its name if it is no whole number or out of range."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}: must be a whole number from {least} to {most:,}")
+    return int(value)
+
+
+def number_between(name: str, value: float, *, least: float = 0, most: float) -> float:
+    """A quantity, refused by its name if it is no number or out of range."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not least <= value <= most:
+        raise ValueError(f"{name} is {value!r}: must be a number from {least:g} to {most:,.0f}")
+    return float(value)

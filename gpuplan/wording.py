@@ -1,112 +1,34 @@
-"""Wording: how numbers, their units and the words for them appear to a reader."""
+"""Wording: how numbers, their units and the words for them appear to a reader; the names of choices stand in ``data/words/names.csv``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gpuplan.facts import own_rows
 from gpuplan.units import exact
 
 MOST_NAMES = 6
 """Names in one sentence; of many more the rest is counted."""
 
-MODE_NAMES = {
-    "passthrough": "Passthrough",
-    "vgpu": "vGPU",
-    "mig": "MIG-backed vGPU",
-    "bitfusion": "Bitfusion",
-    "": "none possible",
-}
+NAMES: dict[str, dict[str, str]] = {}
+"""What a choice is of -> the choice -> its name for a reader."""
+for _row in own_rows("words/names"):
+    NAMES.setdefault(_row["of"], {})[_row["choice"]] = _row["name"]
 
-RULE_NAMES = {
-    "sum": "Sum of the peaks",
-    "hours": "Busiest hours",
-    "wait": "Few have to wait",
-    "wait-time": "Few wait long",
-    "turned-away": "Few are turned away",
-}
-
-METHOD_NAMES = {
-    "closed": "Known people",
-    "poisson": "Independent arrivals",
-    "bursty": "Bursts",
-}
-
+MODE_NAMES, RULE_NAMES, METHOD_NAMES = NAMES["mode"], NAMES["rule"], NAMES["method"]
 FORMULA_NAMES = {
-    ("closed", "wait"): "binomial",
-    ("closed", "wait-time"): "binomial, M/M/c wait",
-    ("closed", "turned-away"): "Engset, several sizes",
-    ("poisson", "wait"): "Erlang C, scaled for sizes",
-    ("poisson", "wait-time"): "M/M/c wait, scaled for sizes",
-    ("poisson", "turned-away"): "Kaufman-Roberts",
-    ("bursty", "wait"): "Erlang C, Hayward",
-    ("bursty", "wait-time"): "M/M/c wait, Hayward",
-    ("bursty", "turned-away"): "Erlang B, Hayward",
+    (method, rule): name for method in METHOD_NAMES for rule, name in NAMES[f"formula of {method}"].items()
 }
 """(method, rule) -> the formula by its name in the field."""
-
-BASIS_WORDS = {
-    "measured": "measured",
-    "published": "published",
-    "quoted": "stated or quoted",
-    "derived": "derived",
-    "fitted": "fitted to measurements",
-    "assumed": "assumed",
-}
-
-
-TRANSPORT_NAMES = {
-    "tcp": "TCP",
-    "pvrdma": "PVRDMA",
-    "roce": "RoCE v2",
-    "roce-v1": "RoCE v1",
-    "infiniband": "InfiniBand",
-}
-
-VERDICTS = {"good": "carried", "fair": "slowed", "bad": "not carried"}
+BASIS_WORDS, TRANSPORT_NAMES, AGGREGATION_NAMES = NAMES["basis"], NAMES["transport"], NAMES["aggregation"]
+VERDICTS = NAMES["verdict"]
 """Whether a network carries work, in words."""
-
-LICENCE_NAMES = {
-    "cost.platform_licence": {
-        "vcf": "VCF, by the core",
-        "vvf": "VVF, by the core",
-        "socket": "perpetual, by the processor",
-        "owned": "paid for already",
-    },
-    "cost.gpu_licence": {
-        "year": "by the year",
-        "5-years": "for 5 years",
-        "perpetual": "perpetual",
-        "owned": "paid for already",
-    },
-}
+LICENCE_NAMES = {path: NAMES[path] for path in ("cost.platform_licence", "cost.gpu_licence")}
 """How software is licensed, by the input that says it."""
 
-AGGREGATION_NAMES = {
-    "ring": "ring allreduce",
-    "hierarchical": "hierarchical allreduce",
-    "parameter-server": "parameter servers",
-}
-
-
-COUNTED = (
-    "GPU",
-    "host",
-    "additional host",
-    "GPU host",
-    "compute host",
-    "VM",
-    "input",
-    "error",
-    "note",
-    "job",
-    "link",
-    "port",
-    "core",
-    "percentage point",
-    "user",
-)
-"""Units that take a plural."""
+PLURALS = NAMES["plural"]
+"""Units that take a plural, in it."""
 
 
 def basis_word(basis: str) -> str:
@@ -143,7 +65,7 @@ def amount(value: Any, unit: str) -> str:
         return f"{text} {unit}"
     if unit.endswith("switch"):
         return f"{text} {unit}es"
-    return f"{text} {unit}{'s' if unit in COUNTED else ''}"
+    return f"{text} {PLURALS.get(unit, unit)}"
 
 
 def bare_amount(value: Any, unit: str) -> str:

@@ -12,7 +12,8 @@ PAGE = PACKAGE / "README.md"
 BEGIN, END = "<!-- house: make house -->\n", "<!-- end of house -->\n"
 FLOORS = (
     ("units",),
-    ("facts", "wording"),
+    ("facts",),
+    ("wording",),
     ("models",),
     ("catalog", "scenario"),
     ("plan",),

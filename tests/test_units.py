@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpuplan.units import MIB_PER_GIB, SUFFIX, above_zero, exact, not_negative
+from gpuplan.units import (
+    MIB_PER_GIB,
+    SUFFIX,
+    above_zero,
+    exact,
+    not_negative,
+    number_between,
+    whole_number,
+    zero_to_one,
+)
 
 
 @pytest.mark.parametrize(
@@ -72,3 +81,26 @@ def test_a_quantity_that_is_not_negative(value: float) -> None:
     not_negative(sent_mb=0)
     with pytest.raises(ValueError, match=re.escape(f"sent_mb is {value}; it must be at least 0, and finite")):
         not_negative(calls=3, sent_mb=value)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, math.nan])
+def test_a_share(value: float) -> None:
+    zero_to_one(discount=0, pue_share=1)
+    with pytest.raises(ValueError, match=re.escape(f"rate is {value}; it must be from 0 to 1")):
+        zero_to_one(discount=0.5, rate=value)
+
+
+@pytest.mark.parametrize("value", [0, 9, True, 1.5, math.nan])
+def test_a_whole_number(value: float) -> None:
+    assert whole_number("ports", 8, least=1, most=8) == 8
+    with pytest.raises(
+        ValueError, match=re.escape(f"ports is {value!r}: must be a whole number from 1 to 8")
+    ):
+        whole_number("ports", value, least=1, most=8)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [-1, 2001, True, math.nan])
+def test_a_number_between_two_others(value: float) -> None:
+    assert number_between("load", 2, most=2000) == 2.0
+    with pytest.raises(ValueError, match=re.escape(f"load is {value!r}: must be a number from 0 to 2,000")):
+        number_between("load", value, most=2000)

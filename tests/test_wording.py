@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from gpuplan.facts import BASES
 from gpuplan.models.access import MODES
+from gpuplan.scenario import METHODS, RULES, field_of
 from gpuplan.wording import (
+    AGGREGATION_NAMES,
+    FORMULA_NAMES,
+    LICENCE_NAMES,
+    METHOD_NAMES,
     MODE_NAMES,
+    RULE_NAMES,
+    TRANSPORT_NAMES,
     amount,
     basis_word,
     counted,
@@ -100,6 +107,12 @@ def test_whole_numbers_lose_nothing(value: int) -> None:
 def test_words() -> None:
     assert all(basis_word(basis) for basis in BASES)
     assert set(MODE_NAMES) == {*MODES, ""}
+    assert set(RULE_NAMES) == {*RULES}
+    assert {*METHOD_NAMES, "auto"} == {*METHODS}
+    assert set(FORMULA_NAMES) == {(method, rule) for method in METHOD_NAMES for rule in RULES[2:]}
+    named = {**LICENCE_NAMES, "network.transport": TRANSPORT_NAMES, "training.aggregation": AGGREGATION_NAMES}
+    for path, names in named.items():
+        assert set(names) == {*field_of(path).choices}
 
 
 @pytest.mark.parametrize(

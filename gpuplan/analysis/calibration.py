@@ -8,6 +8,7 @@ same, and weak priors from measurements of links keep a parameter where the rows
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,22 +27,6 @@ ITEMS = {
     COLD: "remoting",
 }
 """Area -> item of the assumptions that holds its parameters."""
-
-FREE = {
-    TRAINING: (
-        "tcp_gbit_s",
-        "intra_host_gb_s",
-        "reduce_gb_s",
-        "exposed_share",
-        "overlap_share",
-        "straggler_share",
-        "tcp_step_us",
-        "rdma_step_us",
-    ),
-    SERVERS: ("server_gbit_s", "exposed_share", "overlap_share", "straggler_share"),
-    COLD: ("usable_share", "call_us", "sync_us", "ready_s"),
-}
-"""Area -> parameters that are fitted."""
 
 UNSTATED = {
     TRAINING: {"azure": "azure_gbit_s", "hkbu": "hkbu_scheduler_s"},
@@ -80,6 +65,12 @@ PRIORS: dict[str, dict[str, tuple[float, float]]] = {
     },
 }
 """Area -> parameter -> where it would be without these rows, and how far it may be from there (of its logarithm)."""
+
+FREE = {
+    area: tuple(name for name in priors if name not in UNSTATED[area].values())
+    for area, priors in PRIORS.items()
+}
+"""Area -> parameters that are fitted on all its series."""
 
 SPREAD = 0.05
 """Error that one row is expected to have: of the logarithm of time, for parameter servers of the efficiency."""
@@ -174,23 +165,18 @@ def fit(catalog: Catalog, area: str, *, without: Sequence[str] = ()) -> dict[str
     import numpy as np
     from scipy.optimize import least_squares
 
-    base = {item: dict(held) for item, held in fitted_values(catalog).items()}
+    item, base = ITEMS[area], fitted_values(catalog)
     kept = [p for p in points(catalog) if p.area == area and p.fitted and _part(p) not in without]
-    unstated = [name for series, name in UNSTATED[area].items() if series not in without]
-    names = [*FREE[area], *unstated]
-    rows = {row["id"]: row for table in ("training_times", "remote_times") for row in catalog.rows(table)}
-    counts = {part: sum(_part(p) == part for p in kept) for part in {_part(p) for p in kept}}
+    names = [*FREE[area], *(name for series, name in UNSTATED[area].items() if series not in without)]
+    rows = _rows(catalog)
+    counts = Counter(map(_part, kept))
     weights = np.array([math.sqrt(EVEN / counts[_part(p)]) / SPREAD for p in kept])
     centre = np.array([math.log(PRIORS[area][name][0]) for name in names])
     width = np.array([PRIORS[area][name][1] for name in names])
 
     def residuals(logs: Any) -> Any:
-        tried = {**base, ITEMS[area]: {**base[ITEMS[area]], **dict(zip(names, np.exp(logs), strict=True))}}
-        now = [_again(catalog, rows[p.id], tried) for p in kept]
-        if area == SERVERS:
-            off = [q.predicted - p.measured for p, q in zip(kept, now, strict=True)]
-        else:
-            off = [math.log(q.predicted / p.measured) for p, q in zip(kept, now, strict=True)]
+        tried = {**base, item: base[item] | dict(zip(names, np.exp(logs), strict=True))}
+        off = [_off(area, _again(catalog, rows[p.id], tried)) for p in kept]
         return np.concatenate([np.array(off) * weights, (logs - centre) / width])
 
     limit = np.array([0.0 if name in ("exposed_share", "usable_share") else 20.0 for name in names])
@@ -199,6 +185,17 @@ def fit(catalog: Catalog, area: str, *, without: Sequence[str] = ()) -> dict[str
     tried = [least_squares(residuals, start, loss=loss, bounds=bounds) for start in starts]
     solved = min(tried, key=lambda found: float(found.cost))
     return {name: float(value) for name, value in zip(names, np.exp(solved.x), strict=True)}
+
+
+def _rows(catalog: Catalog) -> dict[str, Row]:
+    return {row["id"]: row for table in ("training_times", "remote_times") for row in catalog.rows(table)}
+
+
+def _off(area: str, point: Point) -> float:
+    """By how much a prediction is off, as the fit counts it."""
+    if area == SERVERS:
+        return point.predicted - point.measured
+    return math.log(point.predicted / point.measured)
 
 
 def leave_one_out(catalog: Catalog, area: str) -> tuple[tuple[Errors, dict[str, float]], ...]:
@@ -212,7 +209,7 @@ def leave_one_out(catalog: Catalog, area: str) -> tuple[tuple[Errors, dict[str, 
     for part in sorted({_part(p).split("-")[0] if area == TRAINING else _part(p) for p in kept}):
         out = [p for p in kept if _part(p) == part or (area == TRAINING and _part(p).startswith(part))]
         series = sorted({_part(p) for p in out})
-        values = {item: dict(held) for item, held in fitted_values(catalog).items()}
+        values = fitted_values(catalog)
         values[ITEMS[area]].update(fit(catalog, area, without=series))
         _fit_unstated(catalog, area, series, values, out)
         ids = {p.id for p in out}
@@ -232,7 +229,7 @@ def _fit_unstated(
 ) -> None:
     from scipy.optimize import minimize_scalar
 
-    rows = {row["id"]: row for row in catalog.rows("training_times")}
+    rows = _rows(catalog)
     for name in (UNSTATED[area][s] for s in series if s in UNSTATED[area]):
 
         def total(log: float, name: str = name) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
@@ -86,29 +86,14 @@ class Space:
 
 def candidates(space: Space) -> tuple[Candidate, ...]:
     """Every combination of a space, each once."""
-    parts = (
-        space.gpus,
-        space.servers,
-        space.gpus_per_host,
-        space.sharing,
-        space.links,
-        space.host_failures,
-    )
+    parts = (getattr(space, field.name) for field in fields(space))  # in the order of those of a candidate
     return tuple(dict.fromkeys(Candidate(*each) for each in itertools.product(*parts)))
 
 
 PER_HOST = (2, 4, 8, 16)
-
-
 LINKS_GBIT_S = (10, 25, 100)
-
-
 FAILURES = (1, 2)
-
-
 MOST_GPUS = 8
-
-
 MOST_COMBINED = 1_500
 
 

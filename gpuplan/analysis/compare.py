@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gpuplan.plan import Plan
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
+from gpuplan.scenario import FIELDS, GROUP_FIELD_BY_NAME, Scenario, field_of
 from gpuplan.wording import amount, hours, is_currency, percent
 
 FEWEST, MOST = 2, 4
@@ -59,93 +59,79 @@ def _names(plans: Sequence[Plan]) -> tuple[str, ...]:
     )
 
 
-def _inputs(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
+NOT_COMPARED = ("name", "customer", "internal.notes")
+
+
+def _inputs(plans: Sequence[Plan]) -> Iterator[CompareRow]:
     """Inputs that are not the same in all plans."""
     scenarios = [plan.scenario for plan in plans]
-    groups = dict.fromkeys(group.id for scenario in scenarios for group in scenario.groups)
-    paths = [spec.path for spec in FIELDS if spec.path not in ("name", "customer", "internal.notes")]
-    held = [{group.id for group in scenario.groups} for scenario in scenarios]
-    for group in groups:
-        names = (
-            [f.path for f in GROUP_FIELDS] if all(group in ids for ids in held) else ["people", "gpus_each"]
-        )
-        paths += [f"groups.{group}.{name}" for name in names]
-    for name in ("prices", "ranges"):
-        keys = dict.fromkeys(key for scenario in scenarios for key, _ in getattr(scenario, name))
-        paths += [f"{name}.{key}" for key in keys]
-    found = []
-    for path in paths:
-        parts = path.split(".")
-        values = tuple(
-            None if parts[0] == "groups" and parts[1] not in known else scenario.get(path)
-            for scenario, known in zip(scenarios, held, strict=True)
-        )
+    for path in _paths(scenarios):
+        having = [scenario for scenario in scenarios if _has(scenario, path)]
+        values = tuple(scenario.get(path) if scenario in having else None for scenario in scenarios)
         if any(value != values[0] for value in values):
-            found.append(CompareRow(path, _label(plans, path), _unit(path), values, True))
-    return tuple(found)
+            unit = "currency" if path.startswith("prices.") else field_of(path).unit
+            share = field_of(path).kind == "share"
+            yield CompareRow(path, having[0].label(path), "1" if share else unit, values, True)
 
 
-def _label(plans: Sequence[Plan], path: str) -> str:
+def _paths(scenarios: Sequence[Scenario]) -> Iterator[str]:
+    """Paths of the inputs to compare; of a group that not all have only how large it is."""
+    yield from (spec.path for spec in FIELDS if spec.path not in NOT_COMPARED)
+    for group in dict.fromkeys(group.id for scenario in scenarios for group in scenario.groups):
+        in_all = all(_has(scenario, f"groups.{group}.") for scenario in scenarios)
+        for name in GROUP_FIELD_BY_NAME if in_all else ("people", "gpus_each"):
+            yield f"groups.{group}.{name}"
+    for name in ("prices", "ranges"):
+        for key in dict.fromkeys(key for scenario in scenarios for key, _ in getattr(scenario, name)):
+            yield f"{name}.{key}"
+
+
+def _has(scenario: Scenario, path: str) -> bool:
+    """Whether a scenario has the group that an input belongs to."""
     head, _, rest = path.partition(".")
-    if head in ("prices", "ranges"):
-        return f"{field_of(path).label}: {rest}"
-    if head != "groups":
-        return field_of(path).label
-    group = rest.partition(".")[0]
-    name = next(g.name for plan in plans for g in plan.scenario.groups if g.id == group)
-    return f"{name}: {field_of(path).label}"
+    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
 
 
-def _unit(path: str) -> str:
-    spec = field_of(path)
-    if path.startswith("prices."):
-        return "currency"
-    return {"share": "1"}.get(spec.kind, spec.unit)
-
-
-def _line(key: str) -> Callable[[Plan], Any]:
-    return lambda plan: plan.lines[key].value if key in plan.lines else None
-
-
-def _posture(plan: Plan) -> float | None:
-    return next((p.short_h for p in plan.postures if p.chosen), None)
-
-
-def _kept(plan: Plan) -> float | None:
-    return min((r.kept for r in plan.network.remote), default=None)
-
-
-RESULTS: tuple[tuple[str, str, str, Callable[[Plan], Any]], ...] = (
-    ("totals.hosts", "Hosts", "host", _line("totals.hosts")),
-    ("totals.gpus", "GPUs", "GPU", _line("totals.gpus")),
-    ("totals.gpus_after_failure", "GPUs after failure", "GPU", _line("totals.gpus_after_failure")),
-    ("totals.unplaced_vms", "VMs not placed", "VM", _line("totals.unplaced_vms")),
-    ("totals.waiting", "Chance of waiting", "%", _line("totals.waiting")),
-    ("short_h", "Hours a year short of hosts", "h", _posture),
-    ("kept", "Least share of native speed over the network", "1", _kept),
-    ("power.peak", "Power at peak", "W", _line("power.peak")),
-    ("power.typical", "Typical power", "W", _line("power.typical")),
-    ("power.racks", "Racks", "1", _line("power.racks")),
-    ("cost.years.0", "Paid at the start", "currency", _line("cost.years.0")),
-    ("cost.total", "Cost over all years", "currency", _line("cost.total")),
-    ("cost.net_present", "Net present cost", "currency", _line("cost.net_present")),
-    ("cost.gpu_hour_used", "Cost of a GPU-hour used", "currency", _line("cost.gpu_hour_used")),
-    (
-        "cost.excludes",
-        "Cost leaves out",
-        "",
-        lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
-    ),
+RESULTS = (
+    ("totals.hosts", "Hosts", "host"),
+    ("totals.gpus", "GPUs", "GPU"),
+    ("totals.gpus_after_failure", "GPUs after failure", "GPU"),
+    ("totals.unplaced_vms", "VMs not placed", "VM"),
+    ("totals.waiting", "Chance of waiting", "%"),
+    ("short_h", "Hours a year short of hosts", "h"),
+    ("kept", "Least share of native speed over the network", "1"),
+    ("power.peak", "Power at peak", "W"),
+    ("power.typical", "Typical power", "W"),
+    ("power.racks", "Racks", "1"),
+    ("cost.years.0", "Paid at the start", "currency"),
+    ("cost.total", "Cost over all years", "currency"),
+    ("cost.net_present", "Net present cost", "currency"),
+    ("cost.gpu_hour_used", "Cost of a GPU-hour used", "currency"),
+    ("cost.excludes", "Cost leaves out", ""),
 )
-"""Key, label, unit and value of each result."""
+"""Key, label and unit of each result."""
+
+NO_LINES: Mapping[str, Callable[[Plan], Any]] = {
+    "short_h": lambda plan: next((p.short_h for p in plan.postures if p.chosen), None),
+    "kept": lambda plan: min((r.kept for r in plan.network.remote), default=None),
+    "cost.excludes": lambda plan: "; ".join(plan.costs.excludes) if plan.costs else None,
+}
+"""Results that are no lines of a plan."""
+
+
+def _result(plan: Plan, key: str) -> Any:
+    """What a plan has at a key of ``RESULTS``."""
+    if key in NO_LINES:
+        return NO_LINES[key](plan)
+    return plan.lines[key].value if key in plan.lines else None
 
 
 def _results(plans: Sequence[Plan]) -> tuple[CompareRow, ...]:
     """The headline numbers of all plans."""
     currencies = {plan.scenario.cost.currency for plan in plans}
     found = []
-    for key, label, unit, value in RESULTS:
-        values = tuple(value(plan) for plan in plans)
+    for key, label, unit in RESULTS:
+        values = tuple(_result(plan, key) for plan in plans)
         shown = next(iter(currencies)) if unit == "currency" and len(currencies) == 1 else unit
         found.append(CompareRow(key, label, shown, values, any(v != values[0] for v in values)))
     return tuple(found)

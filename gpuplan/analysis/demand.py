@@ -245,15 +245,11 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     for method in ("closed", "poisson", "bursty"):
         known = bool(odds.asks) and odds.known(method)
         z = peakedness_range(scenario, catalog, odds) if known and method == "bursty" else None
-        counts: list[int | None] = [None] * 3
-        chances: list[float | None] = [None] * 3
-        if z:
-            counts = [odds.least(method, each) for each in z]
-            chances = [odds.chance(gpus, method, each) for each in z]
-        elif known:
-            counts[1], chances[1] = odds.least(method), odds.chance(gpus, method)
-        low, value, high = counts
-        low_chance, chance, high_chance = chances
+        tried = z or (None, 1.0 if known else None, None)
+        low, value, high = (None if each is None else odds.least(method, each) for each in tried)
+        low_chance, chance, high_chance = (
+            None if each is None else odds.chance(gpus, method, each) for each in tried
+        )
         answers.append(
             MethodAnswer(method, value, low, high, chance, low_chance, high_chance, z, method == chosen)
         )
@@ -290,10 +286,7 @@ def chance_curve(
         if answer.gpus is None:
             continue
         for gpus in range(first, last + 1, step):
-            if answer.peakedness is None:
-                chance = odds.chance(gpus, answer.method)
-                found.append(CurvePoint(answer.method, gpus, chance, chance, chance))
-            else:
-                low, value, high = (odds.chance(gpus, answer.method, z) for z in answer.peakedness)
-                found.append(CurvePoint(answer.method, gpus, value, min(low, value), max(high, value)))
+            tried = [odds.chance(gpus, answer.method, z) for z in answer.peakedness or (1.0,)]
+            low, value, high = tried[0], tried[len(tried) // 2], tried[-1]
+            found.append(CurvePoint(answer.method, gpus, value, min(low, value), max(high, value)))
     return tuple(found)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from gpuplan.scenario import Scenario
 Progress = Callable[[int, int], None]
 """Called with how many candidates are done, and how many there are."""
 
+
+ORDER = attrgetter("gpu", "server", "gpus_per_host", "sharing", "host_failures", "link_gbit_s")
+"""An order that does not depend on that of the space; what shares its hosts stands together."""
 
 CHUNK = 16
 """Candidates that a worker takes at a time."""
@@ -50,12 +54,8 @@ def explore(
     user's own. A ValueError if dask is not installed or has no scheduler, or there is no such engine.
     """
     own = asked(scenario)
-    wanted = tuple(
-        sorted(
-            {own, *_planned(candidates(space or default_space(scenario, catalog)), own, scenario, catalog)},
-            key=_order,
-        )
-    )
+    every = candidates(space or default_space(scenario, catalog))
+    wanted = tuple(sorted({own, *_planned(every, own, scenario, catalog)}, key=ORDER))
     paths = tuple(str(f) for f in (folders or catalog.folders[1:]))
     options: dict[Candidate, Option] = {}
     for part in _run(scenario, catalog, wanted, paths, workers, engine, scheduler):
@@ -63,18 +63,6 @@ def explore(
         if progress:
             progress(len(options), len(wanted))
     return sorted_out(scenario, catalog, [options[candidate] for candidate in wanted])
-
-
-def _order(candidate: Candidate) -> tuple[Any, ...]:
-    """An order that does not depend on that of the space; what shares its hosts stands together."""
-    return (
-        candidate.gpu,
-        candidate.server,
-        candidate.gpus_per_host,
-        candidate.sharing,
-        candidate.host_failures,
-        candidate.link_gbit_s,
-    )
 
 
 def _planned(

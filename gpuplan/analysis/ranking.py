@@ -11,8 +11,9 @@ from gpuplan.analysis.candidates import SHARING, Candidate, asked, unfit
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, catalog_factor
-from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError, field_of
+from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
 from gpuplan.wording import MODE_NAMES, amount, money, number, percent
 
 
@@ -59,45 +60,51 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
     try:
         plan = make_plan(candidate.apply(scenario), catalog)
     except ScenarioError as error:
-        reasons = tuple(
-            f"{FIELD_BY_PATH[p.path].label if p.path in FIELD_BY_PATH else _group_label(scenario, p.path)} {p.value}: {p.message}"
-            for p in error.problems
-        )
+        reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in error.problems)
         return Option(candidate, candidate.label(catalog), reasons=reasons)
-    costs, power = plan.costs, plan.power
     waiting = plan.lines.get("totals.waiting")
     return Option(
         candidate=candidate,
         label=candidate.label(catalog),
         hosts=plan.totals.hosts,
         gpus=plan.totals.gpus,
-        total=costs.total if costs else None,
-        net_present=costs.net_present if costs else None,
-        first=costs.cash[0] if costs else None,
-        gpu_hour_used=costs.gpu_hour_used if costs else None,
         waiting_pct=float(waiting.value) if waiting else None,
         short_h=next((p.short_h for p in plan.postures if p.chosen), None),
-        peak_w=power.peak_w if power else None,
-        racks=power.racks if power and power.racks else None,
         kept=min((use.kept for use in plan.network.remote), default=None),
         unplaced_vms=plan.totals.unplaced_vms,
-        excludes=costs.excludes if costs else (),
-        assumed_prices=sum(p.fact.basis == "assumed" for p in costs.prices) if costs else None,
-        old_prices=sum(p.old for p in costs.prices) if costs else None,
         reasons=tuple(_reasons(plan, _chosen_for(scenario, candidate))),
-        unpriced=_unpriced(costs) if costs else (),
-        powerless=plan.power.unknown_power if plan.power else (),
         modes=tuple(group.mode for group in plan.groups),
+        **_money(plan.costs),
+        **_power(plan.power),
     )
 
 
-def _group_label(scenario: Scenario, path: str) -> str:
-    """What a problem of a group is about."""
-    parts = path.split(".", 2)
-    names = {group.id: group.name for group in scenario.groups}
-    if len(parts) == 3 and parts[1] in names:
-        return f"{names[parts[1]]}: {field_of(path).label}"
-    return path
+def _money(costs: Costs | None) -> dict[str, Any]:
+    """What a design costs, and what that leaves out."""
+    if costs is None:
+        return {}
+    return {
+        "total": costs.total,
+        "net_present": costs.net_present,
+        "first": costs.cash[0],
+        "gpu_hour_used": costs.gpu_hour_used,
+        "excludes": costs.excludes,
+        "assumed_prices": sum(p.fact.basis == "assumed" for p in costs.prices),
+        "old_prices": sum(p.old for p in costs.prices),
+        "unpriced": _unpriced(costs),
+    }
+
+
+def _power(power: PowerUse | None) -> dict[str, Any]:
+    """What a design draws, and how many racks it takes if one may hold a host."""
+    if power is None:
+        return {}
+    return {"peak_w": power.peak_w, "racks": power.racks or None, "powerless": power.unknown_power}
+
+
+def _input(scenario: Scenario, path: str) -> str:
+    """What a problem is about: an input, or the path of something else."""
+    return scenario.label(path) if path in FIELD_BY_PATH or path.count(".") == 2 else path
 
 
 def _unpriced(costs: Costs) -> tuple[str, ...]:
@@ -249,8 +256,28 @@ def _notes(
     winner: Option | None,
 ) -> Iterator[str]:
     """What a reader of the ranking must know."""
+    yield from _notes_on_boards(scenario, catalog, options, ranked)
+    left_out = dict.fromkeys(name for option in ranked for name in option.excludes)
+    if left_out:
+        yield (
+            f"Some costs leave out for want of a price or a figure: {'; '.join(left_out)}. Designs that contain it look cheaper than they are; each "
+            "says what its cost leaves out."
+        )
+    if winner and winner.excludes and winner.net_present:
+        yield _note_on_winner(scenario, ranked, winner, winner.net_present)
+    speeds = {o.candidate.link_gbit_s for o in ranked}
+    costs = {(o.candidate.link_gbit_s, o.net_present) for o in ranked}
+    if len(speeds) > 1 and len({c for _, c in costs}) * len(speeds) == len(costs):
+        yield "Links of different speed cost the same here; where designs cost the same, that with the chosen link comes first."
+
+
+def _notes_on_boards(
+    scenario: Scenario, catalog: Catalog, options: Sequence[Option], ranked: Sequence[Option]
+) -> Iterator[str]:
+    """What a comparison of GPUs, and of servers that hold them, leaves aside."""
     own = scenario.hardware.gpu
-    if any(o.candidate.gpu != own for o in options):
+    others = any(o.candidate.gpu != own for o in options)
+    if others:
         yield (
             f"Demand is counted in GPUs of the chosen model, {catalog.gpus[own].name}. A faster or larger one counts as one GPU all "
             f"the same, so what it could do beyond that is not in the ranking; without stated models, boards with less than "
@@ -264,38 +291,27 @@ def _notes(
             "A server counts as one for a board by form, width and number of slots; whether its maker offers the board in it, with the "
             "power and the cooling that it takes, is not known to the catalog."
         )
-    if scenario.hardware.existing_hosts and any(o.candidate.gpu != own for o in options):
+    if others and scenario.hardware.existing_hosts:
         yield "Hosts already there hold the chosen GPU model; designs with another one buy all hosts anew."
-    left_out = dict.fromkeys(name for option in ranked for name in option.excludes)
-    if left_out:
-        yield (
-            f"Some costs leave out for want of a price or a figure: {'; '.join(left_out)}. Designs that contain it look cheaper than they are; each "
-            "says what its cost leaves out."
-        )
-    whole = next(
-        (
-            o
-            for o in ranked
-            if winner
-            and not set(o.excludes) & set(winner.excludes)
-            and o.candidate.host_failures >= scenario.availability.host_failures
-        ),
-        None,
+
+
+def _note_on_winner(scenario: Scenario, ranked: Sequence[Option], winner: Option, cost: float) -> str:
+    """What the winner's cost leaves out, and whether that could change the order."""
+    wanted = scenario.availability.host_failures
+    whole = (
+        o
+        for o in ranked
+        if not set(o.excludes) & set(winner.excludes) and o.candidate.host_failures >= wanted
     )
-    if winner and winner.excludes and winner.net_present:
-        said = f"The winner's cost leaves out {'; '.join(winner.excludes)}. "
-        if whole and whole.net_present:
-            apart = money(whole.net_present - winner.net_present, scenario.cost.currency)
-            yield (
-                f"{said}It stays below the cheapest design whose cost leaves out none of that, {whole.label}, while that costs less "
-                f"than {apart} together over all years."
-            )
-        else:
-            yield f"{said}So does that of every design that does not tolerate fewer failures."
-    speeds = {o.candidate.link_gbit_s for o in ranked}
-    costs = {(o.candidate.link_gbit_s, o.net_present) for o in ranked}
-    if len(speeds) > 1 and len({c for _, c in costs}) * len(speeds) == len(costs):
-        yield "Links of different speed cost the same here; where designs cost the same, that with the chosen link comes first."
+    said = f"The winner's cost leaves out {'; '.join(winner.excludes)}. "
+    best = next(whole, None)
+    if best is None or not best.net_present:
+        return f"{said}So does that of every design that does not tolerate fewer failures."
+    apart = money(best.net_present - cost, scenario.cost.currency)
+    return (
+        f"{said}It stays below the cheapest design whose cost leaves out none of that, {best.label}, while that costs less "
+        f"than {apart} together over all years."
+    )
 
 
 def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpuplan.analysis.demand import gpus_without_spare
@@ -89,13 +90,9 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
     stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}")
     if costs is None or (stated is None and not rows):
         return None
-    row = None
-    if stated is None:
-        whole = {row["id"] for row in plan.catalog.rows("rentals") if row["use"] == "default"}
-        offers = [row for row in rows if row.id in whole] or list(rows)
-        term = next(t for t in (term, *TERMS) if any(row.term == t for row in offers))
-        row = next(row for row in offers if row.term == term)
-    price = float(stated) if row is None else row.gpu_hour_price
+    row = _cheapest(plan, rows, term) if stated is None else None
+    term = row.term if row else term
+    price = row.gpu_hour_price if row else float(stated)
     spare = sum(pool.gpus - gpus_without_spare(pool) for pool in plan.pools)
     paid = (
         costs.used_gpu_hours
@@ -120,6 +117,13 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
         currency=costs.currency,
         excludes=costs.excludes,
     )
+
+
+def _cheapest(plan: Plan, rows: Sequence[RentRow], term: str) -> RentRow:
+    """The cheapest offer of a term, or of the one that binds least; those of whole machines if there are any."""
+    whole = {row["id"] for row in plan.catalog.rows("rentals") if row["use"] == "default"}
+    offers = [row for row in rows if row.id in whole] or rows
+    return next(row for t in (term, *TERMS) for row in offers if row.term == t)
 
 
 def _breakeven(plan: Plan, price: float) -> float | None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpuplan.analysis.demand import RISKS
-from gpuplan.catalog import Catalog
+from gpuplan.catalog import Catalog, Row
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.sizing_rule import burst_fact, method_of, poisson_peakedness
@@ -37,8 +37,8 @@ FACTORS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """An input at its low and at its high, everything else as it is."""
+class Range:
+    """Between what an input may turn out to be."""
 
     path: str
     """Input of the scenario that is set to either end."""
@@ -51,22 +51,17 @@ class Bar:
     """How well the range is known."""
     note: str
     """Why the range is so wide, and why an end cannot be planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar(Range):
+    """An input at its low and at its high, everything else as it is."""
+
     cost_low: float | None
     """Net present cost at the low end; None if it cannot be planned."""
     cost_high: float | None
     hosts_low: int | None
     hosts_high: int | None
-
-
-class _Range(NamedTuple):
-    path: str
-    label: str
-    unit: str
-    now: float
-    low: float
-    high: float
-    basis: str
-    note: str
 
 
 def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
@@ -95,7 +90,7 @@ def tornado(plan: Plan, progress: Progress | None = None) -> tuple[Bar, ...]:
     return tuple(bar for _, bar in sorted(found, key=lambda item: (-item[0], item[1].path)))
 
 
-def _bar(plan: Plan, given: _Range) -> Bar:
+def _bar(plan: Plan, given: Range) -> Bar:
     """One input planned at both ends."""
     ends: list[tuple[float | None, int | None]] = []
     notes = [given.note]
@@ -112,7 +107,9 @@ def _bar(plan: Plan, given: _Range) -> Bar:
         elif plan.costs and (more := [x for x in costs.excludes if x not in plan.costs.excludes]):
             notes.append(f"At the {name} end the cost also leaves out {'; '.join(more)}.")
         ends.append((costs.net_present if costs else None, there.totals.hosts))
-    return Bar(*given._replace(note=_joined(*notes)), ends[0][0], ends[1][0], ends[0][1], ends[1][1])
+    (cost_low, hosts_low), (cost_high, hosts_high) = ends
+    known = asdict(given) | {"note": _joined(*notes)}
+    return Bar(**known, cost_low=cost_low, cost_high=cost_high, hosts_low=hosts_low, hosts_high=hosts_high)
 
 
 def _joined(*notes: str) -> str:
@@ -121,7 +118,7 @@ def _joined(*notes: str) -> str:
     return " ".join([*(f"{note.removesuffix('.')}." for note in first), last])
 
 
-def _ranges(plan: Plan) -> Iterator[_Range]:
+def _ranges(plan: Plan) -> Iterator[Range]:
     """What may turn out otherwise, the ranges of the scenario first, each input once."""
     seen: set[str] = set()
     for given in (*_stated(plan), *_prices(plan), *_factors(plan), *_demand(plan)):
@@ -130,7 +127,7 @@ def _ranges(plan: Plan) -> Iterator[_Range]:
             yield given
 
 
-def _stated(plan: Plan) -> Iterator[_Range]:
+def _stated(plan: Plan) -> Iterator[Range]:
     """Ranges of the scenario."""
     scenario = plan.scenario
     for path, (low, high) in scenario.ranges:
@@ -141,9 +138,9 @@ def _stated(plan: Plan) -> Iterator[_Range]:
         if now is None and path.startswith("cost.") and path.removeprefix("cost.") in FACTORS:
             now = catalog_factor(plan.catalog, path.removeprefix("cost.")).value
         origin = scenario.origin(f"ranges.{path}")
-        yield _Range(
+        yield Range(
             path,
-            _label(scenario, path),
+            scenario.label(path),
             _unit(scenario, path),
             low if now is None else now,
             low,
@@ -153,12 +150,12 @@ def _stated(plan: Plan) -> Iterator[_Range]:
         )
 
 
-def _prices(plan: Plan) -> Iterator[_Range]:
+def _prices(plan: Plan) -> Iterator[Range]:
     """Prices of the catalog that the plan counts with."""
     for price in plan.costs.prices if plan.costs else ():
         fact = price.given
         if fact.low is not None and fact.high is not None:
-            yield _Range(
+            yield Range(
                 f"prices.{price.key}",
                 f"{'Purchase price' if price.purchase else 'Price'}: {price.name}",
                 fact.unit,
@@ -170,7 +167,7 @@ def _prices(plan: Plan) -> Iterator[_Range]:
             )
 
 
-def _factors(plan: Plan) -> Iterator[_Range]:
+def _factors(plan: Plan) -> Iterator[Range]:
     """Factors for which the planning value of the catalog is taken."""
     scenario, catalog = plan.scenario, plan.catalog
     server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
@@ -183,47 +180,42 @@ def _factors(plan: Plan) -> Iterator[_Range]:
         now, low, high = (
             int(end or 0) if whole else float(end or 0) for end in (fact.value, fact.low, fact.high)
         )
-        yield _Range(f"cost.{name}", spec.label, fact.unit, now, low, high, fact.basis, fact.note)
+        yield Range(f"cost.{name}", spec.label, fact.unit, now, low, high, fact.basis, fact.note)
 
 
-def _demand(plan: Plan) -> Iterator[_Range]:
+def _demand(plan: Plan) -> Iterator[Range]:
     """What the groups ask for, within the planning ranges."""
     scenario, catalog = plan.scenario, plan.catalog
     rows = {row["field"]: row for row in catalog.rows("ranges")}
-    given: list[tuple[str, str, Any]] = [("stated_gpus", "demand.stated_gpus", scenario.demand.stated_gpus)]
+    given: list[tuple[str, Any]] = [("demand.stated_gpus", scenario.demand.stated_gpus)]
     for group in scenario.groups:
-        given += [
-            (name, f"groups.{group.id}.{name}", value) for name, value in _asked(scenario, catalog, group)
-        ]
-    for name, path, now in given:
-        if now is None:
-            continue
-        row, spec = rows[name], field_of(path)
-        low, high = (
-            exact(now) * exact(row[end]) if row["way"] == "times" else exact(now) + exact(row[end])
-            for end in ("low", "high")
-        )
-        most = exact(spec.high)
-        if name == "off_hours_share":
-            most = exact(scenario.get(path.replace(name, "active_share")))
-        bounds = (max(low, exact(spec.low)), min(high, most))
-        cut = f"Ends at {float(most):g}, the most there can be." if high > most else ""
-        ends: tuple[float, float] = (float(bounds[0]), float(bounds[1]))
-        if spec.kind == "int":
-            ends = (math.floor(bounds[0]), math.ceil(bounds[1]))
-            if (Fraction(ends[0]), Fraction(ends[1])) != bounds:
-                cut = f"Rounded outwards, to whole ones. {cut}".strip()
-        yield _Range(
-            path,
-            _label(scenario, path),
-            _unit(scenario, path),
-            now,
-            *ends,
-            row.basis,
-            _joined(row.note, cut),
-        )
+        given += [(f"groups.{group.id}.{name}", value) for name, value in _asked(scenario, catalog, group)]
+    for path, now in given:
+        if now is not None:
+            yield _planning_range(scenario, rows[path.rpartition(".")[2]], path, now)
     if scenario.demand.rule in RISKS and method_of(scenario) == "bursty":
         yield _bursts(scenario, catalog)
+
+
+def _planning_range(scenario: Scenario, row: Row, path: str, now: float) -> Range:
+    """An input within the planning range of the catalog, and within what it may be."""
+    spec = field_of(path)
+    low, high = (
+        exact(now) * exact(row[end]) if row["way"] == "times" else exact(now) + exact(row[end])
+        for end in ("low", "high")
+    )
+    most = exact(spec.high)
+    if row["field"] == "off_hours_share":
+        most = exact(scenario.get(path.replace("off_hours_share", "active_share")))
+    bounds = (max(low, exact(spec.low)), min(high, most))
+    cut = f"Ends at {float(most):g}, the most there can be." if high > most else ""
+    ends: tuple[float, float] = (float(bounds[0]), float(bounds[1]))
+    if spec.kind == "int":
+        ends = (math.floor(bounds[0]), math.ceil(bounds[1]))
+        if (Fraction(ends[0]), Fraction(ends[1])) != bounds:
+            cut = f"Rounded outwards, to whole ones. {cut}".strip()
+    note = _joined(row.note, cut)
+    return Range(path, scenario.label(path), _unit(scenario, path), now, *ends, row.basis, note)
 
 
 def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple[str, Any]]:
@@ -238,13 +230,13 @@ def _asked(scenario: Scenario, catalog: Catalog, group: Group) -> Iterator[tuple
     yield "growth", group.growth or 0.0
 
 
-def _bursts(scenario: Scenario, catalog: Catalog) -> _Range:
+def _bursts(scenario: Scenario, catalog: Catalog) -> Range:
     """How bursty the demand is, as stated or as the planning value has it."""
     asked, bursts = scenario.demand, burst_fact(catalog)
     even = poisson_peakedness(scenario, catalog)
     value, low, high = (even * float(x or 0) for x in (bursts.value, bursts.low, bursts.high))
     now = asked.peakedness if asked.peakedness is not None else value
-    return _Range(
+    return Range(
         "demand.peakedness",
         field_of("demand.peakedness").label,
         "1",
@@ -254,16 +246,6 @@ def _bursts(scenario: Scenario, catalog: Catalog) -> _Range:
         bursts.basis,
         bursts.note,
     )
-
-
-def _label(scenario: Scenario, path: str) -> str:
-    head, _, rest = path.partition(".")
-    if head == "prices":
-        return f"Price: {rest}"
-    if head != "groups":
-        return field_of(path).label
-    name = next(g.name for g in scenario.groups if g.id == rest.partition(".")[0])
-    return f"{name}: {field_of(path).label}"
 
 
 def _unit(scenario: Scenario, path: str) -> str:
@@ -332,7 +314,7 @@ def _threshold(plan: Plan, path: str) -> Threshold:
     below = _first(math.ceil(at) - 1, math.ceil(spec.low * grain), plan.totals.hosts, hosts)
     above = _first(math.floor(at) + 1, most, plan.totals.hosts, hosts)
     ends = [(None, None) if end is None else (value(end[0]), end[1]) for end in (below, above)]
-    return Threshold(path, _label(scenario, path), _unit(scenario, path), now, *ends[0], *ends[1])
+    return Threshold(path, scenario.label(path), _unit(scenario, path), now, *ends[0], *ends[1])
 
 
 def _first(start: int, end: int, now: int, hosts: Callable[[int], int | None]) -> tuple[int, int] | None:

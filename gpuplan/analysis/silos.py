@@ -165,35 +165,30 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
     if plan.costs is None or not plan.groups:
         return None
     alone, pool = silo_plans(plan)
-    groups = tuple(
-        SiloCost(
-            group,
-            own.groups[0].name,
-            own.totals.hosts,
-            own.totals.gpus,
-            own.costs.total if own.costs else 0.0,
-            own.costs.net_present if own.costs else 0.0,
-        )
-        for group, own in alone.items()
-    )
+    groups = tuple(_cost_of(own, group, own.groups[0].name) for group, own in alone.items())
+    shared = _cost_of(pool, "", "")
     planned = [own.costs for own in (*alone.values(), pool) if own.costs]
     net_present = cost.total_cost(*(silo.net_present for silo in groups))
-    pool_net_present = pool.costs.net_present if pool.costs else 0.0
     return SiloCosts(
         groups=groups,
         total=cost.total_cost(*(silo.total for silo in groups)),
         net_present=net_present,
         hosts=sum(silo.hosts for silo in groups),
         gpus=sum(silo.gpus for silo in groups),
-        pool_total=pool.costs.total if pool.costs else 0.0,
-        pool_net_present=pool_net_present,
-        pool_hosts=pool.totals.hosts,
-        pool_gpus=pool.totals.gpus,
-        saved=net_present - pool_net_present,
+        pool_total=shared.total,
+        pool_net_present=shared.net_present,
+        pool_hosts=shared.hosts,
+        pool_gpus=shared.gpus,
+        saved=net_present - shared.net_present,
         currency=plan.costs.currency,
         excludes=tuple(dict.fromkeys(name for costs in planned for name in costs.excludes)),
         claimed_gpu_hour=_claimed(plan.costs, plan.catalog),
     )
+
+
+def _cost_of(plan: Plan, group: str, name: str) -> SiloCost:
+    total, net_present = (plan.costs.total, plan.costs.net_present) if plan.costs else (0.0, 0.0)
+    return SiloCost(group, name, plan.totals.hosts, plan.totals.gpus, total, net_present)
 
 
 def _claimed(costs: Costs, catalog: Catalog) -> tuple[float, float, float] | None:

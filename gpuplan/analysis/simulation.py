@@ -199,6 +199,10 @@ def hosts_to_simulate(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, .
     return tuple(range(max(least, pool.hosts_for_demand - around), pool.hosts + around + 1))
 
 
+FIGURES = ("turned_away", "waited", "waited_longer", "mean_wait_h")
+WAITS = ("wait_p50_h", "wait_p90_h", "wait_p95_h")
+
+
 def simulation_dict(result: PoolSimulation) -> dict[str, Any]:
     """A simulation as plain JSON values."""
 
@@ -206,32 +210,18 @@ def simulation_dict(result: PoolSimulation) -> dict[str, Any]:
         return {
             "group": one.name,
             "requests": one.requests,
-            **{
-                name: {"value": figure.value, "half_width": figure.half_width}
-                for name in ("turned_away", "waited", "waited_longer", "mean_wait_h")
-                for figure in [getattr(one, name)]
-            },
-            "wait_p50_h": one.wait_p50_h,
-            "wait_p90_h": one.wait_p90_h,
-            "wait_p95_h": one.wait_p95_h,
+            **{name: getattr(one, name)._asdict() for name in FIGURES},
+            **{name: getattr(one, name) for name in WAITS},
         }
 
     found = result.simulated
     return {
-        "pool": result.pool,
-        "hosts": result.hosts,
-        "gpus": result.gpus,
-        "down": result.down,
-        "when": result.when,
+        **{name: getattr(result, name) for name in ("pool", "hosts", "gpus", "down", "when")},
         "rule": result.target.rule,
         "for_whom": "each" if result.target.each else "all",
         "chance": {"value": result.disappointed, "half_width": result.half_width},
         "groups": [outcome(one) for one in by_group(found)],
         "overall": outcome(found.overall),
-        "utilisation": {"value": found.utilisation.value, "half_width": found.utilisation.half_width},
-        "peak_gpus": found.peak_gpus,
-        "requests": found.requests,
-        "hours": found.hours,
-        "ended": found.ended,
-        "growing": found.growing,
+        "utilisation": found.utilisation._asdict(),
+        **{name: getattr(found, name) for name in ("peak_gpus", "requests", "hours", "ended", "growing")},
     }

@@ -10,26 +10,3 @@ from gpuplan.audit.replay import Cancelled, Comparison, Method, Silo, compare
 from gpuplan.audit.suggestions import Suggestion, suggest_groups, suggested_scenario
 from gpuplan.audit.trace import Jobs, Reading, Samples, Skipped, TraceError
 from gpuplan.audit.use import Activity, Allocation, Audit, audit
-
-__all__ = [
-    "FORMATS",
-    "REAL_TIME_S",
-    "Activity",
-    "Allocation",
-    "Audit",
-    "Cancelled",
-    "Comparison",
-    "Jobs",
-    "Method",
-    "Reading",
-    "Samples",
-    "Silo",
-    "Skipped",
-    "Suggestion",
-    "TraceError",
-    "audit",
-    "compare",
-    "read_trace",
-    "suggest_groups",
-    "suggested_scenario",
-]

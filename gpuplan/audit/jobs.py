@@ -7,23 +7,11 @@ from functools import partial
 
 import numpy as np
 
-from gpuplan.audit.table import Collected, Log, Names, Rows, Table
+from gpuplan.audit.table import COLUMNS, Collected, Log, Names, Rows, Table
 from gpuplan.audit.trace import ALL, Jobs, Reading
 from gpuplan.audit.values import Clock, duration_s, gpus_of
 
-JOB_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "submit": ("submit", "submit_time", "submitted", "timestamp", "arrival", "arrival_time", "time"),
-    "start": ("start", "start_time", "started"),
-    "end": ("end", "end_time", "finish_time", "finished"),
-    "duration": ("duration", "run_time", "runtime", "elapsed", "elapsedraw"),
-    "interval": ("interval",),
-    "gpus": ("gpus", "num_gpus", "gpu_num", "gpu_count", "ngpus", "n_gpus"),
-    "group": ("group", "cluster", "vc", "account", "project", "queue", "partition"),
-    "user": ("user", "user_name", "username", "uid"),
-    "state": ("state", "status", "job_state", "new_status"),
-}
-"""What a file of jobs may hold, and the names it is recognised by, the first one first."""
-
+JOB_COLUMNS = COLUMNS["jobs"]
 NEEDS = "a time (submit or start), a duration or an end, and gpus"
 WAITING = {"pending", "pd", "queued", "waiting"}
 ONLY_STARTS = "Only starts are known: they stand for the time of the request, so waits are not seen"
@@ -70,6 +58,16 @@ def until_end(rows: Rows, begin: np.ndarray, *, open_s: float | None = None) -> 
     return length
 
 
+def times_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Request and start of each job, each standing for the other where one is not known."""
+    if not rows.columns.keys() >= {"submit", "start"}:
+        known = rows.time("submit" if "submit" in rows.columns else "start")
+        return known, known
+    submit, start = rows.time("submit"), rows.time("start")
+    rows.leave_out(start < submit, "start is before submit", rows.columns["start"], fault=True)
+    return submit, start
+
+
 def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     """The jobs of a file with a row a job."""
     at = table.find(JOB_COLUMNS, given)
@@ -93,7 +91,7 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
             state = rows.columns["state"]
             rows.leave_out([text.strip().lower() in WAITING for text in state], "never started", state)
         gpus = rows.read("gpus", gpus_of)
-        submit, start = _times(rows, now[1:])
+        submit, start = (now[1:], now[1:]) if "interval" in at else times_of(rows)
         if "duration" in at:
             duration = rows.read("duration", length_of["duration"])
         else:
@@ -102,31 +100,14 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         rows.leave_out(duration == 0, "ran for no time")
         found.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
     log.check(len(found), "a job with GPUs")
-    notes = []
-    if "group" not in at:
-        notes.append(
-            "No column names a group: all jobs are one. Choose a column for the group, such as that of the user"
-        )
-    if "interval" in at:
-        clock.relative = True
-        notes.append(
-            "Times are added up from the intervals between jobs; a row that cannot be read shifts those after it"
-        )
-    elif "submit" not in at:
-        notes.append(ONLY_STARTS)
+    clock.relative = clock.relative or "interval" in at
+    notes = {
+        "No column names a group: all jobs are one. Choose a column for the group, such as that of the user": (
+            "group" not in at
+        ),
+        "Times are added up from the intervals between jobs; a row that cannot be read shifts those after it": (
+            "interval" in at
+        ),
+        ONLY_STARTS: "start" in at and "submit" not in at,
+    }
     return found.done(log.reading("jobs", len(found), table.columns(at), notes))
-
-
-def _times(rows: Rows, added_up: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Request and start of each job, each standing for the other where one is not known."""
-    if "submit" not in rows.columns and "start" not in rows.columns:
-        return added_up, added_up
-    if "submit" not in rows.columns:
-        start = rows.time("start")
-        return start, start
-    submit = rows.time("submit")
-    if "start" not in rows.columns:
-        return submit, submit
-    start = rows.time("start")
-    rows.leave_out(start < submit, "start is before submit", rows.columns["start"], fault=True)
-    return submit, start

@@ -83,9 +83,9 @@ def _chosen(metrics: Sequence[str], labels: Sequence[Labels]) -> str:
     return chosen
 
 
-def _others(metrics: Sequence[str], chosen: str) -> list[str]:
+def _others(metrics: Sequence[str], chosen: str) -> dict[str, bool]:
     others = sorted({*metrics} - {chosen})
-    return [f"{', '.join(others)} is in the file too and not used: {chosen} is"] if others else []
+    return {f"{', '.join(others)} is in the file too and not used: {chosen} is": bool(others)}
 
 
 def _has_mig(labels: Labels) -> bool:
@@ -147,12 +147,13 @@ def _take(rows: Rows, series: Sequence[_Series], metric: str, found: SampleRows)
     )
 
 
-def _done(found: SampleRows, log: Log, metric: str, columns: Mapping[str, str], notes: list[str]) -> Samples:
+def _done(
+    found: SampleRows, log: Log, metric: str, columns: Mapping[str, str], notes: Mapping[str, bool]
+) -> Samples:
     log.check(len(found), "a sample")
     log.clock.relative = False
-    if found["weight"].min() < 1:
-        notes.append("MIG instances count as their share of the GPU, by compute slices")
-    return found.done(metric, log.reading("prometheus", len(found), columns, notes))
+    parts = {"MIG instances count as their share of the GPU, by compute slices": found["weight"].min() < 1}
+    return found.done(metric, log.reading("prometheus", len(found), columns, {**notes, **parts}))
 
 
 # ---- the answer to a query
@@ -283,7 +284,7 @@ def _read_long(table: Table, given: Mapping[str, str], clock: Clock, time_at: in
         columns = {"time": [row[time_at] for row in cells], "value": [row[value_at] for row in cells]}
         _take(Rows(log, lines, columns), [known[key] for key in keys], chosen, found)
     used = {"time": table.header[time_at], "value": table.header[value_at], **given}
-    return _done(found, log, chosen, used, [])
+    return _done(found, log, chosen, used, {})
 
 
 def _same_counter(labels: Labels, given: Mapping[str, str], line: int, before: str) -> str:

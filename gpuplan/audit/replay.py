@@ -124,6 +124,9 @@ def compare(
     def needed(chance: Callable[[int], float]) -> int:
         return least_servers(chance, target=share, start=start)
 
+    def pooled(name: str, assumption: str, chance: Callable[[int], float]) -> Method:
+        return Method(name, assumption, chance(gpus), needed(chance))
+
     def bursty_b(n: int) -> float:
         return hayward_b(n, load=offered, peakedness=z) if z > 0 else float(n < offered)
 
@@ -136,13 +139,8 @@ def compare(
 
     turned = [
         *_kaufman_roberts(gpus, share, loads, sizes, count),
-        Method("hayward", f"one pool, peakedness {z:.3g}, sizes in it", bursty_b(gpus), needed(bursty_b)),
-        Method(
-            "replay",
-            "one pool, the jobs as they came",
-            replays.turned_away(gpus),
-            needed(replays.turned_away),
-        ),
+        pooled("hayward", f"one pool, peakedness {z:.3g}, sizes in it", bursty_b),
+        pooled("replay", "one pool, the jobs as they came", replays.turned_away),
         Method(
             "replay on the hosts",
             f"the proposed hosts, {policy}",
@@ -152,18 +150,12 @@ def compare(
     ]
     pool_gpus = needed(replays.waits_long)
     long = [
-        Method(
+        pooled(
             "erlang-c",
             f"one pool, independent arrivals, all of the mean size {mean_size:.3g}",
-            long_wait(gpus, mean_size),
-            needed(lambda n: long_wait(n, mean_size)),
+            lambda n: long_wait(n, mean_size),
         ),
-        Method(
-            "hayward",
-            f"one pool, peakedness {z:.3g}",
-            long_wait(gpus, z),
-            needed(lambda n: long_wait(n, z)),
-        ),
+        pooled("hayward", f"one pool, peakedness {z:.3g}", lambda n: long_wait(n, z)),
         Method("replay", "one pool, the jobs as they came", replays.waits_long(gpus), pool_gpus),
         Method(
             "replay on the hosts",

@@ -11,33 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from gpuplan.audit.table import Collected, Log, Names, Rows, Table
+from gpuplan.audit.table import COLUMNS, Collected, Log, Names, Rows, Table
 from gpuplan.audit.trace import ALL, Reading, Samples, refusal
 from gpuplan.audit.values import Clock, is_missing, percent_of
 
-SAMPLE_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "time": ("time", "timestamp", "date", "datetime", "ts"),
-    "gpu": ("gpu", "gpu_uuid", "uuid", "gpu_id", "pci_bus_id", "serial", "device", "index", "gpu_index"),
-    "host": ("host", "hostname", "node", "instance"),
-    "percent": (
-        "percent",
-        "per_cent",
-        "pct",
-        "utilization_gpu",
-        "gpu_utilization",
-        "gpu_utilisation",
-        "gpu_util",
-        "utilization",
-        "utilisation",
-        "util",
-        "activity",
-    ),
-    "group": ("group", "namespace", "account", "project", "team", "queue", "partition"),
-    "user": ("user", "user_name", "username", "uid"),
-    "mig": ("mig_mode_current",),
-}
-"""What a file of samples may hold."""
-
+SAMPLE_COLUMNS = COLUMNS["samples"]
 NEEDS = {
     "samples": "a time, a gpu and a per cent",
     "nvidia-smi": "timestamp and utilization.gpu (and uuid or index), with their header",
@@ -77,9 +55,9 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
     """The samples of a file with a row a sample; nvidia-smi leaves out the GPU where there is one."""
     smi = format == "nvidia-smi"
     at = table.find(SAMPLE_COLUMNS, given)
-    if not at.keys() >= ({"percent", "time"} if smi else {"percent", "time", "gpu"}):
+    if not at.keys() >= {"percent", "time"} or not (smi or "gpu" in at):
         raise table.missing(format, NEEDS[format])
-    scale = 100.0 if re.search(r"(^|_)(ratio|share|fraction)$", table.names[at["percent"]]) else 1.0
+    scale = _scale(table.names[at["percent"]])
     group_from = next((key for key in ("group", "user") if key in at), "")
     log, found = Log(clock), SampleRows()
     for rows in table.rows(at, log, header_again="time"):
@@ -99,7 +77,7 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
     if smi and empty and not len(found):
         raise refusal(f"no row has a value of utilization.gpu: {UNDER_MIG}")
     log.check(len(found), "a sample")
-    by_index = "gpu" in at and table.names[at["gpu"]] in ("index", "gpu_index") and "host" not in at
+    by_index = "host" not in at and "gpu" in at and table.names[at["gpu"]] in ("index", "gpu_index")
     notes = {
         f"{empty} samples have no utilization.gpu, as GPUs in MIG mode have none: {UNDER_MIG}": smi and empty,
         "No sample is above 1: if the column holds shares from 0 to 1, let its name end in _ratio": (
@@ -108,9 +86,13 @@ def read_samples(table: Table, given: Mapping[str, str], clock: Clock, *, format
         "No column names a group: all samples are one": not group_from,
         "GPUs are told apart by their index: samples of several hosts need the uuid": smi and by_index,
     }
-    said = [note for note, so in notes.items() if so]
-    reading = log.reading(format, len(found), table.columns(at), said)
+    reading = log.reading(format, len(found), table.columns(at), notes)
     return found.done(table.header[at["percent"]], reading)
+
+
+def _scale(name: str) -> float:
+    """What makes per cent of the numbers of a column, by its name."""
+    return 100.0 if re.search(r"(^|_)(ratio|share|fraction)$", name) else 1.0
 
 
 def _leave_out_empty(rows: Rows) -> None:

@@ -12,27 +12,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpuplan.audit.jobs import ONLY_STARTS, JobRows, until_end
-from gpuplan.audit.table import Log, Rows, Table
+from gpuplan.audit.jobs import ONLY_STARTS, JobRows, times_of, until_end
+from gpuplan.audit.table import COLUMNS, Log, Rows, Table
 from gpuplan.audit.trace import Jobs
 from gpuplan.audit.values import Clock, duration_s, is_missing
 from gpuplan.scenario import MAX_GPUS
 
-SACCT_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "job": ("jobid", "jobidraw"),
-    "submit": ("submit",),
-    "start": ("start",),
-    "end": ("end",),
-    "duration": ("elapsedraw", "elapsed"),
-    "gpus": ("alloctres", "allocgres"),
-    "requested": ("reqtres", "reqgres"),
-    "nodes": ("nnodes", "allocnodes"),
-    "group": ("account", "partition"),
-    "user": ("user",),
-    "state": ("state",),
-}
-"""What is read of the output of sacct."""
-
+SACCT_COLUMNS = COLUMNS["sacct"]
 TRES = re.compile(r"(?:^|,)gres/gpu(:[^=,]*)?=(\d{1,9})")
 GRES = re.compile(r"(?:^|,)(?:gres[:/])?gpu(?::(?=\d*[^\d:,(=])([^:,(=]+))?(?:[:=](\d{1,9}))?(?=[,(]|$)")
 MIG_TYPE = re.compile(r"\d+g\.\d+gb")
@@ -93,7 +79,10 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         mig = mig or mig_held or mig_requested
         rows.leave_out(gpus > MAX_GPUS, f"more than {MAX_GPUS} GPUs", job, fault=True)
         rows.leave_out(gpus == 0, "no GPUs", job)
-        submit, start = _times(rows)
+        if "start" in rows.columns:
+            starts = rows.columns["start"]
+            rows.leave_out([is_missing(text) for text in starts], "never started", job)
+        submit, start = times_of(rows)
         still_open = np.array(
             [is_missing(text) for text in rows.columns.get("end", ["0"] * len(job))], dtype=bool
         )
@@ -119,20 +108,4 @@ def read_sacct(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         "ReqGRES states GPUs for each node: they are multiplied by the number of nodes where AllocGRES is empty": for_each_node,
         ONLY_STARTS: "submit" not in at,
     }
-    said = [note for note, so in notes.items() if so]
-    return found.done(log.reading("sacct", len(found), table.columns(at), said))
-
-
-def _times(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Request and start of each job; one that has not started is left out."""
-    if "start" not in rows.columns:
-        submit = rows.time("submit")
-        return submit, submit
-    starts = rows.columns["start"]
-    rows.leave_out([is_missing(text) for text in starts], "never started", rows.columns["job"])
-    start = rows.time("start")
-    if "submit" not in rows.columns:
-        return start, start
-    submit = rows.time("submit")
-    rows.leave_out(start < submit, "submit is after start", rows.columns["submit"], fault=True)
-    return submit, start
+    return found.done(log.reading("sacct", len(found), table.columns(at), notes))

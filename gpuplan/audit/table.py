@@ -18,6 +18,7 @@ import numpy as np
 from gpuplan.audit.files import Lines
 from gpuplan.audit.trace import Reading, Skipped, TraceError, refusal
 from gpuplan.audit.values import UNIT_S, BadValue, Clock, is_missing
+from gpuplan.facts import own_rows
 from gpuplan.scenario import Problem, one_line, show
 
 MAX_ROWS = 20_000_000
@@ -30,6 +31,11 @@ BLOCK_ROWS = 500
 NO_GROUP = "no group"
 SHOWN_COLUMNS = 40
 SHOWN_REASONS = 3
+
+COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {}
+"""Format -> what it may hold -> names of the column by which it is recognised, the first one first."""
+for _row in own_rows("words/trace_columns"):
+    COLUMNS.setdefault(_row["format"], {})[_row["what"]] = tuple(_row["names"].split())
 
 
 @dataclass(slots=True)
@@ -66,15 +72,17 @@ class Log:
         known = self.left.get((reason, False))
         return known.rows if known else 0
 
-    def reading(self, format: str, used: int, columns: Mapping[str, str], notes: Iterable[str]) -> Reading:
-        """What could be read of the file."""
+    def reading(
+        self, format: str, used: int, columns: Mapping[str, str], notes: Mapping[str, object]
+    ) -> Reading:
+        """What could be read of the file, with those notes that hold."""
         left = sorted(self.left.values(), key=lambda e: (-e.rows, e.first[0], not e.fault, e.first))
         return Reading(
             format=format,
             rows=self.rows,
             used=used,
             skipped=tuple(Skipped(e.reason, e.rows, e.first[0], e.example) for e in left),
-            notes=(*notes, *self.clock.notes()),
+            notes=tuple(note for note, so in {**notes, **self.clock.notes()}.items() if so),
             columns=columns,
             time_zone=self.clock.zone.key,
         )

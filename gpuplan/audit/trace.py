@@ -94,10 +94,6 @@ class Jobs:
             users=users,
         )
 
-    def with_groups(self, group: np.ndarray, groups: tuple[str, ...]) -> Jobs:
-        """The same jobs in other groups."""
-        return replace(self, group=group, groups=groups)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:

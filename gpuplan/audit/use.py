@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 from zoneinfo import ZoneInfo, available_timezones
 
 import numpy as np
@@ -173,7 +174,7 @@ def audit(
         raise ValueError(f"time_zone is {time_zone!r}: must be an IANA name such as Europe/Berlin")
     zone = ZoneInfo(time_zone)
     if isinstance(trace, Samples):
-        trace = _few_sampled(trace)
+        trace = few_groups(trace)
         return Audit(trace, time_zone, None, _activity(trace, zone), _remarks(trace))
     trace = few_groups(trace)
     found = _allocation(trace, zone, installed_gpus, skip_share)
@@ -181,42 +182,29 @@ def audit(
 
 
 def _remarks(trace: Jobs | Samples, found: Allocation | None = None) -> tuple[str, ...]:
-    notes = list(trace.reading.notes)
-    if isinstance(trace, Jobs):
-        if OTHERS in trace.groups:
-            notes.append(f"Only the {MOST_GROUPS - 1} groups with most GPU-hours are told apart")
-        if found and found.held is None:
-            notes.append("Starts or requests are not known: GPUs are those wanted, as if nobody waited")
-        if found and found.utilisation is not None and found.utilisation > 1:
-            notes.append("More GPUs were held than are said to be installed")
-    elif OTHERS in trace.groups:
-        notes.append(f"Only the {MOST_GROUPS - 1} groups with most samples are told apart")
-    return tuple(notes)
+    most = "GPU-hours" if isinstance(trace, Jobs) else "samples"
+    said = {
+        f"Only the {MOST_GROUPS - 1} groups with most {most} are told apart": OTHERS in trace.groups,
+        "Starts or requests are not known: GPUs are those wanted, as if nobody waited": found
+        and found.held is None,
+        "More GPUs were held than are said to be installed": found and (found.utilisation or 0) > 1,
+    }
+    return (*trace.reading.notes, *(note for note, so in said.items() if so))
 
 
-def few_groups(jobs: Jobs) -> Jobs:
-    """The jobs with their largest groups; all smaller ones are one."""
-    if len(jobs.groups) <= MOST_GROUPS:
-        return jobs
-    return jobs.with_groups(*_largest(jobs.group, jobs.groups, jobs.gpus * jobs.duration_s))
+_Trace = TypeVar("_Trace", Jobs, Samples)
 
 
-def _few_sampled(samples: Samples) -> Samples:
-    if len(samples.groups) <= MOST_GROUPS:
-        return samples
-    group, groups = _largest(samples.group, samples.groups, samples.weight)
-    return replace(samples, group=group, groups=groups)
-
-
-def _largest(
-    group: np.ndarray, groups: tuple[str, ...], amount: np.ndarray
-) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The group of each element, and the groups, where all but those with most are one."""
-    work = np.bincount(group, weights=amount, minlength=len(groups))
-    kept = np.sort(np.argsort(-work, kind="stable")[: MOST_GROUPS - 1])
-    code = np.full(len(groups), MOST_GROUPS - 1)
+def few_groups(trace: _Trace) -> _Trace:
+    """A trace with the groups that have most GPU-hours or samples; all smaller ones are one."""
+    if len(trace.groups) <= MOST_GROUPS:
+        return trace
+    amount = trace.gpus * trace.duration_s if isinstance(trace, Jobs) else trace.weight
+    work = np.bincount(trace.group, weights=amount, minlength=len(trace.groups))
+    kept: np.ndarray = np.sort(np.argsort(-work, kind="stable")[: MOST_GROUPS - 1])
+    code = np.full(len(trace.groups), MOST_GROUPS - 1)
     code[kept] = np.arange(len(kept))
-    return code[group], (*(groups[n] for n in kept), OTHERS)
+    return replace(trace, group=code[trace.group], groups=(*(trace.groups[n] for n in kept), OTHERS))
 
 
 def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) -> Allocation:
@@ -244,18 +232,9 @@ def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) 
         held = Steps(jobs.start_s[at], jobs.duration_s[at], jobs.gpus[at]) if jobs.has_start else steps
         groups.append(_group_use(jobs, at, jobs.groups[n], total, held.curve(begin, last)))
     wanted = Steps(jobs.submit_s, jobs.duration_s, jobs.gpus).curve(begin, last)
-    held_curve = (
-        Steps(jobs.start_s, jobs.duration_s, jobs.gpus).curve(begin, last) if jobs.has_start else None
-    )
-    sizes = tuple(
-        SizeClass(
-            gpus=float(size),
-            jobs=int((jobs.gpus == size).sum()),
-            load=float(jobs.duration_s[jobs.gpus == size].sum() / 3600 / hours),
-            gpu_h=float(gpu_h[jobs.gpus == size].sum()),
-        )
-        for size in np.unique(jobs.gpus)
-    )
+    held_steps = Steps(jobs.start_s, jobs.duration_s, jobs.gpus) if jobs.has_start else None
+    held_curve = held_steps.curve(begin, last) if held_steps else None
+    sizes = _sizes(jobs, hours)
     poisson = peakedness_of_mix([s.load for s in sizes], sizes=[s.gpus for s in sizes])
     mean_held = (held_curve or wanted).mean_gpus
     return Allocation(
@@ -278,6 +257,21 @@ def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) 
         installed_gpus=installed,
         utilisation=mean_held / installed if installed else None,
     )
+
+
+def _sizes(jobs: Jobs, hours: float) -> tuple[SizeClass, ...]:
+    found = []
+    for size in np.unique(jobs.gpus):
+        at = jobs.gpus == size
+        found.append(
+            SizeClass(
+                gpus=float(size),
+                jobs=int(at.sum()),
+                load=float(jobs.duration_s[at].sum() / 3600 / hours),
+                gpu_h=float((jobs.gpus[at] * jobs.duration_s[at] / 3600).sum()),
+            )
+        )
+    return tuple(found)
 
 
 def _group_use(jobs: Jobs, at: np.ndarray, name: str, total_gpu_h: float, held: Curve) -> GroupUse:

@@ -134,15 +134,7 @@ class Clock:
         if match is None:
             return self._epoch(text)
         self.relative = False
-        year, month, day, hour, minute = (int(part or 0) for part in match.groups()[:5])
-        seconds = float((match[6] or "0").replace(",", "."))
-        try:
-            tens = datetime(year, month, day, hour, minute - minute % 10, tzinfo=self.zone)
-            if minute > 59 or seconds >= 61 or not 1970 <= year < 2200:
-                raise ValueError
-        except ValueError:
-            raise BadValue("is no time", text) from None
-        rest = 60 * (minute % 10) + seconds
+        tens, rest = self._tens(match)
         if match[7]:
             return tens.replace(tzinfo=UTC).timestamp() + rest - _offset_s(match[7])
         key = text[:15]
@@ -156,6 +148,18 @@ class Clock:
         if self.TEN_MINUTES.fullmatch(key):
             self.known[key] = base
         return base + rest
+
+    def _tens(self, match: re.Match[str]) -> tuple[datetime, float]:
+        """Ten minutes of the clock, and the seconds after their begin."""
+        year, month, day, hour, minute = (int(part or 0) for part in match.groups()[:5])
+        seconds = float((match[6] or "0").replace(",", "."))
+        try:
+            tens = datetime(year, month, day, hour, minute - minute % 10, tzinfo=self.zone)
+            if minute > 59 or seconds >= 61 or not 1970 <= year < 2200:
+                raise ValueError
+        except ValueError:
+            raise BadValue("is no time", match[0]) from None
+        return tens, 60 * (minute % 10) + seconds
 
     def _epoch(self, text: str) -> float:
         try:
@@ -177,15 +181,14 @@ class Clock:
             if kind and match and not match[7]:
                 self.counts[kind] += 1
 
-    def notes(self) -> list[str]:
-        """What has to be said about the times read."""
+    def notes(self) -> dict[str, object]:
+        """What may have to be said about the times read -> whether it has to."""
         twice, missing, zone = self.counts["twice"], self.counts["missing"], self.zone.key
-        said = {
+        return {
             f"{twice} times come twice in {zone} where clocks go back: the first is taken": twice,
             f"{missing} times do not exist in {zone} where clocks go forward: the offset before the change is used": missing,
             "Times count from an unknown moment: the hours of the day and the week are not the real ones": self.relative,
         }
-        return [note for note, so in said.items() if so]
 
 
 def _offset_s(text: str) -> float:

@@ -61,6 +61,16 @@ class Row:
         return f"{self.table}/{self.id}"
 
 
+class _Table:
+    """Items by id of the fact table with the name of the attribute, in table order."""
+
+    def __set_name__(self, owner: type[Catalog], name: str) -> None:
+        self.name = name
+
+    def __get__(self, catalog: Catalog, owner: type[Catalog]) -> Mapping[str, Item]:
+        return catalog.items(self.name)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalog:
     """All tables of one or more folders, checked and frozen."""
@@ -78,40 +88,13 @@ class Catalog:
         """Items of a fact table such as ``gpus``, by id; CatalogError if there is no such table."""
         return _pick(self._items, table, "fact table")
 
-    @property
-    def gpus(self) -> Mapping[str, Item]:
-        """GPU boards by id."""
-        return self.items("gpus")
-
-    @property
-    def servers(self) -> Mapping[str, Item]:
-        """Servers by id."""
-        return self.items("servers")
-
-    @property
-    def nics(self) -> Mapping[str, Item]:
-        """Network adapters by id."""
-        return self.items("nics")
-
-    @property
-    def switches(self) -> Mapping[str, Item]:
-        """Switches by id."""
-        return self.items("switches")
-
-    @property
-    def vsphere(self) -> Mapping[str, Item]:
-        """vSphere versions by id, in table order."""
-        return self.items("vsphere")
-
-    @property
-    def products(self) -> Mapping[str, Item]:
-        """Software products by id."""
-        return self.items("products")
-
-    @property
-    def assumptions(self) -> Mapping[str, Item]:
-        """Model parameters and planning values by id."""
-        return self.items("assumptions")
+    gpus = _Table()
+    servers = _Table()
+    nics = _Table()
+    switches = _Table()
+    vsphere = _Table()
+    products = _Table()
+    assumptions = _Table()
 
     def rows(self, table: str) -> tuple[Row, ...]:
         """All records of a relation table such as ``profiles``, in file order; CatalogError if there is no such table."""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from gpuplan.facts import Value
 
@@ -19,12 +20,8 @@ Cell = Value | tuple[str, ...] | None
 MAX_BYTES = 20_000_000
 """Largest file that is read. A catalog is small; anything bigger is a mistake."""
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+/-]*")
-_INT = re.compile(r"[+-]?[0-9]{1,15}")
-_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
-_DATE = re.compile(r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?")
 _CONTROL = re.compile("[\x00-\x1f\x7f\u2028\u2029]")
-_BOOL = {"true": True, "false": False}
+_T = TypeVar("_T")
 
 
 class CatalogError(ValueError):
@@ -127,9 +124,31 @@ def _check_shape(name: str, lines: list[Line], columns: tuple[str, ...]) -> None
 # ---- cells
 
 
-def _parse_id(text: str) -> str:
-    if not _ID.fullmatch(text):
-        raise NotAllowed("an id of letters, digits and . _ + / -, without spaces")
+def _matching(pattern: str, needs: str, convert: Callable[[str], _T]) -> Callable[[str], _T]:
+    """A reader of cells of one form; NotAllowed says what it needs."""
+    form = re.compile(pattern)
+
+    def parse(text: str) -> _T:
+        try:
+            if form.fullmatch(text):
+                return convert(text)
+        except ValueError:
+            pass
+        raise NotAllowed(needs)
+
+    return parse
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _day(text: str) -> str:
+    if len(text) == 10:
+        datetime.date.fromisoformat(text)
     return text
 
 
@@ -137,43 +156,25 @@ def _parse_ids(text: str) -> tuple[str, ...]:
     return tuple(_parse_id(part.strip()) for part in text.split(";"))
 
 
-def _parse_int(text: str) -> int:
-    if not _INT.fullmatch(text):
-        raise NotAllowed("a whole number")
-    return int(text)
-
-
-def parse_number(text: str) -> float:
-    """A finite number, or NotAllowed."""
-    if not _NUMBER.fullmatch(text) or not math.isfinite(float(text)):
-        raise NotAllowed("a number with a decimal point and no thousands separator")
-    return float(text)
-
-
-def _parse_bool(text: str) -> bool:
-    if text not in _BOOL:
-        raise NotAllowed("true or false")
-    return _BOOL[text]
-
-
-def _parse_date(text: str) -> str:
-    fault = NotAllowed("an ISO date such as 2024-10-03, 2024-10 or 2024")
-    if not _DATE.fullmatch(text):
-        raise fault
-    if len(text) == 10:
-        try:
-            datetime.date.fromisoformat(text)
-        except ValueError:
-            raise fault from None
-    return text
-
-
+_parse_id = _matching(
+    r"[A-Za-z0-9][A-Za-z0-9._+/-]*", "an id of letters, digits and . _ + / -, without spaces", str
+)
+parse_number = _matching(
+    r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?",
+    "a number with a decimal point and no thousands separator",
+    _finite,
+)
+_parse_date = _matching(
+    r"[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?",
+    "an ISO date such as 2024-10-03, 2024-10 or 2024",
+    _day,
+)
 TYPES: Mapping[str, tuple[Callable[[str], Cell], str]] = {
     "id": (_parse_id, "an id"),
     "text": (str, "a text"),
-    "int": (_parse_int, "a whole number"),
+    "int": (_matching(r"[+-]?[0-9]{1,15}", "a whole number", int), "a whole number"),
     "number": (parse_number, "a number"),
-    "bool": (_parse_bool, "true or false"),
+    "bool": (_matching("true|false", "true or false", lambda text: text == "true"), "true or false"),
     "date": (_parse_date, "an ISO date"),
     "ids": (_parse_ids, "ids separated by '; '"),
 }

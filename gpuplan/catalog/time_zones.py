@@ -6,7 +6,7 @@ import re
 import unicodedata
 import zoneinfo
 from datetime import datetime, timedelta, timezone, tzinfo
-from functools import cache
+from functools import cache, lru_cache
 
 from gpuplan.catalog.catalog import Catalog
 
@@ -26,21 +26,9 @@ _LETTERS = str.maketrans("\u00f8\u0142\u0111\u0131", "oldi")
 _OFFSET = re.compile(r"UTC([+-])(\d{1,2})(?::(00|15|30|45))?", re.I)
 
 
+@lru_cache(maxsize=10_000)  # a plan asks for the same few names again and again
 def zone_of(name: str, catalog: Catalog) -> str:
     """The time zone that a site means: an IANA name, its city, a city of the catalog, or ``UTC+5:30``; empty if none."""
-    key = (catalog.digest, name)
-    if key not in _seen:
-        if len(_seen) >= 10_000:
-            _seen.clear()
-        _seen[key] = _find(name, catalog)
-    return _seen[key]
-
-
-_seen: dict[tuple[str, str], str] = {}
-"""What was found before: a plan asks for the same few names again and again."""
-
-
-def _find(name: str, catalog: Catalog) -> str:
     text = _plain(name)
     if text in ("utc", "gmt"):
         return "UTC"

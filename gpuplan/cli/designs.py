@@ -14,7 +14,6 @@ from gpuplan.analysis.simulation import (
     simulate_pool,
     simulation_dict,
 )
-from gpuplan.catalog import Catalog
 from gpuplan.cli.options import (
     catalog_of,
     examples,
@@ -57,17 +56,16 @@ def plan_options(command: argparse.ArgumentParser) -> None:
     takes_customer(command)
 
 
-def _shown_plan(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Plan:
+def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
     """The plan of a scenario, or of the customer's version of it."""
+    catalog = catalog_of(args)
     plan = make_plan(scenario, catalog)  # what is wrong is said of the scenario, not of what is made from it
     return make_plan(customer_scenario(scenario, catalog), catalog) if args.customer else plan
 
 
 def run_plan(args: argparse.Namespace) -> int:
     """``gpuplan plan``."""
-    catalog = catalog_of(args)
-    plan = _shown_plan(args, load_scenario(args.file), catalog)
-    return print_answer(args, plan_dict, plan_text, plan)
+    return print_answer(args, plan_dict, plan_text, _shown_plan(args, load_scenario(args.file)))
 
 
 network_options = takes_file_and_json
@@ -75,8 +73,7 @@ network_options = takes_file_and_json
 
 def run_network(args: argparse.Namespace) -> int:
     """``gpuplan network``."""
-    plan = plan_of(args)
-    return print_answer(args, network_dict, network_text, plan)
+    return print_answer(args, network_dict, network_text, plan_of(args))
 
 
 def cost_options(command: argparse.ArgumentParser) -> None:
@@ -87,9 +84,7 @@ def cost_options(command: argparse.ArgumentParser) -> None:
 
 def run_cost(args: argparse.Namespace) -> int:
     """``gpuplan cost``."""
-    catalog = catalog_of(args)
-    plan = _shown_plan(args, read_scenario(args.file), catalog)
-    return print_answer(args, cost_dict, cost_text, plan)
+    return print_answer(args, cost_dict, cost_text, _shown_plan(args, read_scenario(args.file)))
 
 
 def sensitivity_options(command: argparse.ArgumentParser) -> None:

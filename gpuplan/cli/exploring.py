@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
-from typing import TypeVar
+from dataclasses import replace
 
 from gpuplan.analysis.candidates import SHARING, Space, default_space
 from gpuplan.analysis.explore import explore
@@ -28,7 +27,6 @@ from gpuplan.scenario import Problem, Scenario, ScenarioError, show
 
 ANY_SERVER = "any"
 """Stands for a server of any make among those to explore."""
-_T = TypeVar("_T")
 
 
 def explore_options(command: argparse.ArgumentParser) -> None:
@@ -87,15 +85,8 @@ def run_explore(args: argparse.Namespace) -> int:
         return 0
     other = beside_winner(found)
     conditions = to_win(scenario, catalog, found.winner, other) if found.winner and other else ()
-    return print_answer(
-        args,
-        exploration_dict,
-        exploration_text,
-        found,
-        scenario,
-        conditions,
-        other,
-    )
+    answer = (found, scenario, conditions, other)
+    return print_answer(args, exploration_dict, exploration_text, *answer)
 
 
 def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Space:
@@ -113,16 +104,12 @@ def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Sp
     if problems:
         raise ScenarioError(problems)
     usual = default_space(scenario, catalog)
-    return Space(
-        gpus=_once(args.gpu) or usual.gpus,
-        servers=_once("" if s == ANY_SERVER else s for s in args.server) or usual.servers,
-        gpus_per_host=_once(args.gpus_per_host) or usual.gpus_per_host,
-        sharing=_once(args.sharing) or usual.sharing,
-        links=_once(args.link) or usual.links,
-        host_failures=_once(args.failures) or usual.host_failures,
-    )
-
-
-def _once(given: Iterable[_T]) -> tuple[_T, ...]:
-    """What is given, each once, in its order."""
-    return tuple(dict.fromkeys(given))
+    given = {
+        "gpus": args.gpu,
+        "servers": ["" if server == ANY_SERVER else server for server in args.server],
+        "gpus_per_host": args.gpus_per_host,
+        "sharing": args.sharing,
+        "links": args.link,
+        "host_failures": args.failures,
+    }
+    return replace(usual, **{name: tuple(dict.fromkeys(values)) for name, values in given.items() if values})

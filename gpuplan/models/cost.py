@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
 from gpuplan.models.availability import HOURS_PER_YEAR
-from gpuplan.units import above_zero, not_negative
+from gpuplan.units import above_zero, not_negative, zero_to_one
 
 
 def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) -> float:
@@ -51,7 +51,7 @@ def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) 
     .. [1] gpuplan-method
     """
     not_negative(quantity=quantity, unit_price=unit_price)
-    _share(discount=discount)
+    zero_to_one(discount=discount)
     return quantity * unit_price * (1.0 - discount)
 
 
@@ -141,7 +141,7 @@ def planned_utilisation(busy_gpus: float, *, gpus: float, stated: float | None =
     not_negative(busy_gpus=busy_gpus)
     above_zero(gpus=gpus)
     if stated is not None:
-        _share(stated=stated)
+        zero_to_one(stated=stated)
         return stated
     return min(1.0, busy_gpus / gpus)
 
@@ -175,7 +175,7 @@ def residual_price(purchase_price: float, *, share: float) -> float:
     .. [1] brealey-myers-corporate-finance
     """
     not_negative(purchase_price=purchase_price)
-    _share(share=share)
+    zero_to_one(share=share)
     return purchase_price * share
 
 
@@ -245,7 +245,7 @@ def net_present_cost(cash: Sequence[float], *, rate: float) -> float:
     .. [3] brealey-myers-corporate-finance
     """
     _finite("cash", cash)
-    _share(rate=rate)
+    zero_to_one(rate=rate)
     return math.fsum(amount / (1 + rate) ** year for year, amount in enumerate(cash))
 
 
@@ -307,7 +307,7 @@ def used_gpu_hours(gpus: float, *, utilisation: float) -> float:
     ----------
     .. [1] walker-cpu-hour-2009
     """
-    _share(utilisation=utilisation)
+    zero_to_one(utilisation=utilisation)
     return installed_gpu_hours(gpus) * utilisation
 
 
@@ -531,10 +531,3 @@ def _finite(name: str, values: Iterable[float]) -> None:
     for value in values:
         if not math.isfinite(value):
             raise ValueError(f"{name} has {value}; it must be finite")
-
-
-def _share(**given: float) -> None:
-    """Refuse what is not from 0 to 1, by its name."""
-    for name, value in given.items():
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} is {value}; it must be from 0 to 1")

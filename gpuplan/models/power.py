@@ -3,7 +3,7 @@
 import math
 
 from gpuplan.models.availability import HOURS_PER_YEAR
-from gpuplan.units import above_zero, exact, not_negative
+from gpuplan.units import above_zero, exact, not_negative, zero_to_one
 
 BTU_H_PER_W = 3600 / 1055.05585262
 """One watt in British thermal units (International Table) per hour: 3.412141633. [BTU/h]"""
@@ -62,7 +62,7 @@ def host_power_w(
     """
     not_negative(boards=boards, base_w=base_w, board_w=board_w, adapters=adapters, adapter_w=adapter_w)
     above_zero(psu_efficiency=psu_efficiency)
-    _share(psu_efficiency=psu_efficiency)
+    zero_to_one(psu_efficiency=psu_efficiency)
     return (base_w + boards * board_w + adapters * adapter_w) / psu_efficiency
 
 
@@ -98,7 +98,7 @@ def typical_power_w(peak_w: float, *, idle_share: float, load: float) -> float:
     .. [1] fan-power-provisioning-2007
     """
     not_negative(peak_w=peak_w)
-    _share(idle_share=idle_share, load=load)
+    zero_to_one(idle_share=idle_share, load=load)
     return peak_w * (idle_share + (1 - idle_share) * load)
 
 
@@ -385,10 +385,3 @@ def rack_units_u(*parts_u: float) -> float:
     for part in parts_u:
         not_negative(parts_u=part)
     return math.fsum(parts_u)
-
-
-def _share(**given: float) -> None:
-    """Refuse what is not from 0 to 1, by its name."""
-    for name, value in given.items():
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} is {value}; it must be from 0 to 1")

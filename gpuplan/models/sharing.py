@@ -339,31 +339,31 @@ def _layout_starts(
         return None
     left = list(counts)
     taken: list[range] = []
-
-    def fits() -> bool:
-        if not any(left):
-            return True
-        first = max(range(len(left)), key=lambda i: left[i])
-        others = tuple(left[i] for i in range(len(left)) if i != first)
-        return bool(_most_of_one(pieces, region, left, first, taken)[others] >= left[first])
-
-    if not fits():
+    if not _rest_fits(pieces, region, left, taken):
         return None
     chosen: list[tuple[int, ...]] = []
     for i, piece in enumerate(pieces):
         here: list[int] = []
         for start in sorted(piece.starts):
             part = range(start, start + piece.size)
-            if not left[i]:
-                break
-            if part.stop > region or any(part.start < t.stop and t.start < part.stop for t in taken):
-                continue
-            taken.append(part)
-            left[i] -= 1
-            if fits():
-                here.append(start)
-            else:
-                taken.pop()
-                left[i] += 1
+            if left[i] and part.stop <= region and not any(_overlap(part, other) for other in taken):
+                fewer = [n - (at == i) for at, n in enumerate(left)]
+                if _rest_fits(pieces, region, fewer, [*taken, part]):
+                    here.append(start)
+                    taken.append(part)
+                    left = fewer
         chosen.append(tuple(here))
     return tuple(chosen)
+
+
+def _rest_fits(pieces: Sequence[Piece], region: int, left: Sequence[int], taken: Sequence[range]) -> bool:
+    """Whether so many pieces still fit beside what is taken."""
+    if not any(left):
+        return True
+    first = max(range(len(left)), key=lambda i: left[i])
+    others = tuple(n for i, n in enumerate(left) if i != first)
+    return bool(_most_of_one(pieces, region, left, first, taken)[others] >= left[first])
+
+
+def _overlap(one: range, other: range) -> bool:
+    return one.start < other.stop and other.start < one.stop

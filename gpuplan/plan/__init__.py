@@ -6,5 +6,3 @@ Read ``plan.py`` from top to bottom; ``trail.py`` keeps what is behind every num
 from gpuplan.plan.failures import fail_hosts, worst_failures
 from gpuplan.plan.plan import Plan, make_plan
 from gpuplan.scenario import UNASSIGNED
-
-__all__ = ["UNASSIGNED", "Plan", "fail_hosts", "make_plan", "worst_failures"]

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.facts import BASES
-from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, field_of
+from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, INPUTS, field_of
 from gpuplan.scenario.kinds import Field, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, show, show_key
 from gpuplan.scenario.scenario import (
@@ -87,6 +87,15 @@ def _kind(data: Any) -> str:
     return {"list": "a list", "str": "only text", "NoneType": "nothing"}.get(type(data).__name__, show(data))
 
 
+def _parsed(spec: Field, given: Any, path: str, problems: _Problems) -> Any:
+    """The value of a field; None, and a problem more, if it cannot be read."""
+    try:
+        return parse_value(spec, given, path)
+    except ScenarioError as error:
+        problems += error.problems
+        return None
+
+
 def _values(
     specs: Iterable[Field], given: Mapping[Any, Any], prefix: str, problems: _Problems
 ) -> tuple[dict[str, Any], dict[str, Origin]]:
@@ -96,10 +105,7 @@ def _values(
     for spec in specs:
         name = _name(spec)
         if name in given:
-            try:
-                values[name] = parse_value(spec, given[name], prefix + name)
-            except ScenarioError as error:
-                problems += error.problems
+            values[name] = _parsed(spec, given[name], prefix + name, problems)
         elif not spec.optional:
             left_out[prefix + name] = DEFAULTS[spec.basis or "assumed"]
     return values, left_out
@@ -181,15 +187,10 @@ def _entries(given: Any, name: str, wanted: str, most: int, problems: _Problems)
 
 def _map(given: Any, name: str, problems: _Problems) -> tuple[tuple[str, Any], ...]:
     """(key, value) of each entry of ``prices`` or ``ranges``."""
-    found = []
-    for key, value in _entries(
-        given, name, "a mapping of what it is for to the value", MAX_ENTRIES, problems
-    ):
-        path = f"{name}.{show_key(key)}"
-        try:
-            found.append((show_key(key), parse_value(field_of(path), value, path)))
-        except ScenarioError as error:
-            problems += error.problems
+    entries = _entries(given, name, "a mapping of what it is for to the value", MAX_ENTRIES, problems)
+    named = ((show_key(key), value) for key, value in entries)
+    spec = INPUTS[f"{name}.*"]
+    found = [(key, _parsed(spec, value, f"{name}.{key}", problems)) for key, value in named]
     return tuple((key, value) for key, value in found if value is not None)
 
 
@@ -231,16 +232,9 @@ def _wrong_origin(item: Mapping[str, str]) -> tuple[str, str | None, str] | None
     """(field of an origin that is wrong, what it holds, what it must be)."""
     if item.get("basis") not in BASES:
         return "basis", item.get("basis"), "one of " + ", ".join(BASES)
-    if item.get("as_of") and not _is_day(item["as_of"]):
+    if item.get("as_of") and _parsed(AS_OF, item["as_of"], "as_of", []) is None:
         return "as_of", item["as_of"], AS_OF.allowed()
     return None if item.get("source") else ("source", "", "the id of a source, or 'scenario'")
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return parse_value(AS_OF, text, "as_of") is not None
-    except ScenarioError:
-        return False
 
 
 def _notes(given: Any, problems: _Problems) -> tuple[Note, ...]:

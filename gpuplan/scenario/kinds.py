@@ -190,24 +190,23 @@ def _within(spec: Field, given: Any) -> Fraction | None:
     return number if exact(spec.low) <= number <= exact(spec.high) else None
 
 
-def _int(spec: Field, given: Any) -> int | None:
-    number = _within(spec, given)
-    return int(number) if number is not None and number.denominator == 1 else None
+def _numeric(convert: Callable[[Fraction], float | None]) -> Callable[[Field, Any], float | None]:
+    """A reader of numbers between the bounds of a field."""
+
+    def reader(spec: Field, given: Any) -> float | None:
+        number = _within(spec, given)
+        return None if number is None else convert(number)
+
+    return reader
 
 
-def _number(spec: Field, given: Any) -> float | None:
-    number = _within(spec, given)
-    return None if number is None else _plain(number)
+def _whole(number: Fraction) -> int | None:
+    return int(number) if number.denominator == 1 else None
 
 
-def _share(spec: Field, given: Any) -> float | None:
-    number = _within(spec, given)
-    return None if number is None else float(number)
-
-
-def _gpus(spec: Field, given: Any) -> float | None:
-    number = _within(spec, given)
-    return None if number is None or (number > 1 and number.denominator != 1) else _plain(number)
+def _gpus(number: Fraction) -> float | None:
+    """A share of a GPU, or whole ones."""
+    return _plain(number) if number <= 1 else _whole(number)
 
 
 def _plain(number: Fraction) -> float:
@@ -284,15 +283,15 @@ KINDS: Mapping[str, Kind] = {
     "area": Kind("text of at most {high:,g} characters on any number of lines", _area, _LENGTH),
     "int": Kind(
         "a whole number from {low:.10g} to {high:.10g}",
-        _int,
+        _numeric(_whole),
         _limited("integer", "minimum", "maximum"),
         _number_hint,
     ),
-    "number": Kind("a number from {low:.10g} to {high:.10g}", _number, _BOUNDS, _number_hint),
-    "share": Kind("a share from {low:g} to {high:g} (or {percent})", _share, _BOUNDS, _number_hint),
+    "number": Kind("a number from {low:.10g} to {high:.10g}", _numeric(_plain), _BOUNDS, _number_hint),
+    "share": Kind("a share from {low:g} to {high:g} (or {percent})", _numeric(float), _BOUNDS, _number_hint),
     "gpus": Kind(
         "a fraction of one GPU from {low:g} (such as 1/8), or a whole number up to {high:g}",
-        _gpus,
+        _numeric(_gpus),
         _gpus_schema,
         _number_hint,
         _as_fraction,

@@ -248,6 +248,13 @@ class Scenario:
             note=origin.note,
         )
 
+    def label(self, path: str) -> str:
+        """The input at ``path`` in words, with the group, the price or the range that it belongs to."""
+        head, _, rest = path.partition(".")
+        if head == "groups":
+            return f"{self.get(path.rpartition('.')[0] + '.name')}: {field_of(path).label}"
+        return f"{field_of(path).label}: {rest}" if head in MAPS else field_of(path).label
+
     def origin(self, path: str) -> Origin:
         """Where the input at ``path`` is known from; a record for a prefix covers all below it."""
         known = dict(self.origins)

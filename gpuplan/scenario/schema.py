@@ -17,10 +17,7 @@ def json_schema() -> dict[str, Any]:
     for spec in FIELDS:
         head, _, tail = spec.path.partition(".")
         if tail:
-            section = properties.setdefault(
-                head, {"type": "object", "additionalProperties": False, "properties": {}}
-            )
-            section["properties"][tail] = field_schema(spec)
+            properties.setdefault(head, _mapping({}))["properties"][tail] = field_schema(spec)
         else:
             properties[head] = field_schema(spec)
     group: dict[str, Any] = {
@@ -28,35 +25,21 @@ def json_schema() -> dict[str, Any]:
     }
     group |= {spec.path: field_schema(spec) for spec in GROUP_FIELDS}
     text = {"type": "string", "maxLength": 500}
+    origin = dict.fromkeys(Origin.__slots__, text) | {"basis": {"enum": list(BASES)}}
+    note = dict.fromkeys(Note.__slots__, text)
     for spec in (PRICE, RANGE):
         properties[spec.path] = {"type": "object", "additionalProperties": field_schema(spec)}
-    properties["groups"] = {
-        "type": "array",
-        "maxItems": MAX_GROUPS,
-        "items": {"type": "object", "additionalProperties": False, "required": ["id"], "properties": group},
-    }
-    properties["notes"] = {
-        "type": "array",
-        "items": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["text", "source"],
-            "properties": dict.fromkeys(Note.__slots__, text),
-        },
-    }
-    properties["origins"] = {
-        "type": "object",
-        "additionalProperties": {
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["basis", "source"],
-            "properties": {k: ({"enum": list(BASES)} if k == "basis" else text) for k in Origin.__slots__},
-        },
-    }
+    properties["groups"] = {"type": "array", "maxItems": MAX_GROUPS, "items": _mapping(group, "id")}
+    properties["notes"] = {"type": "array", "items": _mapping(note, "text", "source")}
+    properties["origins"] = {"type": "object", "additionalProperties": _mapping(origin, "basis", "source")}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "gpuplan scenario",
-        "type": "object",
-        "additionalProperties": False,
-        "properties": properties,
+        **_mapping(properties),
     }
+
+
+def _mapping(properties: dict[str, Any], *required: str) -> dict[str, Any]:
+    """A mapping with these fields and no others."""
+    needed = {"required": list(required)} if required else {}
+    return {"type": "object", "additionalProperties": False, **needed, "properties": properties}

@@ -31,28 +31,3 @@ from gpuplan.models.availability.outages import (
     mixed_hours_short_h,
 )
 from gpuplan.models.availability.vmotion import stun_time_s, worst_stun_time_s
-
-__all__ = [
-    "HOURS_PER_YEAR",
-    "chance_of_shortage",
-    "chance_over_pools",
-    "cluster_count",
-    "exposed_hours_h",
-    "gpus_after_failure",
-    "gpus_without_largest",
-    "host_availability",
-    "hours_short_h",
-    "installed_gpus",
-    "maintenance_chance",
-    "maintenance_hours_h",
-    "maintenance_short_h",
-    "mixed_exposed_hours_h",
-    "mixed_hours_short_h",
-    "mixed_maintenance_chance",
-    "mixed_maintenance_short_h",
-    "spare_hosts",
-    "stun_time_s",
-    "sum_over_pools",
-    "total_hosts",
-    "worst_stun_time_s",
-]

@@ -224,34 +224,24 @@ def failure_survey(
     names = [one.hosts for one in classes]
     sizes, cut = [len(hosts) for hosts in names], False
     if most and math.comb(len(names) + lost - 1, lost) > SURVEY_SETS:
-        # of so many kinds of hosts only those on which most is
-        order = sorted(range(len(names)), key=lambda c: (-counts.worth(classes[c].vms), c))
-        kept = max(k for k in range(1, len(names) + 1) if math.comb(k + lost - 1, lost) <= SURVEY_SETS)
-        chosen_classes = set(order[:kept])
-        sizes = [n if c in chosen_classes else 0 for c, n in enumerate(sizes)]
-        cut = True
+        sizes, cut = counts.fullest_classes(lost), True
     sets = [
         (tuple(sorted(at for c, n in chosen for at in names[c][:n])), chosen)
         for chosen in _multisets(sizes, lost)
     ]
-    base = _Figures(
-        0,
-        len(before.moved),
-        len(before.unplaced),
-        sum((cluster.rules.worth[vm.kind] for vm in before.unplaced), Fraction(0)),
-    )
+    stuck = sum((cluster.rules.worth[vm.kind] for vm in before.unplaced), Fraction(0))
     found, proven = _worst_first(counts, sets, most)
     return tuple(
         Loss(
-            example,
-            math.prod(math.comb(len(names[c]), n) for c, n in chosen),
-            figures.restarted,
-            figures.moved + base.moved,
-            figures.unplaced + base.unplaced,
-            float(figures.worth + base.worth),
+            one.example,
+            math.prod(math.comb(len(names[c]), n) for c, n in one.chosen),
+            int(one.figures.restarted),
+            int(one.figures.moved) + len(before.moved),
+            int(one.figures.unplaced) + len(before.unplaced),
+            float(one.figures.worth + stuck),
             at < proven and not cut,
         )
-        for at, (example, chosen, figures) in enumerate(found)
+        for at, one in enumerate(found)
     )
 
 
@@ -367,76 +357,73 @@ _Chosen = tuple[tuple[int, int], ...]
 class _Figures(NamedTuple):
     """What a loss does."""
 
-    restarted: int
-    moved: int
-    unplaced: int
+    restarted: float
+    moved: float
+    unplaced: float
     worth: Fraction
     """GPUs' worth of those that are not placed."""
 
 
+class _Look:
+    """A set of hosts to lose, and what is known of its loss: at first only what is on them."""
+
+    def __init__(self, counts: "_Counts", example: tuple[int, ...], chosen: _Chosen) -> None:
+        self.counts, self.example, self.chosen = counts, example, chosen
+        self.lost = counts.lost(chosen)
+        self.figures = _Figures(math.inf, math.inf, math.inf, counts.worth(self.lost))
+        """What it does, or at worst does."""
+        self.done: Kinds | None = None
+        """VMs that a restart alone places, if it does not place all."""
+        self.begun = self.sure = False
+
+    def key(self) -> tuple[Any, ...]:
+        """Smaller for a worse loss."""
+        restarted, moved, unplaced, worth = self.figures
+        return (-float(worth), -unplaced, -moved, -restarted, self.example)
+
+    def closer(self) -> int:
+        """Find out more; returns how many steps that took."""
+        if self.done is not None:
+            self.figures, self.sure = self.counts.placed_again(self.chosen, self.lost, self.done), True
+            return PLACED_AGAIN_STEPS
+        self.figures, self.done = self.counts.restart(self.chosen, self.lost)
+        self.begun, self.sure = True, self.done is None
+        if not self.sure:
+            self.figures = self.figures._replace(restarted=math.inf, moved=math.inf)
+        return sum(self.lost)
+
+
 def _worst_first(
     counts: "_Counts", sets: Sequence[tuple[tuple[int, ...], _Chosen]], most: int
-) -> tuple[list[tuple[tuple[int, ...], _Chosen, _Figures]], int]:
+) -> tuple[list[_Look], int]:
     """The worst of these sets of hosts (0: all), worst first, and of how many of them that is sure."""
     # Each set waits with what it does at worst and comes again when more is known. What comes and is known is the worst.
-    heap: list[tuple[Any, ...]] = []
-    for example, chosen in sets:
-        lost = counts.lost(chosen)
-        worst = (-float(counts.worth(lost)), -math.inf, -math.inf, -math.inf, example)
-        heap.append((worst, chosen, lost, None, None))
+    heap = [(one.key(), one) for one in (_Look(counts, *each) for each in sets)]
     heapq.heapify(heap)
     steps = SURVEY_STEPS if most else math.inf
-    found: list[tuple[tuple[int, ...], _Chosen, _Figures]] = []
-    while heap and not (most and len(found) == most):
-        worst, chosen, lost, done, figures = heapq.heappop(heap)
-        if figures is None:
-            figures, done = counts.restart(chosen, lost)
-            steps -= sum(lost)
-            worst = (-float(figures.worth), -figures.unplaced, -math.inf, -math.inf, worst[4])
-        elif done is not None:
-            figures, done = counts.placed_again(chosen, lost, done), None
-            steps -= PLACED_AGAIN_STEPS
+    found: list[_Look] = []
+    while heap and steps >= 0 and not (most and len(found) == most):
+        _, one = heapq.heappop(heap)
+        if one.sure:
+            found.append(one)
         else:
-            found.append((worst[4], chosen, figures))
-            continue
-        if done is None:
-            worst = (
-                -float(figures.worth),
-                -figures.unplaced,
-                -figures.moved,
-                -figures.restarted,
-                worst[4],
-            )
-        heapq.heappush(heap, (worst, chosen, lost, done, figures))
-        if steps < 0:
-            break
+            steps -= one.closer()
+            heapq.heappush(heap, (one.key(), one))
     sure = len(found)
-    if most and len(found) < most and heap:
-        # not all could be looked at: of those that were, the worst after a restart, as far as needed worked out
-        found += _rest(counts, heap, most - len(found))
-    return found, sure
+    # if not all could be looked at: of those that were, the worst after a restart, as far as needed worked out
+    return found + (_rest([one for _, one in heap], most - sure) if most else []), sure
 
 
-def _rest(
-    counts: "_Counts", heap: Sequence[tuple[Any, ...]], most: int
-) -> list[tuple[tuple[int, ...], _Chosen, _Figures]]:
+def _rest(waiting: Sequence[_Look], most: int) -> list[_Look]:
     """Some bad sets of those that wait, their figures worked out."""
-    seen = sorted(one for one in heap if one[4] is not None)
-    seen += (
-        heapq.nsmallest(most - len(seen), (one for one in heap if one[4] is None)) if len(seen) < most else []
-    )
-    known = [one for one in seen if one[4] is not None and one[3] is None]
-    open_ = [one for one in seen if one[4] is None or one[3] is not None][:most]
-    worked = []
-    for (*_, example), chosen, lost, done, figures in open_:
-        if figures is None:
-            figures, done = counts.restart(chosen, lost)
-        if done is not None:
-            figures = counts.placed_again(chosen, lost, done)
-        worked.append((example, chosen, figures))
-    worked += [(one[0][4], one[1], one[4]) for one in known]
-    worked.sort(key=lambda x: (-float(x[2].worth), -x[2].unplaced, -x[2].moved, -x[2].restarted, x[0]))
-    return worked[:most]
+    begun = sorted((one for one in waiting if one.begun), key=_Look.key)
+    begun += heapq.nsmallest(most - len(begun), (one for one in waiting if not one.begun), key=_Look.key)
+    known = [one for one in begun if one.sure]
+    worked = [one for one in begun if not one.sure][:most]
+    for one in worked:
+        while not one.sure:
+            one.closer()
+    return sorted(worked + known, key=_Look.key)[:most]
 
 
 def _multisets(sizes: Sequence[int], total: int, at: int = 0) -> Iterator[tuple[tuple[int, int], ...]]:
@@ -464,6 +451,13 @@ class _Counts:
         self.vms = [
             sum(one.vms[k] * len(one.hosts) for one in classes) for k in range(len(cluster.rules.requests))
         ]
+
+    def fullest_classes(self, lost: int) -> list[int]:
+        """Hosts of each class, none of those on which least is, so that there are not too many sets of so many hosts."""
+        every = range(len(self.classes))
+        order = sorted(every, key=lambda c: (-self.worth(self.classes[c].vms), c))
+        kept = max(k for k in every if math.comb(k + lost, lost) <= SURVEY_SETS)
+        return [len(self.classes[c].hosts) if c in order[: kept + 1] else 0 for c in every]
 
     def lost(self, chosen: _Chosen) -> Kinds:
         """VMs of each kind on these hosts."""
@@ -549,30 +543,39 @@ def _lose(cluster: Cluster, layout: tuple[Host, ...], now: Sequence[int], gone: 
     pool = Pool(rules, {state: len(hosts) for state, hosts in states.items()})
     choices = pool.restart([vm.kind for vm in displaced], {})
     if None in choices:
-        taken = _taken_over(cluster, layout, now, classes, gone)
+        taken = _taken_over(cluster, now, classes, gone)
         if taken is not None:
             after = list(layout)
             for at, to in taken.items():
                 after[at], after[to] = (), layout[at]
             return _Step(tuple(after), [(vm, taken[vm.host]) for vm in displaced], [], [])
-        lost, done = [0] * len(rules.requests), [0] * len(rules.requests)
-        for vm, choice in zip(displaced, choices, strict=True):
-            lost[vm.kind] += 1
-            done[vm.kind] += choice is not None
-        rooms = Counter[Room]()
-        running = [0] * len(lost)
-        for (room, vms), hosts in healthy.items():
-            rooms[room] += len(hosts)
-            running = [a + len(hosts) * b for a, b in zip(running, vms, strict=True)]
-        decided = cluster.decide(tuple(running), tuple(lost), tuple(done), rooms)
-        if decided is not None:
-            return _placed_again(cluster, layout, displaced, healthy, decided[1])
+        blocks = _decided(cluster, displaced, choices, healthy)
+        if blocks is not None:
+            return _placed_again(cluster, layout, displaced, healthy, blocks)
     return _restarted(cluster, layout, displaced, choices, states)
+
+
+def _decided(
+    cluster: Cluster,
+    displaced: Sequence[_Vm],
+    choices: Sequence[Choice | None],
+    healthy: Mapping[tuple[Room, Kinds], list[int]],
+) -> Blocks | None:
+    """How all VMs are placed again; None if a restart alone does as much."""
+    every = range(len(cluster.rules.requests))
+    lost = Counter(vm.kind for vm in displaced)
+    done = Counter(vm.kind for vm, choice in zip(displaced, choices, strict=True) if choice is not None)
+    running, rooms = Counter[int](), Counter[Room]()
+    for (room, vms), hosts in healthy.items():
+        rooms[room] += len(hosts)
+        running.update({k: len(hosts) * n for k, n in enumerate(vms)})
+    running_vms, lost_vms, done_vms = (tuple(n[k] for k in every) for n in (running, lost, done))
+    decided = cluster.decide(running_vms, lost_vms, done_vms, rooms)
+    return decided[1] if decided else None
 
 
 def _taken_over(
     cluster: Cluster,
-    layout: Sequence[Host],
     now: Sequence[int],
     classes: Sequence[HostClass],
     gone: Collection[int],
@@ -656,22 +659,9 @@ def _placed_again(
 ) -> _Step:
     """New contents laid on the healthy hosts; a VM stays on its host if it can."""
     requests = cluster.rules.requests
-    laid: dict[int, Content] = {}
-    queues = {key: deque(sorted(hosts)) for key, hosts in healthy.items()}
-    for key, b, n, _ in cluster.match({key: len(hosts) for key, hosts in healthy.items()}, blocks):
-        for _ in range(n):
-            laid[queues[key].popleft()] = blocks[b].content
-    numbers: dict[int, dict[int, list[int]]] = {}  # host -> kind -> numbers of its VMs, those first that stay
-    away: dict[int, deque[_Vm]] = defaultdict(deque)
-    for hosts in healthy.values():
-        for at in hosts:
-            wanted = vms_in(laid.get(at, ()))
-            numbers[at] = defaultdict(list)
-            for vm in _vms_on(cluster, layout, at):
-                if len(numbers[at][vm.kind]) < wanted[vm.kind]:
-                    numbers[at][vm.kind].append(vm.number)
-                else:
-                    away[vm.kind].append(vm)
+    laid = _laid(cluster, healthy, blocks)
+    running = [vm for hosts in healthy.values() for at in hosts for vm in _vms_on(cluster, layout, at)]
+    numbers, away = _staying(running, laid)
     for vm in displaced:  # after those that run, so that it is they who are not placed
         away[vm.kind].append(vm)
     order = {vm: i for i, vm in enumerate(displaced)}
@@ -680,15 +670,43 @@ def _placed_again(
     after: list[Host] = [()] * len(layout)
     for at, content in sorted(laid.items()):
         for kind, n in vms_in(content).items():
-            while len(numbers[at][kind]) < n:
+            while len(numbers[at, kind]) < n:
                 vm = away[kind].popleft()
                 (placed if vm in order else moved).append((vm, at))
-                numbers[at][kind].append(vm.number)
+                numbers[at, kind].append(vm.number)
         loads = []
         for f, slots in content:
             request = requests[slots[0][0]]
-            named = tuple(_slot(requests[k], numbers[at][k][vm]) for k, vm in slots)
+            named = tuple(_slot(requests[k], numbers[at, k][vm]) for k, vm in slots)
             loads.append(Load(1 if f >= 0 else request.gpus, named, request.family))
         after[at] = tuple(loads)
     unplaced = sorted((vm for vms in away.values() for vm in vms), key=order.__getitem__)
     return _Step(tuple(after), placed, moved, unplaced)
+
+
+def _laid(
+    cluster: Cluster, healthy: Mapping[tuple[Room, Kinds], list[int]], blocks: Blocks
+) -> dict[int, Content]:
+    """Host -> new content, laid where most of the same is."""
+    laid: dict[int, Content] = {}
+    queues = {key: deque(sorted(hosts)) for key, hosts in healthy.items()}
+    for key, b, n, _ in cluster.match({key: len(hosts) for key, hosts in healthy.items()}, blocks):
+        for _ in range(n):
+            laid[queues[key].popleft()] = blocks[b].content
+    return laid
+
+
+def _staying(
+    running: Sequence[_Vm], laid: Mapping[int, Content]
+) -> tuple[dict[tuple[int, int], list[int]], dict[int, deque[_Vm]]]:
+    """(numbers of the VMs of each host and kind that stay there, by kind the VMs that cannot)."""
+    wanted = {at: vms_in(content) for at, content in laid.items()}
+    numbers: dict[tuple[int, int], list[int]] = defaultdict(list)
+    away: dict[int, deque[_Vm]] = defaultdict(deque)
+    for vm in running:
+        here = numbers[vm.host, vm.kind]
+        if vm.host in wanted and len(here) < wanted[vm.host][vm.kind]:
+            here.append(vm.number)
+        else:
+            away[vm.kind].append(vm)
+    return numbers, away

@@ -1,6 +1,6 @@
 """vMotion: how long a VM with vGPUs stands still while it is moved."""
 
-import math
+from gpuplan.units import above_zero, not_negative
 
 
 def stun_time_s(frame_buffer_gb: float, *, fixed_s: float, copy_rate_gb_s: float) -> float:
@@ -81,10 +81,6 @@ def worst_stun_time_s(
     ----------
     .. [1] vmware-vsphere-7.0-vgpu-vmotion
     """
-    for name, value in (("vgpu_gb", vgpu_gb), ("vm_memory_gb", vm_memory_gb), ("fixed_s", fixed_s)):
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} is {value}; it must be a finite number of at least 0")
-    for name, value in (("copy_rate_gb_s", copy_rate_gb_s), ("memory_rate_gb_s", memory_rate_gb_s)):
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} is {value}; it must be a finite number above 0")
+    not_negative(vgpu_gb=vgpu_gb, vm_memory_gb=vm_memory_gb, fixed_s=fixed_s)
+    above_zero(copy_rate_gb_s=copy_rate_gb_s, memory_rate_gb_s=memory_rate_gb_s)
     return fixed_s + vgpu_gb / copy_rate_gb_s + vm_memory_gb / memory_rate_gb_s

@@ -22,20 +22,3 @@ from gpuplan.models.demand.working_hours import (
     people_at_sites,
     work_rate,
 )
-
-__all__ = [
-    "QUARTERS_PER_WEEK",
-    "active_people",
-    "admitted_vms",
-    "group_demand_gpus",
-    "group_vms",
-    "growth_factor",
-    "jobs_underway",
-    "mean_active",
-    "on_duty",
-    "people_at_sites",
-    "planned_demand_gpus",
-    "planned_requests",
-    "total_demand_gpus",
-    "work_rate",
-]

@@ -61,9 +61,9 @@ class Cluster(NamedTuple):
             for k in kinds
         ]
         family = [k.family or str(k.gpus) for k in kinds]
-        full = {
-            f: math.lcm(*(p.denominator for p, g in zip(part, family, strict=True) if g == f)) for f in family
-        }
+        full = dict.fromkeys(family, 1)
+        for p, name in zip(part, family, strict=True):
+            full[name] = math.lcm(full[name], p.denominator)
         for name, denominator in full.items():
             if denominator > 1 << 40:
                 raise ValueError(
@@ -78,14 +78,22 @@ class Cluster(NamedTuple):
             full=np.array([full[f] for f in family]),
             family=np.array([names.index(f) for f in family]),
         )
-        for k, weight, whole in zip(kinds, cluster.weight.tolist(), cluster.full.tolist(), strict=True):
+        cluster._check_room(kinds, hosts)
+        return cluster
+
+    def _check_room(self, kinds: Sequence[Kind], hosts: Sequence[int]) -> None:
+        """Refuse requests whose VMs can never start together."""
+        for k, weight, whole in zip(kinds, self.weight.tolist(), self.full.tolist(), strict=True):
             room = sum(hosts) * (whole // weight) if weight else sum(h // int(k.gpus) for h in hosts)
             if room < k.vms:
                 raise ValueError(
                     f"stream {k.name!r}: {k.vms} VMs of {k.gpus:g} GPUs can never start together; "
                     f"{len(hosts)} hosts with {sum(hosts)} GPUs in all, at most {max(hosts)} in one, hold {room}"
                 )
-        return cluster
+
+    def one_gpu_each(self) -> bool:
+        """Whether every request is for one whole GPU."""
+        return all(gpus == vms == 1 for gpus, vms in zip(self.gpus, self.vms, strict=True))
 
     def hosts_that_matter(self, hosts: Sequence[int]) -> Sequence[int]:
         """One host in place of all where every VM fits on one GPU and those of a family are alike: it is faster, and the same."""
@@ -494,28 +502,35 @@ class Engine:
         densest = max(int(full // max(w, 1)) for full, w in zip(cluster.full, cluster.weight, strict=True))
         shares = gpus if any(cluster.weight) else 0
         record = self._record = jobs > 0
-        alike = len(hosts) == 1 and all(g == 1 for g in cluster.gpus) and all(v == 1 for v in cluster.vms)
-        servers = alike and not record and longest_wait_h == math.inf and all(i == OPEN for i in idle)
+        patient = longest_wait_h == math.inf and all(i == OPEN for i in idle)
+        servers = patient and not record and len(hosts) == 1 and cluster.one_gpu_each()
         self._full_at, self._by_server = gpus if servers else -1, False
-        cells = 1 if record else MOST_BATCHES + 1
+        cells = 0 if record else MOST_BATCHES + 1
+
+        def counts(size: int) -> Any:
+            return self._pack(np.zeros(size, dtype=np.int64))
+
+        def hours(size: int) -> Any:
+            return self._pack(np.zeros(size))
+
         self._state = _State(
             counts=self._pack(np.array([0, 0, 0, 0, gpus, 0, 0, 0, 0])),
-            clock=self._pack(np.zeros(2)),
+            clock=hours(2),
             free=self._pack(np.array(hosts)),
-            on_host=self._pack(np.zeros(len(hosts), dtype=np.int64)),
+            on_host=counts(len(hosts)),
             idle=self._pack(np.array(idle)),
-            heap_end=self._pack(np.zeros(gpus * densest)),
-            heap_what=self._pack(np.zeros(gpus * densest, dtype=np.int64)),
-            queue_at=self._pack(np.zeros(1024)),
-            queue_for=self._pack(np.zeros(1024)),
-            queue_stream=self._pack(np.zeros(1024, dtype=np.int64)),
-            queue_mark=self._pack(np.zeros(1024, dtype=np.int64)),
-            share_host=self._pack(np.zeros(shares, dtype=np.int64)),
-            share_family=self._pack(np.zeros(shares, dtype=np.int64)),
-            share_used=self._pack(np.zeros(shares, dtype=np.int64)),
-            sums=self._pack(np.zeros(0 if record else cells * kinds * SUMS)),
-            area=self._pack(np.zeros(cells * slots)),
-            bins=np.zeros(0 if record else cells * kinds * BINS, dtype=np.int32),
+            heap_end=hours(gpus * densest),
+            heap_what=counts(gpus * densest),
+            queue_at=hours(1024),
+            queue_for=hours(1024),
+            queue_stream=counts(1024),
+            queue_mark=counts(1024),
+            share_host=counts(shares),
+            share_family=counts(shares),
+            share_used=counts(shares),
+            sums=hours(cells * kinds * SUMS),
+            area=hours(max(1, cells) * slots),
+            bins=np.zeros(cells * kinds * BINS, dtype=np.int32),
             wait=np.zeros(jobs),
             decided=np.zeros(jobs, dtype=np.int8),
         )

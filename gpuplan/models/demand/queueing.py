@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable, Sequence
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gpuplan.units import number_between, whole_number
 
 _MOST_UNITS = 10_000_000
 """Servers, units and people beyond this are refused rather than counted through for minutes. [-]"""
@@ -363,21 +364,17 @@ def least_servers(chance: Callable[[int], float], *, target: float, start: int) 
 
 
 def _whole(name: str, value: int, least: int = 0) -> int:
-    """A count, refused if it is none."""
+    """A count; most are of the plain type, which is quick to see."""
     if type(value) is int and least <= value <= _MOST_UNITS:
         return value
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= _MOST_UNITS:
-        raise ValueError(f"{name} is {value!r}: must be a whole number from {least} to {_MOST_UNITS:,}")
-    return int(value)
+    return whole_number(name, value, least=least, most=_MOST_UNITS)
 
 
 def _number(name: str, value: float, most: float = _MOST) -> float:
-    """A number from 0 on, refused if it is none."""
+    """A number from 0 on; most are of the plain type, which is quick to see."""
     if type(value) is float and 0 <= value <= most:
         return value
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= most:
-        raise ValueError(f"{name} is {value!r}: must be a number from 0 to {most:,.0f}")
-    return float(value)
+    return number_between(name, value, most=most)
 
 
 def _duration(duration_h: float) -> float:

@@ -385,26 +385,8 @@ def simulate(
     _check("tolerance", tolerance, 0 < tolerance <= 1, "above 0, at most 1")
     _check("most_requests", most_requests, 1 <= most_requests <= 1_000_000_000, "1 to 1000000000")
     _check("seed", seed, seed >= 0, "0 or a positive whole number")
-    asked_per_h = sum(s.requests_per_h for s in streams)
-    _check("rates_per_h", 0, asked_per_h > 0, "some stream that asks at all")
 
-    cluster = Cluster.of([Kind(s.name, s.gpus, s.vms, s.per_gpu, s.family) for s in streams], hosts)
-    steady = all(min(s.rates_per_h) == max(s.rates_per_h) for s in streams)
-    longest_h = max(s.duration_h for s in streams if s.requests_per_h > 0)
-    batch_h = min(
-        max(REQUESTS_PER_BATCH / asked_per_h, longest_h), most_requests / asked_per_h / 32, MOST_HOURS / 32
-    )
-    engine = Engine(
-        cluster,
-        cluster.hosts_that_matter(hosts),
-        [s.people * s.vms or OPEN for s in streams],
-        policy=policy,
-        longest_wait_h=longest_wait_h,
-        threshold_h=wait_h,
-        slot_h=batch_h if steady else 1.0,
-        slots=1 if steady else HOURS_PER_WEEK,
-        most=most_requests,
-    )
+    engine = _engine(streams, hosts, policy, longest_wait_h, wait_h, most_requests)
     seeds = np.random.SeedSequence(seed).spawn(len(streams))
     sources = [Source(stream, n, seeds[n]) for n, stream in enumerate(streams)]
     step_h = CHUNK / sum(source.rate for source in sources)
@@ -412,12 +394,7 @@ def simulate(
     goal, now, since_call, ended = FEWEST_BATCHES, 0.0, 0, ""
     while not ended:
         until = min(now + step_h, engine.time_of(goal), MOST_HOURS)
-        parts = [source.until(until) for source in sources]
-        times, durations, numbers, asks = parts[0]
-        if len(sources) > 1:
-            times, durations, numbers, asks = (np.concatenate(p) for p in zip(*parts, strict=True))
-            order = np.argsort(times, kind="stable")
-            times, durations, numbers, asks = times[order], durations[order], numbers[order], asks[order]
+        times, durations, numbers, asks = _candidates(sources, until)
         engine.take(times, durations, numbers, asks, until=until)
         now, since_call = until, since_call + len(times)
         if engine.asked == most_requests:
@@ -425,10 +402,7 @@ def simulate(
         elif until == engine.time_of(goal):
             if _tight(engine, longest_wait_h, wait_h, tolerance):
                 ended = "tight"
-            if goal == MOST_BATCHES:
-                engine.merge_batches()
-                goal //= 2
-            goal += 4 if goal < 32 else 8
+            goal = _next_goal(engine, goal)
         if until == MOST_HOURS and not ended:
             ended = "limit"
         if progress is not None and since_call >= per_call and not ended:
@@ -436,6 +410,56 @@ def simulate(
             if not progress(Progress(engine.asked, most_requests, engine.now_h)):
                 ended = "cancelled"
     return _simulated(engine, [s.name for s in streams], sum(hosts), longest_wait_h, wait_h, ended)
+
+
+def _engine(
+    streams: Sequence[Stream],
+    hosts: Sequence[int],
+    policy: str,
+    longest_h: float,
+    threshold_h: float,
+    most: int,
+) -> Engine:
+    """The engine for these streams, with batches long enough for the longest work and short enough for so many requests."""
+    asked_per_h = sum(s.requests_per_h for s in streams)
+    _check("rates_per_h", 0, asked_per_h > 0, "some stream that asks at all")
+    cluster = Cluster.of([Kind(s.name, s.gpus, s.vms, s.per_gpu, s.family) for s in streams], hosts)
+    steady = all(min(s.rates_per_h) == max(s.rates_per_h) for s in streams)
+    longest_work_h = max(s.duration_h for s in streams if s.requests_per_h > 0)
+    batch_h = min(
+        max(REQUESTS_PER_BATCH / asked_per_h, longest_work_h), most / asked_per_h / 32, MOST_HOURS / 32
+    )
+    return Engine(
+        cluster,
+        cluster.hosts_that_matter(hosts),
+        [s.people * s.vms or OPEN for s in streams],
+        policy=policy,
+        longest_wait_h=longest_h,
+        threshold_h=threshold_h,
+        slot_h=batch_h if steady else 1.0,
+        slots=1 if steady else HOURS_PER_WEEK,
+        most=most,
+    )
+
+
+def _next_goal(engine: Engine, goal: int) -> int:
+    """Batches after which the figures are looked at again."""
+    if goal == MOST_BATCHES:
+        engine.merge_batches()
+        goal //= 2
+    return goal + (4 if goal < 32 else 8)
+
+
+def _candidates(sources: Sequence[Source], until: float) -> tuple[Floats, Floats, Ints, Floats]:
+    """Times, durations, stream numbers and asks of the candidates of all streams up to a time, as they come."""
+    times, durations, numbers, asks = sources[0].until(until)
+    if len(sources) > 1:
+        others = (source.until(until) for source in sources[1:])
+        each = zip((times, durations, numbers, asks), *others, strict=True)
+        times, durations, numbers, asks = map(np.concatenate, each)
+        order = np.argsort(times, kind="stable")
+        times, durations, numbers, asks = times[order], durations[order], numbers[order], asks[order]
+    return times, durations, numbers, asks
 
 
 def replay(
@@ -500,35 +524,15 @@ def replay(
     """
     _check_cluster(hosts, policy, longest_wait_h)
     arrival, duration, size = (np.asarray(a, dtype=np.float64) for a in (arrival_h, duration_h, gpus))
-    if not (arrival.ndim == 1 and arrival.shape == duration.shape == size.shape):
-        raise ValueError(
-            f"arrival_h, duration_h and gpus: {arrival.shape}, {duration.shape} and {size.shape} values; "
-            "one row each of the same length is needed"
-        )
-    _check_all("arrival_h", arrival, np.isfinite(arrival), "a finite number")
-    _check_all("duration_h", duration, np.isfinite(duration) & (duration >= 0), "0 or more hours")
-    _check_all("gpus", size, np.isfinite(size) & (size > 0), "above 0")
-    _check_all(
-        "gpus", size, (size < 1) | (size == np.floor(size)), "a whole number, or a fraction of one GPU"
-    )
+    _check_jobs(arrival, duration, size)
     count = len(arrival)
     if count == 0:
         nothing = np.zeros(0, dtype=np.bool_)
         return Replayed(np.zeros(0), nothing, nothing, 0.0, 0, 0.0, "done")
 
-    largest = max(hosts)
-    whole = np.sort(np.asarray(hosts))[::-1] == largest
     sizes, kind = np.unique(size, return_inverse=True)
-    vms = [max(1, math.ceil(g / largest)) for g in sizes]
-    never = size > (largest * int(whole.sum()) if split else largest)
-    if never.any():
-        raise ValueError(
-            f"gpus: {int(never.sum())} of {count} jobs ask for up to {size[never].max():g} GPUs; they can never "
-            f"start on {len(hosts)} hosts of at most {largest} GPUs{'' if split else ' without split'}"
-        )
-    kinds = [
-        Kind(f"{g:g} GPUs", largest if n > 1 else float(g), n, 0, "") for g, n in zip(sizes, vms, strict=True)
-    ]
+    _check_room(size, hosts, split)
+    kinds = _kinds_of(sizes, hosts)
     cluster = Cluster.of(kinds, hosts)
     order = np.argsort(arrival, kind="stable")
     start = float(arrival[order[0]])
@@ -558,7 +562,7 @@ def replay(
     hours = max(float(arrival.max()), float(ends.max()) if served.any() else start) - start
     if ended == "cancelled":
         hours = float(engine.now_h)
-    allocated = np.array([n * float(k.gpus) for n, k in zip(vms, kinds, strict=True)])[kind]
+    allocated = np.array([k.vms * float(k.gpus) for k in kinds])[kind]
     within = np.minimum(arrival + wait + duration, start + hours) - (arrival + wait)
     used = float(np.sum((allocated * within)[served]))
     return Replayed(
@@ -570,3 +574,36 @@ def replay(
         hours=hours,
         ended=ended,
     )
+
+
+def _check_jobs(arrival: Floats, duration: Floats, size: Floats) -> None:
+    if not (arrival.ndim == 1 and arrival.shape == duration.shape == size.shape):
+        raise ValueError(
+            f"arrival_h, duration_h and gpus: {arrival.shape}, {duration.shape} and {size.shape} values; "
+            "one row each of the same length is needed"
+        )
+    _check_all("arrival_h", arrival, np.isfinite(arrival), "a finite number")
+    _check_all("duration_h", duration, np.isfinite(duration) & (duration >= 0), "0 or more hours")
+    _check_all("gpus", size, np.isfinite(size) & (size > 0), "above 0")
+    whole = (size < 1) | (size == np.floor(size))
+    _check_all("gpus", size, whole, "a whole number, or a fraction of one GPU")
+
+
+def _check_room(size: Floats, hosts: Sequence[int], split: bool) -> None:
+    """Refuse jobs that can never start; with ``split`` they may be on several of the largest hosts."""
+    largest = max(hosts)
+    never = size > (largest * list(hosts).count(largest) if split else largest)
+    if never.any():
+        raise ValueError(
+            f"gpus: {int(never.sum())} of {len(size)} jobs ask for up to {size[never].max():g} GPUs; they can never "
+            f"start on {len(hosts)} hosts of at most {largest} GPUs{'' if split else ' without split'}"
+        )
+
+
+def _kinds_of(sizes: Floats, hosts: Sequence[int]) -> list[Kind]:
+    """Jobs of each size; one that is larger than a host runs as VMs of whole hosts."""
+    largest = max(hosts)
+    vms = [max(1, math.ceil(g / largest)) for g in sizes]
+    return [
+        Kind(f"{g:g} GPUs", largest if n > 1 else float(g), n, 0, "") for g, n in zip(sizes, vms, strict=True)
+    ]

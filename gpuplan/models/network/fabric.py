@@ -2,7 +2,9 @@
 
 import math
 from dataclasses import dataclass
-from numbers import Integral, Real
+from typing import NamedTuple
+
+from gpuplan.units import number_between, whole_number
 
 MOST_PORTS = 10_000
 """Ports of one switch; no switch has as many."""
@@ -291,52 +293,20 @@ def leaf_spine(
     hosts = _count("hosts", hosts)
     ports_per_host = _count("ports_per_host", ports_per_host, least=2, most=MOST_PORTS)
     spine_ports = _count("spine_ports", spine_ports, most=MOST_PORTS)
-    spines = _count("spines", spines, most=MOST_PORTS)
-    port_gbit_s = _amount("port_gbit_s", port_gbit_s)
-    to_leaf = math.ceil(ports_per_host / 2)
-    if leaf_ports is not None and leaf_down_ports is None and leaf_up_ports is None:
-        shared = down_ports = _count("leaf_ports", leaf_ports, most=MOST_PORTS)
-    elif leaf_ports is None and leaf_down_ports is not None and leaf_up_ports is not None:
-        shared, down_ports = None, _count("leaf_down_ports", leaf_down_ports, most=MOST_PORTS)
-        up_ports = _count("leaf_up_ports", leaf_up_ports, most=MOST_PORTS)
-    else:
-        raise ValueError(
-            f"leaf_down_ports is {leaf_down_ports!r}, leaf_up_ports {leaf_up_ports!r}, leaf_ports {leaf_ports!r}:"
-            " give both of the first, or leaf_ports alone where all ports of a leaf are alike"
-        )
-
-    def needed(on_pair: int) -> int:
-        """Uplinks that so many hosts on a pair need, however many spines there are."""
-        return uplinks(
-            on_pair * to_leaf,
-            port_gbit_s,
-            up_gbit_s=up_gbit_s,
-            max_oversubscription=max_oversubscription,
-            spines=1,
-        )
-
-    def free(on_pair: int) -> int:
-        """Ports of a leaf that are there for uplinks beside so many hosts on a pair."""
-        return up_ports if shared is None else shared - on_pair * to_leaf
-
-    at_one = max(needed(1), spines)
-    most = down_ports // to_leaf
-    fullest = next((n for n in range(most, 0, -1) if max(needed(n), spines) <= free(n)), 0)
-    if not fullest:
-        other = ", faster uplinks, fewer spines or a higher max_oversubscription" if most else ""
-        has = f"{down_ports} and {up_ports}" if shared is None else f"{shared} for both"
-        raise ValueError(
-            f"for one host a leaf needs {to_leaf} down and {at_one} up ports ({needed(1)} up at"
-            f" {max_oversubscription:g}:1, at least one to each of {spines} spines), and it has {has}: take a leaf"
-            f" with more ports{other}"
-        )
+    leaf = _Leaf(
+        *_ports_of_leaf(leaf_down_ports, leaf_up_ports, leaf_ports),
+        links=math.ceil(ports_per_host / 2),
+        port_gbit_s=_amount("port_gbit_s", port_gbit_s),
+        up_gbit_s=up_gbit_s,
+        max_oversubscription=max_oversubscription,
+        spines=_count("spines", spines, most=MOST_PORTS),
+    )
+    fullest = leaf.fullest()
     pairs = math.ceil(hosts / fullest)
     if pairs > 1 and 2 * pairs > spine_ports:
-        bound = fullest < most and needed(fullest + 1) > free(fullest + 1) >= spines
-        wider = "a higher max_oversubscription" if bound else "a leaf with more ports for hosts"
         raise TooManyLeaves(
             f"{hosts} hosts need {2 * pairs} leaves, and with the {spine_ports} ports of a spine two tiers end at"
-            f" {spine_ports // 2 * fullest} hosts: take a spine with more ports, {wider} or a third tier",
+            f" {spine_ports // 2 * fullest} hosts: take a spine with more ports, {leaf.wider(fullest)} or a third tier",
             spine_ports // 2 * fullest,
         )
 
@@ -344,40 +314,115 @@ def leaf_spine(
         """Fewest spines under which a leaf has ports for its uplinks and a spine for its leaves; 0 for one pair."""
         if pairs == 1:
             return 0
-        least = needed(math.ceil(hosts / pairs))
+        on_pair = math.ceil(hosts / pairs)
+        least = leaf.needed(on_pair)
         links = min(spine_ports // (2 * pairs), math.ceil(least / spines))
         while True:  # ends: with one link to each spine there are max(least, spines) uplinks, which fit
             count = max(spines, math.ceil(least / links))
-            if count * links <= free(math.ceil(hosts / pairs)):
+            if count * links <= leaf.free(on_pair):
                 return count
             links -= 1
 
     worth_trying = min(hosts, spine_ports // 2, pairs + max(0, fewest_spines(pairs) - spines) // 2)
     _, pairs = min((2 * p + fewest_spines(p), p) for p in range(pairs, max(pairs, worth_trying) + 1))
     on_pair, count = math.ceil(hosts / pairs), fewest_spines(pairs)
-    links = math.ceil(needed(on_pair) / count) if count else max(needed(on_pair), spines)
+    links = math.ceil(leaf.needed(on_pair) / count) if count else leaf.at_least(on_pair)
     up = links * (count or 1)
-    down = on_pair * to_leaf
-
-    def after(lost: int) -> float:
-        """Oversubscription of the busiest leaf with so many of its uplinks lost."""
-        return oversubscription(down, port_gbit_s, up_ports=up - lost, up_gbit_s=up_gbit_s)
-
+    to_spines = up if count else 0
     return LeafSpine(
         leaves=2 * pairs,
         spines=count,
         hosts_per_pair=on_pair,
-        host_links_per_leaf=to_leaf,
-        down_ports_used=down,
-        uplinks_per_leaf=up if count else 0,
+        host_links_per_leaf=leaf.links,
+        down_ports_used=on_pair * leaf.links,
+        uplinks_per_leaf=to_spines,
         links_per_spine=links if count else 0,
         spine_ports_used=2 * pairs * links if count else 0,
-        oversubscription=after(0),
-        oversubscription_after_spine=after(links) if count > 1 else None,
+        oversubscription=leaf.oversubscription(on_pair, up),
+        oversubscription_after_spine=leaf.oversubscription(on_pair, up - links) if count > 1 else None,
         host_cables=hosts * ports_per_host,
-        uplink_cables=2 * pairs * up if count else 0,
-        peer_cables=0 if count else up,
+        uplink_cables=2 * pairs * to_spines,
+        peer_cables=up - to_spines,
     )
+
+
+def _ports_of_leaf(down: int | None, up: int | None, shared: int | None) -> tuple[int, int | None]:
+    """Ports for hosts and for uplinks; None for the second where all ports of a leaf are alike."""
+    if shared is not None and down is None and up is None:
+        return _count("leaf_ports", shared, most=MOST_PORTS), None
+    if shared is not None or down is None or up is None:
+        raise ValueError(
+            f"leaf_down_ports is {down!r}, leaf_up_ports {up!r}, leaf_ports {shared!r}:"
+            " give both of the first, or leaf_ports alone where all ports of a leaf are alike"
+        )
+    return _count("leaf_down_ports", down, most=MOST_PORTS), _count("leaf_up_ports", up, most=MOST_PORTS)
+
+
+class _Leaf(NamedTuple):
+    """A leaf, and what hosts on a pair of such leaves need of each."""
+
+    down_ports: int
+    """All its ports where they are alike."""
+    up_ports: int | None
+    """None where all its ports are alike."""
+    links: int
+    """Links of a host to the leaf."""
+    port_gbit_s: float
+    up_gbit_s: float
+    max_oversubscription: float
+    spines: int
+    """Fewest there may be above more than one pair."""
+
+    def needed(self, hosts: int) -> int:
+        """Uplinks that so many hosts on a pair need, however many spines there are."""
+        return uplinks(
+            hosts * self.links,
+            self.port_gbit_s,
+            up_gbit_s=self.up_gbit_s,
+            max_oversubscription=self.max_oversubscription,
+            spines=1,
+        )
+
+    def at_least(self, hosts: int) -> int:
+        """The same, and at least one to each spine."""
+        return max(self.needed(hosts), self.spines)
+
+    def free(self, hosts: int) -> int:
+        """Ports that are there for uplinks beside so many hosts on a pair."""
+        return self.down_ports - hosts * self.links if self.up_ports is None else self.up_ports
+
+    def oversubscription(self, hosts: int, up_ports: int) -> float:
+        """Oversubscription with so many hosts on a pair and so many uplinks."""
+        return oversubscription(
+            hosts * self.links, self.port_gbit_s, up_ports=up_ports, up_gbit_s=self.up_gbit_s
+        )
+
+    def fullest(self) -> int:
+        """Most hosts on a pair; a ValueError if there is no place for one."""
+        most = self.down_ports // self.links
+        for hosts in range(most, 0, -1):
+            if self.at_least(hosts) <= self.free(hosts):
+                return hosts
+        other = ", faster uplinks, fewer spines or a higher max_oversubscription" if most else ""
+        has = (
+            f"{self.down_ports} and {self.up_ports}"
+            if self.up_ports is not None
+            else f"{self.down_ports} for both"
+        )
+        raise ValueError(
+            f"for one host a leaf needs {self.links} down and {self.at_least(1)} up ports ({self.needed(1)} up at"
+            f" {self.max_oversubscription:g}:1, at least one to each of {self.spines} spines), and it has {has}: take a leaf"
+            f" with more ports{other}"
+        )
+
+    def wider(self, fullest: int) -> str:
+        """What to change so that one host more goes on a pair."""
+        one_more = fullest + 1
+        bound = (
+            one_more * self.links <= self.down_ports
+            and self.needed(one_more) > self.free(one_more) >= self.spines
+        )
+        return "a higher max_oversubscription" if bound else "a leaf with more ports for hosts"
 
 
 def host_ports(demand_gbit_s: float, port_gbit_s: float, *, usable_share: float, minimum: int = 2) -> int:
@@ -496,17 +541,12 @@ def bandwidth_left(links: int, lost: int = 1) -> float:
 
 
 def _count(name: str, value: int, *, least: int = 1, most: int = MOST_HOSTS) -> int:
-    """A whole number, refused if it is none or out of range."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
-        raise ValueError(f"{name} is {value!r}: must be a whole number from {least} to {most:,}")
-    return int(value)
+    return whole_number(name, value, least=least, most=most)
 
 
 def _amount(name: str, value: float, *, least: float = 0.001, most: float = 1e6) -> float:
-    """A speed or a ratio, refused if it is none or out of range."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not least <= value <= most:
-        raise ValueError(f"{name} is {value!r}: must be a number from {least:g} to {most:,.0f}")
-    return float(value)
+    """A speed or a ratio."""
+    return number_between(name, value, least=least, most=most)
 
 
 def _whole(links: float) -> int:

@@ -15,17 +15,3 @@ from gpuplan.models.placement.layout import (
     place,
     place_mixed,
 )
-
-__all__ = [
-    "Family",
-    "Host",
-    "Load",
-    "Placement",
-    "Request",
-    "Room",
-    "Shared",
-    "Slot",
-    "count_hosts",
-    "place",
-    "place_mixed",
-]

@@ -125,14 +125,13 @@ class EqualHosts:
         needed = [amounts.get(p, 0) for p in range(len(self.rules.profiles[family]))]
         return packing.cover(needed, layouts=self.rules.layouts[family])
 
-    def needs(self, family: int, packed: packing.Packing) -> Iterator[Counter[int]]:
-        """GPU by GPU the shares of each profile, or of each amount of memory."""
+    def needs(self, family: int, packed: packing.Packing) -> Iterator[tuple[Counter[int], int]]:
+        """(shares of each profile, or of each amount of memory, on a GPU; how many such GPUs)."""
         for pattern, often in packed.patterns:
             if self.rules.families[family].capacity:
-                needs = Counter(pattern)
+                yield Counter(pattern), often
             else:
-                needs = Counter({unit: amount for unit, amount in enumerate(pattern) if amount})
-            yield from [needs] * often
+                yield Counter({unit: amount for unit, amount in enumerate(pattern) if amount}), often
 
     def _amounts(self, vms: Kinds) -> dict[int, Counter[int]]:
         """Shares of each profile, or of each amount of memory, in each family that somebody is of."""
@@ -161,32 +160,39 @@ class EqualHosts:
             equal = EqualHosts(Rules(merged.requests))
             solution = equal.solve(equal.rules.vms, room.gpus, thorough=thorough)
             return solution._replace(blocks=merged.told_apart(solution.blocks))
+        return self._together(vms, room, joint, thorough)
+
+    def _together(self, vms: Kinds, room: Room, joint: Sequence[int], thorough: bool) -> Solution:
+        """Where VMs have several shares: greedily, by the programme over patterns, and by more orders of the kinds."""
         apart = self._apart(vms, room)
-        order = [k for k in rules.largest_first if vms[k]]
-        found = [rules.greedy(vms, {}, room, order, by) for by in (0, None)]
+        order = [k for k in self.rules.largest_first if vms[k]]
         # the bound of ``apart`` holds here, its blocks do not; what meets the bound is proven, if they do or not
         method = "volume" if apart.method == "heuristic" else apart.method
-        best = min((Solution(b, apart.bound, method) for b in found if b), key=lambda s: s.hosts)
+        found = (Solution(blocks, apart.bound, method) for blocks in self._greedy(vms, room, [order]))
+        best = min(found, key=_hosts_of)
         exactly = None
         if best.hosts > best.bound:
-            one_size = all(
-                len({rules.units[k] for k, n in enumerate(vms) if n and rules.family_of[k] == f}) == 1
-                for f in joint
-            )
-            programme = _HostPatterns if one_size else _MixedPatterns
+            sizes = {
+                (f, self.rules.units[k]) for k, f in enumerate(self.rules.family_of) if vms[k] and f in joint
+            }
+            programme = _HostPatterns if len(sizes) == len(joint) else _MixedPatterns
             exactly = programme(self, vms, room, joint).solved()
             if exactly is not None:
                 bound = max(best.bound, exactly.bound)
-                best = min(best, exactly, key=lambda s: s.hosts)._replace(bound=bound, method="programme")
+                best = min(best, exactly, key=_hosts_of)._replace(bound=bound, method="programme")
         if best.hosts > best.bound and exactly is None and thorough:
             orders = itertools.islice(itertools.permutations(order), 1, MOST_ORDERS)
-            for each, by in itertools.product(orders, (0, None)):
-                blocks = rules.greedy(vms, {}, room, each, by)
-                if blocks and sum(block.times for block in blocks) < best.hosts:
-                    best = best._replace(blocks=blocks)
+            for blocks in self._greedy(vms, room, orders):
+                best = min(best, best._replace(blocks=blocks), key=_hosts_of)
                 if best.hosts == best.bound:
                     break
         return best if best.hosts == best.bound else best._replace(method="heuristic")
+
+    def _greedy(self, vms: Kinds, room: Room, orders: Iterable[Sequence[int]]) -> Iterator[Blocks]:
+        """Greedy placements by each order of the kinds, onto the fullest host and onto the first."""
+        for order, by in itertools.product(orders, (0, None)):
+            if blocks := self.rules.greedy(vms, {}, room, order, by):
+                yield blocks
 
     def _many_sizes(self, vms: Kinds) -> bool:
         """Whether a family has so many sizes that a search takes seconds."""
@@ -194,25 +200,11 @@ class EqualHosts:
 
     def _apart(self, vms: Kinds, room: Room, *, search: bool = True) -> Solution:
         """The exact answer where all VMs have whole GPUs or one share; for others a bound."""
-        rules = self.rules
         packed_gpus = self.packed_gpus(vms, search=search)
-        # what takes whole GPUs: (its first kind, family, kinds on it, how many), to be kept in the order of the requests
-        loads = [(k, -1, [k], n) for k, n in enumerate(vms) if n and rules.family_of[k] < 0]
-        for f, packed in packed_gpus.items():
-            sharers: dict[int, deque[list[Any]]] = defaultdict(deque)
-            for kind, n in enumerate(vms):
-                if n and rules.family_of[kind] == f:
-                    sharers[rules.units[kind]].append([kind, n * rules.requests[kind].shares])
-            for pattern, often in packed.patterns:
-                if rules.families[f].capacity:
-                    needs = Counter(pattern)
-                else:
-                    needs = Counter({unit: amount for unit, amount in enumerate(pattern) if amount})
-                loads += [(min(on_it), f, on_it, n) for n, on_it in _dealt(needs, often, sharers)]
         sizes = Counter[int]()
         queues: dict[int, deque[list[Any]]] = defaultdict(deque)
-        for _, f, on_it, n in sorted(loads, key=lambda load: load[0]):
-            size = rules.requests[on_it[0]].gpus if f < 0 else 1
+        for f, on_it, n in sorted(self._loads(vms, packed_gpus), key=lambda load: min(load[1])):
+            size = self.rules.requests[on_it[0]].gpus if f < 0 else 1
             sizes[size] += n
             queues[size].append([(f, on_it), n])
         packed = packing.pack(sizes, capacity=room.gpus)
@@ -228,6 +220,27 @@ class EqualHosts:
         sizes[1] -= gap
         bound = packing.pack(sizes, capacity=room.gpus).bound
         return Solution(blocks, bound, packed.method if bound == packed.bins else "heuristic")
+
+    def _loads(
+        self, vms: Kinds, packed_gpus: Mapping[int, packing.Packing]
+    ) -> Iterator[tuple[int, list[int], int]]:
+        """What takes whole GPUs, as (family, kinds on it, how many)."""
+        rules = self.rules
+        sharers: dict[int, dict[int, deque[list[Any]]]] = defaultdict(lambda: defaultdict(deque))
+        for kind, n in enumerate(vms):
+            f = rules.family_of[kind]
+            if n and f < 0:
+                yield f, [kind], n
+            elif n:
+                sharers[f][rules.units[kind]].append([kind, n * rules.requests[kind].shares])
+        for f, packed in packed_gpus.items():
+            for needs, often in self.needs(f, packed):
+                for n, on_it in _dealt(needs, often, sharers[f]):
+                    yield f, on_it, n
+
+
+def _hosts_of(solution: Solution) -> int:
+    return solution.hosts
 
 
 def _dealt(
@@ -311,6 +324,33 @@ class _Merged:
         return tuple(Block(times, room, content) for (room, content), times in filled.items())
 
 
+class _Patterns:
+    """A programme over the ways to fill a host, where VMs have several shares of the families ``joint``."""
+
+    def __init__(self, equal: EqualHosts, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
+        self.equal, self.rules, self.vms, self.room, self.joint = equal, equal.rules, vms, room, joint
+        self.others = {f: packed for f, packed in equal.packed_gpus(vms).items() if f not in joint}
+        self.other_gpus = sum(packed.bins for packed in self.others.values())
+
+    def _bound(self, proven: int | None) -> int:
+        """The bound of a programme, which holds if the GPUs of no other family might be fewer."""
+        sure = all(packed.bins == packed.bound for packed in self.others.values())
+        return proven or 0 if sure else 0
+
+    def _with_single(self, hosts: Iterable[tuple[int, Content]], single: Kinds) -> Blocks:
+        """Hosts of (free GPUs, what is on them), filled up with VMs that take one GPU, or are on one."""
+        waiting = deque(
+            (part.family, [kind for kind, _ in part.slots])
+            for block in self.equal.solve(single, 1).blocks
+            for part in block.content * block.times
+        )
+        filled = Counter[Content]()
+        for free, content in hosts:
+            parts = [waiting.popleft() for _ in range(min(free, len(waiting)))]
+            filled[_joined(content, parts)] += 1
+        return tuple(Block(times, self.room, content) for content, times in filled.items() if content)
+
+
 class _Pattern(NamedTuple):
     """A way to use a host: GPUs given to each family, and VMs of each item."""
 
@@ -318,7 +358,7 @@ class _Pattern(NamedTuple):
     vms: tuple[int, ...]
 
 
-class _HostPatterns:
+class _HostPatterns(_Patterns):
     """The programme over host patterns for VMs with several shares, of families with one size of share each.
 
     A pattern gives GPUs to each such family and fills them with VMs that have several shares, and fills the other GPUs
@@ -327,7 +367,7 @@ class _HostPatterns:
     """
 
     def __init__(self, equal: EqualHosts, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
-        self.equal, self.rules, self.vms, self.room, self.joint = equal, equal.rules, vms, room, joint
+        super().__init__(equal, vms, room, joint)
         asked = Counter[tuple[int, int]]()
         self.queues: dict[tuple[int, int], deque[list[int]]] = defaultdict(deque)
         self.most: dict[int, int] = {}
@@ -339,18 +379,16 @@ class _HostPatterns:
                 asked[item] += n
                 self.queues[item].append([k, n])
                 self.most[f] = self.rules.per_gpu[k]
-        sizes = {
+        self.sizes = {
             f: sorted((size for of, size in asked if of == f and size > 1), reverse=True)
             for f in (-1, *joint)
         }
-        self.items = [(f, size) for f in (-1, *joint) for size in sizes[f]]
+        self.items = [(f, size) for f, sizes in self.sizes.items() for size in sizes]
         """What patterns are made of, as (-1, whole GPUs) and (family, shares), largest first."""
-        self.sizes = sizes
-        self.others = {f: packed for f, packed in equal.packed_gpus(vms).items() if f not in joint}
         self.needed = [
             *(asked[item] for item in self.items),
             *(asked[f, 1] for f in joint),
-            asked[-1, 1] + sum(packed.bins for packed in self.others.values()),
+            asked[-1, 1] + self.other_gpus,
         ]
         """Rows: VMs of each item, VMs with one share of each family, what takes one GPU."""
 
@@ -359,19 +397,12 @@ class _HostPatterns:
         patterns = self._patterns()
         if patterns is None:
             return None
-        items, joint = self.items, self.joint
-        columns: list[tuple[int, ...]] = []
-        for given, counts in patterns:
-            taken = Counter[int]()
-            for (f, size), n in zip(items, counts, strict=True):
-                taken[f] += size * n
-            rests = [self.most[f] * g - taken[f] for f, g in zip(joint, given, strict=True)]
-            columns.append((*counts, *rests, self.room.gpus - sum(given) - taken[-1]))
+        columns = [self._column(pattern) for pattern in patterns]
         # Columns that cost no host: a VM gives its place to as many single ones, a free GPU is taken by a family.
-        ones = {f: len(items) + i for i, f in enumerate((*joint, -1))}  # row of single ones
+        ones = {f: len(self.items) + i for i, f in enumerate((*self.joint, -1))}  # row of single ones
         swaps = [
-            *({row: -1, ones[f]: size} for row, (f, size) in enumerate(items)),
-            *({ones[f]: self.most[f], ones[-1]: -1} for f in joint),
+            *({row: -1, ones[f]: size} for row, (f, size) in enumerate(self.items)),
+            *({ones[f]: self.most[f], ones[-1]: -1} for f in self.joint),
         ]
         rows = range(len(self.needed))
         chosen, bound = packing.whole_programme(
@@ -381,9 +412,15 @@ class _HostPatterns:
         )
         if chosen is None:
             return None
-        if any(packed.bins > packed.bound for packed in self.others.values()):
-            bound = None  # fewer GPUs of another family might do
-        return Solution(self._blocks(patterns, chosen[: len(patterns)]), bound or 0, "programme")
+        return Solution(self._blocks(patterns, chosen[: len(patterns)]), self._bound(bound), "programme")
+
+    def _column(self, pattern: _Pattern) -> tuple[int, ...]:
+        """What a host filled like that adds to each row."""
+        taken = Counter[int]()
+        for (f, size), n in zip(self.items, pattern.vms, strict=True):
+            taken[f] += size * n
+        rests = [self.most[f] * g - taken[f] for f, g in zip(self.joint, pattern.given, strict=True)]
+        return (*pattern.vms, *rests, self.room.gpus - sum(pattern.given) - taken[-1])
 
     def _patterns(self) -> list[_Pattern] | None:
         """All patterns; None if there are too many."""
@@ -414,42 +451,40 @@ class _HostPatterns:
 
     def _blocks(self, patterns: Sequence[_Pattern], chosen: Sequence[int]) -> Blocks:
         """Hosts filled after the patterns; then with VMs that have one share, then with what takes one GPU."""
-        rules, hosts = self.rules, []
         known: dict[tuple[int, ...], tuple[State, Content]] = {}
-        for pattern, times in zip(patterns, chosen, strict=True):
-            for _ in range(times):
-                kinds = tuple(
-                    kind
-                    for item, n in zip(self.items, pattern.vms, strict=True)
-                    for kind in self._next(item, n)
-                )
-                if kinds not in known:
-                    content = rules.filled(self.room, Counter(kinds))
-                    known[kinds] = rules.state(self.room, content), content
-                hosts.append(known[kinds])
-        for at, (state, content) in enumerate(hosts):
-            for f in self.joint:
-                while self.queues[f, 1]:
-                    fit = rules.fit(state, self.queues[f, 1][0][0])
-                    if fit is None or fit.new_gpus:
-                        break
-                    (kind,) = self._next((f, 1), 1)
-                    content, state = rules.put(content, kind, fit), fit.state
-            hosts[at] = state, content
-        single = [n if rules.family_of[k] in self.others else 0 for k, n in enumerate(self.vms)]
+        hosts = [
+            self._filled(pattern, known)
+            for pattern, times in zip(patterns, chosen, strict=True)
+            for _ in range(times)
+        ]
+        more = [self._with_shares(*host) for host in hosts]
+        single = [n if self.rules.family_of[k] in self.others else 0 for k, n in enumerate(self.vms)]
         for f in (-1, *self.joint):
             for kind, n in self.queues[f, 1]:
                 single[kind] = n
-        waiting = deque(
-            (part.family, [kind for kind, _ in part.slots])
-            for block in self.equal.solve(tuple(single), 1).blocks
-            for part in block.content * block.times
-        )
-        filled = Counter[Content]()
-        for (free, *_), content in hosts:
-            parts = [waiting.popleft() for _ in range(min(free, len(waiting)))]
-            filled[_joined(content, parts)] += 1
-        return tuple(Block(times, self.room, content) for content, times in filled.items() if content)
+        return self._with_single(((state[0], content) for state, content in more), tuple(single))
+
+    def _filled(
+        self, pattern: _Pattern, known: dict[tuple[int, ...], tuple[State, Content]]
+    ) -> tuple[State, Content]:
+        """A host with the next VMs of each item of a pattern."""
+        items = zip(self.items, pattern.vms, strict=True)
+        kinds = tuple(kind for item, n in items for kind in self._next(item, n))
+        if kinds not in known:
+            content = self.rules.filled(self.room, Counter(kinds))
+            known[kinds] = self.rules.state(self.room, content), content
+        return known[kinds]
+
+    def _with_shares(self, state: State, content: Content) -> tuple[State, Content]:
+        """A host with as many more VMs with one share as its shared GPUs have room for."""
+        for f in self.joint:
+            while self.queues[f, 1]:
+                fit = self.rules.fit(state, self.queues[f, 1][0][0])
+                if fit is None or fit.new_gpus:
+                    break
+                (kind,) = self._next((f, 1), 1)
+                content, state = self.rules.put(content, kind, fit), fit.state
+        return state, content
 
     def _next(self, item: tuple[int, int], most: int) -> Iterator[int]:
         """Kinds of the next VMs of an item, as many as there still are."""
@@ -465,7 +500,7 @@ def _next_of(queue: deque[list[int]]) -> int:
     return queue[0][0] if queue[0][1] else queue.popleft()[0]
 
 
-class _MixedPatterns:
+class _MixedPatterns(_Patterns):
     """The programme over host patterns for VMs with several shares, of families with several sizes.
 
     A pattern says how many VMs of each item are on a host: of these families by size and number of shares, of whole GPUs
@@ -473,7 +508,7 @@ class _MixedPatterns:
     """
 
     def __init__(self, equal: EqualHosts, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
-        self.equal, self.rules, self.vms, self.room, self.joint = equal, equal.rules, vms, room, joint
+        super().__init__(equal, vms, room, joint)
         rules = self.rules
         kinds = [k for k, n in enumerate(vms) if n]
         self.items = [
@@ -483,12 +518,8 @@ class _MixedPatterns:
         ]
         """What patterns are made of; requests that ask for the same are one."""
         self.items.sort(key=lambda k: (-rules.worth[k], k))
-        self.others = {f: packed for f, packed in equal.packed_gpus(vms).items() if f not in joint}
-        single = sum(n for k, n in enumerate(vms) if rules.family_of[k] < 0 and rules.requests[k].gpus == 1)
-        self.needed = [
-            *(vms[k] for k in self.items),
-            single + sum(packed.bins for packed in self.others.values()),
-        ]
+        single = sum(vms[k] for k in kinds if rules.family_of[k] < 0 and rules.requests[k].gpus == 1)
+        self.needed = [*(vms[k] for k in self.items), single + self.other_gpus]
         self.units = {f: sorted({rules.units[k] for k in kinds if rules.family_of[k] == f}) for f in joint}
         self._gpus: dict[tuple[int, Used], int] = {}
         self._divided: dict[int, list[Any]] = {}
@@ -502,9 +533,7 @@ class _MixedPatterns:
         chosen, bound = packing.whole_programme(patterns, self.needed, costs=[1] * len(patterns))
         if chosen is None:
             return None
-        if any(packed.bins > packed.bound for packed in self.others.values()):
-            bound = None  # fewer GPUs of another family might do
-        return Solution(self._blocks(patterns, chosen), bound or 0, "programme")
+        return Solution(self._blocks(patterns, chosen), self._bound(bound), "programme")
 
     def _patterns(self) -> list[tuple[int, ...]] | None:
         """All patterns, with the GPUs that stay free last; None if there are too many."""
@@ -589,26 +618,17 @@ class _MixedPatterns:
 
     def _blocks(self, patterns: Sequence[tuple[int, ...]], chosen: Sequence[int]) -> Blocks:
         """Hosts filled after the patterns, then with what takes one GPU."""
-        rules, hosts = self.rules, []
+        hosts = []
         left = {k: self.vms[k] for k in self.items}
         for pattern, times in zip(patterns, chosen, strict=True):
             for _ in range(times):
                 taken = {k: min(n, left[k]) for k, n in zip(self.items, pattern, strict=False)}
                 for k, n in taken.items():
                     left[k] -= n
-                hosts.append(self._filled(tuple(taken.values())))
-        single = tuple(n if n and k not in left else 0 for k, n in enumerate(self.vms))
-        waiting = deque(
-            (part.family, [kind for kind, _ in part.slots])
-            for block in self.equal.solve(single, 1).blocks
-            for part in block.content * block.times
-        )
-        filled = Counter[Content]()
-        for content in hosts:
-            free = self.room.gpus - sum(1 if f >= 0 else rules.requests[s[0][0]].gpus for f, s in content)
-            parts = [waiting.popleft() for _ in range(min(free, len(waiting)))]
-            filled[_joined(content, parts)] += 1
-        return tuple(Block(times, self.room, content) for content, times in filled.items() if content)
+                content = self._filled(tuple(taken.values()))
+                hosts.append((self.rules.state(self.room, content)[0], content))
+        single = tuple(0 if k in left else n for k, n in enumerate(self.vms))
+        return self._with_single(hosts, single)
 
     def _filled(self, counts: tuple[int, ...]) -> Content:
         """A host with so many VMs of each item, each family on its fewest GPUs."""
@@ -624,9 +644,10 @@ class _MixedPatterns:
                     shares[rules.family_of[k]][rules.units[k]] += [(k, vm)] * rules.requests[k].shares
         for f, queues in shares.items():
             packed = self.equal.packed(f, {unit: len(queue) for unit, queue in queues.items()})
-            for needs in self.equal.needs(f, packed):
-                slots = [queues[unit].popleft() for unit, n in needs.items() for _ in range(n)]
-                content.append(Part(f, tuple(slots)))
+            for needs, often in self.equal.needs(f, packed):
+                for _ in range(often):
+                    slots = [queues[unit].popleft() for unit, n in needs.items() for _ in range(n)]
+                    content.append(Part(f, tuple(slots)))
         return self._contents.setdefault(counts, tuple(content))
 
 

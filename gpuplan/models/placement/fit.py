@@ -160,13 +160,11 @@ class Rules:
             for family in self.families
         ]
         """Profiles of each family that somebody has."""
-        self.layouts: list[tuple[tuple[int, ...], ...]] = []
+        self.layouts = [
+            _layouts_of(family, profiles)
+            for family, profiles in zip(self.families, self.profiles, strict=True)
+        ]
         """Layouts of each family, of these profiles only."""
-        for family, profiles in zip(self.families, self.profiles, strict=True):
-            columns = [family.profiles.index(p) for p in profiles]
-            self.layouts.append(
-                tuple(sorted({tuple(layout[c] for c in columns) for layout in family.layouts}))
-            )
         every = range(len(self.requests))
         self.units = [self._unit(k) for k in every]
         """Of each kind the memory of a share, or the number of its profile."""
@@ -308,35 +306,39 @@ class Rules:
 
     def _fit(self, state: State, kind: int, beside: Collection[int]) -> Fit | None:
         free, vcpus, memory, opens = state
-        request, family, unit = self.requests[kind], self.family_of[kind], self.units[kind]
-        if vcpus >= 0:
-            vcpus -= request.vcpus
-            if vcpus < 0:
-                return None
-        if memory >= 0:
-            memory -= request.memory_gib
-            if memory < 0:
-                return None
+        request, family = self.requests[kind], self.family_of[kind]
+        if 0 <= vcpus < request.vcpus or 0 <= memory < request.memory_gib:
+            return None
+        vcpus -= request.vcpus if vcpus >= 0 else 0
+        memory -= request.memory_gib if memory >= 0 else 0
         if family < 0:
             if request.gpus > free:
                 return None
             return Fit(request.gpus, (free - request.gpus, vcpus, memory, opens), (), ())
-        after = list(opens)
-        joins, left = [], request.shares
-        for more, used in sorted((self.more(family, used, unit), used) for f, used in opens if f == family):
-            if more > 0 and left and all(other in beside for other, n in enumerate(used) if n):
-                shares = min(more, left)
-                left -= shares
-                joins.append((used, shares))
-                after.remove((family, used))
-                after.append((family, self.added(family, used, unit, shares)))
+        joins, left = self._joins(opens, kind, beside)
         most = self.per_gpu[kind]
         new = tuple(min(most, left - at) for at in range(0, left, most))
         if len(new) > free:
             return None
-        after += [(family, self.added(family, self.unused(family), unit, shares)) for shares in new]
+        after = list(opens)
+        for used, _ in joins:
+            after.remove((family, used))
+        joined = [*joins, *((self.unused(family), shares) for shares in new)]
+        after += [(family, self.added(family, used, self.units[kind], shares)) for used, shares in joined]
         kept = sorted((f, used) for f, used in after if f != family or self.has_room(f, used))
         return Fit(len(new), (free - len(new), vcpus, memory, tuple(kept)), tuple(joins), new)
+
+    def _joins(
+        self, opens: Sequence[tuple[int, Used]], kind: int, beside: Collection[int]
+    ) -> tuple[list[tuple[Used, int]], int]:
+        """((used before, shares) for each shared GPU that a VM joins, shares for which it needs others)."""
+        family, unit, left = self.family_of[kind], self.units[kind], self.requests[kind].shares
+        joins = []
+        for more, used in sorted((self.more(family, used, unit), used) for f, used in opens if f == family):
+            if more > 0 and left and all(other in beside for other, n in enumerate(used) if n):
+                joins.append((used, min(more, left)))
+                left -= min(more, left)
+        return joins, left
 
     def put(self, content: Content, kind: int, fit: Fit) -> Content:
         """The content of a host with one more VM."""
@@ -419,21 +421,19 @@ class Rules:
         for kind in order:
             left = vms[kind]
             while left:
-                best = None
-                for at, (_, room, state, _) in enumerate(blocks):
-                    fit = self.fit(state, kind)
-                    if fit is not None:
-                        # what is not used yet of the extra hosts is always the last block
-                        new = extra is not None and at == len(blocks) - 1
-                        rank = (new, fit.new_gpus, 0 if by is None else _left(state, room, by), at)
-                        if best is None or rank < best[0]:
-                            best = rank, fit
-                if best is None:
+                # what is not used yet of the extra hosts is always the last block
+                last = len(blocks) - 1 if extra else -1
+                ranks = [
+                    (at == last, fit.new_gpus, 0 if by is None else _left(state, room, by), at)
+                    for at, (_, room, state, _) in enumerate(blocks)
+                    if (fit := self.fit(state, kind)) is not None
+                ]
+                if not ranks:
                     return None
-                (_, new_gpus, _, at), fit = best
+                _, new_gpus, _, at = min(ranks)
                 times, room, state, content = blocks[at]
                 # put VMs on one host of the block until the next one would take more free GPUs ...
-                filled, now, n = self.put(content, kind, fit), fit.state, 1
+                filled, now, n = content, state, 0
                 while n < left:
                     more = self.fit(now, kind)
                     if more is None or more.new_gpus > new_gpus:
@@ -445,6 +445,12 @@ class Rules:
                 untouched = [(times - often, room, state, content)] if times > often else []
                 blocks[at : at + 1] = [(often, room, now, filled), *untouched]
         return tuple(Block(n, room, content) for n, room, _, content in blocks if content)
+
+
+def _layouts_of(family: Family, profiles: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """The layouts of a family, of some of its profiles only."""
+    columns = [family.profiles.index(p) for p in profiles]
+    return tuple(sorted({tuple(layout[c] for c in columns) for layout in family.layouts}))
 
 
 def _left(state: State, room: Room, by: int) -> float:

@@ -21,20 +21,6 @@ from gpuplan.models.placement.mixed_hosts import MixedHosts
 from gpuplan.models.placement.packing import Packing
 from gpuplan.units import exact
 
-__all__ = [
-    "Family",
-    "Host",
-    "Load",
-    "Placement",
-    "Request",
-    "Room",
-    "Shared",
-    "Slot",
-    "count_hosts",
-    "place",
-    "place_mixed",
-]
-
 MOST_LOSSES = 8
 
 

@@ -173,35 +173,32 @@ class MixedHosts:
 
     def _bound(self, vms: Kinds, rooms: Counter[Room], room: Room) -> int:
         """A number of new hosts below which nothing can go."""
-        requests, there = self.rules.requests, list(rooms.elements())
-        shared = sum(packed.bound for packed in self.equal.packed_gpus(vms).values())
-        amounts = (
-            [r.gpus for r in requests],
-            [r.vcpus for r in requests],
-            [r.memory_gib for r in requests],
-        )
         bounds = [0]
-        for i, sizes in enumerate(amounts):
-            if i and not all(one[i] for one in (room, *there)):
-                continue  # a host without a limit
-            # the volume of a resource
-            need = sum(n * size for n, size in zip(vms, sizes, strict=True)) + (0 if i else shared)
-            bounds.append(-(-(need - sum(one[i] for one in there)) // room[i]))
-            # sizes that exclude each other, if all hosts were as large as the largest
-            largest = max(one[i] for one in (room, *there))
-            if i:
-                counts = Counter[int]()
-                for size, n in zip(sizes, vms, strict=True):
-                    counts[size] += n if size else 0
-                bounds.append(bins_bound(counts, capacity=largest) - len(there))
-            else:
-                bounds.append(self.equal.solve(vms, largest).bound - len(there))
+        for i in range(len(room)):
+            if i == 0 or all(one[i] for one in (room, *rooms)):  # no host without a limit
+                bounds += self._bounds_by(i, vms, rooms, room)
         for kind, n in enumerate(vms):  # hosts that hold one kind only
             rest = n - sum(times * self.rules.most_on(one, kind) for one, times in rooms.items())
             most = self.rules.most_on(room, kind)
             if rest > 0 and most:
                 bounds.append(-(-rest // most))
         return max(bounds)
+
+    def _bounds_by(self, i: int, vms: Kinds, rooms: Counter[Room], room: Room) -> tuple[int, int]:
+        """Bounds by one resource (0 GPUs, 1 vCPUs, 2 memory): its volume, and sizes that exclude each other."""
+        asked = Counter[int]()
+        for request, n in zip(self.rules.requests, vms, strict=True):
+            asked[(request.gpus, request.vcpus, request.memory_gib)[i]] += n
+        need = sum(size * n for size, n in asked.items())
+        need -= sum(one[i] * times for one, times in rooms.items())
+        largest = max(one[i] for one in (room, *rooms))  # as if all hosts were as large
+        if i:
+            del asked[0]
+            excluding = bins_bound(asked, capacity=largest)
+        else:
+            need += sum(packed.bound for packed in self.equal.packed_gpus(vms).values())
+            excluding = self.equal.solve(vms, largest).bound
+        return -(-need // room[i]), excluding - rooms.total()
 
 
 def _count(blocks: Blocks, room: Room) -> int:
@@ -270,35 +267,35 @@ class _Priced:
 
     def _prove(self, price: Mapping[int, float]) -> None:
         """A bound from these prices; the choices that it rests on become patterns."""
-        rules, kinds = self.rules, self.kinds
         # whole numbers, rounded so that every true choice is allowed: the bound needs no trust in floats
         whole = {k: int(p * PRICE_UNIT) for k, p in price.items()}
-        dearest = []
-        for at, room in enumerate(self.places):
-            needs = [
-                (
-                    -int(self.mixed.least_gpus[k] * GPU_UNIT),
-                    -rules.requests[k].vcpus if room.vcpus else 0,
-                    -rules.requests[k].memory_gib if room.memory_gib else 0,
-                    *(-int(k == other) for other in kinds),
-                )
-                for k in kinds
-            ]
-            most = (min(self.vms[k], rules.most_on(room, k)) for k in kinds)
-            limits = [-room.gpus * GPU_UNIT, -room.vcpus, -room.memory_gib, *(-n for n in most)]
-            chosen, least = whole_programme(needs, limits, costs=[-whole[k] for k in kinds])
-            # no proof: then the sum of what the most of each kind is worth
-            dearest.append(
-                sum(whole[k] * -limits[3 + i] for i, k in enumerate(kinds)) if least is None else -least
-            )
-            if chosen is not None:
-                counts = dict(zip(kinds, chosen, strict=True))
-                self._add(at, rules.filled(room, {k: counts[k] for k in rules.largest_first if k in counts}))
-        new, *there = dearest
-        total = sum(whole[k] * self.vms[k] for k in kinds)
+        new, *there = (self._dearest(at, room, whole) for at, room in enumerate(self.places))
+        total = sum(whole[k] * self.vms[k] for k in self.kinds)
         total -= sum(value * self.rooms[room] for value, room in zip(there, self.places[1:], strict=True))
         if new > 0:
             self.bound = max(self.bound, -(-total // new))
+
+    def _dearest(self, at: int, room: Room, whole: Mapping[int, int]) -> int:
+        """What a host of one place is worth at most at these prices."""
+        rules, kinds = self.rules, self.kinds
+        needs = [
+            (
+                -int(self.mixed.least_gpus[k] * GPU_UNIT),
+                -rules.requests[k].vcpus if room.vcpus else 0,
+                -rules.requests[k].memory_gib if room.memory_gib else 0,
+                *(-int(k == other) for other in kinds),
+            )
+            for k in kinds
+        ]
+        most = [min(self.vms[k], rules.most_on(room, k)) for k in kinds]
+        limits = [-room.gpus * GPU_UNIT, -room.vcpus, -room.memory_gib, *(-n for n in most)]
+        chosen, least = whole_programme(needs, limits, costs=[-whole[k] for k in kinds])
+        if chosen is not None:
+            counts = dict(zip(kinds, chosen, strict=True))
+            self._add(at, rules.filled(room, {k: counts[k] for k in rules.largest_first if k in counts}))
+        if least is None:  # no proof: then the sum of what the most of each kind is worth
+            return sum(whole[k] * n for k, n in zip(kinds, most, strict=True))
+        return -least
 
     def _rounded(self, times: Sequence[float]) -> Blocks:
         """Whole multiples of the patterns, and what they leave over by the best greedy order."""

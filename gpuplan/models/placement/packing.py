@@ -441,20 +441,7 @@ def _cover(needed: Amounts, columns: tuple[Amounts, ...]) -> Packing:
     method = "volume"
 
     def greedy(left: Sequence[int]) -> Uses:
-        uses: Uses = {}
-        remaining = list(left)
-        while any(remaining):
-            worth = [v / max(1, n) for v, n in zip(values, remaining, strict=True)]
-
-            def gain(c: Amounts, worth: list[float] = worth) -> tuple[int, float]:
-                taken = [min(a, n) for a, n in zip(c, remaining, strict=True)]
-                return (
-                    sum(v * t for v, t in zip(values, taken, strict=True)),
-                    -sum(w * t for w, t in zip(worth, taken, strict=True)),
-                )
-
-            _take(uses, remaining, max(columns, key=gain), max(remaining))
-        return uses
+        return _most_valuable_first(columns, left, values)
 
     uses = greedy(needed)
     if _bins(uses) > bound and len(columns) <= MAX_PATTERNS:
@@ -464,6 +451,22 @@ def _cover(needed: Amounts, columns: tuple[Amounts, ...]) -> Packing:
         method = "programme"
     ordered = tuple(sorted(uses.items(), reverse=True))
     return Packing(ordered, _bins(uses), bound, method if _bins(uses) == bound else "heuristic")
+
+
+def _most_valuable_first(columns: Sequence[Amounts], needed: Sequence[int], values: Sequence[int]) -> Uses:
+    """Bins filled one after the other with the column of which most is still needed."""
+    uses: Uses = {}
+    left = list(needed)
+    while any(left):
+
+        def gain(column: Amounts) -> tuple[int, float]:
+            taken = [min(a, n) for a, n in zip(column, left, strict=True)]
+            worth = sum(v * t for v, t in zip(values, taken, strict=True))
+            scarce = sum(v / max(1, n) * t for v, n, t in zip(values, left, taken, strict=True))
+            return worth, -scarce
+
+        _take(uses, left, max(columns, key=gain), max(left))
+    return uses
 
 
 def _bins(uses: Uses) -> int:

@@ -5,5 +5,3 @@ Written out rather than made by altair, which validates what it makes and takes 
 """
 
 from gpuplan.report.charts.paper import day_svg, waiting_svg, years_svg
-
-__all__ = ["day_svg", "waiting_svg", "years_svg"]

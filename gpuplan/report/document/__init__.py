@@ -17,18 +17,3 @@ from gpuplan.report.document.blocks import (
     clean,
 )
 from gpuplan.report.document.chapters import design_document
-
-__all__ = [
-    "Block",
-    "Bullets",
-    "Chapter",
-    "DecisionBlock",
-    "Document",
-    "Figure",
-    "Grid",
-    "KeyFigures",
-    "Paragraph",
-    "Section",
-    "clean",
-    "design_document",
-]

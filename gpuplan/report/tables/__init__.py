@@ -16,8 +16,6 @@ from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_t
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["TABLES", "gpu_rows", "group_names", "host_kinds", "idle_text", "plan_frames", "plan_tables"]
-
 TABLES: dict[str, Callable[[Plan], Table]] = {
     "totals": plan.totals,
     "groups": plan.groups,
