@@ -1,12 +1,14 @@
-"""What cards are made of: cells and tables, figures, choices, details that are worked out when they are opened."""
+"""What cards are made of: a card and what is in it, sentences, figures, choices, what can be pressed; details that are worked out when they are opened."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any, TypeVar
 
+from gpuplan.app.page import Data
 from gpuplan.app.state import Workbook
-from gpuplan.report.table import Table
+from gpuplan.report.table import Table, screen
 from gpuplan.wording import money
 
 COLOURS = 8
@@ -14,30 +16,100 @@ COLOURS = 8
 AT_ONCE = 10
 """Up to so many groups, what takes long for many is worked out unasked."""
 
-Cell = dict[str, Any]
+Contents = dict[str, Any] | Table | str | None
+"""What is in a card: what its file in ``widgets/static`` draws, a table or a sentence alone; None if the card is not shown."""
 T = TypeVar("T")
 
 
-def cell(text: str, *, key: str = "", numeric: bool = False, tone: str = "") -> Cell:
-    """A cell of a table; ``key`` names the number's trail."""
-    return {"text": text, "key": key, "numeric": numeric, "tone": tone}
+def panel(title: str = "", hint: str = "") -> Callable[[Callable[[Workbook], Contents]], Data]:
+    """Makes a card of a function that gives what is in it; its own title or hint counts."""
+
+    def carded(contents: Callable[[Workbook], Contents]) -> Data:
+        @wraps(contents)
+        def data(workbook: Workbook) -> dict[str, Any]:
+            found = contents(workbook)
+            if found is None:
+                return {"shown": False}
+            if isinstance(found, str):
+                found = {"text": [said(found)]}
+            head = {name: text for name, text in (("title", title), ("hint", hint)) if text}
+            return {"shown": True, "stale": workbook.stale, **head, **_tabled(found)}
+
+        return data
+
+    return carded
 
 
-def heads(*texts: str, numeric: Collection[int] = ()) -> list[dict[str, Any]]:
-    """Heads of a table; ``numeric`` are the columns of numbers, from 0."""
-    return [{"text": text, "numeric": at in numeric} for at, text in enumerate(texts)]
+def details(
+    key: str,
+    title: str,
+    hint: str | Callable[[Workbook], str],
+    shown: Callable[[Workbook], Any],
+    old: Callable[[Workbook], bool] = lambda _workbook: False,
+) -> Callable[[Callable[[Workbook], Contents]], Data]:
+    """Makes details of a function that gives what is in them: it is asked while they are open; ``old`` are those of another design."""
+
+    def folded(contents: Callable[[Workbook], Contents]) -> Data:
+        @wraps(contents)
+        def data(workbook: Workbook) -> dict[str, Any]:
+            there, opened = bool(shown(workbook)), key in workbook.opened
+            found = contents(workbook) if there and opened else None
+            if isinstance(found, str):
+                found = {"text": [found]}
+            return {
+                "shown": there,
+                "key": key,
+                "title": title,
+                "hint": hint if isinstance(hint, str) else hint(workbook),
+                "open": opened,
+                "stale": workbook.stale or old(workbook),
+                "text": [],
+                "tables": [],
+                **_tabled(found or {}),
+            }
+
+        return data
+
+    return folded
 
 
-def number_heads(*texts: str) -> list[dict[str, Any]]:
-    """Heads of a table of numbers, each row of which begins with a name."""
-    return heads(*texts, numeric=range(1, len(texts)))
+def _tabled(found: dict[str, Any] | Table) -> dict[str, Any]:
+    return {"tables": [screen(found)]} if isinstance(found, Table) else found
 
 
-def table(
-    heads: Sequence[dict[str, Any]], rows: Sequence[list[Cell]], *, title: str = "", more: str = ""
-) -> dict[str, Any]:
-    """A table; ``more`` is what is said below it."""
-    return {"title": title, "heads": heads, "rows": rows, "more": more}
+def said(*pieces: str | dict[str, Any]) -> list[dict[str, Any]]:
+    """A paragraph; what in it is more than words says what it does."""
+    return [{"text": piece} if isinstance(piece, str) else piece for piece in pieces]
+
+
+def visit(text: str, path: str) -> dict[str, Any]:
+    """Words in a paragraph that lead to an input."""
+    return {"text": text, "visit": path}
+
+
+def strong(text: str) -> dict[str, Any]:
+    """Words in a paragraph that stand out."""
+    return {"text": text, "strong": True}
+
+
+def attributes(of: object, *names: str) -> dict[str, Any]:
+    """Some attributes by their names."""
+    return {name: getattr(of, name) for name in names}
+
+
+def act(event: str, text: str, on: str, **rest: Any) -> dict[str, Any]:
+    """Something to press in a cell: what it says, what it is done to, and what the event holds."""
+    return {"event": event, "rest": rest, "text": text, "name": on}
+
+
+def sheet(table: Table, ids: Sequence[str]) -> dict[str, Any]:
+    """A table with inputs in it, whose rows are known by ids and named by what is first in them."""
+    shown = screen(table)
+    rows = zip(ids, shown["rows"], strict=True)
+    return {
+        "heads": shown["heads"],
+        "rows": [{"id": each, "name": cells[0]["text"], "cells": cells} for each, cells in rows],
+    }
 
 
 def figure(label: str, value: str, note: str, key: str = "") -> dict[str, Any]:
@@ -49,20 +121,6 @@ def select(what: str, label: str, value: str, options: Mapping[str, str]) -> dic
     """A choice of what to look at."""
     listed = [{"value": each, "text": text} for each, text in options.items()]
     return {"what": what, "label": label, "value": value, "options": listed}
-
-
-def details(workbook: Workbook, key: str, title: str, hint: str, shown: bool) -> dict[str, Any]:
-    """Details that are worked out when they are opened, still empty."""
-    return {
-        "shown": shown,
-        "key": key,
-        "title": title,
-        "hint": hint,
-        "open": key in workbook.opened,
-        "stale": workbook.stale,
-        "text": [],
-        "tables": [],
-    }
 
 
 def tried(workbook: Workbook, key: str, work: Callable[[], T]) -> tuple[T | None, str]:
@@ -97,10 +155,10 @@ def group_colours(workbook: Workbook) -> dict[str, int]:
     return {g.id: 1 + i % COLOURS for i, g in enumerate(workbook.plan.scenario.groups)}
 
 
-def group_cell(workbook: Workbook, group: str, name: str) -> Cell:
-    """The name of a group behind its letter in its colour; a dot stands for groups that are not named."""
+def chip(workbook: Workbook, group: str) -> dict[str, Any]:
+    """The letter of a group in its colour; a dot stands for groups that are not named."""
     letters = {each.id: each.letter for each in workbook.plan.groups}
-    return cell(name) | {"chip": [letters.get(group, "\u00b7"), group_colours(workbook).get(group, 0)]}
+    return {"chip": [letters.get(group, "\u00b7"), group_colours(workbook).get(group, 0)]}
 
 
 def lettered(
@@ -110,9 +168,7 @@ def lettered(
     if ids is None:
         at = [each.key for each in table.columns].index("group")
         ids = [row[at] for row in table.rows]
-    return table.dressed(
-        column, lambda n, _: {"chip": group_cell(workbook, ids[n], "")["chip"]} if ids[n] else {}
-    )
+    return table.dressed(column, lambda n, _: chip(workbook, ids[n]) if ids[n] else {})
 
 
 def source_titles(workbook: Workbook, sources: Sequence[str]) -> str:

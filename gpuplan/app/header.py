@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from gpuplan.app.state import STEPS, Workbook
+from gpuplan.facts import Fact
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
-from gpuplan.report import amount, explain, number, percent
+from gpuplan.report import amount, basis_word, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact
 from gpuplan.wording import counted, short_number, short_watts, stated_percent
@@ -305,6 +306,19 @@ def field_data(
         "assumed": assumed,
         "known": known.note if assumed else "",
     }
+
+
+def planned_field(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any]:
+    """An input that the catalog's planning value stands for while it is empty."""
+    share = field_of(path).kind == "share"
+    value = stated_percent(float(planned.value)) if share else number(planned.value)
+    return field_data(workbook, path, empty=f"{value} ({basis_word(planned.basis)})")
+
+
+def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
+    """How many inputs of a form are stated."""
+    stated = sum(bool(field["value"]) and field["value"] != "0" for field in fields)
+    return f"{stated} of {len(fields)} stated" if stated else "planning values of the catalog"
 
 
 def range_words(path: str, ends: tuple[float, float]) -> str:

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 pytest.importorskip("traitlets")
 
-from gpuplan.app.cards import COLOURS, cell, group_cell, group_colours, heads, number_heads, table, tried
+from gpuplan.app.cards import (
+    COLOURS,
+    Contents,
+    chip,
+    details,
+    group_colours,
+    panel,
+    said,
+    sheet,
+    strong,
+    tried,
+    visit,
+)
 from gpuplan.app.state import Workbook
+from gpuplan.report.table import Column, Table, screen
 
 
 def test_colours(book: Workbook) -> None:
@@ -21,14 +36,46 @@ def test_colours(book: Workbook) -> None:
 
 def test_a_group_has_its_letter_in_its_colour_and_no_group_a_dot(book: Workbook) -> None:
     group = book.plan.groups[1]
-    assert group_cell(book, group.id, group.name) == cell(group.name) | {"chip": [group.letter, 2]}
-    assert group_cell(book, "", "other groups")["chip"] == ["\u00b7", 0]
+    assert chip(book, group.id) == {"chip": [group.letter, 2]}
+    assert chip(book, "") == {"chip": ["\u00b7", 0]}
 
 
-def test_heads_of_numbers_are_those_after_the_first() -> None:
-    assert number_heads("Group", "GPUs") == heads("Group", "GPUs", numeric=(1,))
-    assert [head["numeric"] for head in heads("Group", "GPUs")] == [False, False]
-    assert table([], [], more="nothing") == {"title": "", "heads": [], "rows": [], "more": "nothing"}
+def test_a_card_holds_a_sentence_a_table_or_what_its_file_draws(book: Workbook) -> None:
+    table = Table("t", "", (Column("name", "Group"), Column("gpus", "GPUs", "number")), (("A", 4),))
+
+    def card(contents: Contents) -> dict[str, Any]:
+        return panel("Title", "hint")(lambda _workbook: contents)(book)
+
+    head = {"shown": True, "stale": False, "title": "Title", "hint": "hint"}
+    assert card(None) == {"shown": False}
+    assert card("Nothing yet.") == head | {"text": [[{"text": "Nothing yet."}]]}
+    assert card(table) == head | {"tables": [screen(table)]}
+    assert card({"hint": "another"}) == head | {"hint": "another"}
+    assert [each["numeric"] for each in sheet(table, ["a"])["heads"]] == [False, True]
+    assert sheet(table, ["a"])["rows"][0]["id"] == "a"
+    assert sheet(table, ["a"])["rows"][0]["name"] == "A"
+
+
+def test_details_are_worked_out_while_they_are_open(book: Workbook) -> None:
+    asked = []
+
+    @details("key", "Title", lambda _workbook: "hint", lambda workbook: workbook.plan.groups)
+    def data(_workbook: Workbook) -> Contents:
+        asked.append(1)
+        return "Said."
+
+    assert (data(book)["hint"], data(book)["text"], asked) == ("hint", [], [])
+    book.fold("key", True)
+    assert data(book)["text"] == ["Said."]
+    assert asked == [1]
+
+
+def test_a_paragraph_says_what_its_pieces_do() -> None:
+    assert said("a ", strong("b"), visit(" c", "groups")) == [
+        {"text": "a "},
+        {"text": "b", "strong": True},
+        {"text": " c", "visit": "groups"},
+    ]
 
 
 def test_what_cannot_be_worked_out_says_why_and_is_tried_once(book: Workbook) -> None:

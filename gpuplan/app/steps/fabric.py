@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import figure, rate, source_titles
+from gpuplan.app.cards import Contents, figure, panel, rate, said, source_titles, strong
 from gpuplan.app.state import Workbook
 from gpuplan.plan.fabric import Cabling, Ports, Switches
 from gpuplan.plan.gpu_speed import RDMA
 from gpuplan.report import amount, number
-from gpuplan.report.table import screen
 from gpuplan.report.tables.network import part_failures, settings
 
 SHOWN_SWITCHES = 8
 """Leaves, and spines, that are drawn; the words say how many there are."""
 
 
-def fabric_data(workbook: Workbook) -> dict[str, Any]:
+@panel("Fabric")
+def fabric_data(workbook: Workbook) -> Contents:
     """Ports, switches and cables in figures."""
     found = workbook.plan.cabling
-    title = {"shown": True, "title": "Fabric", "stale": workbook.stale}
     if found is None:
-        return title | {"text": [[{"text": "No GPU hosts yet, so there is nothing to connect."}]]}
+        return "No GPU hosts yet, so there is nothing to connect."
     apart = (
         "PVRDMA, one switch each"
         if found.distributed_switches > 1
@@ -31,25 +30,17 @@ def fabric_data(workbook: Workbook) -> dict[str, Any]:
         if workbook.plan.scenario.network.transport in RDMA
         else "no RDMA"
     )
+    shared = f"for {rate(found.ports.demand_gbit_s)} Gbit/s"
     adapters = f"adapters with two ports in a host: {number(found.adapters)}"
+    several = found.distributed_switches > 1
     figures = [
-        figure(
-            "Shared ports of a GPU host",
-            number(found.ports.shared),
-            f"for {rate(found.ports.demand_gbit_s)} Gbit/s",
-            "network.ports.shared",
-        ),
-        figure(
-            "RDMA ports",
-            number(found.ports.rdma),
-            apart,
-            "network.ports.rdma" if found.ports.rdma else "",
-        ),
-        figure(
+        _figure("Shared ports of a GPU host", found.ports.shared, shared, "ports.shared"),
+        _figure("RDMA ports", found.ports.rdma, apart, "ports.rdma" if found.ports.rdma else ""),
+        _figure(
             "Distributed switches",
-            number(found.distributed_switches),
+            found.distributed_switches,
             adapters,
-            "network.distributed_switches" if found.distributed_switches > 1 else "",
+            "distributed_switches" if several else "",
         ),
     ]
     if compute := found.compute_ports:
@@ -57,36 +48,35 @@ def fabric_data(workbook: Workbook) -> dict[str, Any]:
         figures.insert(1, figure("Ports of a compute host", _both(compute), own))
     switches = found.switches
     if switches is None:
-        return title | {
-            "figures": figures,
-            "after": [[{"text": "No switches: ", "strong": True}, {"text": f"{found.reason}."}]],
-        }
+        return {"figures": figures, "after": [said(strong("No switches: "), f"{found.reason}.")]}
     shape = switches.shape
     between = (
-        ("to spines", shape.uplink_cables) if shape.spines else ("between the leaves", shape.peer_cables)
+        f"{number(shape.uplink_cables)} to spines"
+        if shape.spines
+        else f"{number(shape.peer_cables)} between the leaves"
     )
-    figures += [
-        figure("Leaves", number(shape.leaves), switches.leaf_name, "network.fabric.leaves"),
-        figure(
-            "Spines",
-            number(shape.spines),
-            switches.spine_name or "one pair of leaves needs none",
-            "network.fabric.spines",
-        ),
-        figure(
-            "Oversubscription",
-            _ratio(shape.oversubscription),
-            f"at most {number(found.max_oversubscription)}:1",
-            "network.fabric.oversubscription",
-        ),
-        figure(
-            "Cables to hosts",
-            number(shape.host_cables),
-            f"and {number(between[1])} {between[0]}",
-            "network.fabric.host_cables",
-        ),
-    ]
-    return title | {"figures": figures}
+    most = f"at most {number(found.max_oversubscription)}:1"
+    return {
+        "figures": [
+            *figures,
+            _figure("Leaves", shape.leaves, switches.leaf_name, "fabric.leaves"),
+            _figure(
+                "Spines",
+                shape.spines,
+                switches.spine_name or "one pair of leaves needs none",
+                "fabric.spines",
+            ),
+            figure(
+                "Oversubscription", _ratio(shape.oversubscription), most, "network.fabric.oversubscription"
+            ),
+            _figure("Cables to hosts", shape.host_cables, f"and {between}", "fabric.host_cables"),
+        ]
+    }
+
+
+def _figure(label: str, count: int, note: str, key: str) -> dict[str, Any]:
+    """How many there are of something."""
+    return figure(label, number(count), note, f"network.{key}" if key else "")
 
 
 def _both(ports: Ports) -> str:
@@ -97,32 +87,26 @@ def _ratio(value: float) -> str:
     return f"{rate(value)}:1"
 
 
-def drawing_data(workbook: Workbook) -> dict[str, Any]:
+@panel()
+def drawing_data(workbook: Workbook) -> Contents:
     """The switches and hosts to draw, with the words for each."""
     found = workbook.plan.cabling
     if found is None or found.switches is None:
-        return {"shown": False}
-    switches, shape = found.switches, found.switches.shape
+        return None
+    switches, shape, rdma = found.switches, found.switches.shape, found.ports.rdma
     infiniband = workbook.plan.scenario.network.transport == "infiniband"
-    spine_link = f"{number(shape.links_per_spine)} \u00d7 {number(switches.up_gbit_s)} Gbit/s"
-    peer_link = f"{number(shape.peer_cables)} \u00d7 {number(switches.up_gbit_s)} Gbit/s"
+    each = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
+    apart = f"{amount(rdma, 'InfiniBand port')} of a host on a fabric of its own"
     return {
-        "shown": True,
         "about": _about(found, switches),
         "spines": {
-            "count": shape.spines,
-            "drawn": min(shape.spines, SHOWN_SWITCHES),
-            "name": switches.spine_name,
+            **_row(shape.spines, switches.spine_name),
             "links": shape.links_per_spine,
-            "text": spine_link,
+            "text": f"{number(shape.links_per_spine)} {each}",
             "words": f"{amount(shape.links_per_spine, 'link')} from each leaf to each spine",
         },
-        "leaves": {
-            "count": shape.leaves,
-            "drawn": min(shape.leaves, SHOWN_SWITCHES),
-            "name": switches.leaf_name,
-        },
-        "peer": {"links": shape.peer_cables, "text": peer_link},
+        "leaves": _row(shape.leaves, switches.leaf_name),
+        "peer": {"links": shape.peer_cables, "text": f"{number(shape.peer_cables)} {each}"},
         "hosts": {
             "text": _hosts_words(found),
             "pair": _pair_text(found, shape.hosts_per_pair, shape.leaves),
@@ -131,13 +115,15 @@ def drawing_data(workbook: Workbook) -> dict[str, Any]:
                 f"at most {number(shape.host_links_per_leaf)} to each leaf",
             ],
             "links": shape.host_links_per_leaf,
-            "rdma": 0 if infiniband else found.ports.rdma,
-            "apart": f"{amount(found.ports.rdma, 'InfiniBand port')} of a host on a fabric of its own"
-            if infiniband and found.ports.rdma
-            else "",
+            "rdma": 0 if infiniband else rdma,
+            "apart": apart if infiniband and rdma else "",
         },
-        "stale": workbook.stale,
     }
+
+
+def _row(count: int, name: str) -> dict[str, Any]:
+    """Switches side by side."""
+    return {"count": count, "drawn": min(count, SHOWN_SWITCHES), "name": name}
 
 
 def _hosts_words(found: Cabling) -> list[str]:
@@ -176,30 +162,19 @@ def _about(found: Cabling, switches: Switches) -> str:
     )
 
 
-def settings_data(workbook: Workbook) -> dict[str, Any]:
+@panel("Settings")
+def settings_data(workbook: Workbook) -> Contents:
     """What must be configured, and where."""
     found = workbook.plan.cabling
     if found is None:
-        return {"shown": False}
-    table = settings(found).dressed(
+        return None
+    return settings(found).dressed(
         "what", lambda n, _: {"note": source_titles(workbook, found.settings[n].sources)}
     )
-    return {
-        "shown": True,
-        "title": "Settings",
-        "tables": [screen(table)],
-        "stale": workbook.stale,
-    }
 
 
-def failures_data(workbook: Workbook) -> dict[str, Any]:
+@panel("When a part fails")
+def failures_data(workbook: Workbook) -> Contents:
     """What is left when a part of the network fails."""
     found = workbook.plan.cabling
-    if found is None:
-        return {"shown": False}
-    return {
-        "shown": True,
-        "title": "When a part fails",
-        "tables": [screen(part_failures(found))],
-        "stale": workbook.stale,
-    }
+    return part_failures(found) if found else None

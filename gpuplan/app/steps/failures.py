@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gpuplan.app.cards import Cell, cell, number_heads
+from gpuplan.app.cards import Contents, details
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan.access import GroupPlan, Trait, stun_item
@@ -14,12 +14,21 @@ from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.hosts import LossLevel, Pool
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows
-from gpuplan.report.table import screen
+from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import plan as plan_tables
+from gpuplan.wording import capital
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
 SHOWN_RUNS = 4
+TOUCHED = (
+    Column("group", "Group"),
+    Column("running", "Keeps running", "number"),
+    Column("evacuated", "Moved for maintenance", "number"),
+    Column("restarted", "Restarts", "number"),
+    Column("moved", "Makes room", "number"),
+    Column("missing", "Not placed", "number"),
+)
 
 
 def runs(numbers: Iterable[int]) -> str:
@@ -75,14 +84,15 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
         for hosts, what in ((maintenance, "in maintenance"), (failed, "lost"))
         if hosts
     )
-    rows = _touched(workbook, pool, outcome)
+    touched = screen(_touched(workbook, pool, outcome))
+    others = _others(workbook, pool, len(touched["rows"]))
     return {
         "tone": "bad" if outcome.unplaced else "good",
-        "lead": f"{lead[0].upper()}{lead[1:]}:",
+        "lead": f"{capital(lead)}:",
         "text": _outcome_words(pool, outcome),
-        "heads": _heads(bool(outcome.evacuated)),
-        "rows": rows,
-        "rest": "Everybody else keeps running." if rows and _others(workbook, pool, len(rows)) else "",
+        "heads": touched["heads"],
+        "rows": touched["rows"],
+        "rest": "Everybody else keeps running." if touched["rows"] and others else "",
     }
 
 
@@ -138,57 +148,43 @@ def _outcome_words(pool: Pool, outcome: Outcome) -> str:
     return f"everyone is placed again. {'; '.join(said)}."
 
 
-def _heads(evacuated: bool) -> list[dict[str, Any]]:
-    return number_heads(
-        "Group",
-        "Keeps running",
-        *(["Moved for maintenance"] if evacuated else []),
-        "Restarts",
-        "Makes room",
-        "Not placed",
-    )
-
-
-def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> list[list[Cell]]:
+def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
     """A row for each group to which something happens."""
-    groups = {group.id: group for group in workbook.plan.groups}
-    evacuated = Counter(entry[0] for entry in outcome.evacuated)
-    restarted = Counter(entry[0] for entry in outcome.restarted)
-    moved = Counter(entry[0] for entry in outcome.moved)
-    missing: dict[str, list[int]] = {}
-    for group, vm in outcome.unplaced:
-        missing.setdefault(group, []).append(vm)
+    evacuated, restarted, moved, missing = (
+        Counter(entry[0] for entry in entries)
+        for entries in (outcome.evacuated, outcome.restarted, outcome.moved, outcome.unplaced)
+    )
     events = (*outcome.evacuated, *outcome.restarted, *outcome.moved, *outcome.unplaced)
     disturbed = Counter(group for group, _ in {(entry[0], entry[1]) for entry in events})
+    names, groups = group_names(workbook.plan), {group.id: group for group in workbook.plan.groups}
     rows = []
     for request in pool.requests:
-        group = request.group
-        if not disturbed[group]:
+        id, group = request.group, groups.get(request.group)
+        if not disturbed[id]:
             continue
-        row = [
-            cell(group_names(workbook.plan)[group]),
-            cell(number(request.vms - disturbed[group]), numeric=True),
-        ]
-        if outcome.evacuated:
-            row.append(_moves(workbook, groups.get(group), evacuated[group]))
-        row += [
-            cell(number(restarted[group]), numeric=True)
-            | ({"title": _trait_text(groups.get(group), "HA restart")} if restarted[group] else {}),
-            _moves(workbook, groups.get(group), moved[group]),
-            cell(number(len(missing.get(group, ()))), numeric=True, tone="bad" if group in missing else "")
-            | ({"note": f"VM {runs(missing[group])}", "note_tone": "bad"} if group in missing else {}),
-        ]
-        rows.append(row)
-    return rows
+        restarts = {"title": _trait_text(group, "HA restart")} if restarted[id] else {}
+        vms = [vm for each, vm in outcome.unplaced if each == id]
+        lost = {"note": f"VM {runs(vms)}", "note_tone": "bad"} if vms else {}
+        rows.append(
+            (
+                names[id],
+                request.vms - disturbed[id],
+                _moves(workbook, group, evacuated[id]),
+                Cell(restarted[id], more=restarts),
+                _moves(workbook, group, moved[id]),
+                Cell(missing[id], tone="bad" if vms else "", more=lost),
+            )
+        )
+    table = Table("touched", "", TOUCHED, tuple(rows))
+    return table if outcome.evacuated else table.without("evacuated")
 
 
 def _moves(workbook: Workbook, group: GroupPlan | None, vms: int) -> Cell:
     """How many VMs of a group leave the host they run on, and how."""
     if not vms:
-        return cell(number(vms), numeric=True)
+        return Cell(vms)
     how, tone = move_words(workbook, group)
-    said = {"note": how, "note_tone": tone, "title": _trait_text(group, "vMotion")}
-    return cell(number(vms), numeric=True) | said
+    return Cell(vms, more={"note": how, "note_tone": tone, "title": _trait_text(group, "vMotion")})
 
 
 def _trait(group: GroupPlan, feature: str) -> Trait | None:
@@ -213,19 +209,15 @@ def _other_pairs(pairs: Sequence[Loss]) -> str:
     return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
 
 
-def failures_data(workbook: Workbook) -> dict[str, Any]:
-    """Every loss of one host and the worst of two; worked out while the details are open."""
-    pools = workbook.plan.pools
-    opened = "failures" in workbook.opened
-    return {
-        "key": "failures",
-        "title": "What a failure does",
-        "hint": _hint(pools),
-        "open": opened,
-        "shown": bool(pools),
-        "tables": [t for pool in pools for t in _loss_tables(workbook, pool)] if opened else [],
-        "stale": workbook.stale,
-    }
+@details(
+    "failures",
+    "What a failure does",
+    lambda workbook: _hint(workbook.plan.pools),
+    lambda workbook: workbook.plan.pools,
+)
+def failures_data(workbook: Workbook) -> Contents:
+    """Every loss of one host and the worst of two."""
+    return {"tables": [table for pool in workbook.plan.pools for table in _loss_tables(workbook, pool)]}
 
 
 def _hint(pools: tuple[Pool, ...]) -> str:
