@@ -46,6 +46,11 @@ def runs(numbers: Iterable[int]) -> str:
     return ", ".join(shown) + (f" and {number(left)} more" if left else "")
 
 
+def named_hosts(numbers: Sequence[int]) -> str:
+    """Hosts by their numbers."""
+    return f"{'host' if len(numbers) == 1 else 'hosts'} {runs(numbers)}"
+
+
 def stun_limit_s(workbook: Workbook) -> float:
     """How long a VM may stand still while it is moved: stated, or the catalog's limit."""
     scenario = workbook.plan.scenario
@@ -80,7 +85,7 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
         return _all_running(workbook, pool)
     failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
     lead = ", ".join(
-        f"{'host' if len(hosts) == 1 else 'hosts'} {runs(hosts)} {what}"
+        f"{named_hosts(hosts)} {what}"
         for hosts, what in ((maintenance, "in maintenance"), (failed, "lost"))
         if hosts
     )
