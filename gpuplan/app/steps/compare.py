@@ -7,6 +7,7 @@ from typing import Any
 
 from gpuplan.analysis.compare import CompareRow, Comparison, compare_plans
 from gpuplan.app.cards import Contents, act, panel, said
+from gpuplan.app.header import price_name
 from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import MOST_KEPT, Workbook
 from gpuplan.app.steps import explore, sensitivity, what_wins
@@ -79,14 +80,12 @@ def _labelled(workbook: Workbook, row: CompareRow) -> dict[str, Any]:
 
 def _label(workbook: Workbook, row: CompareRow) -> str:
     """What a row is called; a price by the name of what it is paid for, a range by that of its input."""
+    within = row.key.removeprefix("ranges.")
     if row.key.startswith("prices."):
-        key = row.key.removeprefix("prices.")
-        costs = [plan.costs for plan in (workbook.plan, *(each.plan for each in workbook.kept)) if plan.costs]
-        names = {price.key: price.name for found in costs for price in found.prices}
-        names |= {item.key: item.name for found in costs for item in found.unknown}
-        return f"Price: {names.get(key, key)}"
-    if row.key.startswith("ranges.") and not row.key.startswith("ranges.prices."):
-        return f"Range: {field_of(row.key.removeprefix('ranges.')).label}"
+        plans = (workbook.plan, *(each.plan for each in workbook.kept))
+        return f"Price: {price_name(row.key.removeprefix('prices.'), *plans)}"
+    if within != row.key and not within.startswith("prices."):
+        return f"Range: {field_of(within).label}"
     return row.label
 
 

@@ -20,7 +20,7 @@ from gpuplan.app.cards import (
     strong,
     visit,
 )
-from gpuplan.app.header import excluded, field_data, planned_field, stated_hint
+from gpuplan.app.header import excluded, field_data, paid_for, planned_field, stated_hint
 from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives
@@ -242,7 +242,7 @@ def prices_data(workbook: Workbook) -> Contents:
     costs, margin = workbook.plan.costs, workbook.scenario.internal.margin
     if costs is None:
         return None
-    items = sorted(_paid(costs), key=lambda item: (_rank(item.key), item.key))
+    items = sorted(paid_for(costs), key=lambda item: (_rank(item.key), item.key))
     catalog = _catalog_prices(workbook)
     rows = {f"prices.{item.key}": _planned_row(workbook, item, catalog.get(item.key)) for item in items}
     rows |= {f"prices.{key}": _other_row(workbook, key) for key in _others(workbook, costs)}
@@ -271,11 +271,6 @@ def prices_data(workbook: Workbook) -> Contents:
     }
 
 
-def _paid(costs: Costs) -> list[Price | Unknown]:
-    """What this design pays for, whether somebody knows the price or not."""
-    return [*costs.prices, *costs.unknown]
-
-
 def _rank(key: str) -> int:
     return next((at for at, start in enumerate(ORDER) if key.startswith(start)), len(ORDER))
 
@@ -285,7 +280,7 @@ def _others(workbook: Workbook, costs: Costs) -> list[str]:
     stated = [key for key, _ in workbook.seen.prices if not workbook.locked(f"prices.{key}")]
     stated += [path.removeprefix("prices.") for path in workbook.drafts if path.startswith("prices.")]
     rent = f"rent/{workbook.plan.scenario.hardware.gpu}"
-    return sorted({rent, *stated} - {item.key for item in _paid(costs)})
+    return sorted({rent, *stated} - {item.key for item in paid_for(costs)})
 
 
 def _counts(costs: Costs) -> str:
