@@ -22,12 +22,6 @@ def _calls(action: Callable[..., object], **arguments: type) -> Handler:
     )
 
 
-def own_folder(workbook: Workbook) -> str:
-    """The user's own folder of catalog rows, for commands that run beside the page."""
-    folders = workbook.catalog.folders[1:]
-    return str(folders[0]) if folders else ""
-
-
 def _edit(workbook: Workbook, content: Content) -> None:
     workbook.edit(str(content["path"]), content["value"], live=bool(content.get("live")))
 
@@ -62,14 +56,13 @@ def _too_large(workbook: Workbook, content: Content) -> None:
 
 
 def _simulate(workbook: Workbook, _content: Content) -> None:
-    when = workbook.looked.get("when", "busiest")
-    workbook.simulating.start(workbook.plan.scenario, when, own_folder(workbook))
+    workbook.simulating.start(workbook.plan.scenario, workbook.looked.get("when", "busiest"))
 
 
 def _piece(workbook: Workbook, content: Content) -> None:
     """A piece of a file to audit; with the last one the audit starts."""
     if _receive(workbook.auditing, content):
-        _audit(workbook)
+        workbook.auditing.start(workbook.plan.scenario)
 
 
 def _receive(upload: Upload, content: Content) -> bool:
@@ -77,17 +70,17 @@ def _receive(upload: Upload, content: Content) -> bool:
     return upload.receive(str(content["name"]), content["size"], content["at"], bytes(content["buffer"]))
 
 
-def _audit(workbook: Workbook, replay: bool = False) -> None:
-    workbook.auditing.start(workbook.plan.scenario, replay=replay, folder=own_folder(workbook))
-
-
 def _deliver(workbook: Workbook, content: Content) -> None:
-    workbook.delivering.start(
-        workbook.scenario,
-        str(content.get("kind", "")),
-        own_folder(workbook),
-        internal=deliver.is_internal(workbook),
-    )
+    internal = deliver.is_internal(workbook)
+    workbook.delivering.start(workbook.scenario, str(content.get("kind", "")), internal=internal)
+
+
+def _template(kind: str) -> dict[str, Handler]:
+    """What is done with the template of one kind of file."""
+    return {
+        f"{kind}-template": lambda workbook, content: _receive(workbook.delivering.templates[kind], content),
+        f"remove-{kind}-template": lambda workbook, _: workbook.delivering.templates[kind].remove(),
+    }
 
 
 EVENTS: Mapping[str, Handler] = {
@@ -127,19 +120,17 @@ EVENTS: Mapping[str, Handler] = {
     "simulate": _simulate,
     "cancel-simulate": lambda workbook, _: workbook.simulating.runner.cancel(),
     "piece": _piece,
-    "audit": lambda workbook, _: _audit(workbook),
-    "replay": lambda workbook, _: _audit(workbook, replay=True),
+    "audit": lambda workbook, _: workbook.auditing.start(workbook.plan.scenario),
+    "replay": lambda workbook, _: workbook.auditing.start(workbook.plan.scenario, replay=True),
     "cancel-audit": lambda workbook, _: workbook.auditing.runner.cancel(),
     "forget-audit": lambda workbook, _: workbook.auditing.forget(),
-    "explore": lambda workbook, _: workbook.exploring.start(workbook.plan, own_folder(workbook)),
+    "explore": lambda workbook, _: workbook.exploring.start(workbook.plan),
     "cancel-explore": lambda workbook, _: workbook.exploring.runner.cancel(),
-    "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan, own_folder(workbook)),
+    "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan),
     "cancel-sensitivity": lambda workbook, _: workbook.sensitivity.runner.cancel(),
     "deliver": _deliver,
     "cancel-deliver": lambda workbook, _: workbook.delivering.cancel(),
-    "docx-template": lambda workbook, content: _receive(workbook.delivering.templates["docx"], content),
-    "pptx-template": lambda workbook, content: _receive(workbook.delivering.templates["pptx"], content),
-    "remove-docx-template": lambda workbook, _: workbook.delivering.templates["docx"].remove(),
-    "remove-pptx-template": lambda workbook, _: workbook.delivering.templates["pptx"].remove(),
+    **_template("docx"),
+    **_template("pptx"),
 }
 """Name of an event -> what the workbook does; ``screen`` has those that concern the page itself."""

@@ -95,11 +95,14 @@ class Workbook(PlanView):
         """What the catalog or the hardware does not allow in the current scenario."""
         self.notice: tuple[str, str] = ("", "")
         """(level, text) of the last thing worth saying that belongs to no field."""
-        self.simulating = Simulating(self._changed)
-        self.auditing = Auditing(self._changed)
-        self.exploring = Exploring("explore", "exploration", self._changed)
-        self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed)
-        self.delivering = Delivering(self._changed)
+        own = [
+            str(folder) for folder in catalog.folders[1:2]
+        ]  # the user's rows, for commands beside the page
+        self.simulating = Simulating(self._changed, *own)
+        self.auditing = Auditing(self._changed, *own)
+        self.exploring = Exploring("explore", "exploration", self._changed, *own)
+        self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *own)
+        self.delivering = Delivering(self._changed, *own)
         self.aside: tuple[Kept, ...] = ()
         """All designs that are kept, also those that the customer does not see."""
         self.started = scenario is not None
