@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
 from typing import Any, TypeVar
 
-from gpuplan.app.page import Data
+from gpuplan.app.page import Card
 from gpuplan.app.state import Workbook
 from gpuplan.report.table import Table, screen
 from gpuplan.wording import money
@@ -21,11 +20,14 @@ Contents = dict[str, Any] | Table | str | None
 T = TypeVar("T")
 
 
-def panel(title: str = "", hint: str = "") -> Callable[[Callable[[Workbook], Contents]], Data]:
-    """Makes a card of a function that gives what is in it; its own title or hint counts."""
+Carding = Callable[[Callable[[Workbook], Contents]], Card]
+"""Makes a card of a function that gives what is in it."""
 
-    def carded(contents: Callable[[Workbook], Contents]) -> Data:
-        @wraps(contents)
+
+def panel(title: str = "", hint: str = "", *, draws: str = "panel", slow: bool = False) -> Carding:
+    """A card under a title, unless its contents have their own; ``draws`` names its file in ``widgets/static``."""
+
+    def carded(contents: Callable[[Workbook], Contents]) -> Card:
         def data(workbook: Workbook) -> dict[str, Any]:
             found = contents(workbook)
             if found is None:
@@ -35,7 +37,7 @@ def panel(title: str = "", hint: str = "") -> Callable[[Callable[[Workbook], Con
             head = {name: text for name, text in (("title", title), ("hint", hint)) if text}
             return {"shown": True, "stale": workbook.stale, **head, **_tabled(found)}
 
-        return data
+        return Card(draws, data, slow)
 
     return carded
 
@@ -45,12 +47,13 @@ def details(
     title: str,
     hint: str | Callable[[Workbook], str],
     shown: Callable[[Workbook], Any],
+    *,
     old: Callable[[Workbook], bool] = lambda _workbook: False,
-) -> Callable[[Callable[[Workbook], Contents]], Data]:
-    """Makes details of a function that gives what is in them: it is asked while they are open; ``old`` are those of another design."""
+    slow: bool = False,
+) -> Carding:
+    """Details whose contents are asked for while they are open; ``old`` are those of another design."""
 
-    def folded(contents: Callable[[Workbook], Contents]) -> Data:
-        @wraps(contents)
+    def folded(contents: Callable[[Workbook], Contents]) -> Card:
         def data(workbook: Workbook) -> dict[str, Any]:
             there, opened = bool(shown(workbook)), key in workbook.opened
             found = contents(workbook) if there and opened else None
@@ -68,7 +71,7 @@ def details(
                 **_tabled(found or {}),
             }
 
-        return data
+        return Card("tables", data, slow)
 
     return folded
 

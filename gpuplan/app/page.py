@@ -21,6 +21,10 @@ class Card:
     slow: bool = False
     """Whether it is sent last, because its data takes long to work out."""
 
+    def __call__(self, workbook: Workbook) -> dict[str, Any]:
+        """Its data now."""
+        return self.data(workbook)
+
 
 @dataclass(frozen=True)
 class Picture:

@@ -236,7 +236,7 @@ def groups_data(workbook: Workbook) -> Contents:
 # Prices
 
 
-@panel("Prices")
+@panel("Prices", draws="sheet", slow=True)
 def prices_data(workbook: Workbook) -> Contents:
     """Every price that counts and every one that is missing, to be overwritten in place."""
     costs, margin = workbook.plan.costs, workbook.scenario.internal.margin
@@ -428,16 +428,16 @@ PAGE = box(
     title("Cost", "What is paid when and for what, and what the prices rest on."),
     box("gp-inputs", Card("form", money_form)),
     parted_card(
-        Card("panel", cost_data),
+        cost_data,
         Picture(years_rows, charts.years_chart),
-        box("gp-split gp-even gp-years", Card("panel", parts_data), Card("panel", groups_data)),
-        Card("tables", years_table),
+        box("gp-split gp-even gp-years", parts_data, groups_data),
+        years_table,
     ),
     box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
-    wide_card(Card("sheet", prices_data, slow=True)),
-    wide_card(Card("panel", power_data)),
-    wide_card(Card("panel", bill_data)),
-    wide_card(Card("tables", alternatives.silos_data)),
-    wide_card(Card("tables", alternatives.rent_data)),
-    wide_card(Card("tables", alternatives.postures_data)),
+    wide_card(prices_data),
+    wide_card(power_data),
+    wide_card(bill_data),
+    wide_card(alternatives.silos_data),
+    wide_card(alternatives.rent_data),
+    wide_card(alternatives.postures_data),
 )

@@ -207,22 +207,22 @@ PAGE = box(
     Card("demand", rules_data, slow=True),
     box(
         "gp-card",
-        Card("panel", week.day_head),
-        box("gp-split", Picture(week.day_rows, charts.day_chart), Card("panel", week.day_data)),
+        week.day_head,
+        box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
     ),
     Card("grid", people_data),
     box(
         "gp-card",
-        Card("panel", methods.odds_head),
+        methods.odds_head,
         box(
             "gp-split gp-even",
             Picture(methods.odds_rows, charts.odds_chart, slow=True),
-            Card("panel", methods.odds_data, slow=True),
+            methods.odds_data,
         ),
     ),
     Card("form", methods.assumption_form),
-    box("gp-pair", box("gp-card", Card("panel", silos.silo_data, slow=True)), Card("form", growth_form)),
-    box("gp-card", Card("panel", week.mixes_data)),
+    box("gp-pair", box("gp-card", silos.silo_data), Card("form", growth_form)),
+    box("gp-card", week.mixes_data),
     box("gp-card", Card("run", simulate.simulate_data)),
     box(
         "gp-card",

@@ -87,7 +87,7 @@ def _ratio(value: float) -> str:
     return f"{rate(value)}:1"
 
 
-@panel()
+@panel(draws="fabric")
 def drawing_data(workbook: Workbook) -> Contents:
     """The switches and hosts to draw, with the words for each."""
     found = workbook.plan.cabling

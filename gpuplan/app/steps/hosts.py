@@ -330,10 +330,10 @@ PAGE = box(
             Card("hosts", picture_data),
             box(
                 "gp-card",
-                Card("tables", failures.failures_data),
+                failures.failures_data,
                 Picture(failures.capacity_drawn, capacity_chart, wide=False),
             ),
-            box("gp-card", Card("tables", hardware.shared_data)),
+            box("gp-card", hardware.shared_data),
             Card("form", posture.risk_form),
         ),
         box(

@@ -55,7 +55,7 @@ def odds_head(workbook: Workbook) -> Contents:
     return {"selects": selects} if pools else None
 
 
-@panel()
+@panel(slow=True)
 def odds_data(workbook: Workbook) -> Contents:
     """The methods beside each other, and which to believe."""
     known, problem = _methods(workbook)

@@ -164,7 +164,7 @@ def carries_data(workbook: Workbook) -> Contents:
 # The vendor's claim
 
 
-@panel("The vendor\u2019s \u201c2\u00d7 with PVRDMA on four T4 nodes\u201d")
+@panel("The vendor\u2019s \u201c2\u00d7 with PVRDMA on four T4 nodes\u201d", slow=True)
 def claims_data(workbook: Workbook) -> Contents:
     """What would make the vendor's doubling with PVRDMA true, network by network."""
     plan = workbook.plan
@@ -192,24 +192,24 @@ PAGE = box(
     "gp-page",
     title("Network", "What it carries, what it slows down, how it is wired."),
     box("gp-inputs", Card("form", network_form), Card("form", more_network_form)),
-    parted_card(Card("panel", remote_data), Card("panel", rules_data)),
-    parted_card(Card("panel", fabric.fabric_data), Card("fabric", fabric.drawing_data)),
+    parted_card(remote_data, rules_data),
+    parted_card(fabric.fabric_data, fabric.drawing_data),
     box(
         "gp-split gp-even gp-cards-even",
-        box("gp-card", Card("panel", fabric.settings_data)),
-        box("gp-card", Card("panel", fabric.failures_data)),
+        box("gp-card", fabric.settings_data),
+        box("gp-card", fabric.failures_data),
     ),
-    wide_card(Card("panel", carries_data)),
+    wide_card(carries_data),
     box(
         "gp-inputs gp-joined",
         Card("form", training.training_form),
         parted_card(
-            Card("panel", training.training_data),
-            Card("panel", training.groups_data),
-            Card("panel", training.scaling_head, slow=True),
+            training.training_data,
+            training.groups_data,
+            training.scaling_head,
             Picture(training.scaling_rows, scaling_chart, slow=True),
-            Card("tables", training.scaling_table, slow=True),
+            training.scaling_table,
         ),
     ),
-    wide_card(Card("panel", claims_data, slow=True)),
+    wide_card(claims_data),
 )

@@ -142,7 +142,7 @@ def _spread(bar: Bar, view: str, workbook: Workbook) -> float:
 # Ranges
 
 
-@panel("Ranges, and the same as a table")
+@panel("Ranges, and the same as a table", draws="sheet")
 def ranges_data(workbook: Workbook) -> Contents:
     """The range of each input, to be overwritten in place, and what the answer is at its ends."""
     bars = _bars(workbook)

@@ -14,7 +14,7 @@ from gpuplan.wording import capital
 IN_MONEY = "The cost step has them in money."
 
 
-@panel("Silos against the pool")
+@panel("Silos against the pool", slow=True)
 def silo_data(workbook: Workbook) -> Contents:
     """Each group with hosts of its own against all groups together, at the same target."""
     plan = workbook.plan

@@ -148,7 +148,7 @@ def _view(workbook: Workbook) -> str:
     return view if view in VIEWS else "efficiency"
 
 
-@panel("More hosts")
+@panel("More hosts", slow=True)
 def scaling_head(workbook: Workbook) -> Contents:
     """Heading of the scaling chart, and what it shows."""
     job, view = _job(workbook), _view(workbook)
@@ -184,7 +184,11 @@ def scaling_rows(workbook: Workbook) -> dict[str, Any]:
 
 
 @details(
-    "scaling", "The same as a table", "efficiency, and samples a second, by hosts", lambda _workbook: True
+    "scaling",
+    "The same as a table",
+    "efficiency, and samples a second, by hosts",
+    lambda _workbook: True,
+    slow=True,
 )
 def scaling_table(workbook: Workbook) -> Contents:
     """The numbers of the scaling chart."""
