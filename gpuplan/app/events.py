@@ -26,15 +26,6 @@ def _edit(workbook: Workbook, content: Content) -> None:
     workbook.edit(str(content["path"]), content["value"], live=bool(content.get("live")))
 
 
-def _why(workbook: Workbook, content: Content) -> None:
-    key = str(content["key"])
-    workbook.drawer = "" if workbook.drawer == key else key
-
-
-def _close(workbook: Workbook, _content: Content) -> None:
-    workbook.drawer = ""
-
-
 def _look(workbook: Workbook, content: Content) -> None:
     what, value = str(content["what"]), str(content["value"])
     if what.startswith("audit-"):
@@ -43,20 +34,10 @@ def _look(workbook: Workbook, content: Content) -> None:
         workbook.look(what, value)
 
 
-def _open(workbook: Workbook, content: Content) -> None:
-    workbook.open_file(str(content["name"]), base64.b64decode(content["base64"]))
-
-
 def _too_large(workbook: Workbook, content: Content) -> None:
-    workbook.say(
-        "stop",
-        f"{shown_name(str(content['name']))} was not opened: it has {int(content['size']):,} bytes; a "
-        f"scenario has at most {MAX_FILE_BYTES:,}.",
-    )
-
-
-def _simulate(workbook: Workbook, _content: Content) -> None:
-    workbook.simulating.start(workbook.plan.scenario, workbook.looked.get("when", "busiest"))
+    name, size = shown_name(str(content["name"])), int(content["size"])
+    most = f"a scenario has at most {MAX_FILE_BYTES:,}"
+    workbook.say("stop", f"{name} was not opened: it has {size:,} bytes; {most}.")
 
 
 def _piece(workbook: Workbook, content: Content) -> None:
@@ -87,8 +68,8 @@ EVENTS: Mapping[str, Handler] = {
     # what is typed, and where we are
     "set": _edit,
     "go": _calls(Workbook.go, step=str),
-    "why": _why,
-    "close": _close,
+    "why": _calls(Workbook.explain, key=str),
+    "close": lambda workbook, _: workbook.explain(""),
     "fold": _calls(Workbook.fold, key=str, open=bool),
     "look": _look,
     "view": _calls(Workbook.look_as, customer=bool),
@@ -101,7 +82,9 @@ EVENTS: Mapping[str, Handler] = {
     "undo": _calls(Workbook.undo),
     "redo": _calls(Workbook.redo),
     "example": _calls(Workbook.open_example, name=str),
-    "open": _open,
+    "open": lambda workbook, content: workbook.open_file(
+        str(content["name"]), base64.b64decode(content["base64"])
+    ),
     "too-large": _too_large,
     "restore": _calls(Workbook.restore, fragment=str),
     "recent": _calls(Workbook.open_recent, fragment=str),
@@ -117,7 +100,9 @@ EVENTS: Mapping[str, Handler] = {
     "click": _calls(Workbook.set_click, what=str),
     "restore-hosts": _calls(Workbook.restore_hosts),
     # what runs beside the page
-    "simulate": _simulate,
+    "simulate": lambda workbook, _: workbook.simulating.start(
+        workbook.plan.scenario, workbook.looked.get("when", "busiest")
+    ),
     "cancel-simulate": lambda workbook, _: workbook.simulating.runner.cancel(),
     "piece": _piece,
     "audit": lambda workbook, _: workbook.auditing.start(workbook.plan.scenario),

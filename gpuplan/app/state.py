@@ -191,6 +191,10 @@ class Workbook(PlanView):
             self.started = self.started or step != "start"
             self.step = step
 
+    def explain(self, key: str) -> None:
+        """Open the drawer for a number, or close it if that is open; an empty key closes it."""
+        self.drawer = "" if self.drawer == key else key
+
     def edit(self, path: str, given: Any, live: bool = False) -> None:
         """Set one input from what a form gives; what cannot be read stays in the field with its problem.
 

@@ -116,7 +116,8 @@ def _read(name: str, reading: dict[str, Any]) -> str:
 def _held(use: dict[str, Any]) -> Iterator[str]:
     """GPUs of jobs: asked for, at once, how bursty, and the waits as they were."""
     held = use["held"] or use["wanted"]
-    peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_busiest(use['week_gpus'])}"
+    week = [sum(hour) for hour in use["week_gpus"]]
+    peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_hour(week.index(max(week)))}"
     yield (
         f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days ask for {one_place(use['offered_gpus'])} GPUs on average, "
         "counting all their work, also what is done after the last request."
@@ -150,22 +151,15 @@ def _replayed(workbook: Workbook, comparison: dict[str, Any]) -> Iterator[str]:
     """What the jobs would have met on the hosts planned."""
     waiting, hosts = comparison["waiting"], comparison["hosts"]
     other = "" if workbook.auditing.replayed == workbook.plan.scenario else " (another design than now)"
+    limit = f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
     yield (
         f"Replayed on {len(hosts)} hosts with {amount(sum(hosts), 'GPU')}{other}: "
-        f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {_minutes(comparison)}, 90 % at most "
+        f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {limit}, 90 % at most "
         f"{wait_words(waiting['wait_p90_h'])}, {percent(waiting['utilisation'])} of the GPU-hours are held."
     )
     if comparison["left_out_jobs"]:
         yield f"{amount(comparison['left_out_jobs'], 'job')} left out: larger than all hosts together."
     yield f"Silos would take {number(comparison['silo_gpus'])} GPUs, the pool {number(comparison['pool_gpus'])}, for the same wait."
-
-
-def _minutes(comparison: dict[str, Any]) -> str:
-    return f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
-
-
-def _busiest(week: list[list[float]]) -> str:
-    return _hour(max(range(len(week)), key=lambda at: sum(week[at])))
 
 
 def _hour(at: int) -> str:

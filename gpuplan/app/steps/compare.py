@@ -61,7 +61,8 @@ def _is_input(row: CompareRow) -> bool:
 def _side_by_side(workbook: Workbook, found: Comparison) -> Table:
     """The designs in columns, results before inputs; what is not as in the first of them stands out and says so."""
     table = tables.compared(found, workbook.catalog).without("differs")
-    table = table.dressed("label", lambda n, _: _labelled(workbook, found.rows[n]))
+    tones = ["strong" if row.differs else "" for row in found.rows]
+    table = table.dressed("label", lambda n, _: {"text": _label(workbook, found.rows[n]), "tone": tones[n]})
     for column in table.columns[1:]:
         table = table.dressed(
             column.key, lambda n, cell: {} if cell.value == found.rows[n].values[0] else DIFFERS
@@ -72,10 +73,6 @@ def _side_by_side(workbook: Workbook, found: Comparison) -> Table:
     rows = (_acts(workbook), *table.rows[inputs:], tuple(between), *table.rows[:inputs])
     columns = tuple(replace(column, label=capital(column.label)) for column in table.columns)
     return replace(table, columns=columns, rows=rows)
-
-
-def _labelled(workbook: Workbook, row: CompareRow) -> dict[str, Any]:
-    return {"text": _label(workbook, row), "tone": "strong" if row.differs else ""}
 
 
 def _label(workbook: Workbook, row: CompareRow) -> str:

@@ -156,7 +156,7 @@ def _designs(workbook: Workbook, found: dict[str, Any], options: list[Option]) -
     table = tables.designs(found, options)
     table = table.dressed("label", lambda n, _: _name(workbook, found, options[n]))
     table = table.dressed("net_present", lambda n, _: _cost(options[n]))
-    table = table.dressed("why_not", lambda n, _: _loses(found, options[n]))
+    table = table.dressed("why_not", lambda n, _: _why_not(options[n], _wins(found, options[n])))
     for column in ("gpu_hour_used", "waiting_pct", "short_h"):
         table = table.dressed(column, lambda *_: {"tone": "nowrap"})
     acts = [Cell("", tone="do", more={"acts": _acts(workbook, found, option)}) for option in options]
@@ -186,20 +186,17 @@ def _cost(option: Option) -> dict[str, Any]:
     return {"tone": "nowrap gp-strong", "title": title} | note
 
 
-def _loses(found: dict[str, Any], option: Option) -> dict[str, Any]:
-    return {
-        "text": "\u2013" if _wins(found, option) else _why_not(option),
-        "title": "; ".join(option["why_not"]),
-        "tone": "small gp-why-not",
-    }
-
-
-def _why_not(option: Option) -> str:
+def _why_not(option: Option, wins: bool) -> dict[str, Any]:
     """Why an option does not win; what the winner leaves out is named above the table already."""
-    return "; ".join(
+    said = "; ".join(
         "counts what the winner leaves out" if text.startswith(WINNER_LEAVES_OUT) else text
         for text in option["why_not"]
     )
+    return {
+        "text": "\u2013" if wins else said,
+        "title": "; ".join(option["why_not"]),
+        "tone": "small gp-why-not",
+    }
 
 
 def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[dict[str, Any]]:

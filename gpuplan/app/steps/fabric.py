@@ -6,7 +6,7 @@ from typing import Any
 
 from gpuplan.app.cards import Contents, figure, panel, rate, said, source_titles, strong
 from gpuplan.app.state import Workbook
-from gpuplan.plan.fabric import Cabling, Ports, Switches
+from gpuplan.plan.fabric import Cabling, Switches
 from gpuplan.plan.gpu_speed import RDMA
 from gpuplan.report import amount, number
 from gpuplan.report.tables.network import part_failures, settings
@@ -45,7 +45,8 @@ def fabric_data(workbook: Workbook) -> Contents:
     ]
     if compute := found.compute_ports:
         own = f"{amount(found.compute_hosts, 'compute host')}, {rate(compute.demand_gbit_s)} Gbit/s each"
-        figures.insert(1, figure("Ports of a compute host", _both(compute), own))
+        ports = number(compute.shared) + (f" + {number(compute.rdma)}" if compute.rdma else "")
+        figures.insert(1, figure("Ports of a compute host", ports, own))
     switches = found.switches
     if switches is None:
         return {"figures": figures, "after": [said(strong("No switches: "), f"{found.reason}.")]}
@@ -79,10 +80,6 @@ def _figure(label: str, count: int, note: str, key: str) -> dict[str, Any]:
     return figure(label, number(count), note, f"network.{key}" if key else "")
 
 
-def _both(ports: Ports) -> str:
-    return f"{number(ports.shared)} + {number(ports.rdma)}" if ports.rdma else number(ports.shared)
-
-
 def _ratio(value: float) -> str:
     return f"{rate(value)}:1"
 
@@ -96,6 +93,7 @@ def drawing_data(workbook: Workbook) -> Contents:
     switches, shape, rdma = found.switches, found.switches.shape, found.ports.rdma
     infiniband = workbook.plan.scenario.network.transport == "infiniband"
     each = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
+    most = amount(shape.hosts_per_pair, "host")
     apart = f"{amount(rdma, 'InfiniBand port')} of a host on a fabric of its own"
     return {
         "about": _about(found, switches),
@@ -109,7 +107,7 @@ def drawing_data(workbook: Workbook) -> Contents:
         "peer": {"links": shape.peer_cables, "text": f"{number(shape.peer_cables)} {each}"},
         "hosts": {
             "text": _hosts_words(found),
-            "pair": _pair_text(found, shape.hosts_per_pair, shape.leaves),
+            "pair": " and ".join(_hosts_words(found)) if shape.leaves == 2 else f"up to {most}",
             "ports": [
                 *_ports_words(found, switches),
                 f"at most {number(shape.host_links_per_leaf)} to each leaf",
@@ -129,10 +127,6 @@ def _row(count: int, name: str) -> dict[str, Any]:
 def _hosts_words(found: Cabling) -> list[str]:
     compute = [amount(found.compute_hosts, "compute host")] if found.compute_hosts else []
     return [amount(found.gpu_hosts, "GPU host"), *compute]
-
-
-def _pair_text(found: Cabling, each: int, leaves: int) -> str:
-    return " and ".join(_hosts_words(found)) if leaves == 2 else f"up to {amount(each, 'host')}"
 
 
 def _ports_words(found: Cabling, switches: Switches) -> list[str]:

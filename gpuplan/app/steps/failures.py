@@ -90,7 +90,7 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
         if hosts
     )
     touched = screen(_touched(workbook, pool, outcome))
-    others = _others(workbook, pool, len(touched["rows"]))
+    others = len(pool.requests) > len(touched["rows"]) or len(workbook.plan.pools) > 1
     return {
         "tone": "bad" if outcome.unplaced else "good",
         "lead": f"{capital(lead)}:",
@@ -103,53 +103,49 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
 
 def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     worst, single = max((loss.unplaced for loss in pool.failures), default=0), _level(pool, 1)
-    proof = (
-        f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
-        if pool.method == "heuristic"
-        else "Fewer new hosts cannot hold the demand."
-        if pool.existing_hosts
-        else f"Fewer than {amount(pool.hosts_for_demand, 'host')} cannot hold the demand."
-    )
-    if worst == 0 and pool.hosts_for_failures:
-        tone, lead = "good", "Every single failure was tried."
-        text = f"Any one host may fail: everybody is placed again. {proof}"
-    elif worst == 0:
-        tone, lead = "good", "No host is spare, and none is needed for one failure."
-        text = f"Any one host may fail: what is left free takes everybody. {proof}"
+    vms, spare = amount(worst, "VM"), pool.hosts_for_failures
+    if worst == 0:
+        tone, text = "good", "Any one host may fail: what is left free takes everybody."
+        lead = "No host is spare, and none is needed for one failure."
+        if spare:
+            lead, text = (
+                "Every single failure was tried.",
+                "Any one host may fail: everybody is placed again.",
+            )
     elif single is not None and single.fits is None:
         tone, lead = "warn", "Not known whether every failure is survived."
-        text = (
-            f"After the worst failure of one host no place was found for {amount(worst, 'VM')}, and no bound "
-            f"says that there is none. {proof}"
-        )
+        text = f"After the worst failure of one host no place was found for {vms}, and no bound says that there is none."
     else:
-        tone = "warn"
-        lead = "Not every failure is survived." if pool.hosts_for_failures else "No host is spare."
-        text = f"The worst failure of one host leaves {amount(worst, 'VM')} without a GPU. {proof}"
+        tone, lead = "warn", "Not every failure is survived." if spare else "No host is spare."
+        text = f"The worst failure of one host leaves {vms} without a GPU."
+    text = f"{text} {_proof(pool)}"
     if found := divided(workbook.plan.scenario, workbook.catalog, pool):
         text += f" That is as one cluster, which has at most {found.most} hosts. {division_words(found)}"
     return {"tone": tone, "lead": lead, "text": text, "heads": [], "rows": [], "rest": ""}
 
 
+def _proof(pool: Pool) -> str:
+    if pool.method == "heuristic":
+        return f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
+    if pool.existing_hosts:
+        return "Fewer new hosts cannot hold the demand."
+    return f"Fewer than {amount(pool.hosts_for_demand, 'host')} cannot hold the demand."
+
+
 def _outcome_words(pool: Pool, outcome: Outcome) -> str:
     restarted, moved, evacuated = len(outcome.restarted), len(outcome.moved), len(outcome.evacuated)
-    missing = len(outcome.unplaced)
     said = []
     if evacuated:
-        said.append(
-            f"{amount(evacuated, 'VM')} {'leaves' if evacuated == 1 else 'leave'} the host in maintenance"
-        )
+        leave = "leaves" if evacuated == 1 else "leave"
+        said.append(f"{amount(evacuated, 'VM')} {leave} the host in maintenance")
     if restarted:
         said.append(f"{amount(restarted, 'VM')} {'restarts' if restarted == 1 else 'restart'}")
-    if missing:
-        said.insert(0, f"{amount(missing, 'VM')} without a GPU")
-        if moved:
-            said.append(f"{amount(moved, 'VM')} must move to make room")
+    makes_room = [f"{amount(moved, 'VM')} must move to make room"] if moved else []
+    if outcome.unplaced:
+        said = [f"{amount(len(outcome.unplaced), 'VM')} without a GPU", *said, *makes_room]
         spare = amount(pool.hosts_for_failures, "host")
         return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
-    if not said:
-        said.append("Nobody was on it")
-    said.append(f"{amount(moved, 'VM')} must move to make room" if moved else "nobody else moves")
+    said = [*(said or ["Nobody was on it"]), *(makes_room or ["nobody else moves"])]
     return f"everyone is placed again. {'; '.join(said)}."
 
 
@@ -202,11 +198,6 @@ def _trait_text(group: GroupPlan | None, feature: str) -> str:
     return trait.text if trait else ""
 
 
-def _others(workbook: Workbook, pool: Pool, rows: int) -> bool:
-    """Whether groups of a pool are left to which nothing happens, or pools."""
-    return len(pool.requests) > rows or len(workbook.plan.pools) > 1
-
-
 def _other_pairs(pairs: Sequence[Loss]) -> str:
     """What is known of the pairs that are not shown."""
     if not all(pair.proven for pair in pairs):
@@ -241,25 +232,18 @@ def _level(pool: Pool, lost: int) -> LossLevel | None:
 
 def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     of = f"{pool.name}: " if len(workbook.plan.pools) > 1 else ""
-
+    levels = plan_tables.losses(workbook.plan, pool).without("pool")
     singles = plan_tables.lost_hosts(pool, pool.failures[:SHOWN_KINDS], traced=True)
+    left = len(pool.failures) - SHOWN_KINDS
+    more = f"and {number(left)} more kinds that are no worse" if left > 0 else ""
     found = [
-        screen(plan_tables.losses(workbook.plan, pool).without("pool"), f"{of}any so many hosts down"),
-        screen(
-            singles,
-            f"{of}every kind of single failure, the worst first",
-            _more(len(pool.failures) - SHOWN_KINDS),
-        ),
+        screen(levels, f"{of}any so many hosts down"),
+        screen(singles, f"{of}every kind of single failure, the worst first", more),
     ]
-    pairs = workbook.worst(pool.id, 2) if pool.hosts > 1 else ()
-    if pairs:
+    if pairs := workbook.worst(pool.id, 2) if pool.hosts > 1 else ():
         listed = plan_tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
         found.append(screen(listed, f"{of}the worst pairs", _other_pairs(pairs)))
     return found
-
-
-def _more(rows: int) -> str:
-    return f"and {number(rows)} more kinds that are no worse" if rows > 0 else ""
 
 
 def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:
