@@ -5,7 +5,7 @@ Views watch ``revision``: it counts every change that may be seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from traitlets import HasTraits, Int
@@ -117,6 +117,11 @@ class PlanView(HasTraits):
         """Choose what to look at, such as the clock of a chart."""
         self.looked = self.looked | {what: value}
         self._changed()
+
+    def chosen(self, what: str, options: Iterable[str]) -> str:
+        """What is chosen to look at if it is one of these, else the first of them; empty if there is none."""
+        listed = list(options)
+        return next((each for each in (self.looked.get(what), *listed) if each in listed), "")
 
     def put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
         """Fail some hosts of a pool and put others in maintenance; all others run."""

@@ -53,12 +53,8 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
     busy, nothing = runner.state == "running", not workbook.plan.pools
     if nothing and not busy:
         card["buttons"] = [ADD_GROUP]
-    version = select(
-        "version",
-        "Files",
-        INTERNAL if is_internal(workbook) else FOR_CUSTOMER,
-        {FOR_CUSTOMER: VERSIONS[FOR_CUSTOMER]} if workbook.customer else VERSIONS,
-    )
+    versions = {FOR_CUSTOMER: VERSIONS[FOR_CUSTOMER]} if workbook.customer else VERSIONS
+    version = select("version", "Files", workbook.chosen("version", versions), versions)
     return card | {
         "title": "What the customer keeps",
         "hint": "the same numbers in every file",

@@ -11,7 +11,7 @@ from gpuplan.app.header import field_data
 from gpuplan.app.page import Card, Picture, box
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import audit, methods, silos, simulate, week
-from gpuplan.app.steps.usecases import HEADS, group_heads, group_rows
+from gpuplan.app.steps.usecases import group_heads, group_rows
 from gpuplan.report import amount, basis_word, number
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import screen
@@ -25,18 +25,9 @@ from gpuplan.wording import (
     years_left_out,
 )
 
-COLUMNS = (
-    "people",
-    "active_share",
-    "sites",
-    "hours",
-    "days",
-    "off_hours_share",
-    "work_h",
-    "jobs_per_day",
-    "growth",
-)
-WORDS = HEADS | {
+COLUMNS = {
+    "people": "People",
+    "active_share": "Active",
     "sites": "Where",
     "hours": "Hours, local",
     "days": "Days",
@@ -45,6 +36,7 @@ WORDS = HEADS | {
     "jobs_per_day": "Pieces a day",
     "growth": "Growth",
 }
+"""Attribute of a group -> its head in the grid."""
 DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
 CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Steps of the slider."""
@@ -165,7 +157,7 @@ def people_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "title": "People and hours",
         "hint": "places such as \u201cBangalore 25, Austin 15\u201d, hours such as 09:00-18:00 or, for a night, 20:00-06:00",
-        "heads": group_heads(COLUMNS, WORDS),
+        "heads": group_heads(COLUMNS),
         "rows": rows,
         "stale": workbook.stale,
     }

@@ -128,13 +128,9 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     elif asked["net_present"] is not None and not asked["reasons"]:
         more = asked["net_present"] - winner["net_present"]
         text += f" The design that was asked about costs {money(abs(more), found['currency'])} {'more' if more > 0 else 'less'}."
-        if _excluded(asked) != _excluded(winner):
+        if set(asked["excludes"]) != set(winner["excludes"]):
             text += " Their costs leave out different things."
     return [*said, text, counts]
-
-
-def _excluded(option: Option) -> set[str]:
-    return set(option["excludes"])
 
 
 # The ranking

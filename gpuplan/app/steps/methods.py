@@ -30,18 +30,14 @@ def _pools(workbook: Workbook) -> dict[str, str]:
 
 
 def _pool(workbook: Workbook) -> str:
-    """The pool that is chosen, if it is still there, else the first; empty if there is none."""
-    pools, chosen = _pools(workbook), workbook.looked.get("pool", "")
-    return chosen if chosen in pools else next(iter(pools), "")
+    """The pool that is chosen."""
+    return workbook.chosen("pool", _pools(workbook))
 
 
 def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
-    pool = _pool(workbook)
-    return (
-        tried(workbook, f"demand: methods {pool}", lambda: methods(workbook.plan, pool))
-        if pool
-        else (None, "")
-    )
+    if not (pool := _pool(workbook)):
+        return None, ""
+    return tried(workbook, f"demand: methods {pool}", lambda: methods(workbook.plan, pool))
 
 
 @panel(

@@ -84,20 +84,19 @@ def _swing(bar: Bar, view: str) -> float:
     return 0.0 if low is None or high is None else abs(high - low)
 
 
-def _view(workbook: Workbook) -> str:
-    view = workbook.looked.get("swing", "cost")
-    return view if view in VIEWS else "cost"
-
-
 @panel("From the low to the high end of each input")
 def tornado_head(workbook: Workbook) -> Contents:
     """What the tornado shows."""
-    return {"selects": [select("swing", "Show", _view(workbook), VIEWS)]} if _bars(workbook) else None
+    return (
+        {"selects": [select("swing", "Show", workbook.chosen("swing", VIEWS), VIEWS)]}
+        if _bars(workbook)
+        else None
+    )
 
 
 def tornado_rows(workbook: Workbook) -> dict[str, Any]:
     """What the tornado draws: a bar for each input, from its low to its high end."""
-    view, tried = _view(workbook), workbook.sensitivity.plan
+    view, tried = workbook.chosen("swing", VIEWS), workbook.sensitivity.plan
     if not _bars(workbook) or tried is None or tried.costs is None:
         return {}
     bars = sorted(_bars(workbook), key=lambda bar: -_spread(bar, view, workbook))

@@ -22,7 +22,6 @@ BELIEVE = "Requests come independently of each other: bursts are not in it. Wher
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
     """What to simulate, how far it is, and what came out."""
     simulating = workbook.simulating
-    when = workbook.looked.get("when", "busiest")
     able = any(g.mode for g in workbook.plan.groups) and not workbook.stale
     old = bool(simulating.trials) and simulating.scenario != workbook.plan.scenario
     card = background_card(
@@ -36,7 +35,7 @@ def simulate_data(workbook: Workbook) -> dict[str, Any]:
         "shown": bool(workbook.plan.groups),
         "title": "Simulated on the hosts",
         "hint": "with their profiles and the placement policy; first come, first served; people who wait stay",
-        "inputs": [select("when", "Hours", when, WHEN)],
+        "inputs": [select("when", "Hours", workbook.chosen("when", WHEN), WHEN)],
         "text": _said(workbook, old),
         "tables": _tables(workbook) if simulating.trials else [],
         "after": [BELIEVE] if simulating.trials else [],

@@ -143,15 +143,10 @@ def curve_name(curve: Curve) -> str:
     return f"{number(curve.link_gbit_s)} Gbit/s {how}{own}"
 
 
-def _view(workbook: Workbook) -> str:
-    view = workbook.looked.get("scaling", "efficiency")
-    return view if view in VIEWS else "efficiency"
-
-
 @panel("More hosts", slow=True)
 def scaling_head(workbook: Workbook) -> Contents:
     """Heading of the scaling chart, and what it shows."""
-    job, view = _job(workbook), _view(workbook)
+    job, view = _job(workbook), workbook.chosen("scaling", VIEWS)
     ranged = ", with its range" if view == "efficiency" else ""
     return {
         "hint": f"{job.workload_name}, {amount(job.gpus_per_host, 'GPU')} a host{ranged}",
@@ -166,7 +161,7 @@ def _look(curve: Curve) -> dict[str, Any]:
 
 def scaling_rows(workbook: Workbook) -> dict[str, Any]:
     """What the scaling chart draws."""
-    view, unit = _view(workbook), _job(workbook).unit
+    view, unit = workbook.chosen("scaling", VIEWS), _job(workbook).unit
     rows = [
         {
             "name": curve_name(curve),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gpuplan.app.cards import attributes, group_colours
@@ -14,20 +14,7 @@ from gpuplan.report import amount, number
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
 from gpuplan.wording import MODE_NAMES
 
-COLUMNS = (
-    "name",
-    "use_case",
-    "people",
-    "active_share",
-    "vms_each",
-    "gpus_each",
-    "remote_allowed",
-    "low_latency",
-    "isolation",
-    "access",
-)
-PER_VM = ("vgpus_each", "vcpus_each", "memory_gib_each")
-HEADS = {
+COLUMNS = {
     "name": "Group",
     "use_case": "Use case",
     "people": "People",
@@ -38,6 +25,9 @@ HEADS = {
     "low_latency": "Low latency",
     "isolation": "Fixed share",
     "access": "Access",
+}
+"""Attribute of a group -> its head in the grid."""
+PER_VM = {
     "vgpus_each": "vGPUs / VM",
     "vcpus_each": "vCPUs / VM",
     "memory_gib_each": "Memory / VM, GiB",
@@ -67,7 +57,7 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
         demand = lines.get(f"groups.{row['id']}.demand_gpus")
         row |= {"gpus": number(demand.value), "key": demand.key} if demand else {"gpus": "\u2013", "key": ""}
     return {
-        "heads": group_heads(COLUMNS, HEADS),
+        "heads": group_heads(COLUMNS),
         "rows": rows,
         "presets": [
             {"id": row.id} | {name: str(row[name]) for name in ("name", "configuration", "example")}
@@ -88,24 +78,24 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
         "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
         if stated
         else "one vGPU for each share; CPU and memory not counted",
-        "heads": group_heads(PER_VM, HEADS),
+        "heads": group_heads(PER_VM),
         "rows": group_rows(workbook, PER_VM, {}, dict.fromkeys(PER_VM, "not counted")),
         "stale": workbook.stale,
     }
 
 
-def group_heads(columns: tuple[str, ...], words: Mapping[str, str]) -> list[dict[str, str]]:
+def group_heads(columns: Mapping[str, str]) -> list[dict[str, str]]:
     """Heads of the columns of a grid of groups."""
-    found = [(name, GROUP_FIELD_BY_NAME[name]) for name in columns]
+    fields = [(name, text, GROUP_FIELD_BY_NAME[name]) for name, text in columns.items()]
     return [
-        {"name": name, "text": words[name], "question": spec.question, "full": spec.label}
-        for name, spec in found
+        {"name": name, "text": text, "question": field.question, "full": field.label}
+        for name, text, field in fields
     ]
 
 
 def group_rows(
     workbook: Workbook,
-    columns: tuple[str, ...],
+    columns: Iterable[str],
     options: Mapping[str, list[tuple[str, str]]],
     empties: Mapping[str, str],
 ) -> list[dict[str, Any]]:

@@ -25,10 +25,14 @@ def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
     return workbook.once("demand: weeks", lambda: week_demand(workbook.plan))
 
 
+def _places(workbook: Workbook) -> dict[str, str]:
+    """The clocks of the groups."""
+    return {name: name for name in ["UTC", *weeks(workbook)[0].offsets_min]}
+
+
 def _place(workbook: Workbook) -> str:
-    """The clock that is chosen, if it is still one of a group."""
-    place = workbook.looked.get("clock", "UTC")
-    return place if place in weeks(workbook)[0].offsets_min else "UTC"
+    """The clock that is chosen."""
+    return workbook.chosen("clock", _places(workbook))
 
 
 @panel("Hour by hour", "GPUs wanted on average, by group")
@@ -38,7 +42,7 @@ def day_head(workbook: Workbook) -> Contents:
         rest = ", and see here when GPUs are wanted and how many are enough."
         first = "No group asks for a GPU yet. "
         return {"title": "", "hint": "", "text": [said(first, visit("Add a group", "groups"), rest)]}
-    places = {name: name for name in ["UTC", *weeks(workbook)[0].offsets_min]}
+    places = _places(workbook)
     return {"selects": [select("clock", "Clock", _place(workbook), places)] if len(places) > 1 else []}
 
 

@@ -36,11 +36,10 @@ def to_win_data(workbook: Workbook) -> Contents:
         return None
     winner = found["winner"]["label"]
     others = {option["label"]: option for option in found["ranked"] if option["label"] != winner}
-    chosen = workbook.looked.get("other", "")
-    listed = dict.fromkeys([*list(others)[:SHOWN], *([chosen] if chosen in others else [])])
-    options = {"": "choose a design"} | {label: label for label in listed}
-    data = {"selects": [select("other", "Design", chosen if chosen in others else "", options)]}
-    if chosen not in others:
+    chosen = workbook.chosen("other", ["", *others])
+    named = {label: label for label in [*list(others)[:SHOWN], chosen] if label}
+    data = {"selects": [select("other", "Design", chosen, {"": "choose a design"} | named)]}
+    if not chosen:
         return data
     scenario, first, other = plan.scenario, _option(found["winner"]), _option(others[chosen])
     conditions = exploring.later(
