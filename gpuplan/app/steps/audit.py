@@ -8,7 +8,7 @@ from typing import Any
 from gpuplan.app.auditing import Auditing
 from gpuplan.app.cards import select
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import receiving, upload_data
+from gpuplan.app.steps.background import IDLE, receiving, upload_data
 from gpuplan.audit import FORMATS, REAL_TIME_S
 from gpuplan.report import amount, number, percent
 from gpuplan.report.table import Table, one_place, records, screen
@@ -36,7 +36,7 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
     audit = workbook.auditing
     found, label = audit.found, "Choose another file" if audit.name else "Choose a file"
     return {
-        "shown": True,
+        **IDLE,
         "title": "Audit what exists",
         "hint": "jobs (CSV, Slurm) or samples (nvidia-smi, DCGM); the file stays on this machine",
         "upload": upload_data(audit, label, ".csv,.txt,.tsv,.json,.gz,.log", "piece"),
@@ -60,9 +60,6 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
         "progress": _progress(audit),
         "problem": audit.error or audit.runner.error,
         "text": _said(workbook, found) if found else [] if audit.name else [INVITE],
-        "tables": [],
-        "old": False,
-        "stale": False,
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from gpuplan.app.cards import act, select
 from gpuplan.app.page import Card, box, title, wide_card
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import ADD_GROUP, background_card, receiving, upload_data
+from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.report import KINDS
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.scenario import shown_name
@@ -48,11 +48,8 @@ def is_internal(workbook: Workbook) -> bool:
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
     """What there is to keep, how far it is made, and what went wrong."""
     runner = workbook.delivering.runner
-    everything = "Download everything"
-    card = background_card(runner, "deliver", (everything, everything), again=False, off=workbook.stale)
     busy, nothing = runner.state == "running", not workbook.plan.pools
-    if nothing and not busy:
-        card["buttons"] = [ADD_GROUP]
+    card = background_card(workbook, runner, "deliver", ("Download everything",) * 2, empty=nothing)
     versions = {FOR_CUSTOMER: VERSIONS[FOR_CUSTOMER]} if workbook.customer else VERSIONS
     version = select("version", "Files", workbook.chosen("version", versions), versions)
     return card | {
@@ -61,8 +58,6 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
         "inputs": [version | {"question": "" if workbook.customer else WHAT_IS_INTERNAL}],
         "text": _said(workbook),
         "tables": [screen(_files(off=busy or nothing or workbook.stale))],
-        "old": False,
-        "stale": workbook.stale,
     }
 
 
@@ -103,18 +98,13 @@ def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     remove = {"text": "Remove", "event": f"remove-{kind}-template", "key": f"remove-{kind}"}
     in_use = f"{shown_name(template.used)} is used for the next download. {template.note}".strip()
     return {
-        "shown": True,
+        **IDLE,
         "title": f"Your template for the {what}",
-        "hint": "",
         "upload": upload_data(template, label, accept, f"{kind}-template"),
-        "inputs": [],
         "buttons": [remove] if template.used else [],
         "progress": receiving(template) if template.name else None,
         "problem": template.error,
         "text": [in_use if template.used else taken],
-        "tables": [],
-        "old": False,
-        "stale": False,
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.app.cards import Contents, act, details, panel
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import ADD_GROUP, background_card
+from gpuplan.app.steps.background import background_card
 from gpuplan.report import hours, number, percent
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import explore as tables
@@ -82,23 +82,15 @@ def explore_data(workbook: Workbook) -> dict[str, Any]:
     """What is explored, how far it is, and which design wins."""
     found = workbook.exploring.found
     old = found is not None and on_screen(workbook) is None
-    card = background_card(
-        workbook.exploring.runner,
-        "explore",
-        ("Explore designs", "Explore again"),
-        again=bool(found),
-        off=workbook.stale,
-    )
-    if not workbook.plan.pools and workbook.exploring.runner.state != "running":
-        card["buttons"] = [ADD_GROUP]
-    return card | {
+    texts, empty = ("Explore designs", "Explore again"), not workbook.plan.pools
+    runner = workbook.exploring.runner
+    return background_card(workbook, runner, "explore", texts, again=bool(found), empty=empty) | {
         "title": "Explore designs",
         "hint": "GPU x server x GPUs per host x sharing x link x failures tolerated, for the same demand",
         "text": _said(workbook, old),
         "tables": [_ranking(workbook, found)] if found and found["ranked"] else [],
         "after": list(found["notes"]) if found else [],
         "old": old,
-        "stale": workbook.stale,
     }
 
 

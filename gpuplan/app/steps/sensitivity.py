@@ -46,19 +46,13 @@ def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     """What is tried, how far it is, and what moves the answer most."""
     found = workbook.sensitivity.found
     old = found is not None and _old(workbook)
-    card = background_card(
-        workbook.sensitivity.runner,
-        "sensitivity",
-        ("Try the ranges", "Try the ranges again"),
-        again=bool(found),
-        off=workbook.stale or not workbook.plan.pools,
-    )
-    return card | {
+    texts, off = ("Try the ranges", "Try the ranges again"), not workbook.plan.pools
+    runner = workbook.sensitivity.runner
+    return background_card(workbook, runner, "sensitivity", texts, again=bool(found), off=off) | {
         "title": "What moves the answer most",
         "hint": "the design planned again at the low and the high end of each input, one at a time",
         "text": _said(workbook, old),
         "old": old,
-        "stale": workbook.stale,
     }
 
 

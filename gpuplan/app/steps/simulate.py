@@ -22,25 +22,19 @@ BELIEVE = "Requests come independently of each other: bursts are not in it. Wher
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
     """What to simulate, how far it is, and what came out."""
     simulating = workbook.simulating
-    able = any(g.mode for g in workbook.plan.groups) and not workbook.stale
-    old = bool(simulating.trials) and simulating.scenario != workbook.plan.scenario
-    card = background_card(
-        simulating.runner,
-        "simulate",
-        ("Simulate", "Simulate again"),
-        again=bool(simulating.trials),
-        off=not able,
-    )
+    found, texts = bool(simulating.trials), ("Simulate", "Simulate again")
+    able = any(group.mode for group in workbook.plan.groups)
+    old = found and simulating.scenario != workbook.plan.scenario
+    card = background_card(workbook, simulating.runner, "simulate", texts, again=found, off=not able)
     return card | {
         "shown": bool(workbook.plan.groups),
         "title": "Simulated on the hosts",
         "hint": "with their profiles and the placement policy; first come, first served; people who wait stay",
         "inputs": [select("when", "Hours", workbook.chosen("when", WHEN), WHEN)],
         "text": _said(workbook, old),
-        "tables": _tables(workbook) if simulating.trials else [],
-        "after": [BELIEVE] if simulating.trials else [],
+        "tables": _tables(workbook) if found else [],
+        "after": [BELIEVE] if found else [],
         "old": old,
-        "stale": workbook.stale,
     }
 
 
