@@ -1,12 +1,13 @@
-"""What cards are made of: a card and what is in it, sentences, figures, choices, what can be pressed; details that are worked out when they are opened."""
+"""The page of a step as data: cards and charts in boxes, which ``screen`` makes widgets of; and what is in a card."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gpuplan.app.page import Card
 from gpuplan.app.state import Workbook
+from gpuplan.report.charts.look import Look, Spec
 from gpuplan.report.table import Table, screen
 from gpuplan.wording import money
 
@@ -14,6 +15,65 @@ COLOURS = 8
 """Colours for groups in the stylesheet; after the last they start again, and the letter tells them apart."""
 AT_ONCE = 10
 """Up to so many groups, what takes long for many is worked out unasked."""
+
+Data = Callable[[Workbook], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Card:
+    """What one of the JavaScript files in ``widgets/static`` draws from plain data."""
+
+    name: str
+    data: Data
+    slow: bool = False
+    """Whether it is sent last, because its data takes long to work out."""
+
+    def __call__(self, workbook: Workbook) -> dict[str, Any]:
+        """Its data now."""
+        return self.data(workbook)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart, drawn from rows; nothing is shown while there are none."""
+
+    rows: Callable[[Workbook], Any]
+    draw: Callable[[Any, Look], Spec]
+    slow: bool = False
+    wide: bool = True
+    """Whether it is as wide as its place."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """Cards and charts together; ``style`` names classes of the stylesheet."""
+
+    style: str
+    children: tuple[Place, ...]
+
+
+Place = Card | Picture | Box
+
+
+def box(style: str, *children: Place) -> Box:
+    """A box of the given style."""
+    return Box(style, children)
+
+
+def wide_card(*children: Place) -> Box:
+    """A card as wide as the page."""
+    return Box("gp-card gp-wide", children)
+
+
+def parted_card(*children: Place) -> Box:
+    """A card as wide as the page, with a line between what stands in it."""
+    return Box("gp-card gp-wide gp-parted", children)
+
+
+def title(text: str, about: str) -> Card:
+    """The title of a step, and one sentence about it."""
+    return Card("title", lambda _workbook: {"title": text, "text": about})
+
 
 Contents = dict[str, Any] | Table | str | None
 """What is in a card: what its file in ``widgets/static`` draws, a table or a sentence alone; None if the card is not shown."""

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.compare import CompareRow, Comparison, compare_plans
-from gpuplan.app.cards import Contents, act, panel, said
+from gpuplan.app.cards import Card, Contents, Picture, act, box, panel, parted_card, said, title, wide_card
 from gpuplan.app.header import price_name
-from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import MOST_KEPT, Workbook
 from gpuplan.app.steps import explore, sensitivity, what_wins
 from gpuplan.plan import Plan

@@ -8,20 +8,25 @@ from typing import Any
 
 from gpuplan.analysis.rent_or_buy import rentals
 from gpuplan.app.cards import (
+    Card,
     Contents,
+    Picture,
     act,
     bare,
+    box,
     details,
     figure,
     lettered,
     panel,
+    parted_card,
     said,
     sheet,
     strong,
+    title,
     visit,
+    wide_card,
 )
 from gpuplan.app.header import excluded, field_data, paid_for, planned_field, stated_hint
-from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives
 from gpuplan.plan import make_plan

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import act, select
-from gpuplan.app.page import Card, box, title, wide_card
+from gpuplan.app.cards import Card, act, box, select, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.report import KINDS

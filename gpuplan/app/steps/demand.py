@@ -6,9 +6,8 @@ from typing import Any
 
 from gpuplan.analysis.demand import RISKS, RuleAnswer, rule_answers, stated_gap_gpus
 from gpuplan.analysis.purchase_plan import purchase_plan
-from gpuplan.app.cards import asked, tried
+from gpuplan.app.cards import Card, Picture, asked, box, tried
 from gpuplan.app.header import field_data
-from gpuplan.app.page import Card, Picture, box
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import audit, methods, silos, simulate, week
 from gpuplan.app.steps.usecases import group_heads, group_rows

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import attributes
+from gpuplan.app.cards import Card, attributes, box
 from gpuplan.app.header import message_data
-from gpuplan.app.page import Card, box
 from gpuplan.app.state import Workbook
 
 

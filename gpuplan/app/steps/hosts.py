@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from gpuplan.app.cards import attributes, group_colours
-from gpuplan.app.page import Card, Picture, box
+from gpuplan.app.cards import Card, Picture, attributes, box, group_colours
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import failures, hardware, posture
 from gpuplan.app.steps.failures import named_hosts, runs, verdict

@@ -5,9 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.cards import Contents, lettered, panel, rate, said, source_titles
+from gpuplan.app.cards import (
+    Card,
+    Contents,
+    Picture,
+    box,
+    lettered,
+    panel,
+    parted_card,
+    rate,
+    said,
+    source_titles,
+    title,
+    wide_card,
+)
 from gpuplan.app.header import field_data
-from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import fabric, training
 from gpuplan.app.steps.kept_speed import judged, presets, with_changes

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gpuplan.app.cards import attributes, group_colours
+from gpuplan.app.cards import Card, attributes, box, group_colours, title
 from gpuplan.app.header import field_data
-from gpuplan.app.page import Card, box, title
 from gpuplan.app.state import Workbook
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.report import amount, number
