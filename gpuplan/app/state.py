@@ -95,9 +95,8 @@ class Workbook(PlanView):
         """What the catalog or the hardware does not allow in the current scenario."""
         self.notice: tuple[str, str] = ("", "")
         """(level, text) of the last thing worth saying that belongs to no field."""
-        own = [
-            str(folder) for folder in catalog.folders[1:2]
-        ]  # the user's rows, for commands beside the page
+        # commands that run beside the page want the user's own rows, too
+        own = [str(folder) for folder in catalog.folders[1:2]]
         self.simulating = Simulating(self._changed, *own)
         self.auditing = Auditing(self._changed, *own)
         self.exploring = Exploring("explore", "exploration", self._changed, *own)
@@ -207,7 +206,7 @@ class Workbook(PlanView):
         spec = field_of(path)
         if spec.kind in ("int", "number", "range") and isinstance(given, str):
             given = SPACED.sub("", given)
-        if path.startswith("groups.") and path.split(".")[1] not in {g.id for g in self.scenario.groups}:
+        if not _is_there(path, self.scenario):
             return  # typed into a row that has been deleted since
         try:
             value = parse_value(spec, given, path)
@@ -414,10 +413,7 @@ class Workbook(PlanView):
 
     def _plan(self, scenario: Scenario) -> None:
         self.scenario, self.seen = scenario, self._seen(scenario)
-        alive = {g.id for g in scenario.groups}
-        self.drafts = {
-            p: d for p, d in self.drafts.items() if not p.startswith("groups.") or p.split(".")[1] in alive
-        }
+        self.drafts = {path: draft for path, draft in self.drafts.items() if _is_there(path, scenario)}
         try:
             plan = self._made(self.seen)
         except ScenarioError as error:
@@ -474,6 +470,12 @@ class Workbook(PlanView):
         back = [known for known in self.scenario.origins if known[0].split(".")[0] in HELD_BACK]
         own = {name: getattr(self.scenario, name) for name in HELD_BACK}
         return replace(scenario, origins=(*kept, *back), **own)
+
+
+def _is_there(path: str, scenario: Scenario) -> bool:
+    """Whether an input is none of a group, or of one that a scenario has."""
+    head, _, rest = path.partition(".")
+    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
 
 
 def _words(problem: Problem) -> str:
