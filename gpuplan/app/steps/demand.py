@@ -75,18 +75,17 @@ def rules_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str, Any]:
-    gpus = answer.gpus if answer else None
-    method = answer.method if answer else ""
-    about = {"sum": "all at their peak at once", "hours": "as many as are active then"}.get(rule, "")
-    formula = ""
-    if method and gpus is None:
-        about = f"not by {METHOD_NAMES[method]}: work comes as jobs"
-    elif method:
-        formula = f"{METHOD_NAMES[method]}: {FORMULA_NAMES[method, rule]}"
-        asked = workbook.scenario.demand
-        about = f"at most {stated_percent(asked.chance)} {ABOUT[rule]}" + (
-            f" {number(asked.wait_min)} min" if rule == "wait-time" else ""
-        )
+    asked, gpus = workbook.scenario.demand, answer.gpus if answer else None
+    about, formula = (
+        {"sum": "all at their peak at once", "hours": "as many as are active then"}.get(rule, ""),
+        "",
+    )
+    if answer and answer.method and gpus is None:
+        about = f"not by {METHOD_NAMES[answer.method]}: work comes as jobs"
+    elif answer and answer.method:
+        formula = f"{METHOD_NAMES[answer.method]}: {FORMULA_NAMES[answer.method, rule]}"
+        wait = f" {number(asked.wait_min)} min" if rule == "wait-time" else ""
+        about = f"at most {stated_percent(asked.chance)} {ABOUT[rule]}{wait}"
     return {
         "value": rule,
         "title": RULE_NAMES[rule],

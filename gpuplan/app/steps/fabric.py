@@ -21,58 +21,49 @@ def fabric_data(workbook: Workbook) -> Contents:
     found = workbook.plan.cabling
     if found is None:
         return "No GPU hosts yet, so there is nothing to connect."
-    apart = (
-        "PVRDMA, one switch each"
-        if found.distributed_switches > 1
-        else "InfiniBand"
-        if found.ports.rdma
-        else "RDMA runs on the shared ones"
-        if workbook.plan.scenario.network.transport in RDMA
-        else "no RDMA"
-    )
-    shared = f"for {rate(found.ports.demand_gbit_s)} Gbit/s"
-    adapters = f"adapters with two ports in a host: {number(found.adapters)}"
-    several = found.distributed_switches > 1
-    figures = [
-        _figure("Shared ports of a GPU host", found.ports.shared, shared, "ports.shared"),
-        _figure("RDMA ports", found.ports.rdma, apart, "ports.rdma" if found.ports.rdma else ""),
-        _figure(
-            "Distributed switches",
-            found.distributed_switches,
-            adapters,
-            "distributed_switches" if several else "",
-        ),
-    ]
+    ports = _ports(found, workbook.plan.scenario.network.transport)
+    if found.switches is None:
+        return {"figures": ports, "after": [said(strong("No switches: "), f"{found.reason}.")]}
+    return {"figures": [*ports, *_switches(found, found.switches)]}
+
+
+def _ports(found: Cabling, transport: str) -> list[dict[str, Any]]:
+    """The ports of a host."""
+    shared, rdma, several = found.ports.shared, found.ports.rdma, found.distributed_switches > 1
+    apart = "RDMA runs on the shared ones" if transport in RDMA else "no RDMA"
+    if several:
+        apart = "PVRDMA, one switch each"
+    elif rdma:
+        apart = "InfiniBand"
+    own = []
     if compute := found.compute_ports:
-        own = f"{amount(found.compute_hosts, 'compute host')}, {rate(compute.demand_gbit_s)} Gbit/s each"
-        ports = number(compute.shared) + (f" + {number(compute.rdma)}" if compute.rdma else "")
-        figures.insert(1, figure("Ports of a compute host", ports, own))
-    switches = found.switches
-    if switches is None:
-        return {"figures": figures, "after": [said(strong("No switches: "), f"{found.reason}.")]}
+        note = f"{amount(found.compute_hosts, 'compute host')}, {rate(compute.demand_gbit_s)} Gbit/s each"
+        both = number(compute.shared) + (f" + {number(compute.rdma)}" if compute.rdma else "")
+        own.append(figure("Ports of a compute host", both, note))
+    demand = f"for {rate(found.ports.demand_gbit_s)} Gbit/s"
+    adapters = f"adapters with two ports in a host: {number(found.adapters)}"
+    key = "distributed_switches" if several else ""
+    return [
+        _figure("Shared ports of a GPU host", shared, demand, "ports.shared"),
+        *own,
+        _figure("RDMA ports", rdma, apart, "ports.rdma" if rdma else ""),
+        _figure("Distributed switches", found.distributed_switches, adapters, key),
+    ]
+
+
+def _switches(found: Cabling, switches: Switches) -> list[dict[str, Any]]:
+    """The switches and the cables between them."""
     shape = switches.shape
-    between = (
-        f"{number(shape.uplink_cables)} to spines"
-        if shape.spines
-        else f"{number(shape.peer_cables)} between the leaves"
-    )
-    most = f"at most {number(found.max_oversubscription)}:1"
-    return {
-        "figures": [
-            *figures,
-            _figure("Leaves", shape.leaves, switches.leaf_name, "fabric.leaves"),
-            _figure(
-                "Spines",
-                shape.spines,
-                switches.spine_name or "one pair of leaves needs none",
-                "fabric.spines",
-            ),
-            figure(
-                "Oversubscription", _ratio(shape.oversubscription), most, "network.fabric.oversubscription"
-            ),
-            _figure("Cables to hosts", shape.host_cables, f"and {between}", "fabric.host_cables"),
-        ]
-    }
+    up = f"{number(shape.uplink_cables)} to spines"
+    between = up if shape.spines else f"{number(shape.peer_cables)} between the leaves"
+    spines = switches.spine_name or "one pair of leaves needs none"
+    ratio, most = _ratio(shape.oversubscription), f"at most {number(found.max_oversubscription)}:1"
+    return [
+        _figure("Leaves", shape.leaves, switches.leaf_name, "fabric.leaves"),
+        _figure("Spines", shape.spines, spines, "fabric.spines"),
+        figure("Oversubscription", ratio, most, "network.fabric.oversubscription"),
+        _figure("Cables to hosts", shape.host_cables, f"and {between}", "fabric.host_cables"),
+    ]
 
 
 def _figure(label: str, count: int, note: str, key: str) -> dict[str, Any]:
