@@ -19,10 +19,10 @@ MOST_BYTES = 500_000_000
 class Auditing(Upload):
     """One file at a time: its upload, its audit, and the replay of its jobs on a design."""
 
-    def __init__(self, on_change: Callable[[], None]) -> None:
+    def __init__(self, on_change: Callable[[], None], folder: str = "") -> None:
         advice = "'gpuplan audit FILE' in a shell reads larger ones."
         super().__init__(on_change, most_bytes=MOST_BYTES, advice=advice)
-        self.runner = Runner(on_change)
+        self.runner = Runner(on_change, folder)
         self.format = "auto"
         self.time_zone = "UTC"
         self.columns = ""
@@ -48,7 +48,7 @@ class Auditing(Upload):
             setattr(self, what, value.strip())
             self._on_change()
 
-    def start(self, base: Scenario, *, replay: bool = False, folder: str = "") -> None:
+    def start(self, base: Scenario, *, replay: bool = False) -> None:
         """Audit the file; with ``replay`` also run its jobs on the hosts of ``base``."""
         if not self.complete:
             return
@@ -60,7 +60,7 @@ class Auditing(Upload):
         arguments = ["audit", str(self.path), f"--name={self.name}", "--progress"]
         arguments += [f"--format={self.format or 'auto'}", f"--time-zone={self.time_zone or 'UTC'}"]
         arguments += ["--on" if replay else "--base", "-", *(f"--column={column}" for column in columns)]
-        self.runner.start_on(base, arguments, folder)
+        self.runner.start_on(base, *arguments)
 
     def suggested(self, current: Scenario) -> Scenario | None:
         """The design with the groups and the peakedness of the audit in place of its own, if jobs were audited."""

@@ -38,7 +38,7 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
 class Runner:
     """One command at a time; ``on_change`` is called in the caller's event loop when there is something to show."""
 
-    def __init__(self, on_change: Callable[[], None]) -> None:
+    def __init__(self, on_change: Callable[[], None], folder: str = "") -> None:
         self.state = "idle"
         """idle, running, done, failed or cancelled."""
         self.done = 0.0
@@ -48,6 +48,8 @@ class Runner:
         self.found: list[dict[str, Any]] = []
         """Lines that hold more than progress."""
         self.error = ""
+        self._catalog = ["--catalog", folder] if folder else []
+        """Where catalog rows of the user's own are."""
         self._on_change = on_change
         self._process: subprocess.Popen[bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -70,10 +72,9 @@ class Runner:
         threading.Thread(target=self._follow, args=(process, given), daemon=True).start()
         self._on_change()
 
-    def start_on(self, scenario: Scenario, arguments: Sequence[str], folder: str = "") -> None:
-        """Run ``gpuplan`` on a design; ``folder`` has catalog rows of the user."""
-        catalog = ["--catalog", folder] if folder else []
-        self.start([*arguments, *catalog], scenario.to_yaml().encode())
+    def start_on(self, scenario: Scenario, *arguments: str) -> None:
+        """Run ``gpuplan`` on a design."""
+        self.start([*arguments, *self._catalog], scenario.to_yaml().encode())
 
     def cancel(self) -> None:
         """End the command, if one runs; what it found so far is kept."""
@@ -137,16 +138,16 @@ class Runner:
 class Simulating:
     """Simulations of one design with a few numbers of hosts."""
 
-    def __init__(self, on_change: Callable[[], None]) -> None:
-        self.runner = Runner(on_change)
+    def __init__(self, on_change: Callable[[], None], folder: str = "") -> None:
+        self.runner = Runner(on_change, folder)
         self.scenario: Scenario | None = None
         self.when = ""
 
-    def start(self, scenario: Scenario, when: str, folder: str = "") -> None:
+    def start(self, scenario: Scenario, when: str) -> None:
         """Simulate a design in its ``busiest`` hours or through its ``week``."""
         self.scenario, self.when = scenario, when
         around = ["--around", str(AROUND), "--when", when]
-        self.runner.start_on(scenario, ["demand", "-", "--simulate", "--progress", *around], folder)
+        self.runner.start_on(scenario, "demand", "-", "--simulate", "--progress", *around)
 
     @property
     def trials(self) -> list[dict[str, Any]]:
@@ -157,18 +158,18 @@ class Simulating:
 class Exploring:
     """A command that plans one design many times, ``explore`` or ``sensitivity``; ``key`` names what it finds in its last line."""
 
-    def __init__(self, command: str, key: str, on_change: Callable[[], None]) -> None:
-        self.runner = Runner(on_change)
+    def __init__(self, command: str, key: str, on_change: Callable[[], None], folder: str = "") -> None:
+        self.runner = Runner(on_change, folder)
         self.plan: Plan | None = None
         """The design it was asked about."""
         self._command, self._key = command, key
         self._on_change = on_change
         self._worked: dict[str, Any] = {}
 
-    def start(self, plan: Plan, folder: str = "") -> None:
+    def start(self, plan: Plan) -> None:
         """Run the command on a design."""
         self.plan, self._worked = plan, {}
-        self.runner.start_on(plan.scenario, [self._command, "-", "--progress"], folder)
+        self.runner.start_on(plan.scenario, self._command, "-", "--progress")
 
     def forget(self) -> None:
         """End what runs, and give up what was found."""

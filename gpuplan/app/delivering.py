@@ -20,8 +20,6 @@ class Order(NamedTuple):
 
     scenario: Scenario
     kind: str
-    folder: str
-    """Of the user's own catalog rows, or nothing."""
     internal: bool
     """Whether they are for ourselves, with internal notes and margin."""
 
@@ -29,8 +27,8 @@ class Order(NamedTuple):
 class Delivering:
     """Files made for the browser to keep, one order after the other; ``on_change`` is called when there is something to show."""
 
-    def __init__(self, on_change: Callable[[], None]) -> None:
-        self.runner = Runner(self._changed)
+    def __init__(self, on_change: Callable[[], None], folder: str = "") -> None:
+        self.runner = Runner(self._changed, folder)
         self.templates = {kind: Template(on_change, kind) for kind in ("docx", "pptx")}
         self.order: Order | None = None
         """What is being made or was made last."""
@@ -38,9 +36,9 @@ class Delivering:
         self._on_change = on_change
         self._ready: list[tuple[str, bytes]] = []
 
-    def start(self, scenario: Scenario, kind: str = "", folder: str = "", *, internal: bool = False) -> None:
+    def start(self, scenario: Scenario, kind: str = "", *, internal: bool = False) -> None:
         """Make one kind of file of a design, or all; what is being made already is finished first."""
-        order = Order(scenario, kind if kind in KINDS else "", folder, internal)
+        order = Order(scenario, kind if kind in KINDS else "", internal)
         if self.runner.state != "running":
             self._make(order)
         elif order != self.order and order not in self._waiting:
@@ -70,7 +68,7 @@ class Delivering:
         arguments += ["--internal"] if order.internal else []
         for kind, template in self.templates.items():
             arguments += [f"--{kind}-template", str(template.kept)] if template.used else []
-        self.runner.start_on(order.scenario, arguments, order.folder)
+        self.runner.start_on(order.scenario, *arguments)
 
     def _changed(self) -> None:
         if self.runner.state == "done" and self.runner.found and self.order:

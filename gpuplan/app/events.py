@@ -22,23 +22,8 @@ def _calls(action: Callable[..., object], **arguments: type) -> Handler:
     )
 
 
-def own_folder(workbook: Workbook) -> str:
-    """The user's own folder of catalog rows, for commands that run beside the page."""
-    folders = workbook.catalog.folders[1:]
-    return str(folders[0]) if folders else ""
-
-
 def _edit(workbook: Workbook, content: Content) -> None:
     workbook.edit(str(content["path"]), content["value"], live=bool(content.get("live")))
-
-
-def _why(workbook: Workbook, content: Content) -> None:
-    key = str(content["key"])
-    workbook.drawer = "" if workbook.drawer == key else key
-
-
-def _close(workbook: Workbook, _content: Content) -> None:
-    workbook.drawer = ""
 
 
 def _look(workbook: Workbook, content: Content) -> None:
@@ -49,27 +34,16 @@ def _look(workbook: Workbook, content: Content) -> None:
         workbook.look(what, value)
 
 
-def _open(workbook: Workbook, content: Content) -> None:
-    workbook.open_file(str(content["name"]), base64.b64decode(content["base64"]))
-
-
 def _too_large(workbook: Workbook, content: Content) -> None:
-    workbook.say(
-        "stop",
-        f"{shown_name(str(content['name']))} was not opened: it has {int(content['size']):,} bytes; a "
-        f"scenario has at most {MAX_FILE_BYTES:,}.",
-    )
-
-
-def _simulate(workbook: Workbook, _content: Content) -> None:
-    when = workbook.looked.get("when", "busiest")
-    workbook.simulating.start(workbook.plan.scenario, when, own_folder(workbook))
+    name, size = shown_name(str(content["name"])), int(content["size"])
+    most = f"a scenario has at most {MAX_FILE_BYTES:,}"
+    workbook.say("stop", f"{name} was not opened: it has {size:,} bytes; {most}.")
 
 
 def _piece(workbook: Workbook, content: Content) -> None:
     """A piece of a file to audit; with the last one the audit starts."""
     if _receive(workbook.auditing, content):
-        _audit(workbook)
+        workbook.auditing.start(workbook.plan.scenario)
 
 
 def _receive(upload: Upload, content: Content) -> bool:
@@ -77,25 +51,25 @@ def _receive(upload: Upload, content: Content) -> bool:
     return upload.receive(str(content["name"]), content["size"], content["at"], bytes(content["buffer"]))
 
 
-def _audit(workbook: Workbook, replay: bool = False) -> None:
-    workbook.auditing.start(workbook.plan.scenario, replay=replay, folder=own_folder(workbook))
-
-
 def _deliver(workbook: Workbook, content: Content) -> None:
-    workbook.delivering.start(
-        workbook.scenario,
-        str(content.get("kind", "")),
-        own_folder(workbook),
-        internal=deliver.is_internal(workbook),
-    )
+    internal = deliver.is_internal(workbook)
+    workbook.delivering.start(workbook.scenario, str(content.get("kind", "")), internal=internal)
+
+
+def _template(kind: str) -> dict[str, Handler]:
+    """What is done with the template of one kind of file."""
+    return {
+        f"{kind}-template": lambda workbook, content: _receive(workbook.delivering.templates[kind], content),
+        f"remove-{kind}-template": lambda workbook, _: workbook.delivering.templates[kind].remove(),
+    }
 
 
 EVENTS: Mapping[str, Handler] = {
     # what is typed, and where we are
     "set": _edit,
     "go": _calls(Workbook.go, step=str),
-    "why": _why,
-    "close": _close,
+    "why": _calls(Workbook.explain, key=str),
+    "close": lambda workbook, _: workbook.explain(""),
     "fold": _calls(Workbook.fold, key=str, open=bool),
     "look": _look,
     "view": _calls(Workbook.look_as, customer=bool),
@@ -108,7 +82,9 @@ EVENTS: Mapping[str, Handler] = {
     "undo": _calls(Workbook.undo),
     "redo": _calls(Workbook.redo),
     "example": _calls(Workbook.open_example, name=str),
-    "open": _open,
+    "open": lambda workbook, content: workbook.open_file(
+        str(content["name"]), base64.b64decode(content["base64"])
+    ),
     "too-large": _too_large,
     "restore": _calls(Workbook.restore, fragment=str),
     "recent": _calls(Workbook.open_recent, fragment=str),
@@ -124,22 +100,22 @@ EVENTS: Mapping[str, Handler] = {
     "click": _calls(Workbook.set_click, what=str),
     "restore-hosts": _calls(Workbook.restore_hosts),
     # what runs beside the page
-    "simulate": _simulate,
+    "simulate": lambda workbook, _: workbook.simulating.start(
+        workbook.plan.scenario, workbook.looked.get("when", "busiest")
+    ),
     "cancel-simulate": lambda workbook, _: workbook.simulating.runner.cancel(),
     "piece": _piece,
-    "audit": lambda workbook, _: _audit(workbook),
-    "replay": lambda workbook, _: _audit(workbook, replay=True),
+    "audit": lambda workbook, _: workbook.auditing.start(workbook.plan.scenario),
+    "replay": lambda workbook, _: workbook.auditing.start(workbook.plan.scenario, replay=True),
     "cancel-audit": lambda workbook, _: workbook.auditing.runner.cancel(),
     "forget-audit": lambda workbook, _: workbook.auditing.forget(),
-    "explore": lambda workbook, _: workbook.exploring.start(workbook.plan, own_folder(workbook)),
+    "explore": lambda workbook, _: workbook.exploring.start(workbook.plan),
     "cancel-explore": lambda workbook, _: workbook.exploring.runner.cancel(),
-    "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan, own_folder(workbook)),
+    "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan),
     "cancel-sensitivity": lambda workbook, _: workbook.sensitivity.runner.cancel(),
     "deliver": _deliver,
     "cancel-deliver": lambda workbook, _: workbook.delivering.cancel(),
-    "docx-template": lambda workbook, content: _receive(workbook.delivering.templates["docx"], content),
-    "pptx-template": lambda workbook, content: _receive(workbook.delivering.templates["pptx"], content),
-    "remove-docx-template": lambda workbook, _: workbook.delivering.templates["docx"].remove(),
-    "remove-pptx-template": lambda workbook, _: workbook.delivering.templates["pptx"].remove(),
+    **_template("docx"),
+    **_template("pptx"),
 }
 """Name of an event -> what the workbook does; ``screen`` has those that concern the page itself."""

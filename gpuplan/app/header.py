@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from gpuplan.app.cards import attributes, said, strong, visit
 from gpuplan.app.state import STEPS, Workbook
+from gpuplan.facts import Fact
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import Costs
-from gpuplan.report import amount, explain, number, percent
+from gpuplan.plan.prices import Price, Unknown
+from gpuplan.report import amount, basis_word, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact
 from gpuplan.wording import counted, short_number, short_watts, stated_percent
@@ -27,6 +30,8 @@ NOTES = {"sum": "from the groups", "hours": "busiest hours"}
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
 """Lines that are chances: they are shown in per cent."""
 POWER, COST = "power.typical", "cost.net_present"
+CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
+"""Kind of an input -> what it is entered with, where not as text."""
 
 
 def bar_data(workbook: Workbook) -> dict[str, Any]:
@@ -48,97 +53,74 @@ def bar_data(workbook: Workbook) -> dict[str, Any]:
 
 def strip_data(workbook: Workbook) -> dict[str, Any]:
     """The answer so far, in figures that can be asked why."""
-    plan = workbook.plan
-    totals, messages = plan.totals, workbook.messages
+    plan, totals = workbook.plan, workbook.plan.totals
     failures = max(1, plan.scenario.availability.host_failures)
     after = "after a failure" if failures == 1 else f"after {failures} failures"
-    worst = totals.unplaced_vms_after_failure
-    stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
     asked = plan.scenario.demand
-    waiting, waiting_after = (plan.lines.get(key) for key in CHANCES)
+    rule = "stated total" if asked.stated_gpus is not None else NOTES.get(asked.rule, "at the target")
+    spare = f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare"
+    fewer = f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none"
+    lost = totals.unplaced_vms_after_failure
     figures = [
-        _figure(
-            "demand.gpus",
-            "GPUs demanded",
-            number(totals.gpus_demanded),
-            "stated total" if asked.stated_gpus is not None else NOTES.get(asked.rule, "at the target"),
-        ),
-        _figure(
-            "totals.hosts",
-            "Hosts",
-            number(totals.hosts),
-            f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare",
-        ),
+        _figure("demand.gpus", "GPUs demanded", number(totals.gpus_demanded), rule),
+        _figure("totals.hosts", "Hosts", number(totals.hosts), spare),
         _figure("totals.gpus", "GPUs", number(totals.gpus), "installed"),
-        _figure(
-            "totals.gpus_after_failure",
-            f"GPUs {after}",
-            number(totals.gpus_after_failure),
-            f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none",
-        ),
-        _figure(
-            "totals.unplaced_vms",
-            "VMs not placed",
-            number(totals.unplaced_vms),
-            "everybody has a GPU" if totals.unplaced_vms == 0 else "see messages",
-            "good" if totals.unplaced_vms == 0 else "bad",
-        ),
-        _figure(
-            "totals.unplaced_vms_after_failure",
-            "After the worst failure",
-            number(worst),
-            "all placed again" if worst == 0 else "VMs not placed",
-            "good" if worst == 0 else "bad",
-        ),
-        _figure(
-            CHANCES[0],
-            "Chance of waiting",
-            _chance(waiting.value) if waiting else "\u2013",
-            f"{_chance(waiting_after.value)} {after.replace(' a ', ' ')}" if waiting_after else "",
-        ),
+        _figure("totals.gpus_after_failure", f"GPUs {after}", number(totals.gpus_after_failure), fewer),
+        _unplaced("", "VMs not placed", totals.unplaced_vms, "everybody has a GPU", "see messages"),
+        _unplaced("_after_failure", "After the worst failure", lost, "all placed again", "VMs not placed"),
+        _waiting(plan, after.replace(" a ", " ")),
         *_power_and_cost(plan),
-        _figure(
-            "messages",
-            "Messages",
-            number(stops + warns) if stops + warns else "0",
-            f"{amount(stops, '')} to fix"
-            if stops
-            else "to settle"
-            if warns
-            else amount(len(messages), "note"),
-            "bad" if stops else "warn" if warns else "good",
-        ),
     ]
     if not plan.pools and not plan.groups:
         for figure in figures:
-            if figure["key"] != "messages":
-                asked_first = figure["key"] == "demand.gpus"
-                figure |= {"note": "nothing asked yet" if asked_first else "none yet", "tone": ""}
-    return {"figures": figures, "stale": workbook.stale, "shown": workbook.started, "open": workbook.drawer}
+            figure |= {"note": "none yet", "tone": ""}
+        figures[0]["note"] = "nothing asked yet"
+    return {
+        "figures": [*figures, _messages(workbook.messages)],
+        "stale": workbook.stale,
+        "shown": workbook.started,
+        "open": workbook.drawer,
+    }
+
+
+def _unplaced(which: str, label: str, vms: int, none: str, some: str) -> dict[str, str]:
+    """VMs for which no place was found, and what is said of none and of some."""
+    key = f"totals.unplaced_vms{which}"
+    return _figure(key, label, number(vms), some if vms else none, "bad" if vms else "good")
+
+
+def _waiting(plan: Plan, after: str) -> dict[str, str]:
+    """The chance of waiting, where the sizing rule has one."""
+    now, failed = (plan.lines.get(key) for key in CHANCES)
+    note = f"{_chance(failed.value)} {after}" if failed else ""
+    return _figure(CHANCES[0], "Chance of waiting", _chance(now.value) if now else "\u2013", note)
+
+
+def _messages(messages: Sequence[Message]) -> dict[str, str]:
+    """How many things there are to fix or to settle."""
+    stops, warns = (sum(m.level == level for m in messages) for level in ("stop", "warn"))
+    value, tone, note = number(stops + warns) if stops + warns else "0", "good", amount(len(messages), "note")
+    if stops:
+        tone, note = "bad", f"{amount(stops, '')} to fix"
+    elif warns:
+        tone, note = "warn", "to settle"
+    return _figure("messages", "Messages", value, note, tone)
 
 
 def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
     """What the design draws and costs; what has no price is counted, never taken as nothing."""
-    if plan.power is None or plan.costs is None:
+    power, costs = plan.power, plan.costs
+    if power is None or costs is None:
         return [_figure(POWER, "Power", "\u2013", ""), _figure(COST, "Cost", "\u2013", "")]
-    years, left_out = plan.costs.years, len(plan.costs.excludes)
-    what = "item" if plan.costs.not_counted else "price"
+    left_out = len(costs.excludes)
+    what = "item" if costs.not_counted else "price"
+    note = f"{costs.currency}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
+    label, value = f"Cost over {counted(costs.years, 'year')}", short_number(costs.net_present)
     return [
-        _figure(
-            POWER,
-            "Typical power",
-            short_watts(plan.power.typical_w),
-            f"peak {short_watts(plan.power.peak_w)}",
-        ),
-        _figure(
-            COST,
-            f"Cost over {counted(years, 'year')}",
-            short_number(plan.costs.net_present),
-            f"{plan.costs.currency}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
-            if left_out
-            else f"{plan.costs.currency} net present",
-            "warn" if left_out else "",
-        ),
+        _figure(POWER, "Typical power", short_watts(power.typical_w), f"peak {short_watts(power.peak_w)}"),
+        _figure(COST, label, value, note, "warn")
+        if left_out
+        else _figure(COST, label, value, f"{costs.currency} net present"),
     ]
 
 
@@ -198,62 +180,39 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     if key not in plan.lines:
         return {"kind": "closed"}
     why = explain(plan, key)
-    return {
+    return attributes(why, "label", "sentence", "formula", "basis", "basis_text", "function") | {
         "kind": "why",
         "key": key,
         "title": f"Why {SHORT[key](plan.lines[key].value) if key in SHORT else why.value}?",
-        "label": why.label,
         "more": _more(plan, key),
-        "sentence": why.sentence,
-        "formula": why.formula,
-        "basis": why.basis,
-        "basis_text": why.basis_text,
-        "function": why.function,
-        "inputs": [
-            {"label": i.label, "value": i.value, "known": i.known, "basis": i.basis, "key": i.key}
-            for i in why.inputs
-        ],
-        "sources": [{"title": s.title, "url": s.url, "where": s.where} for s in why.sources],
+        "inputs": [attributes(each, "label", "value", "known", "basis", "key") for each in why.inputs],
+        "sources": [attributes(each, "title", "url", "where") for each in why.sources],
     }
 
 
-def _more(plan: Plan, key: str) -> list[dict[str, str]]:
+def _more(plan: Plan, key: str) -> list[dict[str, Any]]:
     """What else belongs to a number: the peak to typical power, and what a cost leaves out."""
     if key == POWER and plan.power is not None:
-        return [
-            {"text": "At peak it is "},
-            {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"},
-            {"text": "."},
-        ]
+        peak = {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"}
+        return said("At peak it is ", peak, ".")
     if plan.costs is None or not plan.costs.excludes or key not in (COST, "cost.total"):
         return []
-    return [{"text": "The cost excludes: ", "strong": "yes"}, *excluded(plan.costs), {"text": "."}]
+    return said(strong("The cost excludes: "), *excluded(plan.costs), ".")
 
 
-def excluded(costs: Costs) -> list[dict[str, str]]:
+def excluded(costs: Costs) -> list[dict[str, Any]]:
     """What a cost leaves out, each with a way to its price if that is what is missing."""
-    pieces: list[dict[str, str]] = []
-    for item in costs.unknown:
-        pieces += [{"text": "; "}, {"text": item.name, "visit": f"prices.{item.key}"}]
-    for name in costs.not_counted:
-        pieces += [{"text": "; "}, {"text": name}]
-    return pieces[1:]
+    items = [visit(item.name, f"prices.{item.key}") for item in costs.unknown]
+    items += said(*costs.not_counted)
+    return [piece for item in items for piece in ({"text": "; "}, item)][1:]
 
 
 def message_data(workbook: Workbook, message: Message) -> dict[str, Any]:
     """A message with where to change what it is about."""
-    sources = [
-        workbook.plan.catalog.sources[s].title for s in message.sources if s in workbook.plan.catalog.sources
-    ]
-    return {
-        "level": message.level,
-        "code": message.code,
-        "text": message.text,
-        "change": message.change,
-        "path": message.path,
+    known = workbook.plan.catalog.sources
+    return attributes(message, "level", "code", "text", "change", "path", "locator") | {
         "where": _where(workbook, message.path),
-        "sources": sources,
-        "locator": message.locator,
+        "sources": [known[source].title for source in message.sources if source in known],
     }
 
 
@@ -261,10 +220,19 @@ def _where(workbook: Workbook, path: str) -> str:
     if path in ("", "groups"):
         return "Use cases" if path else ""
     if path.startswith("prices.") and workbook.plan.costs is not None:
-        costs = workbook.plan.costs
-        names = {price.key: price.name for price in costs.prices} | {u.key: u.name for u in costs.unknown}
-        return f"Price of {names.get(path.removeprefix('prices.'), path.removeprefix('prices.'))}"
+        return f"Price of {price_name(path.removeprefix('prices.'), workbook.plan)}"
     return field_of(path).label
+
+
+def paid_for(costs: Costs) -> list[Price | Unknown]:
+    """What a design pays for, whether somebody knows the price or not."""
+    return [*costs.prices, *costs.unknown]
+
+
+def price_name(key: str, *plans: Plan) -> str:
+    """What a price is paid for, as one of these designs calls it."""
+    items = [item for plan in plans if plan.costs for item in paid_for(plan.costs)]
+    return next((item.name for item in items if item.key == key), key)
 
 
 def field_data(
@@ -274,32 +242,21 @@ def field_data(
 
     ``empty`` is what counts while nothing is stated, as the field shows it.
     """
-    spec = field_of(path)
-    value = workbook.text_of(path)
-    if spec.kind == "share" and value is not None and path not in workbook.drafts:
-        value = stated_percent(value)
-    elif spec.kind == "range" and value is not None and path not in workbook.drafts:
-        value = range_words(path, value)
-    elif spec.kind == "gpus" and path not in workbook.drafts:
-        shown = number(value)
-        value = shown if parse_value(spec, shown, path) == value else str(exact(value))
-    kinds = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
+    spec, value = field_of(path), workbook.text_of(path)
+    if value is not None and path not in workbook.drafts and spec.kind in WORDED:
+        value = WORDED[spec.kind](path, value)
     if options is None and spec.kind == "choice":
-        options = [*([("", empty)] if spec.optional else []), *((str(c), str(c)) for c in spec.choices)]
+        options = [("", empty)] * spec.optional + [(str(each), str(each)) for each in spec.choices]
     known = workbook.seen.origin(path)
     grey = bool(empty) and value is None  # what is shown in grey says itself how it is known
     assumed = known.basis == "assumed" and not grey
-    return {
+    return attributes(spec, "label", "low", "high", "question") | {
         "path": path,
-        "label": spec.label,
-        "kind": kinds.get(spec.kind, "text"),
+        "kind": CONTROLS.get(spec.kind, "text"),
         "value": value if isinstance(value, bool) else "" if value is None else str(value),
         "options": [{"value": v, "text": t} for v, t in options or []],
         "unit": spec.unit if spec.kind in ("int", "number") else "",
         "empty": empty,
-        "low": spec.low,
-        "high": spec.high,
-        "question": spec.question,
         "problem": workbook.problem_of(path),
         "locked": workbook.locked(path),
         "assumed": assumed,
@@ -307,8 +264,35 @@ def field_data(
     }
 
 
+def planned_field(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any]:
+    """An input that the catalog's planning value stands for while it is empty."""
+    share = field_of(path).kind == "share"
+    value = stated_percent(float(planned.value)) if share else number(planned.value)
+    return field_data(workbook, path, empty=f"{value} ({basis_word(planned.basis)})")
+
+
+def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
+    """How many inputs of a form are stated."""
+    stated = sum(bool(field["value"]) and field["value"] != "0" for field in fields)
+    return f"{stated} of {len(fields)} stated" if stated else "planning values of the catalog"
+
+
 def range_words(path: str, ends: tuple[float, float]) -> str:
     """A range as it is typed: ``20 to 60``, of a share ``20% to 60%``."""
     within = path.removeprefix("ranges.")
     share = not within.startswith("prices.") and field_of(within).kind == "share"
     return " to ".join(stated_percent(end).replace(" ", "") if share else f"{end:.10g}" for end in ends)
+
+
+def _gpus_words(path: str, value: Any) -> str:
+    """GPUs as they are shown, if that can be read again as the same."""
+    shown = number(value)
+    return shown if parse_value(field_of(path), shown, path) == value else str(exact(value))
+
+
+WORDED: Mapping[str, Callable[[str, Any], str]] = {
+    "share": lambda _, value: stated_percent(value),
+    "range": range_words,
+    "gpus": _gpus_words,
+}
+"""Kind of an input -> how its value is shown in a field, where not as it is."""

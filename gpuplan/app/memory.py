@@ -13,6 +13,8 @@ from typing import Any
 from gpuplan.app.fragments import Link, link_of
 from gpuplan.app.state import HISTORY, Workbook
 
+AS_IT_IS = ("started", "click", "typing", "customer", "step", "drawer")
+"""What is remembered as the workbook has it."""
 MOST_DRAFTS = 100
 """Fields whose text is taken back though it was refused."""
 
@@ -22,8 +24,7 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
     now = workbook.link
     planned = now if workbook.planned is workbook.scenario else link_of(workbook.planned)
     past, future, aside = workbook.past, workbook.future, workbook.aside
-    memory = {
-        "started": workbook.started,
+    memory = {name: getattr(workbook, name) for name in AS_IT_IS} | {
         "design": now.id,
         "planned": planned.id if planned != now else "",
         "past": [link.id for link in past],
@@ -31,12 +32,7 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
         "kept": [[each.name, each.link.id] for each in aside],
         "failed": {pool: list(hosts) for pool, hosts in workbook.failed.items()},
         "maintenance": {pool: list(hosts) for pool, hosts in workbook.maintenance.items()},
-        "click": workbook.click,
         "drafts": {path: text for path, (text, _) in workbook.drafts.items()},
-        "typing": workbook.typing,
-        "customer": workbook.customer,
-        "step": workbook.step,
-        "drawer": workbook.drawer,
     }
     return memory, dict([*past, *future, *(each.link for each in aside), planned, now])
 
@@ -46,29 +42,33 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
     if memory is None:
         return
     given = memory if isinstance(memory, dict) else {"design": "lost"}
-    fragments = designs if isinstance(designs, dict) else {}
-    damaged = {name for name, (fits, _) in SHAPES.items() if name in given and not fits(given[name])}
-    has: dict[str, Any] = {
-        name: empty if name in damaged else given.get(name, empty) for name, (_, empty) in SHAPES.items()
-    }
-    links = partial(_links, fragments)
+    has, damaged = _checked(given)
+    links = partial(_links, designs if isinstance(designs, dict) else {})
     with workbook.hold_trait_notifications():  # nothing is drawn before it is known who looks on
         if has["customer"] and not workbook.customer:
             workbook.look_as(True)
         for link in links(has["planned"]):  # its plan is on the screen if the design itself has none
             workbook.restore(link.fragment)
-        lost = False
         if has["started"] and given.get("design"):
-            lost = _restore(workbook, links(has["design"]), address)
+            damaged |= _restore(workbook, links(has["design"]), address)
         workbook.past, workbook.future = links(*has["past"]), links(*has["future"])
-        kept = [workbook.keep_again(name, link) for name, design in has["kept"] for link in links(design)]
+        for name, design in has["kept"]:
+            for link in links(design):
+                damaged |= not workbook.keep_again(name, link)
         _put_down(workbook, has["failed"], has["maintenance"])
         _type(workbook, has["drafts"])
         workbook.typing, workbook.click, workbook.drawer = has["typing"], has["click"], has["drawer"]
         if workbook.started:
             workbook.go(has["step"])
-        if damaged or lost or not all(kept):
+        if damaged:
             workbook.say("warn", "A part of what this tab remembered is damaged and was left out.")
+
+
+def _checked(given: dict[Any, Any]) -> tuple[dict[str, Any], bool]:
+    """What a memory holds, with what stands for that which is missing or damaged; and whether anything is damaged."""
+    damaged = {name for name, (fits, _) in SHAPES.items() if name in given and not fits(given[name])}
+    sound = {name: each for name, each in given.items() if name not in damaged}
+    return {name: sound.get(name, empty) for name, (_, empty) in SHAPES.items()}, bool(damaged)
 
 
 def _links(fragments: dict[Any, Any], *ids: str) -> list[Link]:
@@ -88,10 +88,10 @@ def _put_down(workbook: Workbook, failed: dict[str, list[int]], maintenance: dic
     """Take the hosts down that were down, if the plan has them."""
     for pool in workbook.plan.pools:
         hosts = range(1, pool.hosts + 1)
-        lost = tuple(dict.fromkeys(host for host in failed.get(pool.id, []) if host in hosts))
-        out = tuple(dict.fromkeys(host for host in maintenance.get(pool.id, []) if host in hosts))
+        lost = {host: True for host in failed.get(pool.id, []) if host in hosts}
+        out = {host: True for host in maintenance.get(pool.id, []) if host in hosts and host not in lost}
         if lost or out:
-            workbook.put_down(pool.id, lost, tuple(host for host in out if host not in lost))
+            workbook.put_down(pool.id, tuple(lost), tuple(out))
 
 
 def _type(workbook: Workbook, drafts: dict[str, str]) -> None:

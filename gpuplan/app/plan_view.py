@@ -5,7 +5,7 @@ Views watch ``revision``: it counts every change that may be seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from traitlets import HasTraits, Int
@@ -42,17 +42,25 @@ class PlanView(HasTraits):
 
     def toggle_host(self, pool: str, host: int) -> None:
         """Fail a host of a pool, or put it in maintenance, as a click does now; or bring it back."""
-        if host not in range(1, {p.id: p.hosts for p in self.plan.pools}.get(pool, 0) + 1):
+        if host not in range(1, self._hosts().get(pool, 0) + 1):
             return  # a click on a picture that has changed since
-        failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
-        down = failed if self.click == "fail" else maintenance
-        added = () if host in down else (host,)
-        failed, maintenance = (tuple(h for h in hosts if h != host) for hosts in (failed, maintenance))
+        down = self.failed if self.click == "fail" else self.maintenance
+        added = () if host in down.get(pool, ()) else (host,)
+        failed, maintenance = self._without(pool, host)
         if self.click == "fail":
             failed += added
         else:
             maintenance += added
         self.put_down(pool, failed, maintenance)
+
+    def _hosts(self) -> dict[str, int]:
+        """How many hosts each pool has."""
+        return {pool.id: pool.hosts for pool in self.plan.pools}
+
+    def _without(self, pool: str, host: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Hosts of a pool that failed and those in maintenance, but this one."""
+        failed, maintenance = self.failed.get(pool, ()), self.maintenance.get(pool, ())
+        return tuple(h for h in failed if h != host), tuple(h for h in maintenance if h != host)
 
     def fail_worst(self, pool: str, lost: int) -> None:
         """Fail the host of a pool whose loss is the worst, or with ``lost=2`` the worst pair.
@@ -60,17 +68,13 @@ class PlanView(HasTraits):
         Hosts in maintenance stay in it, and the worst failure beside them is taken; all others run.
         """
         maintenance = self.maintenance.get(pool, ())
-        hosts = {p.id: p.hosts for p in self.plan.pools}.get(pool, 0)
-        if lost in (1, 2) and hosts - len(maintenance) >= lost:
+        if lost in (1, 2) and self._hosts().get(pool, 0) - len(maintenance) >= lost:
             worst = self.worst(pool, lost, maintenance)[0]
             self.put_down(pool, tuple(index + 1 for index in worst.hosts), maintenance)
 
     def bring_back(self, pool: str, host: int) -> None:
         """Bring one host of a pool back, whatever it is down for."""
-        failed, maintenance = (
-            tuple(h for h in down.get(pool, ()) if h != host) for down in (self.failed, self.maintenance)
-        )
-        self.put_down(pool, failed, maintenance)
+        self.put_down(pool, *self._without(pool, host))
 
     def restore_hosts(self) -> None:
         """Bring all hosts back."""
@@ -114,6 +118,11 @@ class PlanView(HasTraits):
         self.looked = self.looked | {what: value}
         self._changed()
 
+    def chosen(self, what: str, options: Iterable[str]) -> str:
+        """What is chosen to look at if it is one of these, else the first of them; empty if there is none."""
+        listed = list(options)
+        return next((each for each in (self.looked.get(what), *listed) if each in listed), "")
+
     def put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
         """Fail some hosts of a pool and put others in maintenance; all others run."""
         self.failed = self.failed | {pool: failed}
@@ -122,16 +131,11 @@ class PlanView(HasTraits):
 
     def forget_lost_hosts(self) -> None:
         """Keep down only hosts that the plan on the screen has."""
-        self.failed, self.maintenance = self._still_there(self.failed), self._still_there(self.maintenance)
-
-    def _still_there(self, down: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-        """Of the hosts that are down, those that the plan on the screen has."""
-        hosts = {p.id: p.hosts for p in self.plan.pools}
-        return {
-            pool: tuple(h for h in numbers if h <= hosts[pool])
-            for pool, numbers in down.items()
-            if pool in hosts
-        }
+        hosts = self._hosts()
+        self.failed, self.maintenance = (
+            {pool: tuple(n for n in down if n <= hosts[pool]) for pool, down in each.items() if pool in hosts}
+            for each in (self.failed, self.maintenance)
+        )
 
     def _changed(self) -> None:
         self.revision += 1

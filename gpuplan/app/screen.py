@@ -11,9 +11,9 @@ from typing import Any
 import ipywidgets
 
 from gpuplan.app import header
+from gpuplan.app.cards import Box, Card, Data, Picture, Place
 from gpuplan.app.events import EVENTS
 from gpuplan.app.memory import memory_of, resume
-from gpuplan.app.page import Box, Card, Data, Picture, Place
 from gpuplan.app.state import STEPS, Workbook, guarded
 from gpuplan.app.steps import compare, cost, deliver, demand, design, hosts, network, start, usecases
 from gpuplan.catalog import load_catalog

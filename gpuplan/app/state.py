@@ -47,6 +47,8 @@ STEPS = (
     ("design", "Design"),
     ("deliver", "Deliver"),
 )
+HELD_BACK = ("internal", "prices", "ranges")
+"""Sections of a scenario that the customer's version has not, or has otherwise."""
 HISTORY = 200
 MOST_KEPT = 3
 """Designs that are kept beside the one that is worked on."""
@@ -93,11 +95,13 @@ class Workbook(PlanView):
         """What the catalog or the hardware does not allow in the current scenario."""
         self.notice: tuple[str, str] = ("", "")
         """(level, text) of the last thing worth saying that belongs to no field."""
-        self.simulating = Simulating(self._changed)
-        self.auditing = Auditing(self._changed)
-        self.exploring = Exploring("explore", "exploration", self._changed)
-        self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed)
-        self.delivering = Delivering(self._changed)
+        # commands that run beside the page want the user's own rows, too
+        own = [str(folder) for folder in catalog.folders[1:2]]
+        self.simulating = Simulating(self._changed, *own)
+        self.auditing = Auditing(self._changed, *own)
+        self.exploring = Exploring("explore", "exploration", self._changed, *own)
+        self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *own)
+        self.delivering = Delivering(self._changed, *own)
         self.aside: tuple[Kept, ...] = ()
         """All designs that are kept, also those that the customer does not see."""
         self.started = scenario is not None
@@ -122,12 +126,7 @@ class Workbook(PlanView):
 
         The customer sees those with the margin of the design on the screen: others would show what it is.
         """
-        return tuple(
-            each
-            for each in self.aside
-            if not self.customer
-            or (each.scenario.internal.margin or 0) == (self.scenario.internal.margin or 0)
-        )
+        return tuple(each for each in self.aside if not self._sold_otherwise(each.scenario))
 
     @property
     def can_undo(self) -> bool:
@@ -147,7 +146,7 @@ class Workbook(PlanView):
         """What is wrong with the field at ``path``, in words, or nothing."""
         if path in self.drafts:
             return _words(self.drafts[path][1])
-        return next((_words(p) for p in self.refused if p.path == path), "")
+        return next((_words(problem) for problem in self.refused if problem.path == path), "")
 
     def locked(self, path: str) -> str:
         """Why the field at ``path`` cannot be changed in the customer view, or nothing."""
@@ -167,9 +166,8 @@ class Workbook(PlanView):
         if customer:
             self.delivering.cancel_internal()
         self.drafts = {path: draft for path, draft in self.drafts.items() if not self.locked(path)}
-        changed = self._seen(self.scenario) != self.seen or any(
-            each.scenario.internal != Internal() for each in self.aside
-        )
+        inside = any(each.scenario.internal != Internal() for each in self.aside)
+        changed = inside or self._seen(self.scenario) != self.seen
         for background in (self.exploring, self.sensitivity):
             # what was found before the margin was taken away still rests on it
             if changed or (background.plan and background.plan.scenario.internal != Internal()):
@@ -192,6 +190,10 @@ class Workbook(PlanView):
             self.started = self.started or step != "start"
             self.step = step
 
+    def explain(self, key: str) -> None:
+        """Open the drawer for a number, or close it if that is open; an empty key closes it."""
+        self.drawer = "" if self.drawer == key else key
+
     def edit(self, path: str, given: Any, live: bool = False) -> None:
         """Set one input from what a form gives; what cannot be read stays in the field with its problem.
 
@@ -204,7 +206,7 @@ class Workbook(PlanView):
         spec = field_of(path)
         if spec.kind in ("int", "number", "range") and isinstance(given, str):
             given = SPACED.sub("", given)
-        if path.startswith("groups.") and path.split(".")[1] not in {g.id for g in self.scenario.groups}:
+        if not _is_there(path, self.scenario):
             return  # typed into a row that has been deleted since
         try:
             value = parse_value(spec, given, path)
@@ -237,7 +239,6 @@ class Workbook(PlanView):
 
     def delete_group(self, group_id: str) -> None:
         """Remove a group; undo brings it back."""
-        self.drafts = {p: d for p, d in self.drafts.items() if not p.startswith(f"groups.{group_id}.")}
         self._take(self.scenario.with_groups(g for g in self.scenario.groups if g.id != group_id))
 
     def move_group(self, group_id: str, by: int) -> None:
@@ -253,25 +254,29 @@ class Workbook(PlanView):
         try:
             scenario = decode_scenario(content)
             self._made(scenario)
-        except ScenarioError as error:
-            more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
-            self.say("stop", f"{shown_name(name)} was not opened. {self._first(error)}{more}")
-            return
-        except ValueError as error:  # a model that cannot answer
-            self.say("stop", f"{shown_name(name)} was not opened. It cannot be planned: {error}")
+        except ValueError as error:
+            why = f"It cannot be planned: {error}"  # by a model that cannot answer
+            if isinstance(error, ScenarioError):
+                more = f" (and {len(error.problems) - 1} more)" if len(error.problems) > 1 else ""
+                why = f"{self._first(error)}{more}"
+            self.say("stop", f"{shown_name(name)} was not opened. {why}")
             return
         self.start(scenario)
         self.say("note", f"{shown_name(name)} is open.")
 
     def start(self, scenario: Scenario) -> None:
         """Work on another scenario; undo returns to the one before."""
-        self.drafts = {}
-        self.failed = self.maintenance = {}
-        self.started = True
+        self._begin()
         self.drawer = ""
         self.notice = ("", "")
         self._take(scenario)
         self.step = "usecases"
+
+    def _begin(self) -> None:
+        """Leave behind what was typed and clicked in another design."""
+        self.started = True
+        self.drafts = {}
+        self.failed = self.maintenance = {}
 
     def undo(self) -> None:
         """Take the last change back; first of all what was typed and refused."""
@@ -290,16 +295,16 @@ class Workbook(PlanView):
         """Put the groups and the burstiness that an audit found in place of those of the design; undo brings them back."""
         scenario = self.auditing.suggested(self.scenario)
         if scenario is not None:
-            self.drafts = {}
-            self._take(scenario)
-            self.say(
-                "note", f"The design has the {len(scenario.groups)} groups of {self.auditing.name[:60]}."
-            )
+            groups = f"{len(scenario.groups)} groups of {self.auditing.name[:60]}"
+            self._put(scenario, f"The design has the {groups}.")
 
     def use(self, scenario: Scenario, words: str) -> None:
         """Put another design, made from the one on the screen, in its place; undo brings it back."""
+        self._put(self._own(scenario), words)
+
+    def _put(self, scenario: Scenario, words: str) -> None:
         self.drafts = {}
-        self._take(self._own(scenario))
+        self._take(scenario)
         self.say("note", words)
 
     def keep(self) -> None:
@@ -308,10 +313,9 @@ class Workbook(PlanView):
             if len(self.kept) < len(self.aside):
                 self.say("warn", f"{MOST_KEPT} designs are kept, of which this view does not show all.")
             return
-        name, count = self.plan.scenario.name, 1
-        while name in {kept.name for kept in self.aside}:
-            count += 1
-            name = f"{self.plan.scenario.name} ({count})"
+        name, taken = self.plan.scenario.name, {kept.name for kept in self.aside}
+        numbered = (f"{name} ({n})" for n in range(2, MOST_KEPT + 2))
+        name = next(each for each in (name, *numbered) if each not in taken)
         self.aside = (*self.aside, Kept(name, self.plan, self.scenario, self.link))
         self._changed()
 
@@ -330,9 +334,7 @@ class Workbook(PlanView):
         """Work on a design that was kept; undo returns to the one before."""
         for kept in self.kept:
             if kept.name == name:
-                self.drafts = {}
-                self._take(kept.scenario)
-                self.say("note", f"{name} is open.")
+                self._put(kept.scenario, f"{name} is open.")
 
     def forget_kept(self, name: str) -> None:
         """Give up a design that was kept."""
@@ -360,9 +362,7 @@ class Workbook(PlanView):
         scenario = self._carried(fragment)
         if scenario is None:
             return False
-        self.started = True
-        self.drafts = {}
-        self.failed = self.maintenance = {}
+        self._begin()
         self.typing = ""
         self._plan(scenario)
         if self.step == "start":
@@ -413,10 +413,7 @@ class Workbook(PlanView):
 
     def _plan(self, scenario: Scenario) -> None:
         self.scenario, self.seen = scenario, self._seen(scenario)
-        alive = {g.id for g in scenario.groups}
-        self.drafts = {
-            p: d for p, d in self.drafts.items() if not p.startswith("groups.") or p.split(".")[1] in alive
-        }
+        self.drafts = {path: draft for path, draft in self.drafts.items() if _is_there(path, scenario)}
         try:
             plan = self._made(self.seen)
         except ScenarioError as error:
@@ -452,11 +449,14 @@ class Workbook(PlanView):
 
     def _held_back(self, scenario: Scenario) -> bool:
         """Whether another design would show the customer prices with another margin, or none; and say so."""
-        margin = self.scenario.internal.margin or 0
-        if not self.customer or (scenario.internal.margin or 0) == margin:
-            return False
-        self.say("warn", "That would change prices of this offer: leave the customer view to do it.")
-        return True
+        held = self._sold_otherwise(scenario)
+        if held:
+            self.say("warn", "That would change prices of this offer: leave the customer view to do it.")
+        return held
+
+    def _sold_otherwise(self, scenario: Scenario) -> bool:
+        """Whether the customer looks on, and another design is sold with another margin."""
+        return self.customer and (scenario.internal.margin or 0) != (self.scenario.internal.margin or 0)
 
     def _seen(self, scenario: Scenario) -> Scenario:
         """The version of a scenario that is on the screen."""
@@ -466,15 +466,16 @@ class Workbook(PlanView):
         """Our own version of a scenario made from the one on the screen: what the view held back, put back."""
         if self.seen == self.scenario:
             return scenario
-        held = ("internal", "prices", "ranges")
-
-        def is_held(path: str) -> bool:
-            return path.split(".")[0] in held
-
-        kept = [(path, origin) for path, origin in scenario.origins if not is_held(path)]
-        back = [(path, origin) for path, origin in self.scenario.origins if is_held(path)]
-        own = {name: getattr(self.scenario, name) for name in held}
+        kept = [known for known in scenario.origins if known[0].split(".")[0] not in HELD_BACK]
+        back = [known for known in self.scenario.origins if known[0].split(".")[0] in HELD_BACK]
+        own = {name: getattr(self.scenario, name) for name in HELD_BACK}
         return replace(scenario, origins=(*kept, *back), **own)
+
+
+def _is_there(path: str, scenario: Scenario) -> bool:
+    """Whether an input is none of a group, or of one that a scenario has."""
+    head, _, rest = path.partition(".")
+    return head != "groups" or rest.partition(".")[0] in {group.id for group in scenario.groups}
 
 
 def _words(problem: Problem) -> str:

@@ -184,8 +184,8 @@ def test_a_page_that_closes_meanwhile_leaves_nothing(made: Path) -> None:
 
 
 def test_what_goes_wrong_is_said(plan: Plan, made: Path) -> None:
-    delivering = Delivering(lambda: None)
-    delivering.start(plan.scenario, "yaml", folder=str(made / "no such folder"))
+    delivering = Delivering(lambda: None, str(made / "no such folder"))
+    delivering.start(plan.scenario, "yaml")
     wait(delivering)
     assert delivering.runner.state == "failed"
     assert "no such folder" in delivering.runner.error

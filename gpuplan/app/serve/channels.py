@@ -18,9 +18,9 @@ import tornado.websocket
 from jupyter_server.services.kernels.websocket import KernelWebsocketHandler
 
 from gpuplan.app.serve.logs import LOG, log_text
-from gpuplan.app.serve.metrics import METRICS
-from gpuplan.app.serve.pages import Answering, owner_of
-from gpuplan.app.serve.sessions import Kernels, Session, now
+from gpuplan.app.serve.metrics import CHANGES, refused
+from gpuplan.app.serve.pages import OwnSession
+from gpuplan.app.serve.sessions import Session, now
 
 PROTOCOL = "v1.kernel.websocket.jupyter.org"
 PING_MS = 30_000
@@ -81,7 +81,7 @@ def _has_words(header: Any, *names: str) -> bool:
     )
 
 
-class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
+class ChannelsHandler(OwnSession, KernelWebsocketHandler):  # type: ignore[misc]
     """Connects a page to its session; a page may be gone before the session has answered."""
 
     opened = False
@@ -96,14 +96,12 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
 
         Else the answer is 404 for somebody else's, 400 without the format, 429 if it has connections enough.
         """
-        session = cast(Kernels, self.kernel_manager).session_of(self.kernel_id, owner_of(self))
-        if session is None:
-            raise tornado.web.HTTPError(404)
+        session = self.own_session(self.kernel_id)
         offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
         if PROTOCOL not in [each.strip() for each in offered]:
             raise tornado.web.HTTPError(400, reason=f"Only {PROTOCOL} is spoken here")
         if len(session.lines) >= MOST_LINES:
-            METRICS.refused("channel")
+            refused("channel")
             raise tornado.web.HTTPError(429, reason="This session has connections enough")
         self.session = session
         session.lines.add(self)
@@ -171,7 +169,7 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
         """Close the connection with a reason, and say so in the log."""
         self.refused = True
         self.taken.set()
-        METRICS.refused("frame")
+        refused("frame")
         LOG.warning("A connection from %s was closed: it sent %s.", self.request.remote_ip, why)
         self.close(code, f"It sent {why}"[:LONGEST_REASON])
 
@@ -200,7 +198,7 @@ class ChannelsHandler(Answering, KernelWebsocketHandler):  # type: ignore[misc]
     def _took(self, number: str) -> None:
         """The session has worked through a message."""
         if number in self.waiting:
-            METRICS.change(now() - self.waiting.pop(number)[1])
+            CHANGES.observe(now() - self.waiting.pop(number)[1])
             self.taken.set()
 
     def send_ping(self) -> None:

@@ -16,7 +16,7 @@ from voila.voila_identity_provider import VoilaLoginHandler
 
 from gpuplan.app.serve.connections import network_of
 from gpuplan.app.serve.logs import LOG
-from gpuplan.app.serve.metrics import METRICS
+from gpuplan.app.serve.metrics import refused
 from gpuplan.app.serve.sessions import now
 
 SIGNED_IN_DAYS = 7
@@ -83,12 +83,12 @@ class TokenIdentity(IdentityProvider):
         """Whether a token is right. One that comes too soon after wrong ones is not looked at."""
         address = network_of(handler.request.remote_ip or "")
         if self.guesses.wait_s(address):
-            METRICS.refused("token")
+            refused("token")
             return False
         if hmac.compare_digest(given.encode("utf-8", "replace"), str(self.token).encode()):
             self.guesses.right(address)
             return True
-        METRICS.refused("token")
+        refused("token")
         count = self.guesses.wrong(address)
         LOG.warning("Wrong token from %s, %d in a row.", address, count, extra={"kind": ("token", address)})
         return False

@@ -9,49 +9,30 @@ from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-REFUSALS = ("channel", "connection", "frame", "full", "page", "token")
-CHANGES_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+REGISTRY = CollectorRegistry()
+"""What is counted while the server runs."""
+REFUSED = Counter("gpuplan_refused", "What was refused, by its kind", ["what"], registry=REGISTRY)
+for kind in ("channel", "connection", "frame", "full", "page", "token"):
+    REFUSED.labels(kind)  # a rate needs a beginning
+CHANGES = Histogram(
+    "gpuplan_change_seconds",
+    "Time from a page's event to the end of its session's work on it",
+    buckets=(0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0),
+    registry=REGISTRY,
+)
 
 
-class Metrics:
-    """What is counted while the server runs, and what is looked up when it is asked for."""
-
-    def __init__(self) -> None:
-        self._registry = CollectorRegistry()
-        self._refused = Counter(
-            "gpuplan_refused", "What was refused, by its kind", ["what"], registry=self._registry
-        )
-        for what in REFUSALS:
-            self._refused.labels(what)
-        self._changes = Histogram(
-            "gpuplan_change_seconds",
-            "Time from a page's event to the end of its session's work on it",
-            buckets=CHANGES_S,
-            registry=self._registry,
-        )
-        self._gauges: dict[str, Gauge] = {}
-
-    def refused(self, what: str, count: int = 1) -> None:
-        """Count what was refused."""
-        self._refused.labels(what).inc(count)
-
-    def change(self, seconds: float) -> None:
-        """Count a change and the time that it took."""
-        self._changes.observe(seconds)
-
-    def show(self, name: str, what: str, value: float) -> None:
-        """Set a figure that is looked up."""
-        if name not in self._gauges:
-            self._gauges[name] = Gauge(f"gpuplan_{name}", what, registry=self._registry)
-        self._gauges[name].set(value)
-
-    def text(self) -> bytes:
-        """All figures."""
-        return generate_latest(self._registry)
+def refused(what: str, count: int = 1) -> None:
+    """Count what was refused."""
+    REFUSED.labels(what).inc(count)
 
 
-METRICS = Metrics()
-"""Of this process."""
+def metrics_text(figures: Iterable[tuple[str, str, float]]) -> bytes:
+    """All that was counted, and figures that are looked up now: the name of each, what it is, and its value."""
+    looked_up = CollectorRegistry()
+    for name, what, value in figures:
+        Gauge(f"gpuplan_{name}", what, registry=looked_up).set(value)
+    return generate_latest(REGISTRY) + generate_latest(looked_up)
 
 
 def private_bytes(processes: Iterable[int | str]) -> int:

@@ -21,43 +21,31 @@ HUB_URL = "JUPYTERHUB_SERVICE_URL"
 
 @dataclass(frozen=True)
 class Options:
-    """How the workbook is served."""
+    """How the workbook is served; ``gpuplan app --help`` says what most of it is for."""
 
     scenario: Path | None = None
-    """Scenario that every new page opens with; reaches the kernels as ``GPUPLAN_SCENARIO``."""
     catalog: Path | None = None
-    """Folder with the user's own catalog rows; reaches the kernels as ``GPUPLAN_CATALOG``."""
     customer: bool = False
-    """Whether every new page opens in the customer view; reaches the kernels as ``GPUPLAN_VIEW``."""
     host: str = "localhost"
-    """Name or address to listen on. Beyond this machine a token is required."""
     port: int = 8866
-    """Port to listen on; 0 takes a free one."""
+    """0 takes a free one."""
     token: str | None = None
-    """Secret to sign in with. Made up if the host is not this machine and none is given."""
     open_browser: bool = False
     notebook: Path | None = None
     """Notebook to serve instead of the workbook."""
     base_url: str = "/"
-    """Path in front of every address, if a proxy passes one."""
     proxies: Sequence[str] = ()
-    """Addresses of proxies that are believed where a request comes from, and whether it came over TLS."""
     sessions: int = 0
-    """Pages that may be open at once; 0 for as many as there is memory for."""
+    """0 for as many as there is memory for."""
     idle_s: float = 1800.0
-    """Time for which the session of a page that fell silent is kept. [s]"""
     vanished_s: float = 45.0
     """Time for which the session of a page that went away without a word is kept. [s]"""
     pool_size: int = 1
     """Kernels kept warm for the next pages, about 50 MB each."""
     others: Sequence[str] = ()
-    """Paths on this host where other servers like this one answer: a page whose server is gone goes on there."""
     metrics: bool = False
-    """Whether ``metrics`` below the base address answers, to those who are signed in."""
     json_log: bool = False
-    """Whether each line of the log is a JSON object."""
     verbose: bool = False
-    """Whether to log requests and sessions."""
     sockets: Sequence[socket.socket] = ()
     """What listens already, if anything does."""
 

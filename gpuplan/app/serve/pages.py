@@ -18,7 +18,7 @@ from voila.shutdown_kernel_handler import VoilaShutdownKernelHandler
 
 from gpuplan.app.serve.identity import without_token
 from gpuplan.app.serve.logs import LOG, References
-from gpuplan.app.serve.metrics import METRICS, open_files, private_bytes
+from gpuplan.app.serve.metrics import metrics_text, open_files, private_bytes, refused
 from gpuplan.app.serve.sessions import Full, Kernels, Session, free_bytes
 
 AGAIN_S = 10
@@ -142,7 +142,7 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
             self.redirect(without_token(self))  # a cookie is there in its place; the fragment stays
             return
         if not is_visit(self.request.headers):
-            METRICS.refused("page")
+            refused("page")
             raise tornado.web.HTTPError(403, reason="Open this address in a browser")
         manager, owner = cast(Kernels, self.kernel_manager), owner_of(self)
         try:
@@ -165,7 +165,7 @@ class PageHandler(Answering, BaseVoilaHandler):  # type: ignore[misc]
             raise tornado.web.Finish from None  # the page has left
 
     def _say_full(self, why: str) -> None:
-        METRICS.refused("full")
+        refused("full")
         LOG.warning("A visitor was told to wait. %s", why)
         self.set_status(503)
         self.set_header("Retry-After", str(AGAIN_S))
@@ -239,7 +239,7 @@ class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
         manager, server = cast(Kernels, self.kernel_manager), self.settings["gpuplan_http"]
         open_pages = sum(bool(each.lines) for each in manager.sessions.values())
         numbers = manager.processes()
-        for name, what, value in (
+        figures = (
             ("sessions", "Sessions that pages have", len(manager.sessions)),
             ("sessions_connected", "Sessions whose page is connected", open_pages),
             ("sessions_most", "Sessions that pages may have", manager.most_sessions),
@@ -249,10 +249,9 @@ class MetricsHandler(Answering, JupyterHandler):  # type: ignore[misc]
             ("sessions_private_bytes", "Memory that only the sessions use", private_bytes(numbers)),
             ("free_bytes", "Memory that is left", free_bytes()),
             ("time_seconds", "Time of this answer", time.time()),
-        ):
-            METRICS.show(name, what, value)
+        )
         self.set_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-        self.finish(METRICS.text())
+        self.finish(metrics_text(figures))
 
 
 def log_request(handler: Any) -> None:

@@ -53,7 +53,7 @@ from gpuplan.app.serve.connections import HttpServer, raise_file_limit
 from gpuplan.app.serve.home import TEMPLATES, environment, made_home, set_environment
 from gpuplan.app.serve.identity import TokenIdentity
 from gpuplan.app.serve.logs import LOG, LineHandler, log_output, start_log
-from gpuplan.app.serve.metrics import METRICS
+from gpuplan.app.serve.metrics import refused
 from gpuplan.app.serve.options import HUB_URL, Options, Refused, listening, settled, url_of
 from gpuplan.app.serve.pages import (
     Answering,
@@ -194,7 +194,7 @@ class Server(Voila):  # type: ignore[misc]
         """End sessions whose pages are gone, and write what was only counted."""
         self.lines.write_counts()
         server.cut_stuck()
-        METRICS.refused("connection", server.take_refused())
+        refused("connection", server.take_refused())
         try:
             await self.kernel_manager.sweep()
         except Exception:

@@ -7,7 +7,7 @@ from typing import Any
 from gpuplan.analysis.posture_costs import PostureCost, posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, no_rental
 from gpuplan.analysis.silos import SiloCosts, silo_costs
-from gpuplan.app.cards import bare, details, lettered, tried
+from gpuplan.app.cards import Contents, bare, details, lettered, tried
 from gpuplan.app.state import Workbook
 from gpuplan.report import amount, number, percent
 from gpuplan.report.table import screen
@@ -21,24 +21,20 @@ def _excluding(names: tuple[str, ...]) -> list[str]:
     return [f"Not in these costs: {'; '.join(names)}."] if names else []
 
 
+def _has_costs(workbook: Workbook) -> bool:
+    return workbook.plan.costs is not None
+
+
 # Silos against the pool
 
 
-def silos_data(workbook: Workbook) -> dict[str, Any]:
+@details("cost-silos", "Silos against the pool", "each group with hosts of its own", _has_costs)
+def silos_data(workbook: Workbook) -> Contents:
     """Each group with hosts of its own against all of them on shared ones, in money."""
-    data = details(
-        workbook,
-        "cost-silos",
-        "Silos against the pool",
-        "each group with hosts of its own",
-        workbook.plan.costs is not None,
-    )
-    if not data["open"] or not data["shown"]:
-        return data
     found, problem = tried(workbook, "cost: silos", lambda: silo_costs(workbook.plan))
     if found is None:
-        return data | {"text": [problem or "There is nothing to compare."]}
-    return data | {
+        return problem or "There is nothing to compare."
+    return {
         "text": [_silo_words(found), *_claimed_words(workbook, found), *_excluding(found.excludes)],
         "tables": [screen(lettered(workbook, tables.silos(found)))],
     }
@@ -72,26 +68,21 @@ def _claimed_words(workbook: Workbook, found: SiloCosts) -> list[str]:
 # Rent or buy
 
 
-def rent_data(workbook: Workbook) -> dict[str, Any]:
+@details("cost-rent", "Rent or buy", "break-even utilisation, and the year of crossover", _has_costs)
+def rent_data(workbook: Workbook) -> Contents:
     """Buying against renting the same GPU-hours, by every way to rent that is offered."""
-    data = details(
-        workbook,
-        "cost-rent",
-        "Rent or buy",
-        "break-even utilisation, and the year of crossover",
-        workbook.plan.costs is not None,
-    )
-    if not data["open"] or not data["shown"]:
-        return data
     found, problem = tried(workbook, "cost: rent", lambda: tables.rent_terms(workbook.plan))
     if not found:
-        return data | {"text": [problem or no_rental(workbook.plan)]}
-    shown = [
-        screen(tables.rent(found)),
-        screen(tables.rent_by_year(found), title="Paid each year"),
-        *_offers(workbook, found),
-    ]
-    return data | {"text": [_rent_words(found[0]), *_buying_excludes(found[0])], "tables": shown}
+        return problem or no_rental(workbook.plan)
+    leaves_out = [f"Buying leaves out: {'; '.join(found[0].excludes)}."] if found[0].excludes else []
+    return {
+        "text": [_rent_words(found[0]), *leaves_out],
+        "tables": [
+            screen(tables.rent(found)),
+            screen(tables.rent_by_year(found), title="Paid each year"),
+            *_offers(workbook, found),
+        ],
+    }
 
 
 def _rent_words(found: RentOrBuy) -> str:
@@ -105,10 +96,6 @@ def _rent_words(found: RentOrBuy) -> str:
     if found.breakeven_utilisation > 1:
         return f"{text} Renting is cheaper however much the GPUs are used."
     return f"{text} Buying is cheaper from a utilisation of {percent(found.breakeven_utilisation)} on."
-
-
-def _buying_excludes(found: RentOrBuy) -> list[str]:
-    return [f"Buying leaves out: {'; '.join(found.excludes)}."] if found.excludes else []
 
 
 def _offers(workbook: Workbook, found: list[RentOrBuy]) -> list[dict[str, Any]]:
@@ -130,27 +117,17 @@ def postures_of(workbook: Workbook) -> tuple[PostureCost, ...]:
     return found or ()
 
 
-def postures_data(workbook: Workbook) -> dict[str, Any]:
+@details("cost-postures", "N+1 or N+2", "cost of each hour of risk removed", _has_costs)
+def postures_data(workbook: Workbook) -> Contents:
     """What each more failure to tolerate costs, and the price of each hour of risk that it removes."""
-    data = details(
-        workbook,
-        "cost-postures",
-        "N+1 or N+2",
-        "cost of each hour of risk removed",
-        workbook.plan.costs is not None,
-    )
-    if not data["open"] or not data["shown"]:
-        return data
     found = postures_of(workbook)
     if not found:
-        return data | {"text": ["There is nothing to compare."]}
-    currency = workbook.plan.costs.currency if workbook.plan.costs else ""
-    table = tables.posture_costs(found, currency).dressed(
-        "posture", lambda n, cell: {"text": cell.value, "tone": "whole"} | _tag(found[n])
+        return "There is nothing to compare."
+    table = tables.posture_costs(found, workbook.plan.scenario.cost.currency).dressed(
+        "posture",
+        lambda n, cell: (
+            {"text": cell.value, "tone": "whole"} | ({"tag": "this design"} if found[n].chosen else {})
+        ),
     )
     names = tuple(dict.fromkeys(name for each in found for name in each.excludes))
-    return data | {"text": _excluding(names), "tables": [screen(table)]}
-
-
-def _tag(found: PostureCost) -> dict[str, str]:
-    return {"tag": "this design"} if found.chosen else {}
+    return {"text": _excluding(names), "tables": [screen(table)]}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any
 
 from gpuplan.app.auditing import Auditing
+from gpuplan.app.cards import select
 from gpuplan.app.state import Workbook
-from gpuplan.app.uploading import CHUNK_BYTES
+from gpuplan.app.steps.background import IDLE, receiving, upload_data
 from gpuplan.audit import FORMATS, REAL_TIME_S
 from gpuplan.report import amount, number, percent
 from gpuplan.report.table import Table, one_place, records, screen
@@ -24,32 +25,23 @@ FORMAT_NAMES = {
 }
 SHOWN_GROUPS = 10
 CHART_GROUPS = 6
+INVITE = (
+    "A file of jobs gives each group's load, its hours and how bursty it is; groups for the design with one click; and a "
+    "replay of the same jobs on the hosts planned. Samples say how busy the chips were, which is another figure."
+)
 
 
 def audit_data(workbook: Workbook) -> dict[str, Any]:
     """The file, how it is read, how far it is, and what it says."""
     audit = workbook.auditing
-    runner, found = audit.runner, audit.found
-    running, sending = runner.state == "running", bool(audit.name) and not audit.complete
+    found, label = audit.found, "Choose another file" if audit.name else "Choose a file"
     return {
-        "shown": True,
+        **IDLE,
         "title": "Audit what exists",
         "hint": "jobs (CSV, Slurm) or samples (nvidia-smi, DCGM); the file stays on this machine",
-        "upload": {
-            "label": "Choose another file" if audit.name else "Choose a file",
-            "accept": ".csv,.txt,.tsv,.json,.gz,.log",
-            "name": audit.name,
-            "got": audit.got,
-            "piece": CHUNK_BYTES,
-            "event": "piece",
-        },
+        "upload": upload_data(audit, label, ".csv,.txt,.tsv,.json,.gz,.log", "piece"),
         "inputs": [
-            {
-                "what": "audit-format",
-                "label": "Format",
-                "value": audit.format,
-                "options": [{"value": f, "text": FORMAT_NAMES[f]} for f in FORMATS],
-            },
+            select("audit-format", "Format", audit.format, {each: FORMAT_NAMES[each] for each in FORMATS}),
             {
                 "what": "audit-time_zone",
                 "label": "Time zone",
@@ -64,130 +56,121 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
                 "question": "Where the names are not known: what = column, such as gpus=num_gpus, group=team",
             },
         ],
-        "buttons": _buttons(workbook, audit, running),
-        "progress": _progress(audit, running, sending),
-        "problem": audit.error or runner.error,
-        "text": _said(workbook, audit) if found else [_invite()] if not audit.name else [],
-        "tables": [],
-        "old": False,
-        "stale": False,
+        "buttons": _buttons(workbook, audit),
+        "progress": _progress(audit),
+        "problem": audit.error or audit.runner.error,
+        "text": _said(workbook, found) if found else [] if audit.name else [INVITE],
     }
+
+
+def _buttons(workbook: Workbook, audit: Auditing) -> list[dict[str, Any]]:
+    if audit.runner.state == "running":
+        return [{"text": "Stop", "event": "cancel-audit", "key": "audit-stop"}]
+    found = audit.found
+    groups = len(found["suggestions"]) if found else 0
+    use = {"text": f"Use these {groups} groups", "event": "use-audit", "key": "audit-use", "primary": True}
+    replay = {"text": "Replay on the hosts planned", "event": "replay", "key": "audit-replay"}
+    return [
+        *([{"text": "Read again", "event": "audit", "key": "audit-again"}] if audit.complete else []),
+        *([use] if groups else []),
+        *([replay] if found and found["allocation"] and workbook.plan.pools else []),
+        *(
+            [{"text": "Forget the file", "event": "forget-audit", "key": "audit-forget"}]
+            if audit.name
+            else []
+        ),
+    ]
+
+
+def _progress(audit: Auditing) -> dict[str, Any] | None:
+    if audit.name and not audit.complete and not audit.error:
+        return receiving(audit)
+    running = audit.runner.state == "running"
+    return {"done": None, "text": audit.runner.step or "Starting"} if running else None
+
+
+def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
+    """What was read, and the findings in sentences."""
+    notes = dict.fromkeys([*found["reading"]["notes"], *found["notes"]])
+    return [
+        _read(workbook.auditing.name, found["reading"]),
+        *(_held(found["allocation"]) if found["allocation"] else ()),
+        *(_busy(found["activity"]) if found["activity"] else ()),
+        *(f"{note}." for note in notes),
+        *(_replayed(workbook, found["comparison"]) if found["comparison"] else ()),
+    ]
+
+
+def _read(name: str, reading: dict[str, Any]) -> str:
+    used = f"{name[:80]}: {number(reading['used'])} of {number(reading['rows'])} rows used."
+    left = sum(s["rows"] for s in reading["skipped"])
+    if not left:
+        return used
+    worst = max(reading["skipped"], key=lambda s: s["rows"])
+    return f"{used} Left out: {number(left)}, most of them for: {worst['reason']} (first in line {worst['first_line']})."
+
+
+def _held(use: dict[str, Any]) -> Iterator[str]:
+    """GPUs of jobs: asked for, at once, how bursty, and the waits as they were."""
+    held = use["held"] or use["wanted"]
+    week = [sum(hour) for hour in use["week_gpus"]]
+    peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_hour(week.index(max(week)))}"
+    yield (
+        f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days ask for {one_place(use['offered_gpus'])} GPUs on average, "
+        "counting all their work, also what is done after the last request."
+    )
+    yield (
+        f"{'Held' if use['held'] else 'Wanted'} at once within these days, without work done after them: mean "
+        f"{one_place(held['mean_gpus'])}, {one_place(held['p95_gpus'])} or fewer for 95 % of the time, {one_place(held['peak_gpus'])} at the "
+        f"peak{peak}."
+    )
+    yield (
+        f"Burstiness: peakedness {one_place(use['wanted']['peakedness'])}, where independent arrivals of the same sizes give "
+        f"{one_place(use['poisson_peakedness'])}: {one_place(use['burst_factor'])} times as peaked."
+    )
+    if waits := use["waits"]:
+        yield (
+            f"Waits as they were: 90 % at most {wait_words(waits['p90_h'])}, {percent(waits['long_share'])} longer "
+            "than 10 min."
+        )
+
+
+def _busy(activity: dict[str, Any]) -> Iterator[str]:
+    """How busy the chips were."""
+    yield (
+        f"{number(activity['samples'])} samples of {one_place(activity['gpus_seen'])} GPUs: the chips were "
+        f"{activity['mean_activity_pct']:.1f} % busy on average ({activity['metric']}). How many GPUs were allocated is another "
+        "figure, which samples do not tell."
+    )
+
+
+def _replayed(workbook: Workbook, comparison: dict[str, Any]) -> Iterator[str]:
+    """What the jobs would have met on the hosts planned."""
+    waiting, hosts = comparison["waiting"], comparison["hosts"]
+    other = "" if workbook.auditing.replayed == workbook.plan.scenario else " (another design than now)"
+    limit = f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
+    yield (
+        f"Replayed on {len(hosts)} hosts with {amount(sum(hosts), 'GPU')}{other}: "
+        f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {limit}, 90 % at most "
+        f"{wait_words(waiting['wait_p90_h'])}, {percent(waiting['utilisation'])} of the GPU-hours are held."
+    )
+    if comparison["left_out_jobs"]:
+        yield f"{amount(comparison['left_out_jobs'], 'job')} left out: larger than all hosts together."
+    yield f"Silos would take {number(comparison['silo_gpus'])} GPUs, the pool {number(comparison['pool_gpus'])}, for the same wait."
+
+
+def _hour(at: int) -> str:
+    """An hour of the week."""
+    return f"{DAY_NAMES[at // 24]} {at % 24:02}:00"
 
 
 def audit_tables(workbook: Workbook) -> dict[str, Any]:
     """The findings as tables, below their chart."""
-    audit = workbook.auditing
-    return {"shown": bool(audit.found), "tables": _tables(audit) if audit.found else [], "stale": False}
+    found = workbook.auditing.found
+    return {"shown": bool(found), "tables": _tables(found) if found else [], "stale": False}
 
 
-def _invite() -> str:
-    return (
-        "A file of jobs gives each group's load, its hours and how bursty it is; groups for the design with one click; and a "
-        "replay of the same jobs on the hosts planned. Samples say how busy the chips were, which is another figure."
-    )
-
-
-def _buttons(workbook: Workbook, audit: Auditing, running: bool) -> list[dict[str, Any]]:
-    if running:
-        return [{"text": "Stop", "event": "cancel-audit", "key": "audit-stop"}]
-    found = audit.found
-    buttons: list[dict[str, Any]] = []
-    if audit.complete:
-        buttons.append({"text": "Read again", "event": "audit", "key": "audit-again"})
-    if found and found["suggestions"]:
-        buttons.append(
-            {
-                "text": f"Use these {len(found['suggestions'])} groups",
-                "event": "use-audit",
-                "key": "audit-use",
-                "primary": True,
-            }
-        )
-    if found and found["allocation"] and workbook.plan.pools:
-        buttons.append({"text": "Replay on the hosts planned", "event": "replay", "key": "audit-replay"})
-    if audit.name:
-        buttons.append({"text": "Forget the file", "event": "forget-audit", "key": "audit-forget"})
-    return buttons
-
-
-def _progress(audit: Auditing, running: bool, sending: bool) -> dict[str, Any] | None:
-    if sending and not audit.error:
-        done = audit.got / audit.size
-        return {"done": done, "text": f"Receiving {audit.name[:60]}: {round(100 * done)} %"}
-    return {"done": None, "text": audit.runner.step or "Starting"} if running else None
-
-
-def _said(workbook: Workbook, audit: Auditing) -> list[str]:
-    """What was read, and the findings in sentences."""
-    found = audit.found
-    assert found is not None
-    reading, use, activity = found["reading"], found["allocation"], found["activity"]
-    left = sum(s["rows"] for s in reading["skipped"])
-    said = [f"{audit.name[:80]}: {number(reading['used'])} of {number(reading['rows'])} rows used."]
-    if left:
-        worst = max(reading["skipped"], key=lambda s: s["rows"])
-        said[0] += (
-            f" Left out: {number(left)}, most of them for: {worst['reason']} (first in line {worst['first_line']})."
-        )
-    if use:
-        held = use["held"] or use["wanted"]
-        peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_busiest(use['week_gpus'])}"
-        said.append(
-            f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days ask for {one_place(use['offered_gpus'])} GPUs on average, "
-            "counting all their work, also what is done after the last request."
-        )
-        said.append(
-            f"{'Held' if use['held'] else 'Wanted'} at once within these days, without work done after them: mean "
-            f"{one_place(held['mean_gpus'])}, {one_place(held['p95_gpus'])} or fewer for 95 % of the time, {one_place(held['peak_gpus'])} at the "
-            f"peak{peak}."
-        )
-        said.append(
-            f"Burstiness: peakedness {one_place(use['wanted']['peakedness'])}, where independent arrivals of the same sizes give "
-            f"{one_place(use['poisson_peakedness'])}: {one_place(use['burst_factor'])} times as peaked."
-        )
-        if use["waits"]:
-            said.append(
-                f"Waits as they were: 90 % at most {wait_words(use['waits']['p90_h'])}, {percent(use['waits']['long_share'])} longer "
-                "than 10 min."
-            )
-    if activity:
-        said.append(
-            f"{number(activity['samples'])} samples of {one_place(activity['gpus_seen'])} GPUs: the chips were "
-            f"{activity['mean_activity_pct']:.1f} % busy on average ({activity['metric']}). How many GPUs were allocated is another "
-            "figure, which samples do not tell."
-        )
-    said += [f"{note}." for note in dict.fromkeys([*reading["notes"], *found["notes"]])]
-    comparison = found["comparison"]
-    if comparison:
-        waiting = comparison["waiting"]
-        other = " (another design than now)" if audit.replayed != workbook.plan.scenario else ""
-        said.append(
-            f"Replayed on {len(comparison['hosts'])} hosts with {amount(sum(comparison['hosts']), 'GPU')}{other}: "
-            f"{percent(waiting['waited_longer_share'])} of the jobs wait longer than {_minutes(comparison)}, 90 % at most "
-            f"{wait_words(waiting['wait_p90_h'])}, {percent(waiting['utilisation'])} of the GPU-hours are held."
-        )
-        if comparison["left_out_jobs"]:
-            said.append(
-                f"{amount(comparison['left_out_jobs'], 'job')} left out: larger than all hosts together."
-            )
-        said.append(
-            f"Silos would take {number(comparison['silo_gpus'])} GPUs, the pool {number(comparison['pool_gpus'])}, for the same wait."
-        )
-    return said
-
-
-def _minutes(comparison: dict[str, Any]) -> str:
-    return f"{number(round(60 * comparison['wait_limit_h'], 3))} min"
-
-
-def _busiest(week: list[list[float]]) -> str:
-    hour = max(range(len(week)), key=lambda at: sum(week[at]))
-    return f"{DAY_NAMES[hour // 24]} {hour % 24:02}:00"
-
-
-def _tables(audit: Auditing) -> list[dict[str, Any]]:
-    found = audit.found
-    assert found is not None
+def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
     drawn = [
         screen(shown.top(SHOWN_GROUPS), title=shown.title, more=_more(len(shown.rows)))
         for part, build in (("allocation", tables.holders), ("activity", tables.activity))
@@ -217,31 +200,24 @@ def week_rows(workbook: Workbook) -> dict[str, Any]:
     found = workbook.auditing.found
     if not found:
         return {}
-    use = found["allocation"] or found["activity"]
-    week = use["week_gpus"] if found["allocation"] else use["week_activity_pct"]
-    names = [g["name"] for g in use["groups"]]
-    if found["allocation"] and use["first_s"] < REAL_TIME_S:
+    held = found["allocation"]
+    if held and held["first_s"] < REAL_TIME_S:
         return {}
+    use = held or found["activity"]
+    names = [group["name"] for group in use["groups"]]
     shown = names[:CHART_GROUPS]
-    pick: Callable[[list[float]], list[float]] = (
-        (lambda row: [*row[: len(shown)], sum(row[len(shown) :])])
-        if found["allocation"]
-        else (lambda row: row[: len(shown)])
-    )
-    labels = [*shown, "others"] if found["allocation"] and len(names) > len(shown) else shown
+    week = use["week_gpus" if held else "week_activity_pct"]
+    if held and len(names) > len(shown):
+        week = [[*row[: len(shown)], sum(row[len(shown) :])] for row in week]
+        shown = [*shown, "others"]
     return {
-        "stacked": bool(found["allocation"]),
-        "title": "GPUs wanted" if found["allocation"] else "Activity, %",
+        "stacked": bool(held),
+        "title": "GPUs wanted" if held else "Activity, %",
         "zone": found["time_zone"],
-        "groups": labels,
+        "groups": shown,
         "rows": [
-            {
-                "hour": hour,
-                "when": f"{DAY_NAMES[hour // 24]} {hour % 24:02}:00",
-                "group": name,
-                "value": value,
-            }
+            {"hour": hour, "when": _hour(hour), "group": name, "value": value}
             for hour, row in enumerate(week)
-            for name, value in zip(labels, pick(row), strict=False)
+            for name, value in zip(shown, row, strict=False)
         ],
     }

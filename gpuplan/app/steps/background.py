@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gpuplan.app.background import Runner
+from gpuplan.app.cards import attributes
+from gpuplan.app.state import Workbook
+from gpuplan.app.uploading import CHUNK_BYTES, Upload
 
 ADD_GROUP = {
     "text": "Add a group",
@@ -16,25 +20,63 @@ ADD_GROUP = {
 """The button of a card that has nothing to work on yet."""
 
 
+IDLE: Mapping[str, Any] = {
+    "shown": True,
+    "hint": "",
+    "inputs": [],
+    "buttons": [],
+    "progress": None,
+    "problem": "",
+    "text": [],
+    "tables": [],
+    "after": [],
+    "old": False,
+    "stale": False,
+}
+"""What a card of work holds while it has nothing to say."""
+
+
 def background_card(
-    runner: Runner, key: str, texts: tuple[str, str], *, again: bool, off: bool
+    workbook: Workbook,
+    runner: Runner,
+    key: str,
+    texts: tuple[str, str],
+    *,
+    again: bool = False,
+    off: bool = False,
+    empty: bool = False,
 ) -> dict[str, Any]:
-    """The parts of a card that such work shares.
+    """What the cards of such work share.
 
     ``key`` names its events (``KEY`` and ``cancel-KEY``), ``texts`` are those of its button for the first time and for
-    when there is something found (``again``); ``off`` is whether it cannot be started.
+    when there is something found (``again``); ``off`` is whether it cannot be started, ``empty`` whether a group comes first.
     """
     running = runner.state == "running"
     stop = {"text": "Stop", "event": f"cancel-{key}", "key": f"{key}-stop"}
-    go = {"text": texts[again], "event": key, "key": f"{key}-go", "primary": True, "off": off}
-    return {
-        "shown": True,
-        "inputs": [],
-        "buttons": [stop if running else go],
-        "progress": {"done": runner.done, "text": runner.step or f"{round(100 * runner.done)} %"}
-        if running
-        else None,
-        "problem": runner.error,
-        "tables": [],
-        "after": [],
+    go = {
+        "text": texts[again],
+        "event": key,
+        "key": f"{key}-go",
+        "primary": True,
+        "off": off or workbook.stale,
     }
+    progress = {"done": runner.done, "text": runner.step or f"{round(100 * runner.done)} %"}
+    return {
+        **IDLE,
+        "buttons": [stop if running else ADD_GROUP if empty else go],
+        "progress": progress if running else None,
+        "problem": runner.error,
+        "stale": workbook.stale,
+    }
+
+
+def upload_data(upload: Upload, label: str, accept: str, event: str) -> dict[str, Any]:
+    """The button for a file to send, and how much of it has arrived."""
+    sent = attributes(upload, "name", "got")
+    return {"label": label, "accept": accept, "piece": CHUNK_BYTES, "event": event, **sent}
+
+
+def receiving(upload: Upload) -> dict[str, Any]:
+    """How far a file has arrived."""
+    done = upload.got / upload.size
+    return {"done": done, "text": f"Receiving {upload.name[:60]}: {round(100 * done)} %"}

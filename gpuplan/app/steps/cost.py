@@ -7,12 +7,28 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.rent_or_buy import rentals
-from gpuplan.app.cards import Cell, bare, cell, details, figure, heads, lettered
-from gpuplan.app.header import excluded, field_data
-from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
+from gpuplan.app.cards import (
+    Card,
+    Contents,
+    Picture,
+    act,
+    bare,
+    box,
+    details,
+    figure,
+    lettered,
+    panel,
+    parted_card,
+    said,
+    sheet,
+    strong,
+    title,
+    visit,
+    wide_card,
+)
+from gpuplan.app.header import excluded, field_data, paid_for, planned_field, stated_hint
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives
-from gpuplan.facts import Fact
 from gpuplan.plan import make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.customer import OFFER
@@ -20,7 +36,7 @@ from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import number, percent
 from gpuplan.report.charts import cost as charts
 from gpuplan.report.colours import PARTS
-from gpuplan.report.table import screen
+from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import cost as tables
 from gpuplan.report.tables.cost import INTERNAL, PER
 from gpuplan.scenario import STATED, field_of
@@ -28,7 +44,6 @@ from gpuplan.wording import (
     BASIS_WORDS,
     LICENCE_NAMES,
     counted,
-    money,
     short_watts,
     stated_percent,
 )
@@ -46,11 +61,9 @@ ORDER = (
     "storage-",
 )
 """Beginnings of the keys of prices, in the order in which they are listed; what runs the design comes after them."""
-SHARES = ("discount_rate", "support_share", "residual_share")
-FACTORS = ("cores_per_socket", "pue", "grid_kg_kwh", "host_base_w", "rack_kw")
 
 
-def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> Cell:
+def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> dict[str, Any]:
     """The first source by its title, how many more there are, and all of them on hovering."""
     known = workbook.catalog.sources
     titles = [known[s].title for s in sources if s in known]
@@ -58,7 +71,7 @@ def _sources(workbook: Workbook, sources: tuple[str, ...], note: str = "") -> Ce
     if not titles and STATED.source in sources:
         titles = ["stated in this design"]
     hover = "; ".join([*titles, note] if note else titles)
-    return cell("".join([*titles[:1], more]), tone="small") | {"title": hover}
+    return {"text": "".join([*titles[:1], more]), "tone": "small", "title": hover}
 
 
 # Inputs
@@ -100,7 +113,7 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
     sockets = server.facts.get("cpu_sockets") if server else None
     prices = PriceList(scenario, catalog)
     fields = [
-        field_data(workbook, "cost.sockets", empty=_planned(sockets or catalog_factor(catalog, "sockets"))),
+        planned_field(workbook, "cost.sockets", sockets or catalog_factor(catalog, "sockets")),
         *(_factor(workbook, name) for name in ("cores_per_socket", "support_share", "residual_share")),
         *(_factor(workbook, name) for name in ("pue", "grid_kg_kwh", "host_base_w", "rack_kw")),
         *(
@@ -109,11 +122,10 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
         ),
         field_data(workbook, "cost.as_of", empty=f"{prices.as_of}, newest price"),
     ]
-    stated = sum(bool(field["value"]) and field["value"] != "0" for field in fields)
     return {
         "title": "Factors, and what else is bought",
         "fold": True,
-        "hint": f"{stated} of {len(fields)} stated" if stated else "planning values of the catalog",
+        "hint": stated_hint(fields),
         "fields": fields,
     }
 
@@ -137,87 +149,58 @@ def internal_form(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-def _planned(fact: Fact) -> str:
-    value = stated_percent(float(fact.value)) if fact.key.rpartition("/")[2] in SHARES else number(fact.value)
-    return f"{value} ({BASIS_WORDS[fact.basis]})"
-
-
 def _factor(workbook: Workbook, name: str) -> dict[str, Any]:
     """An input that the catalog's planning value stands for while it is empty."""
-    return field_data(workbook, f"cost.{name}", empty=_planned(catalog_factor(workbook.catalog, name)))
+    return planned_field(workbook, f"cost.{name}", catalog_factor(workbook.catalog, name))
 
 
 # What it costs
 
 
-def cost_data(workbook: Workbook) -> dict[str, Any]:
+@panel("What it costs")
+def cost_data(workbook: Workbook) -> Contents:
     """The cost in figures, and what it leaves out."""
-    costs, title = workbook.plan.costs, {"shown": True, "title": "What it costs", "stale": workbook.stale}
+    costs = workbook.plan.costs
     if costs is None:
-        text = [
-            {"text": "No GPU hosts yet, so there is nothing to pay for. "},
-            {"text": "Add a group", "visit": "groups"},
-        ]
-        return title | {"text": [[*text, {"text": "."}]]}
-    over = f"{costs.currency}, over {counted(costs.years, 'year')}"
-    figures = [
-        figure(
-            "Net present",
-            bare(costs.net_present),
-            f"{over}, at {stated_percent(costs.discount_rate)} a year".replace(" %", "\u00a0%"),
-            "cost.net_present",
-        ),
-        figure("TCO", bare(costs.total), over, "cost.total"),
-        figure("At the start", bare(costs.cash[0]), costs.currency, "cost.years.0"),
-        figure(
-            "A GPU-hour installed", _hour(costs.gpu_hour_installed), costs.currency, "cost.gpu_hour_installed"
-        ),
-        figure(
-            "A GPU-hour used",
-            _hour(costs.gpu_hour_used),
-            f"{costs.currency}, used {percent(costs.utilisation)} of the time",
-            "cost.gpu_hour_used",
-        ),
-        figure(
-            "Used at the start",
-            percent(workbook.plan.lines["cost.utilisation"].value),
-            "of their hours",
-            "cost.utilisation",
-        ),
-    ]
-    return title | {"figures": figures, "after": _left_out(costs)}
+        first = "No GPU hosts yet, so there is nothing to pay for. "
+        return {"text": [said(first, visit("Add a group", "groups"), ".")]}
+    currency, over = costs.currency, f"{costs.currency}, over {counted(costs.years, 'year')}"
+    rate = stated_percent(costs.discount_rate).replace(" %", "\u00a0%")
+    used = f"{currency}, used {percent(costs.utilisation)} of the time"
+    at_start = percent(workbook.plan.lines["cost.utilisation"].value)
+    return {
+        "figures": [
+            figure("Net present", bare(costs.net_present), f"{over}, at {rate} a year", "cost.net_present"),
+            figure("TCO", bare(costs.total), over, "cost.total"),
+            figure("At the start", bare(costs.cash[0]), currency, "cost.years.0"),
+            figure(
+                "A GPU-hour installed", _hour(costs.gpu_hour_installed), currency, "cost.gpu_hour_installed"
+            ),
+            figure("A GPU-hour used", _hour(costs.gpu_hour_used), used, "cost.gpu_hour_used"),
+            figure("Used at the start", at_start, "of their hours", "cost.utilisation"),
+        ],
+        "after": _left_out(costs),
+    }
 
 
 def _hour(value: float | None) -> str:
     return "\u2013" if value is None else bare(value)
 
 
-def _left_out(costs: Costs) -> list[list[dict[str, str]]]:
+def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:
     """What the cost does not hold, each with a way to its price."""
-    said = []
+    found = []
     if costs.excludes:
-        pieces = [{"text": "Cost excludes: ", "strong": "yes"}, *excluded(costs)]
         more = ". Where nobody knows the price, enter what the customer is quoted." if costs.unknown else "."
-        said.append([*pieces, {"text": more}])
+        found.append(said(strong("Cost excludes: "), *excluded(costs), more))
     if costs.outside:
-        said.append(
-            [
-                {"text": "Not part of it: ", "strong": "yes"},
-                {
-                    "text": f"{'; '.join(costs.outside)}. There already, or sized separately: see the bill of materials."
-                },
-            ]
-        )
+        outside = "; ".join(costs.outside)
+        why = "There already, or sized separately: see the bill of materials."
+        found.append(said(strong("Not part of it: "), f"{outside}. {why}"))
     if costs.growth_left_out:
-        said.append(
-            [
-                {
-                    "text": f"From year {costs.growth_left_out} on the groups have grown beyond what one design can hold: its hosts are "
-                    "counted as in the year before."
-                }
-            ]
-        )
-    return said
+        beyond = "the groups have grown beyond what one design can hold: its hosts are counted as in the year before."
+        found.append(said(f"From year {costs.growth_left_out} on {beyond}"))
+    return found
 
 
 def years_rows(workbook: Workbook) -> dict[str, Any]:
@@ -226,85 +209,70 @@ def years_rows(workbook: Workbook) -> dict[str, Any]:
     return {} if costs is None else charts.years_rows(costs)
 
 
-def parts_data(workbook: Workbook) -> dict[str, Any]:
+@panel("By part", "with its letter in the chart")
+def parts_data(workbook: Workbook) -> Contents:
     """What each part costs, with its letter in the chart."""
-    costs = workbook.plan.costs
-    if costs is None:
-        return {"shown": False}
-    table = tables.cost_by_part(workbook.plan).dressed(
+    if workbook.plan.costs is None:
+        return None
+    return tables.cost_by_part(workbook.plan).dressed(
         "part", lambda _, cell: {"chip": list(PARTS[cell.value])} if cell.value in PARTS else {}
     )
-    return {
-        "shown": True,
-        "title": "By part",
-        "hint": "with its letter in the chart",
-        "tables": [screen(table)],
-        "stale": workbook.stale,
-    }
 
 
-def years_table(workbook: Workbook) -> dict[str, Any]:
-    """The chart as a table, while the details are open."""
-    costs = workbook.plan.costs
-    data = details(
-        workbook,
-        "cost-years",
-        "Year by year",
-        "what is paid for each part, hosts and GPU-hours",
-        costs is not None,
-    )
-    if costs is None or not data["open"]:
-        return data
-    table = tables.cost_by_year(workbook.plan)
-    return data | {"tables": [screen(table, title=f"In {costs.currency}")]}
+@details(
+    "cost-years",
+    "Year by year",
+    "what is paid for each part, hosts and GPU-hours",
+    lambda workbook: workbook.plan.costs,
+)
+def years_table(workbook: Workbook) -> Contents:
+    """The chart as a table."""
+    plan = workbook.plan
+    return {"tables": [screen(tables.cost_by_year(plan), title=f"In {plan.scenario.cost.currency}")]}
 
 
-def groups_data(workbook: Workbook) -> dict[str, Any]:
+@panel("By group", "by the GPUs that each demands")
+def groups_data(workbook: Workbook) -> Contents:
     """The cost by group."""
-    plan, costs = workbook.plan, workbook.plan.costs
-    if costs is None or not costs.groups:
-        return {"shown": False}
-    table = lettered(workbook, tables.cost_by_group(plan))
-    return {
-        "shown": True,
-        "title": "By group",
-        "hint": "by the GPUs that each demands",
-        "tables": [screen(table)],
-        "stale": workbook.stale,
-    }
+    costs = workbook.plan.costs
+    return lettered(workbook, tables.cost_by_group(workbook.plan)) if costs and costs.groups else None
 
 
 # Prices
 
 
-def prices_data(workbook: Workbook) -> dict[str, Any]:
+@panel("Prices", draws="sheet", slow=True)
+def prices_data(workbook: Workbook) -> Contents:
     """Every price that counts and every one that is missing, to be overwritten in place."""
-    costs = workbook.plan.costs
+    costs, margin = workbook.plan.costs, workbook.scenario.internal.margin
     if costs is None:
-        return {"shown": False, "title": ""}
-    found: dict[str, Price | Unknown] = {price.key: price for price in costs.prices}
-    found |= {item.key: item for item in costs.unknown}
-    listed = sorted(found.values(), key=lambda item: (_rank(item.key), item.key))
-    rows = [_price_row(workbook, item) for item in listed]
-    rows += [_other_row(workbook, key) for key in _others(workbook, found)]
-    said = []
-    if workbook.customer and workbook.scenario.internal.margin:
-        said = ["Prices of this offer stay as they are in the customer view."]
-    elif workbook.scenario.internal.margin:
-        said = ["These are the prices that we pay. What the customer pays for one stands below its name."]
+        return None
+    items = sorted(paid_for(costs), key=lambda item: (_rank(item.key), item.key))
+    catalog = _catalog_prices(workbook)
+    rows = {f"prices.{item.key}": _planned_row(workbook, item, catalog.get(item.key)) for item in items}
+    rows |= {f"prices.{key}": _other_row(workbook, key) for key in _others(workbook, costs)}
+    columns = (
+        Column("name", "What"),
+        Column("price", costs.currency),
+        Column("per", "Per"),
+        Column("ends", "Low to high", "price"),
+        Column("basis", "Known", "basis"),
+        Column("as_of", "As of"),
+        Column("source", "Source"),
+    )
+    text = []
+    if margin and workbook.customer:
+        text = ["Prices of this offer stay as they are in the customer view."]
+    elif margin:
+        text = ["These are the prices that we pay. What the customer pays for one stands below its name."]
+    who = "you are" if margin and not workbook.customer else "the customer is"
     return {
-        "shown": True,
-        "title": "Prices",
         "hint": _counts(costs),
-        "text": said,
-        "heads": heads(
-            "What", f"{costs.currency}", "Per", "Low to high", "Known", "As of", "Source", numeric=(3,)
-        ),
-        "rows": rows,
-        "more": "Before discounts. An empty field takes the price of the catalog, shown in grey; enter what "
-        f"{'you are' if workbook.scenario.internal.margin and not workbook.customer else 'the customer is'} quoted. Prices of the catalog are converted from US dollars; what you enter is taken as "
-        f"{costs.currency} and stays as entered.",
-        "stale": workbook.stale,
+        "text": text,
+        **sheet(Table("prices", "", columns, tuple(rows.values())), list(rows)),
+        "more": f"Before discounts. An empty field takes the price of the catalog, shown in grey; enter what {who} quoted. "
+        f"Prices of the catalog are converted from US dollars; what you enter is taken as {costs.currency} and stays as "
+        "entered.",
     }
 
 
@@ -312,12 +280,12 @@ def _rank(key: str) -> int:
     return next((at for at, start in enumerate(ORDER) if key.startswith(start)), len(ORDER))
 
 
-def _others(workbook: Workbook, found: dict[str, Price | Unknown]) -> list[str]:
+def _others(workbook: Workbook, costs: Costs) -> list[str]:
     """Keys of prices that this design does not pay but that can be stated: the rent of its GPU, and those stated for others."""
     stated = [key for key, _ in workbook.seen.prices if not workbook.locked(f"prices.{key}")]
     stated += [path.removeprefix("prices.") for path in workbook.drafts if path.startswith("prices.")]
     rent = f"rent/{workbook.plan.scenario.hardware.gpu}"
-    return sorted({rent, *stated} - set(found))
+    return sorted({rent, *stated} - {item.key for item in paid_for(costs)})
 
 
 def _counts(costs: Costs) -> str:
@@ -340,106 +308,79 @@ def _catalog_prices(workbook: Workbook) -> dict[str, Price]:
     return {price.key: price for price in bare.prices} if bare else {}
 
 
-def _price_row(workbook: Workbook, item: Price | Unknown) -> dict[str, Any]:
-    path = f"prices.{item.key}"
-    held = workbook.seen.get(path) is not None
-    price = item if isinstance(item, Price) else None
-    return _row(workbook, path, item.name, item.per, price, _catalog_prices(workbook).get(item.key), held)
+Row = tuple[Any, ...]
 
 
-def _other_row(workbook: Workbook, key: str) -> dict[str, Any]:
+def _planned_row(workbook: Workbook, item: Price | Unknown, catalog: Price | None) -> Row:
+    """A price that this design pays, or would pay if somebody knew it."""
+    field = _price_field(workbook, item.key, bare(float(catalog.given.value)) if catalog else "unknown")
+    back = f"back to the catalog\u2019s {bare(float(catalog.given.value))}" if catalog else "take it back"
+    acts = _take_back(workbook, item.key, item.name, back)
+    if isinstance(item, Unknown):
+        known: Row = ("", Cell(None, words="not known", tone="bad gp-whole"), "", Cell("", more=acts))
+        return _row(item.name, field, item.per, known)
+    fact = item.given
+    if field["locked"]:
+        field |= {"value": f"{item.value:.10g}", "empty": ""}
+        acts = {}
+    ends = ""
+    if fact.low is not None and fact.high is not None:
+        ends = f"{bare(fact.low)} \u2013 {bare(fact.high)}"
+    offered = {"text": OFFER, "tone": "small"}
+    source = offered if fact.note == OFFER else _sources(workbook, fact.sources, fact.note)
+    known = (
+        Cell(ends, words=ends, tone="whole" if ends else ""),
+        fact.basis,
+        Cell(item.as_of, tone="whole", more={"tag": "old", "tag_tone": "warn"} if item.old else {}),
+        Cell("", more=source | acts),
+    )
+    paid = {"note": f"the customer pays {bare(item.value)}"} if item.purchase else {}
+    return _row(Cell(item.name, more=paid), field, item.per, known)
+
+
+def _other_row(workbook: Workbook, key: str) -> Row:
     """A price that this design does not pay."""
-    path = f"prices.{key}"
     head, _, rest = key.partition("/")
+    name, per, empty, why = key, "", "unknown", "stated, but this design does not need it"
     if head == "rent" and rest in workbook.catalog.gpus:
-        name = f"Rent of {workbook.catalog.gpus[rest].name}"
-        row = _row(workbook, path, name, "gpu-hour", None, None, workbook.seen.get(path) is not None)
-        row["cells"][1]["input"]["empty"] = "of the catalog" if rentals(workbook.plan) else "unknown"
-        row["cells"][6] |= cell("for rent or buy; not part of the cost", tone="small")
-    else:
-        row = _row(workbook, path, key, "", None, None, workbook.seen.get(path) is not None)
-        row["cells"][6] |= cell("stated, but this design does not need it", tone="small")
-    row["cells"][4] = cell("")
-    return row
+        name, per, why = (
+            f"Rent of {workbook.catalog.gpus[rest].name}",
+            "gpu-hour",
+            "for rent or buy; not part of the cost",
+        )
+        empty = "of the catalog" if rentals(workbook.plan) else "unknown"
+    source = Cell(why, tone="small", more=_take_back(workbook, key, name, "take it back"))
+    return _row(name, _price_field(workbook, key, empty), per, ("", "", "", source))
 
 
-def _row(
-    workbook: Workbook, path: str, name: str, per: str, price: Price | None, catalog: Price | None, held: bool
-) -> dict[str, Any]:
+def _row(name: Any, field: dict[str, Any], per: str, known: Row) -> Row:
     """A price: its field, what it is per, its range, how well and from when it is known, and the way back to the catalog."""
-    field = field_data(workbook, path, empty=bare(float(catalog.given.value)) if catalog else "unknown")
-    field["label"] = field_of(path).label
-    locked = bool(field["locked"]) and price is not None
-    if locked and price is not None:
-        field |= {"value": f"{price.value:.10g}", "empty": ""}
-    known = cell("not known", tone="bad gp-whole")
-    as_of, source, ends = cell(""), cell(""), cell("", numeric=True)
-    if price is not None:
-        fact = price.given
-        known = cell("") | {"basis": fact.basis}
-        as_of = cell(price.as_of, tone="whole") | ({"tag": "old", "tag_tone": "warn"} if price.old else {})
-        source = _sources(workbook, fact.sources, fact.note)
-        if fact.note == OFFER:
-            source = cell(OFFER, tone="small")
-        if fact.low is not None and fact.high is not None:
-            ends = cell(f"{bare(fact.low)} \u2013 {bare(fact.high)}", numeric=True, tone="whole")
-    if held and not locked:
-        back = f"back to the catalog\u2019s {bare(float(catalog.given.value))}" if catalog else "take it back"
-        source = source | {
-            "acts": [
-                {
-                    "event": "set",
-                    "rest": {"path": path, "value": "", "live": False},
-                    "text": back,
-                    "name": name,
-                }
-            ]
-        }
-    return {
-        "id": path,
-        "name": name,
-        "cells": [
-            cell(name)
-            | (
-                {"note": f"the customer pays {money(price.value, '').strip()}"}
-                if price and price.purchase
-                else {}
-            ),
-            cell("") | {"input": field},
-            cell(PER.get(per, per), tone="small gp-whole"),
-            ends,
-            known,
-            as_of,
-            source,
-        ],
-    }
+    return (name, Cell("", more={"input": field}), Cell(PER.get(per, per), tone="small gp-whole"), *known)
+
+
+def _price_field(workbook: Workbook, key: str, empty: str) -> dict[str, Any]:
+    path = f"prices.{key}"
+    return field_data(workbook, path, empty=empty) | {"label": field_of(path).label}
+
+
+def _take_back(workbook: Workbook, key: str, name: str, words: str) -> dict[str, Any]:
+    """To press where a price is stated."""
+    path = f"prices.{key}"
+    if workbook.seen.get(path) is None:
+        return {}
+    return {"acts": [act("set", words, name, path=path, value="", live=False)]}
 
 
 # Power and space
 
 
-def power_data(workbook: Workbook) -> dict[str, Any]:
+@panel("Power and space", "on the day it is installed")
+def power_data(workbook: Workbook) -> Contents:
     """Power, heat, energy and space in figures."""
     use = workbook.plan.power
     if use is None:
-        return {"shown": False}
-    racks = number(use.racks) if use.racks else "none"
-    figures = [
-        figure(
-            "Typical",
-            short_watts(use.typical_w),
-            f"{short_watts(use.facility_w)} with cooling",
-            "power.typical",
-        ),
-        figure("Peak", short_watts(use.peak_w), f"{short_watts(use.host_peak_w)} a host", "power.peak"),
-        figure("Heat", number(round(use.heat_btu_h)), "BTU/h at peak", "power.heat"),
-        figure("Energy", number(round(use.energy_kwh)), "kWh a year", "power.energy"),
-        figure(
-            "CO\u2082", f"{number(float(f'{use.emissions_kg / 1000:.3g}'))} t", "a year", "power.emissions"
-        ),
-        figure("Rack units", number(use.rack_units_u), "U", "power.rack_units"),
-        figure("Racks", racks, f"{number(use.hosts_per_rack)} hosts in one", "power.racks"),
-    ]
+        return None
+    emissions = f"{number(float(f'{use.emissions_kg / 1000:.3g}'))} t"
     after = []
     if not use.racks:
         after.append(
@@ -448,33 +389,43 @@ def power_data(workbook: Workbook) -> dict[str, Any]:
     if use.excludes:
         after.append(f"Not known, so left out: {'; '.join(use.excludes)}.")
     return {
-        "shown": True,
-        "title": "Power and space",
-        "hint": "on the day it is installed",
-        "figures": figures,
-        "after": [[{"text": text}] for text in after],
-        "stale": workbook.stale,
+        "figures": [
+            figure(label, value, note, f"power.{key}")
+            for label, value, note, key in (
+                (
+                    "Typical",
+                    short_watts(use.typical_w),
+                    f"{short_watts(use.facility_w)} with cooling",
+                    "typical",
+                ),
+                ("Peak", short_watts(use.peak_w), f"{short_watts(use.host_peak_w)} a host", "peak"),
+                ("Heat", number(round(use.heat_btu_h)), "BTU/h at peak", "heat"),
+                ("Energy", number(round(use.energy_kwh)), "kWh a year", "energy"),
+                ("CO\u2082", emissions, "a year", "emissions"),
+                ("Rack units", number(use.rack_units_u), "U", "rack_units"),
+                (
+                    "Racks",
+                    number(use.racks) if use.racks else "none",
+                    f"{number(use.hosts_per_rack)} hosts in one",
+                    "racks",
+                ),
+            )
+        ],
+        "after": [said(text) for text in after],
     }
 
 
 # Bill of materials
 
 
-def bill_data(workbook: Workbook) -> dict[str, Any]:
+@panel("Bill of materials", "on the day it is installed")
+def bill_data(workbook: Workbook) -> Contents:
     """Everything the design is made of: quantity, rule, price, cost and source."""
-    costs = workbook.plan.costs
-    if costs is None:
-        return {"shown": False}
-    table = tables.bill_of_materials(workbook.plan).dressed(
+    if workbook.plan.costs is None:
+        return None
+    return tables.bill_of_materials(workbook.plan).dressed(
         "sources", lambda _, cell: _sources(workbook, cell.value)
     )
-    return {
-        "shown": True,
-        "title": "Bill of materials",
-        "hint": "on the day it is installed",
-        "tables": [screen(table)],
-        "stale": workbook.stale,
-    }
 
 
 PAGE = box(
@@ -482,16 +433,16 @@ PAGE = box(
     title("Cost", "What is paid when and for what, and what the prices rest on."),
     box("gp-inputs", Card("form", money_form)),
     parted_card(
-        Card("panel", cost_data),
+        cost_data,
         Picture(years_rows, charts.years_chart),
-        box("gp-split gp-even gp-years", Card("panel", parts_data), Card("panel", groups_data)),
-        Card("tables", years_table),
+        box("gp-split gp-even gp-years", parts_data, groups_data),
+        years_table,
     ),
     box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
-    wide_card(Card("sheet", prices_data, slow=True)),
-    wide_card(Card("panel", power_data)),
-    wide_card(Card("panel", bill_data)),
-    wide_card(Card("tables", alternatives.silos_data)),
-    wide_card(Card("tables", alternatives.rent_data)),
-    wide_card(Card("tables", alternatives.postures_data)),
+    wide_card(prices_data),
+    wide_card(power_data),
+    wide_card(bill_data),
+    wide_card(alternatives.silos_data),
+    wide_card(alternatives.rent_data),
+    wide_card(alternatives.postures_data),
 )

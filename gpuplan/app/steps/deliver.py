@@ -5,12 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from gpuplan.app.cards import cell, heads, table
-from gpuplan.app.page import Card, box, title, wide_card
+from gpuplan.app.cards import Card, act, box, select, title, wide_card
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import ADD_GROUP, background_card
-from gpuplan.app.uploading import CHUNK_BYTES
+from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.report import KINDS
+from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.scenario import shown_name
 
 HOLDS = {
@@ -26,6 +25,18 @@ HOLDS = {
 FOR_CUSTOMER, INTERNAL = "customer", "internal"
 VERSIONS = {FOR_CUSTOMER: "for the customer", INTERNAL: "internal, with notes and margin"}
 """What ``looked["version"]`` may be, and its words."""
+WHAT_IS_INTERNAL = (
+    "Files for the customer hold neither internal notes nor the margin, and prices as they are sold"
+)
+TEMPLATES = {
+    "docx": (
+        "document (DOCX)",
+        ".docx,.dotx",
+        "Its styles, page and footers are taken; what it says is not.",
+    ),
+    "pptx": ("slide deck (PPTX)", ".pptx,.potx", "Its masters and layouts are taken; its slides are not."),
+}
+"""Kind of file -> what it is called, which files can be its template, and what is taken from that."""
 
 
 def is_internal(workbook: Workbook) -> bool:
@@ -36,44 +47,31 @@ def is_internal(workbook: Workbook) -> bool:
 def deliver_data(workbook: Workbook) -> dict[str, Any]:
     """What there is to keep, how far it is made, and what went wrong."""
     runner = workbook.delivering.runner
-    card = background_card(
-        runner, "deliver", ("Download everything", "Download everything"), again=False, off=workbook.stale
-    )
-    busy = runner.state == "running"
-    nothing = not workbook.plan.pools
-    if nothing and not busy:
-        card["buttons"] = [ADD_GROUP]
-    acts = [] if busy or workbook.stale or nothing else [{"event": "deliver", "text": "Download"}]
-    rows = [
-        [
-            cell(name, tone="strong"),
-            cell(HOLDS[kind], tone="small"),
-            cell("", tone="do") | {"acts": [a | {"rest": {"kind": kind}, "name": name} for a in acts]},
-        ]
-        for kind, name in KINDS.items()
-    ]
-    version = {
-        "what": "version",
-        "label": "Files",
-        "value": INTERNAL if is_internal(workbook) else FOR_CUSTOMER,
-        "options": [
-            {"value": value, "text": text}
-            for value, text in VERSIONS.items()
-            if value == FOR_CUSTOMER or not workbook.customer
-        ],
-        "question": ""
-        if workbook.customer
-        else "Files for the customer hold neither internal notes nor the margin, and prices as they are sold",
-    }
+    busy, nothing = runner.state == "running", not workbook.plan.pools
+    card = background_card(workbook, runner, "deliver", ("Download everything",) * 2, empty=nothing)
+    versions = {FOR_CUSTOMER: VERSIONS[FOR_CUSTOMER]} if workbook.customer else VERSIONS
+    version = select("version", "Files", workbook.chosen("version", versions), versions)
     return card | {
         "title": "What the customer keeps",
         "hint": "the same numbers in every file",
-        "inputs": [version],
+        "inputs": [version | {"question": "" if workbook.customer else WHAT_IS_INTERNAL}],
         "text": _said(workbook),
-        "tables": [table(heads("File", "What it holds", "", numeric=()), rows)],
-        "old": False,
-        "stale": workbook.stale,
+        "tables": [screen(_files(off=busy or nothing or workbook.stale))],
     }
+
+
+def _files(*, off: bool) -> Table:
+    """Every kind of file, what it holds, and how to have it."""
+    rows = [
+        (
+            Cell(name, tone="strong"),
+            Cell(HOLDS[kind], tone="small"),
+            Cell("", tone="do", more={"acts": [] if off else [act("deliver", "Download", name, kind=kind)]}),
+        )
+        for kind, name in KINDS.items()
+    ]
+    columns = (Column("file", "File"), Column("holds", "What it holds"), Column("acts", ""))
+    return Table("files", "", columns, tuple(rows))
 
 
 def _said(workbook: Workbook) -> list[str]:
@@ -94,38 +92,18 @@ def _said(workbook: Workbook) -> list[str]:
 def template_data(kind: str, workbook: Workbook) -> dict[str, Any]:
     """The template of one kind of file: to choose, what is in use, and how to be rid of it."""
     template = workbook.delivering.templates[kind]
-    what = {"docx": "document (DOCX)", "pptx": "slide deck (PPTX)"}[kind]
-    sending = bool(template.name)
-    done = template.got / template.size if sending else 0.0
+    what, accept, taken = TEMPLATES[kind]
+    label = "Choose another template" if template.used else f"Choose a {kind.upper()} file"
     remove = {"text": "Remove", "event": f"remove-{kind}-template", "key": f"remove-{kind}"}
+    in_use = f"{shown_name(template.used)} is used for the next download. {template.note}".strip()
     return {
-        "shown": True,
+        **IDLE,
         "title": f"Your template for the {what}",
-        "hint": "",
-        "upload": {
-            "label": "Choose another template" if template.used else f"Choose a {kind.upper()} file",
-            "accept": {"docx": ".docx,.dotx", "pptx": ".pptx,.potx"}[kind],
-            "name": template.name,
-            "got": template.got,
-            "piece": CHUNK_BYTES,
-            "event": f"{kind}-template",
-        },
-        "inputs": [],
+        "upload": upload_data(template, label, accept, f"{kind}-template"),
         "buttons": [remove] if template.used else [],
-        "progress": {"done": done, "text": f"Receiving {template.name[:60]}: {round(100 * done)} %"}
-        if sending
-        else None,
+        "progress": receiving(template) if template.name else None,
         "problem": template.error,
-        "text": [
-            f"{shown_name(template.used)} is used for the next download. {template.note}".strip()
-            if template.used
-            else "Its styles, page and footers are taken; what it says is not."
-            if kind == "docx"
-            else "Its masters and layouts are taken; its slides are not."
-        ],
-        "tables": [],
-        "old": False,
-        "stale": False,
+        "text": [in_use if template.used else taken],
     }
 
 

@@ -6,12 +6,11 @@ from typing import Any
 
 from gpuplan.analysis.demand import RISKS, RuleAnswer, rule_answers, stated_gap_gpus
 from gpuplan.analysis.purchase_plan import purchase_plan
-from gpuplan.app.cards import asked, tried
+from gpuplan.app.cards import Card, Picture, asked, box, tried
 from gpuplan.app.header import field_data
-from gpuplan.app.page import Card, Picture, box
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import audit, methods, silos, simulate, week
-from gpuplan.app.steps.usecases import HEADS, group_heads, group_rows
+from gpuplan.app.steps.usecases import group_heads, group_rows
 from gpuplan.report import amount, basis_word, number
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import screen
@@ -25,18 +24,9 @@ from gpuplan.wording import (
     years_left_out,
 )
 
-COLUMNS = (
-    "people",
-    "active_share",
-    "sites",
-    "hours",
-    "days",
-    "off_hours_share",
-    "work_h",
-    "jobs_per_day",
-    "growth",
-)
-WORDS = HEADS | {
+COLUMNS = {
+    "people": "People",
+    "active_share": "Active",
     "sites": "Where",
     "hours": "Hours, local",
     "days": "Days",
@@ -45,6 +35,7 @@ WORDS = HEADS | {
     "jobs_per_day": "Pieces a day",
     "growth": "Growth",
 }
+"""Attribute of a group -> its head in the grid."""
 DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
 CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Steps of the slider."""
@@ -84,18 +75,17 @@ def rules_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str, Any]:
-    gpus = answer.gpus if answer else None
-    method = answer.method if answer else ""
-    about = {"sum": "all at their peak at once", "hours": "as many as are active then"}.get(rule, "")
-    formula = ""
-    if method and gpus is None:
-        about = f"not by {METHOD_NAMES[method]}: work comes as jobs"
-    elif method:
-        formula = f"{METHOD_NAMES[method]}: {FORMULA_NAMES[method, rule]}"
-        asked = workbook.scenario.demand
-        about = f"at most {stated_percent(asked.chance)} {ABOUT[rule]}" + (
-            f" {number(asked.wait_min)} min" if rule == "wait-time" else ""
-        )
+    asked, gpus = workbook.scenario.demand, answer.gpus if answer else None
+    about, formula = (
+        {"sum": "all at their peak at once", "hours": "as many as are active then"}.get(rule, ""),
+        "",
+    )
+    if answer and answer.method and gpus is None:
+        about = f"not by {METHOD_NAMES[answer.method]}: work comes as jobs"
+    elif answer and answer.method:
+        formula = f"{METHOD_NAMES[answer.method]}: {FORMULA_NAMES[answer.method, rule]}"
+        wait = f" {number(asked.wait_min)} min" if rule == "wait-time" else ""
+        about = f"at most {stated_percent(asked.chance)} {ABOUT[rule]}{wait}"
     return {
         "value": rule,
         "title": RULE_NAMES[rule],
@@ -165,7 +155,7 @@ def people_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "title": "People and hours",
         "hint": "places such as \u201cBangalore 25, Austin 15\u201d, hours such as 09:00-18:00 or, for a night, 20:00-06:00",
-        "heads": group_heads(COLUMNS, WORDS),
+        "heads": group_heads(COLUMNS),
         "rows": rows,
         "stale": workbook.stale,
     }
@@ -207,22 +197,22 @@ PAGE = box(
     Card("demand", rules_data, slow=True),
     box(
         "gp-card",
-        Card("panel", week.day_head),
-        box("gp-split", Picture(week.day_rows, charts.day_chart), Card("panel", week.day_data)),
+        week.day_head,
+        box("gp-split", Picture(week.day_rows, charts.day_chart), week.day_data),
     ),
     Card("grid", people_data),
     box(
         "gp-card",
-        Card("panel", methods.odds_head),
+        methods.odds_head,
         box(
             "gp-split gp-even",
             Picture(methods.odds_rows, charts.odds_chart, slow=True),
-            Card("panel", methods.odds_data, slow=True),
+            methods.odds_data,
         ),
     ),
     Card("form", methods.assumption_form),
-    box("gp-pair", box("gp-card", Card("panel", silos.silo_data, slow=True)), Card("form", growth_form)),
-    box("gp-card", Card("panel", week.mixes_data)),
+    box("gp-pair", box("gp-card", silos.silo_data), Card("form", growth_form)),
+    box("gp-card", week.mixes_data),
     box("gp-card", Card("run", simulate.simulate_data)),
     box(
         "gp-card",

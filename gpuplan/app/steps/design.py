@@ -4,50 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuplan.app.cards import Card, attributes, box
 from gpuplan.app.header import message_data
-from gpuplan.app.page import Card, box
 from gpuplan.app.state import Workbook
 
 
 def design_data(workbook: Workbook) -> dict[str, Any]:
     """Decisions with justification and implication, messages, and sources."""
     plan = workbook.plan
-    known = plan.catalog.sources
-    used: dict[str, None] = {}
-    for decision in plan.decisions:
-        used.update(dict.fromkeys(decision.sources))
-    for group in plan.groups:
-        for reason in group.reasons:
-            used.update(dict.fromkeys(reason.sources))
-    for message in workbook.messages:
-        used.update(dict.fromkeys(message.sources))
-    numbers = {source: n for n, source in enumerate((s for s in used if s in known), 1)}
+    cited = [source for decision in plan.decisions for source in decision.sources]
+    cited += [source for group in plan.groups for reason in group.reasons for source in reason.sources]
+    cited += [source for message in workbook.messages for source in message.sources]
+    known = [plan.catalog.sources[id] for id in dict.fromkeys(cited) if id in plan.catalog.sources]
+    numbers = {source.id: n for n, source in enumerate(known, 1)}
     return {
         "title": plan.scenario.name,
         "customer": plan.scenario.customer,
         "stale": workbook.stale,
         "decisions": [
-            {
-                "number": d.number,
-                "title": d.title,
-                "decision": d.decision,
-                "justification": d.justification,
-                "implication": d.implication,
-                "cites": sorted(numbers[s] for s in d.sources if s in numbers),
-                "key": d.lines[0] if d.lines else "",
+            attributes(each, "number", "title", "decision", "justification", "implication")
+            | {
+                "cites": sorted(numbers[source] for source in each.sources if source in numbers),
+                "key": each.lines[0] if each.lines else "",
             }
-            for d in plan.decisions
+            for each in plan.decisions
         ],
-        "messages": [message_data(workbook, m) for m in workbook.messages],
+        "messages": [message_data(workbook, message) for message in workbook.messages],
         "sources": [
-            {
-                "number": n,
-                "title": known[s].title,
-                "producer": known[s].producer,
-                "published": str(known[s].published or ""),
-                "url": known[s].url,
-            }
-            for s, n in numbers.items()
+            attributes(source, "title", "producer", "url")
+            | {"number": numbers[source.id], "published": str(source.published or "")}
+            for source in known
         ],
     }
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
-from gpuplan.app.cards import details
+from gpuplan.app.cards import Contents, act, details, panel
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.background import ADD_GROUP, background_card
+from gpuplan.app.steps.background import background_card
 from gpuplan.report import hours, number, percent
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import explore as tables
@@ -31,11 +31,6 @@ KINDS = {
 """What a mark of the chart stands for."""
 
 Option = dict[str, Any]
-
-
-def _priced(found: dict[str, Any]) -> list[Option]:
-    """Options that have every number of the chart."""
-    return [o for o in found["ranked"] if o["net_present"] is not None and o["short_h"] is not None]
 
 
 # What is on the screen
@@ -63,7 +58,7 @@ def on_screen(workbook: Workbook) -> str | None:
         now = _plain(workbook.plan.scenario)
         if now == _plain(asked):
             return str(found["asked"]["label"])
-        options = [*found["ranked"], *found["unpriced"]]
+        options = [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
         return next((o["label"] for o in options if _plain(candidate_of(o).apply(asked)) == now), None)
 
     return workbook.once(f"explore: on the screen, of {hash(asked)}", which)
@@ -71,19 +66,13 @@ def on_screen(workbook: Workbook) -> str | None:
 
 def use_option(workbook: Workbook, label: str) -> None:
     """Put an explored design in place of the one on the screen; undo brings it back."""
-    found, plan = workbook.exploring.found, workbook.exploring.plan
-    if found is None or plan is None:
-        return
-    if on_screen(workbook) is None:
+    plan, now = workbook.exploring.plan, workbook.scenario
+    options = [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
+    option = next((each for each in options if each["label"] == label), None)
+    if plan is None or option is None or on_screen(workbook) is None:
         return  # what was changed since would be lost
-    now = workbook.scenario
-    for option in (*found["ranked"], *found["unpriced"]):
-        if option["label"] == label:
-            scenario = candidate_of(option).apply(plan.scenario)
-            workbook.use(
-                replace(scenario, name=now.name, customer=now.customer), f"The design is now {label}."
-            )
-            return
+    scenario = candidate_of(option).apply(plan.scenario)
+    workbook.use(replace(scenario, name=now.name, customer=now.customer), f"The design is now {label}.")
 
 
 # Running it
@@ -93,23 +82,15 @@ def explore_data(workbook: Workbook) -> dict[str, Any]:
     """What is explored, how far it is, and which design wins."""
     found = workbook.exploring.found
     old = found is not None and on_screen(workbook) is None
-    card = background_card(
-        workbook.exploring.runner,
-        "explore",
-        ("Explore designs", "Explore again"),
-        again=bool(found),
-        off=workbook.stale,
-    )
-    if not workbook.plan.pools and workbook.exploring.runner.state != "running":
-        card["buttons"] = [ADD_GROUP]
-    return card | {
+    texts, empty = ("Explore designs", "Explore again"), not workbook.plan.pools
+    runner = workbook.exploring.runner
+    return background_card(workbook, runner, "explore", texts, again=bool(found), empty=empty) | {
         "title": "Explore designs",
         "hint": "GPU x server x GPUs per host x sharing x link x failures tolerated, for the same demand",
         "text": _said(workbook, old),
         "tables": [_ranking(workbook, found)] if found and found["ranked"] else [],
         "after": list(found["notes"]) if found else [],
         "old": old,
-        "stale": workbook.stale,
     }
 
 
@@ -139,13 +120,9 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     elif asked["net_present"] is not None and not asked["reasons"]:
         more = asked["net_present"] - winner["net_present"]
         text += f" The design that was asked about costs {money(abs(more), found['currency'])} {'more' if more > 0 else 'less'}."
-        if _excluded(asked) != _excluded(winner):
+        if set(asked["excludes"]) != set(winner["excludes"]):
             text += " Their costs leave out different things."
     return [*said, text, counts]
-
-
-def _excluded(option: Option) -> set[str]:
-    return set(option["excludes"])
 
 
 # The ranking
@@ -167,7 +144,7 @@ def _designs(workbook: Workbook, found: dict[str, Any], options: list[Option]) -
     table = tables.designs(found, options)
     table = table.dressed("label", lambda n, _: _name(workbook, found, options[n]))
     table = table.dressed("net_present", lambda n, _: _cost(options[n]))
-    table = table.dressed("why_not", lambda n, _: _loses(found, options[n]))
+    table = table.dressed("why_not", lambda n, _: _why_not(options[n], _wins(found, options[n])))
     for column in ("gpu_hour_used", "waiting_pct", "short_h"):
         table = table.dressed(column, lambda *_: {"tone": "nowrap"})
     acts = [Cell("", tone="do", more={"acts": _acts(workbook, found, option)}) for option in options]
@@ -197,51 +174,56 @@ def _cost(option: Option) -> dict[str, Any]:
     return {"tone": "nowrap gp-strong", "title": title} | note
 
 
-def _loses(found: dict[str, Any], option: Option) -> dict[str, Any]:
+def _why_not(option: Option, wins: bool) -> dict[str, Any]:
+    """Why an option does not win; what the winner leaves out is named above the table already."""
+    said = "; ".join(
+        "counts what the winner leaves out" if text.startswith(WINNER_LEAVES_OUT) else text
+        for text in option["why_not"]
+    )
     return {
-        "text": "\u2013" if _wins(found, option) else _why_not(option),
+        "text": "\u2013" if wins else said,
         "title": "; ".join(option["why_not"]),
         "tone": "small gp-why-not",
     }
 
 
-def _why_not(option: Option) -> str:
-    """Why an option does not win; what the winner leaves out is named above the table already."""
-    return "; ".join(
-        "counts what the winner leaves out" if text.startswith(WINNER_LEAVES_OUT) else text
-        for text in option["why_not"]
-    )
-
-
 def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[dict[str, Any]]:
-    acts = _use(workbook, option)
+    label, acts = option["label"], _use(workbook, option)
     if found["winner"] is not None and not _wins(found, option):
-        rest = {"what": "other", "value": option["label"]}
-        asked = {"event": "look", "rest": rest, "text": "What would make it win?", "name": option["label"]}
-        acts.append(asked)
+        acts.append(act("look", "What would make it win?", label, what="other", value=label))
     return acts
 
 
 def _use(workbook: Workbook, option: Option) -> list[dict[str, Any]]:
     """To put a design on the screen, unless it is there or what was changed since would be lost."""
     label = option["label"]
-    if on_screen(workbook) in (None, label):
-        return []
-    return [{"event": "use-option", "rest": {"option": label}, "text": "Use", "name": label}]
+    return [] if on_screen(workbook) in (None, label) else [act("use-option", "Use", label, option=label)]
 
 
-def ranked_data(workbook: Workbook) -> dict[str, Any]:
-    """The dearer designs of the ranking, while the details are open."""
-    found = workbook.exploring.found
-    rest = found["ranked"][SHOWN:] if found else []
-    data = details(
-        workbook, "explore-ranked", "Dearer designs", f"{number(len(rest))}, and why each loses", bool(rest)
-    )
-    if found is None or not data["open"]:
-        return data
-    table = _designs(workbook, found, rest[:SHOWN_ALL])
-    table = table.only("label", "hosts", "gpus", "net_present", "why_not", "acts")
-    return data | {"tables": [screen(table, more=_cut(len(rest)))]}
+def _found(workbook: Workbook, what: str) -> list[Option]:
+    """Options of one kind, if something was explored."""
+    return list((workbook.exploring.found or {}).get(what, ()))
+
+
+def _dearer(workbook: Workbook) -> list[Option]:
+    return _found(workbook, "ranked")[SHOWN:]
+
+
+@details(
+    "explore-ranked",
+    "Dearer designs",
+    lambda workbook: f"{number(len(_dearer(workbook)))}, and why each loses",
+    _dearer,
+)
+def ranked_data(workbook: Workbook) -> Contents:
+    """The dearer designs of the ranking."""
+    return _listed(workbook, _dearer(workbook), "gpus", "net_present", "why_not")
+
+
+def _listed(workbook: Workbook, options: list[Option], *columns: str) -> Contents:
+    """The first of these designs with some columns."""
+    table = _designs(workbook, workbook.exploring.found or {}, options[:SHOWN_ALL])
+    return {"tables": [screen(table.only("label", "hosts", *columns, "acts"), more=_cut(len(options)))]}
 
 
 def _cut(count: int) -> str:
@@ -250,106 +232,89 @@ def _cut(count: int) -> str:
     return f"And {number(count - SHOWN_ALL)} more; \u2018gpuplan explore FILE --csv\u2019 in a shell lists all of them."
 
 
-def unpriced_data(workbook: Workbook) -> dict[str, Any]:
+@details(
+    "explore-unpriced",
+    "Without a price",
+    lambda workbook: (
+        f"{number(len(_found(workbook, 'unpriced')))} that would do; use one, enter its prices at Cost and "
+        "explore again"
+    ),
+    lambda workbook: _found(workbook, "unpriced"),
+)
+def unpriced_data(workbook: Workbook) -> Contents:
     """Designs that would do, but whose GPUs or servers nobody knows a price of."""
-    found = workbook.exploring.found
-    options = found["unpriced"] if found else []
-    data = details(
-        workbook,
-        "explore-unpriced",
-        "Without a price",
-        f"{number(len(options))} that would do; use one, enter its prices at Cost and explore again",
-        bool(options),
-    )
-    if not data["open"]:
-        return data
+    options = _found(workbook, "unpriced")
     listed = options[:SHOWN_ALL]
     acts = [Cell("", tone="do", more={"acts": _use(workbook, option)}) for option in listed]
     table = tables.without_price(listed).beside(Column("acts", ""), acts, after="excludes")
-    return data | {"tables": [screen(table, more=_cut(len(options)))]}
+    return {"tables": [screen(table, more=_cut(len(options)))]}
 
 
-def rejected_data(workbook: Workbook) -> dict[str, Any]:
+@details(
+    "explore-rejected",
+    "Ruled out",
+    lambda workbook: f"{number(len(_found(workbook, 'rejected')))}, each with its reason",
+    lambda workbook: _found(workbook, "rejected"),
+)
+def rejected_data(workbook: Workbook) -> Contents:
     """Designs that are ruled out, with the reason; those with the same reason together, whatever the share in it."""
-    found = workbook.exploring.found
-    options = found["rejected"] if found else []
-    data = details(
-        workbook,
-        "explore-rejected",
-        "Ruled out",
-        f"{number(len(options))}, each with its reason",
-        bool(options),
-    )
-    if found is None or not data["open"]:
-        return data
-    table = tables.reasons(found)
-    return data | {"tables": [screen(table.top(SHOWN_ALL), more=_cut(len(table.rows)))]}
+    table = tables.reasons(workbook.exploring.found or {})
+    return {"tables": [screen(table.top(SHOWN_ALL), more=_cut(len(table.rows)))]}
 
 
 # The frontier
 
 
-def frontier_head(workbook: Workbook) -> dict[str, Any]:
+def _priced(workbook: Workbook) -> list[Option]:
+    """Options that have every number of the chart."""
+    ranked = _found(workbook, "ranked")
+    return [o for o in ranked if o["net_present"] is not None and o["short_h"] is not None]
+
+
+@panel("Cost, availability and waiting", "no design on the frontier is beaten in all three at once")
+def frontier_head(workbook: Workbook) -> Contents:
     """Heading of the chart."""
-    found = workbook.exploring.found
-    if found is None or not _priced(found):
-        return {"shown": False}
-    return {
-        "shown": True,
-        "title": "Cost, availability and waiting",
-        "hint": "no design on the frontier is beaten in all three at once",
-        "stale": workbook.stale,
-    }
+    return {} if _priced(workbook) else None
 
 
 def frontier_rows(workbook: Workbook) -> dict[str, Any]:
     """What the chart draws: every priced design, its kind, and what it says."""
-    found = workbook.exploring.found
-    if found is None or not _priced(found):
+    found, priced = workbook.exploring.found, _priced(workbook)
+    if found is None or not priced:
         return {}
-    frontier = {option["label"] for option in found["frontier"]}
-    winner = found["winner"]["label"] if found["winner"] else ""
     asked = found["asked"]
-    drawn = [*found["frontier"], *_priced(found)[:DRAWN]]
+    drawn = [*found["frontier"], *priced[:DRAWN]]
     if not asked["reasons"] and asked["net_present"] is not None:
         drawn.append(asked)
-    rows = []
-    for option in {option["label"]: option for option in drawn}.values():
-        label = option["label"]
-        kind = (
-            "winner"
-            if label == winner
-            else "asked"
-            if label == asked["label"]
-            else "frontier"
-            if label in frontier
-            else "other"
-        )
-        rows.append(
-            {
-                "label": label,
-                "cost": option["net_present"],
-                "short_h": option["short_h"],
-                "waiting": option["waiting_pct"] or 0.0,
-                "kind": KINDS[kind],
-                "money": money(option["net_present"], found["currency"]),
-                "hours": hours(option["short_h"]),
-                "wait": percent((option["waiting_pct"] or 0.0) / 100),
-            }
-        )
+    kinds = {option["label"]: "frontier" for option in found["frontier"]} | {asked["label"]: "asked"}
+    if found["winner"]:
+        kinds[found["winner"]["label"]] = "winner"
+    rows = [
+        {
+            "label": label,
+            "cost": option["net_present"],
+            "short_h": option["short_h"],
+            "waiting": option["waiting_pct"] or 0.0,
+            "kind": KINDS[kinds.get(label, "other")],
+            "money": money(option["net_present"], found["currency"]),
+            "hours": hours(option["short_h"]),
+            "wait": percent((option["waiting_pct"] or 0.0) / 100),
+        }
+        for label, option in {option["label"]: option for option in drawn}.items()
+    ]
     order = list(KINDS.values())
     rows.sort(key=lambda row: -order.index(row["kind"]))  # the winner is drawn last, above the others
     return {"rows": rows, "kinds": order, "currency": found["currency"]}
 
 
-def frontier_table(workbook: Workbook) -> dict[str, Any]:
-    """The frontier as a table, while the details are open."""
-    found = workbook.exploring.found
-    shown = bool(found and _priced(found))
-    hint = f"{number(len(found['frontier']))} designs" if found else ""
-    data = details(workbook, "explore-frontier", "The frontier as a table", hint, shown)
-    if found is None or not data["open"]:
-        return data
-    table = _designs(workbook, found, found["frontier"][:SHOWN_ALL])
-    table = table.only("label", "hosts", "net_present", "waiting_pct", "short_h", "acts")
-    return data | {"tables": [screen(table, more=_cut(len(found["frontier"])))]}
+@details(
+    "explore-frontier",
+    "The frontier as a table",
+    lambda workbook: (
+        f"{number(len(_found(workbook, 'frontier')))} designs" if workbook.exploring.found else ""
+    ),
+    _priced,
+)
+def frontier_table(workbook: Workbook) -> Contents:
+    """The frontier as a table."""
+    return _listed(workbook, _found(workbook, "frontier"), "net_present", "waiting_pct", "short_h")

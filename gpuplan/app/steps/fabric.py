@@ -4,149 +4,120 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import figure, rate, source_titles
+from gpuplan.app.cards import Contents, figure, panel, rate, said, source_titles, strong
 from gpuplan.app.state import Workbook
-from gpuplan.plan.fabric import Cabling, Ports, Switches
+from gpuplan.plan.fabric import Cabling, Switches
 from gpuplan.plan.gpu_speed import RDMA
 from gpuplan.report import amount, number
-from gpuplan.report.table import screen
 from gpuplan.report.tables.network import part_failures, settings
 
 SHOWN_SWITCHES = 8
 """Leaves, and spines, that are drawn; the words say how many there are."""
 
 
-def fabric_data(workbook: Workbook) -> dict[str, Any]:
+@panel("Fabric")
+def fabric_data(workbook: Workbook) -> Contents:
     """Ports, switches and cables in figures."""
     found = workbook.plan.cabling
-    title = {"shown": True, "title": "Fabric", "stale": workbook.stale}
     if found is None:
-        return title | {"text": [[{"text": "No GPU hosts yet, so there is nothing to connect."}]]}
-    apart = (
-        "PVRDMA, one switch each"
-        if found.distributed_switches > 1
-        else "InfiniBand"
-        if found.ports.rdma
-        else "RDMA runs on the shared ones"
-        if workbook.plan.scenario.network.transport in RDMA
-        else "no RDMA"
-    )
-    adapters = f"adapters with two ports in a host: {number(found.adapters)}"
-    figures = [
-        figure(
-            "Shared ports of a GPU host",
-            number(found.ports.shared),
-            f"for {rate(found.ports.demand_gbit_s)} Gbit/s",
-            "network.ports.shared",
-        ),
-        figure(
-            "RDMA ports",
-            number(found.ports.rdma),
-            apart,
-            "network.ports.rdma" if found.ports.rdma else "",
-        ),
-        figure(
-            "Distributed switches",
-            number(found.distributed_switches),
-            adapters,
-            "network.distributed_switches" if found.distributed_switches > 1 else "",
-        ),
-    ]
+        return "No GPU hosts yet, so there is nothing to connect."
+    ports = _ports(found, workbook.plan.scenario.network.transport)
+    if found.switches is None:
+        return {"figures": ports, "after": [said(strong("No switches: "), f"{found.reason}.")]}
+    return {"figures": [*ports, *_switches(found, found.switches)]}
+
+
+def _ports(found: Cabling, transport: str) -> list[dict[str, Any]]:
+    """The ports of a host."""
+    shared, rdma, several = found.ports.shared, found.ports.rdma, found.distributed_switches > 1
+    apart = "RDMA runs on the shared ones" if transport in RDMA else "no RDMA"
+    if several:
+        apart = "PVRDMA, one switch each"
+    elif rdma:
+        apart = "InfiniBand"
+    own = []
     if compute := found.compute_ports:
-        own = f"{amount(found.compute_hosts, 'compute host')}, {rate(compute.demand_gbit_s)} Gbit/s each"
-        figures.insert(1, figure("Ports of a compute host", _both(compute), own))
-    switches = found.switches
-    if switches is None:
-        return title | {
-            "figures": figures,
-            "after": [[{"text": "No switches: ", "strong": True}, {"text": f"{found.reason}."}]],
-        }
-    shape = switches.shape
-    between = (
-        ("to spines", shape.uplink_cables) if shape.spines else ("between the leaves", shape.peer_cables)
-    )
-    figures += [
-        figure("Leaves", number(shape.leaves), switches.leaf_name, "network.fabric.leaves"),
-        figure(
-            "Spines",
-            number(shape.spines),
-            switches.spine_name or "one pair of leaves needs none",
-            "network.fabric.spines",
-        ),
-        figure(
-            "Oversubscription",
-            _ratio(shape.oversubscription),
-            f"at most {number(found.max_oversubscription)}:1",
-            "network.fabric.oversubscription",
-        ),
-        figure(
-            "Cables to hosts",
-            number(shape.host_cables),
-            f"and {number(between[1])} {between[0]}",
-            "network.fabric.host_cables",
-        ),
+        note = f"{amount(found.compute_hosts, 'compute host')}, {rate(compute.demand_gbit_s)} Gbit/s each"
+        both = number(compute.shared) + (f" + {number(compute.rdma)}" if compute.rdma else "")
+        own.append(figure("Ports of a compute host", both, note))
+    demand = f"for {rate(found.ports.demand_gbit_s)} Gbit/s"
+    adapters = f"adapters with two ports in a host: {number(found.adapters)}"
+    key = "distributed_switches" if several else ""
+    return [
+        _figure("Shared ports of a GPU host", shared, demand, "ports.shared"),
+        *own,
+        _figure("RDMA ports", rdma, apart, "ports.rdma" if rdma else ""),
+        _figure("Distributed switches", found.distributed_switches, adapters, key),
     ]
-    return title | {"figures": figures}
 
 
-def _both(ports: Ports) -> str:
-    return f"{number(ports.shared)} + {number(ports.rdma)}" if ports.rdma else number(ports.shared)
+def _switches(found: Cabling, switches: Switches) -> list[dict[str, Any]]:
+    """The switches and the cables between them."""
+    shape = switches.shape
+    up = f"{number(shape.uplink_cables)} to spines"
+    between = up if shape.spines else f"{number(shape.peer_cables)} between the leaves"
+    spines = switches.spine_name or "one pair of leaves needs none"
+    ratio, most = _ratio(shape.oversubscription), f"at most {number(found.max_oversubscription)}:1"
+    return [
+        _figure("Leaves", shape.leaves, switches.leaf_name, "fabric.leaves"),
+        _figure("Spines", shape.spines, spines, "fabric.spines"),
+        figure("Oversubscription", ratio, most, "network.fabric.oversubscription"),
+        _figure("Cables to hosts", shape.host_cables, f"and {between}", "fabric.host_cables"),
+    ]
+
+
+def _figure(label: str, count: int, note: str, key: str) -> dict[str, Any]:
+    """How many there are of something."""
+    return figure(label, number(count), note, f"network.{key}" if key else "")
 
 
 def _ratio(value: float) -> str:
     return f"{rate(value)}:1"
 
 
-def drawing_data(workbook: Workbook) -> dict[str, Any]:
+@panel(draws="fabric")
+def drawing_data(workbook: Workbook) -> Contents:
     """The switches and hosts to draw, with the words for each."""
     found = workbook.plan.cabling
     if found is None or found.switches is None:
-        return {"shown": False}
-    switches, shape = found.switches, found.switches.shape
+        return None
+    switches, shape, rdma = found.switches, found.switches.shape, found.ports.rdma
     infiniband = workbook.plan.scenario.network.transport == "infiniband"
-    spine_link = f"{number(shape.links_per_spine)} \u00d7 {number(switches.up_gbit_s)} Gbit/s"
-    peer_link = f"{number(shape.peer_cables)} \u00d7 {number(switches.up_gbit_s)} Gbit/s"
+    each = f"\u00d7 {number(switches.up_gbit_s)} Gbit/s"
+    most = amount(shape.hosts_per_pair, "host")
+    apart = f"{amount(rdma, 'InfiniBand port')} of a host on a fabric of its own"
     return {
-        "shown": True,
         "about": _about(found, switches),
         "spines": {
-            "count": shape.spines,
-            "drawn": min(shape.spines, SHOWN_SWITCHES),
-            "name": switches.spine_name,
+            **_row(shape.spines, switches.spine_name),
             "links": shape.links_per_spine,
-            "text": spine_link,
+            "text": f"{number(shape.links_per_spine)} {each}",
             "words": f"{amount(shape.links_per_spine, 'link')} from each leaf to each spine",
         },
-        "leaves": {
-            "count": shape.leaves,
-            "drawn": min(shape.leaves, SHOWN_SWITCHES),
-            "name": switches.leaf_name,
-        },
-        "peer": {"links": shape.peer_cables, "text": peer_link},
+        "leaves": _row(shape.leaves, switches.leaf_name),
+        "peer": {"links": shape.peer_cables, "text": f"{number(shape.peer_cables)} {each}"},
         "hosts": {
             "text": _hosts_words(found),
-            "pair": _pair_text(found, shape.hosts_per_pair, shape.leaves),
+            "pair": " and ".join(_hosts_words(found)) if shape.leaves == 2 else f"up to {most}",
             "ports": [
                 *_ports_words(found, switches),
                 f"at most {number(shape.host_links_per_leaf)} to each leaf",
             ],
             "links": shape.host_links_per_leaf,
-            "rdma": 0 if infiniband else found.ports.rdma,
-            "apart": f"{amount(found.ports.rdma, 'InfiniBand port')} of a host on a fabric of its own"
-            if infiniband and found.ports.rdma
-            else "",
+            "rdma": 0 if infiniband else rdma,
+            "apart": apart if infiniband and rdma else "",
         },
-        "stale": workbook.stale,
     }
+
+
+def _row(count: int, name: str) -> dict[str, Any]:
+    """Switches side by side."""
+    return {"count": count, "drawn": min(count, SHOWN_SWITCHES), "name": name}
 
 
 def _hosts_words(found: Cabling) -> list[str]:
     compute = [amount(found.compute_hosts, "compute host")] if found.compute_hosts else []
     return [amount(found.gpu_hosts, "GPU host"), *compute]
-
-
-def _pair_text(found: Cabling, each: int, leaves: int) -> str:
-    return " and ".join(_hosts_words(found)) if leaves == 2 else f"up to {amount(each, 'host')}"
 
 
 def _ports_words(found: Cabling, switches: Switches) -> list[str]:
@@ -176,30 +147,19 @@ def _about(found: Cabling, switches: Switches) -> str:
     )
 
 
-def settings_data(workbook: Workbook) -> dict[str, Any]:
+@panel("Settings")
+def settings_data(workbook: Workbook) -> Contents:
     """What must be configured, and where."""
     found = workbook.plan.cabling
     if found is None:
-        return {"shown": False}
-    table = settings(found).dressed(
+        return None
+    return settings(found).dressed(
         "what", lambda n, _: {"note": source_titles(workbook, found.settings[n].sources)}
     )
-    return {
-        "shown": True,
-        "title": "Settings",
-        "tables": [screen(table)],
-        "stale": workbook.stale,
-    }
 
 
-def failures_data(workbook: Workbook) -> dict[str, Any]:
+@panel("When a part fails")
+def failures_data(workbook: Workbook) -> Contents:
     """What is left when a part of the network fails."""
     found = workbook.plan.cabling
-    if found is None:
-        return {"shown": False}
-    return {
-        "shown": True,
-        "title": "When a part fails",
-        "tables": [screen(part_failures(found))],
-        "stale": workbook.stale,
-    }
+    return part_failures(found) if found else None

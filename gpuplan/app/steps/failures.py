@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gpuplan.app.cards import Cell, cell, number_heads
+from gpuplan.app.cards import Contents, details
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan.access import GroupPlan, Trait, stun_item
@@ -14,12 +14,21 @@ from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.hosts import LossLevel, Pool
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows
-from gpuplan.report.table import screen
+from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import plan as plan_tables
+from gpuplan.wording import capital
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
 SHOWN_RUNS = 4
+TOUCHED = (
+    Column("group", "Group"),
+    Column("running", "Keeps running", "number"),
+    Column("evacuated", "Moved for maintenance", "number"),
+    Column("restarted", "Restarts", "number"),
+    Column("moved", "Makes room", "number"),
+    Column("missing", "Not placed", "number"),
+)
 
 
 def runs(numbers: Iterable[int]) -> str:
@@ -35,6 +44,11 @@ def runs(numbers: Iterable[int]) -> str:
     ]
     left = sum(b - a + 1 for a, b in found[SHOWN_RUNS:])
     return ", ".join(shown) + (f" and {number(left)} more" if left else "")
+
+
+def named_hosts(numbers: Sequence[int]) -> str:
+    """Hosts by their numbers."""
+    return f"{'host' if len(numbers) == 1 else 'hosts'} {runs(numbers)}"
 
 
 def stun_limit_s(workbook: Workbook) -> float:
@@ -71,124 +85,107 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
         return _all_running(workbook, pool)
     failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
     lead = ", ".join(
-        f"{'host' if len(hosts) == 1 else 'hosts'} {runs(hosts)} {what}"
+        f"{named_hosts(hosts)} {what}"
         for hosts, what in ((maintenance, "in maintenance"), (failed, "lost"))
         if hosts
     )
-    rows = _touched(workbook, pool, outcome)
+    touched = screen(_touched(workbook, pool, outcome))
+    others = len(pool.requests) > len(touched["rows"]) or len(workbook.plan.pools) > 1
     return {
         "tone": "bad" if outcome.unplaced else "good",
-        "lead": f"{lead[0].upper()}{lead[1:]}:",
+        "lead": f"{capital(lead)}:",
         "text": _outcome_words(pool, outcome),
-        "heads": _heads(bool(outcome.evacuated)),
-        "rows": rows,
-        "rest": "Everybody else keeps running." if rows and _others(workbook, pool, len(rows)) else "",
+        "heads": touched["heads"],
+        "rows": touched["rows"],
+        "rest": "Everybody else keeps running." if touched["rows"] and others else "",
     }
 
 
 def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     worst, single = max((loss.unplaced for loss in pool.failures), default=0), _level(pool, 1)
-    proof = (
-        f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
-        if pool.method == "heuristic"
-        else "Fewer new hosts cannot hold the demand."
-        if pool.existing_hosts
-        else f"Fewer than {amount(pool.hosts_for_demand, 'host')} cannot hold the demand."
-    )
-    if worst == 0 and pool.hosts_for_failures:
-        tone, lead = "good", "Every single failure was tried."
-        text = f"Any one host may fail: everybody is placed again. {proof}"
-    elif worst == 0:
-        tone, lead = "good", "No host is spare, and none is needed for one failure."
-        text = f"Any one host may fail: what is left free takes everybody. {proof}"
+    vms, spare = amount(worst, "VM"), pool.hosts_for_failures
+    if worst == 0:
+        tone, text = "good", "Any one host may fail: what is left free takes everybody."
+        lead = "No host is spare, and none is needed for one failure."
+        if spare:
+            lead, text = (
+                "Every single failure was tried.",
+                "Any one host may fail: everybody is placed again.",
+            )
     elif single is not None and single.fits is None:
         tone, lead = "warn", "Not known whether every failure is survived."
-        text = (
-            f"After the worst failure of one host no place was found for {amount(worst, 'VM')}, and no bound "
-            f"says that there is none. {proof}"
-        )
+        text = f"After the worst failure of one host no place was found for {vms}, and no bound says that there is none."
     else:
-        tone = "warn"
-        lead = "Not every failure is survived." if pool.hosts_for_failures else "No host is spare."
-        text = f"The worst failure of one host leaves {amount(worst, 'VM')} without a GPU. {proof}"
+        tone, lead = "warn", "Not every failure is survived." if spare else "No host is spare."
+        text = f"The worst failure of one host leaves {vms} without a GPU."
+    text = f"{text} {_proof(pool)}"
     if found := divided(workbook.plan.scenario, workbook.catalog, pool):
         text += f" That is as one cluster, which has at most {found.most} hosts. {division_words(found)}"
     return {"tone": tone, "lead": lead, "text": text, "heads": [], "rows": [], "rest": ""}
 
 
+def _proof(pool: Pool) -> str:
+    if pool.method == "heuristic":
+        return f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
+    if pool.existing_hosts:
+        return "Fewer new hosts cannot hold the demand."
+    return f"Fewer than {amount(pool.hosts_for_demand, 'host')} cannot hold the demand."
+
+
 def _outcome_words(pool: Pool, outcome: Outcome) -> str:
     restarted, moved, evacuated = len(outcome.restarted), len(outcome.moved), len(outcome.evacuated)
-    missing = len(outcome.unplaced)
     said = []
     if evacuated:
-        said.append(
-            f"{amount(evacuated, 'VM')} {'leaves' if evacuated == 1 else 'leave'} the host in maintenance"
-        )
+        leave = "leaves" if evacuated == 1 else "leave"
+        said.append(f"{amount(evacuated, 'VM')} {leave} the host in maintenance")
     if restarted:
         said.append(f"{amount(restarted, 'VM')} {'restarts' if restarted == 1 else 'restart'}")
-    if missing:
-        said.insert(0, f"{amount(missing, 'VM')} without a GPU")
-        if moved:
-            said.append(f"{amount(moved, 'VM')} must move to make room")
+    makes_room = [f"{amount(moved, 'VM')} must move to make room"] if moved else []
+    if outcome.unplaced:
+        said = [f"{amount(len(outcome.unplaced), 'VM')} without a GPU", *said, *makes_room]
         spare = amount(pool.hosts_for_failures, "host")
         return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
-    if not said:
-        said.append("Nobody was on it")
-    said.append(f"{amount(moved, 'VM')} must move to make room" if moved else "nobody else moves")
+    said = [*(said or ["Nobody was on it"]), *(makes_room or ["nobody else moves"])]
     return f"everyone is placed again. {'; '.join(said)}."
 
 
-def _heads(evacuated: bool) -> list[dict[str, Any]]:
-    return number_heads(
-        "Group",
-        "Keeps running",
-        *(["Moved for maintenance"] if evacuated else []),
-        "Restarts",
-        "Makes room",
-        "Not placed",
-    )
-
-
-def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> list[list[Cell]]:
+def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:
     """A row for each group to which something happens."""
-    groups = {group.id: group for group in workbook.plan.groups}
-    evacuated = Counter(entry[0] for entry in outcome.evacuated)
-    restarted = Counter(entry[0] for entry in outcome.restarted)
-    moved = Counter(entry[0] for entry in outcome.moved)
-    missing: dict[str, list[int]] = {}
-    for group, vm in outcome.unplaced:
-        missing.setdefault(group, []).append(vm)
+    evacuated, restarted, moved, missing = (
+        Counter(entry[0] for entry in entries)
+        for entries in (outcome.evacuated, outcome.restarted, outcome.moved, outcome.unplaced)
+    )
     events = (*outcome.evacuated, *outcome.restarted, *outcome.moved, *outcome.unplaced)
     disturbed = Counter(group for group, _ in {(entry[0], entry[1]) for entry in events})
+    names, groups = group_names(workbook.plan), {group.id: group for group in workbook.plan.groups}
     rows = []
     for request in pool.requests:
-        group = request.group
-        if not disturbed[group]:
+        id, group = request.group, groups.get(request.group)
+        if not disturbed[id]:
             continue
-        row = [
-            cell(group_names(workbook.plan)[group]),
-            cell(number(request.vms - disturbed[group]), numeric=True),
-        ]
-        if outcome.evacuated:
-            row.append(_moves(workbook, groups.get(group), evacuated[group]))
-        row += [
-            cell(number(restarted[group]), numeric=True)
-            | ({"title": _trait_text(groups.get(group), "HA restart")} if restarted[group] else {}),
-            _moves(workbook, groups.get(group), moved[group]),
-            cell(number(len(missing.get(group, ()))), numeric=True, tone="bad" if group in missing else "")
-            | ({"note": f"VM {runs(missing[group])}", "note_tone": "bad"} if group in missing else {}),
-        ]
-        rows.append(row)
-    return rows
+        restarts = {"title": _trait_text(group, "HA restart")} if restarted[id] else {}
+        vms = [vm for each, vm in outcome.unplaced if each == id]
+        lost = {"note": f"VM {runs(vms)}", "note_tone": "bad"} if vms else {}
+        rows.append(
+            (
+                names[id],
+                request.vms - disturbed[id],
+                _moves(workbook, group, evacuated[id]),
+                Cell(restarted[id], more=restarts),
+                _moves(workbook, group, moved[id]),
+                Cell(missing[id], tone="bad" if vms else "", more=lost),
+            )
+        )
+    table = Table("touched", "", TOUCHED, tuple(rows))
+    return table if outcome.evacuated else table.without("evacuated")
 
 
 def _moves(workbook: Workbook, group: GroupPlan | None, vms: int) -> Cell:
     """How many VMs of a group leave the host they run on, and how."""
     if not vms:
-        return cell(number(vms), numeric=True)
+        return Cell(vms)
     how, tone = move_words(workbook, group)
-    said = {"note": how, "note_tone": tone, "title": _trait_text(group, "vMotion")}
-    return cell(number(vms), numeric=True) | said
+    return Cell(vms, more={"note": how, "note_tone": tone, "title": _trait_text(group, "vMotion")})
 
 
 def _trait(group: GroupPlan, feature: str) -> Trait | None:
@@ -201,11 +198,6 @@ def _trait_text(group: GroupPlan | None, feature: str) -> str:
     return trait.text if trait else ""
 
 
-def _others(workbook: Workbook, pool: Pool, rows: int) -> bool:
-    """Whether groups of a pool are left to which nothing happens, or pools."""
-    return len(pool.requests) > rows or len(workbook.plan.pools) > 1
-
-
 def _other_pairs(pairs: Sequence[Loss]) -> str:
     """What is known of the pairs that are not shown."""
     if not all(pair.proven for pair in pairs):
@@ -213,19 +205,15 @@ def _other_pairs(pairs: Sequence[Loss]) -> str:
     return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
 
 
-def failures_data(workbook: Workbook) -> dict[str, Any]:
-    """Every loss of one host and the worst of two; worked out while the details are open."""
-    pools = workbook.plan.pools
-    opened = "failures" in workbook.opened
-    return {
-        "key": "failures",
-        "title": "What a failure does",
-        "hint": _hint(pools),
-        "open": opened,
-        "shown": bool(pools),
-        "tables": [t for pool in pools for t in _loss_tables(workbook, pool)] if opened else [],
-        "stale": workbook.stale,
-    }
+@details(
+    "failures",
+    "What a failure does",
+    lambda workbook: _hint(workbook.plan.pools),
+    lambda workbook: workbook.plan.pools,
+)
+def failures_data(workbook: Workbook) -> Contents:
+    """Every loss of one host and the worst of two."""
+    return {"tables": [table for pool in workbook.plan.pools for table in _loss_tables(workbook, pool)]}
 
 
 def _hint(pools: tuple[Pool, ...]) -> str:
@@ -244,25 +232,18 @@ def _level(pool: Pool, lost: int) -> LossLevel | None:
 
 def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     of = f"{pool.name}: " if len(workbook.plan.pools) > 1 else ""
-
+    levels = plan_tables.losses(workbook.plan, pool).without("pool")
     singles = plan_tables.lost_hosts(pool, pool.failures[:SHOWN_KINDS], traced=True)
+    left = len(pool.failures) - SHOWN_KINDS
+    more = f"and {number(left)} more kinds that are no worse" if left > 0 else ""
     found = [
-        screen(plan_tables.losses(workbook.plan, pool).without("pool"), f"{of}any so many hosts down"),
-        screen(
-            singles,
-            f"{of}every kind of single failure, the worst first",
-            _more(len(pool.failures) - SHOWN_KINDS),
-        ),
+        screen(levels, f"{of}any so many hosts down"),
+        screen(singles, f"{of}every kind of single failure, the worst first", more),
     ]
-    pairs = workbook.worst(pool.id, 2) if pool.hosts > 1 else ()
-    if pairs:
+    if pairs := workbook.worst(pool.id, 2) if pool.hosts > 1 else ():
         listed = plan_tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
         found.append(screen(listed, f"{of}the worst pairs", _other_pairs(pairs)))
     return found
-
-
-def _more(rows: int) -> str:
-    return f"and {number(rows)} more kinds that are no worse" if rows > 0 else ""
 
 
 def capacity_drawn(workbook: Workbook) -> list[dict[str, Any]]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import Cell, cell, heads, table
+from gpuplan.app.cards import Contents, attributes, details, source_titles
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.models.placement import Family, Request, Shared
+from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
+from gpuplan.report.table import Cell, Column, Table, screen
 
 SIZES = [("equal", "one size on each GPU"), ("mixed", "mixed sizes on a GPU")]
 
@@ -71,71 +73,61 @@ def allowed_data(workbook: Workbook) -> dict[str, Any]:
     return {
         "title": f"What {gpu.name} on {version.name} allows",
         "modes": [
-            {
-                "id": mode.id,
-                "name": mode.name,
-                "verdict": mode.verdict,
-                "word": WORDS[mode.verdict],
-                "text": mode.text,
-                "source": "; ".join(catalog.sources[s].title for s in mode.sources if s in catalog.sources),
-            }
+            attributes(mode, "id", "name", "verdict", "text")
+            | {"word": WORDS[mode.verdict], "source": source_titles(workbook, mode.sources)}
             for mode in sharing_modes(scenario, catalog)
         ],
     }
 
 
-def shared_data(workbook: Workbook) -> dict[str, Any]:
-    """The shared GPUs with their proof, and what is idle; worked out while the details are open."""
+def _shared_hint(workbook: Workbook) -> str:
     pools = workbook.plan.pools
-    opened = "shared" in workbook.opened
-    shared, idle = sum(len(p.shared) for p in pools), [i for p in pools for i in p.idle]
-    stranded = sum(i.gpus for i in idle if not i.fits)
-    said = [
-        "no GPU is shared"
-        if not shared
-        else "GPUs shared in " + (f"{shared} ways" if shared > 1 else "one way"),
-        f"{amount(stranded, 'GPU')} stranded" if stranded else "nothing stranded",
-    ]
-    return {
-        "key": "shared",
-        "title": "GPUs by profile, idle and stranded",
-        "hint": ", ".join(said),
-        "open": opened,
-        "shown": bool(pools),
-        "tables": [each for pool in pools for each in _shared_tables(workbook, pool)] if opened else [],
-        "stale": workbook.stale,
-    }
+    ways = sum(len(pool.shared) for pool in pools)
+    stranded = sum(idle.gpus for pool in pools for idle in pool.idle if not idle.fits)
+    said = f"GPUs shared in {f'{ways} ways' if ways > 1 else 'one way'}" if ways else "no GPU is shared"
+    return f"{said}, {amount(stranded, 'GPU') if stranded else 'nothing'} stranded"
 
 
-def _shared_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
-    of = f"{pool.name}: " if len(workbook.plan.pools) > 1 else ""
+@details("shared", "GPUs by profile, idle and stranded", _shared_hint, lambda workbook: workbook.plan.pools)
+def shared_data(workbook: Workbook) -> Contents:
+    """The shared GPUs with their proof, and what is idle."""
+    return {"tables": [each for pool in workbook.plan.pools for each in _shared_tables(workbook.plan, pool)]}
+
+
+def _shared_tables(plan: Plan, pool: Pool) -> list[dict[str, Any]]:
+    of = f"{pool.name}: " if len(plan.pools) > 1 else ""
+    columns = (
+        Column("share", "Shared as"),
+        Column("gpus", "GPUs", "number"),
+        Column("proof", "Proof"),
+        Column("groups", "Who"),
+        Column("most", "On one GPU"),
+    )
+    shared = Table("shared", "", columns, tuple(_shared_row(plan, pool, each) for each in pool.shared))
+    idle = [(Cell(idle_text(plan, each), tone="" if each.fits else "warn"),) for each in pool.idle]
+    idle_table = Table("idle", "", (Column("idle", ""),), tuple(idle))
     return [
-        table(
-            heads("Shared as", "GPUs", "Proof", "Who", "On one GPU", numeric=(1,)),
-            [_shared_row(workbook, pool, shared) for shared in pool.shared],
-            title=f"{of}shared GPUs",
-            more="" if pool.shared else "No GPU is shared.",
-        ),
-        table(
-            [],
-            [[cell(idle_text(workbook.plan, idle), tone="" if idle.fits else "warn")] for idle in pool.idle],
-            title=f"{of}idle on hosts in use",
-            more="" if pool.idle else "Every GPU of the hosts in use is occupied.",
-        ),
+        screen(shared, f"{of}shared GPUs", "" if pool.shared else "No GPU is shared."),
+        screen(
+            idle_table,
+            f"{of}idle on hosts in use",
+            "" if pool.idle else "Every GPU of the hosts in use is occupied.",
+        )
+        | {"heads": []},
     ]
 
 
-def _shared_row(workbook: Workbook, pool: Pool, shared: Shared) -> list[Cell]:
-    names = group_names(workbook.plan)
+def _shared_row(plan: Plan, pool: Pool, shared: Shared) -> tuple[Any, ...]:
+    names = group_names(plan)
     asked = [r for r in pool.requests if r.family is not None and r.family.name == shared.family]
     proven = shared.gpus == shared.bound
-    return [
-        cell(BITFUSION if shared.family == "bitfusion" else shared.family),
-        cell(number(shared.gpus), key=f"pools.{pool.id}.shared.{shared.family}", numeric=True),
-        cell("fewer cannot" if proven else f"at least {number(shared.bound)}", tone="" if proven else "warn"),
-        cell(", ".join(names[r.group] for r in asked)),
-        cell(_per_gpu(asked[0].family, asked) if asked and asked[0].family else ""),
-    ]
+    return (
+        BITFUSION if shared.family == "bitfusion" else shared.family,
+        Cell(shared.gpus, line=f"pools.{pool.id}.shared.{shared.family}"),
+        Cell("fewer cannot" if proven else f"at least {number(shared.bound)}", tone="" if proven else "warn"),
+        ", ".join(names[r.group] for r in asked),
+        _per_gpu(asked[0].family, asked) if asked and asked[0].family else "",
+    )
 
 
 def _per_gpu(family: Family, asked: list[Request]) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from gpuplan.app.cards import group_colours
-from gpuplan.app.page import Card, Picture, box
+from gpuplan.app.cards import Card, Picture, attributes, box, group_colours
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import failures, hardware, posture
-from gpuplan.app.steps.failures import runs, verdict
+from gpuplan.app.steps.failures import named_hosts, runs, verdict
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
 from gpuplan.models.sharing import layout_starts
@@ -33,19 +31,8 @@ SHOWN_PARTS = 8
 """Pieces of one GPU that are drawn one by one; more are drawn as one piece for each group."""
 
 
-@dataclass(frozen=True)
-class _Ink:
-    """How groups look, and how large their pieces are."""
-
-    names: dict[str, str]
-    letters: dict[str, str]
-    colours: dict[str, int]
-    profiles: dict[str, str]
-    piece_mb: dict[str, int]
-    gpu_mb: int
-    plan: Plan
-    known: dict[tuple[str, tuple[int, ...]], tuple[str, str]]
-    """What is said of the shares on a GPU, by family and counts, where it was asked before of this plan."""
+DOWN = {"failed": "failed", "maintenance": "in maintenance"}
+"""Why a host is down, and its words."""
 
 
 def picture_data(workbook: Workbook) -> dict[str, Any]:
@@ -75,62 +62,27 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
     return data | {"legend": legend}
 
 
-def _ink(workbook: Workbook, pool: Pool) -> _Ink:
-    plan = workbook.plan
-    pieces = {g.id: g.frame_buffer_mb // max(1, g.vgpus_each) for g in plan.groups}
-    pieces |= {r.group: r.weight for r in pool.requests if r.weight}
-    return _Ink(
-        names=group_names(plan),
-        letters={g.id: g.letter for g in plan.groups} | {UNASSIGNED: "\u00b7"},
-        colours=group_colours(workbook) | {UNASSIGNED: 0},
-        profiles={g.id: g.profile for g in plan.groups},
-        piece_mb=pieces,
-        gpu_mb=int(plan.catalog.gpus[pool.gpu].fact("memory_gib").value * MIB_PER_GIB),
-        plan=plan,
-        known=workbook.once("shares of a GPU in words", dict),
-    )
-
-
 def _pool(workbook: Workbook, pool: Pool) -> dict[str, Any]:
-    zoom = "large" if pool.hosts <= LARGE else "compact" if pool.hosts <= COMPACT else "kinds"
-    data = {
-        "id": pool.id,
-        "name": pool.name,
+    picture = _Picture(workbook, pool)
+    data = attributes(pool, "id", "name") | {
         "about": _about(workbook.plan, pool),
-        "zoom": zoom,
+        "zoom": picture.zoom,
         "wide": max(room.gpus for room in pool.rooms) > 4,
         "worst": _worst_buttons(workbook, pool),
         "verdict": verdict(workbook, pool),
+        "more": 0,
     }
-    ink = _ink(workbook, pool)
-    outcome = workbook.outcome(pool.id)
-    failed = frozenset(workbook.failed.get(pool.id, ()))
-    maintenance = frozenset(workbook.maintenance.get(pool.id, ()))
-    arrivals = _arrivals(outcome, ink)
-    if zoom == "kinds":
-        kinds = workbook.once(f"kinds of {pool.id}", lambda: host_kinds(pool))
-        last = _last_down(workbook, pool)
-        tiles = [
-            _kind(pool, kind, ink, failed, maintenance, arrivals) | {"back": _back(kind, last)}
-            for kind in kinds[:SHOWN_KINDS]
-        ]
-        return data | {"hosts": tiles, "more": max(0, len(kinds) - SHOWN_KINDS)}
-    tiles = []
-    for index in range(pool.hosts):
-        down = "failed" if index + 1 in failed else "maintenance" if index + 1 in maintenance else ""
-        loads = pool.placement[index] if down or outcome is None else outcome.hosts[index]
-        tiles.append(_host(pool, index, loads, down, arrivals.get(index, []), ink, zoom, outcome is not None))
-    return data | {"hosts": tiles, "more": 0}
+    if picture.zoom != "kinds":
+        return data | {"hosts": [picture.host(index) for index in range(pool.hosts)]}
+    kinds = workbook.once(f"kinds of {pool.id}", lambda: host_kinds(pool))
+    tiles = [picture.kind(members) for members in kinds[:SHOWN_KINDS]]
+    return data | {"hosts": tiles, "more": max(0, len(kinds) - SHOWN_KINDS)}
 
 
 def _worst_buttons(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     """What can be failed at once: the worst host and the worst pair, beside those in maintenance."""
     down = workbook.maintenance.get(pool.id, ())
-    hosts = (
-        amount(len(down), "host")
-        if len(down) > 3
-        else f"{'host' if len(down) == 1 else 'hosts'} {runs(down)}"
-    )
+    hosts = amount(len(down), "host") if len(down) > 3 else named_hosts(down)
     return {
         "beside": f"Beside {hosts}" if down else "",
         "buttons": [
@@ -149,236 +101,201 @@ def _about(plan: Plan, pool: Pool) -> str:
     return f"{old}{number(pool.hosts - there)} x {server}, {pool.gpus_per_host} x {gpu}"
 
 
-def _arrivals(outcome: Outcome | None, ink: _Ink) -> dict[int, list[str]]:
-    """VMs that a host gets, by its index; a VM that goes on from there is not one of them."""
-    where: dict[tuple[str, int], int] = {}
-    if outcome is not None:
-        for group, vm, _, host in (*outcome.evacuated, *outcome.moved):
-            where[group, vm] = host
-        for group, vm, host in outcome.restarted:
-            where[group, vm] = host
-        for lost in outcome.unplaced:
-            where.pop(lost, None)
-    found: dict[int, list[str]] = {}
-    for (group, vm), host in where.items():
-        letter = ink.letters[group]
-        found.setdefault(host, []).append(f"{letter}{'.' if letter.isdigit() else ''}{vm}")
-    return found
+class _Picture:
+    """The hosts of a pool as they are drawn: how groups look, how large their pieces are, and what the hosts that are down do."""
 
+    def __init__(self, workbook: Workbook, pool: Pool) -> None:
+        plan = self.plan = workbook.plan
+        self.pool = pool
+        self.zoom = "large" if pool.hosts <= LARGE else "compact" if pool.hosts <= COMPACT else "kinds"
+        self.names = group_names(plan)
+        self.letters = {g.id: g.letter for g in plan.groups} | {UNASSIGNED: "\u00b7"}
+        self.colours = group_colours(workbook) | {UNASSIGNED: 0}
+        self.profiles = {g.id: g.profile for g in plan.groups}
+        self.piece_mb = {g.id: g.frame_buffer_mb // max(1, g.vgpus_each) for g in plan.groups}
+        self.piece_mb |= {r.group: r.weight for r in pool.requests if r.weight}
+        self.gpu_mb = int(plan.catalog.gpus[pool.gpu].fact("memory_gib").value * MIB_PER_GIB)
+        self.known: dict[Any, tuple[str, str]] = workbook.once("shares of a GPU in words", dict)
+        """What is said of the shares on a GPU, by family and counts, where it was asked before of this plan."""
+        failed, maintenance = workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())
+        self.down = dict.fromkeys(failed, "failed") | dict.fromkeys(maintenance, "maintenance")
+        """Number of a host -> why it is down."""
+        order = (maintenance, failed) if workbook.click == "maintain" else (failed, maintenance)
+        self.back = [n for numbers in order for n in reversed(numbers)]
+        """Hosts that are down, those first that one would bring back first."""
+        self.outcome = workbook.outcome(pool.id)
+        self.arrivals = self._arrivals(self.outcome) if self.outcome else {}
+        """Index of a host -> VMs that it gets; one that goes on from there is not one of them."""
 
-def _last_down(workbook: Workbook, pool: Pool) -> list[int]:
-    """Numbers of the hosts that are down, those first that one would bring back first."""
-    down = [workbook.failed.get(pool.id, ()), workbook.maintenance.get(pool.id, ())]
-    if workbook.click == "maintain":
-        down.reverse()
-    return [n for numbers in down for n in reversed(numbers)]
+    def _arrivals(self, outcome: Outcome) -> dict[int, list[str]]:
+        where = {(group, vm): host for group, vm, _, host in (*outcome.evacuated, *outcome.moved)}
+        where |= {(group, vm): host for group, vm, host in outcome.restarted}
+        found: dict[int, list[str]] = {}
+        for (group, vm), host in where.items():
+            if (group, vm) not in outcome.unplaced:
+                letter = self.letters[group]
+                found.setdefault(host, []).append(f"{letter}{'.' if letter.isdigit() else ''}{vm}")
+        return found
 
+    def kind(self, members: list[int]) -> dict[str, Any]:
+        """One tile for all hosts that are filled alike; a click takes one of them."""
+        numbers = [index + 1 for index in members]
+        running = [n for n in numbers if n not in self.down]
+        lost = Counter(self.down[n] for n in numbers if n in self.down)
+        landing = sum(len(self.arrivals.get(index, ())) for index in members)
+        loads, room = self.pool.placement[members[0]], self.pool.rooms[members[0]]
+        said = [f"{number(lost[why])} {words}" for why, words in DOWN.items() if lost[why]]
+        if landing:
+            said.append(f"gets {amount(landing, 'VM')}")
+        states = {"failed": lost["failed"], "maintenance": lost, "landing": landing, "spare": not loads}
+        word = ", ".join(said) or _use_word(loads, room)
+        return {
+            "number": running[0] if running else 0,
+            "at": f"kind-{numbers[0]}",
+            "head": f"\u00d7\u202f{number(len(members))}",
+            "state": next((state for state, there in states.items() if there), ""),
+            "all_down": not running,
+            "word": word,
+            "title": f"Hosts {runs(numbers)}",
+            "name": f"{amount(len(members), 'host')} like this, {word}: {self._summary(loads)}",
+            "gpus": self._gpus(loads, room),
+            "back": next((n for n in self.back if n in numbers), 0),
+        }
 
-def _back(members: list[int], last: list[int]) -> int:
-    """Number of the host of a kind to bring back; 0 if all of them run."""
-    mine = set(members)
-    return next((n for n in last if n - 1 in mine), 0)
+    def host(self, index: int) -> dict[str, Any]:
+        """The tile of one host."""
+        down, arrivals = self.down.get(index + 1, ""), self.arrivals.get(index, [])
+        running = None if down else self.outcome
+        loads = running.hosts[index] if running else self.pool.placement[index]
+        room = self.pool.rooms[index]
+        state, word = "", "keeps running" if self.outcome else _use_word(loads, room)
+        if down:
+            state, word = down, DOWN[down]
+        elif arrivals:
+            few = len(arrivals) <= 3
+            state, word = "landing", f"gets {', '.join(arrivals) if few else f'{len(arrivals)} VMs'}"
+        elif not loads:
+            state, word = "spare", "spare"
+        return {
+            "number": index + 1,
+            "at": f"host-{index + 1}",
+            "head": f"Host {index + 1}" if self.zoom == "large" else str(index + 1),
+            "state": state,
+            "word": word,
+            "title": ". ".join(filter(None, [f"Host {index + 1}: {word}", self._free(loads, room)])),
+            "name": f"Host {index + 1}, {word}: {self._summary(loads)}",
+            "gpus": self._gpus(loads, room),
+        }
 
+    def _summary(self, loads: Host) -> str:
+        """Who is on a host, in a few words."""
+        vms = Counter(group for group, _ in _vms(loads))
+        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or "nobody on it"
 
-def _kind(
-    pool: Pool,
-    members: list[int],
-    ink: _Ink,
-    failed: frozenset[int],
-    maintenance: frozenset[int],
-    arrivals: dict[int, list[str]],
-) -> dict[str, Any]:
-    """One tile for all hosts that are filled alike; a click takes one of them."""
-    first = members[0]
-    numbers = [index + 1 for index in members]
-    running = [n for n in numbers if n not in failed and n not in maintenance]
-    down = len(members) - len(running)
-    landing = sum(len(arrivals.get(index, ())) for index in members) if arrivals else 0
-    loads, room = pool.placement[first], pool.rooms[first]
-    said = [
-        f"{number(count)} {what}"
-        for count, what in (
-            (sum(n in failed for n in numbers), "failed"),
-            (sum(n in maintenance for n in numbers), "in maintenance"),
+    def _free(self, loads: Host, room: Room) -> str:
+        """CPU and memory that are left on a host, where they are counted."""
+        requests = {request.group: request for request in self.pool.requests}
+        on_it = [requests[group] for group, _ in _vms(loads)]
+        counted = (
+            (room.vcpus, sum(r.vcpus for r in on_it), "vCPUs"),
+            (room.memory_gib, sum(r.memory_gib for r in on_it), "GiB memory"),
         )
-        if count
-    ]
-    if landing:
-        said.append(f"gets {amount(landing, 'VM')}")
-    state = (
-        ("failed" if any(n in failed for n in numbers) else "maintenance")
-        if down
-        else "landing"
-        if landing
-        else ""
-    )
-    state = state or ("" if loads else "spare")
-    word = ", ".join(said) or _use_word(loads, room)
-    return {
-        "number": running[0] if running else 0,
-        "at": f"kind-{numbers[0]}",
-        "head": f"\u00d7\u202f{number(len(members))}",
-        "state": state,
-        "all_down": not running,
-        "word": word,
-        "title": f"Hosts {runs(numbers)}",
-        "name": f"{amount(len(members), 'host')} like this, {word}: {_summary(loads, ink)}",
-        "gpus": _gpus(loads, room, ink, "kinds"),
-    }
-
-
-def _host(
-    pool: Pool,
-    index: int,
-    loads: Host,
-    down: str,
-    arrivals: list[str],
-    ink: _Ink,
-    zoom: str,
-    something_down: bool,
-) -> dict[str, Any]:
-    room = pool.rooms[index]
-    if down:
-        state, word = down, "failed" if down == "failed" else "in maintenance"
-    elif arrivals:
-        state, word = (
-            "landing",
-            "gets " + (", ".join(arrivals) if len(arrivals) <= 3 else f"{len(arrivals)} VMs"),
+        return ", ".join(
+            f"{number(offered - used)} of {number(offered)} {unit} free"
+            for offered, used, unit in counted
+            if offered
         )
-    elif not loads:
-        state, word = "spare", "spare"
-    else:
-        state, word = "", "keeps running" if something_down else _use_word(loads, room)
-    free = _free_words(pool, loads, room)
-    return {
-        "number": index + 1,
-        "at": f"host-{index + 1}",
-        "head": f"Host {index + 1}" if zoom == "large" else str(index + 1),
-        "state": state,
-        "word": word,
-        "title": ". ".join(filter(None, [f"Host {index + 1}: {word}", free])),
-        "name": f"Host {index + 1}, {word}: {_summary(loads, ink)}",
-        "gpus": _gpus(loads, room, ink, zoom),
-    }
+
+    def _gpus(self, loads: Host, room: Room) -> list[dict[str, Any]]:
+        """The GPUs of a host, each with its pieces."""
+        each = [load for load in loads for _ in range(load.gpus)]
+        gpus = [self._shared_gpu(load) if load.family else self._whole_gpu(load) for load in each]
+        gpus += [_gpu([], 1, 0, "free") for _ in range(room.gpus - len(gpus))]
+        return [gpu | {"title": f"GPU {n}: {gpu['title']}"} for n, gpu in enumerate(gpus, 1)]
+
+    def _whole_gpu(self, load: Load) -> dict[str, Any]:
+        slot = load.slots[0]
+        what = self.profiles.get(slot.group) or "whole GPU"
+        several = f", {load.gpus} GPUs in this host" if load.gpus > 1 else ""
+        piece = self._piece(slot.group, 1, self.letters[slot.group])
+        return _gpu([piece], 0, 0, f"{what}. {self.names[slot.group]} {slot.vm}{several}")
+
+    def _piece(self, group: str, weight: int, text: str) -> dict[str, Any]:
+        return {"text": text, "colour": self.colours[group], "weight": weight}
+
+    def _shared_gpu(self, load: Load) -> dict[str, Any]:
+        """A GPU that several pieces share, in proportion to their frame buffer."""
+        left = max(0, self.gpu_mb - sum(map(self._piece_mb, load.slots)))
+        layout, room_for = self._shared_words(load, left)
+        people: dict[str, list[int]] = {}
+        for slot in load.slots:
+            people.setdefault(slot.group, []).append(slot.vm)
+        who = ", ".join(f"{self.names[g]} {runs(vms)}" for g, vms in people.items())
+        if self.zoom == "large" and len(load.slots) <= SHOWN_PARTS:
+            pieces = [self._piece(s.group, self._piece_mb(s), self.letters[s.group]) for s in load.slots]
+        else:
+            pieces = self._by_group(load.slots)
+        title = f"{layout}. {who}. {room_for or 'No room for more'}"
+        return _gpu(pieces, left if room_for else 0, 0 if room_for else left, title)
+
+    def _piece_mb(self, slot: Slot) -> int:
+        return self.piece_mb.get(slot.group, 0) or 1
+
+    def _by_group(self, slots: Sequence[Slot]) -> list[dict[str, Any]]:
+        """One piece for each group; where there are more than two, the letters of the two largest."""
+        counts = Counter(slot.group for slot in slots)
+        weights: Counter[str] = Counter()
+        for slot in slots:
+            weights[slot.group] += self._piece_mb(slot)
+        lettered = {group for group, _ in weights.most_common(2)}
+        pieces = []
+        for group, weight in weights.items():
+            letter = self.letters[group] if group in lettered else ""
+            many = self.zoom == "large" and len(weights) <= 2 and counts[group] > 1
+            pieces.append(self._piece(group, weight, f"{letter}\u00d7{counts[group]}" if many else letter))
+        return pieces
+
+    def _shared_words(self, load: Load, left: int) -> tuple[str, str]:
+        """(what is on a shared GPU, what more it has room for)."""
+        family = load.family
+        assert family is not None
+        if family.capacity:
+            asked = sum(slot.weight for slot in load.slots)
+            free = family.capacity - asked
+            return f"Bitfusion, {number(asked)} MB shared out", f"{number(free)} MB free" if free else ""
+        counts = tuple(sum(slot.profile == name for slot in load.slots) for name in family.profiles)
+        key = family.name, counts
+        if key not in self.known:
+            self.known[key] = _layout_words(family, counts, self.plan), _room_for(family, counts)
+        layout, fitting = self.known[key]
+        return layout, f"{number(left)} MB free: room for {fitting}" if fitting else ""
+
+
+def _gpu(pieces: list[dict[str, Any]], free: int, rest: int, title: str) -> dict[str, Any]:
+    """A GPU: its pieces, what is free, what nobody can use, and what it says."""
+    return {"parts": pieces, "free": free, "rest": rest, "title": title}
+
+
+def _vms(loads: Host) -> set[tuple[str, int]]:
+    """The VMs on a host."""
+    return {(slot.group, slot.vm) for load in loads for slot in load.slots}
 
 
 def _use_word(loads: Host, room: Room) -> str:
     return f"{sum(load.gpus for load in loads)} of {room.gpus} used" if loads else "spare"
 
 
-def _summary(loads: Host, ink: _Ink) -> str:
-    """Who is on a host, in a few words."""
-    vms = Counter(group for group, _ in {(slot.group, slot.vm) for load in loads for slot in load.slots})
-    return ", ".join(f"{number(n)} x {ink.names[g]}" for g, n in sorted(vms.items())) or "nobody on it"
-
-
-def _free_words(pool: Pool, loads: Host, room: Room) -> str:
-    """CPU and memory that are left on a host, where they are counted."""
-    requests = {request.group: request for request in pool.requests}
-    on_it = [requests[group] for group, _ in {(slot.group, slot.vm) for load in loads for slot in load.slots}]
-    said = []
-    for offered, used, unit in (
-        (room.vcpus, sum(r.vcpus for r in on_it), "vCPUs"),
-        (room.memory_gib, sum(r.memory_gib for r in on_it), "GiB memory"),
-    ):
-        if offered:
-            said.append(f"{number(offered - used)} of {number(offered)} {unit} free")
-    return ", ".join(said)
-
-
-def _gpus(loads: Host, room: Room, ink: _Ink, zoom: str) -> list[dict[str, Any]]:
-    """The GPUs of a host, each with its pieces."""
-    gpus: list[dict[str, Any]] = []
-    for load in loads:
-        for _ in range(load.gpus):
-            draw = _whole_gpu if load.family is None else _shared_gpu
-            gpus.append(draw(load, len(gpus) + 1, ink, zoom))
-    for n in range(len(gpus) + 1, room.gpus + 1):
-        gpus.append({"parts": [], "free": 1, "rest": 0, "title": f"GPU {n}: free"})
-    return gpus
-
-
-def _whole_gpu(load: Load, gpu: int, ink: _Ink, zoom: str) -> dict[str, Any]:
-    slot = load.slots[0]
-    what = ink.profiles.get(slot.group) or "whole GPU"
-    several = f", {load.gpus} GPUs in this host" if load.gpus > 1 else ""
-    return {
-        "parts": [_part(slot.group, 1, ink.letters[slot.group], ink)],
-        "free": 0,
-        "rest": 0,
-        "title": f"GPU {gpu}: {what}. {ink.names[slot.group]} {slot.vm}{several}",
-    }
-
-
-def _part(group: str, weight: int, text: str, ink: _Ink) -> dict[str, Any]:
-    return {"text": text, "colour": ink.colours[group], "weight": weight}
-
-
-def _shared_gpu(load: Load, gpu: int, ink: _Ink, zoom: str) -> dict[str, Any]:
-    """A GPU that several pieces share, in proportion to their frame buffer."""
-    family = load.family
-    assert family is not None
-    used = sum(_piece_mb(slot, ink) for slot in load.slots)
-    left = max(0, ink.gpu_mb - used)
-    layout, room_for = _shared_words(load, family, left, ink)
-    people: dict[str, list[int]] = {}
-    for slot in load.slots:
-        people.setdefault(slot.group, []).append(slot.vm)
-    who = ", ".join(f"{ink.names[g]} {runs(vms)}" for g, vms in people.items())
-    if zoom == "large" and len(load.slots) <= SHOWN_PARTS:
-        parts = [_part(s.group, _piece_mb(s, ink), ink.letters[s.group], ink) for s in load.slots]
-    else:
-        parts = _parts_by_group(load.slots, ink, zoom)
-    return {
-        "parts": parts,
-        "free": left if room_for else 0,
-        "rest": 0 if room_for else left,
-        "title": f"GPU {gpu}: {layout}. {who}. {room_for or 'No room for more'}",
-    }
-
-
-def _piece_mb(slot: Slot, ink: _Ink) -> int:
-    return ink.piece_mb.get(slot.group, 0) or 1
-
-
-def _parts_by_group(slots: Sequence[Slot], ink: _Ink, zoom: str) -> list[dict[str, Any]]:
-    """One piece for each group; where there are more than two, the letters of the two largest."""
-    weights: Counter[str] = Counter()
-    counts: Counter[str] = Counter()
-    for slot in slots:
-        weights[slot.group] += _piece_mb(slot, ink)
-        counts[slot.group] += 1
-    lettered = {group for group, _ in weights.most_common(2)}
-    parts = []
-    for group, weight in weights.items():
-        letter = ink.letters[group] if group in lettered else ""
-        many = zoom == "large" and len(weights) <= 2 and counts[group] > 1
-        parts.append(_part(group, weight, f"{letter}\u00d7{counts[group]}" if many else letter, ink))
-    return parts
-
-
-def _shared_words(load: Load, family: Family, left: int, ink: _Ink) -> tuple[str, str]:
-    """(what is on a shared GPU, what more it has room for)."""
-    if family.capacity:
-        asked = sum(slot.weight for slot in load.slots)
-        free = family.capacity - asked
-        return f"Bitfusion, {number(asked)} MB shared out", f"{number(free)} MB free" if free else ""
-    counts = tuple(sum(slot.profile == name for slot in load.slots) for name in family.profiles)
-    key = family.name, counts
-    if key not in ink.known:
-        around = [
-            layout for layout in family.layouts if all(a >= b for a, b in zip(layout, counts, strict=True))
-        ]
-        sizes = family.sizes or (0,) * len(counts)
-        least = min((size for size, n in zip(sizes, counts, strict=True) if n), default=0)
-        more = (
-            0 if family.in_order and sizes[at] > least else max((x[at] for x in around), default=n) - n
-            for at, n in enumerate(counts)
-        )  # a GPU with running MIG instances takes no larger one for sure
-        fits = [f"{n} more {name}" for n, name in zip(more, family.profiles, strict=True) if n]
-        ink.known[key] = _layout_words(family, counts, ink.plan), " or ".join(fits)
-    layout, fitting = ink.known[key]
-    return layout, f"{number(left)} MB free: room for {fitting}" if fitting else ""
+def _room_for(family: Family, counts: Sequence[int]) -> str:
+    """What more fits on a GPU with so many of each profile; running MIG instances make no room for larger ones for sure."""
+    around = [lay for lay in family.layouts if all(a >= b for a, b in zip(lay, counts, strict=True))]
+    sizes = family.sizes or (0,) * len(counts)
+    least = min((size for size, n in zip(sizes, counts, strict=True) if n), default=0)
+    fits = []
+    for at, (name, n) in enumerate(zip(family.profiles, counts, strict=True)):
+        too_large = family.in_order and sizes[at] > least
+        more = 0 if too_large else max((lay[at] for lay in around), default=n) - n
+        fits += [f"{more} more {name}"] * bool(more)
+    return " or ".join(fits)
 
 
 def _layout_words(family: Family, counts: Sequence[int], plan: Plan) -> str:
@@ -389,15 +306,9 @@ def _layout_words(family: Family, counts: Sequence[int], plan: Plan) -> str:
     on_it = [(piece, n) for piece, n in zip(pieces, counts, strict=True) if n]
     if compute_slices:  # MIG: the larger come first, each to the lowest start that is free
         on_it.sort(key=lambda one: (-one[0].size, -one[0].compute))
-    starts = layout_starts(
-        [n for _, n in on_it],
-        pieces=[piece for piece, _ in on_it],
-        region=region,
-        compute_slices=compute_slices,
-    )
-    return ", ".join(
-        f"{piece.name} at {_listed(where)}" for (piece, _), where in zip(on_it, starts, strict=True)
-    )
+    kinds = [piece for piece, _ in on_it]
+    starts = layout_starts([n for _, n in on_it], pieces=kinds, region=region, compute_slices=compute_slices)
+    return ", ".join(f"{piece.name} at {_listed(where)}" for piece, where in zip(kinds, starts, strict=True))
 
 
 def _listed(numbers: Sequence[int]) -> str:
@@ -418,10 +329,10 @@ PAGE = box(
             Card("hosts", picture_data),
             box(
                 "gp-card",
-                Card("tables", failures.failures_data),
+                failures.failures_data,
                 Picture(failures.capacity_drawn, capacity_chart, wide=False),
             ),
-            box("gp-card", Card("tables", hardware.shared_data)),
+            box("gp-card", hardware.shared_data),
             Card("form", posture.risk_form),
         ),
         box(

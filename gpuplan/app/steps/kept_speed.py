@@ -20,13 +20,6 @@ MARKS = {
 }
 """A sign and a word beside each colour."""
 
-CHANGES = Column("changes", "What would change it")
-
-
-def changes(uses: Sequence[RemoteUse | TrainingUse]) -> list[Cell]:
-    """What would let each keep more of its speed."""
-    return [Cell("; ".join(use.changes) or "\u2013", tone="help") for use in uses]
-
 
 def presets(catalog: Catalog, phase: str = "") -> list[tuple[str, str]]:
     """Kinds of work that the catalog knows, or those of one phase, with their names."""
@@ -57,30 +50,33 @@ def bar(catalog: Catalog, low: float, typical: float, high: float) -> dict[str, 
     }
 
 
-def with_bars(workbook: Workbook, table: Table, column: str) -> Table:
-    """A table with the shares of a column as bars."""
-    return table.dressed(
-        column,
-        lambda _, cell: (
-            {}
-            if cell.value is None
-            else {
-                "text": share(cell.value),
-                "range": bar(workbook.catalog, cell.low or 0.0, cell.value, cell.high or 1.0),
-            }
-        ),
-    )
-
-
-def with_signs(table: Table, column: str) -> Table:
-    """A table with a sign beside each verdict of a column."""
-    return table.dressed(
-        column, lambda _, cell: {"text": "", "mark": MARKS[cell.value]} if cell.value in MARKS else {}
-    )
-
-
-def with_sources(
-    workbook: Workbook, table: Table, sources: Sequence[Sequence[str]], column: str = "basis"
+def judged(
+    workbook: Workbook,
+    table: Table,
+    column: str,
+    uses: Sequence[RemoteUse | TrainingUse | None],
+    verdict: str = "verdict",
+    basis: str = "basis",
 ) -> Table:
-    """A table whose badges name their sources on hovering."""
-    return table.dressed(column, lambda n, _: {"title": source_titles(workbook, sources[n])})
+    """A table with the shares of a column as bars, a sign beside each verdict, and sources of the badges on hovering."""
+
+    def shown(_: int, cell: Cell) -> dict[str, Any]:
+        if cell.value is None:
+            return {}
+        drawn = bar(workbook.catalog, cell.low or 0.0, cell.value, cell.high or 1.0)
+        return {"text": share(cell.value), "range": drawn}
+
+    def signed(_: int, cell: Cell) -> dict[str, Any]:
+        return {"text": "", "mark": MARKS[cell.value]} if cell.value in MARKS else {}
+
+    def sourced(n: int, _: Cell) -> dict[str, Any]:
+        use = uses[n]
+        return {"title": source_titles(workbook, use.sources if use else ())}
+
+    return table.dressed(column, shown).dressed(verdict, signed).dressed(basis, sourced)
+
+
+def with_changes(table: Table, uses: Sequence[RemoteUse | TrainingUse]) -> Table:
+    """A table with what would let each keep more of its speed."""
+    cells = [Cell("; ".join(use.changes) or "\u2013", tone="help") for use in uses]
+    return table.beside(Column("changes", "What would change it"), cells, after="basis")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpuplan.analysis.demand import RISKS, Methods, chance_curve, methods, pool_mixes
-from gpuplan.app.cards import select, tried
+from gpuplan.app.cards import Contents, panel, said, select, strong, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.plan.sizing_rule import burst_fact
@@ -30,94 +30,66 @@ def _pools(workbook: Workbook) -> dict[str, str]:
 
 
 def _pool(workbook: Workbook) -> str:
-    """The pool that is chosen, if it is still there, else the first; empty if there is none."""
-    pools, chosen = _pools(workbook), workbook.looked.get("pool", "")
-    return chosen if chosen in pools else next(iter(pools), "")
+    """The pool that is chosen."""
+    return workbook.chosen("pool", _pools(workbook))
 
 
 def _methods(workbook: Workbook) -> tuple[Methods | None, str]:
-    pool = _pool(workbook)
-    return (
-        tried(workbook, f"demand: methods {pool}", lambda: methods(workbook.plan, pool))
-        if pool
-        else (None, "")
-    )
+    if not (pool := _pool(workbook)):
+        return None, ""
+    return tried(workbook, f"demand: methods {pool}", lambda: methods(workbook.plan, pool))
 
 
-def odds_head(workbook: Workbook) -> dict[str, Any]:
+@panel(
+    "How many are enough",
+    "how often so many are too few in the busiest hours, by what is assumed about arrivals",
+)
+def odds_head(workbook: Workbook) -> Contents:
     """Heading of the methods, and for which hosts they are shown."""
     pools = _pools(workbook)
-    return {
-        "shown": bool(pools),
-        "title": "How many are enough",
-        "hint": "how often so many are too few in the busiest hours, by what is assumed about arrivals",
-        "selects": [select("pool", "Hosts", _pool(workbook), pools)] if len(pools) > 1 else [],
-        "stale": workbook.stale,
-    }
+    selects = [select("pool", "Hosts", _pool(workbook), pools)] if len(pools) > 1 else []
+    return {"selects": selects} if pools else None
 
 
-def odds_data(workbook: Workbook) -> dict[str, Any]:
+@panel(slow=True)
+def odds_data(workbook: Workbook) -> Contents:
     """The methods beside each other, and which to believe."""
-    pools = _pools(workbook)
     known, problem = _methods(workbook)
-    data: dict[str, Any] = {
-        "shown": bool(pools),
-        "text": [[{"text": problem}]] if problem else [],
-        "tables": [],
-        "stale": workbook.stale,
-    }
     if known is None:
-        return data
+        return problem or None
     bursts = burst_fact(workbook.catalog)
-    name = METHOD_NAMES[known.believe]
+    stated = workbook.plan.scenario.demand.peakedness is not None
+    why = believe_words(known.believe, float(bursts.low or 1), float(bursts.high or bursts.value), stated)
     lead = next((a for a in known.answers if a.method == known.believe), None)
-    data["text"] = [_studied(workbook, known)]
-    data["tables"] = [screen(_methods_table(workbook, known))]
-    believed = f"{name}: {amount(lead.gpus, 'GPU')}. " if lead and lead.gpus is not None else ""
-    data["after"] = [
-        [
-            {"text": believed, "strong": "yes"},
-            {
-                "text": believe_words(
-                    known.believe,
-                    float(bursts.low or 1),
-                    float(bursts.high or bursts.value),
-                    workbook.plan.scenario.demand.peakedness is not None,
-                )
-                + " The formulas see one pool of GPUs without the bounds of hosts; the simulation below sees them."
-            },
-        ]
-    ]
-    return data
+    gpus = lead.gpus if lead else None
+    believed = "" if gpus is None else f"{METHOD_NAMES[known.believe]}: {amount(gpus, 'GPU')}. "
+    bounds = "The formulas see one pool of GPUs without the bounds of hosts; the simulation below sees them."
+    return {
+        "text": [_studied(workbook, known)],
+        "tables": [screen(_methods_table(workbook, known))],
+        "after": [said(strong(believed), f"{why} {bounds}")],
+    }
 
 
-def _studied(workbook: Workbook, known: Methods) -> list[dict[str, str]]:
+def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
     """What is asked of the methods, and the chance of waiting as the plan has it."""
     asked, lines = workbook.plan.scenario.demand, workbook.plan.lines
     target = known.target
     words = target_words(target.rule, target.chance, asked.wait_min, target.each)
     load_key = f"pools.{known.pool}.busy_gpus"
     lead = f"Target: {words}. " if asked.rule in RISKS else f"What if it were enough that {words}? "
-    said = [
-        {"text": lead + "The busiest hours want "},
-        {
-            "text": amount(charts.mean_gpus(known.load_gpus), "GPU"),
-            "key": load_key if load_key in lines else "",
-        },
-        {"text": " on average."},
-    ]
-    if "totals.waiting" in lines:
-        said += [
-            {"text": " Chance of waiting with the hosts planned: "},
-            {"text": percent(lines["totals.waiting"].value / 100), "key": "totals.waiting"},
-            {"text": ", after a failure "},
-            {
-                "text": percent(lines["totals.waiting_after_failure"].value / 100),
-                "key": "totals.waiting_after_failure",
-            },
-            {"text": "."},
-        ]
-    return said
+    load = amount(charts.mean_gpus(known.load_gpus), "GPU")
+    why = {"text": load, "key": load_key if load_key in lines else ""}
+    found = said(f"{lead}The busiest hours want ", why, " on average.")
+    if "totals.waiting" not in lines:
+        return found
+    waiting, after = (
+        {"text": percent(lines[key].value / 100), "key": key}
+        for key in ("totals.waiting", "totals.waiting_after_failure")
+    )
+    return found + said(
+        " Chance of waiting with the hosts planned: ", waiting, ", after a failure ", after, "."
+    )
 
 
 def _methods_table(workbook: Workbook, known: Methods) -> Table:

@@ -5,12 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.cards import lettered, rate, source_titles
+from gpuplan.app.cards import (
+    Card,
+    Contents,
+    Picture,
+    box,
+    lettered,
+    panel,
+    parted_card,
+    rate,
+    said,
+    source_titles,
+    title,
+    wide_card,
+)
 from gpuplan.app.header import field_data
-from gpuplan.app.page import Card, Picture, box, parted_card, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import fabric, training
-from gpuplan.app.steps.kept_speed import CHANGES, changes, presets, with_bars, with_signs, with_sources
+from gpuplan.app.steps.kept_speed import judged, presets, with_changes
 from gpuplan.facts import Fact
 from gpuplan.plan.gpu_speed import round_trip, tcp_rate, usual_workload
 from gpuplan.plan.network import carried
@@ -89,25 +101,19 @@ def more_network_form(workbook: Workbook) -> dict[str, Any]:
 # GPUs over the network
 
 
-def remote_data(workbook: Workbook) -> dict[str, Any]:
+@panel("GPUs over the network")
+def remote_data(workbook: Workbook) -> Contents:
     """What the network leaves of the speed of each group on remote GPUs."""
-    plan = workbook.plan
-    title = {"shown": True, "title": "GPUs over the network", "stale": workbook.stale}
-    if not plan.network.remote:
-        return title | {"text": [[{"text": _nobody(workbook)}]]}
-    uses = plan.network.remote
+    plan, uses = workbook.plan, workbook.plan.network.remote
+    if not uses:
+        return _nobody(workbook)
     table = lettered(workbook, tables.remote_gpus(plan), "group", [use.id for use in uses])
-    table = with_signs(with_bars(workbook, table, "kept"), "verdict")
-    table = with_sources(workbook, table, [use.sources for use in uses])
-    table = table.dressed("work", lambda n, _: _work(workbook, uses[n]))
+    table = judged(workbook, table, "kept", uses).dressed("work", lambda n, _: _work(workbook, uses[n]))
     table = table.dressed(
         "users", lambda n, _: {"title": f"{rate(uses[n].on_host_gbit_s)} Gbit/s for all in one host"}
-    ).beside(CHANGES, changes(uses), after="basis")
+    )
     more = "A bar is the range, its line the typical share; left of the first tick work is not carried, right of the second it is."
-    return title | {
-        "hint": _link(plan.scenario),
-        "tables": [screen(table, more=more)],
-    }
+    return {"hint": _link(plan.scenario), "tables": [screen(with_changes(table, uses), more=more)]}
 
 
 def _nobody(workbook: Workbook) -> str:
@@ -131,28 +137,26 @@ def _work(workbook: Workbook, use: RemoteUse) -> dict[str, Any]:
     return {"text": "", "field": field, "note": f"speed {use.speed}"}
 
 
-def rules_data(workbook: Workbook) -> dict[str, Any]:
+@panel()
+def rules_data(workbook: Workbook) -> Contents:
     """The vendor's rules for GPUs over the network, and where to change what they are about."""
     rules = workbook.plan.network.rules
     if not rules:
-        return {"shown": False}
+        return None
     table = tables.rules(workbook.plan).dressed("met", lambda _, cell: {"text": "", "mark": MET[cell.value]})
     table = table.dressed(
         "path", lambda _, cell: {"text": "", "visit": cell.value, "visit_text": field_of(cell.value).label}
     )
     sources = [Cell(source_titles(workbook, rule.sources), tone="small") for rule in rules]
     table = table.beside(Column("titles", "Source"), sources, after="rule")
-    return {
-        "shown": True,
-        "tables": [screen(table, table.title)],
-        "stale": workbook.stale,
-    }
+    return {"tables": [screen(table, table.title)]}
 
 
 # What this link carries
 
 
-def carries_data(workbook: Workbook) -> dict[str, Any]:
+@panel("What this link carries")
+def carries_data(workbook: Workbook) -> Contents:
     """What the link carries of each preset, whoever the groups are."""
     plan = workbook.plan
     found = workbook.once("network: carried", lambda: carried(plan.scenario, plan.catalog))
@@ -162,25 +166,18 @@ def carries_data(workbook: Workbook) -> dict[str, Any]:
         ("kept", [each.remote for each in found]),
         ("efficiency", [each.training for each in found]),
     ):
-        verdict, known = f"{column}_verdict", f"{column}_basis"
-        table = with_signs(with_bars(workbook, table, column), verdict)
-        table = table.beside(
-            Column(known, "Basis", "basis"), [use and use.basis for use in uses], after=verdict
-        )
-        table = with_sources(workbook, table, [use.sources if use else () for use in uses], known)
-    return {
-        "shown": True,
-        "title": "What this link carries",
-        "hint": _link(plan.scenario),
-        "tables": [screen(table)],
-        "stale": workbook.stale,
-    }
+        verdict, basis = f"{column}_verdict", f"{column}_basis"
+        known = [use and use.basis for use in uses]
+        table = table.beside(Column(basis, "Basis", "basis"), known, after=verdict)
+        table = judged(workbook, table, column, uses, verdict, basis)
+    return {"hint": _link(plan.scenario), "tables": [screen(table)]}
 
 
 # The vendor's claim
 
 
-def claims_data(workbook: Workbook) -> dict[str, Any]:
+@panel("The vendor\u2019s \u201c2\u00d7 with PVRDMA on four T4 nodes\u201d", slow=True)
+def claims_data(workbook: Workbook) -> Contents:
     """What would make the vendor's doubling with PVRDMA true, network by network."""
     plan = workbook.plan
     found = workbook.once("network: claims", lambda: claims(plan.scenario, plan.catalog))
@@ -189,26 +186,12 @@ def claims_data(workbook: Workbook) -> dict[str, Any]:
     rest = "for the others" if true else "for all of these"
     only = f"only for {' and for '.join(true)}" if true else "for none of these"
     basis = "stated" if plan.scenario.network.tcp_gbit_s is not None else tcp.basis
-    return {
-        "shown": True,
-        "title": "The vendor\u2019s \u201c2\u00d7 with PVRDMA on four T4 nodes\u201d",
-        "text": [
-            [
-                {
-                    "text": "A claim without model or batch. With one T4 a node, 100 Gbit/s and TCP at "
-                    f"{number(round(float(tcp.value), 1))} Gbit/s ({basis}) it is true {only}; {rest} TCP would have to be as slow as the "
-                    f"last column says. {_tcp_range(tcp)}"
-                }
-            ]
-        ],
-        "tables": [
-            screen(
-                tables.vendor_claims(found),
-                more="Computed with parameters that are fitted to published measurements; no measurement behind the claim was found.",
-            )
-        ],
-        "stale": workbook.stale,
-    }
+    text = (
+        f"A claim without model or batch. With one T4 a node, 100 Gbit/s and TCP at {number(round(float(tcp.value), 1))} "
+        f"Gbit/s ({basis}) it is true {only}; {rest} TCP would have to be as slow as the last column says. {_tcp_range(tcp)}"
+    )
+    more = "Computed with parameters that are fitted to published measurements; no measurement behind the claim was found."
+    return {"text": [said(text)], "tables": [screen(tables.vendor_claims(found), more=more)]}
 
 
 def _tcp_range(tcp: Fact) -> str:
@@ -221,24 +204,24 @@ PAGE = box(
     "gp-page",
     title("Network", "What it carries, what it slows down, how it is wired."),
     box("gp-inputs", Card("form", network_form), Card("form", more_network_form)),
-    parted_card(Card("panel", remote_data), Card("panel", rules_data)),
-    parted_card(Card("panel", fabric.fabric_data), Card("fabric", fabric.drawing_data)),
+    parted_card(remote_data, rules_data),
+    parted_card(fabric.fabric_data, fabric.drawing_data),
     box(
         "gp-split gp-even gp-cards-even",
-        box("gp-card", Card("panel", fabric.settings_data)),
-        box("gp-card", Card("panel", fabric.failures_data)),
+        box("gp-card", fabric.settings_data),
+        box("gp-card", fabric.failures_data),
     ),
-    wide_card(Card("panel", carries_data)),
+    wide_card(carries_data),
     box(
         "gp-inputs gp-joined",
         Card("form", training.training_form),
         parted_card(
-            Card("panel", training.training_data),
-            Card("panel", training.groups_data),
-            Card("panel", training.scaling_head, slow=True),
+            training.training_data,
+            training.groups_data,
+            training.scaling_head,
             Picture(training.scaling_rows, scaling_chart, slow=True),
-            Card("tables", training.scaling_table, slow=True),
+            training.scaling_table,
         ),
     ),
-    wide_card(Card("panel", claims_data, slow=True)),
+    wide_card(claims_data),
 )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import Cell, cell, heads, table
-from gpuplan.app.header import field_data
+from gpuplan.app.header import field_data, planned_field, stated_hint
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.alternatives import postures_of
 from gpuplan.app.steps.failures import move_words, stun_text
-from gpuplan.facts import Fact
-from gpuplan.plan.access import stun_item
+from gpuplan.plan.access import GroupPlan, stun_item
 from gpuplan.plan.availability import Posture
-from gpuplan.report import amount, basis_word, hours, number, percent
+from gpuplan.report import amount, hours, number, percent
+from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.wording import MODE_NAMES, short_number
 
@@ -46,40 +45,40 @@ def _short_by_maintenance(workbook: Workbook, posture: Posture) -> bool:
 
 def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[str, Any]:
     at = f"postures.n{failures}"
-    figures = []
-    if posture is not None:
-        figures = [
-            {
-                "label": "Short in a year",
-                "about": "Expected hours a year in which failures leave somebody without a GPU",
-                "parts": [[f"{at}.short_h", hours(posture.short_h)]],
-            },
-        ]
-        bet = {
-            "label": "Maintenance bet",
-            "about": "Hours a year in which one failure beside maintenance is too much, and the chance per year that "
-            "it happens",
-            "parts": [
-                [f"{at}.exposed_h", f"{hours(posture.exposed_h)} open" if posture.exposed_h else "closed"],
-                [f"{at}.chance", percent(posture.chance)],
-            ],
-        }
-        if _short_by_maintenance(workbook, posture):
-            bet |= {
-                "about": "Hours a year in which maintenance itself leaves somebody without a GPU: nothing is left to "
-                "bet on",
-                "parts": [[f"{at}.exposed_h", f"{hours(posture.exposed_h)} short"]],
-            }
-        figures.append(bet)
-    return {
+    card = {
         "value": failures,
         "title": f"N+{failures}",
         "words": f"{amount(failures, 'host')} may fail" if failures else "no host may fail",
-        "key": f"{at}.hosts" if posture else "",
-        "hosts": amount(posture.hosts, "host") if posture else "",
-        "gpus": amount(posture.gpus, "GPU") if posture else "",
-        "figures": figures,
-        "cost": _cost(workbook, failures) if posture else "",
+        "key": "",
+        "hosts": "",
+        "gpus": "",
+        "figures": [],
+        "cost": "",
+    }
+    if posture is None:
+        return card
+    exposed = f"{hours(posture.exposed_h)} open" if posture.exposed_h else "closed"
+    bet = {
+        "label": "Maintenance bet",
+        "about": "Hours a year in which one failure beside maintenance is too much, and the chance per year that it happens",
+        "parts": [[f"{at}.exposed_h", exposed], [f"{at}.chance", percent(posture.chance)]],
+    }
+    if _short_by_maintenance(workbook, posture):
+        bet |= {
+            "about": "Hours a year in which maintenance itself leaves somebody without a GPU: nothing is left to bet on",
+            "parts": [[f"{at}.exposed_h", f"{hours(posture.exposed_h)} short"]],
+        }
+    short = {
+        "label": "Short in a year",
+        "about": "Expected hours a year in which failures leave somebody without a GPU",
+        "parts": [[f"{at}.short_h", hours(posture.short_h)]],
+    }
+    return card | {
+        "key": f"{at}.hosts",
+        "hosts": amount(posture.hosts, "host"),
+        "gpus": amount(posture.gpus, "GPU"),
+        "figures": [short, bet],
+        "cost": _cost(workbook, failures),
     }
 
 
@@ -125,50 +124,39 @@ def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
 
 def risk_form(workbook: Workbook) -> dict[str, Any]:
     """How often hosts fail, how long they are out, and how long a VM may stand still."""
-    names = ("mtbf_h", "repair_h", "maintenance_h_per_host")
     reliability = workbook.catalog.assumptions["host-reliability"]
+    planned = {name: reliability.fact(name) for name in ("mtbf_h", "repair_h", "maintenance_h_per_host")}
     measured = stun_item(workbook.catalog, workbook.plan.scenario.platform.vsphere)
-    fields = [
-        *(_assumed(workbook, f"availability.{name}", reliability.fact(name)) for name in names),
-        _assumed(workbook, "availability.stun_limit_s", measured.fact("limit_s")),
-    ]
-    stated = [field for field in fields if field["value"]]
+    planned["stun_limit_s"] = measured.fact("limit_s")
+    fields = [planned_field(workbook, f"availability.{name}", fact) for name, fact in planned.items()]
     return {
         "title": "Risk inputs",
         "fold": True,
-        "hint": f"{len(stated)} of {len(fields)} stated" if stated else "planning values of the catalog",
+        "hint": stated_hint(fields),
         "fields": fields,
-        "tables": [_stun_table(workbook)] if workbook.plan.groups else [],
+        "tables": [screen(_stun_table(workbook), "Leaving a host by vMotion")]
+        if workbook.plan.groups
+        else [],
     }
 
 
-def _assumed(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any]:
-    """An input that the catalog's planning value stands for while it is empty."""
-    return field_data(workbook, path, empty=f"{number(planned.value)} ({basis_word(planned.basis)})")
-
-
-def _stun_table(workbook: Workbook) -> dict[str, Any]:
+def _stun_table(workbook: Workbook) -> Table:
     """How a VM of each group leaves a host that goes into maintenance."""
-    rows: list[list[Cell]] = []
-    for group in workbook.plan.groups:
-        if not group.vms_placed:
-            continue
-        how, tone = move_words(workbook, group)
-        stun = group.stun_s
-        key = f"groups.{group.id}.stun_s" if stun is not None else ""
-        rows.append(
-            [
-                cell(group.name),
-                cell(MODE_NAMES[group.mode]),
-                cell("none" if stun is None else stun_text(stun), key=key, numeric=True),
-                cell(
-                    how if stun is None else "moved while it runs" if not tone else "stun over the limit",
-                    tone=tone,
-                ),
-            ]
-        )
-    return table(
-        heads("Group", "Access", "Stun of a VM", "When its host goes into maintenance", numeric=(2,)),
-        rows,
-        title="Leaving a host by vMotion",
+    columns = (
+        Column("group", "Group"),
+        Column("access", "Access"),
+        Column("stun_s", "Stun of a VM", "number"),
+        Column("how", "When its host goes into maintenance"),
     )
+    placed = [group for group in workbook.plan.groups if group.vms_placed]
+    return Table("stun", "", columns, tuple(_stun_row(workbook, group) for group in placed))
+
+
+def _stun_row(workbook: Workbook, group: GroupPlan) -> tuple[Any, ...]:
+    how, tone = move_words(workbook, group)
+    if group.stun_s is None:
+        stun = Cell(None, words="none")
+    else:
+        stun = Cell(group.stun_s, words=stun_text(group.stun_s), line=f"groups.{group.id}.stun_s")
+        how = "stun over the limit" if tone else "moved while it runs"
+    return (group.name, MODE_NAMES[group.mode], stun, Cell(how, tone=tone))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from gpuplan.app.cards import cell, details, select
+from gpuplan.app.cards import Contents, details, panel, select, sheet
 from gpuplan.app.header import field_data, range_words
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
@@ -45,19 +46,13 @@ def sensitivity_data(workbook: Workbook) -> dict[str, Any]:
     """What is tried, how far it is, and what moves the answer most."""
     found = workbook.sensitivity.found
     old = found is not None and _old(workbook)
-    card = background_card(
-        workbook.sensitivity.runner,
-        "sensitivity",
-        ("Try the ranges", "Try the ranges again"),
-        again=bool(found),
-        off=workbook.stale or not workbook.plan.pools,
-    )
-    return card | {
+    texts, off = ("Try the ranges", "Try the ranges again"), not workbook.plan.pools
+    runner = workbook.sensitivity.runner
+    return background_card(workbook, runner, "sensitivity", texts, again=bool(found), off=off) | {
         "title": "What moves the answer most",
         "hint": "the design planned again at the low and the high end of each input, one at a time",
         "text": _said(workbook, old),
         "old": old,
-        "stale": workbook.stale,
     }
 
 
@@ -83,26 +78,19 @@ def _swing(bar: Bar, view: str) -> float:
     return 0.0 if low is None or high is None else abs(high - low)
 
 
-def _view(workbook: Workbook) -> str:
-    view = workbook.looked.get("swing", "cost")
-    return view if view in VIEWS else "cost"
-
-
-def tornado_head(workbook: Workbook) -> dict[str, Any]:
+@panel("From the low to the high end of each input")
+def tornado_head(workbook: Workbook) -> Contents:
     """What the tornado shows."""
-    if not _bars(workbook):
-        return {"shown": False}
-    return {
-        "shown": True,
-        "title": "From the low to the high end of each input",
-        "selects": [select("swing", "Show", _view(workbook), VIEWS)],
-        "stale": workbook.stale,
-    }
+    return (
+        {"selects": [select("swing", "Show", workbook.chosen("swing", VIEWS), VIEWS)]}
+        if _bars(workbook)
+        else None
+    )
 
 
 def tornado_rows(workbook: Workbook) -> dict[str, Any]:
     """What the tornado draws: a bar for each input, from its low to its high end."""
-    view, tried = _view(workbook), workbook.sensitivity.plan
+    view, tried = workbook.chosen("swing", VIEWS), workbook.sensitivity.plan
     if not _bars(workbook) or tried is None or tried.costs is None:
         return {}
     bars = sorted(_bars(workbook), key=lambda bar: -_spread(bar, view, workbook))
@@ -147,89 +135,75 @@ def _spread(bar: Bar, view: str, workbook: Workbook) -> float:
 # Ranges
 
 
-def ranges_data(workbook: Workbook) -> dict[str, Any]:
+@panel("Ranges, and the same as a table", draws="sheet")
+def ranges_data(workbook: Workbook) -> Contents:
     """The range of each input, to be overwritten in place, and what the answer is at its ends."""
     bars = _bars(workbook)
-    paths = {bar["path"] for bar in bars}
+    paths = [bar["path"] for bar in bars]
     stated = [path for path, _ in workbook.seen.ranges]
     stated += [path.removeprefix("ranges.") for path in workbook.drafts if path.startswith("ranges.")]
     others = [path for path in dict.fromkeys(stated) if path not in paths]
-    currency = workbook.plan.costs.currency if workbook.plan.costs else ""
-    table = screen(_bars_table(workbook, bars, currency))
-    rows = [
-        {"id": bar["path"], "name": bar["label"], "cells": cells}
-        for bar, cells in zip(bars, table["rows"], strict=True)
-    ]
-    rows += [_range_row(workbook, path) for path in others]
     return {
-        "shown": bool(rows),
+        "shown": bool(bars or others),
         "fold": True,
-        "title": "Ranges, and the same as a table",
         "hint": "what each input may turn out to be; yours win over the catalog\u2019s",
         "text": [],
-        "heads": table["heads"],
-        "rows": rows,
+        **sheet(_ranges(workbook, bars, others), [*paths, *others]),
         "more": "Such as \u201c20 to 60\u201d; an empty field takes the range in grey.",
         "stale": workbook.stale or (bool(bars) and _old(workbook)),
     }
 
 
-def _field(workbook: Workbook, path: str, empty: str) -> dict[str, Any]:
-    return field_data(workbook, f"ranges.{path}", empty=empty)
+def _field(workbook: Workbook, path: str, empty: str = "") -> Cell:
+    return Cell("", more={"input": field_data(workbook, f"ranges.{path}", empty=empty)})
 
 
-def _bars_table(workbook: Workbook, bars: list[Bar], currency: str) -> Table:
-    """The answer at the ends of each range, and the field of the range."""
-    table = tables.bars(bars, _now(workbook, "cost"), currency).without("low", "high")
-    ends = [range_words(bar["path"], (bar["low"], bar["high"])) for bar in bars]
+def _ranges(workbook: Workbook, bars: list[Bar], others: list[str]) -> Table:
+    """The answer at the ends of each range, and the field of the range; below them what is stated but was not tried yet."""
+    currency = workbook.plan.costs.currency if workbook.plan.costs else ""
     fields = [
-        Cell(None, more={"input": _field(workbook, bar["path"], empty)})
-        for bar, empty in zip(bars, ends, strict=True)
+        _field(workbook, bar["path"], range_words(bar["path"], (bar["low"], bar["high"]))) for bar in bars
     ]
-    notes = [Cell(bar["note"], tone="small") for bar in bars]
-    return (
-        table.dressed("now", lambda *_: {"tone": "nowrap"})
+    table = (
+        tables.bars(bars, _now(workbook, "cost"), currency)
+        .without("low", "high")
+        .dressed("now", lambda *_: {"tone": "nowrap"})
         .beside(Column("range", "Low to high"), fields, after="now")
-        .beside(Column("note", ""), notes, after="hosts_high")
+        .beside(Column("note", ""), [Cell(bar["note"], tone="small") for bar in bars], after="hosts_high")
     )
-
-
-def _range_row(workbook: Workbook, path: str) -> dict[str, Any]:
-    """A range that is stated, but that was not tried yet."""
-    label = field_of(path).label
-    blank = [cell("", numeric=True) for _ in range(4)]
-    return {
-        "id": path,
-        "name": label,
-        "cells": [
-            cell(label) | {"note": path},
-            cell(""),
-            cell("") | {"input": _field(workbook, path, "")},
-            cell(""),
-            *blank,
-            cell("not tried yet", tone="small"),
-        ],
-    }
+    untried = tuple(
+        (
+            path,
+            Cell(field_of(path).label, more={"note": path}),
+            "",
+            _field(workbook, path),
+            *[""] * 5,
+            Cell("not tried yet", tone="small"),
+        )
+        for path in others
+    )
+    return replace(table, rows=(*table.rows, *untried))
 
 
 # Thresholds
 
 
-def thresholds_data(workbook: Workbook) -> dict[str, Any]:
-    """The nearest values of each demand input at which the number of hosts changes."""
+def _thresholds(workbook: Workbook) -> list[dict[str, Any]]:
     found = workbook.sensitivity.found
-    thresholds = found["thresholds"] if found else []
-    data = details(
-        workbook,
-        "thresholds",
-        "Where the number of hosts changes",
-        f"{number(len(thresholds))} inputs of the demand",
-        bool(thresholds),
-    )
-    data["stale"] = workbook.stale or _old(workbook)
-    if not data["open"]:
-        return data
+    return found["thresholds"] if found else []
+
+
+@details(
+    "thresholds",
+    "Where the number of hosts changes",
+    lambda workbook: f"{number(len(_thresholds(workbook)))} inputs of the demand",
+    _thresholds,
+    old=_old,
+)
+def thresholds_data(workbook: Workbook) -> Contents:
+    """The nearest values of each demand input at which the number of hosts changes."""
+    thresholds = _thresholds(workbook)
     changing = [each for each in thresholds if each["below"] is not None or each["above"] is not None]
     others = [each["label"] for each in thresholds if each not in changing]
     text = [f"No value of these changes the number of hosts: {'; '.join(others)}."] if others else []
-    return data | {"text": text, "tables": [screen(tables.thresholds(changing))]}
+    return {"text": text, "tables": [screen(tables.thresholds(changing))]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import lettered
+from gpuplan.app.cards import lettered, select
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
 from gpuplan.plan.hosts import Pool
@@ -22,33 +22,20 @@ BELIEVE = "Requests come independently of each other: bursts are not in it. Wher
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
     """What to simulate, how far it is, and what came out."""
     simulating = workbook.simulating
-    when = workbook.looked.get("when", "busiest")
-    able = any(g.mode for g in workbook.plan.groups) and not workbook.stale
-    old = bool(simulating.trials) and simulating.scenario != workbook.plan.scenario
-    card = background_card(
-        simulating.runner,
-        "simulate",
-        ("Simulate", "Simulate again"),
-        again=bool(simulating.trials),
-        off=not able,
-    )
+    found, texts = bool(simulating.trials), ("Simulate", "Simulate again")
+    able = any(group.mode for group in workbook.plan.groups)
+    old = found and simulating.scenario != workbook.plan.scenario
+    card = background_card(workbook, simulating.runner, "simulate", texts, again=found, off=not able)
     return card | {
         "shown": bool(workbook.plan.groups),
         "title": "Simulated on the hosts",
         "hint": "with their profiles and the placement policy; first come, first served; people who wait stay",
-        "inputs": [
-            {"what": "when", "label": "Hours", "value": when, "options": _options(WHEN)},
-        ],
+        "inputs": [select("when", "Hours", workbook.chosen("when", WHEN), WHEN)],
         "text": _said(workbook, old),
-        "tables": _tables(workbook) if simulating.trials else [],
-        "after": [BELIEVE] if simulating.trials else [],
+        "tables": _tables(workbook) if found else [],
+        "after": [BELIEVE] if found else [],
         "old": old,
-        "stale": workbook.stale,
     }
-
-
-def _options(words: dict[str, str]) -> list[dict[str, str]]:
-    return [{"value": value, "text": text} for value, text in words.items()]
 
 
 def _said(workbook: Workbook, old: bool) -> list[str]:
@@ -69,37 +56,27 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
 
 def _fewest(workbook: Workbook) -> list[str]:
     """The fewest hosts that keep the target, pool by pool."""
-    simulating = workbook.simulating
-    scenario = simulating.scenario or workbook.plan.scenario
-    names = {pool.id: pool.name for pool in workbook.plan.pools}
-    most, said = scenario.demand.chance, []
-    pools = list(dict.fromkeys(trial["pool"] for trial in simulating.trials))
-    for pool in pools:
-        trials = [trial for trial in simulating.trials if trial["pool"] == pool]
+    simulating, plan = workbook.simulating, workbook.plan
+    most, found = (simulating.scenario or plan.scenario).demand.chance, []
+    names = {pool.id: pool.name for pool in plan.pools}
+    pools: dict[str, list[dict[str, Any]]] = {}
+    for trial in simulating.trials:
+        pools.setdefault(trial["pool"], []).append(trial)
+    for pool, trials in pools.items():
         kept = [trial["hosts"] for trial in trials if trial["chance"]["value"] <= most]
         where = f"{names[pool]}: " if len(pools) > 1 and pool in names else ""
+        what = f"{amount(min(kept), 'host')} or more keep" if kept else "None of these keeps"
         target = f"at most {stated_percent(most)} of the requests {WORDS[trials[0]['rule']]}"
-        what = (
-            f"{amount(min(kept), 'host')} or more keep the target"
-            if kept
-            else "None of these keeps the target"
-        )
-        said.append(f"{where}{what}: {target}.")
-    return said
+        found.append(f"{where}{what} the target: {target}.")
+    return found
 
 
 def _tables(workbook: Workbook) -> list[dict[str, Any]]:
     """A row for each number of hosts; the groups on the hosts of the plan."""
     trials = workbook.simulating.trials
-    pools = {pool.id: pool for pool in workbook.plan.pools}
-    planned = [
-        (pool, each) for each in trials for pool in [pools.get(each["pool"])] if _is(pool, each["hosts"])
-    ]
-    return [_hosts(workbook, trials), *(_groups(workbook, pool, each) for pool, each in planned if pool)]
-
-
-def _is(pool: Pool | None, hosts: int) -> bool:
-    return pool is not None and pool.hosts == hosts
+    planned = {(pool.id, pool.hosts): pool for pool in workbook.plan.pools}
+    tried = [(planned.get((each["pool"], each["hosts"])), each) for each in trials]
+    return [_hosts(workbook, trials), *(_groups(workbook, pool, each) for pool, each in tried if pool)]
 
 
 def _hosts(workbook: Workbook, trials: list[dict[str, Any]]) -> dict[str, Any]:
@@ -113,7 +90,7 @@ def _hosts(workbook: Workbook, trials: list[dict[str, Any]]) -> dict[str, Any]:
         if pool is None:
             return {}
         said = {"text": f"{cell.words}, {pool.name}"} if several else {}
-        if _is(pool, cell.value):
+        if pool.hosts == cell.value:
             return said | {"tag": "planned"}
         return said | ({"tag": "for the demand"} if pool.hosts_for_demand == cell.value else {})
 

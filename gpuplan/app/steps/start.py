@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.page import Card, box
+from gpuplan.app.cards import Card, box
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount

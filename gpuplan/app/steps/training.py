@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.app.cards import details, figure, lettered, rate, select
+from gpuplan.app.cards import (
+    Contents,
+    attributes,
+    details,
+    figure,
+    lettered,
+    panel,
+    rate,
+    said,
+    select,
+    strong,
+)
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.kept_speed import (
-    CHANGES,
-    MARKS,
-    bar,
-    changes,
-    presets,
-    share,
-    share_ends,
-    with_bars,
-    with_signs,
-    with_sources,
-)
+from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, share, share_ends, with_changes
 from gpuplan.plan.gpu_speed import RDMA
 from gpuplan.plan.training import JOB, MAX_HOSTS, Curve, TrainingUse, curves
 from gpuplan.report import amount, hours, number
@@ -62,7 +62,8 @@ def _job(workbook: Workbook) -> TrainingUse:
     return workbook.plan.network.training[-1]
 
 
-def training_data(workbook: Workbook) -> dict[str, Any]:
+@panel()
+def training_data(workbook: Workbook) -> Contents:
     """The training job in figures, and what would help it."""
     plan, job = workbook.plan, _job(workbook)
     worth = plan.catalog.assumptions["network-planning"].fact("worth_share").value
@@ -74,72 +75,60 @@ def training_data(workbook: Workbook) -> dict[str, Any]:
         times = f"{amount(job.epochs, '')} epochs of {number(job.samples)} {job.unit}"
     elif job.samples:
         times = "state epochs"
+    alone = f"one GPU alone {_three(job.one_gpu_per_s)}, {job.speed}"
+    efficiency = bar(workbook.catalog, job.efficiency_low, job.efficiency, job.efficiency_high)
     figures = [
-        figure(
+        _figure(
             f"Efficiency on {job.hosts} \u00d7 {amount(job.gpus_per_host, 'GPU')}",
             share(job.efficiency),
             "",
-            key=f"network.{JOB}.efficiency",
+            "efficiency",
         )
-        | {"range": bar(workbook.catalog, job.efficiency_low, job.efficiency, job.efficiency_high)}
-        | {"mark": MARKS[job.verdict], "basis": job.basis},
-        figure(
-            f"{job.unit.capitalize()} a second",
-            _three(job.per_s),
-            f"one GPU alone {_three(job.one_gpu_per_s)}, {job.speed}",
-            key=f"network.{JOB}.per_s",
-        ),
-        figure(
+        | {"range": efficiency, "mark": MARKS[job.verdict], "basis": job.basis},
+        _figure(f"{job.unit.capitalize()} a second", _three(job.per_s), alone, "per_s"),
+        _figure(
             "Time of a step",
             f"{_three(job.step_s)} s",
             f"{_three(job.compute_s)} s of it computing",
-            key=f"network.{JOB}.step_s",
+            "step_s",
         ),
         *_allreduce(workbook),
-        figure("Time for the epochs", takes, times, key="" if job.hours is None else f"network.{JOB}.hours"),
-        figure(
+        _figure("Time for the epochs", takes, times, "" if job.hours is None else "hours"),
+        _figure(
             "Hosts worth it",
             f"{knee} or more" if job.knee_hosts == MAX_HOSTS else knee,
             KNEE.get(job.knee_hosts, keeps),
-            key=f"network.{JOB}.knee_hosts",
+            "knee_hosts",
         ),
     ]
-    text = []
-    if job.changes:
-        text = [[{"text": "What would change it: ", "strong": True}, {"text": f"{'; '.join(job.changes)}."}]]
-    return {
-        "shown": True,
-        "figures": figures,
-        "after": text,
-        "stale": workbook.stale,
-    }
+    after = [said(strong("What would change it: "), f"{'; '.join(job.changes)}.")] if job.changes else []
+    return {"figures": figures, "after": after}
+
+
+def _figure(label: str, value: str, note: str, what: str) -> dict[str, Any]:
+    """A figure of the training job, with its line."""
+    return figure(label, value, note, f"network.{JOB}.{what}" if what else "")
 
 
 def _allreduce(workbook: Workbook) -> list[dict[str, Any]]:
     """How long the gradients take alone, where they are summed in a ring."""
-    key, job = f"network.{JOB}.allreduce_s", _job(workbook)
-    line = workbook.plan.lines.get(key)
+    line = workbook.plan.lines.get(f"network.{JOB}.allreduce_s")
     if line is None:
         return []
-    note = f"a host moves {rate(job.needs_gbit_s)} Gbit/s on average"
-    return [figure("To sum the gradient", f"{_three(line.value)} s", note, key=key)]
+    note = f"a host moves {rate(_job(workbook).needs_gbit_s)} Gbit/s on average"
+    return [_figure("To sum the gradient", f"{_three(line.value)} s", note, "allreduce_s")]
 
 
-def groups_data(workbook: Workbook) -> dict[str, Any]:
+@panel()
+def groups_data(workbook: Workbook) -> Contents:
     """The groups that train across VMs."""
     groups = workbook.plan.network.training[:-1]
     if not groups:
-        return {"shown": False}
+        return None
     table = tables.training(workbook.plan).top(len(groups)).without("gpus_per_host", "hours")
     table = lettered(workbook, table, "job", [use.id for use in groups])
-    table = with_signs(with_bars(workbook, table, "efficiency"), "verdict")
-    table = with_sources(workbook, table, [use.sources for use in groups])
-    table = table.beside(CHANGES, changes(groups), after="basis")
-    return {
-        "shown": True,
-        "tables": [screen(table, "Groups that train across VMs", KNEE_NOTE)],
-        "stale": workbook.stale,
-    }
+    table = with_changes(judged(workbook, table, "efficiency", groups), groups)
+    return {"tables": [screen(table, "Groups that train across VMs", KNEE_NOTE)]}
 
 
 def _curves(workbook: Workbook) -> tuple[Curve, ...]:
@@ -154,22 +143,15 @@ def curve_name(curve: Curve) -> str:
     return f"{number(curve.link_gbit_s)} Gbit/s {how}{own}"
 
 
-def _view(workbook: Workbook) -> str:
-    view = workbook.looked.get("scaling", "efficiency")
-    return view if view in VIEWS else "efficiency"
-
-
-def scaling_head(workbook: Workbook) -> dict[str, Any]:
+@panel("More hosts", slow=True)
+def scaling_head(workbook: Workbook) -> Contents:
     """Heading of the scaling chart, and what it shows."""
-    job = _job(workbook)
+    job, view = _job(workbook), workbook.chosen("scaling", VIEWS)
+    ranged = ", with its range" if view == "efficiency" else ""
     return {
-        "shown": True,
-        "title": "More hosts",
-        "hint": f"{job.workload_name}, {amount(job.gpus_per_host, 'GPU')} a host"
-        + (", with its range" if _view(workbook) == "efficiency" else ""),
-        "selects": [select("scaling", "Show", _view(workbook), VIEWS)],
+        "hint": f"{job.workload_name}, {amount(job.gpus_per_host, 'GPU')} a host{ranged}",
+        "selects": [select("scaling", "Show", view, VIEWS)],
         "legend": [{"name": curve_name(curve), **_look(curve)} for curve in _curves(workbook)],
-        "stale": workbook.stale,
     }
 
 
@@ -179,34 +161,32 @@ def _look(curve: Curve) -> dict[str, Any]:
 
 def scaling_rows(workbook: Workbook) -> dict[str, Any]:
     """What the scaling chart draws."""
-    rows = []
-    for curve in _curves(workbook):
-        drawn = _look(curve)
-        for step in curve.steps:
-            shown = (step.efficiency, step.low, step.high)
-            rows.append(
-                {
-                    "name": curve_name(curve),
-                    "chosen": curve.chosen,
-                    "hosts": step.hosts,
-                    "value": step.efficiency if _view(workbook) == "efficiency" else step.per_s,
-                    "low": step.low,
-                    "high": step.high,
-                    "words": f"{share(shown[0])} ({share_ends(*shown[1:])})",
-                    "per_s": f"{_three(step.per_s)} {_job(workbook).unit} a second",
-                    **drawn,
-                }
-            )
-    return {"view": _view(workbook), "unit": _job(workbook).unit, "rows": rows}
+    view, unit = workbook.chosen("scaling", VIEWS), _job(workbook).unit
+    rows = [
+        {
+            "name": curve_name(curve),
+            "chosen": curve.chosen,
+            "value": step.efficiency if view == "efficiency" else step.per_s,
+            "words": f"{share(step.efficiency)} ({share_ends(step.low, step.high)})",
+            "per_s": f"{_three(step.per_s)} {unit} a second",
+            **attributes(step, "hosts", "low", "high"),
+            **_look(curve),
+        }
+        for curve in _curves(workbook)
+        for step in curve.steps
+    ]
+    return {"view": view, "unit": unit, "rows": rows}
 
 
-def scaling_table(workbook: Workbook) -> dict[str, Any]:
-    """The numbers of the scaling chart, while the details are open."""
-    data = details(
-        workbook, "scaling", "The same as a table", "efficiency, and samples a second, by hosts", True
-    )
-    if not data["open"]:
-        return data
+@details(
+    "scaling",
+    "The same as a table",
+    "efficiency, and samples a second, by hosts",
+    lambda _workbook: True,
+    slow=True,
+)
+def scaling_table(workbook: Workbook) -> Contents:
+    """The numbers of the scaling chart."""
     found = _curves(workbook)
     table = tables.scaling(found, [step.hosts for step in found[0].steps])
     for column, curve in zip(table.columns[3:], found[1:], strict=True):
@@ -215,4 +195,4 @@ def scaling_table(workbook: Workbook) -> dict[str, Any]:
     shown = screen(table)
     for head, curve in zip(shown["heads"][2:], found, strict=True):
         head["text"] = curve_name(curve)  # as in the legend of the chart
-    return data | {"tables": [shown]}
+    return {"tables": [shown]}

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gpuplan.app.cards import group_colours
+from gpuplan.app.cards import Card, attributes, box, group_colours, title
 from gpuplan.app.header import field_data
-from gpuplan.app.page import Card, box, title
 from gpuplan.app.state import Workbook
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.report import amount, number
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
 from gpuplan.wording import MODE_NAMES
 
-COLUMNS = (
-    "name",
-    "use_case",
-    "people",
-    "active_share",
-    "vms_each",
-    "gpus_each",
-    "remote_allowed",
-    "low_latency",
-    "isolation",
-    "access",
-)
-PER_VM = ("vgpus_each", "vcpus_each", "memory_gib_each")
-HEADS = {
+COLUMNS = {
     "name": "Group",
     "use_case": "Use case",
     "people": "People",
@@ -38,10 +24,19 @@ HEADS = {
     "low_latency": "Low latency",
     "isolation": "Fixed share",
     "access": "Access",
+}
+"""Attribute of a group -> its head in the grid."""
+PER_VM = {
     "vgpus_each": "vGPUs / VM",
     "vcpus_each": "vCPUs / VM",
     "memory_gib_each": "Memory / VM, GiB",
 }
+FEEDS = [
+    ("auto", "by the rules"),
+    ("vgpu", "vComputeServer, as the reference design"),
+    ("passthrough", "passthrough, as the vendor's FAQ"),
+]
+"""How a Bitfusion server gets its GPUs."""
 SUMS = {"sum": "all at their peak at once", "hours": "in the busiest hours"}
 
 
@@ -56,26 +51,15 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
         ],
     }
     lines = workbook.plan.lines
-    rows = []
-    for row in group_rows(workbook, COLUMNS, options, {}):
+    rows = group_rows(workbook, COLUMNS, options, {})
+    for row in rows:
         demand = lines.get(f"groups.{row['id']}.demand_gpus")
-        rows.append(
-            {
-                **row,
-                "gpus": number(demand.value) if demand else "\u2013",
-                "key": demand.key if demand else "",
-            }
-        )
+        row |= {"gpus": number(demand.value), "key": demand.key} if demand else {"gpus": "\u2013", "key": ""}
     return {
-        "heads": group_heads(COLUMNS, HEADS),
+        "heads": group_heads(COLUMNS),
         "rows": rows,
         "presets": [
-            {
-                "id": row.id,
-                "name": str(row["name"]),
-                "configuration": str(row["configuration"]),
-                "example": str(row["example"]),
-            }
+            {"id": row.id} | {name: str(row[name]) for name in ("name", "configuration", "example")}
             for row in workbook.catalog.rows("use_cases")
         ],
         "sum": number(lines["demand.groups_gpus"].value),
@@ -93,24 +77,24 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
         "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
         if stated
         else "one vGPU for each share; CPU and memory not counted",
-        "heads": group_heads(PER_VM, HEADS),
+        "heads": group_heads(PER_VM),
         "rows": group_rows(workbook, PER_VM, {}, dict.fromkeys(PER_VM, "not counted")),
         "stale": workbook.stale,
     }
 
 
-def group_heads(columns: tuple[str, ...], words: Mapping[str, str]) -> list[dict[str, str]]:
+def group_heads(columns: Mapping[str, str]) -> list[dict[str, str]]:
     """Heads of the columns of a grid of groups."""
+    fields = [(name, text, GROUP_FIELD_BY_NAME[name]) for name, text in columns.items()]
     return [
-        {"name": c, "text": words[c], "question": spec.question, "full": spec.label}
-        for c in columns
-        for spec in [GROUP_FIELD_BY_NAME[c]]
+        {"name": name, "text": text, "question": field.question, "full": field.label}
+        for name, text, field in fields
     ]
 
 
 def group_rows(
     workbook: Workbook,
-    columns: tuple[str, ...],
+    columns: Iterable[str],
     options: Mapping[str, list[tuple[str, str]]],
     empties: Mapping[str, str],
 ) -> list[dict[str, Any]]:
@@ -123,12 +107,7 @@ def group_rows(
             "letter": letters.get(group.id, "?"),
             "colour": colours.get(group.id, 1),
             "cells": [
-                field_data(
-                    workbook,
-                    f"groups.{group.id}.{c}",
-                    options.get(c),
-                    empty=empties.get(c, ""),
-                )
+                field_data(workbook, f"groups.{group.id}.{c}", options.get(c), empty=empties.get(c, ""))
                 for c in columns
             ],
         }
@@ -138,24 +117,10 @@ def group_rows(
 
 def demand_form(workbook: Workbook) -> dict[str, Any]:
     """The inputs beside the table: customer, stated total, Bitfusion."""
-    feeds = [
-        ("auto", "by the rules"),
-        ("vgpu", "vComputeServer, as the reference design"),
-        ("passthrough", "passthrough, as the vendor's FAQ"),
-    ]
-    return {
-        "title": "Customer and demand",
-        "fields": [
-            field_data(workbook, "customer"),
-            field_data(workbook, "demand.stated_gpus"),
-            field_data(workbook, "platform.bitfusion"),
-            *(
-                [field_data(workbook, "platform.bitfusion_servers", feeds)]
-                if workbook.scenario.platform.bitfusion
-                else []
-            ),
-        ],
-    }
+    paths = ["customer", "demand.stated_gpus", "platform.bitfusion"]
+    paths += ["platform.bitfusion_servers"] * workbook.scenario.platform.bitfusion
+    fields = [field_data(workbook, path, FEEDS if path.endswith("_servers") else None) for path in paths]
+    return {"title": "Customer and demand", "fields": fields}
 
 
 def access_data(workbook: Workbook) -> dict[str, Any]:
@@ -168,30 +133,20 @@ def access_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _access(workbook: Workbook, group: GroupPlan, colour: int) -> dict[str, Any]:
-    return {
-        "id": group.id,
-        "name": group.name,
-        "letter": group.letter,
+    return attributes(group, "id", "name", "letter", "profile", "profile_reason") | {
         "colour": colour,
         "mode": MODE_NAMES[group.mode],
         "possible": bool(group.mode),
-        "profile": group.profile,
-        "profile_reason": group.profile_reason,
         "profile_key": f"groups.{group.id}.profile" if group.profile else "",
-        "reasons": [_reason(workbook, r) for r in group.reasons],
+        "reasons": [_reason(workbook, reason) for reason in group.reasons],
         "ruled_out": [
-            {"mode": MODE_NAMES[r.mode], "possible": r.possible, **_reason(workbook, r.reason)}
-            for r in group.ruled_out
+            {"mode": MODE_NAMES[each.mode], "possible": each.possible} | _reason(workbook, each.reason)
+            for each in group.ruled_out
         ],
         "cites": _cites(workbook, group.reasons),
         "traits": [
-            {
-                "feature": t.feature,
-                "verdict": t.verdict,
-                "text": t.text,
-                "source": _titles(workbook, t.sources),
-            }
-            for t in group.traits
+            attributes(trait, "feature", "verdict", "text") | {"source": _titles(workbook, trait.sources)}
+            for trait in group.traits
         ],
     }
 
@@ -203,12 +158,12 @@ def _reason(workbook: Workbook, reason: Reason) -> dict[str, str]:
 
 def _cites(workbook: Workbook, reasons: tuple[Reason, ...]) -> str:
     """Each source once, with all the places in it."""
-    places: dict[str, list[str]] = {}
+    places: dict[str, dict[str, None]] = {}
     for reason in reasons:
-        for at, source in enumerate(reason.sources):
-            where = places.setdefault(source, [])
-            if at == 0 and reason.locator and reason.locator not in where:
-                where.append(reason.locator)
+        for source in reason.sources:
+            places.setdefault(source, {})
+        if reason.sources and reason.locator:
+            places[reason.sources[0]][reason.locator] = None
     return "; ".join(", ".join([_titles(workbook, (source,)), *where]) for source, where in places.items())
 
 

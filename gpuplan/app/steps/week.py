@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.demand import WeekDemand, hour_demand, local_quarters, week_demand
-from gpuplan.app.cards import cell, group_cell, number_heads, select, table
+from gpuplan.app.cards import Contents, chip, panel, said, select, visit
 from gpuplan.app.state import Workbook
 from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.working_week import Mix
 from gpuplan.report import amount, number
 from gpuplan.report.charts import demand as charts
-from gpuplan.report.table import Table, screen
+from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.wording import moment, week_hours
 
@@ -25,82 +25,58 @@ def weeks(workbook: Workbook) -> tuple[WeekDemand, ...]:
     return workbook.once("demand: weeks", lambda: week_demand(workbook.plan))
 
 
+def _places(workbook: Workbook) -> dict[str, str]:
+    """The clocks of the groups."""
+    return {name: name for name in ["UTC", *weeks(workbook)[0].offsets_min]}
+
+
 def _place(workbook: Workbook) -> str:
-    """The clock that is chosen, if it is still one of a group."""
-    place = workbook.looked.get("clock", "UTC")
-    return place if place in weeks(workbook)[0].offsets_min else "UTC"
+    """The clock that is chosen."""
+    return workbook.chosen("clock", _places(workbook))
 
 
-def _names(workbook: Workbook) -> dict[str, str]:
-    return {group.id: group.name for group in workbook.plan.groups} | {"": "other groups"}
-
-
-def day_head(workbook: Workbook) -> dict[str, Any]:
+@panel("Hour by hour", "GPUs wanted on average, by group")
+def day_head(workbook: Workbook) -> Contents:
     """Heading of the hours, and whose clock is shown."""
     if not workbook.plan.groups:
-        text = [
-            {"text": "No group asks for a GPU yet. "},
-            {"text": "Add a group", "visit": "groups"},
-            {"text": ", and see here when GPUs are wanted and how many are enough."},
-        ]
-        return {"shown": True, "text": [text]}
-    places = {name: name for name in ["UTC", *weeks(workbook)[0].offsets_min]}
-    return {
-        "shown": True,
-        "title": "Hour by hour",
-        "hint": "GPUs wanted on average, by group",
-        "selects": [select("clock", "Clock", _place(workbook), places)] if len(places) > 1 else [],
-        "stale": workbook.stale,
-    }
+        rest = ", and see here when GPUs are wanted and how many are enough."
+        first = "No group asks for a GPU yet. "
+        return {"title": "", "hint": "", "text": [said(first, visit("Add a group", "groups"), rest)]}
+    places = _places(workbook)
+    return {"selects": [select("clock", "Clock", _place(workbook), places)] if len(places) > 1 else []}
 
 
-def day_data(workbook: Workbook) -> dict[str, Any]:
+@panel()
+def day_data(workbook: Workbook) -> Contents:
     """What the chart of the hours shows, in one sentence and a table of the groups."""
-    plan, week = workbook.plan, weeks(workbook)[0]
+    week, names = weeks(workbook)[0], {group.id: group.name for group in workbook.plan.groups}
+    if not names:
+        return None
     shown = [found.group for found in hour_demand(week, tuple(charts.SHOWN_DAYS))]
-    rows = [
-        [
-            group_cell(workbook, group, _names(workbook)[group]),
-            cell(_round(week.peaks_gpus[group]), numeric=True),
-        ]
-        for group in shown
-        if group
+    rows: list[tuple[Any, ...]] = [
+        (names[group], charts.mean_gpus(week.peaks_gpus[group])) for group in shown if group
     ]
     if "" in shown:
-        rest = [peak for group, peak in week.peaks_gpus.items() if group not in shown]
-        rows.append(
-            [group_cell(workbook, "", _names(workbook)[""]), cell(f"{len(rest)} groups", numeric=True)]
-        )
-    return {
-        "shown": bool(plan.groups),
-        "text": _peak_text(workbook),
-        "tables": [table(number_heads("Group", "GPUs at its peak"), rows)],
-        "stale": workbook.stale,
-    }
-
-
-def _round(gpus: float) -> str:
-    return number(charts.mean_gpus(gpus))
+        rest = len(week.peaks_gpus.keys() - set(shown))
+        rows.append(("other groups", Cell(rest, words=f"{rest} groups")))
+    columns = (Column("name", "Group"), Column("gpus", "GPUs at its peak", "number"))
+    table = Table("peaks", "", columns, tuple(rows))
+    groups = sorted(shown, key=lambda group: not group)
+    table = table.dressed("name", lambda n, _: chip(workbook, groups[n]))
+    return {"text": _peak_text(workbook), "tables": [screen(table)]}
 
 
 def _mean(gpus: float) -> str:
     return amount(charts.mean_gpus(gpus), "GPU")
 
 
-def _peak_text(workbook: Workbook) -> list[list[dict[str, str]]]:
+def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
     found, place = weeks(workbook), _place(workbook)
     week = found[0]
     if week.steady:
-        group = workbook.scenario.groups[0].id if workbook.scenario.groups else ""
-        return [
-            [
-                {
-                    "text": "All groups work around the clock and everywhere at once, so nobody lends a GPU to anybody. "
-                },
-                {"text": "State hours and places", "visit": f"groups.{group}.sites" if group else ""},
-                {"text": " to see what they lend each other."},
-            ]
-        ]
+        first = "All groups work around the clock and everywhere at once, so nobody lends a GPU to anybody. "
+        path = f"groups.{workbook.scenario.groups[0].id}.sites" if workbook.scenario.groups else ""
+        return [said(first, visit("State hours and places", path), " to see what they lend each other.")]
     peaks = [
         f"{_mean(each.peak_gpus)}, {moment(local_quarters(each, [each.peak_quarter], place)[0])} {place}"
         for each in found
@@ -111,13 +87,13 @@ def _peak_text(workbook: Workbook) -> list[list[dict[str, str]]]:
         if week.lent_gpus > 0.005
         else "the groups are all busy together, so nobody lends a GPU to anybody"
     )
-    said = [
+    text = [
         f"The peak of the sum is {peaks[0]}{f' in {week.season}' if differ else ''}; everybody at work at the same time would "
         f"be {_mean(week.everybody_gpus)}: {lent}."
     ]
     if differ:
-        said.append(f"With the clocks of {found[1].season} it is {peaks[1]}.")
-    return [[{"text": text}] for text in said]
+        text.append(f"With the clocks of {found[1].season} it is {peaks[1]}.")
+    return [said(each) for each in text]
 
 
 def day_rows(workbook: Workbook) -> dict[str, Any]:
@@ -125,28 +101,23 @@ def day_rows(workbook: Workbook) -> dict[str, Any]:
     return charts.day_rows(workbook.plan, weeks(workbook)[0], _place(workbook))
 
 
-def mixes_data(workbook: Workbook) -> dict[str, Any]:
+@panel("Through the week")
+def mixes_data(workbook: Workbook) -> Contents:
     """The mixes of a week that matter, and the one that the hosts are sized for."""
-    plan = workbook.plan
-    several = [pool for pool in plan.hours if len(pool.needed) > 1]
+    several = [pool for pool in workbook.plan.hours if len(pool.needed) > 1]
+    names = {pool.id: pool.name for pool in workbook.plan.pools}
     if not several:
-        return {"shown": False}
-    names = {pool.id: pool.name for pool in plan.pools}
-    shown = [
-        screen(
-            _mixes(workbook, pool),
-            title=names.get(pool.pool, pool.pool) if len(several) > 1 else "",
-            more=_more(pool),
-        )
-        for pool in several
-    ]
-    text = "Hours in which nobody wants more than in another row are left out."
+        return None
     return {
-        "shown": True,
-        "title": "Through the week",
-        "text": [[{"text": text}]],
-        "tables": shown,
-        "stale": workbook.stale,
+        "text": [said("Hours in which nobody wants more than in another row are left out.")],
+        "tables": [
+            screen(
+                _mixes(workbook, pool),
+                title=names.get(pool.pool, pool.pool) if len(several) > 1 else "",
+                more=_more(pool),
+            )
+            for pool in several
+        ],
     }
 
 

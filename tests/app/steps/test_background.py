@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuplan.app.background import Runner
+from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
 
 TEXTS = ("Explore", "Explore again")
@@ -15,28 +16,30 @@ def runner(**state: object) -> Runner:
     return made
 
 
-def test_it_can_be_started_and_started_again() -> None:
-    card = background_card(runner(), "explore", TEXTS, again=False, off=False)
+def test_it_can_be_started_and_started_again(book: Workbook) -> None:
+    card = background_card(book, runner(), "explore", TEXTS, again=False, off=False)
     (button,) = card["buttons"]
     assert (button["text"], button["event"], button["off"]) == ("Explore", "explore", False)
     assert card["progress"] is None
-    (button,) = background_card(runner(state="done"), "explore", TEXTS, again=True, off=True)["buttons"]
+    (button,) = background_card(book, runner(state="done"), "explore", TEXTS, again=True, off=True)["buttons"]
     assert (button["text"], button["off"]) == ("Explore again", True)
 
 
-def test_while_it_runs_it_can_be_stopped_and_says_how_far_it_is() -> None:
-    card = background_card(runner(state="running", done=0.254), "explore", TEXTS, again=False, off=False)
+def test_while_it_runs_it_can_be_stopped_and_says_how_far_it_is(book: Workbook) -> None:
+    card = background_card(
+        book, runner(state="running", done=0.254), "explore", TEXTS, again=False, off=False
+    )
     (button,) = card["buttons"]
     assert (button["text"], button["event"]) == ("Stop", "cancel-explore")
     assert card["progress"] == {"done": 0.254, "text": "25 %"}
     named = background_card(
-        runner(state="running", done=0.5, step="8 of 16"), "explore", TEXTS, again=False, off=False
+        book, runner(state="running", done=0.5, step="8 of 16"), "explore", TEXTS, again=False, off=False
     )
     assert named["progress"] == {"done": 0.5, "text": "8 of 16"}
 
 
-def test_what_went_wrong_is_said() -> None:
+def test_what_went_wrong_is_said(book: Workbook) -> None:
     failed = background_card(
-        runner(state="failed", error="no memory"), "explore", TEXTS, again=False, off=False
+        book, runner(state="failed", error="no memory"), "explore", TEXTS, again=False, off=False
     )
     assert failed["problem"] == "no memory"

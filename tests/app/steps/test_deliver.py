@@ -37,7 +37,7 @@ def test_one_at_a_time(book: Workbook) -> None:
     assert acts(book) == []
     assert [b["event"] for b in step.deliver_data(book)["buttons"]] == ["cancel-deliver"]
     book.delivering.runner.state = "done"
-    book.delivering.order = Order(book.scenario, "docx", "", False)
+    book.delivering.order = Order(book.scenario, "docx", False)
     assert KINDS["docx"] in step.deliver_data(book)["text"][0]
     book.edit("hardware.gpus_per_host", "4")
     assert "Made" not in step.deliver_data(book)["text"][0]  # it was another design

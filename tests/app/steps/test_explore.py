@@ -132,9 +132,9 @@ def test_designs_without_a_price_name_what_has_none(book: Workbook, found: dict[
 
 def test_what_the_winner_leaves_out_is_said_once_not_in_every_row() -> None:
     said = ("costs 2 % more", "counts what the winner leaves out (a; b)", "leaves out c")
-    assert (
-        step._why_not({"why_not": said}) == "costs 2 % more; counts what the winner leaves out; leaves out c"
-    )
+    shown = step._why_not({"why_not": said}, wins=False)
+    assert shown["text"] == "costs 2 % more; counts what the winner leaves out; leaves out c"
+    assert shown["title"] == "; ".join(said)
 
 
 def test_the_frontier_is_a_chart_and_a_table(book: Workbook, found: dict[str, Any]) -> None:
