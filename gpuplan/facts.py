@@ -5,6 +5,7 @@ Nothing here has a default for `basis` or `sources`: a number that cannot say wh
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -31,6 +32,23 @@ def data_root() -> Path:
     package = Path(__file__).resolve().parent
     packaged = package / "data"
     return packaged if packaged.is_dir() else package.parent / "data"
+
+
+def own_rows(name: str) -> list[dict[str, str]]:
+    """The rows of a table of gpuplan's own words; a folder of the user's (``--catalog``) does not change them.
+
+    Parameters
+    ----------
+    name : str
+        Name of a file of `data_root` without its ending.
+
+    Returns
+    -------
+    list[dict[str, str]]
+        Its cells by column.
+    """
+    with (data_root() / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def weakest(bases: Iterable[str]) -> str:

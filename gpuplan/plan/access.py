@@ -206,12 +206,11 @@ def _profile_line(
     count = Fact(key, most, "1", None, None, row.basis, row.sources, row.locator, row.note)
     at = f"groups.{group.id}"
     inputs: dict[str, Fact | Line] = {"gpus_each": scenario.fact(f"{at}.gpus_each"), "max_per_gpu": count}
-    formula = "{gpus_each} GPU per VM: {value}, {max_per_gpu} of it on a GPU"
-    if share_each(group) < 1 and group.vgpus_each > 1:
+    several = share_each(group) < 1 and group.vgpus_each > 1
+    if several:
         inputs["vgpus_each"] = scenario.fact(f"{at}.vgpus_each")
-        formula = "{gpus_each} GPU per VM in {vgpus_each} vGPUs: {value}, {max_per_gpu} of it on a GPU"
-    label = f"{group.name}: vGPU profile"
-    trail.record(f"{at}.profile", label, "", sharing.smallest_profile, formula, profile.name, inputs)
+    here, when = trail.about(at, name=group.name), "several" * several
+    here.record("profile", sharing.smallest_profile, profile.name, inputs, when=when)
 
 
 def _stun(trail: Trail, catalog: Catalog, version: str, group: Group, frame_buffer_mb: int) -> float:
@@ -223,12 +222,9 @@ def _stun(trail: Trail, catalog: Catalog, version: str, group: Group, frame_buff
         "GB",
         "all vGPUs of the VM, fully used",
     )
-    line = trail.compute(
-        f"groups.{group.id}.stun_s",
-        f"{group.name}: stun while a VM is moved",
-        "s",
+    line = trail.about(f"groups.{group.id}", name=group.name).compute(
+        "stun_s",
         availability.stun_time_s,
-        "{fixed_s} s + {frame_buffer_gb} GB / {copy_rate_gb_s} GB/s = {value} s",
         frame_buffer_gb=used,
         fixed_s=measured.fact("fixed_s"),
         copy_rate_gb_s=measured.fact("copy_rate_gb_s"),

@@ -222,12 +222,8 @@ class _Bill:
             return None
         line = self.trail.compute(
             f"cost.materials.{key}",
-            name,
-            price.fact.unit,
             cost.purchase_cost,
-            "{quantity} x {unit_price_u}"
-            + " less {discount} of it" * (getattr(self.cost, discount) > 0)
-            + " = {value_u}",
+            words={"name": name, "less": " less {discount} of it" * (getattr(self.cost, discount) > 0)},
             quantity=derived(f"materials/{key}", quantity, "1", f"counted: {name}"),
             unit_price=price.fact,
             discount=self.discounts[discount],
@@ -339,25 +335,11 @@ def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
     if choice == "socket":
         each = f"{sockets} processors of {cores} cores, up to {covered} of them by one licence"
         trail.compute(
-            "cost.licensed_sockets",
-            "Processor licences",
-            "1",
-            licensed_sockets,
-            "{hosts} hosts x {sockets} processors x {cores_per_socket} cores / {cores_per_licence}, rounded up = {value}",
-            **held,
-            cores_per_licence=counts.cores_per_licence,
+            "cost.licensed_sockets", licensed_sockets, held, cores_per_licence=counts.cores_per_licence
         )
     else:
         each = f"{sockets} processors x {max(least, cores)} cores, at least {least} for each"
-        trail.compute(
-            "cost.licensed_cores",
-            "Cores to license",
-            "1",
-            licensed_cores,
-            "{hosts} hosts x {sockets} processors x {cores_per_socket} cores, at least {minimum_cores} each = {value}",
-            **held,
-            minimum_cores=counts.least_cores,
-        )
+        trail.compute("cost.licensed_cores", licensed_cores, held, minimum_cores=counts.least_cores)
     price = made.prices.price(price_key, name, per) if price_key else None
     rule = f"{trail['totals.hosts'].value} hosts x {each}"
     status = {"owned": "there", "socket": "bought"}.get(choice, "yearly")

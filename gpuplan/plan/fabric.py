@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
-from gpuplan.facts import Fact, Value, derived
+from gpuplan.facts import Fact, derived
 from gpuplan.models.network.fabric import (
     LeafSpine,
     TooManyLeaves,
@@ -187,10 +187,7 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
     carried = f"{number(round(demand - float(other.value), 2))} Gbit/s of work that has no ports of its own"
     shared = trail.compute(
         "network.ports.shared",
-        "Teamed network ports of a GPU host",
-        "1",
         host_ports,
-        "max(2, ceil({demand_gbit_s} Gbit/s / ({usable_share} x {port_gbit_s} Gbit/s))) = {value}",
         demand_gbit_s=replace(
             other,
             key="network.ports/demand_gbit_s",
@@ -204,25 +201,14 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
     if apart:
         line = trail.compute(
             "network.ports.rdma",
-            "RDMA ports of a GPU host",
-            "1",
             pvrdma_ports,
-            "max(1, ceil({rdma_demand_gbit_s} Gbit/s / ({usable_share} x {port_gbit_s} Gbit/s))) = {value}",
             rdma_demand_gbit_s=together,
             port_gbit_s=port,
             usable_share=usable,
         )
         rdma = int(line.value)
         if given.transport == "pvrdma":
-            trail.record(
-                "network.distributed_switches",
-                "Distributed switches",
-                "1",
-                pvrdma_ports,
-                "1 for the teamed ports and 1 for each of {rdma_ports} RDMA ports, which know no teaming = {value}",
-                1 + rdma,
-                {"rdma_ports": line},
-            )
+            trail.record("network.distributed_switches", pvrdma_ports, 1 + rdma, rdma_ports=line)
     return Ports(int(shared.value), rdma, demand, float(together.value) if apart else 0.0)
 
 
@@ -307,20 +293,11 @@ def _cheapest(
     if not leaves:
         has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch of the catalog has"
         return None, f"{has} ports of {link:g} Gbit/s for hosts"
-    best: tuple[tuple[int, int, str, bool, bool, str], Switches] | None = None
+    built: list[tuple[tuple[object, ...], Switches]] = []
     reason, most = "", 0
     """Why there is none: of switches that connect too few hosts, those that connect most."""
     for kind in leaves:
-        spines = [
-            (id, _count(item, int(kind.up_gbit_s)))
-            for id, item in catalog.switches.items()
-            if spine in (None, id) and _count(item, int(kind.up_gbit_s)) >= SPINE_PORTS
-        ]
-        missing = ""
-        if not spines:
-            has = f"{catalog.switches[spine].name} has no" if spine else "no switch of the catalog has"
-            missing = f"{has} {SPINE_PORTS} ports of {kind.up_gbit_s:g} Gbit/s for the uplinks of {catalog.switches[kind.id].name}"
-            spines = [("", SPINE_PORTS)]
+        spines, missing = _spines(catalog, kind, spine)
         for spine_id, spine_ports in spines:
             try:
                 shape = leaf_spine(
@@ -334,33 +311,39 @@ def _cheapest(
                     spine_ports=spine_ports,
                     max_oversubscription=bound,
                 )
+                if missing and shape.spines:
+                    raise ValueError(missing)
             except TooManyLeaves as error:
                 if error.most_hosts > most and not missing:
                     most, reason = error.most_hosts, str(error)
-                continue
             except ValueError as error:
                 reason = reason if most else missing or str(error)
-                continue
-            if missing and shape.spines:
-                reason = reason if most else missing
-                continue
-            cost = (
-                shape.leaves + shape.spines,
-                shape.leaves * kind.ports + shape.spines * spine_ports,
-                kind.id,
-                spine_id != kind.id,
-                bool(spine_id) and _maker(catalog, spine_id) != _maker(catalog, kind.id),
-                spine_id,
-            )
-            if best is None or cost < best[0]:
-                upper = spine_id if shape.spines else ""
-                name, upper_name = (catalog.switches[id].name if id else "" for id in (kind.id, upper))
-                best = cost, Switches(kind.id, name, upper, upper_name, link, kind.up_gbit_s, shape)
-    return (best[1], "") if best else (None, reason)
+            else:
+                built.append(_built(catalog, kind, spine_id, spine_ports, link, shape))
+    return (min(built, key=lambda found: found[0])[1], "") if built else (None, reason)
 
 
-def _maker(catalog: Catalog, switch: str) -> Value | None:
-    return catalog.switches[switch].value("vendor")
+def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tuple[str, int]], str]:
+    """Switches with enough ports for the uplinks of a leaf, and how many; else none of the catalog's, and what is missing."""
+    counts = {id: _count(item, int(kind.up_gbit_s)) for id, item in catalog.switches.items()}
+    found = [(id, n) for id, n in counts.items() if wanted in (None, id) and n >= SPINE_PORTS]
+    if found:
+        return found, ""
+    has = f"{catalog.switches[wanted].name} has no" if wanted else "no switch of the catalog has"
+    what = f"{SPINE_PORTS} ports of {kind.up_gbit_s:g} Gbit/s for the uplinks of {catalog.switches[kind.id].name}"
+    return [("", SPINE_PORTS)], f"{has} {what}"
+
+
+def _built(
+    catalog: Catalog, kind: _Kind, spine: str, spine_ports: int, link: float, shape: LeafSpine
+) -> tuple[tuple[object, ...], Switches]:
+    """A fabric, after what makes one better than another: fewer switches, fewer ports, alike, of one maker."""
+    leaf, above = catalog.switches[kind.id], catalog.switches.get(spine)
+    other_maker = above is not None and above.value("vendor") != leaf.value("vendor")
+    ports = shape.leaves * kind.ports + shape.spines * spine_ports
+    order = (shape.leaves + shape.spines, ports, kind.id, spine != kind.id, other_maker, spine)
+    upper, upper_name = (spine, above.name if above else "") if shape.spines else ("", "")
+    return order, Switches(kind.id, leaf.name, upper, upper_name, link, kind.up_gbit_s, shape)
 
 
 def _record(
@@ -375,28 +358,14 @@ def _record(
         "port_gbit_s": scenario.fact("network.link_gbit_s"),
         "max_oversubscription": bound,
     }
-    for key, label, value in (
-        ("leaves", "Leaf switches", shape.leaves),
-        ("spines", "Spine switches", shape.spines),
-        ("host_cables", "Cables to hosts", shape.host_cables),
-    ):
+    for key in ("leaves", "spines", "host_cables"):
         trail.record(
-            f"network.fabric.{key}",
-            label,
-            "1",
-            leaf_spine,
-            f"{{hosts}} hosts x {{ports_per_host}} ports of {{port_gbit_s}} Gbit/s on {switches.leaf_name}, at most "
-            "{max_oversubscription}:1 = {value}",
-            value,
-            held,
+            f"network.fabric.{key}", leaf_spine, getattr(shape, key), held, words={"leaf": switches.leaf_name}
         )
     up = shape.uplinks_per_leaf or shape.peer_cables
     trail.compute(
         "network.fabric.oversubscription",
-        "Oversubscription of the busiest leaf",
-        "1",
         oversubscription,
-        "{down_ports} x {down_gbit_s} Gbit/s / ({up_ports} x {up_gbit_s} Gbit/s) = {value}",
         down_ports=derived(
             "network.fabric/down_ports", shape.down_ports_used, "1", "ports in use on the busiest leaf"
         ),
