@@ -124,7 +124,7 @@ def costs(
     scenario: Scenario,
     catalog: Catalog,
     pools: Sequence[Pool],
-    fabric: Cabling | None,
+    fabric: Cabling,
     use: PowerUse,
     growth: Growth,
 ) -> Costs:

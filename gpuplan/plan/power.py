@@ -84,13 +84,11 @@ def power_use(
     scenario: Scenario,
     catalog: Catalog,
     pools: Sequence[Pool],
-    fabric: Cabling | None,
+    fabric: Cabling,
     utilisation: Line,
-) -> PowerUse | None:
-    """Power, heat and space of a design; None without GPU hosts."""
+) -> PowerUse:
+    """Power, heat and space of a design."""
     hosts = [room.gpus for pool in pools for room in pool.rooms]
-    if not hosts:
-        return None
     excludes: list[str] = []
     peak, typical, idle, facts = _host_lines(trail, scenario, catalog, fabric, utilisation)
     parts = [_hosts_part(trail, scenario, catalog, hosts, peak, typical, excludes)]
@@ -140,7 +138,7 @@ def power_use(
 
 
 def _host_lines(
-    trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling | None, utilisation: Line
+    trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, utilisation: Line
 ) -> tuple[Line, Line, Fact, tuple[Fact, ...]]:
     """What one new host draws at full load and typically, its share when idle, and what all that rests on."""
     gpu = catalog.gpus[scenario.hardware.gpu]
@@ -161,7 +159,7 @@ def _host_lines(
             boards=derived("power/boards", per_host, "1", "GPU boards in a host"),
             base_w=base,
             board_w=_board_w(catalog, scenario),
-            adapters=derived("power/adapters", fabric.adapters if fabric else 0, "1", "adapters in a host"),
+            adapters=derived("power/adapters", fabric.adapters, "1", "adapters in a host"),
             adapter_w=catalog_factor(catalog, "nic_w"),
             psu_efficiency=efficiency,
         )
@@ -227,9 +225,9 @@ def _host_u(scenario: Scenario, catalog: Catalog) -> Fact | None:
     return server.facts.get("rack_units_u") if server else None
 
 
-def _switch_parts(catalog: Catalog, fabric: Cabling | None, excludes: list[str]) -> list[PowerPart]:
+def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> list[PowerPart]:
     """Leaves and spines, as far as their power is known."""
-    if fabric is None or fabric.switches is None:
+    if fabric.switches is None:
         excludes.append("switches")
         return []
     shape, found = fabric.switches.shape, []

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, Value, own_rows, weakest
 from gpuplan.scenario import FIELD_BY_PATH, field_of
 from gpuplan.units import SUFFIX
@@ -96,6 +97,19 @@ def resting_on(behind: Iterable[Fact | Line], key: str, value: Value, unit: str,
     given = tuple(behind)
     sources = tuple(dict.fromkeys(source for each in given for source in each.sources))
     return Fact(key, value, unit, None, None, weakest(each.basis for each in given), sources, note=note)
+
+
+def sources_of(catalog: Catalog, cited: str) -> Iterator[str]:
+    """Ids of sources as a table names them; ``rules/ID`` and ``assumptions/ITEM/NAME`` stand for those of a row or fact."""
+    for name in cited.split():
+        table, *place = name.split("/")
+        if table == "rules":
+            yield from catalog.row("rules", *place).sources
+        elif place:
+            item, fact = place
+            yield from catalog.items(table)[item].fact(fact).sources
+        else:
+            yield name
 
 
 class Words(NamedTuple):

@@ -10,7 +10,9 @@ from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.bill_of_materials import DOMAIN, Material
+from gpuplan.plan.bill_of_materials import DOMAIN, WORDS, Material
+from gpuplan.plan.cost import PARTS
+from gpuplan.plan.trail import sources_of
 from gpuplan.scenario import from_dict
 
 
@@ -179,3 +181,12 @@ def test_the_bill_of_any_scenario(data: dict[str, Any]) -> None:
 
 def test_the_bills_of_the_examples(example: Plan) -> None:
     check_bill(example)
+
+
+def test_the_table_of_materials_is_whole(catalog: Catalog) -> None:
+    """Parts of the cost, statuses and sources that are there; what is bought has a price to look up."""
+    for row in WORDS.values():
+        assert row["part"] in PARTS and row["name"] and row["unit"] and row["rule"]
+        assert row["status"] in ("bought", "yearly", "included", "there", "to be sized", "{status}")
+        assert row["price"] or row["status"] not in ("bought", "yearly")
+        assert all(source in catalog.sources for source in sources_of(catalog, row["sources"]))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows
 from gpuplan.plan.plan import Plan
+from gpuplan.plan.trail import sources_of
 
 LEVELS = ("stop", "warn", "note")
 
@@ -46,19 +46,6 @@ def message(
         row["text"].format(**words),
         row["change"].format(**words),
         path or row["path"].format(**words),
-        sources or tuple(_sources(plan.catalog, row["sources"])),
+        sources or tuple(sources_of(plan.catalog, row["sources"])),
         locator or row["locator"],
     )
-
-
-def _sources(catalog: Catalog, cited: str) -> Iterator[str]:
-    """Ids of sources; ``rules/ID`` stands for those of a rule, ``assumptions/ITEM/NAME`` for those of an assumption."""
-    for name in cited.split():
-        table, *place = name.split("/")
-        if table == "rules":
-            yield from catalog.row("rules", *place).sources
-        elif table == "assumptions":
-            item, fact = place
-            yield from catalog.assumptions[item].fact(fact).sources
-        else:
-            yield name
