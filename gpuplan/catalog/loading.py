@@ -78,14 +78,7 @@ def _own_files(folder: Path, layout: Layout) -> dict[str, Path]:
         hidden = path.name.startswith((".", "~")) or path.suffix in (".md", ".txt")
         if hidden or (path.is_dir() and path.suffix.lower() != ".csv"):
             continue
-        if path.suffix == ".csv" and path.stem in (
-            *META,
-            "inputs",
-            "lines",
-            "messages",
-            "decisions",
-            "materials",
-        ):
+        if path.suffix == ".csv" and path.stem in (*META, "inputs"):
             raise CatalogError("belongs to gpuplan and cannot be replaced; leave it out", file=name)
         if path.suffix != ".csv" or path.stem not in layout.kinds:
             known = [f"{table}.csv" for table in layout.kinds]

@@ -26,7 +26,7 @@ LICENCES = ("Platform licences", "GPU software")
 VCENTER_HOSTS, NSX_HOSTS = 2000, 1024
 """Hosts that the largest vCenter Server and the largest NSX Manager serve, by the rule ``management-sizes``."""
 WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
-    (row["key"], row["when"]): row for row in own_rows("materials")
+    (row["key"], row["when"]): row for row in own_rows("words/materials")
 }
 """(key, case) of a material -> its part of the cost, name, rule, status, what its price is known by, and its sources."""
 

@@ -29,7 +29,7 @@ from gpuplan.wording import (
     target_words,
 )
 
-WORDS: Mapping[str, Mapping[str, str]] = {row["case"]: row for row in own_rows("decisions")}
+WORDS: Mapping[str, Mapping[str, str]] = {row["case"]: row for row in own_rows("words/decisions")}
 """What was decided -> its title, decision, justification, implication and sources."""
 
 

@@ -5,13 +5,13 @@ The model is ``gpuplan.models.network.fabric``; switches come from the catalog. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Fact, derived, own_rows
 from gpuplan.models.network.fabric import (
     LeafSpine,
     TooManyLeaves,
@@ -24,7 +24,7 @@ from gpuplan.models.network.fabric import (
 from gpuplan.plan.gpu_speed import ITEM, RDMA
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
-from gpuplan.plan.trail import Trail
+from gpuplan.plan.trail import Trail, sources_of
 from gpuplan.scenario import Scenario
 from gpuplan.wording import number
 
@@ -40,6 +40,9 @@ APART = ("pvrdma", "infiniband")
 
 SPINE_PORTS = 16
 """A switch with fewer ports of the right speed is not taken for a spine."""
+
+SETTINGS, FAILURES = own_rows("words/settings"), own_rows("words/failures")
+"""What to configure, and what is left when a part fails, each with the transports for which it holds."""
 
 
 class Ports(NamedTuple):
@@ -375,45 +378,15 @@ def _record(
     )
 
 
-SETTINGS: Mapping[str, tuple[tuple[str, ...], str, str]] = {
-    "roce-lossless": (
-        ("roce", "roce-v1", "pvrdma"),
-        "Adapters and switches",
-        "Priority flow control and explicit congestion notification on priority 3, for RDMA alone",
-    ),
-    "roce-dscp": (("roce", "pvrdma"), "Adapters and switches", "Trust DSCP; map DSCP 26 to priority 3"),
-    "roce-versions": (
-        ("roce-v1",),
-        "Leaves and spines",
-        "One VLAN through all of them for RDMA: RoCE v1 does not cross a router",
-    ),
-    "pvrdma-no-teaming": (
-        ("pvrdma",),
-        "vCenter",
-        "A distributed switch of its own for each RDMA port, the port being its only uplink; no teaming",
-    ),
-    "pvrdma-requirements": (
-        ("pvrdma",),
-        "VMs",
-        "PVRDMA adapter on both sides, 64-bit Linux, hardware version 13 or later; else they fall back to TCP",
-    ),
-}
-"""Rule of the catalog -> transports that it holds for, where it is set, and what."""
-
-
 def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -> Iterator[Setting]:
-    given = scenario.network
-    cited = {row.id: row["source"] for row in catalog.rows("rules")}
-    mtu = f"MTU {number(given.mtu_bytes)}, the same end to end; physical switches a little above it for the headers"
-    yield Setting("Every adapter, distributed switch and physical switch", mtu, cited["rdma-jumbo"])
-    for rule, (transports, where, what) in SETTINGS.items():
-        if given.transport in transports:
-            yield Setting(where, what, cited[rule])
-    if given.transport == "infiniband":
-        what = "A fabric of its own with a subnet manager; its switches are not counted here"
-        yield Setting("InfiniBand", what, ("gpuplan-method",))
+    """What to configure, by transport."""
+    holds = {"always", scenario.network.transport}
     if switches is not None and switches.shape.spines:
-        yield Setting("Leaves and spines", "Equal-cost paths over all spines", ("juniper-layer3-fabrics",))
+        holds.add("spines")
+    for row in SETTINGS:
+        if holds & {*row["when"].split()}:
+            what = row["what"].format(mtu=number(scenario.network.mtu_bytes))
+            yield Setting(row["where"], what, tuple(sources_of(catalog, row["sources"])))
 
 
 def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> Iterator[Failure]:
@@ -423,38 +396,32 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         return f"{100 * bandwidth_left(of, lost):.0f} %"
 
     transport = scenario.network.transport
-    goes_on = "Nobody stops; TCP, storage and vMotion go over the other port" + "s" * (ports.shared > 2)
-    yield Failure("A teamed port of a host", f"{left(ports.shared)} of that host's shared bandwidth", goes_on)
-    lost = -(-ports.shared // max(2, -(-ports.total // 2)))
-    goes_on = "Nobody stops, the teamed ports being spread over the adapters"
-    goes_on += "; RDMA of the ports on it is lost" if ports.rdma else ""
-    yield Failure(
-        "An adapter of a host", f"{left(ports.shared, lost)} of that host's shared bandwidth", goes_on
-    )
-    if transport == "pvrdma":
-        goes_on = "Its VMs fall back to TCP over the teamed ports, or are moved by vMotion"
-        yield Failure("An RDMA port of a host", "no RDMA on that distributed switch", goes_on)
-    elif transport == "infiniband":
-        goes_on = "Jobs on that host stop, or start again over Ethernet"
-        if ports.rdma > 1:
-            goes_on = "Jobs go on over the ports that are left"
-        share = f"{left(ports.rdma)} of that host's InfiniBand"
-        yield Failure("An InfiniBand port of a host", share, goes_on)
-    if switches is None:
-        return
-    shape = switches.shape
-    connected = ports.shared if transport == "infiniband" else ports.total
-    share = f"{left(connected, -(-connected // 2))} of the bandwidth of up to {shape.hosts_per_pair} hosts"
-    goes_on = "Every host keeps its ports on the other leaf of the pair"
-    goes_on += "; RDMA ports on the failed leaf fall back to TCP" if transport == "pvrdma" else ""
-    yield Failure("A leaf", share, goes_on)
-    if shape.spines > 1:
-        after = shape.oversubscription_after_spine or shape.oversubscription
-        goes_on = (
-            f"Oversubscription goes from {shape.oversubscription:.2f}:1 to {after:.2f}:1; nobody is cut off"
+    holds, on_adapter = {"always", transport}, -(-ports.shared // max(2, -(-ports.total // 2)))
+    words: dict[str, object] = {
+        "shared": left(ports.shared),
+        "s": "s" * (ports.shared > 2),
+        "adapter": left(ports.shared, on_adapter),
+        "lost": "; RDMA of the ports on it is lost" if ports.rdma else "",
+    }
+    if transport == "infiniband":
+        stop = "Jobs on that host stop, or start again over Ethernet"
+        words["jobs"] = "Jobs go on over the ports that are left" if ports.rdma > 1 else stop
+        words["rdma"] = left(ports.rdma)
+    if switches is not None:
+        shape = switches.shape
+        connected = ports.shared if transport == "infiniband" else ports.total
+        holds |= {"switches"} | (
+            {"spines"} if shape.spines > 1 else {"peers"} if shape.peer_cables else set()
         )
-        yield Failure("A spine", f"{left(shape.spines)} of the bandwidth between leaves", goes_on)
-    elif shape.peer_cables:
-        share = f"{left(shape.peer_cables)} of the bandwidth between them"
-        goes_on = "Traffic between hosts on the same leaf is not touched"
-        yield Failure("A link between the two leaves", share, goes_on)
+        words |= {
+            "leaf": left(connected, -(-connected // 2)),
+            "hosts": shape.hosts_per_pair,
+            "fall_back": "; RDMA ports on the failed leaf fall back to TCP" * (transport == "pvrdma"),
+            "spine": left(shape.spines) if shape.spines > 1 else "",
+            "before": shape.oversubscription,
+            "after": shape.oversubscription_after_spine or shape.oversubscription,
+            "peer": left(shape.peer_cables) if shape.peer_cables else "",
+        }
+    for row in FAILURES:
+        if row["when"] in holds:
+            yield Failure(*(row[name].format(**words) for name in ("part", "left", "affected")))

@@ -124,7 +124,7 @@ def _words() -> dict[tuple[str, str], Words]:
     """(key, case) -> its words; ``*`` in a key stands for the id of a group, a pool and the like."""
     return {
         (key, row["when"]): Words(row["label"], row["unit"], row["formula"])
-        for row in own_rows("lines")
+        for row in own_rows("words/lines")
         for key in row["key"].split()
     }
 

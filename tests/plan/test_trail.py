@@ -96,7 +96,7 @@ def test_words_name_the_case_and_fill_in_what_is_no_input() -> None:
 
 def test_every_line_has_its_words() -> None:
     """The rows that say what lines are called: units that are known, and no key twice for the same case."""
-    rows = [(key, row["when"]) for row in own_rows("lines") for key in row["key"].split()]
+    rows = [(key, row["when"]) for row in own_rows("words/lines") for key in row["key"].split()]
     assert len(rows) == len(set(rows)) == len(WORDS)
     assert {said.unit for said in WORDS.values()} <= {*SUFFIX.values(), "1", "{currency}", ""}
     assert all(said.label for said in WORDS.values())

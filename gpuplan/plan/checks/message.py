@@ -11,7 +11,7 @@ from gpuplan.plan.trail import sources_of
 
 LEVELS = ("stop", "warn", "note")
 
-WORDS: Mapping[str, Mapping[str, str]] = {row["code"]: row for row in own_rows("messages")}
+WORDS: Mapping[str, Mapping[str, str]] = {row["code"]: row for row in own_rows("words/messages")}
 """Code of a message -> its level, text and what to change, where to change it, and its sources."""
 
 

@@ -288,7 +288,7 @@ def test_every_code_is_known_here_and_unique() -> None:
     ]  # fmt: skip
     assert len(codes) == len(set(codes)) == len(calls) - 3
     assert {*codes, *by_name, *vendor} == set(WORDS)
-    assert len(WORDS) == len(own_rows("messages"))
+    assert len(WORDS) == len(own_rows("words/messages"))
     assert set(WORDS) | {"source-note"} == set(SITUATIONS) | set(UNREACHED)
 
 
