@@ -195,35 +195,36 @@ class _Flows:
             {key: max(many[key] for many in held[: year + 1]) for key in held[0]} for year in range(len(held))
         ]
         """How many of everything there are in each year; what was bought stays."""
-        self.spine_w, unknown = use.spine_w, list(use.unknown_power)
-        spine, name = counts.spine(growth.hosts)
+        self.spine_w = use.spine_w
+        spine, spine_name = counts.spine(growth.hosts)
+        unknown = dict.fromkeys(use.unknown_power)
         if spine and not held[0]["spine"]:
             self.spine_w = usual_power_w(catalog.switches[spine]) or 0.0
-            if not self.spine_w and f"{name} switches" not in unknown:
-                unknown.append(f"{name} switches")
-        most, spare = most_hosts(catalog), spare_hosts(scenario)
-        divisions = [found for pool in counts.pools if (found := divided(scenario, catalog, pool))]
-        grown = [(hosts[pool.id], pool.hosts) for hosts in growth.hosts for pool in counts.pools]
-        others = {m.key for m in materials if m.status == "bought"} & {"management-hosts", "compute-hosts"}
-        designed = bool(held[0]["leaf"])
-        left_out = {
-            "Switches and their cables: no design of the fabric": not designed,
-            "Switches and cables for the growth: the fabric cannot grow that far": designed
-            and not all(many["leaf"] for many in held),
-            f"Spare hosts of every further cluster: one has at most {most} hosts": any(
-                found.more for found in divisions
-            )
-            or (spare and any(then > max(most, now) for then, now in grown)),
-            "Hardware support of the hosts already there": counts.existing,
-            "Space: one host alone is more than a rack may carry": not use.hosts_per_rack,
-            f"Electricity of {', '.join(unknown)} (power not known)": unknown,
-            "Licences, power, space and people for management and compute hosts": others,
-        }
-        self.not_counted = tuple(words for words, holds in left_out.items() if holds)
-        """What costs money, but nobody knows how much of it there is."""
+            if not self.spine_w:
+                unknown[f"{spine_name} switches"] = None
+        self.not_counted = self._not_counted([bool(many["leaf"]) for many in held], tuple(unknown))
         self.paid = {name: [0.0] * (self.years + 1) for name in PARTS}
         self.facts: dict[str, list[Fact]] = {}
         """What each part rests on."""
+
+    def _not_counted(self, designed: Sequence[bool], unknown_power: Sequence[str]) -> tuple[str, ...]:
+        """What costs money, but nobody knows how much of it there is; ``designed`` says when there is a fabric."""
+        pools, most, spare = self.counts.pools, most_hosts(self.catalog), spare_hosts(self.scenario)
+        divisions = [division for pool in pools if (division := divided(self.scenario, self.catalog, pool))]
+        grown = [hosts[pool.id] > max(most, pool.hosts) for hosts in self.growth.hosts for pool in pools]
+        clusters = any(division.more for division in divisions) or (spare and any(grown))
+        others = [self.materials[key].status for key in ("management-hosts", "compute-hosts")]
+        left_out = {
+            "Switches and their cables: no design of the fabric": not designed[0],
+            "Switches and cables for the growth: the fabric cannot grow that far": designed[0]
+            and not all(designed),
+            f"Spare hosts of every further cluster: one has at most {most} hosts": clusters,
+            "Hardware support of the hosts already there": self.counts.existing,
+            "Space: one host alone is more than a rack may carry": not self.use.hosts_per_rack,
+            f"Electricity of {', '.join(unknown_power)} (power not known)": unknown_power,
+            "Licences, power, space and people for management and compute hosts": "bought" in others,
+        }
+        return tuple(words for words, holds in left_out.items() if holds)
 
     def parts(self) -> tuple[CostPart, ...]:
         """Every part that costs or brings something."""

@@ -255,9 +255,9 @@ class _Kind(NamedTuple):
     """How a switch serves as a leaf: ports down and up, or ports all alike."""
 
     id: str
-    down: int
-    up: int
-    alike: int
+    down: int | None
+    up: int | None
+    alike: int | None
     up_gbit_s: float
     ports: int
 
@@ -280,9 +280,9 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
             total = sum(_count(item, s) for s in PORT_SPEEDS)
             if faster:
                 up = faster[-1]
-                found.append(_Kind(id, down, _count(item, up), 0, up, total))
+                found.append(_Kind(id, down, _count(item, up), None, up, total))
             else:
-                found.append(_Kind(id, 0, 0, down, speed, total))
+                found.append(_Kind(id, None, None, down, speed, total))
             break
     return found
 
@@ -307,9 +307,9 @@ def _cheapest(
                     hosts,
                     ports_per_host=ports,
                     port_gbit_s=link,
-                    leaf_down_ports=kind.down or None,
-                    leaf_up_ports=kind.up or None,
-                    leaf_ports=kind.alike or None,
+                    leaf_down_ports=kind.down,
+                    leaf_up_ports=kind.up,
+                    leaf_ports=kind.alike,
                     up_gbit_s=kind.up_gbit_s,
                     spine_ports=spine_ports,
                     max_oversubscription=bound,

@@ -156,6 +156,11 @@ class Layout:
             counts.append(max(counts[-1], len(placed.hosts) - len(left)))
         return tuple(counts)
 
+    @property
+    def other_hosts(self) -> int:
+        """Hosts already there that have other GPUs than new ones."""
+        return len(self.existing) if len(self.new_needed) > 1 else 0
+
     @cached_property
     def failures(self) -> tuple[failover.Loss, ...]:
         """What the loss of any host would do."""
@@ -373,29 +378,33 @@ def after_loss_line(
 
 
 def _loss_level(lost: int, laid: Layout) -> LossLevel:
-    """Whether everything fits after any so many losses, and whether it does without moving anybody.
+    """What any so many losses leave, and whether everything fits on it."""
+    largest = sorted((room.gpus for room in laid.rooms), reverse=True)
+    fits = _fits_without(lost, laid)
+    return LossLevel(lost, sum(largest[lost:]), fits, _without_moving(lost, laid, fits))
 
-    Hosts of one size are all alike to a new placement, so what counts is how many of each size are left. An empty host
-    can take over what any lost host of its size held, so as many empty hosts as losses need no moves.
+
+def _fits_without(lost: int, laid: Layout) -> bool | None:
+    """Whether everything has a place again after any so many losses; None where nobody knows.
+
+    Hosts of one size are all alike to a new placement, so what counts is how many of each size are left.
     """
-    needed, new_needed, rooms = laid.needed, laid.new_needed, laid.rooms
-    old = len(laid.existing) if len(new_needed) > 1 else 0
-    new = len(rooms) - old
+    needed, old, new = laid.new_needed, laid.other_hosts, len(laid.rooms) - laid.other_hosts
     ways = [(down, lost - down) for down in range(lost + 1) if down <= old and lost - down <= new]
-    fits: bool | None = all(
-        down < len(new_needed) and new - others >= new_needed[down] for down, others in ways
-    )
-    if not fits and needed.method == "heuristic" and len(rooms) - lost >= needed.bound:
-        fits = None
-    without: bool | None = None
-    if lost == 0 or (not old and sum(not host for host in laid.hosts) >= lost):
-        without = True
-    elif lost == 1:
-        without = all(not f.unplaced and not f.moved for f in laid.failures)
-    elif fits is False:
-        without = False
-    largest = sorted((room.gpus for room in rooms), reverse=True)
-    return LossLevel(lost, sum(largest[lost:]), fits, without)
+    if all(down < len(needed) and new - others >= needed[down] for down, others in ways):
+        return True
+    unknown = laid.needed.method == "heuristic" and len(laid.rooms) - lost >= laid.needed.bound
+    return None if unknown else False
+
+
+def _without_moving(lost: int, laid: Layout, fits: bool | None) -> bool | None:
+    """Whether restarts alone do; an empty host can take over what any lost host of its size held."""
+    empty = sum(not host for host in laid.hosts)
+    if lost == 0 or (not laid.other_hosts and empty >= lost):
+        return True
+    if lost == 1:
+        return all(not loss.unplaced and not loss.moved for loss in laid.failures)
+    return False if fits is False else None
 
 
 def counted_vms(key: str, value: int) -> Fact:
