@@ -14,6 +14,7 @@ from gpuplan.facts import Fact, derived, own_rows
 from gpuplan.models import cost
 from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
+from gpuplan.plan.hardware import boards, gpus_per_board, server_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, Price, PriceList, catalog_factor, stated_or
 from gpuplan.plan.trail import Line, Trail, sources_of
@@ -74,9 +75,8 @@ class Counts:
     def __init__(self, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], fabric: Cabling) -> None:
         self.scenario, self.catalog, self.fabric = scenario, catalog, fabric
         self.pools = pools
-        gpu = catalog.gpus[scenario.hardware.gpu]
-        self.per_board = int(gpu.value("gpus_per_board") or 1)
-        self.boards_per_host = -(-scenario.hardware.gpus_per_host // self.per_board)
+        self.per_board = gpus_per_board(scenario, catalog)
+        self.boards_per_host = boards(scenario, catalog)
         self.existing = sum(pool.existing_hosts for pool in pools)
         self.sockets = _sockets(scenario, catalog)
         self.cores = stated_or(scenario, "cost.cores_per_socket", catalog_factor(catalog, "cores_per_socket"))
@@ -153,7 +153,7 @@ class Counts:
 
 def _sockets(scenario: Scenario, catalog: Catalog) -> Fact:
     """Processors of a host: stated, of the server, or the planning value."""
-    server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+    server = server_of(scenario, catalog)
     known = server.facts.get("cpu_sockets") if server else None
     return stated_or(scenario, "cost.sockets", known or catalog_factor(catalog, "sockets"))
 
@@ -236,15 +236,13 @@ def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, 
     The quoted host stands for servers of its kind: two processors, and slots for few boards. A server for more boards, or for SXM
     modules, is another thing: its price stays unknown until somebody states it.
     """
-    server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
-    per_board = int(catalog.gpus[scenario.hardware.gpu].value("gpus_per_board") or 1)
-    boards = -(-scenario.hardware.gpus_per_host // per_board)
+    server, needed = server_of(scenario, catalog), boards(scenario, catalog)
     usual_boards = float(catalog_factor(catalog, "usual_boards").value)
     if server is None:
-        return (LARGE_HOST if boards > usual_boards else ANY_HOST), ()
+        return (LARGE_HOST if needed > usual_boards else ANY_HOST), ()
     slots = server.value("max_gpus_double_wide")
     modules = server.value("max_gpus_sxm") is not None and slots is None
-    usual = not modules and int(slots if slots is not None else boards) <= usual_boards
+    usual = not modules and int(slots if slots is not None else needed) <= usual_boards
     return f"servers/{server.id}", (ANY_HOST,) if usual else ()
 
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import demand, placement
-from gpuplan.models.demand import closed_groups, queueing, working_hours
+from gpuplan.models.demand import working_hours
 from gpuplan.plan.access import allocate, with_pools
 from gpuplan.plan.hosts import placed_mixed
 from gpuplan.plan.requests import existing_rooms, group_requests, members_of, room_of
-from gpuplan.plan.sizing_rule import Needed, burst_fact, needed
+from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.validation import request_problems
 from gpuplan.plan.working_week import Ask, Mix, mixes, peak_jobs, weeks, work_fact
@@ -264,20 +264,6 @@ def _target_lines(
     function, rule = FUNCTIONS[want.method, scenario.demand.rule], scenario.demand.rule
     words = {"bursts": "peakedness {peakedness}: " if "peakedness" in inputs else ""}
     return {"gpus": here.record("gpus_for_target", function, want.gpus, inputs, when=rule, words=words)}
-
-
-FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
-    ("closed", "wait"): closed_groups.closed_wait_chance,
-    ("closed", "wait-time"): closed_groups.closed_wait_longer_chance,
-    ("closed", "turned-away"): closed_groups.closed_blocking,
-    ("poisson", "wait"): queueing.hayward_c,
-    ("poisson", "turned-away"): queueing.kaufman_roberts,
-    ("poisson", "wait-time"): queueing.hayward_wait_longer_chance,
-    ("bursty", "wait"): queueing.hayward_c,
-    ("bursty", "turned-away"): queueing.hayward_b,
-    ("bursty", "wait-time"): queueing.hayward_wait_longer_chance,
-}
-"""(method, rule) -> the model function that gives the chance."""
 
 
 def peakedness_fact(scenario: Scenario, catalog: Catalog, value: float) -> Fact:

@@ -12,6 +12,7 @@ from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Fact, derived
 from gpuplan.models import power
 from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.hardware import boards, server_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.prices import catalog_factor, factor
 from gpuplan.plan.trail import Line, Trail, resting_on
@@ -72,11 +73,6 @@ class PowerUse:
     def unknown_power(self) -> tuple[str, ...]:
         """Of what nobody knows how much it draws."""
         return tuple(what.removeprefix(POWER_OF) for what in self.excludes if what.startswith(POWER_OF))
-
-
-def boards(gpus: int, per_board: int) -> int:
-    """Boards that carry so many GPUs."""
-    return -(-gpus // per_board)
 
 
 def power_use(
@@ -141,10 +137,7 @@ def _host_lines(
     trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, utilisation: Line
 ) -> tuple[Line, Line, Fact, tuple[Fact, ...]]:
     """What one new host draws at full load and typically, its share when idle, and what all that rests on."""
-    gpu = catalog.gpus[scenario.hardware.gpu]
-    per_board = int(gpu.value("gpus_per_board") or 1)
-    per_host = boards(scenario.hardware.gpus_per_host, per_board)
-    server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+    per_host, server = boards(scenario, catalog), server_of(scenario, catalog)
     known = server.facts.get("max_power_w") if server else None
     efficiency = catalog_factor(catalog, "psu_efficiency")
     base = factor(scenario, catalog, "host_base_w")
@@ -199,15 +192,14 @@ def _hosts_part(
 ) -> PowerPart:
     """All GPU hosts; those already there with the GPUs that they have."""
     gpu = catalog.gpus[scenario.hardware.gpu]
-    per_board = int(gpu.value("gpus_per_board") or 1)
     if gpu.value("tdp_w") is None:
         excludes.append(f"{POWER_OF}{gpu.name}")
     board_w = float(_board_w(catalog, scenario).value) / float(
         catalog_factor(catalog, "psu_efficiency").value
     )
-    new = boards(scenario.hardware.gpus_per_host, per_board)
+    new = boards(scenario, catalog)
     scale = float(typical.value) / float(peak.value)
-    draws = [float(peak.value) + (boards(n, per_board) - new) * board_w for n in hosts]
+    draws = [float(peak.value) + (boards(scenario, catalog, n) - new) * board_w for n in hosts]
     height = _host_u(scenario, catalog)
     if height is None:
         excludes.append("height of the server in the rack")
@@ -221,7 +213,7 @@ def _hosts_part(
 
 
 def _host_u(scenario: Scenario, catalog: Catalog) -> Fact | None:
-    server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+    server = server_of(scenario, catalog)
     return server.facts.get("rack_units_u") if server else None
 
 

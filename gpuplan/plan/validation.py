@@ -12,6 +12,7 @@ from gpuplan.catalog import Catalog, Item, zone_of
 from gpuplan.facts import Value
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
+from gpuplan.plan.hardware import gpus_per_board
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.working_week import work_fact
@@ -106,7 +107,7 @@ def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[P
 def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """GPUs of a host that are no whole number of boards."""
     given, gpu = scenario.hardware, catalog.gpus[scenario.hardware.gpu]
-    per_board = int(gpu.value("gpus_per_board") or 1)
+    per_board = gpus_per_board(scenario, catalog)
     there = given.existing_gpus_per_host if given.existing_hosts else None
     counts = {"gpus_per_host": given.gpus_per_host, "existing_gpus_per_host": there}
     for name, count in counts.items():
@@ -319,7 +320,7 @@ def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, 
     if scenario.hardware.server is None:
         return None, "no server is chosen"
     server, gpu = catalog.servers[scenario.hardware.server], catalog.gpus[scenario.hardware.gpu]
-    form, per_board = str(gpu.value("form_factor") or ""), int(gpu.value("gpus_per_board") or 1)
+    form, per_board = str(gpu.value("form_factor") or ""), gpus_per_board(scenario, catalog)
     wanted = scenario.hardware.gpus_per_host
     if form.startswith("SXM"):
         taken = str(server.value("sxm_form_factor") or "").split()

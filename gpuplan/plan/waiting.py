@@ -8,9 +8,9 @@ from dataclasses import replace
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.demand import FUNCTIONS, peakedness_fact
+from gpuplan.plan.demand import peakedness_fact
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.sizing_rule import Target, odds_of, peakedness_range
+from gpuplan.plan.sizing_rule import FUNCTIONS, Target, odds_of, peakedness_range
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.working_week import Week, mixes
 from gpuplan.scenario import Scenario
