@@ -102,50 +102,44 @@ def allocate(
 ) -> GroupPlan:
     """The access mode and the profile of a group with so many VMs, and how many of them are within the stated total."""
     gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
-    share = share_each(group)
     profiles = {backing: profiles_of(catalog, gpu.id, backing, version) for backing in ("timesliced", "mig")}
-    fitting = {backing: smallest_profile(catalog, gpu.id, backing, version.id, share) for backing in profiles}
+    fitting = {
+        backing: smallest_profile(catalog, gpu.id, backing, version.id, share_each(group))
+        for backing in profiles
+    }
     chosen, limits = _access(scenario, catalog, group, fitting)
-    texts = {row.id: row for row in catalog.rows("access_reasons")}
     words = {"gpu": gpu.name, "vsphere": version.name, **limits}
-
-    def reason(code: str) -> Reason:
-        row = texts[code]
-        text = str(row["text"])
-        for word, meaning in words.items():
-            text = text.replace(f"{{{word}}}", str(meaning))
-        return Reason(code, text, row.basis, row.sources, row.locator)
-
-    backing = BACKINGS.get(chosen.mode, "")
-    profile = fitting[backing] if backing else None
+    reasons = tuple(_reason(catalog, code, words) for code in chosen.reasons)
     fits = vms
     if gpus_left is not None:
         fits = demand.admitted_vms(vms, gpus_each=group.gpus_each, gpus_left=float(gpus_left))
-    unplaced = []
-    if not chosen.mode and vms:
-        unplaced.append(_unplaced(group, vms, "no-mode-possible", reason(chosen.reasons[0]).text))
-    elif fits < vms:
+    if chosen.mode:
+        missing, code = vms - fits, "beyond-stated-total"
         why = "the groups before it use up the customer's stated total"
-        unplaced.append(_unplaced(group, vms - fits, "beyond-stated-total", why))
-    frame_buffer_mb = 0
+    else:
+        missing, code, why = vms, "no-mode-possible", reasons[0].text
+    missing_gpus = demand.group_demand_gpus(missing, gpus_each=group.gpus_each)
+    backing = BACKINGS.get(chosen.mode, "")
+    profile, frame_buffer_mb, stun_s = fitting.get(backing), 0, None
     if profile:
-        vgpus = group.vgpus_each if share < 1 else int(group.gpus_each)
+        vgpus = group.vgpus_each if share_each(group) < 1 else int(group.gpus_each)
         frame_buffer_mb = vgpus * profile.frame_buffer_mb
         _profile_line(
             trail, scenario, group, profile, profiles[backing][profile], most_on_gpu(scenario, profile)
         )
-    stun_s = None
-    if profile and version.value("vgpu_vmotion"):
-        stun_s = _stun(trail, catalog, version.id, group, frame_buffer_mb)
-    use_case = catalog.row("use_cases", group.use_case)
+        if version.value("vgpu_vmotion"):
+            stun_s = _stun(trail, catalog, version.id, group, frame_buffer_mb)
     return GroupPlan(
         id=group.id,
         name=group.name,
         letter="",
-        use_case=str(use_case["name"]),
+        use_case=str(catalog.row("use_cases", group.use_case)["name"]),
         mode=chosen.mode,
-        reasons=tuple(reason(code) for code in chosen.reasons),
-        ruled_out=tuple(RuledOut(mode, possible, reason(code)) for mode, code, possible in chosen.ruled_out),
+        reasons=reasons,
+        ruled_out=tuple(
+            RuledOut(mode, possible, _reason(catalog, code, words))
+            for mode, code, possible in chosen.ruled_out
+        ),
         traits=_traits(catalog, chosen.mode, version),
         active=active,
         vms=vms,
@@ -159,8 +153,17 @@ def allocate(
         frame_buffer_mb=frame_buffer_mb,
         stun_s=stun_s,
         pool="",
-        unplaced=tuple(unplaced),
+        unplaced=(Unplaced(group.id, missing, missing_gpus, code, why),) if missing else (),
     )
+
+
+def _reason(catalog: Catalog, code: str, words: Mapping[str, object]) -> Reason:
+    """A reason in words."""
+    row = catalog.row("access_reasons", code)
+    text = str(row["text"])
+    for word, meaning in words.items():
+        text = text.replace(f"{{{word}}}", str(meaning))
+    return Reason(code, text, row.basis, row.sources, row.locator)
 
 
 def _access(
@@ -194,10 +197,6 @@ def _access(
     return chosen, limits
 
 
-def _unplaced(group: Group, vms: int, code: str, reason: str) -> Unplaced:
-    return Unplaced(group.id, vms, demand.group_demand_gpus(vms, gpus_each=group.gpus_each), code, reason)
-
-
 def _profile_line(
     trail: Trail, scenario: Scenario, group: Group, profile: sharing.Profile, row: Row, most: int
 ) -> None:
@@ -206,12 +205,11 @@ def _profile_line(
     count = Fact(key, most, "1", None, None, row.basis, row.sources, row.locator, row.note)
     at = f"groups.{group.id}"
     inputs: dict[str, Fact | Line] = {"gpus_each": scenario.fact(f"{at}.gpus_each"), "max_per_gpu": count}
-    formula = "{gpus_each} GPU per VM: {value}, {max_per_gpu} of it on a GPU"
-    if share_each(group) < 1 and group.vgpus_each > 1:
+    several = share_each(group) < 1 and group.vgpus_each > 1
+    if several:
         inputs["vgpus_each"] = scenario.fact(f"{at}.vgpus_each")
-        formula = "{gpus_each} GPU per VM in {vgpus_each} vGPUs: {value}, {max_per_gpu} of it on a GPU"
-    label = f"{group.name}: vGPU profile"
-    trail.record(f"{at}.profile", label, "", sharing.smallest_profile, formula, profile.name, inputs)
+    here, when = trail.about(at, name=group.name), "several" * several
+    here.record("profile", sharing.smallest_profile, profile.name, inputs, when=when)
 
 
 def _stun(trail: Trail, catalog: Catalog, version: str, group: Group, frame_buffer_mb: int) -> float:
@@ -223,12 +221,9 @@ def _stun(trail: Trail, catalog: Catalog, version: str, group: Group, frame_buff
         "GB",
         "all vGPUs of the VM, fully used",
     )
-    line = trail.compute(
-        f"groups.{group.id}.stun_s",
-        f"{group.name}: stun while a VM is moved",
-        "s",
+    line = trail.about(f"groups.{group.id}", name=group.name).compute(
+        "stun_s",
         availability.stun_time_s,
-        "{fixed_s} s + {frame_buffer_gb} GB / {copy_rate_gb_s} GB/s = {value} s",
         frame_buffer_gb=used,
         fixed_s=measured.fact("fixed_s"),
         copy_rate_gb_s=measured.fact("copy_rate_gb_s"),

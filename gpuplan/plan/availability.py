@@ -46,10 +46,7 @@ def postures_of(
     facts = {name: reliability_fact(scenario, catalog, name) for name in RELIABILITY}
     up = trail.compute(
         "availability.host_up",
-        "Share of time a host is up",
-        "1",
         availability.host_availability,
-        "{mtbf_h} h / ({mtbf_h} h + {repair_h} h) = {value}",
         mtbf_h=facts["mtbf_h"],
         repair_h=facts["repair_h"],
     )
@@ -77,30 +74,24 @@ def _posture(
     facts: Mapping[str, Fact],
 ) -> Posture:
     """The design with so many host failures to tolerate; the pools fail independently of each other."""
-    at, title = f"postures.n{failures}", f"N+{failures}"
+    here = trail.about(f"postures.n{failures}", name=f"N+{failures}")
     chosen = failures == scenario.availability.host_failures
     parts: dict[str, list[Line]] = {}
     for pool in pools:
-        here, label = f"{at}.{pool.id}", f"{title}, {pool.name}"
-        hosts = _posture_hosts(trail, scenario, pool, failures, here, label)
-        maintenance = trail.compute(
-            f"{here}.maintenance_h",
-            f"{label}: hours of maintenance",
-            "h",
-            availability.maintenance_hours_h,
-            "{hosts_u} x {maintenance_h_per_host} h each = {value} h",
-            hosts=hosts,
-            maintenance_h_per_host=facts["maintenance_h_per_host"],
+        there = trail.about(f"postures.n{failures}.{pool.id}", name=f"N+{failures}, {pool.name}")
+        hosts = _posture_hosts(trail, there, scenario, pool, failures)
+        each_h = facts["maintenance_h_per_host"]
+        maintenance = there.compute(
+            "maintenance_h", availability.maintenance_hours_h, hosts=hosts, maintenance_h_per_host=each_h
         )
         known: dict[str, Fact | Line] = {**facts, "availability": up, "maintenance_h": maintenance}
-        mixed = len(pool.new_needed) > 1
-        lines = (_mixed_hosts_lines if mixed else _equal_hosts_lines)(trail, pool, here, label, hosts, known)
+        if len(pool.new_needed) > 1:
+            lines = _mixed_hosts_lines(there, pool, hosts, known)
+        else:
+            lines = _equal_hosts_lines(there, trail[f"pools.{pool.id}.hosts_for_demand"], hosts, known)
         for name, line in {"hosts": hosts, **lines}.items():
             parts.setdefault(name, []).append(line)
-    totals = {
-        name: _over_pools(trail, name, f"{at}.{name}", f"{title}: {text}", parts[name])
-        for name, text in {"hosts": "hosts", **LABELS}.items()
-    }
+    totals = {name: _over_pools(here, name, lines) for name, lines in parts.items()}
     gpus = sum(
         p.gpus - (p.hosts - h.value) * p.gpus_per_host for p, h in zip(pools, parts["hosts"], strict=True)
     )
@@ -112,37 +103,13 @@ def _posture(
     )
 
 
-LABELS = {
-    "short_h": "hours short by failures",
-    "exposed_h": "hours in which one failure is too much",
-    "maintenance_short_h": "hours short in maintenance",
-    "chance": "chance that a failure in maintenance is too much, per year",
+EQUAL_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "short_h": (availability.hours_short_h, ("availability",)),
+    "exposed_h": (availability.exposed_hours_h, ("maintenance_h",)),
+    "maintenance_short_h": (availability.maintenance_short_h, ("availability", "maintenance_h")),
+    "chance": (availability.maintenance_chance, ("mtbf_h", "repair_h", "maintenance_h")),
 }
-UNITS = {"short_h": "h", "exposed_h": "h", "maintenance_short_h": "h", "chance": "1"}
-
-EQUAL_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...], str]] = {
-    "short_h": (
-        availability.hours_short_h,
-        ("availability",),
-        "8760 h x chance that of {hosts_u} fewer than {hosts_needed} are up = {value} h",
-    ),
-    "exposed_h": (
-        availability.exposed_hours_h,
-        ("maintenance_h",),
-        "{maintenance_h} h of maintenance with {hosts_u}, {hosts_needed} needed: {value} h",
-    ),
-    "maintenance_short_h": (
-        availability.maintenance_short_h,
-        ("availability", "maintenance_h"),
-        "{maintenance_h} h x chance that fewer than {hosts_needed} of the other hosts are up = {value} h",
-    ),
-    "chance": (
-        availability.maintenance_chance,
-        ("mtbf_h", "repair_h", "maintenance_h"),
-        "of {hosts_u} one is in maintenance, {hosts_needed} are needed, for {maintenance_h} h a year: {value}",
-    ),
-}
-"""Figure -> its model, what it follows from beside the hosts, and its formula."""
+"""Figure -> its model, and what it follows from beside the hosts."""
 MIXED_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "short_h": (availability.mixed_hours_short_h, ("availability",)),
     "exposed_h": (availability.mixed_exposed_hours_h, ("maintenance_h",)),
@@ -153,26 +120,18 @@ MIXED_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 
 
 def _equal_hosts_lines(
-    trail: Trail, pool: Pool, at: str, label: str, hosts: Line, known: Mapping[str, Fact | Line]
+    here: Trail, needed: Line, hosts: Line, known: Mapping[str, Fact | Line]
 ) -> dict[str, Line]:
     """Lines of a pool in which it matters only how many hosts are up."""
-    counts = {"hosts": hosts, "hosts_needed": trail[f"pools.{pool.id}.hosts_for_demand"]}
+    counts = {"hosts": hosts, "hosts_needed": needed}
     return {
-        name: trail.compute(
-            f"{at}.{name}",
-            f"{label}: {LABELS[name]}",
-            UNITS[name],
-            function,
-            formula,
-            **counts,
-            **{other: known[other] for other in behind},
-        )
-        for name, (function, behind, formula) in EQUAL_HOSTS.items()
+        name: here.compute(name, function, {**counts, **{other: known[other] for other in behind}})
+        for name, (function, behind) in EQUAL_HOSTS.items()
     }
 
 
 def _mixed_hosts_lines(
-    trail: Trail, pool: Pool, at: str, label: str, hosts: Line, known: Mapping[str, Fact | Line]
+    here: Trail, pool: Pool, hosts: Line, known: Mapping[str, Fact | Line]
 ) -> dict[str, Line]:
     """Lines of a pool in which it matters which hosts are up: those already there have other GPUs than new ones."""
     counts: dict[str, Any] = {
@@ -186,67 +145,47 @@ def _mixed_hosts_lines(
         "",
         "placed again for each; more hosts down count as too many",
     )
-    formula = f"of {{hosts_u}} {pool.existing_hosts} were there already; {{new_needed}} new ones are needed when 0, 1, 2, ... of those are down: {{value}}"
     found = {}
     for name, (function, behind) in MIXED_HOSTS.items():
         taken = [other.replace("maintenance_h", "maintenance_h_per_host") for other in behind]
         value = function(**counts, **{other: float(known[other].value) for other in taken})
-        shown: dict[str, Fact | Line] = {"hosts": hosts, "new_needed": listed}
-        shown |= {other: known[other] for other in behind}
-        label_of = f"{label}: {LABELS[name]}"
-        found[name] = trail.record(f"{at}.{name}", label_of, UNITS[name], function, formula, value, shown)
+        shown = {"hosts": hosts, "new_needed": listed, **{other: known[other] for other in behind}}
+        there = {"existing": pool.existing_hosts}
+        found[name] = here.record(name, function, value, shown, when="mixed", words=there)
     return found
 
 
-def _posture_hosts(trail: Trail, scenario: Scenario, pool: Pool, failures: int, at: str, label: str) -> Line:
+def _posture_hosts(trail: Trail, here: Trail, scenario: Scenario, pool: Pool, failures: int) -> Line:
     """Hosts of a pool in another posture than the chosen one: placed again, if hosts differ."""
     if failures == scenario.availability.host_failures:
-        return trail.repeat(f"{at}.hosts", f"{label}: hosts", trail[f"pools.{pool.id}.hosts"])
+        return here.repeat("hosts", trail[f"pools.{pool.id}.hosts"])
     given = scenario.fact("availability.host_failures")
-    asked = replace(
-        given, value=failures, basis="derived", sources=("gpuplan-method",), note="for comparison"
-    )
     accepted = scenario.fact("availability.maintenance_failure_accepted")
-    spare = trail.compute(
-        f"{at}.spare",
-        f"{label}: hosts for failure and maintenance",
-        "host",
+    spare = here.compute(
+        "spare",
         availability.spare_hosts,
-        "{host_failures} for failures"
-        + (" and maintenance" if accepted.value else " + 1 for maintenance")
-        + " = {value}",
-        host_failures=asked,
+        when="accepted" if accepted.value else "not accepted",
+        host_failures=replace(
+            given, value=failures, basis="derived", sources=("gpuplan-method",), note="for comparison"
+        ),
         maintenance_failure_accepted=accepted,
     )
     if pool.mixed:
         there = pool.rooms[: pool.existing_hosts]
-        placed = placed_mixed(pool.requests, pool.new_room, there, spare.value)
-        formula = "placed again so that any {hosts_lost} of {value_u} may be lost"
-        inputs = {"hosts_lost": spare}
-        count = len(placed.hosts)
-        return trail.record(
-            f"{at}.hosts", f"{label}: hosts", "host", placement.place_mixed, formula, count, inputs
-        )
-    return trail.compute(
-        f"{at}.hosts",
-        f"{label}: hosts",
-        "host",
-        availability.total_hosts,
-        "{hosts_for_demand} for the demand + {hosts_for_failures} spare = {value}",
-        hosts_for_demand=trail[f"pools.{pool.id}.hosts_for_demand"],
-        hosts_for_failures=spare,
-    )
+        count = len(placed_mixed(pool.requests, pool.new_room, there, spare.value).hosts)
+        return here.record("hosts", placement.place_mixed, count, when="placed again", hosts_lost=spare)
+    needed = trail[f"pools.{pool.id}.hosts_for_demand"]
+    return here.compute("hosts", availability.total_hosts, hosts_for_demand=needed, hosts_for_failures=spare)
 
 
-def _over_pools(trail: Trail, name: str, key: str, label: str, parts: Sequence[Line]) -> Line:
+def _over_pools(here: Trail, name: str, parts: Sequence[Line]) -> Line:
     """The figure of the only pool, or what those of several pools make together."""
     if len(parts) == 1:
-        return trail.repeat(key, label, parts[0])
+        return here.repeat(name, parts[0])
     if name == "chance":
         function = availability.chance_over_pools
         value = function(*(line.value for line in parts))
         named = {f"part{number}": line for number, line in enumerate(parts, 1)}
-        formula = "1 - " + " x ".join(f"(1 - {{{name}}})" for name in named) + " = {value}"
-        return trail.record(key, label, "1", function, formula, value, named)
-    unit, by_key = UNITS.get(name, "host"), {line.key: line for line in parts}
-    return trail.add_up(key, label, unit, availability.sum_over_pools, by_key)
+        product = {"product": " x ".join(f"(1 - {{{part}}})" for part in named)}
+        return here.record(name, function, value, named, when="pools", words=product)
+    return here.add_up(name, availability.sum_over_pools, {line.key: line for line in parts})

@@ -6,7 +6,7 @@ and the hosts bought for the growth of that year. What has no price is left out 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
@@ -22,6 +22,7 @@ from gpuplan.plan.power import PowerUse, usual_power_w
 from gpuplan.plan.prices import Price, PriceList, Unknown, factor
 from gpuplan.plan.trail import Line, Trail, resting_on
 from gpuplan.scenario import UNASSIGNED, Scenario
+from gpuplan.wording import counted
 
 PARTS = (
     "Servers",
@@ -123,30 +124,30 @@ def costs(
     scenario: Scenario,
     catalog: Catalog,
     pools: Sequence[Pool],
-    fabric: Cabling | None,
+    fabric: Cabling,
     use: PowerUse,
     growth: Growth,
 ) -> Costs:
     """What a design costs over the years."""
     given = scenario.cost
     prices = PriceList(scenario, catalog)
+    trail = trail.saying(currency=prices.currency)
     counts = Counts(scenario, catalog, pools, fabric)
     materials = bill(trail, scenario, catalog, prices, counts, growth.hosts)
     flows = _Flows(scenario, catalog, prices, counts, use, growth, materials)
     parts = flows.parts()
-    cash = _cash_lines(trail, prices, parts, flows)
+    cash = _cash_lines(trail, parts, flows)
     rate = factor(scenario, catalog, "discount_rate")
-    present = _present_line(trail, prices, cash, rate)
+    present = _present_line(trail, cash, rate)
     gpus = tuple(counts.gpus(hosts) for hosts in growth.hosts)
     installed = tuple(cost.installed_gpu_hours(n) for n in gpus[1:])
     used = tuple(
         cost.used_gpu_hours(n, utilisation=flows.load(year)) for year, n in enumerate(gpus[1:], start=1)
     )
     per_hour = {
-        name: _hour_line(trail, prices, name, present, hours, rate, flows)
+        name: _hour_line(trail, name, present, hours, rate, flows)
         for name, hours in (("installed", installed), ("used", used))
     }
-    total = float(trail["cost.total"].value)
     return Costs(
         currency=prices.currency,
         years=given.years,
@@ -157,9 +158,9 @@ def costs(
         materials=materials,
         parts=parts,
         cash=tuple(float(line.value) for line in cash),
-        total=total,
+        total=float(trail["cost.total"].value),
         net_present=float(present.value),
-        groups=_group_costs(trail, prices, _shares(trail, pools), total),
+        groups=_group_costs(trail, _shares(trail, pools)),
         utilisation=cost.total_cost(*used) / cost.total_cost(*installed),
         gpu_hours=installed,
         used_gpu_hours=used,
@@ -167,7 +168,7 @@ def costs(
         gpu_hour_used=per_hour["used"],
         prices=tuple(prices.found.values()),
         unknown=tuple(prices.unknown.values()),
-        not_counted=tuple(flows.not_counted),
+        not_counted=flows.not_counted,
         as_of=prices.as_of,
     )
 
@@ -194,53 +195,51 @@ class _Flows:
             {key: max(many[key] for many in held[: year + 1]) for key in held[0]} for year in range(len(held))
         ]
         """How many of everything there are in each year; what was bought stays."""
-        self.not_counted: list[str] = []
-        """What costs money, but nobody knows how much of it there is."""
-        if not held[0]["leaf"]:
-            self.not_counted.append("Switches and their cables: no design of the fabric")
-        elif not all(many["leaf"] for many in held):
-            self.not_counted.append("Switches and cables for the growth: the fabric cannot grow that far")
-        most, spare = most_hosts(catalog), spare_hosts(scenario)
-        short = any(found.more for pool in counts.pools if (found := divided(scenario, catalog, pool)))
-        if short or any(
-            spare and hosts[pool.id] > max(most, pool.hosts)
-            for hosts in growth.hosts
-            for pool in counts.pools
-        ):
-            self.not_counted.append(f"Spare hosts of every further cluster: one has at most {most} hosts")
-        if counts.existing:
-            self.not_counted.append("Hardware support of the hosts already there")
-        if not use.hosts_per_rack:
-            self.not_counted.append("Space: one host alone is more than a rack may carry")
-        unknown = list(use.unknown_power)
         self.spine_w = use.spine_w
-        spine, name = counts.spine(growth.hosts)
+        spine, spine_name = counts.spine(growth.hosts)
+        unknown = dict.fromkeys(use.unknown_power)
         if spine and not held[0]["spine"]:
             self.spine_w = usual_power_w(catalog.switches[spine]) or 0.0
-            if not self.spine_w and f"{name} switches" not in unknown:
-                unknown.append(f"{name} switches")
-        if unknown:
-            self.not_counted.append(f"Electricity of {', '.join(unknown)} (power not known)")
-        if any(m.status == "bought" and m.key in ("management-hosts", "compute-hosts") for m in materials):
-            self.not_counted.append("Licences, power, space and people for management and compute hosts")
+            if not self.spine_w:
+                unknown[f"{spine_name} switches"] = None
+        self.not_counted = self._not_counted([bool(many["leaf"]) for many in held], tuple(unknown))
+        self.paid = {name: [0.0] * (self.years + 1) for name in PARTS}
         self.facts: dict[str, list[Fact]] = {}
+        """What each part rests on."""
+
+    def _not_counted(self, designed: Sequence[bool], unknown_power: Sequence[str]) -> tuple[str, ...]:
+        """What costs money, but nobody knows how much of it there is; ``designed`` says when there is a fabric."""
+        pools, most, spare = self.counts.pools, most_hosts(self.catalog), spare_hosts(self.scenario)
+        divisions = [division for pool in pools if (division := divided(self.scenario, self.catalog, pool))]
+        grown = [hosts[pool.id] > max(most, pool.hosts) for hosts in self.growth.hosts for pool in pools]
+        clusters = any(division.more for division in divisions) or (spare and any(grown))
+        others = [self.materials[key].status for key in ("management-hosts", "compute-hosts")]
+        left_out = {
+            "Switches and their cables: no design of the fabric": not designed[0],
+            "Switches and cables for the growth: the fabric cannot grow that far": designed[0]
+            and not all(designed),
+            f"Spare hosts of every further cluster: one has at most {most} hosts": clusters,
+            "Hardware support of the hosts already there": self.counts.existing,
+            "Space: one host alone is more than a rack may carry": not self.use.hosts_per_rack,
+            f"Electricity of {', '.join(unknown_power)} (power not known)": unknown_power,
+            "Licences, power, space and people for management and compute hosts": "bought" in others,
+        }
+        return tuple(words for words, holds in left_out.items() if holds)
 
     def parts(self) -> tuple[CostPart, ...]:
         """Every part that costs or brings something."""
-        found = {name: [0.0] * (self.years + 1) for name in PARTS}
         for material in self.materials.values():
-            if material.status == "bought" and material.part in HARDWARE:
-                self._add(found[material.part], self._bought(material))
-                self._note(material.part, material.price.fact if material.price else None)
-        self._platform(found["Platform licences"])
-        self._gpu_software(found["GPU software"])
-        self._support(found)
-        self._running(found)
-        self._left(found)
+            if material.status == "bought" and material.part in HARDWARE and material.price:
+                self._pay(material.part, self._bought(material), material.price.fact)
+        self._platform()
+        self._gpu_software()
+        self._support()
+        self._running()
+        self._left()
         return tuple(
-            CostPart(name, tuple(found[name]), weakest(fact.basis for fact in self.facts[name]))
+            CostPart(name, tuple(self.paid[name]), weakest(fact.basis for fact in self.facts[name]))
             for name in PARTS
-            if self.facts.get(name)
+            if name in self.facts
         )
 
     def load(self, year: int) -> float:
@@ -250,13 +249,11 @@ class _Flows:
         gpus = self.counts.gpus(self.growth.hosts[year])
         return min(1.0, self.growth.busy_gpus[year] / gpus)
 
-    def _note(self, part: str, *facts: Fact | None) -> None:
-        self.facts.setdefault(part, []).extend(fact for fact in facts if fact is not None)
-
-    @staticmethod
-    def _add(yearly: list[float], more: Sequence[float]) -> None:
-        for year, value in enumerate(more):
-            yearly[year] += value
+    def _pay(self, part: str, yearly: Iterable[float], *facts: Fact) -> None:
+        """What is paid for a part, year by year from the purchase, and what that rests on."""
+        for year, value in enumerate(yearly):
+            self.paid[part][year] += value
+        self.facts.setdefault(part, []).extend(facts)
 
     def _more(self, key: str, year: int) -> int:
         """How many are bought in a year beyond those of the year before."""
@@ -269,117 +266,110 @@ class _Flows:
             return []
         if material.key not in self.held[0]:
             return [material.cost or 0.0]
+        each = material.price.value
         return [
-            cost.purchase_cost(
-                self._more(material.key, year), unit_price=material.price.value, discount=material.discount
-            )
+            cost.purchase_cost(self._more(material.key, year), unit_price=each, discount=material.discount)
             for year in range(self.years + 1)
         ]
 
-    def _platform(self, yearly: list[float]) -> None:
+    def _later(self, paid: Callable[[int], float]) -> list[float]:
+        """What is paid in each year from the first, and nothing at the start."""
+        return [0.0, *(paid(year) for year in range(1, self.years + 1))]
+
+    def _platform(self) -> None:
         material, support = self.materials["platform"], None
+        paid = [0.0]
         if self.scenario.cost.platform_licence == "socket":
-            self._add(yearly, self._bought(material))
-            support = self.prices.price(
-                "platform-support-socket-year", f"{material.name}: support", "socket-year"
-            )
+            paid = self._bought(material)
+            name = f"{material.name}: support"
+            support = self.prices.price("platform-support-socket-year", name, "socket-year")
+        facts = [price.fact for price in (material.price, support) if price]
+        if not facts:
+            return
+        self._pay("Platform licences", paid, *facts, self.counts.cores, self.counts.sockets)
         each = support if material.status == "bought" else material.price
         if each is not None:
             price = cost.purchase_cost(1, unit_price=each.value, discount=material.discount)
-            for year in range(1, self.years + 1):
-                yearly[year] += subscription_cost(self.held[year]["platform"], yearly_price=price, year=year)
-        facts = [price.fact for price in (material.price, support) if price]
-        if facts:
-            self._note("Platform licences", *facts, self.counts.cores, self.counts.sockets)
+            held = [many["platform"] for many in self.held]
+            yearly = self._later(lambda year: subscription_cost(held[year], yearly_price=price, year=year))
+            self._pay("Platform licences", yearly)
 
-    def _gpu_software(self, yearly: list[float]) -> None:
+    def _gpu_software(self) -> None:
         material = self.materials.get("gpu-software")
         if material is None or material.price is None:
             return
-        choice = self.scenario.cost.gpu_licence
+        part, choice = "GPU software", self.scenario.cost.gpu_licence
         free = included_years(self.scenario, self.catalog)
         each = cost.purchase_cost(1, unit_price=material.price.value, discount=material.discount)
-        self._note("GPU software", material.price.fact)
-        support = None
+        self._pay(part, (), material.price.fact)
         supported = int(self.catalog.products["nvidia-ai-enterprise"].fact("support_years").value)
+        support = None
         if choice == "perpetual" and free + supported < self.years:
-            support = self.prices.price(
-                "nvaie-support-year", f"{material.name}, support after year {supported}", "gpu-year"
-            )
-            self._note("GPU software", support.fact if support else None)
+            name = f"{material.name}, support after year {supported}"
+            support = self.prices.price("nvaie-support-year", name, "gpu-year")
+        if support is not None:
+            self._pay(part, (), support.fact)
         for bought in range(self.years + 1):
             licences = self._more("gpu-software", bought)
-            if not licences:
-                continue
-            if choice == "year":
-                paid = [0.0] + [
-                    subscription_cost(
-                        licences, yearly_price=each, year=year, bought_year=bought, years_included=free
-                    )
-                    for year in range(1, self.years + 1)
-                ]
-            else:
-                paid = list(
-                    term_licence_purchases(
-                        licences,
-                        price=each,
-                        term_years=5 if choice == "5-years" else self.years + 1,
-                        horizon_years=self.years,
-                        bought_year=bought,
-                        years_included=free,
-                    )
+            if licences and choice == "year":
+                self._pay(part, self._subscribed(licences, bought, each, free))
+            elif licences:
+                term = 5 if choice == "5-years" else self.years + 1
+                paid = term_licence_purchases(
+                    licences,
+                    price=each,
+                    term_years=term,
+                    horizon_years=self.years,
+                    bought_year=bought,
+                    years_included=free,
                 )
-            self._add(yearly, paid)
-            if support is not None:
-                later = [
-                    subscription_cost(
-                        licences,
-                        yearly_price=support.value * (1 - material.discount),
-                        year=year,
-                        bought_year=bought,
-                        years_included=free + supported,
-                    )
-                    for year in range(1, self.years + 1)
-                ]
-                self._add(yearly, [0.0, *later])
+                self._pay(part, paid)
+            if licences and support is not None:
+                yearly = support.value * (1 - material.discount)
+                self._pay(part, self._subscribed(licences, bought, yearly, free + supported))
 
-    def _hardware(self, found: Mapping[str, Sequence[float]], year: int) -> float:
-        """What has been paid for hardware until a year."""
-        return cost.total_cost(*(found[part][y] for part in HARDWARE for y in range(year + 1)))
-
-    def _support(self, found: dict[str, list[float]]) -> None:
-        share = factor(self.scenario, self.catalog, "support_share")
-        for year in range(1, self.years + 1):
-            found["Hardware support"][year] = cost.purchase_cost(
-                self._hardware(found, year), unit_price=float(share.value)
+    def _subscribed(self, licences: int, bought: int, price: float, included: int) -> list[float]:
+        """What licences bought in a year cost by the year, beyond the years that are included."""
+        return self._later(
+            lambda year: subscription_cost(
+                licences, yearly_price=price, year=year, bought_year=bought, years_included=included
             )
-        self._note("Hardware support", share, *(f for part in HARDWARE for f in self.facts.get(part, ())))
+        )
 
-    def _running(self, found: dict[str, list[float]]) -> None:
-        prices, scenario = self.prices, self.scenario
-        pue = factor(scenario, self.catalog, "pue")
+    def _hardware(self, year: int) -> float:
+        """What has been paid for hardware until a year."""
+        return cost.total_cost(*(self.paid[part][y] for part in HARDWARE for y in range(year + 1)))
+
+    def _hardware_facts(self) -> list[Fact]:
+        return [fact for part in HARDWARE for fact in self.facts.get(part, ())]
+
+    def _support(self) -> None:
+        share = factor(self.scenario, self.catalog, "support_share")
+        each = float(share.value)
+        yearly = self._later(lambda year: cost.purchase_cost(self._hardware(year), unit_price=each))
+        self._pay("Hardware support", yearly, share, *self._hardware_facts())
+
+    def _running(self) -> None:
+        """Power and cooling, space, and people."""
+        prices, use = self.prices, self.use
         energy = prices.price("electricity-kwh", "Electricity", "kwh")
         space = prices.price("rack-year", "Space for a rack", "rack-year")
         people = prices.price("administration-host-year", "Administration of a host", "host-year")
-        for year in range(1, self.years + 1):
-            hosts = sum(self.growth.hosts[year].values())
-            kwh = power.energy_kwh(self._typical_w(year))
-            if energy is not None:
-                it = cost.purchase_cost(kwh, unit_price=energy.value)
-                found["Power"][year] = it
-                found["Cooling"][year] = it * (float(pue.value) - 1)
-            if space is not None and self.use.hosts_per_rack:
-                racks = power.racks(hosts, hosts_per_rack=self.use.hosts_per_rack)
-                found["Space"][year] = cost.purchase_cost(racks, unit_price=space.value)
-            if people is not None:
-                found["Administration"][year] = cost.purchase_cost(hosts, unit_price=people.value)
+        hosts = [sum(many.values()) for many in self.growth.hosts]
+
+        def yearly(price: Price, many: Callable[[int], float]) -> list[float]:
+            return self._later(lambda year: cost.purchase_cost(many(year), unit_price=price.value))
+
         if energy is not None:
-            self._note("Power", energy.fact, *self.use.facts)
-            self._note("Cooling", energy.fact, pue, *self.use.facts)
-        if space is not None and self.use.hosts_per_rack:
-            self._note("Space", space.fact)
+            pue = factor(self.scenario, self.catalog, "pue")
+            it = yearly(energy, lambda year: power.energy_kwh(self._typical_w(year)))
+            self._pay("Power", it, energy.fact, *use.facts)
+            self._pay("Cooling", [paid * (float(pue.value) - 1) for paid in it], energy.fact, pue, *use.facts)
+        if space is not None and use.hosts_per_rack:
+            racks = yearly(space, lambda year: power.racks(hosts[year], hosts_per_rack=use.hosts_per_rack))
+            self._pay("Space", racks, space.fact)
         if people is not None:
-            self._note("Administration", people.fact)
+            self._pay("Administration", yearly(people, lambda year: hosts[year]), people.fact)
 
     def _typical_w(self, year: int) -> float:
         """Typical power of hosts and switches in a year, without cooling."""
@@ -392,96 +382,66 @@ class _Flows:
         held = self.held[year]
         return power.total_power_w(hosts_w, held["leaf"] * self.use.leaf_w, held["spine"] * self.spine_w)
 
-    def _left(self, found: dict[str, list[float]]) -> None:
+    def _left(self) -> None:
         share = factor(self.scenario, self.catalog, "residual_share")
-        left = cost.residual_price(self._hardware(found, self.years), share=float(share.value))
+        left = cost.residual_price(self._hardware(self.years), share=float(share.value))
         if left:
-            found["Value left"][self.years] = -left
-            self._note("Value left", share, *(f for part in HARDWARE for f in self.facts.get(part, ())))
+            self._pay("Value left", [*[0.0] * self.years, -left], share, *self._hardware_facts())
 
 
-def _cash_lines(
-    trail: Trail, prices: PriceList, parts: Sequence[CostPart], flows: _Flows
-) -> tuple[Line, ...]:
+def _cash_lines(trail: Trail, parts: Sequence[CostPart], flows: _Flows) -> tuple[Line, ...]:
     """A line for each part, for each year, and for their sum."""
     held: dict[str, dict[int, Fact]] = {}
     for part in parts:
         key, behind = part.name.lower().replace(" ", "-"), flows.facts[part.name]
         held[part.name] = {
-            year: resting_on(behind, f"cost/{key}/year_{year}", paid, prices.currency, f"{part.name}, {when}")
+            year: resting_on(
+                behind, f"cost/{key}/year_{year}", paid, flows.prices.currency, f"{part.name}, {when}"
+            )
             for year, paid in enumerate(part.yearly)
             for when in [f"year {year}" if year else "at the start"]
             if paid
         }
-        trail.add_up(
-            f"cost.parts.{key}",
-            part.name,
-            prices.currency,
-            cost.total_cost,
-            {f"year_{year}": fact for year, fact in held[part.name].items()},
-        )
+        named = {f"year_{year}": fact for year, fact in held[part.name].items()}
+        trail.add_up(f"cost.parts.{key}", cost.total_cost, named, name=part.name)
     lines = tuple(
         trail.add_up(
             f"cost.years.{year}",
-            f"Paid in year {year}" if year else "Paid at the start",
-            prices.currency,
             cost.total_cost,
             {name: yearly[year] for name, yearly in held.items() if year in yearly},
+            when=f"in year {year}" if year else "at the start",
         )
         for year in range(flows.years + 1)
     )
-    trail.add_up(
-        "cost.total",
-        f"Cost over {flows.years} year{'s' * (flows.years > 1)}",
-        prices.currency,
-        cost.total_cost,
-        {line.key: line for line in lines},
-    )
+    by_key = {line.key: line for line in lines}
+    trail.add_up("cost.total", cost.total_cost, by_key, years=counted(flows.years, "year"))
     return lines
 
 
-def _present_line(trail: Trail, prices: PriceList, cash: Sequence[Line], rate: Fact) -> Line:
-    named: dict[str, Fact | Line] = {f"year{year}": line for year, line in enumerate(cash)}
+def _present_line(trail: Trail, cash: Sequence[Line], rate: Fact) -> Line:
+    value = cost.net_present_cost([float(line.value) for line in cash], rate=float(rate.value))
     terms = ["{year0}"] + [
         f"{{year{year}}} / (1 + {{rate}})" + f"^{year}" * (year > 1) for year in range(1, len(cash))
     ]
-    return trail.record(
-        "cost.net_present",
-        "Net present cost",
-        prices.currency,
-        cost.net_present_cost,
-        " + ".join(terms) + " = {value}",
-        cost.net_present_cost([float(line.value) for line in cash], rate=float(rate.value)),
-        named | {"rate": rate},
-    )
+    named = {f"year{year}": line for year, line in enumerate(cash)}
+    discounted = {"sum": " + ".join(terms)}
+    return trail.record("cost.net_present", cost.net_present_cost, value, named, words=discounted, rate=rate)
 
 
 def _hour_line(
-    trail: Trail,
-    prices: PriceList,
-    name: str,
-    present: Line,
-    hours: Sequence[float],
-    rate: Fact,
-    flows: _Flows,
+    trail: Trail, name: str, present: Line, hours: Sequence[float], rate: Fact, flows: _Flows
 ) -> float | None:
     """Net present cost by the GPU-hour: the level price that pays for it, hours of later years discounted like money."""
     discounted = cost.net_present_cost([0.0, *hours], rate=float(rate.value))
     if not discounted:
         return None
-    basis = "derived" if name == "installed" else weakest(f.basis for f in flows.use.facts)
-    what = "8,760 h a year of every GPU" if name == "installed" else "hours in which GPUs are used"
+    basis, what = "derived", "8,760 h a year of every GPU"
+    if name == "used":
+        basis, what = weakest(f.basis for f in flows.use.facts), "hours in which GPUs are used"
     note = f"{what}, later years discounted like the money"
-    line = trail.compute(
-        f"cost.gpu_hour_{name}",
-        f"Cost of a GPU-hour {name}",
-        prices.currency,
-        cost.gpu_hour_cost,
-        "{total_cost_u} / {gpu_hours} GPU-hours = {value_u}",
-        total_cost=present,
-        gpu_hours=replace(derived(f"cost/gpu_hours_{name}", discounted, "1", note), basis=basis),
-    )
-    return float(line.value)
+    gpu_hours = replace(derived(f"cost/gpu_hours_{name}", discounted, "1", note), basis=basis)
+    key = f"cost.gpu_hour_{name}"
+    return float(trail.compute(key, cost.gpu_hour_cost, total_cost=present, gpu_hours=gpu_hours).value)
 
 
 def _shares(trail: Trail, pools: Sequence[Pool]) -> dict[str, Line]:
@@ -494,24 +454,17 @@ def _shares(trail: Trail, pools: Sequence[Pool]) -> dict[str, Line]:
     return found
 
 
-def _group_costs(
-    trail: Trail, prices: PriceList, shares: Mapping[str, Line], total: float
-) -> tuple[GroupCost, ...]:
+def _group_costs(trail: Trail, shares: Mapping[str, Line]) -> tuple[GroupCost, ...]:
     """The total, divided by the GPUs that each group demands."""
     gpus = {group: float(line.value) for group, line in shares.items()}
-    whole = sum(gpus.values())
+    whole, total = sum(gpus.values()), trail["cost.total"]
     if not whole:
         return ()
-    found = []
-    for group, part in zip(gpus, cost.allocated_cost(total, shares=list(gpus.values())), strict=True):
-        trail.record(
-            f"groups.{group}.cost",
-            "Share of the cost",
-            prices.currency,
-            cost.allocated_cost,
-            f"{{total}} x {{gpus_u}} of {whole:g} = {{value}}",
-            part,
-            {"total": trail["cost.total"], "gpus": shares[group]},
-        )
-        found.append(GroupCost(group, gpus[group] / whole, part))
-    return tuple(found)
+    costs = cost.allocated_cost(float(total.value), shares=list(gpus.values()))
+    words = {"whole": f"{whole:g}"}
+    for (group, line), part in zip(shares.items(), costs, strict=True):
+        here = trail.about(f"groups.{group}")
+        here.record("cost", cost.allocated_cost, part, words=words, total=total, gpus=line)
+    return tuple(
+        GroupCost(group, n / whole, part) for (group, n), part in zip(gpus.items(), costs, strict=True)
+    )

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import demand, placement
-from gpuplan.models.demand import closed_groups, queueing, working_hours
+from gpuplan.models.demand import working_hours
 from gpuplan.plan.access import allocate, with_pools
 from gpuplan.plan.hosts import placed_mixed
 from gpuplan.plan.requests import existing_rooms, group_requests, members_of, room_of
-from gpuplan.plan.sizing_rule import Needed, burst_fact, needed
+from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.validation import request_problems
 from gpuplan.plan.working_week import Ask, Mix, mixes, peak_jobs, weeks, work_fact
@@ -56,19 +56,13 @@ def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Demand:
         wanted = demand_lines(trail, scenario, catalog, hours, wanted)
     by_groups = trail.add_up(
         "demand.groups_gpus",
-        "Sum of the groups",
-        "GPU",
         demand.total_demand_gpus,
         {group_id: lines.gpus for group_id, lines in wanted.items()},
     )
     planned = trail.compute(
         "demand.gpus",
-        "GPUs demanded",
-        "GPU",
         demand.planned_demand_gpus,
-        "{groups_gpus} GPUs by the groups = {value}"
-        if scenario.demand.stated_gpus is None
-        else "the stated {stated_gpus} GPUs win over the groups' {groups_gpus}",
+        when="" if scenario.demand.stated_gpus is None else "stated",
         groups_gpus=by_groups,
         stated_gpus=scenario.fact("demand.stated_gpus"),
     )
@@ -79,30 +73,19 @@ def group_demand(
     trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, planned: bool
 ) -> GroupDemand:
     """What a group asks for at its own peak, which is what is planned for where the peaks are added up."""
-    at, name = f"groups.{group.id}", group.name
-    key = f"{at}.active" if planned else f"{at}.peak_active"
+    here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
+    key = "active" if planned else "peak_active"
     if group.jobs_per_day is None:
-        active = trail.compute(
-            key,
-            f"{name}: active at the peak",
-            "1",
-            demand.active_people,
-            "{people} x {active_share}, rounded up = {value}",
-            people=scenario.fact(f"{at}.people"),
-            active_share=scenario.fact(f"{at}.active_share"),
-        )
+        people, share = scenario.fact(f"{at}.people"), scenario.fact(f"{at}.active_share")
+        active = here.compute(key, demand.active_people, when="people", people=people, active_share=share)
     else:
-        active = trail.record(
+        active = here.record(
             key,
-            f"{name}: under way at the peak",
-            "1",
             working_hours.jobs_underway,
-            "{jobs_per_day} a day, each for {work_h_u}: at the peak {value} on average, rounded up",
             peak_jobs(scenario, catalog, group),
-            {
-                "jobs_per_day": scenario.fact(f"{at}.jobs_per_day"),
-                "work_h": work_fact(scenario, catalog, group),
-            },
+            when="jobs",
+            jobs_per_day=scenario.fact(f"{at}.jobs_per_day"),
+            work_h=work_fact(scenario, catalog, group),
         )
     return vm_lines(trail, scenario, group, active, peak=not planned)
 
@@ -111,27 +94,11 @@ def vm_lines(
     trail: Trail, scenario: Scenario, group: Group, active: Line, *, peak: bool = False
 ) -> GroupDemand:
     """VMs and GPUs of a group with so many active: as planned, or at its own ``peak`` where that is not what is planned for."""
-    at, name = f"groups.{group.id}", group.name
-    keys, tail = (("peak_vms", "peak_gpus"), " at its own peak") if peak else (("vms", "demand_gpus"), "")
-    vms = trail.compute(
-        f"{at}.{keys[0]}",
-        f"{name}: VMs{tail}",
-        "VM",
-        demand.group_vms,
-        "{active} active x {vms_each} each = {value}",
-        active=active,
-        vms_each=scenario.fact(f"{at}.vms_each"),
-    )
-    gpus = trail.compute(
-        f"{at}.{keys[1]}",
-        f"{name}: GPUs{tail}",
-        "GPU",
-        demand.group_demand_gpus,
-        "{vms_u} x {gpus_each_u} each = {value}",
-        vms=vms,
-        gpus_each=scenario.fact(f"{at}.gpus_each"),
-    )
-    return GroupDemand(active, vms, gpus)
+    here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
+    vms_each, gpus_each = scenario.fact(f"{at}.vms_each"), scenario.fact(f"{at}.gpus_each")
+    vms = here.compute("peak_vms" if peak else "vms", demand.group_vms, active=active, vms_each=vms_each)
+    key = "peak_gpus" if peak else "demand_gpus"
+    return GroupDemand(active, vms, here.compute(key, demand.group_demand_gpus, vms=vms, gpus_each=gpus_each))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +191,6 @@ def demand_lines(
     """What each group asks for in the mix that its pool is sized for; what has no pool stays at its peak."""
     trail.add_up(
         "demand.sum_of_peaks_gpus",
-        "Sum of the peaks of the groups",
-        "GPU",
         demand.total_demand_gpus,
         {group_id: lines.gpus for group_id, lines in peaks.items()},
     )
@@ -236,7 +201,7 @@ def demand_lines(
         if group.id not in served:  # no access mode is possible
             keys = (f"groups.{group.id}.{name}" for name in ("active", "vms", "demand_gpus"))
             repeated = (
-                trail.repeat(key, line.label, line) for key, line in zip(keys, peaks[group.id], strict=True)
+                trail.repeat(key, line, line.label) for key, line in zip(keys, peaks[group.id], strict=True)
             )
             found[group.id] = GroupDemand(*repeated)
     for pool in hours:
@@ -249,25 +214,19 @@ def demand_lines(
 
 def _load_line(trail: Trail, scenario: Scenario, catalog: Catalog, group: Group, ask: Ask) -> Line:
     """Requests of a group under way on average in the hours for which its pool is sized."""
-    at, name = f"groups.{group.id}", group.name
+    here, at = trail.about(f"groups.{group.id}", name=group.name), f"groups.{group.id}"
     if group.jobs_per_day is None:
-        inputs: dict[str, Fact | Line] = {
-            "people": scenario.fact(f"{at}.people"),
-            "active_share": scenario.fact(f"{at}.active_share"),
-        }
-        inputs |= {n: scenario.fact(f"{at}.{n}") for n in ("sites", "hours") if getattr(group, n) is not None}
-        formula = "{people} x {active_share} of those who are on duty then = {value}"
+        names: tuple[str, ...] = ("people", "active_share", "sites", "hours")
         function: Callable[..., Any] = demand.mean_active
     else:
-        inputs = {
-            "jobs_per_day": scenario.fact(f"{at}.jobs_per_day"),
-            "work_h": work_fact(scenario, catalog, group),
-        }
-        inputs |= {"hours": scenario.fact(f"{at}.hours")} if group.hours is not None else {}
-        formula = "{jobs_per_day} a day, each for {work_h_u}: {value} at once"
-        function = working_hours.jobs_underway
-    label = f"{name}: active on average in the busiest hours"
-    return trail.record(f"{at}.busy_load", label, "1", function, formula, ask.load, inputs)
+        names, function = ("jobs_per_day", "work_h", "hours"), working_hours.jobs_underway
+    inputs = {
+        name: work_fact(scenario, catalog, group) if name == "work_h" else scenario.fact(f"{at}.{name}")
+        for name in names
+        if name not in ("sites", "hours") or getattr(group, name) is not None
+    }
+    when = "people" if group.jobs_per_day is None else "jobs"
+    return here.record("busy_load", function, ask.load, inputs, when=when)
 
 
 def _target_lines(
@@ -279,36 +238,20 @@ def _target_lines(
     groups: Mapping[str, Group],
 ) -> dict[str, Fact | Line]:
     """Lines from the load of a pool to the GPUs that are enough for it; what the groups' lines have as input."""
-    at = f"pools.{pool}"
+    here = trail.about(f"pools.{pool}")
     parts = {}
     for ask in want.mix.asks:
-        load = _load_line(trail, scenario, catalog, groups[ask.group], ask)
-        parts[ask.group] = trail.record(
-            f"groups.{ask.group}.busy_gpus",
-            f"{groups[ask.group].name}: GPUs wanted on average in the busiest hours",
-            "GPU",
+        key, note = f"groups/{ask.group}/GPUs that one takes", "all its VMs, as profiles fill GPUs"
+        parts[ask.group] = trail.about(f"groups.{ask.group}", name=groups[ask.group].name).record(
+            "busy_gpus",
             demand.group_demand_gpus,
-            "{load} x {gpus_u} taken by each = {value}",
             ask.load * ask.gpus,
-            {
-                "load": load,
-                "gpus": derived(
-                    f"groups/{ask.group}/GPUs that one takes",
-                    ask.gpus,
-                    "GPU",
-                    "all its VMs, as profiles fill GPUs",
-                ),
-            },
+            load=_load_line(trail, scenario, catalog, groups[ask.group], ask),
+            gpus=derived(key, ask.gpus, "GPU", note),
         )
-    busy = trail.record(
-        f"{at}.busy_gpus",
-        "GPUs wanted on average in the busiest hours",
-        "GPU",
-        demand.total_demand_gpus,
-        " + ".join(f"{{part{n}}}" for n in range(len(parts))) + " = {value}",
-        want.mix.gpus,
-        {f"part{n}": part for n, part in enumerate(parts.values())},
-    )
+    named = {f"part{n}": part for n, part in enumerate(parts.values())}
+    sum_of = {"sum": " + ".join(f"{{{name}}}" for name in named)}
+    busy = here.record("busy_gpus", demand.total_demand_gpus, want.mix.gpus, named, words=sum_of)
     if not want.method:
         return {}
     chance = scenario.fact("demand.chance")
@@ -316,41 +259,11 @@ def _target_lines(
     inputs: dict[str, Fact | Line] = {"busy_gpus": busy, "chance": chance}
     if scenario.demand.rule == "wait-time":
         inputs["wait_min"] = scenario.fact("demand.wait_min")
-    formula = TARGETS[scenario.demand.rule]
     if want.peakedness is not None:
         inputs["peakedness"] = peakedness_fact(scenario, catalog, want.peakedness)
-        formula = "peakedness {peakedness}: " + formula
-    line = trail.record(
-        f"{at}.gpus_for_target",
-        "GPUs at the target",
-        "GPU",
-        FUNCTIONS[want.method, scenario.demand.rule],
-        "{busy_gpus_u} wanted on average, in one pool without the bounds of hosts; " + formula,
-        want.gpus,
-        inputs,
-    )
-    return {"gpus": line}
-
-
-TARGETS = {
-    "wait": "with {value_u} at most {chance_u} wait, with one fewer more",
-    "turned-away": "with {value_u} at most {chance_u} are turned away, with one fewer more",
-    "wait-time": "with {value_u} at most {chance_u} wait longer than {wait_min_u}, with one fewer more",
-}
-
-
-FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
-    ("closed", "wait"): closed_groups.closed_wait_chance,
-    ("closed", "wait-time"): closed_groups.closed_wait_longer_chance,
-    ("closed", "turned-away"): closed_groups.closed_blocking,
-    ("poisson", "wait"): queueing.hayward_c,
-    ("poisson", "turned-away"): queueing.kaufman_roberts,
-    ("poisson", "wait-time"): queueing.hayward_wait_longer_chance,
-    ("bursty", "wait"): queueing.hayward_c,
-    ("bursty", "turned-away"): queueing.hayward_b,
-    ("bursty", "wait-time"): queueing.hayward_wait_longer_chance,
-}
-"""(method, rule) -> the model function that gives the chance."""
+    function, rule = FUNCTIONS[want.method, scenario.demand.rule], scenario.demand.rule
+    words = {"bursts": "peakedness {peakedness}: " if "peakedness" in inputs else ""}
+    return {"gpus": here.record("gpus_for_target", function, want.gpus, inputs, when=rule, words=words)}
 
 
 def peakedness_fact(scenario: Scenario, catalog: Catalog, value: float) -> Fact:
@@ -365,17 +278,13 @@ def _group_lines(
     trail: Trail, scenario: Scenario, group: Group, want: Needed, inputs: Mapping[str, Fact | Line]
 ) -> GroupDemand:
     """What a group asks for in the mix for which its pool is sized."""
-    at, name = f"groups.{group.id}", group.name
-    load = trail[f"{at}.busy_load"]
-    active = trail.record(
-        f"{at}.active",
-        f"{name}: active at once, planned for",
-        "1",
+    here = trail.about(f"groups.{group.id}", name=group.name)
+    active = here.record(
+        "active",
         demand.planned_requests if want.method else demand.active_people,
-        "its part of the {gpus_u}; {load} are active on average; {value}"
-        if want.method
-        else "{load}, rounded up = {value}",
         want.requests[group.id],
-        {**inputs, "load": load},
+        inputs,
+        when="target" if want.method else "mean",
+        load=here["busy_load"],
     )
     return vm_lines(trail, scenario, group, active)

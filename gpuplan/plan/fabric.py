@@ -5,13 +5,13 @@ The model is ``gpuplan.models.network.fabric``; switches come from the catalog. 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
-from gpuplan.facts import Fact, Value, derived
+from gpuplan.facts import Fact, derived, own_rows
 from gpuplan.models.network.fabric import (
     LeafSpine,
     TooManyLeaves,
@@ -24,7 +24,7 @@ from gpuplan.models.network.fabric import (
 from gpuplan.plan.gpu_speed import ITEM, RDMA
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
-from gpuplan.plan.trail import Trail
+from gpuplan.plan.trail import Trail, sources_of
 from gpuplan.scenario import Scenario
 from gpuplan.wording import number
 
@@ -40,6 +40,9 @@ APART = ("pvrdma", "infiniband")
 
 SPINE_PORTS = 16
 """A switch with fewer ports of the right speed is not taken for a spine."""
+
+SETTINGS, FAILURES = own_rows("words/settings"), own_rows("words/failures")
+"""What to configure, and what is left when a part fails, each with the transports for which it holds."""
 
 
 class Ports(NamedTuple):
@@ -187,10 +190,7 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
     carried = f"{number(round(demand - float(other.value), 2))} Gbit/s of work that has no ports of its own"
     shared = trail.compute(
         "network.ports.shared",
-        "Teamed network ports of a GPU host",
-        "1",
         host_ports,
-        "max(2, ceil({demand_gbit_s} Gbit/s / ({usable_share} x {port_gbit_s} Gbit/s))) = {value}",
         demand_gbit_s=replace(
             other,
             key="network.ports/demand_gbit_s",
@@ -204,25 +204,14 @@ def _ports(trail: Trail, scenario: Scenario, catalog: Catalog, use: NetworkUse) 
     if apart:
         line = trail.compute(
             "network.ports.rdma",
-            "RDMA ports of a GPU host",
-            "1",
             pvrdma_ports,
-            "max(1, ceil({rdma_demand_gbit_s} Gbit/s / ({usable_share} x {port_gbit_s} Gbit/s))) = {value}",
             rdma_demand_gbit_s=together,
             port_gbit_s=port,
             usable_share=usable,
         )
         rdma = int(line.value)
         if given.transport == "pvrdma":
-            trail.record(
-                "network.distributed_switches",
-                "Distributed switches",
-                "1",
-                pvrdma_ports,
-                "1 for the teamed ports and 1 for each of {rdma_ports} RDMA ports, which know no teaming = {value}",
-                1 + rdma,
-                {"rdma_ports": line},
-            )
+            trail.record("network.distributed_switches", pvrdma_ports, 1 + rdma, rdma_ports=line)
     return Ports(int(shared.value), rdma, demand, float(together.value) if apart else 0.0)
 
 
@@ -266,9 +255,9 @@ class _Kind(NamedTuple):
     """How a switch serves as a leaf: ports down and up, or ports all alike."""
 
     id: str
-    down: int
-    up: int
-    alike: int
+    down: int | None
+    up: int | None
+    alike: int | None
     up_gbit_s: float
     ports: int
 
@@ -291,9 +280,9 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
             total = sum(_count(item, s) for s in PORT_SPEEDS)
             if faster:
                 up = faster[-1]
-                found.append(_Kind(id, down, _count(item, up), 0, up, total))
+                found.append(_Kind(id, down, _count(item, up), None, up, total))
             else:
-                found.append(_Kind(id, 0, 0, down, speed, total))
+                found.append(_Kind(id, None, None, down, speed, total))
             break
     return found
 
@@ -307,60 +296,57 @@ def _cheapest(
     if not leaves:
         has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch of the catalog has"
         return None, f"{has} ports of {link:g} Gbit/s for hosts"
-    best: tuple[tuple[int, int, str, bool, bool, str], Switches] | None = None
+    built: list[tuple[tuple[object, ...], Switches]] = []
     reason, most = "", 0
     """Why there is none: of switches that connect too few hosts, those that connect most."""
     for kind in leaves:
-        spines = [
-            (id, _count(item, int(kind.up_gbit_s)))
-            for id, item in catalog.switches.items()
-            if spine in (None, id) and _count(item, int(kind.up_gbit_s)) >= SPINE_PORTS
-        ]
-        missing = ""
-        if not spines:
-            has = f"{catalog.switches[spine].name} has no" if spine else "no switch of the catalog has"
-            missing = f"{has} {SPINE_PORTS} ports of {kind.up_gbit_s:g} Gbit/s for the uplinks of {catalog.switches[kind.id].name}"
-            spines = [("", SPINE_PORTS)]
+        spines, missing = _spines(catalog, kind, spine)
         for spine_id, spine_ports in spines:
             try:
                 shape = leaf_spine(
                     hosts,
                     ports_per_host=ports,
                     port_gbit_s=link,
-                    leaf_down_ports=kind.down or None,
-                    leaf_up_ports=kind.up or None,
-                    leaf_ports=kind.alike or None,
+                    leaf_down_ports=kind.down,
+                    leaf_up_ports=kind.up,
+                    leaf_ports=kind.alike,
                     up_gbit_s=kind.up_gbit_s,
                     spine_ports=spine_ports,
                     max_oversubscription=bound,
                 )
+                if missing and shape.spines:
+                    raise ValueError(missing)
             except TooManyLeaves as error:
                 if error.most_hosts > most and not missing:
                     most, reason = error.most_hosts, str(error)
-                continue
             except ValueError as error:
                 reason = reason if most else missing or str(error)
-                continue
-            if missing and shape.spines:
-                reason = reason if most else missing
-                continue
-            cost = (
-                shape.leaves + shape.spines,
-                shape.leaves * kind.ports + shape.spines * spine_ports,
-                kind.id,
-                spine_id != kind.id,
-                bool(spine_id) and _maker(catalog, spine_id) != _maker(catalog, kind.id),
-                spine_id,
-            )
-            if best is None or cost < best[0]:
-                upper = spine_id if shape.spines else ""
-                name, upper_name = (catalog.switches[id].name if id else "" for id in (kind.id, upper))
-                best = cost, Switches(kind.id, name, upper, upper_name, link, kind.up_gbit_s, shape)
-    return (best[1], "") if best else (None, reason)
+            else:
+                built.append(_built(catalog, kind, spine_id, spine_ports, link, shape))
+    return (min(built, key=lambda found: found[0])[1], "") if built else (None, reason)
 
 
-def _maker(catalog: Catalog, switch: str) -> Value | None:
-    return catalog.switches[switch].value("vendor")
+def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tuple[str, int]], str]:
+    """Switches with enough ports for the uplinks of a leaf, and how many; else none of the catalog's, and what is missing."""
+    counts = {id: _count(item, int(kind.up_gbit_s)) for id, item in catalog.switches.items()}
+    found = [(id, n) for id, n in counts.items() if wanted in (None, id) and n >= SPINE_PORTS]
+    if found:
+        return found, ""
+    has = f"{catalog.switches[wanted].name} has no" if wanted else "no switch of the catalog has"
+    what = f"{SPINE_PORTS} ports of {kind.up_gbit_s:g} Gbit/s for the uplinks of {catalog.switches[kind.id].name}"
+    return [("", SPINE_PORTS)], f"{has} {what}"
+
+
+def _built(
+    catalog: Catalog, kind: _Kind, spine: str, spine_ports: int, link: float, shape: LeafSpine
+) -> tuple[tuple[object, ...], Switches]:
+    """A fabric, after what makes one better than another: fewer switches, fewer ports, alike, of one maker."""
+    leaf, above = catalog.switches[kind.id], catalog.switches.get(spine)
+    other_maker = above is not None and above.value("vendor") != leaf.value("vendor")
+    ports = shape.leaves * kind.ports + shape.spines * spine_ports
+    order = (shape.leaves + shape.spines, ports, kind.id, spine != kind.id, other_maker, spine)
+    upper, upper_name = (spine, above.name if above else "") if shape.spines else ("", "")
+    return order, Switches(kind.id, leaf.name, upper, upper_name, link, kind.up_gbit_s, shape)
 
 
 def _record(
@@ -375,28 +361,14 @@ def _record(
         "port_gbit_s": scenario.fact("network.link_gbit_s"),
         "max_oversubscription": bound,
     }
-    for key, label, value in (
-        ("leaves", "Leaf switches", shape.leaves),
-        ("spines", "Spine switches", shape.spines),
-        ("host_cables", "Cables to hosts", shape.host_cables),
-    ):
+    for key in ("leaves", "spines", "host_cables"):
         trail.record(
-            f"network.fabric.{key}",
-            label,
-            "1",
-            leaf_spine,
-            f"{{hosts}} hosts x {{ports_per_host}} ports of {{port_gbit_s}} Gbit/s on {switches.leaf_name}, at most "
-            "{max_oversubscription}:1 = {value}",
-            value,
-            held,
+            f"network.fabric.{key}", leaf_spine, getattr(shape, key), held, words={"leaf": switches.leaf_name}
         )
     up = shape.uplinks_per_leaf or shape.peer_cables
     trail.compute(
         "network.fabric.oversubscription",
-        "Oversubscription of the busiest leaf",
-        "1",
         oversubscription,
-        "{down_ports} x {down_gbit_s} Gbit/s / ({up_ports} x {up_gbit_s} Gbit/s) = {value}",
         down_ports=derived(
             "network.fabric/down_ports", shape.down_ports_used, "1", "ports in use on the busiest leaf"
         ),
@@ -406,45 +378,15 @@ def _record(
     )
 
 
-SETTINGS: Mapping[str, tuple[tuple[str, ...], str, str]] = {
-    "roce-lossless": (
-        ("roce", "roce-v1", "pvrdma"),
-        "Adapters and switches",
-        "Priority flow control and explicit congestion notification on priority 3, for RDMA alone",
-    ),
-    "roce-dscp": (("roce", "pvrdma"), "Adapters and switches", "Trust DSCP; map DSCP 26 to priority 3"),
-    "roce-versions": (
-        ("roce-v1",),
-        "Leaves and spines",
-        "One VLAN through all of them for RDMA: RoCE v1 does not cross a router",
-    ),
-    "pvrdma-no-teaming": (
-        ("pvrdma",),
-        "vCenter",
-        "A distributed switch of its own for each RDMA port, the port being its only uplink; no teaming",
-    ),
-    "pvrdma-requirements": (
-        ("pvrdma",),
-        "VMs",
-        "PVRDMA adapter on both sides, 64-bit Linux, hardware version 13 or later; else they fall back to TCP",
-    ),
-}
-"""Rule of the catalog -> transports that it holds for, where it is set, and what."""
-
-
 def _settings(scenario: Scenario, catalog: Catalog, switches: Switches | None) -> Iterator[Setting]:
-    given = scenario.network
-    cited = {row.id: row["source"] for row in catalog.rows("rules")}
-    mtu = f"MTU {number(given.mtu_bytes)}, the same end to end; physical switches a little above it for the headers"
-    yield Setting("Every adapter, distributed switch and physical switch", mtu, cited["rdma-jumbo"])
-    for rule, (transports, where, what) in SETTINGS.items():
-        if given.transport in transports:
-            yield Setting(where, what, cited[rule])
-    if given.transport == "infiniband":
-        what = "A fabric of its own with a subnet manager; its switches are not counted here"
-        yield Setting("InfiniBand", what, ("gpuplan-method",))
+    """What to configure, by transport."""
+    holds = {"always", scenario.network.transport}
     if switches is not None and switches.shape.spines:
-        yield Setting("Leaves and spines", "Equal-cost paths over all spines", ("juniper-layer3-fabrics",))
+        holds.add("spines")
+    for row in SETTINGS:
+        if holds & {*row["when"].split()}:
+            what = row["what"].format(mtu=number(scenario.network.mtu_bytes))
+            yield Setting(row["where"], what, tuple(sources_of(catalog, row["sources"])))
 
 
 def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> Iterator[Failure]:
@@ -454,38 +396,32 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         return f"{100 * bandwidth_left(of, lost):.0f} %"
 
     transport = scenario.network.transport
-    goes_on = "Nobody stops; TCP, storage and vMotion go over the other port" + "s" * (ports.shared > 2)
-    yield Failure("A teamed port of a host", f"{left(ports.shared)} of that host's shared bandwidth", goes_on)
-    lost = -(-ports.shared // max(2, -(-ports.total // 2)))
-    goes_on = "Nobody stops, the teamed ports being spread over the adapters"
-    goes_on += "; RDMA of the ports on it is lost" if ports.rdma else ""
-    yield Failure(
-        "An adapter of a host", f"{left(ports.shared, lost)} of that host's shared bandwidth", goes_on
-    )
-    if transport == "pvrdma":
-        goes_on = "Its VMs fall back to TCP over the teamed ports, or are moved by vMotion"
-        yield Failure("An RDMA port of a host", "no RDMA on that distributed switch", goes_on)
-    elif transport == "infiniband":
-        goes_on = "Jobs on that host stop, or start again over Ethernet"
-        if ports.rdma > 1:
-            goes_on = "Jobs go on over the ports that are left"
-        share = f"{left(ports.rdma)} of that host's InfiniBand"
-        yield Failure("An InfiniBand port of a host", share, goes_on)
-    if switches is None:
-        return
-    shape = switches.shape
-    connected = ports.shared if transport == "infiniband" else ports.total
-    share = f"{left(connected, -(-connected // 2))} of the bandwidth of up to {shape.hosts_per_pair} hosts"
-    goes_on = "Every host keeps its ports on the other leaf of the pair"
-    goes_on += "; RDMA ports on the failed leaf fall back to TCP" if transport == "pvrdma" else ""
-    yield Failure("A leaf", share, goes_on)
-    if shape.spines > 1:
-        after = shape.oversubscription_after_spine or shape.oversubscription
-        goes_on = (
-            f"Oversubscription goes from {shape.oversubscription:.2f}:1 to {after:.2f}:1; nobody is cut off"
+    holds, on_adapter = {"always", transport}, -(-ports.shared // max(2, -(-ports.total // 2)))
+    words: dict[str, object] = {
+        "shared": left(ports.shared),
+        "s": "s" * (ports.shared > 2),
+        "adapter": left(ports.shared, on_adapter),
+        "lost": "; RDMA of the ports on it is lost" if ports.rdma else "",
+    }
+    if transport == "infiniband":
+        stop = "Jobs on that host stop, or start again over Ethernet"
+        words["jobs"] = "Jobs go on over the ports that are left" if ports.rdma > 1 else stop
+        words["rdma"] = left(ports.rdma)
+    if switches is not None:
+        shape = switches.shape
+        connected = ports.shared if transport == "infiniband" else ports.total
+        holds |= {"switches"} | (
+            {"spines"} if shape.spines > 1 else {"peers"} if shape.peer_cables else set()
         )
-        yield Failure("A spine", f"{left(shape.spines)} of the bandwidth between leaves", goes_on)
-    elif shape.peer_cables:
-        share = f"{left(shape.peer_cables)} of the bandwidth between them"
-        goes_on = "Traffic between hosts on the same leaf is not touched"
-        yield Failure("A link between the two leaves", share, goes_on)
+        words |= {
+            "leaf": left(connected, -(-connected // 2)),
+            "hosts": shape.hosts_per_pair,
+            "fall_back": "; RDMA ports on the failed leaf fall back to TCP" * (transport == "pvrdma"),
+            "spine": left(shape.spines) if shape.spines > 1 else "",
+            "before": shape.oversubscription,
+            "after": shape.oversubscription_after_spine or shape.oversubscription,
+            "peer": left(shape.peer_cables) if shape.peer_cables else "",
+        }
+    for row in FAILURES:
+        if row["when"] in holds:
+            yield Failure(*(row[name].format(**words) for name in ("part", "left", "affected")))

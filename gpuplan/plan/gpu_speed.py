@@ -110,25 +110,30 @@ def _measured(catalog: Catalog, network: str, phase: str) -> Mapping[str, Known]
     """GPU -> the median of what is published for one GPU on a network, all in mixed precision if any of it is."""
     rows: dict[str, list[Row]] = {}
     for row in catalog.rows("workloads"):
-        gpu = row["gpu"] or row["gpu_like"]
-        fits = row["neural_network"] == network and row["gpus"] == 1 and gpu and row["scaling"] != "fixed"
-        if fits and phase == ("inference" if row["phase"] == "inference" else "training"):
-            rows.setdefault(gpu, []).append(row)
+        if row["neural_network"] == network and _of_one_gpu(row, phase):
+            rows.setdefault(row["gpu"] or row["gpu_like"], []).append(row)
     mixed = any(r["precision"] in MIXED for given in rows.values() for r in given)
     found = {}
     for gpu, given in rows.items():
         kept = [
             r for r in given if not r["phase"].startswith("pretrain") and (r["precision"] in MIXED) == mixed
         ]
-        if not kept:
-            continue
-        middle = sorted(kept, key=lambda r: (r["throughput_per_s"], r.id))[len(kept) // 2]
-        basis = middle["basis"] if middle["gpu"] else "assumed"
-        precision = " in mixed precision" if mixed else " in FP32"
-        found[gpu] = Known(
-            middle["throughput_per_s"], basis, middle["source"], middle["locator"] or "", precision
-        )
+        if kept:
+            middle = sorted(kept, key=lambda r: (r["throughput_per_s"], r.id))[len(kept) // 2]
+            found[gpu] = Known(
+                middle["throughput_per_s"],
+                middle["basis"] if middle["gpu"] else "assumed",
+                middle["source"],
+                middle["locator"] or "",
+                " in mixed precision" if mixed else " in FP32",
+            )
     return found
+
+
+def _of_one_gpu(row: Row, phase: str) -> bool:
+    """Whether a published throughput is that of one known GPU in this phase."""
+    known = (row["gpu"] or row["gpu_like"]) and row["gpus"] == 1 and row["scaling"] != "fixed"
+    return bool(known) and (row["phase"] == "inference") == (phase == "inference")
 
 
 def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = None) -> Fact:

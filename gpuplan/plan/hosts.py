@@ -14,7 +14,7 @@ from gpuplan.models.availability.failover import Idle, Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
 from gpuplan.plan.access import Unplaced
 from gpuplan.plan.requests import Requests, room_of
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
 
 T = TypeVar("T")
@@ -156,6 +156,11 @@ class Layout:
             counts.append(max(counts[-1], len(placed.hosts) - len(left)))
         return tuple(counts)
 
+    @property
+    def other_hosts(self) -> int:
+        """Hosts already there that have other GPUs than new ones."""
+        return len(self.existing) if len(self.new_needed) > 1 else 0
+
     @cached_property
     def failures(self) -> tuple[failover.Loss, ...]:
         """What the loss of any host would do."""
@@ -207,27 +212,29 @@ def pools(
 
 def _pool(trail: Trail, scenario: Scenario, requests: Requests, pool_id: str, laid: Layout) -> Pool:
     """The hosts for the groups of one pool: the fewest on which everything fits, plus the spare ones."""
-    at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
+    here, name = trail.about(f"pools.{pool_id}", name=POOL_NAMES[pool_id]), POOL_NAMES[pool_id]
     members, groups, existing = requests.members[pool_id], requests.groups, laid.existing
-    needed, layout, rooms, mixed = laid.needed, laid.hosts, laid.rooms, laid.mixed
+    needed, layout, rooms = laid.needed, laid.hosts, laid.rooms
     used = sum(bool(host) for host in needed.hosts)
 
-    demanded = _demand_lines(trail, scenario, pool_id, requests)
-    if mixed and not existing:
+    demanded = _demand_lines(trail, here, scenario, members, requests)
+    if laid.mixed and not existing:
         alone = laid.hosts_by_gpus
-        trail.record(
-            f"{at}.hosts_by_gpus",
-            f"{name}: hosts if only GPUs counted",
-            "host",
-            placement.place,
-            "the GPUs of all VMs fit on {value_u}"
-            + f", at least {alone.bound}" * (alone.method == "heuristic"),
-            len(alone.hosts),
-            {"gpus_demanded": demanded},
+        when, words = "heuristic" * (alone.method == "heuristic"), {"least": alone.bound}
+        count = len(alone.hosts)
+        here.record("hosts_by_gpus", placement.place, count, when=when, words=words, gpus_demanded=demanded)
+    lines = _host_lines(here, scenario, demanded, laid)
+    for loss in laid.failures:  # a line for each kind of host that can be lost
+        number = loss.hosts[0] + 1
+        here.record(
+            f"failure.{number}",
+            failover.after_failure,
+            loss.restarted,
+            words={"number": number},
+            restarted=counted_vms("plan/VMs_restarted", loss.restarted),
+            moved=counted_vms("plan/VMs_moved", loss.moved),
+            unplaced=counted_vms("plan/VMs_unplaced", loss.unplaced),
         )
-    lines = _host_lines(trail, scenario, pool_id, demanded, laid)
-    failures = laid.failures
-    _failure_lines(trail, at, name, failures)
     return Pool(
         id=pool_id,
         name=name,
@@ -255,237 +262,149 @@ def _pool(trail: Trail, scenario: Scenario, requests: Requests, pool_id: str, la
         shared=needed.shared,
         idle=laid.idle,
         unplaced=tuple(u for g in groups if g.id in members for u in g.unplaced),
-        failures=failures,
+        failures=laid.failures,
         losses=tuple(_loss_level(lost, laid) for lost in range(3)),
     )
 
 
-def _demand_lines(trail: Trail, scenario: Scenario, pool_id: str, asked: Requests) -> Line:
+def _demand_lines(
+    trail: Trail, here: Trail, scenario: Scenario, members: Sequence[str], asked: Requests
+) -> Line:
     """GPUs that the members of a pool demand, each part with a line."""
-    members = asked.members[pool_id]
     groups = [group for group in asked.groups if group.id in members]
     parts = {group.id: trail[f"groups.{group.id}.demand_gpus"] for group in groups}
+    stated = scenario.fact("demand.stated_gpus")
     if UNASSIGNED in members:
         parts[UNASSIGNED] = trail.record(
             "demand.unassigned_gpus",
-            "Stated, but of no group",
-            "GPU",
             demand.planned_demand_gpus,
-            "{stated_gpus} stated; what the VMs placed of the groups' {groups_gpus} leave, in whole GPUs = {value}",
             float(asked.by_group[UNASSIGNED].vms),
-            {
-                "groups_gpus": trail["demand.groups_gpus"],
-                "stated_gpus": scenario.fact("demand.stated_gpus"),
-            },
+            groups_gpus=trail["demand.groups_gpus"],
+            stated_gpus=stated,
         )
     for plan in (group for group in groups if group.vms_placed < group.vms):
-        parts[plan.id] = trail.record(
-            f"groups.{plan.id}.admitted_gpus",
-            f"{plan.name}: GPUs within the stated total",
-            "GPU",
-            demand.admitted_vms,
-            "{value} of {gpus} GPUs fit into the stated total",
-            demand.group_demand_gpus(plan.vms_placed, gpus_each=plan.gpus_each),
-            {"gpus": parts[plan.id], "stated": scenario.fact("demand.stated_gpus")},
+        admitted = demand.group_demand_gpus(plan.vms_placed, gpus_each=plan.gpus_each)
+        parts[plan.id] = trail.about(f"groups.{plan.id}", name=plan.name).record(
+            "admitted_gpus", demand.admitted_vms, admitted, gpus=parts[plan.id], stated=stated
         )
-    label = f"{POOL_NAMES[pool_id]}: GPUs demanded"
-    return trail.add_up(f"pools.{pool_id}.gpus_demanded", label, "GPU", demand.total_demand_gpus, parts)
+    return here.add_up("gpus_demanded", demand.total_demand_gpus, parts)
 
 
-def _host_lines(
-    trail: Trail, scenario: Scenario, pool_id: str, demanded: Line, laid: Layout
-) -> dict[str, Line]:
+def _host_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout) -> dict[str, Line]:
     """Lines from the demand of a pool to its hosts and GPUs, before and after a failure."""
-    at, name = f"pools.{pool_id}", POOL_NAMES[pool_id]
     per_host = scenario.fact("hardware.gpus_per_host")
-    needed, rooms, existing, mixed = laid.needed, laid.rooms, len(laid.existing), laid.mixed
-    place = placement.place_mixed if mixed else placement.place
+    needed, rooms, existing = laid.needed, laid.rooms, len(laid.existing)
+    place = placement.place_mixed if laid.mixed else placement.place
     for share in needed.shared:
-        trail.record(
-            f"{at}.shared.{share.family}",
-            f"{name}: GPUs shared as {share.family}",
-            "GPU",
+        here.record(
+            f"shared.{share.family}",
             place,
-            "{value_u} can hold all of them; fewer cannot"
-            if share.gpus == share.bound
-            else f"{{value_u}} can hold all of them; the least is {share.bound}",
             share.gpus,
-            {"gpus_demanded": demanded},
+            when="" if share.gpus == share.bound else "heuristic",
+            words={"family": share.family, "least": share.bound},
+            gpus_demanded=demanded,
         )
-    occupied = trail.record(
-        f"{at}.gpus_occupied",
-        f"{name}: GPUs occupied",
-        "GPU",
-        place,
-        "a demand of {gpus_demanded_u} occupies {value_u}",
-        needed.gpus_occupied,
-        {"gpus_demanded": demanded},
-    )
-    counted = trail.compute(
-        f"{at}.count_hosts",
-        f"{name}: hosts by division",
-        "host",
-        placement.count_hosts,
-        "{gpus_u} / {gpus_per_host} per host, rounded up = {value}",
-        gpus=demanded,
-        gpus_per_host=per_host,
-    )
+    occupied = here.record("gpus_occupied", place, needed.gpus_occupied, gpus_demanded=demanded)
+    counted = here.compute("count_hosts", placement.count_hosts, gpus=demanded, gpus_per_host=per_host)
     used = sum(bool(host) for host in needed.hosts)
-    for_demand = trail.record(
-        f"{at}.hosts_for_demand",
-        f"{name}: hosts for the demand",
-        "host",
+    when, words = _proof(needed, laid.mixed, existing)
+    for_demand = here.record(
+        "hosts_for_demand",
         place,
-        _proof_formula(needed, mixed, existing),
         used,
-        {"gpus_occupied": occupied, "gpus_per_host": per_host, "count_hosts": counted},
+        when=when,
+        words=words,
+        gpus_occupied=occupied,
+        gpus_per_host=per_host,
+        count_hosts=counted,
     )
     failures = scenario.fact("availability.host_failures")
     accepted = scenario.fact("availability.maintenance_failure_accepted")
-    if mixed:
-        spare = trail.record(
-            f"{at}.hosts_for_failures",
-            f"{name}: hosts for failure and maintenance",
-            "host",
+    when = "accepted" if accepted.value else "not accepted"
+    if laid.mixed:
+        spare = here.record(
+            "hosts_for_failures",
             placement.place_mixed,
-            "{value} more than the demand takes, so that everything is placed again after the loss of any {host_failures}"
-            + ("" if accepted.value else " while one is in maintenance"),
             len(rooms) - used,
-            {"host_failures": failures, "hosts_for_demand": for_demand},
+            when=f"{when}, placed again",
+            host_failures=failures,
+            hosts_for_demand=for_demand,
         )
     else:
-        spare = trail.compute(
-            f"{at}.hosts_for_failures",
-            f"{name}: hosts for failure and maintenance",
-            "host",
+        spare = here.compute(
+            "hosts_for_failures",
             availability.spare_hosts,
-            "{host_failures} for failures and maintenance = {value}"
-            if accepted.value
-            else "{host_failures} for failures + 1 for maintenance = {value}",
+            when=when,
             host_failures=failures,
             maintenance_failure_accepted=accepted,
         )
-    hosts = trail.compute(
-        f"{at}.hosts",
-        f"{name}: hosts",
-        "host",
-        availability.total_hosts,
-        "{hosts_for_demand} for the demand + {hosts_for_failures} spare = {value}",
-        hosts_for_demand=for_demand,
-        hosts_for_failures=spare,
+    hosts = here.compute(
+        "hosts", availability.total_hosts, hosts_for_demand=for_demand, hosts_for_failures=spare
     )
-    there = {}
+    held: dict[str, Fact | Line] = {"hosts": hosts, "gpus_per_host": per_host}
     if existing:
         each = scenario.fact("hardware.existing_gpus_per_host")
-        there = {
-            "existing_hosts": scenario.fact("hardware.existing_hosts"),
-            "existing_gpus_per_host": replace(each, value=rooms[0].gpus),
-        }
-    gpus = trail.compute(
-        f"{at}.gpus",
-        f"{name}: GPUs",
-        "GPU",
-        availability.installed_gpus,
-        "({hosts} - {existing_hosts}) x {gpus_per_host} + {existing_hosts} x {existing_gpus_per_host} = {value}"
-        if existing
-        else "{hosts_u} x {gpus_per_host} = {value}",
-        hosts=hosts,
-        gpus_per_host=per_host,
-        **there,
-    )
-    remaining = after_loss_line(
-        trail, scenario, f"{at}.gpus_after_failure", f"{name}: GPUs after failure", gpus, hosts, rooms
-    )
-    return {"gpus": gpus, "gpus_after_failure": remaining}
+        held["existing_hosts"] = scenario.fact("hardware.existing_hosts")
+        held["existing_gpus_per_host"] = replace(each, value=rooms[0].gpus)
+    gpus = here.compute("gpus", availability.installed_gpus, held, when="existing" * bool(existing))
+    return {"gpus": gpus, "gpus_after_failure": after_loss_line(here, scenario, gpus, hosts, rooms)}
 
 
-def _proof_formula(placed: placement.Placement, mixed: bool, existing: int) -> str:
+def _proof(placed: placement.Placement, mixed: bool, existing: int) -> tuple[str, dict[str, int]]:
+    """How it is known that fewer hosts cannot do, and the numbers that are named with it."""
+    new, least = len(placed.hosts) - existing, max(0, placed.bound - existing)
+    how: str = placed.method
     if existing:
-        new, least = len(placed.hosts) - existing, max(0, placed.bound - existing)
-        proof = "fewer new ones cannot do" if new == least else f"the least is {least} new"
-        return f"the demand takes {{value_u}}; beside the {existing} already there {new} new, and {proof}"
-    if mixed and placed.method != "heuristic":
-        return "a placement on {value_u} exists; fewer have too little of what the VMs need"
-    return {
-        "volume": "{gpus_occupied_u} occupied / {gpus_per_host} per host, rounded up = {value}; a placement on "
-        "{value_u} exists, and fewer have too few GPUs",
-        "large": "a placement on {value_u} exists; VMs too large to share a host rule out fewer",
-        "programme": "a placement on {value_u} exists; the integer programme over all ways to fill a host "
-        "shows that fewer cannot do",
-        "heuristic": f"a placement on {{value_u}} exists; the least is {placed.bound}",
-    }[placed.method]
+        how = "existing" if new == least else "existing, heuristic"
+    elif mixed and how != "heuristic":
+        how = "mixed"
+    return how, {"existing": existing, "new": new, "least": least, "bound": placed.bound}
 
 
 def after_loss_line(
-    trail: Trail,
-    scenario: Scenario,
-    key: str,
-    label: str,
-    gpus: Line,
-    hosts: Line,
-    rooms: Sequence[placement.Room],
+    trail: Trail, scenario: Scenario, gpus: Line, hosts: Line, rooms: Sequence[placement.Room]
 ) -> Line:
     """GPUs left when the number of hosts to tolerate, and at least one, is lost; the largest where hosts differ."""
-    failures = scenario.fact("availability.host_failures")
+    key, failures = "gpus_after_failure", scenario.fact("availability.host_failures")
     count = min(max(1, int(failures.value)), len(rooms))
     lost = replace(failures, value=count)
     if any(room.gpus != scenario.hardware.gpus_per_host for room in rooms):
-        value = availability.gpus_without_largest([room.gpus for room in rooms], hosts_lost=count)
-        formula = "{gpus_u} in {hosts_u}, without the {hosts_lost} with most GPUs = {value}"
-        inputs: dict[str, Fact | Line] = {"gpus": gpus, "hosts": hosts, "hosts_lost": lost}
-        return trail.record(key, label, "GPU", availability.gpus_without_largest, formula, value, inputs)
-    return trail.compute(
-        key,
-        label,
-        "GPU",
-        availability.gpus_after_failure,
-        "{gpus_u} - {hosts_lost} x {gpus_per_host_u} = {value}",
-        gpus=gpus,
-        gpus_per_host=scenario.fact("hardware.gpus_per_host"),
-        hosts_lost=lost,
-        hosts=hosts,
-    )
+        function = availability.gpus_without_largest
+        value = function([room.gpus for room in rooms], hosts_lost=count)
+        return trail.record(key, function, value, when="largest", gpus=gpus, hosts=hosts, hosts_lost=lost)
+    per_host = scenario.fact("hardware.gpus_per_host")
+    held: Given = {"gpus": gpus, "gpus_per_host": per_host, "hosts_lost": lost, "hosts": hosts}
+    return trail.compute(key, availability.gpus_after_failure, held)
 
 
 def _loss_level(lost: int, laid: Layout) -> LossLevel:
-    """Whether everything fits after any so many losses, and whether it does without moving anybody.
+    """What any so many losses leave, and whether everything fits on it."""
+    largest = sorted((room.gpus for room in laid.rooms), reverse=True)
+    fits = _fits_without(lost, laid)
+    return LossLevel(lost, sum(largest[lost:]), fits, _without_moving(lost, laid, fits))
 
-    Hosts of one size are all alike to a new placement, so what counts is how many of each size are left. An empty host
-    can take over what any lost host of its size held, so as many empty hosts as losses need no moves.
+
+def _fits_without(lost: int, laid: Layout) -> bool | None:
+    """Whether everything has a place again after any so many losses; None where nobody knows.
+
+    Hosts of one size are all alike to a new placement, so what counts is how many of each size are left.
     """
-    needed, new_needed, rooms = laid.needed, laid.new_needed, laid.rooms
-    old = len(laid.existing) if len(new_needed) > 1 else 0
-    new = len(rooms) - old
+    needed, old, new = laid.new_needed, laid.other_hosts, len(laid.rooms) - laid.other_hosts
     ways = [(down, lost - down) for down in range(lost + 1) if down <= old and lost - down <= new]
-    fits: bool | None = all(
-        down < len(new_needed) and new - others >= new_needed[down] for down, others in ways
-    )
-    if not fits and needed.method == "heuristic" and len(rooms) - lost >= needed.bound:
-        fits = None
-    without: bool | None = None
-    if lost == 0 or (not old and sum(not host for host in laid.hosts) >= lost):
-        without = True
-    elif lost == 1:
-        without = all(not f.unplaced and not f.moved for f in laid.failures)
-    elif fits is False:
-        without = False
-    largest = sorted((room.gpus for room in rooms), reverse=True)
-    return LossLevel(lost, sum(largest[lost:]), fits, without)
+    if all(down < len(needed) and new - others >= needed[down] for down, others in ways):
+        return True
+    unknown = laid.needed.method == "heuristic" and len(laid.rooms) - lost >= laid.needed.bound
+    return None if unknown else False
 
 
-def _failure_lines(trail: Trail, at: str, name: str, failures: Sequence[failover.Loss]) -> None:
-    """A line for each kind of host that can be lost."""
-    for loss in failures:
-        counts = {"restarted": loss.restarted, "moved": loss.moved, "unplaced": loss.unplaced}
-        trail.record(
-            f"{at}.failure.{loss.hosts[0] + 1}",
-            f"{name}: VMs that restart when host {loss.hosts[0] + 1} is lost",
-            "VM",
-            failover.after_failure,
-            "{restarted} restart, {moved} others move to make room, {unplaced} are not placed",
-            loss.restarted,
-            {count: counted_vms(f"plan/VMs_{count}", value) for count, value in counts.items()},
-        )
+def _without_moving(lost: int, laid: Layout, fits: bool | None) -> bool | None:
+    """Whether restarts alone do; an empty host can take over what any lost host of its size held."""
+    empty = sum(not host for host in laid.hosts)
+    if lost == 0 or (not laid.other_hosts and empty >= lost):
+        return True
+    if lost == 1:
+        return all(not loss.unplaced and not loss.moved for loss in laid.failures)
+    return False if fits is False else None
 
 
 def counted_vms(key: str, value: int) -> Fact:

@@ -118,7 +118,7 @@ class Plan:
     @cached_property
     def power(self) -> PowerUse | None:
         """Power, heat and space; None without GPU hosts."""
-        if not self.pools:
+        if self.cabling is None:
             return None
         self.totals  # noqa: B018 - its lines are inputs of those of this chapter
         trail = self._trail("power")
@@ -135,7 +135,7 @@ class Plan:
     @cached_property
     def costs(self) -> Costs | None:
         """What it costs over the years; None without GPU hosts."""
-        if self.power is None:
+        if self.power is None or self.cabling is None:
             return None
         trail = self._trail("costs")
         return costs(trail, self.scenario, self.catalog, self.pools, self.cabling, self.power, self.growth)

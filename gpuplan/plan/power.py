@@ -12,6 +12,7 @@ from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Fact, derived
 from gpuplan.models import power
 from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.hardware import boards, server_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.prices import catalog_factor, factor
 from gpuplan.plan.trail import Line, Trail, resting_on
@@ -74,73 +75,40 @@ class PowerUse:
         return tuple(what.removeprefix(POWER_OF) for what in self.excludes if what.startswith(POWER_OF))
 
 
-def boards(gpus: int, per_board: int) -> int:
-    """Boards that carry so many GPUs."""
-    return -(-gpus // per_board)
-
-
 def power_use(
     trail: Trail,
     scenario: Scenario,
     catalog: Catalog,
     pools: Sequence[Pool],
-    fabric: Cabling | None,
+    fabric: Cabling,
     utilisation: Line,
-) -> PowerUse | None:
-    """Power, heat and space of a design; None without GPU hosts."""
+) -> PowerUse:
+    """Power, heat and space of a design."""
     hosts = [room.gpus for pool in pools for room in pool.rooms]
-    if not hosts:
-        return None
     excludes: list[str] = []
     peak, typical, idle, facts = _host_lines(trail, scenario, catalog, fabric, utilisation)
     parts = [_hosts_part(trail, scenario, catalog, hosts, peak, typical, excludes)]
     parts += _switch_parts(catalog, fabric, excludes)
     shown = {p.name: p for p in parts if p.count}
-    it_peak = _sum(trail, "power.peak", "Power at peak", {n: p.peak_w for n, p in shown.items()}, peak)
-    usual = {n: p.typical_w for n, p in shown.items()}
-    it_typical = _sum(trail, "power.typical", "Typical power", usual, typical)
+    it_peak = _sum(trail, "power.peak", {n: p.peak_w for n, p in shown.items()}, peak)
+    it_typical = _sum(trail, "power.typical", {n: p.typical_w for n, p in shown.items()}, typical)
     facility = trail.compute(
-        "power.facility",
-        "Typical power with cooling",
-        "W",
-        power.facility_power_w,
-        "{it_power_w_u} x a PUE of {pue} = {value}",
-        it_power_w=it_typical,
-        pue=factor(scenario, catalog, "pue"),
+        "power.facility", power.facility_power_w, it_power_w=it_typical, pue=factor(scenario, catalog, "pue")
     )
-    energy = trail.compute(
-        "power.energy",
-        "Energy a year",
-        "kWh",
-        power.energy_kwh,
-        "{power_w_u} x 8,760 h = {value_u}",
-        power_w=facility,
-    )
-    heat = trail.compute(
-        "power.heat",
-        "Heat at peak",
-        "BTU/h",
-        power.heat_btu_h,
-        "{power_w_u} x 3.412 = {value_u}",
-        power_w=it_peak,
-    )
+    energy = trail.compute("power.energy", power.energy_kwh, power_w=facility)
+    heat = trail.compute("power.heat", power.heat_btu_h, power_w=it_peak)
     emissions = trail.compute(
         "power.emissions",
-        "CO2 a year",
-        "kg",
         power.emissions_kg,
-        "{energy_kwh_u} x {grid_kg_kwh_u} = {value_u}",
         energy_kwh=energy,
         grid_kg_kwh=factor(scenario, catalog, "grid_kg_kwh"),
     )
     units = trail.record(
         "power.rack_units",
-        "Rack units",
-        "U",
         power.rack_units_u,
-        " + ".join(f"{p.count} {n}: {p.rack_units_u or 0:g}" for n, p in shown.items()) + " = {value_u}",
         power.rack_units_u(*(p.rack_units_u or 0 for p in shown.values())),
-        {"hosts": trail["totals.hosts"]},
+        words={"parts": " + ".join(f"{p.count} {n}: {p.rack_units_u or 0:g}" for n, p in shown.items())},
+        hosts=trail["totals.hosts"],
     )
     per_rack, racks = _racks(trail, scenario, catalog, len(hosts), peak)
     return PowerUse(
@@ -166,37 +134,25 @@ def power_use(
 
 
 def _host_lines(
-    trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling | None, utilisation: Line
+    trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, utilisation: Line
 ) -> tuple[Line, Line, Fact, tuple[Fact, ...]]:
     """What one new host draws at full load and typically, its share when idle, and what all that rests on."""
-    gpu = catalog.gpus[scenario.hardware.gpu]
-    per_board = int(gpu.value("gpus_per_board") or 1)
-    per_host = boards(scenario.hardware.gpus_per_host, per_board)
-    server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
-    whole = server is not None and server.value("max_power_w") is not None
+    per_host, server = boards(scenario, catalog), server_of(scenario, catalog)
+    known = server.facts.get("max_power_w") if server else None
     efficiency = catalog_factor(catalog, "psu_efficiency")
     base = factor(scenario, catalog, "host_base_w")
-    if whole and server is not None and scenario.cost.host_base_w is None:
+    if known is not None and known.value is not None and scenario.cost.host_base_w is None:
         peak = trail.record(
-            "power.host_peak",
-            "A host at full load",
-            "W",
-            power.total_power_w,
-            "{part1_u} with its GPUs, as its maker states",
-            float(server.fact("max_power_w").value),
-            {"part1": server.fact("max_power_w")},
+            "power.host_peak", power.total_power_w, float(known.value), when="stated", part1=known
         )
     else:
         peak = trail.compute(
             "power.host_peak",
-            "A host at full load",
-            "W",
             power.host_power_w,
-            "({base_w} W + {boards} x {board_w} W + {adapters} adapters x {adapter_w} W) / {psu_efficiency} = {value_u}",
             boards=derived("power/boards", per_host, "1", "GPU boards in a host"),
             base_w=base,
             board_w=_board_w(catalog, scenario),
-            adapters=derived("power/adapters", fabric.adapters if fabric else 0, "1", "adapters in a host"),
+            adapters=derived("power/adapters", fabric.adapters, "1", "adapters in a host"),
             adapter_w=catalog_factor(catalog, "nic_w"),
             psu_efficiency=efficiency,
         )
@@ -207,14 +163,7 @@ def _host_lines(
     note = "share of its peak that a host draws idle, of GPUs and of the rest by their watts"
     idle = resting_on(at_rest, "power/idle_share", mixed, "1", note)
     typical = trail.compute(
-        "power.host_typical",
-        "A host typically",
-        "W",
-        power.typical_power_w,
-        "{peak_w_u} x ({idle_share} idle + (1 - {idle_share}) x {load} of the time in use) = {value_u}",
-        peak_w=peak,
-        idle_share=idle,
-        load=utilisation,
+        "power.host_typical", power.typical_power_w, peak_w=peak, idle_share=idle, load=utilisation
     )
     return (
         peak,
@@ -243,15 +192,14 @@ def _hosts_part(
 ) -> PowerPart:
     """All GPU hosts; those already there with the GPUs that they have."""
     gpu = catalog.gpus[scenario.hardware.gpu]
-    per_board = int(gpu.value("gpus_per_board") or 1)
     if gpu.value("tdp_w") is None:
         excludes.append(f"{POWER_OF}{gpu.name}")
     board_w = float(_board_w(catalog, scenario).value) / float(
         catalog_factor(catalog, "psu_efficiency").value
     )
-    new = boards(scenario.hardware.gpus_per_host, per_board)
+    new = boards(scenario, catalog)
     scale = float(typical.value) / float(peak.value)
-    draws = [float(peak.value) + (boards(n, per_board) - new) * board_w for n in hosts]
+    draws = [float(peak.value) + (boards(scenario, catalog, n) - new) * board_w for n in hosts]
     height = _host_u(scenario, catalog)
     if height is None:
         excludes.append("height of the server in the rack")
@@ -265,13 +213,13 @@ def _hosts_part(
 
 
 def _host_u(scenario: Scenario, catalog: Catalog) -> Fact | None:
-    server = catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
+    server = server_of(scenario, catalog)
     return server.facts.get("rack_units_u") if server else None
 
 
-def _switch_parts(catalog: Catalog, fabric: Cabling | None, excludes: list[str]) -> list[PowerPart]:
+def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> list[PowerPart]:
     """Leaves and spines, as far as their power is known."""
-    if fabric is None or fabric.switches is None:
+    if fabric.switches is None:
         excludes.append("switches")
         return []
     shape, found = fabric.switches.shape, []
@@ -305,11 +253,11 @@ def usual_power_w(switch: Item) -> float | None:
     return next((float(value) for value in known if value is not None), None)
 
 
-def _sum(trail: Trail, key: str, label: str, parts: Mapping[str, float], host: Line) -> Line:
+def _sum(trail: Trail, key: str, parts: Mapping[str, float], host: Line) -> Line:
     """Power of all parts, known no better than that of a host, which most of it is."""
     note = "all of them together; hosts as their own lines say"
     held = {name: resting_on([host], f"power/{name}", watts, "W", note) for name, watts in parts.items()}
-    return trail.add_up(key, label, "W", power.total_power_w, held)
+    return trail.add_up(key, power.total_power_w, held)
 
 
 def _racks(trail: Trail, scenario: Scenario, catalog: Catalog, hosts: int, peak: Line) -> tuple[int, int]:
@@ -318,10 +266,7 @@ def _racks(trail: Trail, scenario: Scenario, catalog: Catalog, hosts: int, peak:
     limit = factor(scenario, catalog, "rack_kw")
     each = trail.compute(
         "power.hosts_per_rack",
-        "Hosts in a rack",
-        "host",
         power.hosts_per_rack,
-        "as many of {host_u_u} and {host_w_u} as fit in {rack_units_u_u}, {reserved_u_u} of them kept free, and {rack_kw_u} = {value}",
         host_u=height,
         host_w=peak,
         rack_units_u=catalog_factor(catalog, "rack_units_u"),
@@ -330,13 +275,5 @@ def _racks(trail: Trail, scenario: Scenario, catalog: Catalog, hosts: int, peak:
     )
     if not each.value:
         return 0, 0
-    racks = trail.compute(
-        "power.racks",
-        "Racks",
-        "1",
-        power.racks,
-        "{hosts} hosts / {hosts_per_rack} in a rack, rounded up = {value}",
-        hosts=trail["totals.hosts"],
-        hosts_per_rack=each,
-    )
+    racks = trail.compute("power.racks", power.racks, hosts=trail["totals.hosts"], hosts_per_rack=each)
     return int(each.value), int(racks.value)

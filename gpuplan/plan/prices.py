@@ -156,25 +156,7 @@ def is_sold(key: str) -> bool:
 
 
 def is_old(as_of: str, today: str) -> bool:
-    """Whether a price of some day, month or year is more than a year old on another day, all of its days taken.
-
-    Parameters
-    ----------
-    as_of : str
-        ISO day, month or year from which the price is known. [-]
-    today : str
-        ISO day on which it is looked at. [-]
-
-    Returns
-    -------
-    is_old : bool
-        Whether the last day that ``as_of`` can mean is more than a year ago. [-]
-
-    Examples
-    --------
-    >>> is_old("2025-11", "2026-11-21"), is_old("2025", "2026-11-21"), is_old("2025-10", "2026-11-21")
-    (False, False, True)
-    """
+    """Whether a price of some ISO day, month or year is more than a year old on another day, all of its days taken."""
     year_ago = f"{int(today[:4]) - 1:04}{today[4:]}"
     return as_of + "-12-31"[len(as_of) - 4 :] < year_ago
 

@@ -153,7 +153,8 @@ def remote_kept(
 def _record_remote(
     trail: Trail, scenario: Scenario, catalog: Catalog, work: RemoteWork, values: Mapping[str, Any]
 ) -> None:
-    preset, name, path = work.preset, work.name, f"network.remote.{work.key}"
+    preset, path = work.preset, f"network.remote.{work.key}"
+    here = trail.about(path, name=work.name)
     native_s = work.native_s(scenario, catalog)
     native = derived(f"{path}/native_s", native_s, "s", "batch over the speed of the GPU")
     trip = round_trip(scenario, catalog)
@@ -164,7 +165,6 @@ def _record_remote(
             "us",
             "the round trip that the measured overhead was read as: nobody measured what a shorter one gains",
         )
-    tcp = tcp_rate(scenario, catalog)
     inputs: dict[str, Fact | Line] = {
         "native_s": native,
         "sent_mb": row_fact(preset, "sent_mb", "MB"),
@@ -185,25 +185,9 @@ def _record_remote(
         "usable_share": catalog.assumptions["remoting"].fact("usable_share"),
     }
     if scenario.network.transport == "tcp":
-        inputs["tcp_gbit_s"] = tcp
-    remote = trail.compute(
-        f"{path}.time_s",
-        f"{name}: time of a step over the network",
-        "s",
-        remote_time_s,
-        "max({native_s} s, k x transfer) + (1 - k) x transfer + {syncs} round trips x {round_trip_us} us = {value} s; transfer = "
-        "{sent_mb} MB over {link_gbit_s} Gbit/s shared by {users}, k = {hidden_share}",
-        **inputs,
-    )
-    trail.compute(
-        f"{path}.slowdown",
-        f"{name}: slowdown over the network",
-        "1",
-        remote_slowdown,
-        "{remote_s} s over the network / {native_s} s in the host = {value}",
-        native_s=native,
-        remote_s=remote,
-    )
+        inputs["tcp_gbit_s"] = tcp_rate(scenario, catalog)
+    remote = here.compute("time_s", remote_time_s, inputs)
+    here.compute("slowdown", remote_slowdown, native_s=native, remote_s=remote)
 
 
 def remote_use(

@@ -76,12 +76,9 @@ def group_requests(
             request = request._replace(gpus=int(group.gpus_each))
         elif plan.mode == "bitfusion":
             memory = catalog.gpus[scenario.hardware.gpu].fact("memory_gib")
-            share = trail.compute(
-                f"groups.{plan.id}.share_mb",
-                f"{plan.name}: GPU memory per VM",
-                "MB",
+            share = trail.about(f"groups.{plan.id}", name=plan.name).compute(
+                "share_mb",
                 sharing.memory_share_mb,
-                "{gpus_each} of {memory_gib} GiB, in whole MB = {value}",
                 gpus_each=scenario.fact(f"groups.{plan.id}.gpus_each"),
                 memory_gib=memory,
             )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,19 @@ from gpuplan.models.demand import closed_groups, queueing
 from gpuplan.plan.working_week import Ask, Mix, weeks
 from gpuplan.scenario import MAX_VMS, Scenario
 from gpuplan.units import exact
+
+FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
+    ("closed", "wait"): closed_groups.closed_wait_chance,
+    ("closed", "wait-time"): closed_groups.closed_wait_longer_chance,
+    ("closed", "turned-away"): closed_groups.closed_blocking,
+    ("poisson", "wait"): queueing.hayward_c,
+    ("poisson", "turned-away"): queueing.kaufman_roberts,
+    ("poisson", "wait-time"): queueing.hayward_wait_longer_chance,
+    ("bursty", "wait"): queueing.hayward_c,
+    ("bursty", "turned-away"): queueing.hayward_b,
+    ("bursty", "wait-time"): queueing.hayward_wait_longer_chance,
+}
+"""(method, rule) -> the model function that gives the chance."""
 
 MOST_PARTS = 128
 """A GPU is counted in at most so many parts; shares that need finer ones are rounded up."""
@@ -69,6 +83,12 @@ class Odds:
         held = [ask.load * ask.gpus for ask in self.asks]
         return sum(w * ask.work_h for w, ask in zip(held, self.asks, strict=True)) / sum(held)
 
+    @property
+    def _wait(self) -> dict[str, float]:
+        """What the chance of a long wait follows from beside what that of any wait does."""
+        timed = self.target.rule == "wait-time"
+        return {"duration_h": self.work_h, "wait_h": self.target.wait_h} if timed else {}
+
     @cached_property
     def least_gpus(self) -> int:
         """GPUs of the largest request: with fewer it never starts."""
@@ -87,17 +107,11 @@ class Odds:
             return 0.0
         if gpus < self.least_gpus:
             return 1.0
-        rule, load = self.target.rule, self.load_gpus
         if self._counted(method):
             return float(self._curve(method, gpus)[gpus])
         z = self.poisson_peakedness if method == "poisson" else peakedness
-        if rule == "turned-away":
-            return queueing.hayward_b(gpus, load=load, peakedness=z)
-        if rule == "wait":
-            return queueing.hayward_c(gpus, load=load, peakedness=z)
-        return queueing.hayward_wait_longer_chance(
-            gpus, load=load, peakedness=z, duration_h=self.work_h, wait_h=self.target.wait_h
-        )
+        model = FUNCTIONS["bursty", self.target.rule]
+        return float(model(gpus, load=self.load_gpus, peakedness=z, **self._wait))
 
     def least(self, method: str, peakedness: float = 1.0) -> int:
         """The fewest GPUs that keep the target, and with which every larger number keeps it too."""
@@ -154,19 +168,8 @@ class Odds:
                 alike[p, size] += n
         shares, sizes = [p for p, _ in alike], [size for _, size in alike]
         people = list(alike.values())
-        if self.target.rule == "turned-away":
-            each = closed_groups.closed_blocking(reach, people=people, shares=shares, sizes=sizes)
-        elif self.target.rule == "wait":
-            each = closed_groups.closed_wait_chance(reach, people=people, shares=shares, sizes=sizes)
-        else:
-            each = closed_groups.closed_wait_longer_chance(
-                reach,
-                people=people,
-                shares=shares,
-                sizes=sizes,
-                duration_h=self.work_h,
-                wait_h=self.target.wait_h,
-            )
+        model = FUNCTIONS["closed", self.target.rule]
+        each = model(reach, people=people, shares=shares, sizes=sizes, **self._wait)
         each = each[:: self.parts]
         column = {kind: at for at, kind in enumerate(alike)}
         columns = []

@@ -32,41 +32,27 @@ def totals(
 ) -> Totals:
     """Sums over the pools."""
 
-    def total(name: str, label: str, unit: str) -> Line:
+    here = trail.about("totals")
+
+    def total(name: str) -> Line:
         parts = {pool.id: trail[f"pools.{pool.id}.{name}"] for pool in pools}
         if len(parts) == 1:
-            return trail.repeat(f"totals.{name}", label, next(iter(parts.values())))
-        return trail.add_up(f"totals.{name}", label, unit, availability.sum_over_pools, parts)
+            return here.repeat(name, next(iter(parts.values())))
+        return here.add_up(name, availability.sum_over_pools, parts)
 
-    hosts = total("hosts", "Hosts", "host")
-    needed = total("hosts_for_demand", "Hosts for the demand", "host")
-    spare = total("hosts_for_failures", "Hosts for failure and maintenance", "host")
-    gpus = total("gpus", "GPUs", "GPU")
+    hosts, needed = total("hosts"), total("hosts_for_demand")
+    spare, gpus = total("hosts_for_failures"), total("gpus")
     rooms = [room for pool in pools for room in pool.rooms]
-    key, label = "totals.gpus_after_failure", "GPUs after failure"
-    remaining = after_loss_line(trail, scenario, key, label, gpus, hosts, rooms)
+    remaining = after_loss_line(here, scenario, gpus, hosts, rooms)
     missing = sum(u.vms for g in groups for u in g.unplaced)
     worst = max((f.unplaced for pool in pools for f in pool.failures), default=0)
-    not_placed = trail.record(
-        "totals.unplaced_vms",
-        "VMs not placed",
-        "VM",
-        placement.place,
-        "{value_u} without a GPU",
-        missing,
-        {"demand": asked},
-    )
-    after = trail.record(
-        "totals.unplaced_vms_after_failure",
-        "VMs not placed after the worst host failure",
-        "VM",
+    not_placed = here.record("unplaced_vms", placement.place, missing, demand=asked)
+    after = here.record(
+        "unplaced_vms_after_failure",
         failover.after_failure,
-        "{unplaced} in normal operation + {lost} more when the worst host fails = {value}",
         missing + worst,
-        {
-            "unplaced": not_placed,
-            "lost": counted_vms("plan/worst_host_failure", worst),
-        },
+        unplaced=not_placed,
+        lost=counted_vms("plan/worst_host_failure", worst),
     )
     return Totals(
         hosts=hosts.value,

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from gpuplan.facts import Fact, Value, weakest
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, Value, own_rows, weakest
 from gpuplan.scenario import FIELD_BY_PATH, field_of
 from gpuplan.units import SUFFIX
 
@@ -97,54 +99,120 @@ def resting_on(behind: Iterable[Fact | Line], key: str, value: Value, unit: str,
     return Fact(key, value, unit, None, None, weakest(each.basis for each in given), sources, note=note)
 
 
+def sources_of(catalog: Catalog, cited: str) -> Iterator[str]:
+    """Ids of sources as a table names them; ``rules/ID`` and ``assumptions/ITEM/NAME`` stand for those of a row or fact."""
+    for name in cited.split():
+        table, *place = name.split("/")
+        if table == "rules":
+            yield from catalog.row("rules", *place).sources
+        elif place:
+            item, fact = place
+            yield from catalog.items(table)[item].fact(fact).sources
+        else:
+            yield name
+
+
+class Words(NamedTuple):
+    """What is said of a line: a row of ``data/lines.csv``."""
+
+    label: str
+    unit: str
+    formula: str
+
+
+def _words() -> dict[tuple[str, str], Words]:
+    """(key, case) -> its words; ``*`` in a key stands for the id of a group, a pool and the like."""
+    return {
+        (key, row["when"]): Words(row["label"], row["unit"], row["formula"])
+        for row in own_rows("words/lines")
+        for key in row["key"].split()
+    }
+
+
+WORDS: Mapping[tuple[str, str], Words] = _words()
+
+Given = Mapping[str, Fact | Line]
+
+
 class Trail:
-    """Collects the lines of a chapter of a plan in the order in which they are computed; it finds those of others by their key."""
+    """Collects the lines of a chapter of a plan in the order in which they are computed; it finds those of others by their key.
+
+    How a line is called, its unit and its formula stand in ``data/lines.csv``; where a line has several formulas, ``when`` names
+    the case. Words in braces that are no inputs are filled in by ``words``.
+    """
 
     def __init__(self, known: dict[str, Line] | None = None) -> None:
         self.lines: dict[str, Line] = {}
         self._known = {} if known is None else known
+        self._at = self._row = ""
+        self._words: Mapping[str, object] = {}
+
+    def about(self, at: str, **words: object) -> Trail:
+        """This trail for the lines of one thing, such as ``pools.vgpu``: its keys begin with that, and ``words`` hold for all."""
+        here, (kind, dot, _) = self.saying(**words), at.partition(".")
+        here._at, here._row = f"{at}.", f"{kind}.*." if dot else f"{kind}."
+        return here
+
+    def saying(self, **words: object) -> Trail:
+        """This trail with ``words`` that hold for all of its lines."""
+        here = copy(self)
+        here._words = {**self._words, **words}
+        return here
 
     def __getitem__(self, key: str) -> Line:
-        return self._known[key]
+        return self._known[self._at + key]
 
     def compute(
         self,
         key: str,
-        label: str,
-        unit: str,
         function: Callable[..., Any],
-        formula: str,
+        shared: Given | None = None,
+        /,
+        *,
+        when: str = "",
+        words: Mapping[str, object] | None = None,
         **inputs: Fact | Line,
     ) -> Line:
-        """Call a model function with the values of its inputs, and record the line."""
-        value = function(**{name: given.value for name, given in inputs.items()})
-        return self.record(key, label, unit, function, formula, value, inputs)
-
-    def add_up(
-        self, key: str, label: str, unit: str, function: Callable[..., Any], parts: Mapping[str, Fact | Line]
-    ) -> Line:
-        """Call a model function that sums any number of parts, and record the line."""
-        value = function(*(part.value for part in parts.values()))
-        named = {f"part{number}": part for number, part in enumerate(parts.values(), 1)}
-        formula = " + ".join(f"{{{name}}}" for name in named) or "0"
-        return self.record(key, label, unit, function, formula + " = {value}", value, named)
+        """Call a model function with the values of its inputs, those that it shares with others first, and record the line."""
+        given = {**(shared or {}), **inputs}
+        value = function(**{name: each.value for name, each in given.items()})
+        return self.record(key, function, value, given, when=when, words=words)
 
     def record(
         self,
         key: str,
-        label: str,
-        unit: str,
         function: Callable[..., Any],
-        formula: str,
         value: Any,
-        inputs: Mapping[str, Fact | Line],
+        shared: Given | None = None,
+        /,
+        *,
+        when: str = "",
+        words: Mapping[str, object] | None = None,
+        **inputs: Fact | Line,
     ) -> Line:
         """Record a line whose value a model function has given."""
-        return self._add(Line(key, label, value, unit, function, formula, dict(inputs)))
+        label, unit, formula = self._said(key, when, words or {})
+        given = {**(shared or {}), **inputs}
+        return self._add(Line(self._at + key, label, value, unit, function, formula, given))
 
-    def repeat(self, key: str, label: str, line: Line) -> Line:
+    def add_up(self, key: str, function: Callable[..., Any], parts: Given, /, **words: object) -> Line:
+        """Call a model function that sums any number of parts, and record the line."""
+        value = function(*(part.value for part in parts.values()))
+        named = {f"part{number}": part for number, part in enumerate(parts.values(), 1)}
+        label, unit, _ = self._said(key, "", words)
+        formula = (" + ".join(f"{{{name}}}" for name in named) or "0") + " = {value}"
+        return self._add(Line(self._at + key, label, value, unit, function, formula, named))
+
+    def repeat(self, key: str, line: Line, label: str = "") -> Line:
         """Record the same number under another key: a total of one part is that part."""
-        return self._add(replace(line, key=key, label=label))
+        return self._add(replace(line, key=self._at + key, label=label or self._said(key, "", {}).label))
+
+    def _said(self, key: str, when: str, words: Mapping[str, object]) -> Words:
+        row = self._row + key
+        said = WORDS.get((row, when)) or WORDS[row.rpartition(".")[0] + ".*", when]
+        for name, word in {**self._words, **words}.items():
+            said = Words(*(text.replace(f"{{{name}}}", str(word)) for text in said))
+        return said
 
     def _add(self, line: Line) -> Line:
         self.lines[line.key] = self._known[line.key] = line

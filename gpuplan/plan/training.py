@@ -337,8 +337,8 @@ def training_use(
     if job.gpus_per_host > 1:
         bases.append(inside_host_gb_s(catalog, scenario.hardware.gpu).basis)
     if trail is not None:
-        line = _record_training(trail, scenario, catalog, training)
-        _record_answers(trail, scenario, catalog, training, line, worth, timed=hours is not None)
+        line = _step_line(trail, scenario, catalog, training)
+        _answer_lines(trail, scenario, catalog, training, line, worth, timed=hours is not None)
     return TrainingUse(
         id=key,
         path=training.path,
@@ -428,27 +428,19 @@ def _training_changes(
     return tuple(found)
 
 
-def _batch_words(job: Job, speed: Speed) -> str:
-    rate = number(round(job.batch / job.native_s, 3))
-    return f"batch of {number(job.batch)} over {rate} samples per second of one GPU, {speed.how}"
-
-
-def _record_training(trail: Trail, scenario: Scenario, catalog: Catalog, training: TrainingWork) -> Line:
+def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: TrainingWork) -> Line:
     """Lines from the work and the network to the efficiency; gives back the line of the step."""
-    preset, job, speed, _, name, hosts, _ = training
-    path = training.path
-    how = scenario.training.aggregation
+    preset, job, speed, path, how = *training[:3], training.path, scenario.training.aggregation
+    here, tcp = trail.about(path, name=training.name), scenario.network.transport == "tcp"
     held, ring = catalog.assumptions[ITEM[how]], catalog.assumptions[ITEM["ring"]]
     network = catalog.row("neural_networks", preset["neural_network"])
-    compute = replace(
-        speed.per_s,
-        key=f"{path}/compute_s",
-        value=job.compute_s,
-        unit="s",
-        note=_batch_words(job, speed)
-        + (
-            "" if job.compute_s == job.native_s else f"; {number(round(job.compute_s, 4))} s over the network"
-        ),
+    rate = number(round(job.batch / job.native_s, 3))
+    batch = f"batch of {number(job.batch)} over {rate} samples per second of one GPU, {speed.how}"
+    alone = replace(speed.per_s, key=f"{path}/native_s", value=job.native_s, unit="s", note=batch)
+    over = f"; {number(round(job.compute_s, 4))} s over the network" * (job.compute_s != job.native_s)
+    compute = replace(alone, key=f"{path}/compute_s", value=job.compute_s, note=batch + over)
+    weights = (
+        f"{FP32_BYTES} bytes for each of the {number(network['parameters'])} parameters of {network['name']}"
     )
     moved: dict[str, Fact | Line] = {
         "gradient_mb": replace(
@@ -456,9 +448,9 @@ def _record_training(trail: Trail, scenario: Scenario, catalog: Catalog, trainin
             key=f"{path}/gradient_mb",
             value=job.gradient_mb,
             unit="MB",
-            note=f"{FP32_BYTES} bytes for each of the {number(network['parameters'])} parameters of {network['name']}",
+            note=weights,
         ),
-        "hosts": hosts,
+        "hosts": training.hosts,
         "gpus_per_host": derived(
             f"{path}/gpus_per_host", job.gpus_per_host, "GPU", "GPUs of the job in each host"
         ),
@@ -468,37 +460,27 @@ def _record_training(trail: Trail, scenario: Scenario, catalog: Catalog, trainin
         "intra_host_gb_s": inside_host_gb_s(catalog, scenario.hardware.gpu),
         "usable_share": ring.fact("usable_share"),
     }
-    stated = scenario.network.tcp_gbit_s is not None
-    if scenario.network.transport == "tcp" and (stated or how != "parameter-server"):
+    servers = how == "parameter-server"
+    if tcp and (not servers or scenario.network.tcp_gbit_s is not None):
         moved["tcp_gbit_s"] = tcp_rate(scenario, catalog)
-    shares: dict[str, Fact | Line] = {
-        "compute_s": compute,
-        "exposed_share": held.fact("exposed_share"),
-        "overlap_share": held.fact("overlap_share"),
-        "straggler_share": held.fact("straggler_share"),
-    }
-    slowest = "{compute_s} s x (1 + {straggler_share} x log2 of the GPUs)"
-    if how == "parameter-server":
-        line = trail.compute(
-            f"{path}.step_s",
-            f"{name}: time of a step",
-            "s",
+    names = ("exposed_share", "overlap_share", "straggler_share")
+    shares = {"compute_s": compute, **{name: held.fact(name) for name in names}}
+    if servers:
+        largest = derived(
+            f"{path}/largest_variable_mb", job.largest_mb, "MB", "largest variable of the network"
+        )
+        line = here.compute(
+            "step_s",
             parameter_server_step_s,
-            slowest
-            + " + what the busiest server moves of {gradient_mb} MB at {server_gbit_s} Gbit/s at most and computing does not "
-            "hide = {value} s",
-            **shares,
-            **moved,
-            largest_variable_mb=derived(
-                f"{path}/largest_variable_mb", job.largest_mb, "MB", "largest variable of the network"
-            ),
+            {**shares, **moved},
+            when="servers",
+            largest_variable_mb=largest,
             server_gbit_s=held.fact("server_gbit_s"),
         )
     else:
         moved["algorithm"] = scenario.fact("training.aggregation")
-        latency = ring.fact("tcp_step_us" if scenario.network.transport == "tcp" else "rdma_step_us")
+        moved["step_latency_us"] = latency = ring.fact("tcp_step_us" if tcp else "rdma_step_us")
         longer = _at_least(float(latency.value), scenario)
-        moved["step_latency_us"] = latency
         if longer != latency.value:
             moved["step_latency_us"] = replace(
                 scenario.fact("network.latency_us"),
@@ -506,39 +488,14 @@ def _record_training(trail: Trail, scenario: Scenario, catalog: Catalog, trainin
                 value=longer,
                 note="half the stated round trip, which is longer than what was fitted",
             )
-        summed = trail.compute(
-            f"{path}.allreduce_s",
-            f"{name}: time to sum the gradient",
-            "s",
-            allreduce_time_s,
-            "{gradient_mb} MB summed over {hosts} hosts with {gpus_per_host_u} each, over {link_gbit_s} Gbit/s = {value} s",
-            **moved,
-        )
-        took = number(round(float(summed.value), 4))
-        line = trail.compute(
-            f"{path}.step_s",
-            f"{name}: time of a step",
-            "s",
-            training_step_s,
-            slowest
-            + f" + max({{exposed_share}} x {took} s, {took} s - {{overlap_share}} x {{compute_s}} s) = {{value}} s; "
-            f"{took} s to sum the gradient",
-            **shares,
-            **moved,
-        )
-    trail.compute(
-        f"{path}.efficiency",
-        f"{name}: efficiency",
-        "1",
-        scaling_efficiency,
-        "{compute_s} s alone / {step_s} s together = {value}",
-        compute_s=replace(compute, key=f"{path}/native_s", value=job.native_s, note=_batch_words(job, speed)),
-        step_s=line,
-    )
+        summed = here.compute("allreduce_s", allreduce_time_s, moved)
+        took = {"took": number(round(float(summed.value), 4))}
+        line = here.compute("step_s", training_step_s, {**shares, **moved}, words=took)
+    here.compute("efficiency", scaling_efficiency, compute_s=alone, step_s=line)
     return line
 
 
-def _record_answers(
+def _answer_lines(
     trail: Trail,
     scenario: Scenario,
     catalog: Catalog,
@@ -549,7 +506,7 @@ def _record_answers(
     timed: bool,
 ) -> None:
     """Lines for what the job does in a second, how long its epochs take, and up to how many hosts it is worth it."""
-    preset, job, name, path = training.preset, training.job, training.name, training.path
+    job, path, here = training.job, training.path, trail.about(training.path, name=training.name)
     gpus = int(training.hosts.value) * job.gpus_per_host
     together: dict[str, Fact | Line] = {
         "gpus": derived(f"{path}/gpus", gpus, "GPU", "GPUs of the job, those of all its hosts"),
@@ -558,38 +515,16 @@ def _record_answers(
         ),
         "step_s": step,
     }
-    trail.compute(
-        f"{path}.per_s",
-        f"{name}: a second",
-        "1",
-        training_throughput,
-        "{gpus_u} x {batch_per_gpu} in each step of {step_s} s = {value}",
-        **together,
-    )
+    here.compute("per_s", training_throughput, together)
     if timed:
-        stated = scenario.training.samples is not None
-        trail.compute(
-            f"{path}.hours",
-            f"{name}: time for the epochs",
-            "h",
-            training_time_h,
-            "{epochs} x {samples} samples in steps of {gpus} x {batch_per_gpu}, each of {step_s} s = {value} h",
-            samples=scenario.fact("training.samples") if stated else row_fact(preset, "samples", "1"),
-            epochs=scenario.fact("training.epochs"),
-            **together,
-        )
-    trail.record(
-        f"{path}.knee_hosts",
-        f"{name}: hosts worth it",
-        "host",
-        scaling_efficiency,
-        f"most hosts up to {MAX_HOSTS} on which a GPU keeps {{worth_share_u}} of its own speed, each number tried = {{value}}",
-        worth,
-        {
-            "worth_share": _in_percent(catalog.assumptions["network-planning"].fact("worth_share")),
-            "step_s": step,
-        },
-    )
+        samples = scenario.fact("training.samples")
+        if samples.value is None:
+            samples = row_fact(training.preset, "samples", "1")
+        epochs = scenario.fact("training.epochs")
+        here.compute("hours", training_time_h, {"samples": samples, "epochs": epochs, **together})
+    share = _in_percent(catalog.assumptions["network-planning"].fact("worth_share"))
+    most = {"most": MAX_HOSTS}
+    here.record("knee_hosts", scaling_efficiency, worth, words=most, worth_share=share, step_s=step)
 
 
 def _in_percent(share: Fact) -> Fact:

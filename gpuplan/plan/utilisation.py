@@ -25,12 +25,9 @@ def held_gpus_lines(
         requests = share * sum(float(week.loads.mean()) for week in held) / len(held)
         behind = [scenario.fact(f"groups.{plan.id}.{name}") for name in ("people", "active_share")]
         note = "over all hours of the year, by the group's people, active share and hours"
-        parts[plan.id] = trail.compute(
-            f"groups.{plan.id}.held_gpus",
-            f"{plan.name}: GPUs held on average",
-            "GPU",
+        parts[plan.id] = trail.about(f"groups.{plan.id}", name=plan.name).compute(
+            "held_gpus",
             demand.group_demand_gpus,
-            "{vms} requests under way on average x {gpus_each} GPUs = {value}",
             vms=resting_on(behind, f"groups/{plan.id}/requests_under_way", requests, "1", note),
             gpus_each=derived(
                 f"groups/{plan.id}/gpus_held", held[0].gpus, "GPU", "GPUs that one of them really takes"
@@ -45,7 +42,7 @@ def held_gpus_lines(
             "GPU",
             "stated GPUs of no group, held as much of the time as those of the groups",
         )
-    whole = trail.add_up("demand.busy_gpus", "GPUs held on average", "GPU", demand.total_demand_gpus, parts)
+    whole = trail.add_up("demand.busy_gpus", demand.total_demand_gpus, parts)
     return {key: part for key, part in parts.items() if isinstance(part, Line)} | {"": whole}
 
 
@@ -55,13 +52,5 @@ def utilisation_line(trail: Trail, scenario: Scenario, busy: Line) -> Line:
     named: dict[str, Fact | Line] = {"busy_gpus": busy, "gpus": trail["totals.gpus"]}
     if stated.value is not None:
         named["stated"] = replace(stated, key="cost/stated_utilisation")  # the line has the key of the input
-    return trail.compute(
-        "cost.utilisation",
-        "GPU-hours used",
-        "1",
-        cost.planned_utilisation,
-        "{busy_gpus_u} held on average / {gpus_u} installed = {value}"
-        if stated.value is None
-        else "{stated} of them, as stated",
-        **named,
-    )
+    when = "" if stated.value is None else "stated"
+    return trail.compute("cost.utilisation", cost.planned_utilisation, named, when=when)

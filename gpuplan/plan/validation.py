@@ -8,9 +8,11 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from gpuplan.catalog import Catalog, zone_of
+from gpuplan.catalog import Catalog, Item, zone_of
+from gpuplan.facts import Value
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
+from gpuplan.plan.hardware import gpus_per_board
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.working_week import work_fact
@@ -105,7 +107,7 @@ def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[P
 def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """GPUs of a host that are no whole number of boards."""
     given, gpu = scenario.hardware, catalog.gpus[scenario.hardware.gpu]
-    per_board = int(gpu.value("gpus_per_board") or 1)
+    per_board = gpus_per_board(scenario, catalog)
     there = given.existing_gpus_per_host if given.existing_hosts else None
     counts = {"gpus_per_host": given.gpus_per_host, "existing_gpus_per_host": there}
     for name, count in counts.items():
@@ -317,27 +319,30 @@ def server_gpu_limit(scenario: Scenario, catalog: Catalog) -> tuple[int | None, 
     """Most GPUs of this model that this server is known to hold (None if not known), and a sentence about it."""
     if scenario.hardware.server is None:
         return None, "no server is chosen"
-    server = catalog.servers[scenario.hardware.server]
-    gpu = catalog.gpus[scenario.hardware.gpu]
-    form = str(gpu.value("form_factor") or "")
-    per_board = int(gpu.value("gpus_per_board") or 1)
+    server, gpu = catalog.servers[scenario.hardware.server], catalog.gpus[scenario.hardware.gpu]
+    form, per_board = str(gpu.value("form_factor") or ""), gpus_per_board(scenario, catalog)
+    wanted = scenario.hardware.gpus_per_host
     if form.startswith("SXM"):
         taken = str(server.value("sxm_form_factor") or "").split()
-        boards = server.value("max_gpus_sxm")
         if taken and form not in taken:
             return 0, f"{server.name} takes {' or '.join(taken)} boards, and {gpu.name} is {form}"
-        kind = form
+        kind, boards = form, server.value("max_gpus_sxm")
     else:
-        width = gpu.value("slot_width")
-        kind = {1: "single-wide", 2: "double-wide"}.get(int(width or 0), "")
-        boards = server.value(f"max_gpus_{kind.replace('-', '_')}") if kind else None
-        if boards is None and kind == "single-wide":
-            # what holds so many wide boards holds as many narrow ones; whether more is not known
-            wide = server.value("max_gpus_double_wide")
-            boards = wide if wide and scenario.hardware.gpus_per_host <= int(wide) * per_board else None
+        kind, boards = _slots(server, gpu, wanted / per_board)
     if boards is None:
         return None, f"how many {gpu.name} {server.name} takes is not known from a source"
     most = int(boards) * per_board
-    if server.value("gpu_limits") == "lower-bound" and scenario.hardware.gpus_per_host > most:
+    if server.value("gpu_limits") == "lower-bound" and wanted > most:
         return None, f"{server.name} is known to hold {most} {kind} GPUs, and not whether it holds more"
     return most, f"{server.name} holds at most {most} {kind} GPUs of this kind"
+
+
+def _slots(server: Item, gpu: Item, wanted: float) -> tuple[str, Value | None]:
+    """Width of a board, and how many boards of this width the server has slots for; None if nobody knows."""
+    width = int(gpu.value("slot_width") or 0)
+    narrow, wide = server.value("max_gpus_single_wide"), server.value("max_gpus_double_wide")
+    if width == 1:
+        # what holds so many wide boards holds as many narrow ones; whether more is not known
+        enough = wide if wide and wanted <= int(wide) else None
+        return "single-wide", enough if narrow is None else narrow
+    return ("double-wide", wide) if width == 2 else ("", None)

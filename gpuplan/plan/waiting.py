@@ -8,9 +8,9 @@ from dataclasses import replace
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.demand import FUNCTIONS, peakedness_fact
+from gpuplan.plan.demand import peakedness_fact
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.sizing_rule import Target, odds_of, peakedness_range
+from gpuplan.plan.sizing_rule import FUNCTIONS, Target, odds_of, peakedness_range
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.working_week import Week, mixes
 from gpuplan.scenario import Scenario
@@ -38,11 +38,8 @@ def waiting_lines(
             z = 1.0 if closed or not odds.asks else peakedness_range(scenario, catalog, odds)[1]
             counts, method = (pool.gpus, pool.gpus_after_failure), "closed" if closed else "bursty"
             busy.append((counts, [odds.chance(gpus, method, z) for gpus in counts], method, mix.gpus, z))
-    for at, (key, label, about) in enumerate(
-        (
-            ("waiting", "Chance of waiting", "installed"),
-            ("waiting_after_failure", "Chance of waiting after a failure", "left after a failure"),
-        )
+    for at, (key, about) in enumerate(
+        (("waiting", "installed"), ("waiting_after_failure", "left after a failure"))
     ):
         found = [
             (chances[at], method, counts[at], load_gpus, z) for counts, chances, method, load_gpus, z in busy
@@ -56,15 +53,6 @@ def waiting_lines(
         }
         if method == "bursty":
             inputs["peakedness"] = peakedness_fact(scenario, catalog, z)
-        trail.record(
-            f"totals.{key}",
-            label,
-            "%",
-            FUNCTIONS[method, "wait"],
-            "{load_u} wanted on average, {gpus_u} there"
-            + ", peakedness {peakedness}" * (method == "bursty")
-            + ": {value_u} of the requests find too few free",
-            100 * chance,
-            inputs,
-        )
+        bursts = {"bursts": ", peakedness {peakedness}" * (method == "bursty")}
+        trail.record(f"totals.{key}", FUNCTIONS[method, "wait"], 100 * chance, inputs, words=bursts)
     return trail.lines

@@ -186,6 +186,17 @@ def mixes(by_season: Mapping[str, Mapping[str, Week]], members: Sequence[str]) -
 
 @lru_cache(maxsize=512)  # candidates have the same weeks: without it `explore` takes a sixth longer
 def _mixes(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> tuple[Mix, ...]:
+    ordered = sorted(_different(by_season), key=lambda mix: (-mix.gpus, mix.season, mix.quarters))
+    wants = np.array([[(ask.load, ask.most) for ask in mix.asks] for mix in ordered])
+    kept: list[int] = []
+    for at in range(len(ordered)):
+        if len(kept) < MOST_MIXES and not (wants[kept] >= wants[at]).all(axis=(1, 2)).any():
+            kept.append(at)
+    return tuple(ordered[at] for at in kept)
+
+
+def _different(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> list[Mix]:
+    """The mixes of all seasons, each once."""
     found: dict[tuple[Ask, ...], Mix] = {}
     seen: list[np.ndarray] = []
     for season, groups in by_season:
@@ -196,17 +207,8 @@ def _mixes(by_season: tuple[tuple[str, tuple[Week, ...]], ...]) -> tuple[Mix, ..
         fading = any(not week.closed and not week.on.all() for week in groups)
         for quarters in _pieces(bits) if fading else _alike(bits):
             asks = tuple(week.ask(quarters) for week in groups)
-            if asks not in found:
-                found[asks] = Mix(asks, season, quarters)
-    ordered = sorted(found.values(), key=lambda mix: (-mix.gpus, mix.season, mix.quarters))
-    if len(ordered) < 2:
-        return tuple(ordered)
-    wants = np.array([[(ask.load, ask.most) for ask in mix.asks] for mix in ordered])
-    kept: list[int] = []
-    for at in range(len(ordered)):
-        if len(kept) < MOST_MIXES and not (wants[kept] >= wants[at]).all(axis=(1, 2)).any():
-            kept.append(at)
-    return tuple(ordered[at] for at in kept)
+            found.setdefault(asks, Mix(asks, season, quarters))
+    return list(found.values())
 
 
 def _alike(bits: np.ndarray) -> list[tuple[int, ...]]:

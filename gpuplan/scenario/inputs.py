@@ -5,12 +5,11 @@ The table is gpuplan's own: a folder of the user's (``--catalog``) does not chan
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from gpuplan.facts import data_root
+from gpuplan.facts import own_rows
 from gpuplan.scenario.kinds import Field
 
 _ANY_GROUP = "groups.*."
@@ -45,8 +44,7 @@ def _field(row: Mapping[str, str]) -> Field:
 
 def _table() -> dict[str, Field]:
     """The inputs by their path in the table, in which ``*`` stands for any group, price or range."""
-    with (data_root() / "inputs.csv").open(encoding="utf-8", newline="") as file:
-        return {row["path"]: _field(row) for row in csv.DictReader(file)}
+    return {row["path"]: _field(row) for row in own_rows("inputs")}
 
 
 INPUTS: Mapping[str, Field] = _table()

@@ -11,7 +11,9 @@ from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.bill_of_materials import DOMAIN, LARGE_HOST, Material, server_price
+from gpuplan.plan.bill_of_materials import DOMAIN, LARGE_HOST, WORDS, Material, server_price
+from gpuplan.plan.cost import PARTS
+from gpuplan.plan.trail import sources_of
 from gpuplan.scenario import from_dict
 
 
@@ -219,3 +221,12 @@ def test_a_line_speaks_of_a_discount_where_there_is_one(catalog: Catalog) -> Non
     for discount in (0, 0.1):
         plan = make_plan(from_dict(data | {"cost": {"hardware_discount": discount}}), catalog)
         assert ("less" in plan.lines["cost.materials.servers"].formula) is (discount > 0)
+
+
+def test_the_table_of_materials_is_whole(catalog: Catalog) -> None:
+    """Parts of the cost, statuses and sources that are there; what is bought has a price to look up."""
+    for row in WORDS.values():
+        assert row["part"] in PARTS and row["name"] and row["unit"] and row["rule"]
+        assert row["status"] in ("bought", "yearly", "included", "there", "to be sized", "{status}")
+        assert row["price"] or row["status"] not in ("bought", "yearly")
+        assert all(source in catalog.sources for source in sources_of(catalog, row["sources"]))

@@ -9,6 +9,7 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.plan.decisions import WORDS
 from gpuplan.scenario import from_dict
 
 
@@ -192,3 +193,10 @@ def test_capacity_beyond_the_demand_is_all_that_stands_idle(catalog: Catalog, na
     capacity = next(d for d in plan.decisions if d.title == "Capacity")
     assert f"there are {beyond} GPUs" in capacity.implication
     assert plan.totals.gpus - plan.totals.gpus_demanded == beyond
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_the_table_of_decisions_is_whole(catalog: Catalog, case: str) -> None:
+    row = WORDS[case]
+    assert all(row[name] for name in ("title", "decision", "justification", "implication"))
+    assert all(source in catalog.sources for source in row["sources"].split())

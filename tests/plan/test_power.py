@@ -14,7 +14,8 @@ from strategies import CATALOG, scenario_data
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.facts import BASES
-from gpuplan.plan.power import PowerUse, boards
+from gpuplan.plan.hardware import boards
+from gpuplan.plan.power import PowerUse
 from gpuplan.scenario import Scenario, from_dict
 
 
@@ -111,13 +112,13 @@ def test_a_whole_system_draws_what_its_maker_states(catalog: Catalog) -> None:
 
 
 def test_boards_with_several_gpus_count_once(catalog: Catalog) -> None:
-    assert [boards(n, 4) for n in (0, 1, 4, 5, 8)] == [0, 1, 1, 2, 2]
     data = {
         "groups": [{"id": "a", "people": 8}],
         "hardware": {"gpu": "a16-64gb", "gpus_per_host": 8},
         "platform": {"vsphere": "8.0u3"},
     }
     plan = make_plan(from_dict(data), catalog)
+    assert [boards(plan.scenario, catalog, n) for n in (0, 1, 4, 5, 8)] == [0, 1, 1, 2, 2]
     base, nic_w, psu = factors(catalog, "host_base_w", "nic_w", "psu_efficiency")
     assert plan.cabling is not None
     assert power_of(plan).host_peak_w == pytest.approx((base + 2 * 250 + plan.cabling.adapters * nic_w) / psu)

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from gpuplan.facts import Fact
+from gpuplan.facts import Fact, own_rows
 from gpuplan.models.availability import installed_gpus, sum_over_pools
+from gpuplan.models.placement import place
 from gpuplan.plan.checks.message import Message
-from gpuplan.plan.trail import Trail
+from gpuplan.plan.trail import WORDS, Trail
+from gpuplan.units import SUFFIX
 
 
 def fact(key: str, value: Any, basis: str = "published", source: str = "brochure") -> Fact:
@@ -18,16 +20,15 @@ def fact(key: str, value: Any, basis: str = "published", source: str = "brochure
 
 
 def test_a_line_holds_what_made_it() -> None:
-    trail = Trail()
+    trail = Trail().about("pools.a", name="Pool A")
     line = trail.compute(
-        "pools.a.gpus",
-        "GPUs",
-        "GPU",
+        "gpus",
         installed_gpus,
-        "{hosts} x {gpus_per_host} = {value}",
         hosts=fact("hardware.hosts", 8, "assumed"),
         gpus_per_host=fact("hardware.gpus_per_host", 4),
     )
+    assert (line.key, line.label, line.unit) == ("pools.a.gpus", "Pool A: GPUs", "GPU")
+    assert line.formula == "{hosts_u} x {gpus_per_host} = {value}"
     assert line.value == 32
     assert line.function == "models.availability.host_counts.installed_gpus"
     assert line.sentence == "GPUs in all hosts together."
@@ -54,30 +55,51 @@ def test_a_line_holds_what_made_it() -> None:
     ],
 )
 def test_an_input_is_called_in_words(key: str, label: str) -> None:
-    line = Trail().record("a", "A", "host", installed_gpus, "", 1, {"x": fact(key, 1, "measured")})
+    line = Trail().record("totals.hosts", installed_gpus, 1, x=fact(key, 1, "measured"))
     assert line.inputs[0].label == label
 
 
 def test_a_line_can_be_an_input() -> None:
     trail = Trail()
     parts = {
-        name: trail.record(
-            name, name, "host", installed_gpus, "", value, {"x": fact("x/y/some_key", value, basis)}
+        name: trail.about(f"pools.{name}", name=name).record(
+            "hosts", installed_gpus, value, x=fact("x/y/some_key", value, basis)
         )
         for name, value, basis in [("a", 3, "derived"), ("b", 4, "measured")]
     }
     assert parts["a"].inputs[0].label == "Y some key"
-    total = trail.add_up("total", "Total", "host", sum_over_pools, parts)
+    total = trail.add_up("totals.hosts", sum_over_pools, parts)
     assert (total.value, total.basis, total.formula) == (7, "derived", "{part1} + {part2} = {value}")
-    assert [i.key for i in total.inputs] == ["a", "b"]
-    again = trail.repeat("again", "Again", total)
-    assert dataclasses.replace(again, key="total", label="Total") == total
-    assert list(trail.lines) == ["a", "b", "total", "again"]
+    assert [i.key for i in total.inputs] == ["pools.a.hosts", "pools.b.hosts"]
+    again = trail.repeat("totals.hosts_for_demand", total)
+    assert again.label == "Hosts for the demand"
+    assert dataclasses.replace(again, key=total.key, label=total.label) == total
+    assert list(trail.lines) == ["pools.a.hosts", "pools.b.hosts", "totals.hosts", "totals.hosts_for_demand"]
 
 
 def test_a_sum_of_nothing() -> None:
-    line = Trail().add_up("total", "Total", "host", sum_over_pools, {})
+    line = Trail().add_up("totals.hosts", sum_over_pools, {})
     assert (line.value, line.formula, line.basis) == (0, "0 = {value}", "derived")
+
+
+def test_words_name_the_case_and_fill_in_what_is_no_input() -> None:
+    here = Trail().about("pools.a", name="Pool A")
+    given = {"gpus_demanded": fact("x/y/z", 9)}
+    shared = here.record(
+        "shared.V100D-8C", place, 3, given, when="heuristic", words={"family": "V", "least": 2}
+    )
+    assert (shared.key, shared.label) == ("pools.a.shared.V100D-8C", "Pool A: GPUs shared as V")
+    assert shared.formula == "{value_u} can hold all of them; the least is 2"
+    with pytest.raises(KeyError):
+        here.record("hosts", place, 3, given, when="no such case")
+
+
+def test_every_line_has_its_words() -> None:
+    """The rows that say what lines are called: units that are known, and no key twice for the same case."""
+    rows = [(key, row["when"]) for row in own_rows("words/lines") for key in row["key"].split()]
+    assert len(rows) == len(set(rows)) == len(WORDS)
+    assert {said.unit for said in WORDS.values()} <= {*SUFFIX.values(), "1", "{currency}", ""}
+    assert all(said.label for said in WORDS.values())
 
 
 def test_records_are_frozen() -> None:

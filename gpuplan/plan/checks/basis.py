@@ -4,29 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuplan.plan.checks.message import Message
+from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.scenario import FIELD_BY_PATH
 
 
 def assumed(plan: Plan) -> Iterator[Message]:
     """What rests on planning values."""
-    assumed = sorted(
-        {
-            i.key
-            for line in plan.lines.values()
-            for i in line.inputs
-            if i.basis == "assumed" and _is_input(plan, i.key)
-        }
-    )
+    keys = {i.key for line in plan.lines.values() for i in line.inputs if i.basis == "assumed"}
+    assumed = sorted(key for key in keys if _is_input(plan, key))
     if assumed and plan.pools:
-        yield Message(
-            "inputs-assumed",
-            "note",
-            f"{len(assumed)} inputs are assumed, not yet stated by the customer.",
-            "Ask for them; a changed input counts as stated.",
-            _path_of(plan, assumed[0]),
-        )
+        yield message(plan, "inputs-assumed", count=len(assumed), path=_path_of(plan, assumed[0]))
 
 
 def _is_input(plan: Plan, key: str) -> bool:

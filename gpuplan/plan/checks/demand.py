@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuplan.plan.checks.message import Message
+from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.wording import METHOD_NAMES, amount, number, percent, some_of, week_hours
@@ -13,38 +13,28 @@ from gpuplan.wording import METHOD_NAMES, amount, number, percent, some_of, week
 def nothing_asked(plan: Plan) -> Iterator[Message]:
     """No demand at all."""
     if not plan.pools and not plan.totals.unplaced_vms:
-        yield Message(
-            "nothing-demanded",
-            "note",
-            "Nobody asks for a GPU yet.",
-            "Add a workload group, or state a total.",
-            "groups",
-        )
+        yield message(plan, "nothing-demanded")
 
 
 def unplaced(plan: Plan) -> Iterator[Message]:
     """VMs without a GPU, and why."""
-    for group in plan.groups:
-        for missing in group.unplaced:
-            if missing.code == "no-mode-possible":
-                why = " ".join(r.reason.text for r in group.ruled_out)
-                yield Message(
-                    "no-access-mode",
-                    "stop",
-                    f"{group.name}: {missing.reason} {why}",
-                    "Change what the group needs, the GPU or the vSphere version.",
-                    f"groups.{group.id}.access",
-                    tuple(s for r in group.ruled_out for s in r.reason.sources if s != "scenario"),
-                )
-            else:
-                yield Message(
-                    "beyond-stated-total",
-                    "stop",
-                    f"{group.name}: no place for {amount(missing.vms, 'VM')} ({amount(missing.gpus, 'GPU')}), because "
-                    f"{missing.reason}.",
-                    "Raise the stated total, clear it to size from the groups, or ask for less.",
-                    "demand.stated_gpus",
-                )
+    for group, missing in [(g, missing) for g in plan.groups for missing in g.unplaced]:
+        if missing.code == "no-mode-possible":
+            reasons = [ruled_out.reason for ruled_out in group.ruled_out]
+            yield message(
+                plan,
+                "no-access-mode",
+                group=group.name,
+                id=group.id,
+                reason=missing.reason,
+                why=" ".join(reason.text for reason in reasons),
+                sources=tuple(s for reason in reasons for s in reason.sources if s != "scenario"),
+            )
+        else:
+            vms, gpus = amount(missing.vms, "VM"), amount(missing.gpus, "GPU")
+            yield message(
+                plan, "beyond-stated-total", group=group.name, vms=vms, gpus=gpus, reason=missing.reason
+            )
 
 
 def stated_total(plan: Plan) -> Iterator[Message]:
@@ -52,14 +42,9 @@ def stated_total(plan: Plan) -> Iterator[Message]:
     stated = plan.scenario.demand.stated_gpus
     groups = plan.lines["demand.groups_gpus"].value
     if stated is not None and plan.groups and groups < stated:
-        rest = plan.lines["demand.unassigned_gpus"].value if "demand.unassigned_gpus" in plan.lines else 0
-        yield Message(
-            "stated-above-groups",
-            "note",
-            f"The groups add up to {groups:g} GPUs, the stated total is {stated}. {rest:g} whole GPUs are planned for no "
-            "group.",
-            "Describe who needs them, or lower the stated total.",
-            "demand.stated_gpus",
+        rest = plan.lines.get("demand.unassigned_gpus")
+        yield message(
+            plan, "stated-above-groups", groups=groups, stated=stated, rest=rest.value if rest else 0
         )
 
 
@@ -68,16 +53,15 @@ def busiest_hours(plan: Plan) -> Iterator[Message]:
     names = {pool.id: pool.name for pool in plan.pools}
     for demand in plan.hours:
         if len(demand.needed) > 1 and demand.pool in names:
-            chosen = demand.needed[demand.chosen]
+            mix = demand.needed[demand.chosen].mix
             others = max(n for at, n in enumerate(demand.hosts) if at != demand.chosen)
-            yield Message(
+            yield message(
+                plan,
                 "sized-for-busiest-hours",
-                "note",
-                f"{names[demand.pool]}: sized for who is active {week_hours(chosen.mix.quarters)} UTC, which takes the most hosts; "
-                f"the other hours need at most {amount(others, 'host')} without spare ones. The pictures show that mix.",
-                "Check the hours with each group: who works longer takes GPUs that others count on.",
-                f"groups.{chosen.mix.asks[0].group}.hours",
-                ("gpuplan-method",),
+                pool=names[demand.pool],
+                hours=week_hours(mix.quarters),
+                hosts=amount(others, "host"),
+                id=mix.asks[0].group,
             )
 
 
@@ -91,55 +75,42 @@ def lent_between_modes(plan: Plan) -> Iterator[Message]:
         ]
         if len(set(kinds)) > 1 and {"mig", "timesliced"} <= frozenset().union(*kinds):
             groups = [g.name for g in plan.groups if g.backing == "mig" and g.pool == demand.pool]
-            yield Message(
-                "mig-switched-through-the-day",
-                "warn",
-                f"{some_of(groups)} use MIG at other hours than others use the same GPUs time-sliced. A GPU is switched between the "
-                "two only while nothing runs on it, on some boards with a restart of the host.",
-                "Give all groups of these hosts the same kind of vGPU, or add their GPUs up at their peaks.",
-                "demand.rule",
-                plan.catalog.row("rules", "mig-enable-reboot").sources,
-            )
+            yield message(plan, "mig-switched-through-the-day", groups=some_of(groups))
 
 
 def waiting(plan: Plan) -> Iterator[Message]:
-    """How likely waiting is, and what bursts would take."""
-    asked, waiting = plan.scenario.demand, plan.lines.get("totals.waiting")
-    if asked.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD_PCT:
-        closed = waiting.function.endswith("closed_wait_chance")
-        why = (
-            "If each person is active at random with the share that is stated"
-            if closed
-            else "If work comes in bursts as they are stated or planned for"
-        )
-        more = " A share that is already the highest ever seen leaves no such risk." if closed else ""
-        yield Message(
-            "waiting-likely",
-            "note",
-            f"{why}, {percent(waiting.value / 100)} of the requests{' of the unluckiest group' * closed} find too few GPUs free in the "
-            f"busiest hours.{more}",
-            "Ask what the share is, the usual one or the highest, and choose how often somebody may wait.",
-            "demand.rule",
-            tuple(each for each in waiting.sources if each in plan.catalog.sources),
-        )
+    """How likely waiting is where no target is set."""
+    waiting = plan.lines.get("totals.waiting")
+    if plan.scenario.demand.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD_PCT:
+        if waiting.function.endswith("closed_wait_chance"):
+            why = "If each person is active at random with the share that is stated"
+            who = " of the unluckiest group"
+            more = " A share that is already the highest ever seen leaves no such risk."
+        else:
+            why, who, more = "If work comes in bursts as they are stated or planned for", "", ""
+        sources = tuple(each for each in waiting.sources if each in plan.catalog.sources)
+        chance = percent(waiting.value / 100)
+        yield message(plan, "waiting-likely", why=why, chance=chance, who=who, more=more, sources=sources)
+
+
+def bursts(plan: Plan) -> Iterator[Message]:
+    """What bursts would take of a pool that is sized for other arrivals."""
     for demand in plan.hours:
         want = demand.needed[demand.chosen]
-        if want.method in ("", "bursty"):
-            continue
         odds = odds_of(want.mix, Target.of(plan.scenario))
-        if not odds.asks:
+        if want.method in ("", "bursty") or not odds.asks:
             continue
         low, _, high = peakedness_range(plan.scenario, plan.catalog, odds)
         least, most = odds.least("bursty", low), odds.least("bursty", high)
         if least > want.gpus:
-            yield Message(
+            yield message(
+                plan,
                 "bursts-need-more",
-                "warn",
-                f"The {number(want.gpus)} GPUs rest on {METHOD_NAMES[want.method].lower()}. If work comes in bursts, as in traces of "
-                f"real clusters, the same target takes {number(least)} to {number(most)}.",
-                "Audit the jobs that run today: it gives the customer's own peakedness.",
-                "demand.method",
-                burst_fact(plan.catalog).sources,
+                gpus=number(want.gpus),
+                method=METHOD_NAMES[want.method].lower(),
+                least=number(least),
+                most=number(most),
+                sources=burst_fact(plan.catalog).sources,
             )
 
 

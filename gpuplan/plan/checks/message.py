@@ -1,10 +1,18 @@
-"""Message: something to know about a plan, and how serious it is."""
+"""Message: something to know about a plan, and how serious it is. The words of all messages stand in ``data/messages.csv``."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gpuplan.facts import own_rows
+from gpuplan.plan.plan import Plan
+from gpuplan.plan.trail import sources_of
+
 LEVELS = ("stop", "warn", "note")
+
+WORDS: Mapping[str, Mapping[str, str]] = {row["code"]: row for row in own_rows("words/messages")}
+"""Code of a message -> its level, text and what to change, where to change it, and its sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,3 +26,26 @@ class Message:
     path: str = ""
     sources: tuple[str, ...] = ()
     locator: str = ""
+
+
+def message(
+    plan: Plan,
+    code: str,
+    *,
+    level: str = "",
+    path: str = "",
+    sources: tuple[str, ...] = (),
+    locator: str = "",
+    **words: object,
+) -> Message:
+    """The message with a code; ``words`` fill in its text, and what is given here goes before what the table says."""
+    row = WORDS[code]
+    return Message(
+        code,
+        level or row["level"],
+        row["text"].format(**words),
+        row["change"].format(**words),
+        path or row["path"].format(**words),
+        sources or tuple(sources_of(plan.catalog, row["sources"])),
+        locator or row["locator"],
+    )

@@ -4,51 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuplan.plan.checks.message import Message
+from gpuplan.facts import SCENARIO_SOURCE
+from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.network import carried
 from gpuplan.plan.plan import Plan
+from gpuplan.plan.training import TrainingUse
 from gpuplan.wording import TRANSPORT_NAMES, capital, percent
 
 MANY_PORTS = 8
 """More network ports in one host than this are asked about: four adapters of two ports, our planning value."""
 
+LEVEL = {"fair": "note", "bad": "warn"}
+"""Verdict on work that the network slows -> how serious that is."""
+
 
 def remote_gpus(plan: Plan) -> Iterator[Message]:
     """What the network leaves of the speed of remote GPUs, group by group, and the vendor's rules."""
     for use in plan.network.remote:
-        if use.verdict == "good":
-            continue
-        yield Message(
-            "network-slows-remote",
-            "warn" if use.verdict == "bad" else "note",
-            f"{use.name}: {use.workload_name} over the network keeps {percent(use.kept)} of its speed "
-            f"({percent(use.kept_low)} to {percent(use.kept_high)}).",
-            f"{capital('; '.join(use.changes))}.",
-            f"groups.{use.id}.workload" if use.changes[0].startswith("no faster") else "network.link_gbit_s",
-            use.sources,
-        )
+        if use.verdict != "good":
+            workload = f"groups.{use.id}.workload" if use.changes[0].startswith("no faster") else ""
+            yield message(
+                plan,
+                "network-slows-remote",
+                level=LEVEL[use.verdict],
+                path=workload,
+                group=use.name,
+                workload=use.workload_name,
+                kept=percent(use.kept),
+                low=percent(use.kept_low),
+                high=percent(use.kept_high),
+                changes=capital("; ".join(use.changes)),
+                sources=use.sources,
+            )
     for rule in plan.network.rules:
-        if rule.met is False:
-            trial = rule.code == "bitfusion-production"
-            yield Message(
-                rule.code,
-                "note" if trial else "warn",
-                f"{rule.text}.",
-                "Take a faster link."
-                if rule.path.endswith("link_gbit_s")
-                else "Shorten the way between the hosts.",
-                rule.path,
-                rule.sources,
-            )
-        elif rule.met is None:
-            yield Message(
-                "latency-not-measured",
-                "note",
-                f"{rule.text}.",
-                "Measure the round trip between a compute host and a GPU host, and enter it.",
-                rule.path,
-                rule.sources,
-            )
+        if not rule.met:
+            code = "latency-not-measured" if rule.met is None else rule.code
+            yield message(plan, code, rule=rule.text, path=rule.path, sources=rule.sources)
 
 
 def carried_work(plan: Plan) -> Iterator[Message]:
@@ -56,135 +47,83 @@ def carried_work(plan: Plan) -> Iterator[Message]:
     if not plan.network.remote:
         return
     found = carried(plan.scenario, plan.catalog)
-    good = [f"{c.remote.name} ({percent(c.remote.kept)})" for c in found if c.remote.verdict == "good"]
-    bad = [f"{c.remote.name} ({percent(c.remote.kept)})" for c in found if c.remote.verdict == "bad"]
-    apart = [
-        f"{c.training.name} ({percent(c.training.efficiency)})"
-        for c in found
-        if c.training is not None and c.training.verdict == "bad"
-    ]
-    link = (
-        f"{plan.scenario.network.link_gbit_s} Gbit/s with {TRANSPORT_NAMES[plan.scenario.network.transport]}"
-    )
-    text = (
-        f"For one user of a remote GPU, {link} typically carries {', '.join(good)}."
-        if good
-        else f"{link} carries no remote work well."
-    )
-    if bad:
-        text += f" It does not carry {', '.join(bad)}."
+    kept = {
+        verdict: ", ".join(
+            f"{c.remote.name} ({percent(c.remote.kept)})" for c in found if c.remote.verdict == verdict
+        )
+        for verdict in ("good", "bad")
+    }
+    trained = [c.training for c in found if c.training is not None]
+    apart = [f"{t.name} ({percent(t.efficiency)})" for t in trained if t.verdict == "bad"]
+    network = plan.scenario.network
+    link = f"{network.link_gbit_s} Gbit/s with {TRANSPORT_NAMES[network.transport]}"
+    text = f"{link} carries no remote work well."
+    if kept["good"]:
+        text = f"For one user of a remote GPU, {link} typically carries {kept['good']}."
+    if kept["bad"]:
+        text += f" It does not carry {kept['bad']}."
     if apart:
-        hosts = next(c.training.hosts for c in found if c.training is not None)
-        text += f" Training on {hosts} hosts is not carried for {', '.join(apart)}."
-    yield Message(
-        "network-carries",
-        "note",
-        text,
-        "Compare with the work the customer has in mind; larger batches lose less.",
-        "network.link_gbit_s",
-        ("bitfusion-pytorch-measurements", "gpuless-thesis"),
-    )
+        text += f" Training on {trained[0].hosts} hosts is not carried for {', '.join(apart)}."
+    yield message(plan, "network-carries", text=text)
 
 
 def training_network(plan: Plan) -> Iterator[Message]:
     """Training that the network slows, and a job larger than the design."""
-    own, hardware = plan.network.training[-1], plan.scenario.hardware
+    *groups, own = plan.network.training
+    hosts, per_host = plan.totals.hosts, plan.scenario.hardware.gpus_per_host
     if own.verdict == "bad":
-        yield Message(
-            "job-not-carried",
-            "warn",
-            f"The training job: {own.workload_name} on {own.hosts} hosts reaches {percent(own.efficiency)} of what its GPUs do "
-            f"alone ({percent(own.efficiency_low)} to {percent(own.efficiency_high)}).",
-            f"{capital('; '.join(own.changes) or 'take larger batches, or fewer GPUs')}.",
-            "training.workload",
-            tuple(s for s in own.sources if s != "scenario"),
+        yield _slowed(plan, "job-not-carried", own, "take larger batches, or fewer GPUs")
+    if plan.pools and (own.hosts > hosts or own.gpus_per_host > per_host):
+        each = own.gpus_per_host
+        yield message(
+            plan, "job-larger-than-design", wanted=own.hosts, each=each, hosts=hosts, per_host=per_host
         )
-    if plan.pools and (own.hosts > plan.totals.hosts or own.gpus_per_host > hardware.gpus_per_host):
-        yield Message(
-            "job-larger-than-design",
-            "warn",
-            f"The training job takes {own.hosts} hosts with {own.gpus_per_host} GPUs each; the design has {plan.totals.hosts} with "
-            f"{hardware.gpus_per_host}.",
-            "Make the job smaller, or read its figures as those of another design.",
-            "training.hosts",
-        )
-    for use in plan.network.training[:-1]:
-        if use.verdict == "good":
-            continue
-        yield Message(
-            "network-slows-training",
-            "warn" if use.verdict == "bad" else "note",
-            f"{use.name}: {use.workload_name} in {use.hosts} VMs, each in a host of its own, reaches {percent(use.efficiency)} of what its GPUs do alone "
-            f"({percent(use.efficiency_low)} to {percent(use.efficiency_high)}).",
-            f"{capital('; '.join(use.changes))}. VMs that stand in one host lose less.",
-            "network.link_gbit_s",
-            use.sources,
-        )
+    for use in groups:
+        if use.verdict != "good":
+            yield _slowed(plan, "network-slows-training", use)
+
+
+def _slowed(plan: Plan, code: str, use: TrainingUse, otherwise: str = "") -> Message:
+    """Training that keeps too little of the speed of its GPUs."""
+    return message(
+        plan,
+        code,
+        level=LEVEL[use.verdict],
+        group=use.name,
+        workload=use.workload_name,
+        hosts=use.hosts,
+        reached=percent(use.efficiency),
+        low=percent(use.efficiency_low),
+        high=percent(use.efficiency_high),
+        changes=capital("; ".join(use.changes) or otherwise),
+        sources=tuple(source for source in use.sources if source != SCENARIO_SOURCE),
+    )
 
 
 def fabric(plan: Plan) -> Iterator[Message]:
-    """Switches, ports and frames of the fabric."""
+    """Switches and ports of the fabric."""
     fabric, network = plan.cabling, plan.scenario.network
     if fabric is None:
         return
     if fabric.switches is None:
-        yield Message(
-            "no-switch",
-            "note",
-            f"No switches are counted: {fabric.reason}.",
-            "Choose another link, or name the switches.",
-            "network.link_gbit_s",
-        )
+        yield message(plan, "no-switch", reason=fabric.reason)
     elif network.transport == "roce-v1" and fabric.switches.shape.leaves > 2:
-        yield Message(
-            "roce-v1-does-not-route",
-            "warn",
-            f"RoCE v1 stays in one broadcast domain, and this fabric has {fabric.switches.shape.leaves} leaves.",
-            "Take RoCE v2, or stretch one VLAN through all leaves and spines.",
-            "network.transport",
-            _rule(plan, "roce-versions"),
-        )
+        yield message(plan, "roce-v1-does-not-route", leaves=fabric.switches.shape.leaves)
     elif network.spine and not fabric.switches.shape.spines:
-        yield Message(
-            "spine-not-needed",
-            "note",
-            "One pair of leaves holds every host, so the spine that is named is not used.",
-            "Leave the spine empty, or count the compute hosts that are on the same switches.",
-            "network.spine",
-        )
-    kinds = (("GPU", fabric.ports), ("compute", fabric.compute_ports))
-    for kind, ports in ((kind, ports.total) for kind, ports in kinds if ports and ports.total > MANY_PORTS):
-        yield Message(
-            "many-ports",
-            "warn",
-            f"A {kind} host would need {ports} network ports of {network.link_gbit_s} Gbit/s.",
-            "Take a faster link, or check what is stated of other traffic.",
-            "network.link_gbit_s",
-        )
+        yield message(plan, "spine-not-needed")
+    for kind, ports in (("GPU", fabric.ports), ("compute", fabric.compute_ports)):
+        if ports and ports.total > MANY_PORTS:
+            yield message(plan, "many-ports", kind=kind, ports=ports.total, link=network.link_gbit_s)
+
+
+def transport(plan: Plan) -> Iterator[Message]:
+    """Transport and frames of the fabric."""
+    given = plan.scenario.network
+    if plan.cabling is None:
+        return
     remote = any(g.mode == "bitfusion" for g in plan.groups)
-    if remote and network.transport == "infiniband":
-        yield Message(
-            "bitfusion-infiniband",
-            "warn",
-            "The user guide names TCP/IP and RoCE between Bitfusion client and server; only the reference architecture names "
-            "InfiniBand.",
-            "Ask the vendor, or take RoCE or PVRDMA.",
-            "network.transport",
-            _rule(plan, "bitfusion-transport"),
-        )
-    jumbo = network.transport in ("roce", "roce-v1", "pvrdma") or (remote and network.transport == "tcp")
-    if network.mtu_bytes < 9000 and jumbo:
-        yield Message(
-            "small-frames",
-            "note",
-            f"An MTU of {network.mtu_bytes:,} costs about 5 % of the link, and processor time that is not counted here.",
-            "Set 9,000 on every adapter, distributed switch and physical switch.",
-            "network.mtu_bytes",
-            _rule(plan, "rdma-jumbo"),
-        )
-
-
-def _rule(plan: Plan, rule_id: str) -> tuple[str, ...]:
-    """Sources of a rule of the catalog."""
-    sources: tuple[str, ...] = plan.catalog.row("rules", rule_id)["source"]
-    return sources
+    if remote and given.transport == "infiniband":
+        yield message(plan, "bitfusion-infiniband")
+    jumbo = given.transport in ("roce", "roce-v1", "pvrdma") or (remote and given.transport == "tcp")
+    if given.mtu_bytes < 9000 and jumbo:
+        yield message(plan, "small-frames", mtu=given.mtu_bytes)

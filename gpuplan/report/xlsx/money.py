@@ -13,7 +13,7 @@ from gpuplan.models.licences import subscription_cost, term_licence_purchases
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import (
     GPU_LICENCES,
-    PLATFORMS,
+    WORDS,
     Counts,
     Material,
     included_years,
@@ -76,7 +76,7 @@ class Money:
     """Where the numbers of the cost stand in the workbook, and by which formulas they follow from each other."""
 
     def __init__(self, plan: Plan) -> None:
-        assert plan.costs is not None and plan.power is not None
+        assert plan.costs is not None and plan.power is not None and plan.cabling is not None
         self.plan, self.costs, self.power = plan, plan.costs, plan.power
         self.last = self.costs.years
         self.counts = Counts(plan.scenario, plan.catalog, plan.pools, plan.cabling)
@@ -345,7 +345,7 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
         "adapters": f"adapter-{link}g",
         "host-cables": f"cable-{link}g",
         "switch-cables": f"cable-{number(up)}g",
-        "platform": PLATFORMS[scenario.cost.platform_licence][2],
+        "platform": WORDS["platform", scenario.cost.platform_licence]["price"],
         "gpu-software": GPU_LICENCES.get(scenario.cost.gpu_licence, ("", ""))[0],
         "management-hosts": "management-host",
         "compute-hosts": "compute-host",

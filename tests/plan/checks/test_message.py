@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import pytest
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.facts import own_rows
 from gpuplan.plan import network as network_module
 from gpuplan.plan.checks import CHECKS, check_plan
 from gpuplan.plan.checks import __file__ as FOLDER
-from gpuplan.plan.checks.message import Message
+from gpuplan.plan.checks.message import LEVELS, WORDS, Message, message
 from gpuplan.scenario import from_dict
 
 L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}
@@ -268,28 +270,43 @@ def test_each_message_is_given(catalog: Catalog, code: str) -> None:
 
 
 def test_every_code_is_known_here_and_unique() -> None:
-    tree = ast.parse(SOURCE)
+    """Each message of the table is given once in the checks, and each has its situation."""
     calls = [
-        node for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Message"
+        node for node in ast.walk(ast.parse(SOURCE))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("message", "_slowed")
     ]  # fmt: skip
-    codes = [ast.literal_eval(call.args[0]) for call in calls if isinstance(call.args[0], ast.Constant)]
+    codes = [ast.literal_eval(call.args[1]) for call in calls if isinstance(call.args[1], ast.Constant)]
+    by_name = {
+        "latency-not-measured",
+        "prices-old",
+        "prices-assumed",
+    }  # their check has the code in a variable
     rules = ast.parse(inspect.getsource(network_module.vendor_rules))
-    codes += [
+    vendor = [
         ast.literal_eval(node.args[0]) for node in ast.walk(rules)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Verdict"
     ]  # fmt: skip
-    assert (
-        len(set(codes)) == len(codes) == len(calls) - 1 + 3
-    )  # one call passes on the three rules of the vendor
-    assert set(codes) == set(SITUATIONS) | set(UNREACHED)
+    assert len(codes) == len(set(codes)) == len(calls) - 3
+    assert {*codes, *by_name, *vendor} == set(WORDS)
+    assert len(WORDS) == len(own_rows("words/messages"))
+    assert set(WORDS) | {"source-note"} == set(SITUATIONS) | set(UNREACHED)
+
+
+@pytest.mark.parametrize("code", WORDS)
+def test_the_table_names_levels_and_sources_that_are_there(plans: dict[str, Plan], code: str) -> None:
+    plan = next(iter(plans.values()))
+    words = dict.fromkeys(re.findall(r"{(\w+)", "".join(WORDS[code].values())), 1.0)
+    told = message(plan, code, **words)  # type: ignore[arg-type]
+    assert told.level in (*LEVELS, "")
+    assert all(source in plan.catalog.sources for source in told.sources)
 
 
 def test_every_check_is_run() -> None:
     tree = ast.parse(SOURCE)
     written = {
         node.name for node in tree.body
-        if isinstance(node, ast.FunctionDef) and any(isinstance(n, ast.Yield) for n in ast.walk(node))
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+        and any(isinstance(n, ast.Yield) for n in ast.walk(node))
     }  # fmt: skip
     assert written == {check.__name__ for check in CHECKS}
 
