@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from dataclasses import fields
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
@@ -27,19 +28,9 @@ _PIECES = re.compile(rf"[^-/_.,;:=&?]{{1,{LONGEST_WORD}}}[-/_.,;:=&?]*|[-/_.,;:=
 
 def html_text(document: Document) -> str:
     """A design document as one self-contained HTML file: style and figures are inside, nothing runs or is requested."""
-    return (
-        _templates()
-        .get_template("document.html.j2")
-        .render(
-            title=document.title,
-            customer=document.customer,
-            named=document.title + (f" for {document.customer}" if document.customer else ""),
-            as_of=document.as_of,
-            made_with=document.made_with,
-            chapters=document.chapters,
-            short_cell=SHORT,
-        )
-    )
+    shown = {field.name: getattr(document, field.name) for field in fields(document)}
+    named = document.title + (f" for {document.customer}" if document.customer else "")
+    return _templates().get_template("document.html.j2").render(shown, named=named, short_cell=SHORT)
 
 
 @cache  # reading the template takes 0.1 s
