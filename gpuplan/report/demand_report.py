@@ -16,6 +16,7 @@ from gpuplan.report.table import records
 from gpuplan.report.tables import demand
 from gpuplan.report.text import chapter, page, wrapped
 from gpuplan.wording import (
+    NAMES,
     RULE_NAMES,
     amount,
     believe_words,
@@ -150,11 +151,7 @@ def _methods_text(plan: Plan, found: Methods, name: str) -> str:
     )
 
 
-ENDED = {
-    "tight": "ended when the intervals were tight",
-    "limit": "ended at the limit of requests",
-    "cancelled": "cancelled",
-}
+ENDED = NAMES["end of simulation"]
 
 
 def trial_text(plan: Plan, trial: PoolSimulation) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpuplan.plan import Plan
 from gpuplan.plan.trail import Input, Line
-from gpuplan.wording import amount, bare_amount, basis_word
+from gpuplan.wording import NAMES, amount, bare_amount, basis_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,7 @@ class Explanation:
     function: str
 
 
-BASIS_TEXT = {
-    "measured": "All of it rests on measurements.",
-    "published": "The weakest input is a published figure.",
-    "quoted": "The weakest input is what somebody stated or quoted.",
-    "derived": "The weakest input is derived from others.",
-    "fitted": "The weakest input is fitted to published measurements.",
-    "assumed": "At least one input is assumed: confirm it with the customer.",
-}
+BASIS_TEXT = NAMES["weakest basis"]
 
 
 def explain(plan: Plan, key: str) -> Explanation:

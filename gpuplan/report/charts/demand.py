@@ -23,7 +23,7 @@ from gpuplan.report.charts.look import (
 )
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.drawing import pen_on
-from gpuplan.wording import DAY_NAMES, METHOD_NAMES, number, percent, stated_percent
+from gpuplan.wording import DAY_NAMES, METHOD_NAMES, NAMES, number, percent, stated_percent
 
 LINES = {
     "closed": (OKABE_ITO[0], [1, 0]),
@@ -35,11 +35,7 @@ LEAST_CHANCE = 0.001
 """Lower end of the axis of chances; lines leave the chart there."""
 FLOOR = 1e-6
 """A logarithmic axis has no zero: what is less is drawn here, below the chart."""
-CHANCE_TITLES = {
-    "wait": "Chance of waiting",
-    "wait-time": "Chance of a long wait",
-    "turned-away": "Chance of being turned away",
-}
+CHANCE_TITLES = NAMES["chance"]
 SHOWN_DAYS = {2: "Wednesday", 5: "Saturday"}
 """A weekday and a day of the weekend."""
 DAY_WIDTH = 26

@@ -11,15 +11,11 @@ from gpuplan.report.document.writing import and_more, drawn, tabled
 from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.demand import silos as silos_table
 from gpuplan.report.tables.plan import hosts, pools
-from gpuplan.wording import amount
+from gpuplan.wording import NAMES, amount
 
 MOST_HOSTS = 24
 """Hosts of a pool that are listed one by one; more are counted by what stands on them."""
-PROVEN = {
-    "volume": "proven: fewer hosts have too little room",
-    "large": "proven: the VMs are too large to share fewer hosts",
-    "programme": "proven: no way to fill the hosts does with fewer",
-}
+PROVEN = NAMES["proof"]
 
 
 def hosts_chapter(plan: Plan) -> Chapter:

@@ -18,8 +18,8 @@ from gpuplan.scenario import FIELD_BY_PATH, FIELDS, Group, field_of
 from gpuplan.units import SUFFIX
 from gpuplan.wording import (
     AGGREGATION_NAMES,
-    LICENCE_NAMES,
     MODE_NAMES,
+    NAMES,
     TRANSPORT_NAMES,
     amount,
     bare_amount,
@@ -34,33 +34,14 @@ from gpuplan.wording import (
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
 """What is assumed, its range, why, and from where."""
-LEVEL_WORDS = {"stop": "Must be settled", "warn": "To settle", "note": "To know"}
-CHOICE_NAMES: dict[str, dict[str, str]] = {
-    **LICENCE_NAMES,
-    "network.transport": TRANSPORT_NAMES,
-    "training.aggregation": AGGREGATION_NAMES,
-    "platform.vgpu_sizes": {"equal": "all of one size", "mixed": "of mixed sizes"},
-    "platform.bitfusion_servers": {
-        "auto": "what the vSphere version allows",
-        "vgpu": "vGPU",
-        "passthrough": "passthrough",
-    },
-    "platform.assignment": {"pack": "together", "spread": "apart"},
-}
+LEVEL_WORDS = NAMES["level"]
+CHOICE_NAMES = NAMES | {"network.transport": TRANSPORT_NAMES, "training.aggregation": AGGREGATION_NAMES}
 """Inputs whose choices have names of their own."""
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that say what is required; the others but what is internal say with what."""
-FACT_NAMES = {
-    "rules/leaf-oversubscription/effect": "Most oversubscription of a leaf switch, to 1",
-    "assumptions/training-allreduce/intra_host_gb_s": "Rate between GPUs of one host in training",
-}
+FACT_NAMES = NAMES["fact"]
 """Facts of the catalog whose table and column do not name them well."""
-WORK_NAMES = {
-    "sent_mb": "sent in a step",
-    "received_mb": "received in a step",
-    "waits": "round trips in a step",
-    "hidden": "share of the transfer hidden behind computing",
-}
+WORK_NAMES = NAMES["figure of work"]
 """What is assumed of work over the network, in words."""
 
 

@@ -12,29 +12,11 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
-from gpuplan.wording import amount, counted, money, number, percent, runs
+from gpuplan.wording import NAMES, amount, counted, money, number, percent, runs
 
 MOST_ROWS = 40
 """Rows of any other table."""
-CHANGES = {
-    "maintenance-bet": "Find out how often hosts fail and how long they are in maintenance, or plan one more spare host.",
-    "network-carries": "Compare with the work that is planned; larger batches lose less.",
-    "nothing-demanded": "Name the groups that need GPUs, or how many GPUs they need in all.",
-    "stated-above-groups": "Find out who needs them, or plan fewer.",
-    "waiting-likely": "Find out whether that share is the usual one or the highest, and agree how often somebody may wait.",
-    "bitfusion-end-of-life": "Use it only where it is owned already; otherwise the groups move to vGPU.",
-    "bitfusion-memory-only": "Where a guaranteed share matters, the group needs another access mode.",
-    "inputs-assumed": "Confirm or correct them; the design document lists them.",
-    "many-ports": "Take a faster link, or check how much other traffic there is.",
-    "cost-excludes": "Ask for a quote.",
-    "prices-assumed": "Ask for quotes for them.",
-    "bursts-need-more": "Record the jobs that run today: they show how bursty the work is.",
-    "resource-not-counted": "Find out both: what each VM needs, and what a host has.",
-    "resource-counted-in-part": "Find out what the other groups need.",
-    "beyond-stated-total": "Raise the stated total, size the design from the groups, or ask for less.",
-    "latency-not-measured": "Measure the round trip between a compute host and a GPU host.",
-    "spine-not-needed": "Leave the spine out, or count the compute hosts that are on the same switches.",
-}
+CHANGES = NAMES["what to do"]
 """What to do about a message where the check says it to the person at the workbook, not to the customer."""
 
 
@@ -160,11 +142,4 @@ def drawn(svg: str | None, caption: str, alt: str, width: float = 1.0) -> list[B
 
 MOST_CITED = 6
 """Sources of a decision that are named; the others by their numbers."""
-BASIS_MEANS = {
-    "measured": "Measured on such hardware, by a publication or by the customer.",
-    "published": "Written by the producer or in a standard.",
-    "quoted": "Stated by the customer, or quoted by somebody who sells it.",
-    "derived": "Worked out from values of the kinds above.",
-    "fitted": "A parameter of a model, fitted to published measurements.",
-    "assumed": "A planning value that nobody has confirmed for this customer.",
-}
+BASIS_MEANS = NAMES["meaning of basis"]

@@ -6,17 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.wording import number
+from gpuplan.wording import NAMES, number
 
 Found = Mapping[str, Any]
 """A part of what ``audit_dict`` gives."""
-METHOD_TITLES = {
-    "kaufman-roberts": "Kaufman-Roberts",
-    "erlang-c": "Erlang C",
-    "hayward": "Hayward, measured peakedness",
-    "replay": "Replay, one pool",
-    "replay on the hosts": "Replay on the hosts",
-}
+METHOD_TITLES = NAMES["replay method"]
 """Formulas by their names in the field."""
 
 

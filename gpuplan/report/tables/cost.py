@@ -18,31 +18,15 @@ from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
 from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
 from gpuplan.report.tables.plan import group_names, posture_name
-from gpuplan.wording import amount, capital, counted, money, number, percent, stated_percent, watts
+from gpuplan.wording import NAMES, amount, capital, counted, money, number, percent, stated_percent, watts
 
-PER = {
-    "each": "each",
-    "core-year": "core-year",
-    "socket": "processor",
-    "gpu-year": "GPU-year",
-    "gpu": "GPU",
-    "gpu-hour": "GPU-hour",
-    "kwh": "kWh",
-    "rack-year": "rack-year",
-    "host-year": "host-year",
-    "tb": "TB",
-}
+PER = NAMES["per"]
 """Per what a price is, in words."""
 STATUS = {"included": "included", "there": "there already", "to be sized": "to be sized"}
 """What stands in place of the cost of what is not paid."""
 PAID = {"bought": "at the start", "yearly": "each year"}
 """When what is paid is paid."""
-TERM_NAMES = {
-    "on-demand": "on demand",
-    "reserved-1-year": "reserved for a year",
-    "hosted-1-year": "hosted for a year",
-    "capacity-block": "capacity block",
-}
+TERM_NAMES = NAMES["rental term"]
 NONE = Cell(None, words="")
 """Stands where a row that sums up has nothing to say."""
 INTERNAL = "Internal: not for the customer"

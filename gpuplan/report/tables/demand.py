@@ -18,6 +18,7 @@ from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
     FORMULA_NAMES,
     METHOD_NAMES,
+    NAMES,
     RULE_NAMES,
     amount,
     held_for_each,
@@ -142,7 +143,7 @@ def _chance(answer: MethodAnswer) -> Cell:
 
 Simulated = Mapping[str, Any]
 """A simulation as ``simulation_dict`` gives it."""
-CHANCES = {"wait": "Wait", "wait-time": "Wait too long", "turned-away": "Turned away"}
+CHANCES = NAMES["chance in a table"]
 
 
 def simulated(plan: Plan, found: Simulated) -> Table:

@@ -14,7 +14,7 @@ from gpuplan.report.tables import cost, demand, network
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.xlsx.book import HEAD, Block, Book, Live, SheetColumn, address
 from gpuplan.report.xlsx.money import BILL, YEARS, Money
-from gpuplan.scenario import FIELDS, GROUP_FIELDS, field_of
+from gpuplan.scenario import FIELDS, GROUP_FIELDS
 from gpuplan.wording import TRANSPORT_NAMES, number
 
 MAX_HOST_ROWS = 500
@@ -189,7 +189,9 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
 def _input(plan: Plan, path: str) -> dict[str, Any]:
     """An input and how it is known."""
     scenario, value = plan.scenario, plan.scenario.get(path)
-    known: dict[str, Any] = {"path": path, "label": _input_label(plan, path)}
+    ranged = path.startswith("ranges.")
+    label = "Range: " * ranged + scenario.label(path.removeprefix("ranges."))
+    known: dict[str, Any] = {"path": path, "label": label}
     if value is None or value == "":
         empty = "empty: a planning value of the catalog, or nothing asked"
         unsaid = dict.fromkeys(("unit", "basis", "locator", "as_of"), "")
@@ -207,17 +209,6 @@ def _input(plan: Plan, path: str) -> dict[str, Any]:
             "sources": (origin.source,),
         }
     )
-
-
-def _input_label(plan: Plan, path: str) -> str:
-    """How an input is called on the screen, with the group or the price that it belongs to."""
-    head, _, rest = path.partition(".")
-    label = field_of(path).label
-    if head == "groups":
-        return f"{plan.scenario.get(path.rpartition('.')[0] + '.name')}: {label}"
-    if head == "ranges":
-        return f"Range: {_input_label(plan, rest)}"
-    return f"{label}: {rest}" if head == "prices" else label
 
 
 PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
