@@ -33,6 +33,7 @@ COUNT_WORDS = (
 )  # fmt: skip
 PATTERNS = ((1e7, "#,##0.0,,", "millions of "), (1e4, "#,##0,", "thousands of "))
 """From how much on numbers of a chart are shown in which multiples, and how."""
+EXCLUDES_HEIGHT = int(0.65 * INCH)
 MORE = "in the design document"
 
 
@@ -383,13 +384,15 @@ class Deck:
         axis.tick_labels.number_format_is_linked = False
         return chart, pattern
 
-    def above_excludes(self, slide: Any, excludes: Sequence[str]) -> Box:
+    def above_excludes(self, excludes: Sequence[str]) -> Box:
         """The place above the words on what a cost excludes; all of it where it excludes nothing."""
-        if not excludes:
-            return self.box
-        above, below = self.box.split(self.box.height - int(0.65 * INCH))
-        self.text(slide, f"Cost excludes: {'; '.join(excludes)}", below, (14, 12), colour=QUIET)
-        return above
+        return self.box.split(self.box.height - EXCLUDES_HEIGHT)[0] if excludes else self.box
+
+    def excludes(self, slide: Any, excludes: Sequence[str]) -> None:
+        """The words on what a cost excludes, at the bottom."""
+        if excludes:
+            below = self.box.split(self.box.height - EXCLUDES_HEIGHT)[1]
+            self.text(slide, f"Cost excludes: {'; '.join(excludes)}", below, (14, 12), colour=QUIET)
 
 
 def _laid(

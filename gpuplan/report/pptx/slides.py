@@ -244,7 +244,7 @@ def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
     )
     years = ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
     data = chart_data(years, {part.name: part.yearly for part in cost_series(costs)})
-    box = deck.above_excludes(slide, costs.excludes)
+    box = deck.above_excludes(costs.excludes)
     about, most = "Cost of each part in each year", max(map(abs, costs.cash))
     chart, _ = deck.chart(slide, XL_CHART_TYPE.COLUMN_STACKED, data, box, (costs.currency, most), about)
     chart.has_legend = True
@@ -254,6 +254,7 @@ def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
         _fill(series, colour)
         series.format.line.color.rgb = rgb("FFFFFF")
     chart.plots[0].gap_width = 60
+    deck.excludes(slide, costs.excludes)
 
 
 def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
@@ -305,8 +306,9 @@ def silos_slide(deck: Deck) -> None:
     alone, both = table.rows[: -table.totals], table.rows[-table.totals :]
     ranked = replace(table, rows=(*sorted(alone, key=lambda row: -row[3]), *both))
     about = "Hosts and cost of each group alone, and of all of them on shared hosts"
-    box = deck.above_excludes(slide, against.excludes)
+    box = deck.above_excludes(against.excludes)
     deck.table(slide, ranked, box, widths=(5, 1.5, 1.5, 3), about=about)
+    deck.excludes(slide, against.excludes)
 
 
 def decisions_slide(deck: Deck) -> None:
