@@ -11,17 +11,9 @@ from gpuplan.app.steps.background import IDLE, background_card, receiving, uploa
 from gpuplan.report import KINDS
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.scenario import shown_name
+from gpuplan.wording import NAMES
 
-HOLDS = {
-    "html": "Summary, requirements, constraints, assumptions and risks, every chapter of the design with drawings, numbered "
-    "decisions, sources. Opens in any browser; print it there for a PDF.",
-    "docx": "The same to edit: headings, captions and a table of contents of the word processor.",
-    "pptx": "One message on each slide, charts and tables that can be edited, the reasons in the notes.",
-    "xlsx": "Bill of materials, cost by year, inputs, prices and sources; totals follow when a price is changed there.",
-    "yaml": "Everything that was entered, to open here again or to plan from a shell.",
-    "terraform": "Cluster with HA and DRS, host groups, networks and virtual machines of each group, with variables for what only "
-    "the customer knows.",
-}
+HOLDS = NAMES["what a file holds"]
 FOR_CUSTOMER, INTERNAL = "customer", "internal"
 VERSIONS = {FOR_CUSTOMER: "for the customer", INTERNAL: "internal, with notes and margin"}
 """What ``looked["version"]`` may be, and its words."""

@@ -14,8 +14,6 @@ from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Column, Table, screen
 
-SIZES = [("equal", "one size on each GPU"), ("mixed", "mixed sizes on a GPU")]
-
 
 def hardware_form(workbook: Workbook) -> dict[str, Any]:
     """GPU, server, GPUs per host, and the version and mode that decide how a GPU is shared."""
@@ -29,7 +27,7 @@ def hardware_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "hardware.server", servers),
             field_data(workbook, "hardware.gpus_per_host"),
             field_data(workbook, "platform.vsphere", versions),
-            field_data(workbook, "platform.vgpu_sizes", SIZES),
+            field_data(workbook, "platform.vgpu_sizes"),
         ],
     }
 

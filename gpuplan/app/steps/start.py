@@ -9,6 +9,7 @@ from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount
 from gpuplan.scenario import load_scenario
+from gpuplan.wording import NAMES
 
 EXAMPLES = (
     (
@@ -30,28 +31,17 @@ EXAMPLES = (
     ),
 )
 
-JOURNEY = {
-    "usecases": "who needs GPUs, and for what",
-    "demand": "when, and how many are enough",
-    "hosts": "who is on which GPU; fail a host",
-    "network": "what it carries and slows down",
-    "cost": "by year, part and group",
-    "compare": "other designs, side by side",
-    "design": "each decision with its reasons",
-    "deliver": "documents, slides, workbook",
-}
-"""Step -> what it answers."""
-
 
 def start_data(workbook: Workbook) -> dict[str, Any]:
     """The ways to begin, each example with its answer."""
+    answers = NAMES["what a step answers"]
     if workbook.examples is None:
         workbook.examples = [_example(workbook, *example) for example in EXAMPLES]
     return {
         "examples": workbook.examples,
         "started": workbook.started,
         "name": workbook.scenario.name,
-        "journey": [{"id": step, "title": title, "text": JOURNEY[step]} for step, title in STEPS[1:]],
+        "journey": [{"id": step, "title": title, "text": answers[step]} for step, title in STEPS[1:]],
         "customer": workbook.customer,
     }
 
