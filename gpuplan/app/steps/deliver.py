@@ -9,7 +9,7 @@ from gpuplan.app.cards import Card, act, box, select, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.report import KINDS
-from gpuplan.report.table import Cell, Column, Table, screen
+from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import shown_name
 from gpuplan.wording import NAMES
 
@@ -54,16 +54,17 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
 
 def _files(*, off: bool) -> Table:
     """Every kind of file, what it holds, and how to have it."""
-    rows = [
-        (
-            Cell(name, tone="strong"),
-            Cell(HOLDS[kind], tone="small"),
-            Cell("", tone="do", more={"acts": [] if off else [act("deliver", "Download", name, kind=kind)]}),
-        )
-        for kind, name in KINDS.items()
-    ]
-    columns = (Column("file", "File"), Column("holds", "What it holds"), Column("acts", ""))
-    return Table("files", "", columns, tuple(rows))
+
+    def download(kind: str) -> Cell:
+        acts = [] if off else [act("deliver", "Download", KINDS[kind], kind=kind)]
+        return Cell("", tone="do", more={"acts": acts})
+
+    columns = (
+        Column("file", "File", of=lambda kind: Cell(KINDS[kind], tone="strong")),
+        Column("holds", "What it holds", of=lambda kind: Cell(HOLDS[kind], tone="small")),
+        Column("acts", "", of=download),
+    )
+    return listed("files", "", columns, KINDS)
 
 
 def _said(workbook: Workbook) -> list[str]:
