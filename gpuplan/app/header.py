@@ -15,7 +15,7 @@ from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, basis_word, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact
-from gpuplan.wording import counted, short_number, short_watts, stated_percent
+from gpuplan.wording import NAMES, counted, short_number, short_watts, stated_percent
 
 ON_HOSTS = ("platform.vsphere", "platform.vgpu_sizes")
 """Inputs of the platform that decide how a GPU is shared; they stand beside the hardware."""
@@ -245,7 +245,9 @@ def field_data(
     spec, value = field_of(path), workbook.text_of(path)
     if value is not None and path not in workbook.drafts and spec.kind in WORDED:
         value = WORDED[spec.kind](path, value)
-    if options is None and spec.kind == "choice":
+    if options is None and path in NAMES:
+        options = list(NAMES[path].items())
+    elif options is None and spec.kind == "choice":
         options = [("", empty)] * spec.optional + [(str(each), str(each)) for each in spec.choices]
     known = workbook.seen.origin(path)
     grey = bool(empty) and value is None  # what is shown in grey says itself how it is known

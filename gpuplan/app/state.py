@@ -35,18 +35,9 @@ from gpuplan.scenario import (
     parse_value,
     shown_name,
 )
+from gpuplan.wording import NAMES
 
-STEPS = (
-    ("start", "Start"),
-    ("usecases", "Use cases"),
-    ("demand", "Demand"),
-    ("hosts", "Hosts and availability"),
-    ("network", "Network"),
-    ("cost", "Cost"),
-    ("compare", "Compare"),
-    ("design", "Design"),
-    ("deliver", "Deliver"),
-)
+STEPS = tuple(NAMES["step"].items())
 HELD_BACK = ("internal", "prices", "ranges")
 """Sections of a scenario that the customer's version has not, or has otherwise."""
 HISTORY = 200

@@ -9,20 +9,12 @@ from gpuplan.app.auditing import Auditing
 from gpuplan.app.cards import select
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, receiving, upload_data
-from gpuplan.audit import FORMATS, REAL_TIME_S
+from gpuplan.audit import REAL_TIME_S
 from gpuplan.report import amount, number, percent
 from gpuplan.report.table import Table, one_place, records, screen
 from gpuplan.report.tables import audit as tables
-from gpuplan.wording import DAY_NAMES, wait_words
+from gpuplan.wording import DAY_NAMES, NAMES, wait_words
 
-FORMAT_NAMES = {
-    "auto": "by its header",
-    "jobs": "jobs, CSV",
-    "sacct": "Slurm sacct --parsable2",
-    "samples": "samples, CSV",
-    "nvidia-smi": "nvidia-smi --query-gpu",
-    "prometheus": "Prometheus, DCGM",
-}
 SHOWN_GROUPS = 10
 CHART_GROUPS = 6
 INVITE = (
@@ -41,7 +33,7 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
         "hint": "jobs (CSV, Slurm) or samples (nvidia-smi, DCGM); the file stays on this machine",
         "upload": upload_data(audit, label, ".csv,.txt,.tsv,.json,.gz,.log", "piece"),
         "inputs": [
-            select("audit-format", "Format", audit.format, {each: FORMAT_NAMES[each] for each in FORMATS}),
+            select("audit-format", "Format", audit.format, NAMES["format of a trace"]),
             {
                 "what": "audit-time_zone",
                 "label": "Time zone",

@@ -93,7 +93,7 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
             _factor(workbook, "discount_rate"),
             field_data(workbook, "cost.hardware_discount"),
             field_data(workbook, "cost.licence_discount"),
-            *(field_data(workbook, path, list(names.items())) for path, names in LICENCE_NAMES.items()),
+            *(field_data(workbook, path) for path in LICENCE_NAMES),
             field_data(
                 workbook,
                 "cost.utilisation",

@@ -9,19 +9,11 @@ from gpuplan.app.cards import Card, act, box, select, title, wide_card
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, background_card, receiving, upload_data
 from gpuplan.report import KINDS
-from gpuplan.report.table import Cell, Column, Table, screen
+from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import shown_name
+from gpuplan.wording import NAMES
 
-HOLDS = {
-    "html": "Summary, requirements, constraints, assumptions and risks, every chapter of the design with drawings, numbered "
-    "decisions, sources. Opens in any browser; print it there for a PDF.",
-    "docx": "The same to edit: headings, captions and a table of contents of the word processor.",
-    "pptx": "One message on each slide, charts and tables that can be edited, the reasons in the notes.",
-    "xlsx": "Bill of materials, cost by year, inputs, prices and sources; totals follow when a price is changed there.",
-    "yaml": "Everything that was entered, to open here again or to plan from a shell.",
-    "terraform": "Cluster with HA and DRS, host groups, networks and virtual machines of each group, with variables for what only "
-    "the customer knows.",
-}
+HOLDS = NAMES["what a file holds"]
 FOR_CUSTOMER, INTERNAL = "customer", "internal"
 VERSIONS = {FOR_CUSTOMER: "for the customer", INTERNAL: "internal, with notes and margin"}
 """What ``looked["version"]`` may be, and its words."""
@@ -62,16 +54,17 @@ def deliver_data(workbook: Workbook) -> dict[str, Any]:
 
 def _files(*, off: bool) -> Table:
     """Every kind of file, what it holds, and how to have it."""
-    rows = [
-        (
-            Cell(name, tone="strong"),
-            Cell(HOLDS[kind], tone="small"),
-            Cell("", tone="do", more={"acts": [] if off else [act("deliver", "Download", name, kind=kind)]}),
-        )
-        for kind, name in KINDS.items()
-    ]
-    columns = (Column("file", "File"), Column("holds", "What it holds"), Column("acts", ""))
-    return Table("files", "", columns, tuple(rows))
+
+    def download(kind: str) -> Cell:
+        acts = [] if off else [act("deliver", "Download", KINDS[kind], kind=kind)]
+        return Cell("", tone="do", more={"acts": acts})
+
+    columns = (
+        Column("file", "File", of=lambda kind: Cell(KINDS[kind], tone="strong")),
+        Column("holds", "What it holds", of=lambda kind: Cell(HOLDS[kind], tone="small")),
+        Column("acts", "", of=download),
+    )
+    return listed("files", "", columns, KINDS)
 
 
 def _said(workbook: Workbook) -> list[str]:

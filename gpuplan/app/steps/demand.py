@@ -16,41 +16,13 @@ from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import FIELD_BY_PATH, RULES
-from gpuplan.wording import (
-    FORMULA_NAMES,
-    METHOD_NAMES,
-    RULE_NAMES,
-    stated_percent,
-    years_left_out,
-)
+from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, RULE_NAMES, stated_percent, years_left_out
 
-COLUMNS = {
-    "people": "People",
-    "active_share": "Active",
-    "sites": "Where",
-    "hours": "Hours, local",
-    "days": "Days",
-    "off_hours_share": "Outside",
-    "work_h": "A piece, h",
-    "jobs_per_day": "Pieces a day",
-    "growth": "Growth",
-}
+COLUMNS = NAMES["column of the hours"]
 """Attribute of a group -> its head in the grid."""
 DAYS = [("", "every day"), ("weekdays", "Mon-Fri"), ("weekends", "Sat, Sun")]
 CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Steps of the slider."""
-PROMISES = {
-    "sum": "Everybody has a GPU at any time, even if all groups have their peak at once.",
-    "hours": "Everybody who is active in the busiest hours has a GPU; groups with other hours share the same ones.",
-}
-TARGETS = {
-    "wait": "find too few GPUs free and have to wait",
-    "wait-time": "wait longer than",
-    "turned-away": "are turned away because too few GPUs are free",
-}
-ABOUT = {"wait": "have to wait", "wait-time": "wait over", "turned-away": "are turned away"}
-"""Rules with a risk, in a few words after the chance."""
-WHOM = [("each", "each group"), ("all", "all groups together")]
 
 
 # How many are enough by each rule
@@ -67,7 +39,7 @@ def rules_data(workbook: Workbook) -> dict[str, Any]:
         "question": FIELD_BY_PATH["demand.rule"].question,
         "cards": [_card(workbook, rule, by_rule.get(rule)) for rule in RULES],
         "problem": workbook.problem_of("demand.rule") or problem,
-        "sentence": PROMISES.get(asked.rule, ""),
+        "sentence": NAMES["promise of a rule"].get(asked.rule, ""),
         "target": _target(workbook) if asked.rule in RISKS else None,
         "stated": _stated(workbook),
         "stale": workbook.stale,
@@ -85,7 +57,7 @@ def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str,
     elif answer and answer.method:
         formula = f"{METHOD_NAMES[answer.method]}: {FORMULA_NAMES[answer.method, rule]}"
         wait = f" {number(asked.wait_min)} min" if rule == "wait-time" else ""
-        about = f"at most {stated_percent(asked.chance)} {ABOUT[rule]}{wait}"
+        about = f"at most {stated_percent(asked.chance)} {NAMES['target in short'][rule]}{wait}"
     return {
         "value": rule,
         "title": RULE_NAMES[rule],
@@ -111,8 +83,8 @@ def _target(workbook: Workbook) -> dict[str, Any]:
         "chance": field_data(workbook, "demand.chance"),
         "steps": [stated_percent(step) for step in CHANCES],
         "at": at,
-        "whom": field_data(workbook, "demand.for_whom", WHOM),
-        "words": TARGETS[rule],
+        "whom": field_data(workbook, "demand.for_whom"),
+        "words": NAMES["target of a rule"][rule],
         "wait": field_data(workbook, "demand.wait_min") if rule == "wait-time" else None,
     }
 

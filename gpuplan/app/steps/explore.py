@@ -13,7 +13,7 @@ from gpuplan.report import hours, number, percent
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import explore as tables
 from gpuplan.scenario import Scenario
-from gpuplan.wording import money
+from gpuplan.wording import NAMES, money
 
 SHOWN = 12
 """Designs of a ranking that are listed unasked."""
@@ -22,12 +22,7 @@ SHOWN_ALL = 40
 DRAWN = 300
 """Designs in the chart, the cheapest first."""
 WINNER_LEAVES_OUT = "counts what the winner leaves out ("
-KINDS = {
-    "winner": "the winner",
-    "asked": "as it was asked",
-    "frontier": "on the frontier",
-    "other": "beaten by another",
-}
+KINDS = NAMES["mark of a design"]
 """What a mark of the chart stands for."""
 
 Option = dict[str, Any]

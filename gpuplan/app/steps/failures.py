@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gpuplan import wording
 from gpuplan.app.cards import Contents, details
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
@@ -33,16 +34,11 @@ TOUCHED = (
 
 def runs(numbers: Iterable[int]) -> str:
     """Numbers with neighbours joined, such as 1\u20133, 7; a long list is cut and says by how much."""
-    found: list[list[int]] = []
-    for n in sorted(set(numbers)):
-        if found and n == found[-1][1] + 1:
-            found[-1][1] = n
-        else:
-            found.append([n, n])
+    found = wording.runs(sorted(set(numbers)))
     shown = [
-        str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a}\u2013{b}" for a, b in found[:SHOWN_RUNS]
+        f"{run[0]}\u2013{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found[:SHOWN_RUNS]
     ]
-    left = sum(b - a + 1 for a, b in found[SHOWN_RUNS:])
+    left = sum(map(len, found[SHOWN_RUNS:]))
     return ", ".join(shown) + (f" and {number(left)} more" if left else "")
 
 

@@ -7,14 +7,12 @@ from typing import Any
 from gpuplan.app.cards import Contents, attributes, details, source_titles
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
-from gpuplan.models.placement import Family, Request, Shared
+from gpuplan.models.placement import Request, Shared
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
-from gpuplan.report.table import Cell, Column, Table, screen
-
-SIZES = [("equal", "one size on each GPU"), ("mixed", "mixed sizes on a GPU")]
+from gpuplan.report.table import Cell, Column, listed, screen
 
 
 def hardware_form(workbook: Workbook) -> dict[str, Any]:
@@ -29,7 +27,7 @@ def hardware_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "hardware.server", servers),
             field_data(workbook, "hardware.gpus_per_host"),
             field_data(workbook, "platform.vsphere", versions),
-            field_data(workbook, "platform.vgpu_sizes", SIZES),
+            field_data(workbook, "platform.vgpu_sizes"),
         ],
     }
 
@@ -95,43 +93,40 @@ def shared_data(workbook: Workbook) -> Contents:
 
 
 def _shared_tables(plan: Plan, pool: Pool) -> list[dict[str, Any]]:
-    of = f"{pool.name}: " if len(plan.pools) > 1 else ""
+    of, names = f"{pool.name}: " if len(plan.pools) > 1 else "", group_names(plan)
+
+    def asked(shared: Shared) -> list[Request]:
+        return [r for r in pool.requests if r.family is not None and r.family.name == shared.family]
+
     columns = (
-        Column("share", "Shared as"),
-        Column("gpus", "GPUs", "number"),
-        Column("proof", "Proof"),
-        Column("groups", "Who"),
-        Column("most", "On one GPU"),
+        Column("family", "Shared as", words=lambda name: BITFUSION if name == "bitfusion" else name),
+        Column(
+            "gpus", "GPUs", "number", of=lambda s: Cell(s.gpus, line=f"pools.{pool.id}.shared.{s.family}")
+        ),
+        Column("proof", "Proof", of=_proof),
+        Column("groups", "Who", of=lambda shared: ", ".join(names[r.group] for r in asked(shared))),
+        Column("most", "On one GPU", of=lambda shared: _per_gpu(asked(shared))),
     )
-    shared = Table("shared", "", columns, tuple(_shared_row(plan, pool, each) for each in pool.shared))
-    idle = [(Cell(idle_text(plan, each), tone="" if each.fits else "warn"),) for each in pool.idle]
-    idle_table = Table("idle", "", (Column("idle", ""),), tuple(idle))
+    shared = listed("shared", "", columns, pool.shared)
+    idle = Column("idle", "", of=lambda each: Cell(idle_text(plan, each), tone="" if each.fits else "warn"))
+    none = "" if pool.idle else "Every GPU of the hosts in use is occupied."
     return [
         screen(shared, f"{of}shared GPUs", "" if pool.shared else "No GPU is shared."),
-        screen(
-            idle_table,
-            f"{of}idle on hosts in use",
-            "" if pool.idle else "Every GPU of the hosts in use is occupied.",
-        )
-        | {"heads": []},
+        screen(listed("idle", "", (idle,), pool.idle), f"{of}idle on hosts in use", none) | {"heads": []},
     ]
 
 
-def _shared_row(plan: Plan, pool: Pool, shared: Shared) -> tuple[Any, ...]:
-    names = group_names(plan)
-    asked = [r for r in pool.requests if r.family is not None and r.family.name == shared.family]
-    proven = shared.gpus == shared.bound
-    return (
-        BITFUSION if shared.family == "bitfusion" else shared.family,
-        Cell(shared.gpus, line=f"pools.{pool.id}.shared.{shared.family}"),
-        Cell("fewer cannot" if proven else f"at least {number(shared.bound)}", tone="" if proven else "warn"),
-        ", ".join(names[r.group] for r in asked),
-        _per_gpu(asked[0].family, asked) if asked and asked[0].family else "",
-    )
+def _proof(shared: Shared) -> Cell:
+    if shared.gpus == shared.bound:
+        return Cell("fewer cannot")
+    return Cell(f"at least {number(shared.bound)}", tone="warn")
 
 
-def _per_gpu(family: Family, asked: list[Request]) -> str:
-    """How much of a family one GPU holds."""
+def _per_gpu(asked: list[Request]) -> str:
+    """How much of their family one GPU holds."""
+    family = asked[0].family if asked else None
+    if family is None:
+        return ""
     if family.capacity:
         each = ", ".join(dict.fromkeys(number(r.weight) for r in asked))
         return f"{number(family.capacity)} MB, in shares of {each}"

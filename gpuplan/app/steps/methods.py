@@ -16,8 +16,6 @@ from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, target_words
 
-ASSIGNMENTS = [("pack", "together, on the fullest host"), ("spread", "apart, on the emptiest host")]
-
 
 def _pools(workbook: Workbook) -> dict[str, str]:
     """Pools of hosts whose groups want something, with their names."""
@@ -138,7 +136,7 @@ def assumption_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "demand.peakedness", empty=value),
             field_data(workbook, "demand.peakedness_low", empty=low),
             field_data(workbook, "demand.peakedness_high", empty=high),
-            field_data(workbook, "platform.assignment", ASSIGNMENTS),
+            field_data(workbook, "platform.assignment"),
         ],
     }
 

@@ -55,7 +55,6 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
     """What the network is, and what counts where nothing is stated."""
     scenario, catalog = workbook.plan.scenario, workbook.catalog
     links = [(str(g), f"{g} Gbit/s") for g in FIELD_BY_PATH["network.link_gbit_s"].choices]
-    frames = [("1500", "1,500 bytes"), ("9000", "9,000 bytes (jumbo)")]
     tcp, trip = tcp_rate(scenario, catalog), round_trip(scenario, catalog)
     while_empty = []
     if scenario.network.latency_us is None:
@@ -68,7 +67,7 @@ def network_form(workbook: Workbook) -> dict[str, Any]:
         "fields": [
             field_data(workbook, "network.link_gbit_s", links),
             field_data(workbook, "network.transport", list(TRANSPORT_NAMES.items())),
-            field_data(workbook, "network.mtu_bytes", frames),
+            field_data(workbook, "network.mtu_bytes"),
             field_data(workbook, "network.latency_us", empty=f"{number(trip.value)} ({trip.basis})"),
         ],
         "text": f"While nothing is stated: {' and '.join(while_empty)}." if while_empty else "",

@@ -11,7 +11,7 @@ from gpuplan.app.steps.failures import move_words, stun_text
 from gpuplan.plan.access import GroupPlan, stun_item
 from gpuplan.plan.availability import Posture
 from gpuplan.report import amount, hours, number, percent
-from gpuplan.report.table import Cell, Column, Table, screen
+from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.wording import MODE_NAMES, short_number
 
@@ -142,21 +142,23 @@ def risk_form(workbook: Workbook) -> dict[str, Any]:
 
 def _stun_table(workbook: Workbook) -> Table:
     """How a VM of each group leaves a host that goes into maintenance."""
+
+    def leaves(group: GroupPlan) -> Cell:
+        how, tone = move_words(workbook, group)
+        if group.stun_s is not None:
+            how = "stun over the limit" if tone else "moved while it runs"
+        return Cell(how, tone=tone)
+
     columns = (
-        Column("group", "Group"),
-        Column("access", "Access"),
-        Column("stun_s", "Stun of a VM", "number"),
-        Column("how", "When its host goes into maintenance"),
+        Column("name", "Group"),
+        Column("mode", "Access", words=MODE_NAMES.get),
+        Column("stun_s", "Stun of a VM", "number", of=_stun),
+        Column("how", "When its host goes into maintenance", of=leaves),
     )
-    placed = [group for group in workbook.plan.groups if group.vms_placed]
-    return Table("stun", "", columns, tuple(_stun_row(workbook, group) for group in placed))
+    return listed("stun", "", columns, [group for group in workbook.plan.groups if group.vms_placed])
 
 
-def _stun_row(workbook: Workbook, group: GroupPlan) -> tuple[Any, ...]:
-    how, tone = move_words(workbook, group)
+def _stun(group: GroupPlan) -> Cell:
     if group.stun_s is None:
-        stun = Cell(None, words="none")
-    else:
-        stun = Cell(group.stun_s, words=stun_text(group.stun_s), line=f"groups.{group.id}.stun_s")
-        how = "stun over the limit" if tone else "moved while it runs"
-    return (group.name, MODE_NAMES[group.mode], stun, Cell(how, tone=tone))
+        return Cell(None, words="none")
+    return Cell(group.stun_s, words=stun_text(group.stun_s), line=f"groups.{group.id}.stun_s")

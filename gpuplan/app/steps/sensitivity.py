@@ -13,11 +13,11 @@ from gpuplan.report import amount, number
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import sensitivity as tables
 from gpuplan.scenario import field_of
-from gpuplan.wording import money
+from gpuplan.wording import NAMES, money
 
 SHOWN = 14
 """Bars that are drawn; the table has all of them."""
-VIEWS = {"cost": "Net present cost", "hosts": "Hosts"}
+VIEWS = NAMES["view of the tornado"]
 """What the tornado may show."""
 
 Bar = dict[str, Any]

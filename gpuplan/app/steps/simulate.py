@@ -11,10 +11,9 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.report import amount
 from gpuplan.report.table import Cell, screen
 from gpuplan.report.tables import demand as tables
-from gpuplan.wording import stated_percent
+from gpuplan.wording import NAMES, stated_percent
 
-WHEN = {"busiest": "The busiest hours", "week": "The whole week"}
-WORDS = {"wait": "have to wait", "wait-time": "wait too long", "turned-away": "are turned away"}
+WHEN = NAMES["hours simulated"]
 
 BELIEVE = "Requests come independently of each other: bursts are not in it. Where jobs come in bursts, believe the replay of an audit."
 
@@ -66,7 +65,9 @@ def _fewest(workbook: Workbook) -> list[str]:
         kept = [trial["hosts"] for trial in trials if trial["chance"]["value"] <= most]
         where = f"{names[pool]}: " if len(pools) > 1 and pool in names else ""
         what = f"{amount(min(kept), 'host')} or more keep" if kept else "None of these keeps"
-        target = f"at most {stated_percent(most)} of the requests {WORDS[trials[0]['rule']]}"
+        target = (
+            f"at most {stated_percent(most)} of the requests {NAMES['what requests do'][trials[0]['rule']]}"
+        )
         found.append(f"{where}{what} the target: {target}.")
     return found
 

@@ -9,61 +9,34 @@ from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount
 from gpuplan.scenario import load_scenario
+from gpuplan.wording import NAMES
 
-EXAMPLES = (
-    (
-        "enterprise",
-        "Enterprise example",
-        "Researchers, data scientists, HPC and developers share one cluster; the second "
-        "worked design of VMware's reference architecture.",
-    ),
-    (
-        "starter",
-        "Starter example",
-        "Data scientists and developers reach every GPU over the network; the first worked "
-        "design of the same paper.",
-    ),
-    (
-        "current",
-        "Current-generation example",
-        "H100 NVL on vSphere 8.0 U3, with vGPU and MIG, and no failure allowed during maintenance.",
-    ),
-)
-
-JOURNEY = {
-    "usecases": "who needs GPUs, and for what",
-    "demand": "when, and how many are enough",
-    "hosts": "who is on which GPU; fail a host",
-    "network": "what it carries and slows down",
-    "cost": "by year, part and group",
-    "compare": "other designs, side by side",
-    "design": "each decision with its reasons",
-    "deliver": "documents, slides, workbook",
-}
-"""Step -> what it answers."""
+EXAMPLES = NAMES["example"]
+"""Scenarios to begin with, and their titles."""
 
 
 def start_data(workbook: Workbook) -> dict[str, Any]:
     """The ways to begin, each example with its answer."""
+    answers = NAMES["what a step answers"]
     if workbook.examples is None:
-        workbook.examples = [_example(workbook, *example) for example in EXAMPLES]
+        workbook.examples = [_example(workbook, key) for key in EXAMPLES]
     return {
         "examples": workbook.examples,
         "started": workbook.started,
         "name": workbook.scenario.name,
-        "journey": [{"id": step, "title": title, "text": JOURNEY[step]} for step, title in STEPS[1:]],
+        "journey": [{"id": step, "title": title, "text": answers[step]} for step, title in STEPS[1:]],
         "customer": workbook.customer,
     }
 
 
-def _example(workbook: Workbook, key: str, title: str, text: str) -> dict[str, str]:
+def _example(workbook: Workbook, key: str) -> dict[str, str]:
     plan = make_plan(load_scenario(key), workbook.catalog)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu].name
     totals = plan.totals
     return {
         "id": key,
-        "title": title,
-        "text": text,
+        "title": EXAMPLES[key],
+        "text": NAMES["what an example shows"][key],
         "answer": f"{amount(totals.gpus_demanded, 'GPU')} demanded \u2192 {amount(totals.hosts, 'host')}, "
         f"{amount(totals.gpus, 'GPU')} ({totals.gpus_after_failure} after failure)",
         "hardware": f"{gpu}, {plan.scenario.hardware.gpus_per_host} per host, "

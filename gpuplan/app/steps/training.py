@@ -25,12 +25,12 @@ from gpuplan.report import amount, hours, number
 from gpuplan.report.charts.network import curve_look
 from gpuplan.report.table import screen
 from gpuplan.report.tables import network as tables
-from gpuplan.wording import AGGREGATION_NAMES, TRANSPORT_NAMES
+from gpuplan.wording import AGGREGATION_NAMES, NAMES, TRANSPORT_NAMES
 
 KNEE = {0: "not worth it on one host already", 1: "a second host is not worth it"}
 """What is said of the knee where it is at once."""
 KNEE_NOTE = "Hosts worth it: the most at which one more still is."
-VIEWS = {"efficiency": "Efficiency", "speed": "Samples a second"}
+VIEWS = NAMES["view of the scaling"]
 """What the scaling chart may show."""
 
 

@@ -11,32 +11,10 @@ from gpuplan.app.state import Workbook
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.report import amount, number
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
-from gpuplan.wording import MODE_NAMES
+from gpuplan.wording import MODE_NAMES, NAMES
 
-COLUMNS = {
-    "name": "Group",
-    "use_case": "Use case",
-    "people": "People",
-    "active_share": "Active",
-    "vms_each": "VMs each",
-    "gpus_each": "GPUs / VM",
-    "remote_allowed": "Remote",
-    "low_latency": "Low latency",
-    "isolation": "Fixed share",
-    "access": "Access",
-}
+COLUMNS, PER_VM = NAMES["column of the groups"], NAMES["column of a VM"]
 """Attribute of a group -> its head in the grid."""
-PER_VM = {
-    "vgpus_each": "vGPUs / VM",
-    "vcpus_each": "vCPUs / VM",
-    "memory_gib_each": "Memory / VM, GiB",
-}
-FEEDS = [
-    ("auto", "by the rules"),
-    ("vgpu", "vComputeServer, as the reference design"),
-    ("passthrough", "passthrough, as the vendor's FAQ"),
-]
-"""How a Bitfusion server gets its GPUs."""
 SUMS = {"sum": "all at their peak at once", "hours": "in the busiest hours"}
 
 
@@ -119,8 +97,7 @@ def demand_form(workbook: Workbook) -> dict[str, Any]:
     """The inputs beside the table: customer, stated total, Bitfusion."""
     paths = ["customer", "demand.stated_gpus", "platform.bitfusion"]
     paths += ["platform.bitfusion_servers"] * workbook.scenario.platform.bitfusion
-    fields = [field_data(workbook, path, FEEDS if path.endswith("_servers") else None) for path in paths]
-    return {"title": "Customer and demand", "fields": fields}
+    return {"title": "Customer and demand", "fields": [field_data(workbook, path) for path in paths]}
 
 
 def access_data(workbook: Workbook) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from gpuplan.app.cards import Contents, bare, panel, said, select
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.explore import SHOWN, candidate_of
 from gpuplan.report import number
-from gpuplan.report.table import Cell, Column, Table, screen
+from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.wording import LICENCE_NAMES, capital, counted, stated_percent
 
 NOW = re.compile(r" \(now [^)]*\)")
@@ -60,28 +60,26 @@ def _option(option: dict[str, Any]) -> Option:
 
 def _conditions(found: Sequence[Condition]) -> Table:
     columns = (
-        Column("input", "Input"),
-        Column("now", "Now", "number"),
-        Column("needed", "Needed", "number"),
-        Column("possible", "Possible"),
-        Column("text", ""),
+        Column("label", "Input"),
+        Column("now", "Now", "number", of=lambda each: _named(each, each.now)),
+        Column("needed", "Needed", "number", of=lambda each: _named(each, each.needed)),
+        Column("possible", "Possible", of=_likely),
+        Column("text", "", of=_words),
     )
-    rows = [
-        (
-            each.label,
-            Cell(each.now, words=_named(each, each.now)),
-            Cell(each.needed, words=_named(each, each.needed)),
-            Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]}),
-            Cell(capital(NOW.sub("", each.text.removeprefix(f"{each.label}: "))), tone="small"),
-        )
-        for each in sorted(found, key=lambda each: (not each.possible, each.beyond))
-    ]
-    return Table("conditions", "", columns, tuple(rows))
+    return listed("conditions", "", columns, sorted(found, key=lambda each: (not each.possible, each.beyond)))
 
 
-def _named(each: Condition, value: Any) -> str:
+def _likely(each: Condition) -> Cell:
+    return Cell("", tone="whole", more={"mark": LIKELY[each.possible, each.beyond]})
+
+
+def _words(each: Condition) -> Cell:
+    return Cell(capital(NOW.sub("", each.text.removeprefix(f"{each.label}: "))), tone="small")
+
+
+def _named(each: Condition, value: Any) -> Cell:
     """The value of an input, a licence by its name in the form."""
-    return LICENCE_NAMES.get(each.path, {}).get(value) or _value(value, each.unit)
+    return Cell(value, words=LICENCE_NAMES.get(each.path, {}).get(value) or _value(value, each.unit))
 
 
 def _value(value: Any, unit: str) -> str:

@@ -18,6 +18,7 @@ from gpuplan.scenario import FIELD_BY_PATH, FIELDS, Group, field_of
 from gpuplan.units import SUFFIX
 from gpuplan.wording import (
     AGGREGATION_NAMES,
+    LICENCE_NAMES,
     MODE_NAMES,
     NAMES,
     TRANSPORT_NAMES,
@@ -35,7 +36,15 @@ from gpuplan.wording import (
 Assumption = tuple[str, str, str, tuple[str, ...]]
 """What is assumed, its range, why, and from where."""
 LEVEL_WORDS = NAMES["level"]
-CHOICE_NAMES = NAMES | {"network.transport": TRANSPORT_NAMES, "training.aggregation": AGGREGATION_NAMES}
+CHOICE_NAMES = {
+    **LICENCE_NAMES,
+    "network.transport": TRANSPORT_NAMES,
+    "training.aggregation": AGGREGATION_NAMES,
+    **{
+        path: NAMES[f"{path} in the document"]
+        for path in ("platform.vgpu_sizes", "platform.bitfusion_servers", "platform.assignment")
+    },
+}
 """Inputs whose choices have names of their own."""
 ASKED = ("groups", "demand", "availability")
 """Parts of a scenario that say what is required; the others but what is internal say with what."""
