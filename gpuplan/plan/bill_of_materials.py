@@ -193,7 +193,10 @@ class _Bill:
         instead: tuple[str, ...] = (),
     ) -> Material:
         """A line of the bill as the table words it; ``instead`` are prices that stand for one that nobody knows."""
-        row = {column: cell.format(**(words or {})) for column, cell in WORDS[key, when].items()}
+        row = {
+            column: cell.format(**(words or {})) if "{" in cell else cell
+            for column, cell in WORDS[key, when].items()
+        }
         name, part, cited = row["name"], row["part"], tuple(sources_of(self.catalog, row["sources"]))
         price = None
         if row["price"]:
