@@ -115,3 +115,21 @@ def test_the_greedy_orders_look_at_each_resource() -> None:
     mixed = MixedHosts(EqualHosts(Rules(requests)))
     found = [sum(block.times for block in blocks) for blocks in mixed.greedy((4, 4, 1), {}, room)]
     assert min(found) == -(-32 // 12) == 3
+
+
+def test_a_kind_that_hardly_fits_bounds_the_new_hosts() -> None:
+    """5 VMs of 3 GPUs: none on three old hosts of 2, one on each new host of 4, though 15 - 6 GPUs are 3 hosts."""
+    mixed = MixedHosts(EqualHosts(Rules([Request("a", 5, gpus=3)])))
+    assert mixed._bound((5,), Counter({Room(2): 3}), Room(4)) == 5
+    assert mixed._bound((5,), Counter({Room(2): 1, Room(8): 1}), Room(4)) == 3  # two are on the host of 8
+
+
+def test_cpu_of_one_and_memory_of_another_prove_a_host_each() -> None:
+    """On hosts of 10 vCPUs and 10 GiB: one VM takes all vCPUs, two others 6 GiB each. Any sum over all says two hosts."""
+    requests = [
+        Request("a", 2, gpus=1, vcpus=1, memory_gib=6),
+        Request("b", 1, gpus=2, vcpus=10, memory_gib=4),
+    ]
+    placed = place_mixed(requests, room=Room(4, 10, 10))
+    assert max(2 + 2, 2 + 10, 2 * 6 + 4) <= 2 * 10
+    assert (len(placed.hosts), placed.bound, placed.method) == (3, 3, "volume")
