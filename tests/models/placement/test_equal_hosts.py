@@ -331,3 +331,13 @@ def test_without_an_answer_of_the_programme_a_heuristic_stands_with_its_bound(
     check_placement(found, requests, 2)
     assert found.method == "heuristic"
     assert found.bound < exactly.bound == len(exactly.hosts) <= len(found.hosts)
+
+
+def test_a_family_of_which_nothing_is_asked_takes_no_gpus() -> None:
+    requests = [
+        Request("a", 3, family=FAMILIES["half"], profile="half"),
+        Request("b", 0, family=FAMILIES["third"], profile="third"),
+    ]
+    placed = place(requests, gpus_per_host=2)
+    assert placed.shared == (Shared("half", 2, 2, "volume"),)
+    check_placement(placed, requests[:1], 2)
