@@ -230,3 +230,26 @@ def test_the_table_of_materials_is_whole(catalog: Catalog) -> None:
         assert row["status"] in ("bought", "yearly", "included", "there", "to be sized", "{status}")
         assert row["price"] or row["status"] not in ("bought", "yearly")
         assert all(source in catalog.sources for source in sources_of(catalog, row["sources"]))
+
+
+def test_hosts_for_compute_are_there_or_bought_or_to_be_sized(catalog: Catalog) -> None:
+    enterprise = load_scenario("enterprise")
+    for stated, bought, expected in (
+        (None, False, (0, "to be sized")),
+        (40, False, (40, "there")),
+        (40, True, (40, "bought")),
+    ):
+        scenario = enterprise.with_value("network.compute_hosts", stated)
+        scenario = scenario.with_value("cost.compute_hosts_bought", bought)
+        hosts = bill_of(make_plan(scenario, catalog))["compute-hosts"]
+        assert (hosts.quantity, hosts.status) == expected
+
+
+def test_without_switches_that_were_chosen_none_is_bought(catalog: Catalog) -> None:
+    """No switch of the catalog has ports of 1 Gbit/s: adapters are counted, and neither switches nor cables."""
+    scenario = load_scenario("enterprise").with_value("network.link_gbit_s", 1)
+    plan = make_plan(scenario, catalog)
+    found = bill_of(plan)
+    assert plan.cabling is not None and plan.cabling.switches is None
+    assert found["adapters"].quantity == 8 * plan.cabling.adapters > 0
+    assert not {"leaf", "spine", "host-cables", "switch-cables"} & set(found)

@@ -130,3 +130,21 @@ def test_of_two_mixes_the_smaller_one_is_left_out(catalog: Catalog) -> None:
     assert [ask.load for ask in mix.asks] == [
         pytest.approx(w.loads.max()) for w in weeks(asked, catalog)["January"].values()
     ]
+
+
+def test_whoever_is_off_duty_and_does_nothing_then_is_in_no_mix(catalog: Catalog) -> None:
+    """A closed group of 8, 5 of them in Austin: at noon there 5 are on duty; of the others a tenth is active, or nobody."""
+    for off_hours, probabilities in ((0.1, (0.5, 0.1)), (0, (0.5,))):
+        group = {
+            "people": 8,
+            "active_share": 0.5,
+            "off_hours_share": off_hours,
+            "sites": "Austin 5, Bangalore 3",
+        }
+        asked = scenario({**group, **DAY}, rule="wait", method="closed")
+        week = weeks(asked, catalog)["January"]["g1"]
+        wednesday_in_austin = (2 * 24 + 18) * 4  # noon there is 18:00 UTC
+        ask = week.ask([wednesday_in_austin])
+        assert ask.people == (5, 3)[: len(probabilities)]
+        assert ask.chances == probabilities
+        assert ask.load == pytest.approx(5 * 0.5 + 3 * off_hours)

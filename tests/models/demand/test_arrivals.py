@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from gpuplan.models.demand import arrivals
 from gpuplan.models.demand.arrivals import Source, Stream
 from gpuplan.models.demand.simulation import simulate
 
@@ -82,3 +84,22 @@ def test_the_seed_decides() -> None:
     first, again, other = (simulate(MIX, hosts=[4, 4, 4], longest_wait_h=0, seed=seed) for seed in (5, 5, 6))
     assert first == again
     assert first.overall.turned_away != other.overall.turned_away
+
+
+def test_a_stream_of_which_nothing_is_said_asks_once_an_hour_for_a_gpu_for_an_hour() -> None:
+    stream = Stream("a")
+    assert (stream.gpus * stream.vms, stream.requests_per_h, stream.duration_h, stream.cv) == (1, 1, 1, 1)
+    assert stream.candidates_per_h.tolist() == [1]
+
+
+def test_however_few_gaps_are_drawn_at_once_the_candidates_are_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream, seed = Stream("a", rates_per_h=(20.0,)), 5
+    expected = Source(stream, 0, np.random.SeedSequence(seed)).until(100.0)[0]
+    monkeypatch.setattr(
+        arrivals, "math", SimpleNamespace(sqrt=lambda expected: -expected / 6)
+    )  # half of them at once
+    found = Source(stream, 0, np.random.SeedSequence(seed)).until(100.0)[0]
+    assert len(found) == len(expected) == pytest.approx(2000, abs=5 * 2000**0.5)
+    assert found == pytest.approx(expected)

@@ -357,3 +357,21 @@ def test_whoever_has_a_request_under_way_asks_for_no_other(policy: str, interpre
     # idle: 2, 1 (1.5 does not ask), 1, 0 (nobody), 1 after 10 h, then 0, and 1 after 12 h
     assert engine.asked == 4
     assert engine.peak_gpus == 2
+
+
+@pytest.mark.parametrize(
+    ("pairs", "hosts"),
+    [(Stream("pairs", 2, rates_per_h=(1.8,)), [4]), (Stream("gangs", vms=2, rates_per_h=(1.8,)), [4])],
+)
+def test_requests_of_two_gpus_are_served_like_those_of_one_on_half_the_gpus(
+    pairs: Stream, hosts: list[int]
+) -> None:
+    """Two at a time on 4 GPUs, as pairs or as two VMs, or on 2 GPUs one by one: the same draws, so the same waits."""
+    both, half = (
+        run([pairs], hosts, most_requests=5_000),
+        run([Stream("ones", rates_per_h=(1.8,))], [2], most_requests=5_000),
+    )
+    assert both.overall.waited.value > 0.5
+    for field in ("requests", "served", "waited", "mean_wait_h"):
+        assert getattr(both.overall, field) == getattr(half.overall, field), field
+    assert both.utilisation.value == pytest.approx(half.utilisation.value)

@@ -300,3 +300,44 @@ def test_whole_gpus_beside_several_shares_of_mixed_sizes() -> None:
             groups = [{slot.group for load in host for slot in load.slots} for host in placed.hosts]
             together += any("whole" in each and len(each) > 1 for each in groups)
     assert together
+
+
+@pytest.mark.parametrize(
+    "requests",
+    [
+        [
+            Request("whole", 3, gpus=1),
+            *(
+                Request(f"{n}", vms, family=FAMILIES["third"], profile="third", shares=n)
+                for n, vms in ((1, 3), (2, 1), (4, 4))
+            ),
+        ],
+        [
+            Request(name, vms, family=FAMILIES["mixed"], profile=name, shares=3)
+            for name, vms in (("16C", 3), ("12C", 3), ("8C", 4))
+        ],
+    ],
+    ids=["one size", "several sizes"],
+)
+def test_without_an_answer_of_the_programme_a_heuristic_stands_with_its_bound(
+    monkeypatch: pytest.MonkeyPatch, requests: list[Request]
+) -> None:
+    exactly = place(requests, gpus_per_host=2)
+    assert exactly.method == "programme"
+    packing._pack.cache_clear()
+    monkeypatch.setattr(packing, "whole_programme", lambda *_, **__: (None, None))
+    found = place(requests, gpus_per_host=2)
+    packing._pack.cache_clear()
+    check_placement(found, requests, 2)
+    assert found.method == "heuristic"
+    assert found.bound < exactly.bound == len(exactly.hosts) <= len(found.hosts)
+
+
+def test_a_family_of_which_nothing_is_asked_takes_no_gpus() -> None:
+    requests = [
+        Request("a", 3, family=FAMILIES["half"], profile="half"),
+        Request("b", 0, family=FAMILIES["third"], profile="third"),
+    ]
+    placed = place(requests, gpus_per_host=2)
+    assert placed.shared == (Shared("half", 2, 2, "volume"),)
+    check_placement(placed, requests[:1], 2)

@@ -9,7 +9,7 @@ import pytest
 from brute_force import FAMILIES, limited, on_host, random_requests
 
 from gpuplan.models.placement import Request, Room, place, place_mixed
-from gpuplan.models.placement.fit import Block, Content, Rules, vms_in
+from gpuplan.models.placement.fit import Block, Content, Rules, _left, vms_in
 
 
 def test_what_is_not_a_request_is_refused() -> None:
@@ -141,3 +141,18 @@ def test_an_instance_joins_a_running_gpu_only_beside_larger_ones() -> None:
         fresh, later = rules.fit(state, 1), rules.fit_later(state, 1)
         assert fresh is not None and later is not None
         assert (fresh.new_gpus, later.new_gpus) == (0, 0 if joins else 1)
+
+
+def test_what_nobody_asks_for_need_not_fit() -> None:
+    """A request of no VMs is no reason to refuse the others."""
+    requests = [Request("a", 5, gpus=1, vcpus=8), Request("b", 0, gpus=8), Request("c", 0, gpus=1, vcpus=99)]
+    assert len(place_mixed(requests, room=Room(4, 64, 0)).hosts) == 2
+    with pytest.raises(ValueError, match="c: a VM needs 99 vCPUs"):
+        place_mixed([*requests[:2], requests[2]._replace(vms=1)], room=Room(4, 64, 0))
+
+
+def test_what_is_left_of_a_host_is_of_one_resource_or_of_the_scarcest() -> None:
+    state, room = (2, 8, 96, ()), Room(4, 32, 128)
+    assert [_left(state, room, by) for by in range(4)] == [2 / 4, 8 / 32, 96 / 128, 8 / 32]
+    # no limit is never the scarcest
+    assert [_left((3, -1, 64, ()), Room(4, 0, 128), by) for by in range(4)] == [3 / 4, 1, 1 / 2, 1 / 2]

@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
+import pytest
 from brute_force import check_hosts, fits_on, large_mix, limited, random_requests, vms_asked, vms_in
 
 from gpuplan.models.placement import Request, Room, place_mixed
@@ -115,3 +116,45 @@ def test_the_greedy_orders_look_at_each_resource() -> None:
     mixed = MixedHosts(EqualHosts(Rules(requests)))
     found = [sum(block.times for block in blocks) for blocks in mixed.greedy((4, 4, 1), {}, room)]
     assert min(found) == -(-32 // 12) == 3
+
+
+def test_a_kind_that_hardly_fits_bounds_the_new_hosts() -> None:
+    """5 VMs of 3 GPUs: none on three old hosts of 2, one on each new host of 4, though 15 - 6 GPUs are 3 hosts."""
+    mixed = MixedHosts(EqualHosts(Rules([Request("a", 5, gpus=3)])))
+    assert mixed._bound((5,), Counter({Room(2): 3}), Room(4)) == 5
+    assert mixed._bound((5,), Counter({Room(2): 1, Room(8): 1}), Room(4)) == 3  # two are on the host of 8
+
+
+def test_cpu_of_one_and_memory_of_another_prove_a_host_each() -> None:
+    """On hosts of 10 vCPUs and 10 GiB: one VM takes all vCPUs, two others 6 GiB each. Any sum over all says two hosts."""
+    requests = [
+        Request("a", 2, gpus=1, vcpus=1, memory_gib=6),
+        Request("b", 1, gpus=2, vcpus=10, memory_gib=4),
+    ]
+    placed = place_mixed(requests, room=Room(4, 10, 10))
+    assert max(2 + 2, 2 + 10, 2 * 6 + 4) <= 2 * 10
+    assert (len(placed.hosts), placed.bound, placed.method) == (3, 3, "volume")
+
+
+@pytest.mark.parametrize(
+    ("vcpus", "memory", "laid"),
+    [
+        (0, 0, True),
+        (0, 64, True),
+        (32, 0, True),
+        (32, 64, True),
+        (31, 0, False),
+        (0, 63, False),
+        (32, 63, False),
+    ],
+)
+def test_what_fills_the_gpus_is_laid_where_each_stated_limit_holds(
+    vcpus: int, memory: int, laid: bool
+) -> None:
+    """Four VMs of a GPU, 8 vCPUs and 16 GiB on a host of 4 GPUs; where nothing is stated, nothing binds."""
+    mixed = MixedHosts(EqualHosts(Rules([Request("a", 8, gpus=1, vcpus=8, memory_gib=16)])))
+    blocks = mixed.equal.solve((8,), 4).blocks
+    room = Room(4, vcpus, memory)
+    found = mixed._laid(blocks, {}, room)
+    assert (found is not None) is laid
+    assert found is None or [(times, on) for times, on, _ in found] == [(2, room)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from gpuplan import make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
@@ -26,3 +28,25 @@ def test_the_most_serious_first(catalog: Catalog) -> None:
     )
     assert [LEVELS.index(m.level) for m in found] == sorted(LEVELS.index(m.level) for m in found)
     assert {m.level for m in found} == set(LEVELS)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "gpus_each", "expected"),
+    [
+        ("v100-pcie-32gb", 0.5, set()),
+        ("v100-pcie-32gb", 1, {"stun-worst-case"}),  # as large as the largest one tried
+        ("l40s-48gb", 0.5, set()),
+        ("l40s-48gb", 1, {"stun-worst-case", "stun-extrapolated"}),
+    ],
+)
+def test_the_worst_stun_tried_is_named_where_a_vm_is_as_large(
+    catalog: Catalog, gpu: str, gpus_each: float, expected: set[str]
+) -> None:
+    """The vendor's worst case: 32 GB of vGPU in a VM of 32 GB stood still for 99 s, and a limit of 100 s is usual."""
+    data = {
+        "groups": one(people=3, gpus_each=gpus_each, access="vgpu"),
+        "hardware": {"gpu": gpu, "gpus_per_host": 4},
+        "platform": {"vsphere": "8.0u3"},
+    }
+    found = {m.code for m in check_plan(make_plan(from_dict(data), catalog)) if m.code.startswith("stun")}
+    assert found == expected
