@@ -150,9 +150,9 @@ class Simulating:
         self.runner.start_on(scenario, "demand", "-", "--simulate", "--progress", *around)
 
     @property
-    def trials(self) -> list[dict[str, Any]]:
+    def simulations(self) -> list[dict[str, Any]]:
         """What was found so far, pool by pool, fewest hosts first."""
-        return [line["trial"] for line in self.runner.found]
+        return [line["simulation"] for line in self.runner.found]
 
 
 class Exploring:

@@ -145,7 +145,7 @@ def compare(
             "replay on the hosts",
             f"the proposed hosts, {policy}",
             turned_away,
-            _on_equal_hosts(replays, hosts, share, Replayed.turned_away_share, 0.0),
+            _on_identical_hosts(replays, hosts, share, Replayed.turned_away_share, 0.0),
         ),
     ]
     pool_gpus = needed(replays.waits_long)
@@ -161,7 +161,7 @@ def compare(
             "replay on the hosts",
             f"the proposed hosts, {policy}",
             waiting.longer_share(wait_limit_h),
-            _on_equal_hosts(replays, hosts, share, lambda r: r.longer_share(wait_limit_h), math.inf),
+            _on_identical_hosts(replays, hosts, share, lambda r: r.longer_share(wait_limit_h), math.inf),
         ),
     ]
     silos = _silos(jobs, policy, wait_limit_h, share, hours, progress)
@@ -249,7 +249,7 @@ def _kaufman_roberts(
     return [Method("kaufman-roberts", name, float(curve[gpus * parts]), int(enough[0]))]
 
 
-def _on_equal_hosts(
+def _on_identical_hosts(
     replays: _Replays,
     hosts: Sequence[int],
     share: float,

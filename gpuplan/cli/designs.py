@@ -148,13 +148,13 @@ def run_demand(args: argparse.Namespace) -> int:
     args.hosts = args.hosts.split(",") if args.hosts else []
     read_numbers(args, "--hosts")
     plan = plan_of(args)
-    trials = list(_trials(plan, args)) if args.simulate else []
+    simulations = list(_simulations(plan, args)) if args.simulate else []
     if args.progress:
         return 0
-    return print_answer(args, demand_dict, demand_text, plan, trials)
+    return print_answer(args, demand_dict, demand_text, plan, simulations)
 
 
-def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulation]:
+def _simulations(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulation]:
     """Simulations, one for each pool and number of hosts; with ``--progress`` told as they go."""
     runs: list[tuple[str, int | None]] = []
     for pool in plan.pools:
@@ -175,5 +175,5 @@ def _trials(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulation]:
                 continue  # too few for the largest request: the curve begins later
             raise refusal(f"cannot simulate {pool_id}: {error}") from None
         if args.progress:
-            tell_progress(args, done=(at + 1) / len(runs), trial=simulation_dict(found))
+            tell_progress(args, done=(at + 1) / len(runs), simulation=simulation_dict(found))
         yield found

@@ -88,7 +88,7 @@ def _posture(
         if len(pool.new_needed) > 1:
             lines = _mixed_hosts_lines(there, pool, hosts, known)
         else:
-            lines = _equal_hosts_lines(there, trail[f"pools.{pool.id}.hosts_for_demand"], hosts, known)
+            lines = _identical_hosts_lines(there, trail[f"pools.{pool.id}.hosts_for_demand"], hosts, known)
         for name, line in {"hosts": hosts, **lines}.items():
             parts.setdefault(name, []).append(line)
     totals = {name: _over_pools(here, name, lines) for name, lines in parts.items()}
@@ -103,7 +103,7 @@ def _posture(
     )
 
 
-EQUAL_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+IDENTICAL_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "short_h": (availability.hours_short_h, ("availability",)),
     "exposed_h": (availability.exposed_hours_h, ("maintenance_h",)),
     "maintenance_short_h": (availability.maintenance_short_h, ("availability", "maintenance_h")),
@@ -119,14 +119,14 @@ MIXED_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 """The same where those already there have other GPUs than new ones."""
 
 
-def _equal_hosts_lines(
+def _identical_hosts_lines(
     here: Trail, needed: Line, hosts: Line, known: Mapping[str, Fact | Line]
 ) -> dict[str, Line]:
     """Lines of a pool in which it matters only how many hosts are up."""
     counts = {"hosts": hosts, "hosts_needed": needed}
     return {
         name: here.compute(name, function, {**counts, **{other: known[other] for other in behind}})
-        for name, (function, behind) in EQUAL_HOSTS.items()
+        for name, (function, behind) in IDENTICAL_HOSTS.items()
     }
 
 

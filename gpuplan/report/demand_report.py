@@ -29,7 +29,7 @@ from gpuplan.wording import (
 )
 
 
-def demand_dict(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
+def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[str, Any]:
     """The demand of a plan as plain JSON values, all finite.
 
     Keys ``rule``, ``stated_gpus``, ``gpus_demanded``, ``groups_gpus``, ``rules``, ``weeks``, ``mixes``,
@@ -75,7 +75,7 @@ def demand_dict(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> dict[str, 
             "pool": _silo(against.pool),
         },
         "purchase_plan": records(demand.growth(purchase_plan(plan))),
-        "simulated": [simulation_dict(trial) for trial in trials],
+        "simulated": [simulation_dict(simulation) for simulation in simulations],
     }
 
 
@@ -108,7 +108,7 @@ def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
     }
 
 
-def demand_text(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> str:
+def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
     """The demand of a plan as text for a terminal."""
     years = purchase_plan(plan)
     return page(
@@ -122,7 +122,7 @@ def demand_text(plan: Plan, trials: Sequence[PoolSimulation] = ()) -> str:
             for pool in plan.pools
             if _asks(plan, pool.id)
         ),
-        *(trial_text(plan, trial) for trial in trials),
+        *(simulation_text(plan, simulation) for simulation in simulations),
         chapter(demand.silos(plan, silos(plan))),
         chapter(demand.growth(years), years_left_out(len(years), plan.scenario.demand.years)),
     )
@@ -154,17 +154,17 @@ def _methods_text(plan: Plan, found: Methods, name: str) -> str:
 ENDED = NAMES["end of simulation"]
 
 
-def trial_text(plan: Plan, trial: PoolSimulation) -> str:
+def simulation_text(plan: Plan, simulation: PoolSimulation) -> str:
     """A simulation as text."""
-    found, when = trial.simulated, "busiest hours" if trial.when == "busiest" else "whole week"
+    found, when = simulation.simulated, "busiest hours" if simulation.when == "busiest" else "whole week"
     growing = (
         " The queue still grew at the end: the waits depend on how long it ran." if found.growing else ""
     )
-    down = f", {trial.down} down" if trial.down else ""
+    down = f", {simulation.down} down" if simulation.down else ""
     return chapter(
-        demand.simulated(plan, simulation_dict(trial)),
+        demand.simulated(plan, simulation_dict(simulation)),
         f"utilisation {percent(found.utilisation.value)}; {number(found.requests)} requests in {number(round(found.hours))} h; "
         f"{ENDED[found.ended]}; 95 % intervals.{growing} Requests come independently of each other: bursts are not in it. Where "
         "jobs come in bursts, believe the replay of an audit.",
-        title=f"Simulated on {amount(trial.hosts, 'host')} with {amount(trial.gpus, 'GPU')}{down} ({when})",
+        title=f"Simulated on {amount(simulation.hosts, 'host')} with {amount(simulation.gpus, 'GPU')}{down} ({when})",
     )

@@ -42,7 +42,7 @@ def test_a_simulation_reports_and_ends() -> None:
     runner.start([*SIMULATE, "--hosts", "7,8"], starter())
     wait(runner, lambda: runner.state != "running")
     assert (runner.state, runner.done, runner.error) == ("done", 1.0, "")
-    assert [line["trial"]["hosts"] for line in runner.found] == [7, 8]
+    assert [line["simulation"]["hosts"] for line in runner.found] == [7, 8]
     assert told[0] == ("running", 0.0)
     assert told[-1] == ("done", 1.0)
     assert [done for _, done in told] == sorted(done for _, done in told)
@@ -78,7 +78,7 @@ def test_a_new_command_takes_the_place_of_the_old_one() -> None:
     runner.start([*SIMULATE, "--hosts", ",".join(["8"] * 99)], starter())
     runner.start([*SIMULATE, "--hosts", "9"], starter())
     wait(runner, lambda: runner.state != "running")
-    assert [line["trial"]["hosts"] for line in runner.found] == [9]
+    assert [line["simulation"]["hosts"] for line in runner.found] == [9]
 
 
 def test_the_page_is_told_in_its_own_loop_and_goes_on_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,11 +110,11 @@ def test_a_design_is_simulated_with_a_few_numbers_of_hosts() -> None:
     wait(simulating.runner, lambda: simulating.runner.state != "running")
     assert simulating.runner.error == ""
     assert (simulating.scenario, simulating.when) == (scenario, "week")
-    assert [t["hosts"] for t in simulating.trials] == [5, 6, 7, 8, 9, 10]
-    assert {t["when"] for t in simulating.trials} == {"week"}
+    assert [t["hosts"] for t in simulating.simulations] == [5, 6, 7, 8, 9, 10]
+    assert {t["when"] for t in simulating.simulations} == {"week"}
     assert changes[-1] == 1.0
     simulating.start(scenario, "busiest")
-    assert simulating.trials == []
+    assert simulating.simulations == []
     simulating.runner.cancel()
 
 

@@ -162,6 +162,6 @@ def _simulated(workbook: Workbook, pool: str, rule: str) -> list[dict[str, Any]]
         return []
     return [
         {"gpus": t["gpus"], "chance": t["chance"]["value"], "shown": percent(t["chance"]["value"])}
-        for t in simulating.trials
+        for t in simulating.simulations
         if t["pool"] == pool and t["rule"] == rule
     ]

@@ -21,7 +21,7 @@ BELIEVE = "Requests come independently of each other: bursts are not in it. Wher
 def simulate_data(workbook: Workbook) -> dict[str, Any]:
     """What to simulate, how far it is, and what came out."""
     simulating = workbook.simulating
-    found, texts = bool(simulating.trials), ("Simulate", "Simulate again")
+    found, texts = bool(simulating.simulations), ("Simulate", "Simulate again")
     able = any(group.mode for group in workbook.plan.groups)
     old = found and simulating.scenario != workbook.plan.scenario
     card = background_card(workbook, simulating.runner, "simulate", texts, again=found, off=not able)
@@ -40,7 +40,7 @@ def simulate_data(workbook: Workbook) -> dict[str, Any]:
 def _said(workbook: Workbook, old: bool) -> list[str]:
     """What the simulation says beside the formula, in a sentence."""
     simulating = workbook.simulating
-    if not simulating.trials:
+    if not simulating.simulations:
         return [
             "The formulas see one pool of GPUs. A simulation of the requests on these hosts sees where GPUs are left over "
             "that nobody waiting can use."
@@ -48,7 +48,7 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     said = ["This was another design: simulate again."] if old else []
     if simulating.runner.state == "cancelled":
         said.append("Stopped: what was found until then.")
-    if any(t["growing"] for t in simulating.trials):
+    if any(t["growing"] for t in simulating.simulations):
         said.append("Where the queue grew without end, the figures depend on how long it was watched.")
     return said + (_fewest(workbook) if simulating.runner.state == "done" and not old else [])
 
@@ -59,35 +59,33 @@ def _fewest(workbook: Workbook) -> list[str]:
     most, found = (simulating.scenario or plan.scenario).demand.chance, []
     names = {pool.id: pool.name for pool in plan.pools}
     pools: dict[str, list[dict[str, Any]]] = {}
-    for trial in simulating.trials:
-        pools.setdefault(trial["pool"], []).append(trial)
-    for pool, trials in pools.items():
-        kept = [trial["hosts"] for trial in trials if trial["chance"]["value"] <= most]
+    for simulation in simulating.simulations:
+        pools.setdefault(simulation["pool"], []).append(simulation)
+    for pool, simulations in pools.items():
+        kept = [simulation["hosts"] for simulation in simulations if simulation["chance"]["value"] <= most]
         where = f"{names[pool]}: " if len(pools) > 1 and pool in names else ""
         what = f"{amount(min(kept), 'host')} or more keep" if kept else "None of these keeps"
-        target = (
-            f"at most {stated_percent(most)} of the requests {NAMES['what requests do'][trials[0]['rule']]}"
-        )
+        target = f"at most {stated_percent(most)} of the requests {NAMES['what requests do'][simulations[0]['rule']]}"
         found.append(f"{where}{what} the target: {target}.")
     return found
 
 
 def _tables(workbook: Workbook) -> list[dict[str, Any]]:
     """A row for each number of hosts; the groups on the hosts of the plan."""
-    trials = workbook.simulating.trials
+    simulations = workbook.simulating.simulations
     planned = {(pool.id, pool.hosts): pool for pool in workbook.plan.pools}
-    tried = [(planned.get((each["pool"], each["hosts"])), each) for each in trials]
-    return [_hosts(workbook, trials), *(_groups(workbook, pool, each) for pool, each in tried if pool)]
+    tried = [(planned.get((each["pool"], each["hosts"])), each) for each in simulations]
+    return [_hosts(workbook, simulations), *(_groups(workbook, pool, each) for pool, each in tried if pool)]
 
 
-def _hosts(workbook: Workbook, trials: list[dict[str, Any]]) -> dict[str, Any]:
+def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, Any]:
     """Which numbers of hosts are planned, and which miss the target."""
     scenario = workbook.simulating.scenario or workbook.plan.scenario
     pools = {pool.id: pool for pool in workbook.plan.pools}
-    several = len({trial["pool"] for trial in trials}) > 1
+    several = len({simulation["pool"] for simulation in simulations}) > 1
 
     def name(at: int, cell: Cell) -> dict[str, Any]:
-        pool = pools.get(trials[at]["pool"])
+        pool = pools.get(simulations[at]["pool"])
         if pool is None:
             return {}
         said = {"text": f"{cell.words}, {pool.name}"} if several else {}
@@ -98,14 +96,14 @@ def _hosts(workbook: Workbook, trials: list[dict[str, Any]]) -> dict[str, Any]:
     def chance(_: int, cell: Cell) -> dict[str, Any]:
         return {"tone": "bad"} if cell.value > scenario.demand.chance else {}
 
-    return screen(tables.simulated_hosts(trials).dressed("hosts", name).dressed("chance", chance))
+    return screen(tables.simulated_hosts(simulations).dressed("hosts", name).dressed("chance", chance))
 
 
-def _groups(workbook: Workbook, pool: Pool, trial: dict[str, Any]) -> dict[str, Any]:
+def _groups(workbook: Workbook, pool: Pool, simulation: dict[str, Any]) -> dict[str, Any]:
     """The groups on the hosts of the plan."""
     plan = workbook.plan
-    found = lettered(workbook, tables.simulated(plan, trial))
-    seen = {one["group"] for one in trial["groups"]}
+    found = lettered(workbook, tables.simulated(plan, simulation))
+    seen = {one["group"] for one in simulation["groups"]}
     names = {group.id: group.name for group in plan.scenario.groups}
     away = [names.get(r.group, r.group) for r in pool.requests if r.group not in seen]
     return screen(

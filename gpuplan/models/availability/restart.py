@@ -15,8 +15,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from gpuplan.models.placement import Host, Request, Room
-from gpuplan.models.placement.equal_hosts import EqualHosts
 from gpuplan.models.placement.fit import Blocks, Content, Fit, Kinds, Part, Rules, State, vms_in
+from gpuplan.models.placement.identical_hosts import IdenticalHosts
 from gpuplan.models.placement.mixed_hosts import MixedHosts
 
 
@@ -106,7 +106,7 @@ class Cluster:
 
     def __init__(self, requests: Sequence[Request], rooms: Sequence[Room]) -> None:
         self.rules = Rules(requests)
-        self.equal = EqualHosts(self.rules)
+        self.equal = IdenticalHosts(self.rules)
         self.mixed = MixedHosts(self.equal)
         self.rooms = tuple(self.rules.counted(room) for room in rooms)
         self._misfits: dict[tuple[Room, ...], list[int]] = {}

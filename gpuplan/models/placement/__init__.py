@@ -1,6 +1,6 @@
 """Placement: which VM is on which GPU of which host, before any failure, with proof.
 
-Start in ``layout``. ``place`` answers for equal hosts on which only GPUs count (``equal_hosts``: exact), ``place_mixed`` for
+Start in ``layout``. ``place`` answers for equal hosts on which only GPUs count (``identical_hosts``: exact), ``place_mixed`` for
 hosts that differ or are limited by CPU and memory (``mixed_hosts``: close, with a bound). Both ask ``fit`` what fits on one host.
 """
 

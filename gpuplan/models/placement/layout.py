@@ -1,6 +1,6 @@
 """Placement: which VM is on which GPU of which host, before any failure, with proof.
 
-Start here. ``place`` answers for equal hosts on which only GPUs count (``equal_hosts``: exact), ``place_mixed`` for hosts
+Start here. ``place`` answers for equal hosts on which only GPUs count (``identical_hosts``: exact), ``place_mixed`` for hosts
 that differ or are limited by CPU and memory too, and for the loss of hosts (``mixed_hosts``: close, with a bound). Both ask
 ``fit`` what fits on one host, and ``packing`` for bins. ``failover`` says what a failure does to the result.
 
@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
-from gpuplan.models.placement.equal_hosts import EqualHosts
 from gpuplan.models.placement.fit import Blocks, Content, Family, Request, Room, Rules, vms_in
+from gpuplan.models.placement.identical_hosts import IdenticalHosts
 from gpuplan.models.placement.mixed_hosts import MixedHosts
 from gpuplan.models.placement.packing import Packing
 from gpuplan.units import exact
@@ -141,7 +141,7 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     .. [2] gilmore-gomory-1961
     """
     rules = Rules(requests)
-    equal = EqualHosts(rules)
+    equal = IdenticalHosts(rules)
     solution = equal.solve(rules.vms, gpus_per_host)
     hosts = _numbered(rules, ((block.content, block.times) for block in solution.blocks))
     shared = _shared(rules, solution.blocks, equal.packed_gpus(rules.vms))
@@ -202,7 +202,7 @@ def place_mixed(
     .. [2] gilmore-gomory-1961
     """
     rules = Rules(requests)
-    equal = EqualHosts(rules)
+    equal = IdenticalHosts(rules)
     mixed = MixedHosts(equal)
     room, *there = (rules.counted(one) for one in (room, *existing))
     rules.check(rules.vms, {room, *there})

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from gpuplan.models.placement.equal_hosts import EqualHosts
 from gpuplan.models.placement.fit import Block, Blocks, Content, Kinds, Room, vms_in
+from gpuplan.models.placement.identical_hosts import IdenticalHosts
 from gpuplan.models.placement.packing import bins_bound, relaxed_programme, whole_programme
 
 PRICE_ROUNDS = 12
@@ -43,13 +43,13 @@ class MixedHosts:
     """Hosts of several kinds filled with so many VMs of each kind; ``rooms`` says how many hosts of each kind are there.
 
     >>> from gpuplan.models.placement.fit import Request, Rules
-    >>> mixed = MixedHosts(EqualHosts(Rules([Request("research", 6, gpus=2, memory_gib=256)])))
+    >>> mixed = MixedHosts(IdenticalHosts(Rules([Request("research", 6, gpus=2, memory_gib=256)])))
     >>> found = mixed.new_hosts((6,), Counter(), Room(4, 0, 384))
     >>> found.hosts, found.bound
     (6, 6)
     """
 
-    def __init__(self, equal: EqualHosts) -> None:
+    def __init__(self, equal: IdenticalHosts) -> None:
         self.equal, self.rules = equal, equal.rules
         self.least_gpus = self._least_gpus()
         """GPUs that a VM of each kind takes at least, however well its GPUs are filled with other profiles."""

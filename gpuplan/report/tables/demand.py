@@ -187,9 +187,11 @@ def simulated_hosts(found: Sequence[Simulated]) -> Table:
                 "90 % wait at most",
                 "wait",
                 "h",
-                of=lambda trial: trial["overall"]["wait_p90_h"],
+                of=lambda simulation: simulation["overall"]["wait_p90_h"],
             ),
-            Column("utilisation", "GPUs held", "share", of=lambda trial: trial["utilisation"]["value"]),
+            Column(
+                "utilisation", "GPUs held", "share", of=lambda simulation: simulation["utilisation"]["value"]
+            ),
         ),
         found,
     )

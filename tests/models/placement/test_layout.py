@@ -157,7 +157,7 @@ def test_splitting_a_request_never_needs_more_hosts() -> None:
 # ---- place_mixed: existing and spare hosts
 
 
-def test_equal_hosts_without_limits_need_what_place_says() -> None:
+def test_identical_hosts_without_limits_need_what_place_says() -> None:
     rng = random.Random(23)
     for _ in range(200):
         requests = random_requests(rng, 4, most=15)

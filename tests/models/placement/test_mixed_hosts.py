@@ -11,9 +11,9 @@ import pytest
 from brute_force import check_hosts, fits_on, large_mix, limited, random_requests, vms_asked, vms_in
 
 from gpuplan.models.placement import Request, Room, place_mixed
-from gpuplan.models.placement.equal_hosts import EqualHosts
 from gpuplan.models.placement.fit import Rules
 from gpuplan.models.placement.fit import vms_in as vms_on
+from gpuplan.models.placement.identical_hosts import IdenticalHosts
 from gpuplan.models.placement.mixed_hosts import MixedHosts
 
 
@@ -76,7 +76,7 @@ def test_what_is_arranged_fits_and_what_fits_is_mostly_arranged() -> None:
     for _ in range(300):
         requests = limited(rng, random_requests(rng, 3, most=5, shares=2), Room(0, 8, 8))
         rules = Rules(requests)
-        varied = MixedHosts(EqualHosts(rules))
+        varied = MixedHosts(IdenticalHosts(rules))
         rooms = Counter(
             rules.counted(Room(rng.randint(2, 4), rng.choice([8, 12]), rng.choice([8, 16])))
             for _ in range(rng.randint(1, 3))
@@ -113,14 +113,14 @@ def test_the_greedy_orders_look_at_each_resource() -> None:
         Request(name, vms, gpus=1, vcpus=vcpus, memory_gib=memory)
         for name, vms, vcpus, memory in (("a", 4, 1, 3), ("b", 4, 6, 2), ("c", 1, 4, 4))
     ]
-    mixed = MixedHosts(EqualHosts(Rules(requests)))
+    mixed = MixedHosts(IdenticalHosts(Rules(requests)))
     found = [sum(block.times for block in blocks) for blocks in mixed.greedy((4, 4, 1), {}, room)]
     assert min(found) == -(-32 // 12) == 3
 
 
 def test_a_kind_that_hardly_fits_bounds_the_new_hosts() -> None:
     """5 VMs of 3 GPUs: none on three old hosts of 2, one on each new host of 4, though 15 - 6 GPUs are 3 hosts."""
-    mixed = MixedHosts(EqualHosts(Rules([Request("a", 5, gpus=3)])))
+    mixed = MixedHosts(IdenticalHosts(Rules([Request("a", 5, gpus=3)])))
     assert mixed._bound((5,), Counter({Room(2): 3}), Room(4)) == 5
     assert mixed._bound((5,), Counter({Room(2): 1, Room(8): 1}), Room(4)) == 3  # two are on the host of 8
 
@@ -152,7 +152,7 @@ def test_what_fills_the_gpus_is_laid_where_each_stated_limit_holds(
     vcpus: int, memory: int, laid: bool
 ) -> None:
     """Four VMs of a GPU, 8 vCPUs and 16 GiB on a host of 4 GPUs; where nothing is stated, nothing binds."""
-    mixed = MixedHosts(EqualHosts(Rules([Request("a", 8, gpus=1, vcpus=8, memory_gib=16)])))
+    mixed = MixedHosts(IdenticalHosts(Rules([Request("a", 8, gpus=1, vcpus=8, memory_gib=16)])))
     blocks = mixed.equal.solve((8,), 4).blocks
     room = Room(4, vcpus, memory)
     found = mixed._laid(blocks, {}, room)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import pytest
 from brute_force import FAMILIES, check_placement, fewest_hosts, random_requests
 
-from gpuplan.models.placement import Request, Room, Shared, equal_hosts, packing, place
-from gpuplan.models.placement.equal_hosts import EqualHosts
+from gpuplan.models.placement import Request, Room, Shared, identical_hosts, packing, place
 from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.identical_hosts import IdenticalHosts
 
 
 def test_several_shares_of_one_size_are_placed_optimally() -> None:
@@ -74,7 +74,7 @@ def test_mixes_that_a_greedy_order_misses(
 
 
 def test_with_too_many_ways_the_answer_depends_on_no_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equal_hosts, "MOST_LOOKED", 2)
+    monkeypatch.setattr(identical_hosts, "MOST_LOOKED", 2)
     rng = random.Random(14)
     for _ in range(150):
         gpus = rng.randint(1, 4)
@@ -226,7 +226,7 @@ def test_the_count_of_hosts_alone_is_that_of_the_solution() -> None:
     for _ in range(300):
         gpus = rng.randint(1, 6)
         rules = Rules(random_requests(rng, gpus, most=20, shares=rng.choice([1, 3])))
-        equal = EqualHosts(rules)
+        equal = IdenticalHosts(rules)
         vms = tuple(rng.randint(0, n) for n in rules.vms)  # not all of them
         assert equal.hosts_needed(vms, gpus) == equal.solve(vms, gpus).hosts
 
@@ -271,7 +271,7 @@ def test_no_more_patterns_than_allowed_are_made(monkeypatch: pytest.MonkeyPatch)
             Request("c", 6, gpus=2),
         ]
     )
-    programme = equal_hosts._HostPatterns(EqualHosts(rules), rules.vms, Room(6), [0, 1])
+    programme = identical_hosts._HostPatterns(IdenticalHosts(rules), rules.vms, Room(6), [0, 1])
     every = programme._patterns()
     assert every is not None and len(set(every)) == len(every) > 10
     for most in range(len(every) + 2):

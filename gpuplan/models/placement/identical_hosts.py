@@ -1,7 +1,7 @@
 """Equal hosts: the fewest of them, with proof, where only GPUs count.
 
 Two steps are exact where every VM has whole GPUs or one share: the fewest shared GPUs of each family, then the fewest
-hosts for whole and shared GPUs (``EqualHosts._apart``). One shared GPU less never makes the hosts harder to fill, and
+hosts for whole and shared GPUs (``IdenticalHosts._apart``). One shared GPU less never makes the hosts harder to fill, and
 what shares a GPU can be in any host.
 
 VMs with several shares tie GPUs of a host together. Let apart, their shares still give a bound. If a greedy placement
@@ -52,11 +52,11 @@ class Solution(NamedTuple):
         return sum(block.times for block in self.blocks)
 
 
-class EqualHosts:
+class IdenticalHosts:
     """The fewest equal hosts for so many VMs of each kind; CPU and memory are not looked at.
 
     >>> from gpuplan.models.placement.fit import Request
-    >>> equal = EqualHosts(Rules([Request("three", 1, gpus=3), Request("four", 1, gpus=4)]))
+    >>> equal = IdenticalHosts(Rules([Request("three", 1, gpus=3), Request("four", 1, gpus=4)]))
     >>> solution = equal.solve((21, 13), 10)
     >>> solution.hosts, solution.bound, solution.method
     (12, 12, 'programme')
@@ -157,7 +157,7 @@ class EqualHosts:
             return self._apart(vms, room, search=thorough or not self._many_sizes(vms))
         merged = _Merged(rules, vms)
         if merged.requests != [r._replace(vms=n) for r, n in zip(rules.requests, vms, strict=True)]:
-            equal = EqualHosts(Rules(merged.requests))
+            equal = IdenticalHosts(Rules(merged.requests))
             solution = equal.solve(equal.rules.vms, room.gpus, thorough=thorough)
             return solution._replace(blocks=merged.told_apart(solution.blocks))
         return self._together(vms, room, joint, thorough)
@@ -327,7 +327,7 @@ class _Merged:
 class _Patterns:
     """A programme over the ways to fill a host, where VMs have several shares of the families ``joint``."""
 
-    def __init__(self, equal: EqualHosts, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
+    def __init__(self, equal: IdenticalHosts, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
         self.equal, self.rules, self.vms, self.room, self.joint = equal, equal.rules, vms, room, joint
         self.others = {f: packed for f, packed in equal.packed_gpus(vms).items() if f not in joint}
         self.other_gpus = sum(packed.bins for packed in self.others.values())
@@ -366,7 +366,7 @@ class _HostPatterns(_Patterns):
     takes one GPU. Only full patterns are needed: a VM too many may give its place to such single ones.
     """
 
-    def __init__(self, equal: EqualHosts, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
+    def __init__(self, equal: IdenticalHosts, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
         super().__init__(equal, vms, room, joint)
         asked = Counter[tuple[int, int]]()
         self.queues: dict[tuple[int, int], deque[list[int]]] = defaultdict(deque)
@@ -507,7 +507,7 @@ class _MixedPatterns(_Patterns):
     by number; what takes one GPU gets the rest. It is possible if the fewest GPUs on which its shares fit are there.
     """
 
-    def __init__(self, equal: EqualHosts, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
+    def __init__(self, equal: IdenticalHosts, vms: Kinds, room: Room, joint: Sequence[int]) -> None:
         super().__init__(equal, vms, room, joint)
         rules = self.rules
         kinds = [k for k, n in enumerate(vms) if n]
