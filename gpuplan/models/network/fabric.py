@@ -14,17 +14,6 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class PortSplit:
-    """How a leaf whose ports are all alike divides them.
-
-    ``down`` ports are for hosts, ``up`` ports for uplinks. What is left of the ports stays free.
-    """
-
-    down: int
-    up: int
-
-
-@dataclass(frozen=True, slots=True)
 class LeafSpine:
     """Switches and links of a fabric of one pair of leaves, or of pairs of leaves under spines.
 
@@ -137,68 +126,6 @@ def uplinks(
     bandwidth = _count("down_ports", down_ports) * _amount("down_gbit_s", down_gbit_s)
     carried = _amount("up_gbit_s", up_gbit_s) * _amount("max_oversubscription", max_oversubscription)
     return math.ceil(_whole(bandwidth / carried) / spines) * spines
-
-
-def split_ports(
-    ports: int, *, down_gbit_s: float, up_gbit_s: float, max_oversubscription: float, spines: int
-) -> PortSplit:
-    """How a leaf whose ports are all alike divides them so that the most host ports fit.
-
-    Parameters
-    ----------
-    ports : int
-        Ports of the leaf, each good for a host or an uplink. [-]
-    down_gbit_s : float
-        Speed of a port towards a host. [Gbit/s]
-    up_gbit_s : float
-        Speed of an uplink. [Gbit/s]
-    max_oversubscription : float
-        Most that host bandwidth may be of uplink bandwidth. [-]
-    spines : int
-        Spines there are; each leaf has the same number of links to each. [-]
-
-    Returns
-    -------
-    split_ports : PortSplit
-        Ports for hosts and for uplinks. [-]
-
-    Raises
-    ------
-    ValueError
-        Where not one port for a host fits beside the uplinks it needs.
-
-    Notes
-    -----
-    The largest down with down + uplinks(down) <= ports. Ports beyond both stay free: of 32 ports at 1:1 under
-    3 spines 15 go down and 15 up, as 16 down would ask for 18 up.
-
-    Examples
-    --------
-    >>> split_ports(32, down_gbit_s=100, up_gbit_s=100, max_oversubscription=1, spines=2)
-    PortSplit(down=16, up=16)
-    >>> split_ports(32, down_gbit_s=100, up_gbit_s=100, max_oversubscription=3, spines=2)
-    PortSplit(down=24, up=8)
-
-    References
-    ----------
-    .. [1] vmware-vvd-4.0-leaf-spine
-    .. [2] al-fares-2008
-    """
-    ports = _count("ports", ports, most=MOST_PORTS)
-    for down in range(ports, 0, -1):
-        up = uplinks(
-            down,
-            down_gbit_s,
-            up_gbit_s=up_gbit_s,
-            max_oversubscription=max_oversubscription,
-            spines=spines,
-        )
-        if down + up <= ports:
-            return PortSplit(down, up)
-    raise ValueError(
-        f"ports is {ports}: one port for a host needs {up} uplinks at {max_oversubscription:g}:1 under {spines} spines;"
-        " take a leaf with more ports, faster uplinks, fewer spines or a higher max_oversubscription"
-    )
 
 
 class TooManyLeaves(ValueError):

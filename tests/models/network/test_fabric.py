@@ -15,14 +15,12 @@ from hypothesis import strategies as st
 from gpuplan.models.network.fabric import (
     MOST_PORTS,
     LeafSpine,
-    PortSplit,
     TooManyLeaves,
     bandwidth_left,
     host_ports,
     leaf_spine,
     oversubscription,
     pvrdma_ports,
-    split_ports,
     uplinks,
 )
 
@@ -84,51 +82,6 @@ def test_uplinks_are_the_fewest_within_the_bound(
     lower = uplinks(down, speed, up_gbit_s=up_speed, max_oversubscription=ratio / 1.5, spines=spines)
     assert lower >= links
     assert uplinks(down + 1, speed, up_gbit_s=up_speed, max_oversubscription=ratio, spines=spines) >= links
-
-
-@pytest.mark.parametrize(
-    ("ports", "ratio", "spines", "down", "up"),
-    [
-        (32, 1, 2, 16, 16),
-        (32, 3, 2, 24, 8),
-        (32, 1, 3, 15, 15),
-        (32, 1, 4, 16, 16),
-        (64, 1, 4, 32, 32),
-        (32, 2, 2, 20, 10),
-        (32, 31, 1, 31, 1),
-        (32, 100, 2, 30, 2),
-        (3, 1, 2, 1, 2),
-        (2, 1, 1, 1, 1),
-    ],
-)
-def test_split_by_hand(ports: int, ratio: float, spines: int, down: int, up: int) -> None:
-    split = split_ports(ports, down_gbit_s=100, up_gbit_s=100, max_oversubscription=ratio, spines=spines)
-    assert split == PortSplit(down, up)
-
-
-def test_the_split_is_the_best_of_all_splits() -> None:
-    rng = random.Random(1)
-    for _ in range(300):
-        ports, spines = rng.randint(2, 40), rng.randint(1, 5)
-        speed, up_speed, ratio = rng.choice(SPEEDS), rng.choice(SPEEDS), rng.choice(RATIOS)
-        allowed = [
-            (down, -up)
-            for up in range(spines, ports, spines)
-            for down in range(1, ports - up + 1)
-            if Fraction(down * speed, up * up_speed) <= Fraction(ratio).limit_denominator(100)
-        ]
-        asked = {
-            "down_gbit_s": speed,
-            "up_gbit_s": up_speed,
-            "max_oversubscription": ratio,
-            "spines": spines,
-        }
-        if allowed:
-            down, up = max(allowed)
-            assert split_ports(ports, **asked) == PortSplit(down, -up)
-        else:
-            with pytest.raises(ValueError, match=r"one port for a host needs \d+ uplinks"):
-                split_ports(ports, **asked)
 
 
 # ---- the fabric by hand
