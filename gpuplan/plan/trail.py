@@ -112,7 +112,7 @@ def sources_of(catalog: Catalog, cited: str) -> Iterator[str]:
 
 
 class Words(NamedTuple):
-    """What is said of a line: a row of ``data/lines.csv``."""
+    """What is said of a line: a row of ``data/words/lines.csv``."""
 
     label: str
     unit: str
@@ -129,6 +129,8 @@ def _words() -> dict[tuple[str, str], Words]:
 
 
 WORDS: Mapping[tuple[str, str], Words] = _words()
+GAP = re.compile(r"\{\w+\}")
+"""What is filled in later."""
 
 Given = Mapping[str, Fact | Line]
 
@@ -136,7 +138,7 @@ Given = Mapping[str, Fact | Line]
 class Trail:
     """Collects the lines of a chapter of a plan in the order in which they are computed; it finds those of others by their key.
 
-    How a line is called, its unit and its formula stand in ``data/lines.csv``; where a line has several formulas, ``when`` names
+    How a line is called, its unit and its formula stand in ``data/words/lines.csv``; where a line has several formulas, ``when`` names
     the case. Words in braces that are no inputs are filled in by ``words``.
     """
 
@@ -217,12 +219,9 @@ class Trail:
 @lru_cache(maxsize=1024)  # without it a plan takes some 4 % longer
 def _filled(row: str, when: str, words: tuple[tuple[str, object], ...]) -> Words:
     """The words of a line with what fills them in; ``*`` at the end of a row stands for any key."""
-    label, unit, formula = WORDS.get((row, when)) or WORDS[row.rpartition(".")[0] + ".*", when]
-    for name, word in words:
-        given, meaning = f"{{{name}}}", str(word)
-        label, formula = label.replace(given, meaning), formula.replace(given, meaning)
-        unit = unit.replace(given, meaning)
-    return Words(label, unit, formula)
+    said = WORDS.get((row, when)) or WORDS[row.rpartition(".")[0] + ".*", when]
+    meant = {f"{{{name}}}": str(word) for name, word in words}
+    return Words(*(GAP.sub(lambda gap: meant.get(gap[0], gap[0]), text) for text in said))
 
 
 def _input(name: str, given: Fact | Line) -> Input:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpuplan import Plan
+from gpuplan import Plan, check_plan, load_catalog, make_plan
 from gpuplan.facts import BASES
+from gpuplan.report import plan_text
 from gpuplan.report.explain import BASIS_TEXT, explain, formula_text
+from gpuplan.scenario import from_dict
 from gpuplan.wording import amount, bare_amount
 
 
@@ -16,7 +18,7 @@ def test_every_line_can_be_explained(example: Plan) -> None:
         assert (why.key, why.label, why.sentence) == (key, line.label, line.sentence)
         assert amount(line.value, line.unit) in why.value
         assert bare_amount(line.value, line.unit) in why.formula
-        assert "{" not in why.formula
+        assert "{" not in why.formula + why.label
         assert why.basis_text == BASIS_TEXT[line.basis]
         assert len(why.inputs) == len(line.inputs)
         assert [s.id for s in why.sources] == list(line.sources)
@@ -27,6 +29,17 @@ def test_every_line_can_be_explained(example: Plan) -> None:
             assert not row.key or row.key in example.lines
         for source in why.sources:
             assert source.title
+
+
+def test_braces_in_a_name_are_text() -> None:
+    name = "{value} {hosts_u} {pool}"
+    plan = make_plan(from_dict({"groups": [{"id": "a", "name": name, "people": 4}]}), load_catalog())
+    labels = {line.label for key, line in plan.lines.items() if key.startswith("groups.a.")}
+    assert f"{name}: VMs" in labels
+    assert all(label.startswith(f"{name}: ") for label in labels if "{" in label)
+    assert all(name in message.text for message in check_plan(plan) if "{" in message.text)
+    assert all(explain(plan, key).formula for key in plan.lines)
+    assert name in plan_text(plan)
 
 
 def test_why_eight(plans: dict[str, Plan]) -> None:

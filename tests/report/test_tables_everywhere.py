@@ -54,7 +54,9 @@ def packed(content: bytes) -> str:
         return "".join(file.read(name).decode() for name in file.namelist() if name.endswith(".xml"))
 
 
-@pytest.mark.parametrize("name", ["groups", "postures", "prices", "materials"])
+@pytest.mark.parametrize(
+    "name", ["groups", "postures", "prices", "materials", "cost_by_group", "cost_by_year"]
+)
 def test_a_column_more_is_found_everywhere(
     name: str, plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,6 +66,8 @@ def test_a_column_more_is_found_everywhere(
         "postures": topics.postures,
         "prices": cost.prices,
         "materials": cost.bill_of_materials,
+        "cost_by_group": cost.cost_by_group,
+        "cost_by_year": cost.cost_by_year,
     }
     plan = plans["enterprise"]
     add_a_column(builds[name], monkeypatch)

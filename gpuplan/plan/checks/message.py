@@ -1,4 +1,4 @@
-"""Message: something to know about a plan, and how serious it is. The words of all messages stand in ``data/messages.csv``."""
+"""Message: something to know about a plan, and how serious it is. The words of all messages stand in ``data/words/messages.csv``."""
 
 from __future__ import annotations
 

@@ -97,9 +97,11 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     if costs.excludes:
         note += f" As planned, it excludes: {'; '.join(costs.excludes)}."
     sheet = book.sheet(YEARS, f"{note} {growth_words(costs)}".rstrip())
-    part, *when, _ = (column.label for column in cost_by_year(plan).columns)
-    heads = (part, "Item", *when, "Unit", "Note")
-    widths = (34, 44, *(13,) * (last + 2), 9, 80)
+    table = cost_by_year(plan)
+    part, *when = (column.label for column in table.columns[: last + 3])
+    more = book.block(table.without(*(column.key for column in table.columns[1 : last + 3]), "basis"))
+    heads = (part, "Item", *when, "Unit", "Note", *(column.head for column in more.columns[1:]))
+    widths = (34, 44, *(13,) * (last + 2), 9, 80, *(column.width for column in more.columns[1:]))
     for col, (head, width) in enumerate(zip(heads, widths, strict=True)):
         book.put(sheet, HEAD, col, head, "head")
         sheet.set_column(col, col, width)
@@ -108,8 +110,11 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     if money.unit_row:
         anew = "Start: the bill of materials. Later years: by the hosts that the placement of the grown design takes."
         book.put(sheet, min(money.unit_row.values()) - 1, 5 + last, anew)
+    beside = {name: cells for name, *cells in more.rows}
     for row in (*_parts(money), *_items(money), *_units(money), *_drivers(money)):
         _write(book, sheet, row, last)
+        for col, value in enumerate(beside.pop(row.part, ()), start=6 + last):
+            book.put(sheet, row.at, col, value, more.columns[col - 5 - last].kind)
     _results(book, sheet, money)
     sheet.freeze_panes(HEAD + 1, 2)
     sheet.repeat_rows(HEAD)

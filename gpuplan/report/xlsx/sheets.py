@@ -12,7 +12,7 @@ from gpuplan.report.document.writing import as_of
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables import cost, demand, network
 from gpuplan.report.tables import plan as topics
-from gpuplan.report.xlsx.book import HEAD, Block, Book, Live, SheetColumn, address
+from gpuplan.report.xlsx.book import HEAD, Block, Book, Live, SheetColumn, address, column_of
 from gpuplan.report.xlsx.money import BILL, YEARS, Money
 from gpuplan.scenario import FIELDS, GROUP_FIELDS
 from gpuplan.wording import TRANSPORT_NAMES, number
@@ -101,18 +101,21 @@ def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
 
 def _with_cost(book: Book, plan: Plan, money: Money, block: Block) -> Block:
     """The groups with their share of the cost beside them, and what belongs to none."""
-    names, costs = topics.group_names(plan), {each.id: each for each in money.costs.groups}
+    names, table = topics.group_names(plan), cost.cost_by_group(plan).without("group", "name")
+    ids = [each.id for each in money.costs.groups]
     rows = {group.id: list(row) for group, row in zip(plan.groups, block.rows, strict=True)}
-    for id in costs:
+    for id in ids:
         rows.setdefault(id, [names[id], *[None] * (len(block.columns) - 1)])
-    share = len(block.columns)
-    for at, (id, row) in enumerate(rows.items(), start=HEAD + 1):
-        each = costs.get(id)
-        total = Live(f"{address(at, share)}*{money.result_at('total')}", each.total) if each else None
-        row += (each.share if each else None, total)
-    paid = book.block(cost.cost_by_group(plan).only("share", "total"))
-    columns = sorted(paid.columns, key=lambda column: column.kind != "percent")
-    return block._replace(columns=[*block.columns, *columns], rows=list(rows.values()))
+    share, at = len(block.columns) + column_of(table, "share"), list(rows)
+    totals = [
+        Live(f"{address(HEAD + 1 + at.index(each.id), share)}*{money.result_at('total')}", each.total)
+        for each in money.costs.groups
+    ]
+    paid = book.block(table, {"total": totals})
+    costs = dict(zip(ids, paid.rows, strict=True))
+    for id, row in rows.items():
+        row += costs.get(id, [None] * len(paid.columns))
+    return block._replace(columns=[*block.columns, *paid.columns], rows=list(rows.values()))
 
 
 def hosts_sheet(book: Book, plan: Plan) -> None:
