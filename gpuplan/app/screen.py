@@ -187,7 +187,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         """What was sent over a connection that was lost may never have arrived."""
         self._remembered, self._held = {}, set(content["held"])
         with together(self._strip):
-            for part in _sent_in(self):
+            for part in sent_in(self):
                 part.send_again()
         self._confirm()
 
@@ -207,12 +207,12 @@ ON_PAGE: Mapping[str, Callable[[WorkbookApp, Mapping[str, Any]], None]] = {
 """Events that concern the page itself; ``events`` has those of the workbook."""
 
 
-def _sent_in(widget: ipywidgets.Widget) -> Iterator[Sent]:
+def sent_in(widget: ipywidgets.Widget) -> Iterator[Sent]:
     """The parts and charts that are on the screen."""
     if isinstance(widget, Sent):
         yield widget
     for child in getattr(widget, "children", ()):
-        yield from _sent_in(child)
+        yield from sent_in(child)
 
 
 def _box(style: str, *children: ipywidgets.Widget) -> ipywidgets.Box:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -17,6 +19,7 @@ from gpuplan.app.header import (
     step_of,
     strip_data,
 )
+from gpuplan.app.screen import WorkbookApp, sent_in
 from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
@@ -152,6 +155,27 @@ def test_every_input_is_in_a_step() -> None:
     steps = {step for step, _ in STEPS}
     for path in [f.path for f in FIELDS] + [f"groups.a.{f.path}" for f in GROUP_FIELDS]:
         assert step_of(path) in steps
+
+
+def paths_in(data: Any) -> Iterator[str]:
+    """The inputs that the data of a card asks for."""
+    if isinstance(data, dict):
+        if isinstance(data.get("path"), str):
+            yield data["path"]
+        data = list(data.values())
+    for each in data if isinstance(data, list) else ():
+        yield from paths_in(each)
+
+
+def test_every_input_is_asked_for_on_some_step(book: Workbook) -> None:
+    asked = set()
+    app = WorkbookApp(book)
+    for rule in ("sum", "wait-time"):
+        book.edit("demand.rule", rule)
+        for step, _ in STEPS:
+            book.go(step)
+            asked |= {path for part in sent_in(app) for path in paths_in(getattr(part, "data", None))}
+    assert {field.path for field in FIELDS} - asked == {"name"}, "the name is in the bar"
 
 
 def test_how_a_gpu_is_shared_is_asked_beside_the_hardware() -> None:
