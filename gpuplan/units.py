@@ -41,7 +41,7 @@ MIB_PER_GIB = 1024
 """Frame buffers are listed in MiB (vendors print MB), GPU memory in GiB."""
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # without it a plan takes a fifth longer
 def exact(value: float) -> Fraction:
     """The fraction that a decimal input stands for, so that 0.1 is a tenth and 0.333333 a third.
 

@@ -48,7 +48,6 @@ def _plain(name: str) -> str:
     return "".join(c for c in letters if not unicodedata.combining(c)).replace(" ", "_")
 
 
-@cache
 def offset_min(zone: str, monday: datetime) -> int:
     """Minutes by which a time zone is ahead of UTC at noon of a day."""
     return int((_zone(zone).utcoffset(monday + timedelta(hours=12)) or timedelta()).total_seconds()) // 60

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from functools import lru_cache
 from io import BytesIO
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -80,7 +79,6 @@ def _text_width(text: str, size: float) -> float:
     return size * sum(map(_character_width, text))
 
 
-@lru_cache(maxsize=4096)
 def _character_width(character: str) -> float:
     if ord(character) > 0x2E80:
         return 1.0
