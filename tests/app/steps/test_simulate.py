@@ -12,7 +12,7 @@ from gpuplan.catalog import Catalog
 def found(book: Workbook, *hosts: int) -> None:
     """As if a simulation had ended."""
     plan = make_plan(book.scenario, book.catalog)
-    lines = [{"trial": simulation_dict(simulate_pool(plan, plan.pools[0].id, hosts=n))} for n in hosts]
+    lines = [{"simulation": simulation_dict(simulate_pool(plan, plan.pools[0].id, hosts=n))} for n in hosts]
     book.simulating.scenario = book.scenario
     book.simulating.runner.found = lines
     book.simulating.runner.state = "done"
