@@ -209,7 +209,9 @@ class Trail:
         return self._add(replace(line, key=self._at + key, label=label or self._said(key, "", {}).label))
 
     def _said(self, key: str, when: str, words: Mapping[str, object]) -> Words:
-        return _filled(self._row + key, when, (*self._words.items(), *words.items()))
+        # as text, since a cache takes 1 and 1.0 for the same
+        meant = tuple((name, str(word)) for name, word in {**self._words, **words}.items())
+        return _filled(self._row + key, when, meant)
 
     def _add(self, line: Line) -> Line:
         self.lines[line.key] = self._known[line.key] = line
@@ -217,10 +219,10 @@ class Trail:
 
 
 @lru_cache(maxsize=1024)  # without it a plan takes a sixth longer
-def _filled(row: str, when: str, words: tuple[tuple[str, object], ...]) -> Words:
+def _filled(row: str, when: str, words: tuple[tuple[str, str], ...]) -> Words:
     """The words of a line with what fills them in; ``*`` at the end of a row stands for any key."""
     said = WORDS.get((row, when)) or WORDS[row.rpartition(".")[0] + ".*", when]
-    meant = {f"{{{name}}}": str(word) for name, word in words}
+    meant = {f"{{{name}}}": word for name, word in words}
     return Words(*(GAP.sub(lambda gap: meant.get(gap[0], gap[0]), text) for text in said))
 
 

@@ -19,6 +19,13 @@ def fact(key: str, value: Any, basis: str = "published", source: str = "brochure
     return Fact(key, value, "1", None, None, basis, (source,), "page 3", "a note")
 
 
+def test_words_are_filled_in_as_they_are_given() -> None:
+    here = Trail().about("postures.n1", name="N+1")
+    for existing in (1, 1.0, True):
+        line = here.record("short_h", sum_over_pools, 2.0, when="mixed", words={"existing": existing})
+        assert f" {existing} were there already" in line.formula
+
+
 def test_a_line_holds_what_made_it() -> None:
     trail = Trail().about("pools.a", name="Pool A")
     line = trail.compute(
