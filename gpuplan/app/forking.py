@@ -217,6 +217,9 @@ class Kernel(ServerKernelManager):
             self.provisioner.nursery = nursery
         return await super()._async_pre_start_kernel(**kwargs)
 
+    def _reconcile_connection_info(self, info: Any) -> None:
+        """Nothing: it is what was written here before the fork. The session may be writing its file again just now; it would be read empty."""
+
 
 def _end_with(alive: int) -> None:
     """End this session when the server has ended, however it did."""

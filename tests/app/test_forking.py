@@ -16,12 +16,12 @@ from waiting import soon
 
 pytest.importorskip("jupyter_server")
 
-from jupyter_client import BlockingKernelClient
+from jupyter_client import BlockingKernelClient, KernelManager
 from jupyter_client.connect import write_connection_file
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 
 from gpuplan.app import forking
-from gpuplan.app.forking import MOST_DATA, ForkedKernel, Nursery
+from gpuplan.app.forking import MOST_DATA, ForkedKernel, Kernel, Nursery
 
 pytestmark = pytest.mark.skipif(not forking.FORKING, reason="sessions are forked on Linux only")
 
@@ -246,3 +246,13 @@ def test_nothing_is_forked_beside_a_thread() -> None:
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert found.returncode == 1
     assert "a library has started a thread" in found.stderr
+
+
+def test_a_session_that_writes_its_file_again_does_not_disturb_its_start(tmp_path: Path) -> None:
+    """ipykernel does so where connections are encrypted; jupyter_client reads the file at the same time."""
+    assert hasattr(KernelManager, "_reconcile_connection_info"), "else jupyter_client does it by another name"
+    file = tmp_path / "kernel.json"
+    file.write_text("")
+    kernel = Kernel(connection_file=str(file))
+    kernel._reconcile_connection_info(kernel.get_connection_info())
+    assert file.read_text() == ""
