@@ -90,6 +90,30 @@ def test_a_column_more_is_found_everywhere(
     assert {LABEL, VALUE} <= found
 
 
+def test_a_column_more_stands_beside_its_own_part(
+    plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table has two rows called GPUs: what they cost, and below how many there are."""
+
+    def wide(plan: Plan) -> Table:
+        table = build(plan)
+        columns = (*table.columns[:-1], Column("at", "At", "number"), table.columns[-1])
+        rows = tuple((*row[:-1], at, row[-1]) for at, row in enumerate(table.rows))
+        return replace(table, columns=columns, rows=rows)
+
+    build, plan = cost.cost_by_year, plans["enterprise"]
+    monkeypatch.setattr("gpuplan.report.xlsx.cost_sheets.cost_by_year", wide)
+    sheet = openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan)), data_only=True)["Cost by year"]
+    rows = [row for row in sheet.iter_rows(min_row=5, values_only=True) if row[-1] is not None]
+    assert plan.costs is not None
+    names = [part.name for part in plan.costs.parts]
+    beside = {(row[0], row[-1]) for row in rows}
+    assert beside == {
+        *((name, at) for at, name in enumerate([*names, "All parts"])),
+        ("GPU-hours used", len(names) + 3),
+    }
+
+
 def test_formulas_follow_their_columns(plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch) -> None:
     """The formulas of the bill refer to the column of the price and of the quantity, wherever these stand."""
     before = formulas(plans["enterprise"])["GPUs"]

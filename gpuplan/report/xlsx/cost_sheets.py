@@ -110,7 +110,7 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     if money.unit_row:
         anew = "Start: the bill of materials. Later years: by the hosts that the placement of the grown design takes."
         book.put(sheet, min(money.unit_row.values()) - 1, 5 + last, anew)
-    beside = {name: cells for name, *cells in more.rows}
+    beside = {name: cells for name, *cells in reversed(more.rows)}  # GPUs as a part, not as the count below
     for row in (*_parts(money), *_items(money), *_units(money), *_drivers(money)):
         _write(book, sheet, row, last)
         for col, value in enumerate(beside.pop(row.part, ()), start=6 + last):
