@@ -51,6 +51,32 @@ def own_rows(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def did_you_mean(key: object, known: Iterable[str]) -> str:
+    """Close names, so that a typing error is found at once.
+
+    Parameters
+    ----------
+    key : object
+        What was asked for.
+    known : iterable of str
+        What there is.
+
+    Returns
+    -------
+    str
+        Up to three close names as the end of a message; empty where none is close.
+
+    Examples
+    --------
+    >>> did_you_mean("researcher", ["researchers", "developers"])
+    '; did you mean researchers?'
+    """
+    from difflib import get_close_matches  # only on the way to an error
+
+    close = get_close_matches(str(key)[:200], list(known), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
 def weakest(bases: Iterable[str]) -> str:
     """Weakest of some bases: what a result that rests on all of them may claim.
 

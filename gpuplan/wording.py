@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from gpuplan.facts import own_rows
 from gpuplan.units import exact
 
+PAGE_WIDTH: ContextVar[int] = ContextVar("page width", default=100)
+"""Characters of a line of text; the command line sets it to what the terminal has."""
 MOST_NAMES = 6
 """Names in one sentence; of many more the rest is counted."""
 
@@ -52,6 +56,11 @@ def number(value: Any) -> str:
     if abs(value) < 0.1:
         return f"{value:.3g}"
     return f"{value:,.3f}".rstrip("0").rstrip(".").replace(",", "\u202f")
+
+
+def whole(gpus: float) -> int:
+    """GPUs as a headline says them: whole ones, one of which a part is needed counted."""
+    return math.ceil(gpus - 1e-9)
 
 
 def amount(value: Any, unit: str) -> str:

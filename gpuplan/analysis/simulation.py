@@ -14,7 +14,6 @@ from gpuplan.models.demand.arrivals import Stream
 from gpuplan.models.demand.simulation import Estimate, Outcome, Progress, Simulated, simulate
 from gpuplan.models.placement import Request
 from gpuplan.plan import Plan
-from gpuplan.plan.hosts import Pool
 from gpuplan.plan.requests import group_requests
 from gpuplan.plan.sizing_rule import Target
 from gpuplan.plan.trail import Trail
@@ -104,10 +103,6 @@ def _per_gpu(request: Request) -> int:
     return max(layout[at] for layout in request.family.layouts)
 
 
-def _pool(plan: Plan, pool_id: str) -> Pool:
-    return next(p for p in plan.pools if p.id == pool_id)
-
-
 def simulate_pool(
     plan: Plan,
     pool_id: str,
@@ -123,7 +118,7 @@ def simulate_pool(
     ``progress`` is called now and then and ends the simulation by returning False. A ValueError if a request does not fit
     on these hosts at all.
     """
-    pool, target = _pool(plan, pool_id), sizing_target(plan.scenario)
+    pool, target = plan.pool(pool_id), sizing_target(plan.scenario)
     if (hosts is not None and hosts < 1) or down < 0:
         raise ValueError(f"hosts is {hosts}, down {down}: must be at least 1, and at least 0")
     gpus = [room.gpus for room in pool.rooms]
@@ -194,7 +189,7 @@ def _together(parts: Sequence[Outcome]) -> Outcome:
 
 def hosts_to_simulate(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, ...]:
     """Numbers of hosts to simulate for a curve: around those of the plan, as few as can hold the largest request."""
-    pool = _pool(plan, pool_id)
+    pool = plan.pool(pool_id)
     least = max(1, pool.existing_hosts)
     return tuple(range(max(least, pool.hosts_for_demand - around), pool.hosts + around + 1))
 

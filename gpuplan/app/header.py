@@ -15,7 +15,7 @@ from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, basis_word, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact
-from gpuplan.wording import NAMES, counted, short_number, short_watts, stated_percent
+from gpuplan.wording import NAMES, counted, short_number, short_watts, stated_percent, whole
 
 ON_HOSTS = ("platform.vsphere", "platform.vgpu_sizes")
 """Inputs of the platform that decide how a GPU is shared; they stand beside the hardware."""
@@ -62,7 +62,7 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     fewer = f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none"
     lost = totals.unplaced_vms_after_failure
     figures = [
-        _figure("demand.gpus", "GPUs demanded", number(totals.gpus_demanded), rule),
+        _figure("demand.gpus", "GPUs demanded", number(whole(totals.gpus_demanded)), rule),
         _figure("totals.hosts", "Hosts", number(totals.hosts), spare),
         _figure("totals.gpus", "GPUs", number(totals.gpus), "installed"),
         _figure("totals.gpus_after_failure", f"GPUs {after}", number(totals.gpus_after_failure), fewer),

@@ -70,7 +70,7 @@ class PlanView(HasTraits):
         maintenance = self.maintenance.get(pool, ())
         if lost in (1, 2) and self._hosts().get(pool, 0) - len(maintenance) >= lost:
             worst = self.worst(pool, lost, maintenance)[0]
-            self.put_down(pool, tuple(index + 1 for index in worst.hosts), maintenance)
+            self.put_down(pool, worst.hosts, maintenance)
 
     def bring_back(self, pool: str, host: int) -> None:
         """Bring one host of a pool back, whatever it is down for."""

@@ -19,7 +19,7 @@ from gpuplan.app.steps import compare, cost, deliver, demand, design, hosts, net
 from gpuplan.catalog import load_catalog
 from gpuplan.report import file_stem
 from gpuplan.report.charts.look import DARK, LIGHT
-from gpuplan.scenario import Scenario, load_scenario
+from gpuplan.scenario import Scenario, load_scenario, pick
 from gpuplan.widgets.chart import ChartPlace
 from gpuplan.widgets.part import Part, Sent, make_part, together
 
@@ -229,6 +229,8 @@ def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
     ``gpuplan app`` was given.
     """
     folder, given = os.environ.get("GPUPLAN_CATALOG"), scenario or os.environ.get("GPUPLAN_SCENARIO")
+    if step:
+        pick(dict(STEPS), step, "step")
     asked = load_scenario(given) if isinstance(given, str) and given else given or None
     customer = os.environ.get("GPUPLAN_VIEW") == "customer"
     state = Workbook(load_catalog(*([folder] if folder else [])), asked, customer)

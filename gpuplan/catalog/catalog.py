@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpuplan.catalog.tables import CatalogError, Column, did_you_mean, short
-from gpuplan.facts import Fact, Source, Value
+from gpuplan.catalog.tables import CatalogError, Column, short
+from gpuplan.facts import Fact, Source, Value, did_you_mean
 
 _T = TypeVar("_T")
 

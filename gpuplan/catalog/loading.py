@@ -16,8 +16,8 @@ from typing import Any
 
 from gpuplan.catalog.catalog import Catalog, Item, Row
 from gpuplan.catalog.layout import META, Layout, parse_line, read_layout
-from gpuplan.catalog.tables import CatalogError, Column, Line, NotAllowed, did_you_mean, read_lines, short
-from gpuplan.facts import Fact, Source, data_root
+from gpuplan.catalog.tables import CatalogError, Column, Line, NotAllowed, read_lines, short
+from gpuplan.facts import Fact, Source, data_root, did_you_mean
 
 _ANY = "any"
 

@@ -7,7 +7,7 @@ import datetime
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -42,14 +42,6 @@ class NotAllowed(Exception):
 def short(text: str) -> str:
     """A text as a message shows it: quoted, cut if long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
-def did_you_mean(key: str, known: Iterable[str]) -> str:
-    """Close names, so that a typing error is found at once; empty where none is close."""
-    from difflib import get_close_matches  # only on the way to an error
-
-    close = get_close_matches(key, list(known), n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 from gpuplan import __version__
+from gpuplan.cli.terminal import clear_bar, fit_to_terminal
 
 BAD_INPUT = 2
 MOST_LINES = 20
@@ -52,6 +53,7 @@ COMMANDS = {
     "catalog": ("tables", "list GPUs, servers, software and rules with their sources"),
     "schema": ("tables", "print the JSON Schema of a scenario file"),
     "app": ("serving", "serve the workbook as a web app"),
+    "completion": ("completion", "print a script that lets bash, zsh or fish complete commands and options"),
 }
 """Command -> its module, where ``NAME_options`` adds its options and ``run_NAME`` runs it, and its help."""
 
@@ -63,16 +65,19 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     words = sys.argv[1:] if argv is None else argv
     args = parser(*(word for word in words if word in COMMANDS)).parse_args(words)
+    fit_to_terminal()
     try:
         code = int(args.run(args))
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
+        clear_bar()
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except _bad_input() as error:
+        clear_bar()
         lines = str(error).splitlines()
         more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
         print("\n".join([*lines[:MOST_LINES], *more]), file=sys.stderr)
@@ -101,7 +106,7 @@ def parser(*chosen: str) -> argparse.ArgumentParser:
             module = import_module(f"gpuplan.cli.{room}")
             getattr(module, f"{name}_options")(command)
             command.set_defaults(run=getattr(module, f"run_{name}"))
-            if name != "schema":
+            if name not in ("schema", "completion"):
                 _takes_catalog(command)
     return whole
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gpuplan.cli.options import path_text, plan_of, refusal, takes_file, takes_progress, tell_progress
+from gpuplan.cli.terminal import clear_bar
 from gpuplan.report import KINDS, design_files
 from gpuplan.report.template import left_out_text, read_template
 from gpuplan.report.untrusted import TemplateError
@@ -60,6 +61,7 @@ def run_report(args: argparse.Namespace) -> int:
     if args.progress:
         tell_progress(args, done=1, files=sorted(files))
     else:
+        clear_bar()
         for name in files:
             print(args.to / name)
     return 0

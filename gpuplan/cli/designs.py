@@ -46,12 +46,12 @@ from gpuplan.report import (
     sensitivity_dict,
     sensitivity_text,
 )
-from gpuplan.scenario import Scenario, load_scenario
+from gpuplan.scenario import Scenario
 
 
 def plan_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan plan``."""
-    command.add_argument("file", help=f"scenario file (YAML or JSON), or an example: {examples()}")
+    takes_file(command)
     takes_json(command, "the whole plan")
     takes_customer(command)
 
@@ -65,7 +65,7 @@ def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
 
 def run_plan(args: argparse.Namespace) -> int:
     """``gpuplan plan``."""
-    return print_answer(args, plan_dict, plan_text, _shown_plan(args, load_scenario(args.file)))
+    return print_answer(args, plan_dict, plan_text, _shown_plan(args, read_scenario(args.file)))
 
 
 network_options = takes_file_and_json

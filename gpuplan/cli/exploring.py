@@ -21,6 +21,8 @@ from gpuplan.cli.options import (
     takes_progress,
     tell_progress,
 )
+from gpuplan.cli.terminal import clear_bar
+from gpuplan.facts import did_you_mean
 from gpuplan.plan import make_plan
 from gpuplan.report import beside_winner, exploration_csv, exploration_dict, exploration_text
 from gpuplan.scenario import Problem, Scenario, ScenarioError, show
@@ -81,6 +83,7 @@ def run_explore(args: argparse.Namespace) -> int:
         tell_progress(args, done=1, exploration=exploration_dict(found, scenario))
         return 0
     if args.csv:
+        clear_bar()
         print(exploration_csv(found, scenario), end="")
         return 0
     other = beside_winner(found)
@@ -92,7 +95,7 @@ def run_explore(args: argparse.Namespace) -> int:
 def _space(args: argparse.Namespace, scenario: Scenario, catalog: Catalog) -> Space:
     """What is explored: the default, with the parts that are given instead."""
     problems = [
-        Problem(f"--{name}", show(given), f"an id of 'gpuplan catalog {name}s'")
+        Problem(f"--{name}", show(given), f"an id of 'gpuplan catalog {name}s'{did_you_mean(given, known)}")
         for name, known in (("gpu", catalog.gpus), ("server", {**catalog.servers, ANY_SERVER: None}))
         for given in getattr(args, name)
         if given not in known

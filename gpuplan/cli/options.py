@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.cli.terminal import clear_bar, coloured, show_bar
 from gpuplan.plan import Plan, make_plan
 from gpuplan.scenario import (
     MAX_FILE_BYTES,
@@ -108,17 +109,20 @@ def print_answer(
     args: argparse.Namespace, as_data: Callable[..., Any], as_text: Callable[..., str], *answer: Any
 ) -> int:
     """Print an answer as JSON or as text, whichever is asked for."""
+    clear_bar()
     if args.json:
         print(json.dumps(as_data(*answer), allow_nan=False, indent=2))
     else:
-        print(as_text(*answer), end="")
+        print(coloured(as_text(*answer)), end="")
     return 0
 
 
 def tell_progress(args: argparse.Namespace, **line: Any) -> bool:
-    """Print a line of progress, if it is asked for."""
+    """Print a line of progress, if it is asked for; else a terminal shows a bar."""
     if args.progress:
         print(json.dumps(line, allow_nan=False), flush=True)
+    elif line.keys() & {"done", "step"}:
+        show_bar(str(line.get("step", "")), line.get("done"))
     return True
 
 

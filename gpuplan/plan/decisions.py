@@ -27,6 +27,7 @@ from gpuplan.wording import (
     number,
     percent,
     target_words,
+    whole,
 )
 
 WORDS: Mapping[str, Mapping[str, str]] = {row["case"]: row for row in own_rows("words/decisions")}
@@ -112,7 +113,7 @@ def _enough(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Line]
     if asked.stated_gpus is not None:
         stated = f" The customer's stated total of {amount(asked.stated_gpus, 'GPU')} wins all the same."
     keys = ("demand.groups_gpus", "demand.sum_of_peaks_gpus")
-    gpus, peaks = (amount(lines[key].value, "GPU") for key in keys)
+    gpus, peaks = (amount(whole(lines[key].value), "GPU") for key in keys)
     if asked.rule == "hours":
         return found("enough in the busiest hours", *keys, gpus=gpus, peaks=peaks, stated=stated)
     promise = target_words(asked.rule, asked.chance, asked.wait_min, each)
@@ -166,7 +167,7 @@ def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
         f"pools.{pool.id}.hosts_for_demand",
         f"pools.{pool.id}.gpus_demanded",
         where=f" in the {pool.name}" if len(pools) > 1 else "",
-        demand=amount(pool.gpus_demanded, "GPU"),
+        demand=amount(whole(pool.gpus_demanded), "GPU"),
         hosts=amount(pool.hosts_for_demand, "host"),
         each=each,
         fewer=_one_fewer(pool),
@@ -239,7 +240,7 @@ def _capacity(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Lin
         lines[f"totals.{name}"].value
         for name in ("hosts", "gpus", "gpus_after_failure", "unplaced_vms_after_failure")
     )
-    beyond = max(0, gpus - lines["demand.gpus"].value)
+    beyond = max(0, gpus - whole(lines["demand.gpus"].value))
     alike = {room.gpus for pool in pools for room in pool.rooms} == {pools[0].gpus_per_host}
     size = f" with {amount(pools[0].gpus_per_host, 'GPU')} each" if alike else ""
     clusters = f" in {len(pools)} clusters" if len(pools) > 1 else ""

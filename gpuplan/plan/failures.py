@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from gpuplan.models.availability import failover
+from gpuplan.plan.hosts import Pool, numbered_from_1
 from gpuplan.plan.plan import Plan
+from gpuplan.scenario import Problem, ScenarioError, show
 
 WORST_SHOWN = 8
 
@@ -13,29 +15,45 @@ WORST_SHOWN = 8
 def fail_hosts(
     plan: Plan, pool_id: str, failed: Sequence[int], maintenance: Sequence[int] = ()
 ) -> failover.Outcome:
-    """What happens when hosts of a pool, numbered from 1, fail after others were emptied for maintenance; the outcome counts from 0."""
-    pool = next(p for p in plan.pools if p.id == pool_id)
-    return failover.after_failure(
+    """What happens when hosts of a pool fail after others were emptied for maintenance; hosts count from 1, those of the outcome too."""
+    pool = plan.pool(pool_id)
+    found = failover.after_failure(
         pool.placement,
         requests=pool.requests,
         rooms=pool.rooms,
-        failed={n - 1 for n in failed},
-        maintenance={n - 1 for n in maintenance},
+        failed=_places(pool, failed),
+        maintenance=_places(pool, maintenance),
     )
+    return found._replace(
+        evacuated=tuple((group, vm, old + 1, new + 1) for group, vm, old, new in found.evacuated),
+        restarted=tuple((group, vm, host + 1) for group, vm, host in found.restarted),
+        moved=tuple((group, vm, old + 1, new + 1) for group, vm, old, new in found.moved),
+    )
+
+
+def _places(pool: Pool, hosts: Iterable[int]) -> set[int]:
+    """Where hosts of a pool stand in its lists; a number that no host has is refused."""
+    numbers = set(hosts)
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= pool.hosts:
+            allowed = f"a host of the {pool.name}, 1 to {pool.hosts}" if pool.hosts else "no host is there"
+            raise ScenarioError([Problem("host", show(number), allowed)])
+    return {number - 1 for number in numbers}
 
 
 def worst_failures(
     plan: Plan, pool_id: str, lost: int, maintenance: Sequence[int] = ()
 ) -> tuple[failover.Loss, ...]:
     """The loss of any so many hosts of a pool, hosts filled alike once, the worst first and at most ``WORST_SHOWN`` of many."""
-    pool = next(p for p in plan.pools if p.id == pool_id)
+    pool = plan.pool(pool_id)
     if not maintenance and lost == 1:
         return pool.failures
-    return failover.failure_survey(
+    survey = failover.failure_survey(
         pool.placement,
         requests=pool.requests,
         rooms=pool.rooms,
         lost=lost,
-        maintenance={n - 1 for n in maintenance},
+        maintenance=_places(pool, maintenance),
         most=WORST_SHOWN,
     )
+    return numbered_from_1(survey)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, wraps
 from typing import Any, TypeVar
@@ -121,6 +121,11 @@ def placed_mixed(
     return placement.place_mixed(requests, room=room, existing=existing, spare=spare)
 
 
+def numbered_from_1(losses: Iterable[failover.Loss]) -> tuple[failover.Loss, ...]:
+    """Losses whose hosts count from 1, as everywhere outside the models."""
+    return tuple(loss._replace(hosts=tuple(host + 1 for host in loss.hosts)) for loss in losses)
+
+
 @dataclass(frozen=True)
 class Layout:
     """What stands on which host, and what follows from that alone: worked out once, when it is asked for."""
@@ -164,7 +169,9 @@ class Layout:
     @cached_property
     def failures(self) -> tuple[failover.Loss, ...]:
         """What the loss of any host would do."""
-        return failover.failure_survey(self.hosts, requests=self.asked, rooms=self.rooms, lost=1)
+        return numbered_from_1(
+            failover.failure_survey(self.hosts, requests=self.asked, rooms=self.rooms, lost=1)
+        )
 
     @cached_property
     def idle(self) -> tuple[failover.Idle, ...]:
@@ -225,7 +232,7 @@ def _pool(trail: Trail, scenario: Scenario, requests: Requests, pool_id: str, la
         here.record("hosts_by_gpus", placement.place, count, when=when, words=words, gpus_demanded=demanded)
     lines = _host_lines(here, scenario, demanded, laid)
     for loss in laid.failures:  # a line for each kind of host that can be lost
-        number = loss.hosts[0] + 1
+        number = loss.hosts[0]
         here.record(
             f"failure.{number}",
             failover.after_failure,

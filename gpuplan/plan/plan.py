@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
-from gpuplan.catalog import Catalog
+from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.facts import did_you_mean
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
 from gpuplan.plan.cost import Costs, costs
@@ -29,7 +31,7 @@ from gpuplan.plan.utilisation import held_gpus_lines, utilisation_line
 from gpuplan.plan.validation import request_problems, scenario_problems
 from gpuplan.plan.waiting import waiting_lines
 from gpuplan.plan.working_week import Week, weeks
-from gpuplan.scenario import Scenario, ScenarioError
+from gpuplan.scenario import Problem, Scenario, ScenarioError, example_names, pick, scenario_path, show
 
 CHAPTERS = (
     "demand",
@@ -192,7 +194,15 @@ class Plan:
 
     def group(self, group_id: str) -> GroupPlan:
         """The group with this id."""
-        return next(g for g in self.groups if g.id == group_id)
+        return pick({group.id: group for group in self.groups}, group_id, "group")
+
+    def pool(self, pool_id: str) -> Pool:
+        """The pool with this id."""
+        return pick({pool.id: pool for pool in self.pools}, pool_id, "pool")
+
+    def line(self, key: str) -> Line:
+        """The number with this key, and what is behind it."""
+        return pick(self.lines, key, "figure")
 
     def hosts_by_pool(self) -> dict[str, int]:
         """Hosts of each pool, spare ones included, without anything that follows from them."""
@@ -208,7 +218,7 @@ class Plan:
         raise TypeError("a plan is not sent to another process: send its scenario, and make it again there")
 
 
-def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
+def make_plan(scenario: Scenario, catalog: Catalog | None = None) -> Plan:
     """The plan for a scenario with a catalog: the same two always give the same plan.
 
     Whether the scenario can be planned is found out at once; each chapter is worked out when it is first read.
@@ -217,8 +227,8 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     ----------
     scenario : Scenario
         The customer's question. [-]
-    catalog : Catalog
-        Hardware, software, rules and their sources. [-]
+    catalog : Catalog, optional
+        Hardware, software, rules and their sources; the shipped one if none is given. [-]
 
     Returns
     -------
@@ -230,12 +240,28 @@ def make_plan(scenario: Scenario, catalog: Catalog) -> Plan:
     ScenarioError
         Naming each field that the catalog or the hardware does not allow.
     """
+    catalog = load_catalog() if catalog is None else catalog
+    _check_kinds(scenario, catalog)
     if problems := scenario_problems(scenario, catalog):
         raise ScenarioError(problems)
     plan = Plan(scenario, catalog)
     if problems := request_problems(scenario, plan.requests.by_group):
         raise ScenarioError(problems)
     return plan
+
+
+def _check_kinds(scenario: object, catalog: object) -> None:
+    """Refuse what is no scenario or no catalog, such as the name of one, and say how to read it."""
+    if isinstance(scenario, str | Path):
+        path = scenario_path(scenario)
+        made = f"load_scenario({str(scenario)!r}) reads it"
+        if not path.exists():
+            made = f"load_scenario reads a file or an example{did_you_mean(scenario, example_names())}"
+        raise ScenarioError([Problem("scenario", show(str(scenario)), f"a scenario, not its name; {made}")])
+    for name, given, kind in (("scenario", scenario, Scenario), ("catalog", catalog, Catalog)):
+        if not isinstance(given, kind):
+            allowed = f"a {kind.__name__}, as load_{name} gives it"
+            raise ScenarioError([Problem(name, f"a {type(given).__name__}", allowed)])
 
 
 @lru_cache(maxsize=512)

@@ -35,6 +35,8 @@ FUNCTIONS: Mapping[tuple[str, str], Callable[..., Any]] = {
 
 MOST_PARTS = 128
 """A GPU is counted in at most so many parts; shares that need finer ones are rounded up."""
+MOST_UNITS = 5_000_000
+"""Parts of all GPUs together: of tens of thousands of GPUs each is counted in fewer parts."""
 
 
 def burst_fact(catalog: Catalog) -> Fact:
@@ -65,7 +67,11 @@ class Odds:
         self.target = target
         self.asks = [ask for ask in mix.asks if ask.load > 0]
         shares = [exact(ask.gpus) for ask in self.asks]
-        self.parts = _parts(shares, [ask.load for ask in self.asks])
+        loads = [ask.load for ask in self.asks]
+        self.people_gpus = sum(sum(ask.people) * ask.gpus for ask in self.asks)
+        wanted = 2 * max(self.people_gpus, mix.gpus, 1)
+        self.parts = _parts(shares, loads, int(max(1, min(MOST_PARTS, MOST_UNITS // wanted))))
+        self.most_gpus = MOST_UNITS // self.parts
         self.sizes = [math.ceil(share * self.parts) for share in shares]
         self.load_gpus = mix.gpus
         self._curves: dict[str, np.ndarray] = {}
@@ -95,8 +101,9 @@ class Odds:
         return max((math.ceil(exact(ask.gpus)) for ask in self.asks), default=0)
 
     def known(self, method: str) -> bool:
-        """Whether a method can answer: that for a closed group needs the number of people."""
-        return method != "closed" or all(ask.people for ask in self.asks)
+        """Whether a method can answer: that for a closed group needs the number of people, and not millions of them."""
+        counted = self.people_gpus + len(self.asks) <= self.most_gpus
+        return method != "closed" or (counted and all(ask.people for ask in self.asks))
 
     def chance(self, gpus: int, method: str, peakedness: float = 1.0) -> float:
         """How often somebody is disappointed with so many GPUs.
@@ -108,7 +115,8 @@ class Odds:
         if gpus < self.least_gpus:
             return 1.0
         if self._counted(method):
-            return float(self._curve(method, gpus)[gpus])
+            within = min(gpus, self.most_gpus)
+            return float(self._curve(method, within)[within])
         z = self.poisson_peakedness if method == "poisson" else peakedness
         model = FUNCTIONS["bursty", self.target.rule]
         return float(model(gpus, load=self.load_gpus, peakedness=z, **self._wait))
@@ -135,15 +143,15 @@ class Odds:
         while True:
             above = np.flatnonzero(self._curve(method, reach)[: reach + 1] > self.target.chance)
             last = int(above[-1]) if len(above) else -1
-            if last + max(self.sizes) // self.parts + 2 < reach:
+            if last + max(self.sizes) // self.parts + 2 < reach or reach == self.most_gpus:
                 return max(last + 1, self.least_gpus)
-            reach *= 2
+            reach = min(2 * reach, self.most_gpus)
 
     def _curve(self, method: str, gpus: int) -> np.ndarray:
         """The chance for every number of GPUs up to ``gpus``, and beyond."""
         known = self._curves.get(method)
         if known is None or len(known) <= gpus:
-            reach = max(2 * gpus, 16) * self.parts
+            reach = min(max(2 * gpus, 16), self.most_gpus) * self.parts
             by_group = self._closed(reach) if method == "closed" else self._lost(reach)
             known = self._curves[method] = self._over_groups(by_group)
         return known
@@ -185,10 +193,10 @@ def odds_of(mix: Mix, target: Target) -> Odds:
     return Odds(mix, target)
 
 
-def _parts(shares: Sequence[Fraction], loads: Sequence[float]) -> int:
+def _parts(shares: Sequence[Fraction], loads: Sequence[float], most: int) -> int:
     """In how many parts a GPU is counted: so that all shares are whole parts, or else that rounding them up costs least."""
     exactly = math.lcm(*(share.denominator for share in shares)) if shares else 1
-    if exactly <= MOST_PARTS:
+    if exactly <= most:
         return exactly
 
     def lost(parts: int) -> float:
@@ -197,7 +205,7 @@ def _parts(shares: Sequence[Fraction], loads: Sequence[float]) -> int:
             for share, load in zip(shares, loads, strict=True)
         )
 
-    return min(range(1, MOST_PARTS + 1), key=lost)
+    return min(range(1, most + 1), key=lost)
 
 
 def poisson_peakedness(scenario: Scenario, catalog: Catalog) -> float:

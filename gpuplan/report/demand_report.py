@@ -25,6 +25,7 @@ from gpuplan.wording import (
     percent,
     target_words,
     week_hours,
+    whole,
     years_left_out,
 )
 
@@ -136,7 +137,7 @@ def _planned(plan: Plan) -> str:
             f"The customer states {amount(stated, 'GPU')}, which wins; the groups give {number(groups)}."
         )
     rule = RULE_NAMES[plan.scenario.demand.rule].lower()
-    return wrapped(f"{amount(plan.totals.gpus_demanded, 'GPU')} are planned for: {rule}.")
+    return wrapped(f"{amount(whole(plan.totals.gpus_demanded), 'GPU')} are planned for: {rule}.")
 
 
 def _methods_text(plan: Plan, found: Methods, name: str) -> str:

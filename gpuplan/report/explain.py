@@ -52,7 +52,7 @@ BASIS_TEXT = NAMES["weakest basis"]
 
 def explain(plan: Plan, key: str) -> Explanation:
     """The explanation of the line with this key."""
-    line = plan.lines[key]
+    line = plan.line(key)
     return Explanation(
         key=key,
         label=line.label,

@@ -111,9 +111,7 @@ def _pool(pool: Pool) -> dict[str, Any]:
     data["shared_gpus"] = [
         {"share": s.family, "gpus": s.gpus, "at_least_gpus": s.bound, "method": s.method} for s in pool.shared
     ]
-    data["failures"] = [
-        {"host": loss.hosts[0] + 1} | _without(plain(loss), "hosts") for loss in pool.failures
-    ]
+    data["failures"] = [{"host": loss.hosts[0]} | _without(plain(loss), "hosts") for loss in pool.failures]
     data["placement"] = [
         {"host": number, "offers": plain(room), "gpus": gpu_rows(pool, number)}
         for number, room in enumerate(pool.rooms, 1)

@@ -15,13 +15,21 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gpuplan.wording import basis_word, hours, money, number, percent, share_words, wait_words, watts
+from gpuplan.wording import (
+    PAGE_WIDTH,
+    basis_word,
+    hours,
+    money,
+    number,
+    percent,
+    share_words,
+    wait_words,
+    watts,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WIDTH = 100
-"""Characters of a line in a terminal."""
 NARROWEST = 16
 """Characters that a column of text keeps when a line is too long."""
 NOTHING = "\u2013"
@@ -267,9 +275,9 @@ def _widths(heads: Sequence[str], lines: Sequence[Sequence[str]], right: Sequenc
         least[at] = max(map(len, (*heads[at].split(), *(line[at] for line in lines))))
     texts = [at for at in range(count) if at not in right]
     if count - 1 in texts:
-        widths[-1] = min(widths[-1], max(30, WIDTH - sum(width + 2 for width in widths[:-1])))
+        widths[-1] = min(widths[-1], max(30, PAGE_WIDTH.get() - sum(width + 2 for width in widths[:-1])))
     for columns in (right, texts):
-        while sum(width + 2 for width in widths) - 2 > WIDTH:
+        while sum(width + 2 for width in widths) - 2 > PAGE_WIDTH.get():
             widest = max(columns, key=lambda at: widths[at] - least[at], default=None)
             if widest is None or widths[widest] <= least[widest]:
                 break
@@ -286,7 +294,9 @@ def _folded(cell: str, width: int) -> list[str]:
 def indented(text: str, spaces: int) -> str:
     """Text wrapped to the width of the page with all lines indented, and no id broken at its hyphens."""
     margin = " " * spaces
-    return textwrap.fill(text, WIDTH, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
+    return textwrap.fill(
+        text, PAGE_WIDTH.get(), initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
+    )
 
 
 def records(table: Table) -> list[dict[str, Any]]:
@@ -377,4 +387,4 @@ def fitted(table: Table) -> tuple[str, Table]:
 def _fits(table: Table, smaller: Table) -> bool:
     """Whether the rows that hold money fit on a page; no scale makes the others narrower."""
     paid = tuple(new for old, new in zip(table.rows, smaller.rows, strict=True) if old is not new)
-    return max(map(len, text(replace(smaller, rows=paid, totals=0)).splitlines())) <= WIDTH
+    return max(map(len, text(replace(smaller, rows=paid, totals=0)).splitlines())) <= PAGE_WIDTH.get()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from gpuplan.report.table import WIDTH, Table, grid_text, text
+from gpuplan.report.table import Table, grid_text, text
+from gpuplan.wording import PAGE_WIDTH
 
 
 def page(title: str, *chapters: str) -> str:
@@ -35,5 +36,5 @@ def heading(text: str) -> str:
 def wrapped(text: str, first: str = "", rest: str | None = None) -> str:
     """Text wrapped to the width of the page."""
     return textwrap.fill(
-        text, WIDTH, initial_indent=first, subsequent_indent=first + "  " if rest is None else rest
+        text, PAGE_WIDTH.get(), initial_indent=first, subsequent_indent=first + "  " if rest is None else rest
     )

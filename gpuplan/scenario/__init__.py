@@ -34,7 +34,7 @@ from gpuplan.scenario.inputs import (
     field_of,
 )
 from gpuplan.scenario.kinds import Field, parse_value
-from gpuplan.scenario.problems import Problem, ScenarioError, one_line, show, shown_name
+from gpuplan.scenario.problems import Problem, ScenarioError, one_line, pick, show, shown_name
 from gpuplan.scenario.scenario import (
     DEFAULT,
     STATED,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from gpuplan.facts import BASES
+from gpuplan.facts import BASES, did_you_mean
 from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, INPUTS, field_of
 from gpuplan.scenario.kinds import Field, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, show, show_key
@@ -167,10 +167,12 @@ def _name_unknown(data: Mapping[Any, Any], known: set[str], prefix: str, problem
         whole = f"the file holds {many}, and {there} in a scenario"
         problems.append(Problem(prefix.rstrip("."), many, there) if prefix else Problem("", "", whole))
         return
-    message = "there is no such field; known are " + ", ".join(sorted(known))
-    problems += [
-        Problem(prefix + show_key(key), show(data[key]), message) for key in data if key not in known
-    ]
+    known_are = "there is no such field; known are " + ", ".join(sorted(known))
+    for key in data:
+        if key not in known:
+            near = did_you_mean(key, known)
+            message = f"there is no such field{near}" if near else known_are
+            problems.append(Problem(prefix + show_key(key), show(data[key]), message))
 
 
 def _entries(given: Any, name: str, wanted: str, most: int, problems: _Problems) -> list[tuple[Any, Any]]:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from gpuplan.facts import own_rows
 from gpuplan.scenario.kinds import Field
+from gpuplan.scenario.problems import pick
 
 _ANY_GROUP = "groups.*."
 _T = TypeVar("_T")
@@ -56,11 +57,13 @@ GROUP_FIELD_BY_NAME: Mapping[str, Field] = {spec.path: spec for spec in GROUP_FI
 
 
 def field_of(path: str) -> Field:
-    """The field at a scenario path, those of groups, prices and ranges included."""
+    """The field at a scenario path, those of groups, prices and ranges included; a ScenarioError names the nearest path if there is none."""
     for spec in (PRICE, RANGE):
         if path.startswith(spec.path + "."):
             return spec
-    return GROUP_FIELD_BY_NAME[path.split(".", 2)[2]] if path.startswith("groups.") else FIELD_BY_PATH[path]
+    if path.startswith("groups."):
+        return pick(GROUP_FIELD_BY_NAME, path.split(".", 2)[-1], "input of a group")
+    return pick(FIELD_BY_PATH, path, "input")
 
 
 TABLE: Any = object()

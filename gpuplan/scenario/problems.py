@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+from gpuplan.facts import did_you_mean
+
+_T = TypeVar("_T")
+FEW = 12
+"""Names of which all are said where none is close to what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,19 @@ class ScenarioError(ValueError):
 def refusal(message: str) -> ScenarioError:
     """The error about a file as a whole."""
     return ScenarioError([Problem("", "", message)])
+
+
+def pick(known: Mapping[str, _T], key: object, what: str) -> _T:
+    """What is known by a name; the refusal of another name says the nearest, or all where there are few."""
+    if isinstance(key, str) and key in known:
+        return known[key]
+    raise refusal(f"there is no {what} {show(key)}{_instead(key, known)}")
+
+
+def _instead(key: object, known: Iterable[str]) -> str:
+    names = list(known)
+    every = f"; there is {', '.join(names)}" if 0 < len(names) <= FEW else ""
+    return did_you_mean(key, names) or every
 
 
 def show(value: Any, limit: int = 60) -> str:

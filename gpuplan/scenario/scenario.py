@@ -10,8 +10,17 @@ from typing import Any
 import yaml
 
 from gpuplan.facts import BASES, Fact
-from gpuplan.scenario.inputs import FIELDS, GROUP_FIELDS, TABLE, defaults, field_of
+from gpuplan.scenario.inputs import (
+    FIELD_BY_PATH,
+    FIELDS,
+    GROUP_FIELD_BY_NAME,
+    GROUP_FIELDS,
+    TABLE,
+    defaults,
+    field_of,
+)
 from gpuplan.scenario.kinds import KINDS, Field
+from gpuplan.scenario.problems import pick
 
 SCHEMA_VERSION = 1
 UNASSIGNED = "unassigned"
@@ -223,6 +232,7 @@ class Scenario:
 
     def get(self, path: str) -> Any:
         """The value of the input at ``path``, such as ``hardware.gpu`` or ``groups.research.people``."""
+        self._check(path)
         head, _, rest = path.partition(".")
         if head in MAPS:
             return dict(getattr(self, head)).get(rest)
@@ -231,8 +241,24 @@ class Scenario:
             return getattr({g.id: g for g in self.groups}[group], name)
         return getattr(getattr(self, head), rest) if rest else getattr(self, head)
 
+    def _check(self, path: str) -> None:
+        """Refuse a path at which this scenario has no input, and name the nearest."""
+        head, _, rest = path.partition(".")
+        if head == "ranges" and not rest.startswith("prices."):
+            return self._check(rest)
+        if head == "groups":
+            group, _, name = rest.partition(".")
+            there = name in GROUP_FIELD_BY_NAME and any(g.id == group for g in self.groups)
+        else:
+            there = path in FIELD_BY_PATH or (head in MAPS and bool(rest))
+        if not there:
+            groups = (f"groups.{g.id}.{name}" for g in self.groups for name in GROUP_FIELD_BY_NAME)
+            pick(dict.fromkeys((*FIELD_BY_PATH, *groups)), path, "input")
+        return None
+
     def fact(self, path: str) -> Fact:
         """The input at ``path`` as a value with its origin: stated by the customer unless recorded otherwise."""
+        self._check(path)
         origin = self.origin(path)
         spec = field_of(path)
         count = "1" if spec.kind in ("int", "gpus", "number") else ""
@@ -266,6 +292,7 @@ class Scenario:
 
     def with_value(self, path: str, value: Any) -> Scenario:
         """A new scenario with ``value`` at ``path``, from now on known as stated by the customer."""
+        self._check(path)
         known = {p: o for p, o in self.origins if p != path}
         if any(path.startswith(p + ".") for p in known):
             known[path] = STATED
@@ -283,6 +310,9 @@ class Scenario:
 
     def with_origin(self, path: str, origin: Origin) -> Scenario:
         """A new scenario in which all at or below ``path`` is known from ``origin``."""
+        above = {*SECTIONS, *MAPS, "groups", *(f"groups.{g.id}" for g in self.groups)}
+        if path not in above:
+            self._check(path)
         known = {p: o for p, o in self.origins if p != path and not p.startswith(path + ".")}
         return replace(self, origins=(*known.items(), (path, origin)))
 

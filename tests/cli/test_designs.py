@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -155,3 +156,24 @@ def test_what_is_internal_is_printed_unless_it_is_for_the_customer(
         code, _, _ = run(capsys, "report", str(path), "--to", str(tmp_path), "--only", "yaml", *option)
         assert code == 0
         assert ("Ask Bob" in (tmp_path / name).read_text(encoding="utf-8")) is bool(option)
+
+
+@pytest.mark.parametrize("command", ["plan", "demand", "network", "cost"])
+def test_a_scenario_is_read_from_the_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """``gpuplan plan -`` looked for a file of that name."""
+    given = io.TextIOWrapper(io.BytesIO(SCENARIO.encode()))
+    monkeypatch.setattr("sys.stdin", given)
+    code, out, err = run(capsys, command, "-")
+    assert (code, err) == (0, "")
+    assert out.startswith("Mine\n====\n")
+
+
+def test_headlines_count_whole_gpus(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """2.143 GPUs of demand are 3 where a headline says so."""
+    path = tmp_path / "sevenths.yaml"
+    path.write_text("groups: [{id: a, people: 15, gpus_each: 1/7}]", encoding="utf-8")
+    out = run(capsys, "plan", str(path))[1]
+    assert "for a demand of 3)" in out
+    assert "3 GPUs of demand" in out

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan import fail_hosts
-from gpuplan.scenario import from_dict
+from gpuplan.plan import fail_hosts, worst_failures
+from gpuplan.scenario import ScenarioError, from_dict
 
 
 def planned(catalog: Catalog, **data: Any) -> Plan:
@@ -45,3 +47,28 @@ def test_failures_and_maintenance(catalog: Catalog) -> None:
 
 
 # ---- the stated total
+
+
+# ---- hosts count from 1
+
+
+@pytest.mark.parametrize("host", [0, -1, 99, True, "1"])
+def test_a_host_that_is_not_there_is_refused(catalog: Catalog, host: Any) -> None:
+    """99 was an IndexError, and 0 failed the last host."""
+    plan = planned(catalog, groups=groups({"people": 8}))
+    for failed, maintenance in (([host], ()), ((), [host])):
+        with pytest.raises(ScenarioError, match=f"1 to {plan.totals.hosts}"):
+            fail_hosts(plan, plan.pools[0].id, failed, maintenance)
+    with pytest.raises(ScenarioError, match="1 to"):
+        worst_failures(plan, plan.pools[0].id, 1, [host])
+
+
+def test_hosts_of_an_outcome_and_of_a_loss_count_from_1(catalog: Catalog) -> None:
+    plan = planned(catalog, groups=groups({"people": 2, "gpus_each": 4}))
+    pool = plan.pools[0]
+    assert [bool(host) for host in pool.placement] == [True, True, False]
+    assert fail_hosts(plan, pool.id, [1]).restarted == (("g1", 1, 3),)
+    emptied = fail_hosts(plan, pool.id, [], maintenance=[2])
+    assert emptied.evacuated == (("g1", 2, 2, 3),)
+    assert [loss.hosts for loss in pool.failures] == [(1,), (3,)]
+    assert worst_failures(plan, pool.id, 2)[0].hosts == (1, 2)

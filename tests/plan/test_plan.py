@@ -364,7 +364,7 @@ def check_consistency(plan: Plan) -> None:
         tolerated = plan.scenario.availability.host_failures
         for failure in pool.failures:
             assert failure.unplaced == 0 or tolerated == 0
-            outcome = fail_hosts(plan, pool.id, [failure.hosts[0] + 1])
+            outcome = fail_hosts(plan, pool.id, [failure.hosts[0]])
             assert (failure.restarted, failure.unplaced) == (len(outcome.restarted), len(outcome.unplaced))
         assert [level.lost for level in pool.losses] == [0, 1, 2]
         assert all(level.fits for level in pool.losses if level.lost <= tolerated)
@@ -492,3 +492,34 @@ def test_a_plan_gives_the_group_with_an_id_and_shows_itself_without_its_catalog(
     for group in example.groups:
         assert example.group(group.id) is group
     assert "catalog=" not in repr(example)
+
+
+def test_what_is_no_scenario_is_refused_with_what_reads_it(catalog: Catalog) -> None:
+    """The name of an example was an AttributeError."""
+    with pytest.raises(ScenarioError, match=r"load_scenario\('enterprise'\) reads it"):
+        make_plan("enterprise", catalog)  # type: ignore[arg-type]
+    with pytest.raises(ScenarioError, match="did you mean enterprise"):
+        make_plan("entreprise")  # type: ignore[arg-type]
+    with pytest.raises(ScenarioError, match="a dict"):
+        make_plan({"name": "x"}, catalog)  # type: ignore[arg-type]
+    with pytest.raises(ScenarioError, match="catalog"):
+        make_plan(load_scenario("starter"), "starter")  # type: ignore[arg-type]
+
+
+def test_the_shipped_catalog_is_taken_where_none_is_given(catalog: Catalog) -> None:
+    assert make_plan(load_scenario("starter")).catalog is catalog
+
+
+def test_unknown_ids_are_refused_with_the_nearest(catalog: Catalog) -> None:
+    """They were an empty StopIteration and a bare KeyError."""
+    plan = make_plan(load_scenario("enterprise"), catalog)
+    with pytest.raises(ScenarioError, match="did you mean researchers"):
+        plan.group("researcher")
+    with pytest.raises(ScenarioError, match='there is no pool "vgpus"; did you mean vgpu'):
+        plan.pool("vgpus")
+    with pytest.raises(ScenarioError, match=r"did you mean totals\.hosts"):
+        plan.line("totals.host")
+    with pytest.raises(ScenarioError, match="there is no figure"):
+        explain(plan, "x")
+    with pytest.raises(ScenarioError, match="there is no pool"):
+        fail_hosts(plan, "hosts", [1])

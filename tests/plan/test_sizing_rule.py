@@ -172,3 +172,29 @@ def test_groups_alike_wait_like_one_group_of_them_all(rule: str, catalog: Catalo
 
     assert chances(7, 12, 11) == pytest.approx(chances(30), rel=1e-9)
     assert chances(30)[0] > chances(30)[1] > chances(30)[2] > 0
+
+
+@pytest.mark.parametrize("rule", ["sum", "wait", "turned-away"])
+def test_tens_of_thousands_of_gpus_with_eighths_and_slices_are_planned(catalog: Catalog, rule: str) -> None:
+    """45,000 people ended in a traceback: in 56 parts of a GPU each, the curve had ten million units."""
+    groups = [
+        {"id": "whole", "people": 43_000, "gpus_each": 4, "active_share": 0.55, "remote_allowed": False},
+        {"id": "eighths", "people": 1000, "gpus_each": "1/8", "remote_allowed": False},
+        {
+            "id": "slices",
+            "people": 1000,
+            "gpus_each": "1/7",
+            "isolation": True,
+            "remote_allowed": False,
+        },
+    ]
+    asked = {
+        "groups": groups,
+        "hardware": {"gpu": "h100-pcie-80gb", "gpus_per_host": 4},
+        "platform": {"vsphere": "8.0u3"},
+        "demand": {"rule": rule},
+    }
+    plan = make_plan(from_dict(asked), catalog)
+    assert 92_000 < plan.totals.gpus_demanded < 97_000  # 43,000 x 4 x 0.55 = 94,600 on average
+    assert 0 <= plan.lines["totals.waiting"].value <= 100
+    assert plan.totals.unplaced_vms == 0

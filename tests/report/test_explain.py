@@ -8,7 +8,7 @@ from gpuplan import Plan, check_plan, load_catalog, make_plan
 from gpuplan.facts import BASES
 from gpuplan.report import plan_text
 from gpuplan.report.explain import BASIS_TEXT, explain, formula_text
-from gpuplan.scenario import from_dict
+from gpuplan.scenario import ScenarioError, from_dict
 from gpuplan.wording import amount, bare_amount
 
 
@@ -86,7 +86,7 @@ def test_every_basis_has_words() -> None:
 
 
 def test_an_unknown_line(plans: dict[str, Plan]) -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(ScenarioError, match="did you mean totals"):
         explain(plans["starter"], "totals.unicorns")
 
 

@@ -15,6 +15,7 @@ from gpuplan.scenario import (
     STATED,
     Group,
     Origin,
+    ScenarioError,
     from_dict,
     json_schema,
     parse_scenario,
@@ -121,9 +122,9 @@ def test_new_group_ids_are_unique_and_valid() -> None:
 
 
 def test_a_path_that_does_not_exist_is_an_error() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(ScenarioError):
         parse_scenario(FULL).get("groups.nobody.people")
-    with pytest.raises(AttributeError):
+    with pytest.raises(ScenarioError):
         parse_scenario(FULL).get("hardware.colour")
 
 
@@ -141,3 +142,42 @@ def test_what_is_internal_is_kept_and_leaves_no_trace_where_there_is_none() -> N
     assert parse_scenario(held.to_yaml()) == held
     assert held.to_dict()["internal"] == {"notes": "Ask Bob:\n  - he knows\n\n'why'", "margin": 0.18}
     assert json_schema()["properties"]["internal"]["properties"]["notes"]["anyOf"][0]["maxLength"] == 4_000
+
+
+@pytest.mark.parametrize(
+    ("path", "nearest"),
+    [
+        ("groups.data-scientist.people", "groups.data-scientists.people"),
+        ("groups.data-scientists.poeple", "groups.data-scientists.people"),
+        ("hardware.gpus_per_hosts", "hardware.gpus_per_host"),
+        ("hardwear.gpu", "hardware.gpu"),
+        ("ranges.groups.data-scientist.people", "groups.data-scientists.people"),
+        ("nmae", "name"),
+    ],
+)
+def test_a_misspelt_path_is_refused_with_the_nearest_one(path: str, nearest: str) -> None:
+    """It was taken, changed nothing, and was recorded as stated by the customer."""
+    scenario = load_scenario("enterprise")
+    for use in (
+        lambda: scenario.with_value(path, 500),
+        lambda: scenario.with_origin(path, STATED),
+        lambda: scenario.get(path),
+        lambda: scenario.fact(path),
+    ):
+        with pytest.raises(ScenarioError) as refused:
+            use()
+        assert f"did you mean {nearest}" in str(refused.value)
+
+
+def test_a_path_that_is_there_is_taken() -> None:
+    scenario = load_scenario("enterprise")
+    for path, value in (
+        ("groups.data-scientists.people", 500),
+        ("prices.gpus/v100-pcie-32gb", 5000),
+        ("ranges.groups.data-scientists.people", (20, 60)),
+        ("ranges.prices.electricity-kwh", (0.1, 0.3)),
+        ("name", "Another"),
+    ):
+        assert scenario.with_value(path, value).get(path) == value
+    for path in ("groups", "groups.hpc", "hardware", "prices", "cost.pue"):
+        assert scenario.with_origin(path, STATED).origin(path) == STATED

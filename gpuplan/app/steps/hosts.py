@@ -125,7 +125,7 @@ class _Picture:
         """Hosts that are down, those first that one would bring back first."""
         self.outcome = workbook.outcome(pool.id)
         self.arrivals = self._arrivals(self.outcome) if self.outcome else {}
-        """Index of a host -> VMs that it gets; one that goes on from there is not one of them."""
+        """Number of a host -> VMs that it gets; one that goes on from there is not one of them."""
 
     def _arrivals(self, outcome: Outcome) -> dict[int, list[str]]:
         where = {(group, vm): host for group, vm, _, host in (*outcome.evacuated, *outcome.moved)}
@@ -142,7 +142,7 @@ class _Picture:
         numbers = [index + 1 for index in members]
         running = [n for n in numbers if n not in self.down]
         lost = Counter(self.down[n] for n in numbers if n in self.down)
-        landing = sum(len(self.arrivals.get(index, ())) for index in members)
+        landing = sum(len(self.arrivals.get(number, ())) for number in numbers)
         loads, room = self.pool.placement[members[0]], self.pool.rooms[members[0]]
         said = [f"{number(lost[why])} {words}" for why, words in DOWN.items() if lost[why]]
         if landing:
@@ -164,7 +164,7 @@ class _Picture:
 
     def host(self, index: int) -> dict[str, Any]:
         """The tile of one host."""
-        down, arrivals = self.down.get(index + 1, ""), self.arrivals.get(index, [])
+        down, arrivals = self.down.get(index + 1, ""), self.arrivals.get(index + 1, [])
         running = None if down else self.outcome
         loads = running.hosts[index] if running else self.pool.placement[index]
         room = self.pool.rooms[index]

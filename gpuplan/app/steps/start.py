@@ -9,7 +9,7 @@ from gpuplan.app.state import STEPS, Workbook
 from gpuplan.plan import make_plan
 from gpuplan.report import amount
 from gpuplan.scenario import load_scenario
-from gpuplan.wording import NAMES
+from gpuplan.wording import NAMES, whole
 
 EXAMPLES = NAMES["example"]
 """Scenarios to begin with, and their titles."""
@@ -37,7 +37,7 @@ def _example(workbook: Workbook, key: str) -> dict[str, str]:
         "id": key,
         "title": EXAMPLES[key],
         "text": NAMES["what an example shows"][key],
-        "answer": f"{amount(totals.gpus_demanded, 'GPU')} demanded \u2192 {amount(totals.hosts, 'host')}, "
+        "answer": f"{amount(whole(totals.gpus_demanded), 'GPU')} demanded \u2192 {amount(totals.hosts, 'host')}, "
         f"{amount(totals.gpus, 'GPU')} ({totals.gpus_after_failure} after failure)",
         "hardware": f"{gpu}, {plan.scenario.hardware.gpus_per_host} per host, "
         f"{plan.catalog.vsphere[plan.scenario.platform.vsphere].name}",

@@ -8,7 +8,7 @@ from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.validation import server_gpu_limit
-from gpuplan.wording import amount, capital, number, some_of
+from gpuplan.wording import amount, capital, number, some_of, whole
 
 
 def count_and_placement(plan: Plan) -> Iterator[Message]:
@@ -22,7 +22,7 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
                 pool=pool.name,
                 counted=amount(counted, "host"),
                 placed=pool.hosts_for_demand,
-                demand=amount(pool.gpus_demanded, "GPU"),
+                demand=amount(whole(pool.gpus_demanded), "GPU"),
                 occupied=amount(pool.gpus_occupied, "GPU"),
             )
         if pool.method == "heuristic":

@@ -6,7 +6,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report.document.blocks import Bullets, Chapter, KeyFigures, Paragraph, chapter, section
 from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, waits, what_to_do
-from gpuplan.wording import amount, counted, money, number, watts
+from gpuplan.wording import amount, counted, money, number, watts, whole
 
 
 def summary_chapter(plan: Plan) -> Chapter:
@@ -43,7 +43,7 @@ def _lead(plan: Plan) -> str:
     carry = "carries" if totals.hosts == 1 else "carry"
     text = (
         f"{amount(totals.hosts, 'host')}{clusters} with {amount(totals.gpus, 'GPU')} ({boards}) {carry} a demand of "
-        f"{amount(totals.gpus_demanded, 'GPU')}."
+        f"{amount(whole(totals.gpus_demanded), 'GPU')}."
     )
     if totals.unplaced_vms:
         text += f" {vms(totals.unplaced_vms)} no GPU."
@@ -74,7 +74,7 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
             number(totals.hosts),
             f"{number(totals.hosts_for_demand)} for the demand, {number(totals.hosts_for_failures)} for failure and maintenance",
         ),
-        ("GPUs", number(totals.gpus), f"for a demand of {number(totals.gpus_demanded)}"),
+        ("GPUs", number(totals.gpus), f"for a demand of {number(whole(totals.gpus_demanded))}"),
         ("GPUs after a failure", number(totals.gpus_after_failure), f"with {lost} lost"),
         (
             "VMs not placed",

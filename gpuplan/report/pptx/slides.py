@@ -22,15 +22,7 @@ from gpuplan.report.tables.cost import silos
 from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import decisions as decided
 from gpuplan.report.tables.plan import equipment, groups, postures
-from gpuplan.wording import (
-    TRANSPORT_NAMES,
-    amount,
-    capital,
-    counted,
-    money,
-    number,
-    percent,
-)
+from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, money, number, percent, whole
 
 SERIES = 7
 """Parts of the cost that are told apart by colour; the smallest are put together."""
@@ -70,7 +62,7 @@ def title_slide(deck: Deck) -> None:
 def demand_slide(deck: Deck) -> None:
     """What each group demands, the largest first."""
     plan = deck.plan
-    demanded = amount(plan.totals.gpus_demanded, "GPU")
+    demanded = amount(whole(plan.totals.gpus_demanded), "GPU")
     if not plan.groups:
         title = f"{demanded} are asked for" if plan.pools else "Nobody asks for a GPU yet"
         slide = deck.slide(title, ("demand.gpus",))
@@ -101,7 +93,7 @@ def design_slide(deck: Deck) -> None:
     else:
         end = f"{'has' if one else 'have'} none to spare"
     carry = _are(totals.hosts, "host", "carries", "carry")
-    title = f"{carry} {amount(totals.gpus_demanded, 'GPU')} of demand and {end}"
+    title = f"{carry} {amount(whole(totals.gpus_demanded), 'GPU')} of demand and {end}"
     slide = deck.slide(title, ("totals.hosts", "totals.gpus"))
     above, below = deck.box.split(deck.box.height - int(0.75 * INCH))
     deck.tiles(slide, [each for each in key_figures(plan) if each[0] != "GPUs after a failure"], above)

@@ -264,7 +264,7 @@ def failures(plan: Plan) -> Table:
         "failures",
         "What the loss of a host does",
         (
-            Column("host_lost", "Host lost", "number", of=lambda loss: loss.hosts[0] + 1),
+            Column("host_lost", "Host lost", "number", of=lambda loss: loss.hosts[0]),
             Column("hosts_alike", "Hosts filled alike", "number", of="alike"),
             Column("vms_restarted", "VMs that restart", "number", of="restarted"),
             Column("vms_moved", "VMs moved to make room", "number", of="moved"),
@@ -305,7 +305,7 @@ def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table
     """What the loss of some hosts of a cluster does; ``traced`` where the plan has a line of each."""
 
     def restarted(loss: Loss) -> Cell:
-        return Cell(loss.restarted, line=f"pools.{pool.id}.failure.{loss.hosts[0] + 1}" if traced else "")
+        return Cell(loss.restarted, line=f"pools.{pool.id}.failure.{loss.hosts[0]}" if traced else "")
 
     return listed(
         "lost_hosts",
@@ -327,7 +327,7 @@ def _unplaced(loss: Loss) -> Cell:
 
 def _lost(loss: Loss) -> Cell:
     """Which hosts are lost, and how many others are filled alike."""
-    hosts = tuple(index + 1 for index in loss.hosts)
+    hosts = loss.hosts
     what, kind = ("Host", "host") if len(hosts) == 1 else ("Hosts", "pair")
     alike = f" ({number(loss.alike)} {kind}s alike)" if loss.alike > 1 else ""
     return Cell(hosts, words=f"{what} {' and '.join(map(number, hosts))}{alike}")

@@ -10,7 +10,7 @@ from gpuplan.analysis.compare import CompareRow, Comparison
 from gpuplan.catalog import Catalog
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.plan import catalog_name
-from gpuplan.scenario import Field, field_of
+from gpuplan.scenario import Field, ScenarioError, field_of
 from gpuplan.wording import amount, hours, is_currency, money, percent, stated_percent, watts
 
 NONE = "-"
@@ -145,5 +145,5 @@ def _field(path: str) -> Field | None:
     """The input at a path; None for a result."""
     try:
         return field_of(path)
-    except KeyError:
+    except ScenarioError:
         return None

@@ -1,0 +1,64 @@
+"""What a terminal gets that a file does not: its own width, colour, and a bar that shows how far long work is."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from typing import TextIO
+
+from gpuplan.wording import PAGE_WIDTH
+
+NARROWEST, WIDEST = 72, 160
+"""Characters of a line that can be read."""
+BAR = 24
+"""Characters of a full bar."""
+BOLD, DIM = "\033[1m", "\033[2m"
+LEVELS = {"STOP": "\033[1;31m", "WARN": "\033[33m", "NOTE": "\033[36m"}
+PLAIN, CLEAR = "\033[0m", "\r\033[K"
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """Whether a person reads along, on a screen that knows what a cursor is."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def fit_to_terminal() -> None:
+    """Set the width of a page to that of the terminal; a file keeps the usual one."""
+    if is_terminal(sys.stdout):
+        columns = shutil.get_terminal_size((PAGE_WIDTH.get(), 24)).columns
+        PAGE_WIDTH.set(min(max(columns, NARROWEST), WIDEST))
+
+
+def coloured(text: str) -> str:
+    """The text of a report with bold headings and the colours of its messages, where the terminal has colour and nobody forbids it."""
+    if not is_terminal(sys.stdout) or os.environ.get("NO_COLOR"):
+        return text
+    text = re.sub(r"^(.+)\n(?==+$|-+$)", rf"{BOLD}\1{PLAIN}\n", text, flags=re.MULTILINE)
+    return re.sub(
+        rf"^({'|'.join(LEVELS)})\b",
+        lambda found: f"{LEVELS[found[1]]}{found[1]}{PLAIN}",
+        text,
+        flags=re.MULTILINE,
+    )
+
+
+def show_bar(step: str, done: float | None = None) -> None:
+    """How far long work is, on one line of the terminal that is written over."""
+    if not is_terminal(sys.stderr):
+        return
+    bar = ""
+    if done is not None:
+        full = round(BAR * min(1.0, max(0.0, done)))
+        bar = f"[{'#' * full}{'.' * (BAR - full)}] {done:4.0%}  "
+    room = shutil.get_terminal_size((100, 24)).columns - 1
+    sys.stderr.write(CLEAR + f"{bar}{step}"[:room])
+    sys.stderr.flush()
+
+
+def clear_bar() -> None:
+    """Take the bar away, before an answer or an error is printed."""
+    if is_terminal(sys.stderr):
+        sys.stderr.write(CLEAR)
+        sys.stderr.flush()
