@@ -25,7 +25,8 @@ ZSH = "autoload -U +X compinit bashcompinit && compinit && bashcompinit\n"
 
 def completion_options(command: argparse.ArgumentParser) -> None:
     """Options of ``gpuplan completion``."""
-    command.add_argument("shell", choices=("bash", "zsh", "fish"), help="shell to write the script for")
+    words = "shell to write the script for (default bash)"
+    command.add_argument("shell", nargs="?", choices=("bash", "zsh", "fish"), default="bash", help=words)
 
 
 def run_completion(args: argparse.Namespace) -> int:
