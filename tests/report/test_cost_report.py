@@ -14,8 +14,8 @@ from gpuplan.analysis.rent_or_buy import rent_or_buy
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.report import cost_dict, cost_text, money, plan_text
-from gpuplan.report.table import WIDTH
 from gpuplan.scenario import Scenario, from_dict
+from gpuplan.wording import PAGE_WIDTH
 
 HEADINGS = (
     "By part",
@@ -74,7 +74,7 @@ def test_the_examples_as_text(example: Plan) -> None:
         assert f"\n{item.key} " in section(text, "Prices") or item.key in text
     assert "None" not in text
     assert "{" not in text.replace("{KEY: ...}", "")
-    assert max(map(len, text.splitlines())) <= WIDTH + 35
+    assert max(map(len, text.splitlines())) <= PAGE_WIDTH.get() + 35
 
 
 def test_the_answer_names_what_the_cost_leaves_out(catalog: Catalog) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.report.plan_report import plan_text, table_text
-from gpuplan.report.table import WIDTH
 from gpuplan.report.tables import plan_tables
 from gpuplan.scenario import from_dict
+from gpuplan.wording import PAGE_WIDTH
 
 
 def test_the_design_is_readable(example: Plan) -> None:
@@ -17,7 +17,7 @@ def test_the_design_is_readable(example: Plan) -> None:
     assert text.startswith(f"{example.scenario.name}\n=====")
     assert text.endswith("\n")
     assert not text.endswith("\n\n")
-    assert max(map(len, text.splitlines())) <= WIDTH + 20
+    assert max(map(len, text.splitlines())) <= PAGE_WIDTH.get() + 20
     assert "None" not in text
     assert "{" not in text
     for group in example.groups:

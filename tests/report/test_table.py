@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from gpuplan.report.table import (
-    WIDTH,
     Cell,
     Column,
     Table,
@@ -25,6 +24,7 @@ from gpuplan.report.table import (
     text,
     texts,
 )
+from gpuplan.wording import PAGE_WIDTH
 
 COSTS = Table(
     "costs",
@@ -101,7 +101,7 @@ def test_tables_are_aligned() -> None:
     lines = text.splitlines()
     assert lines[0] == "Name       Count  Text"
     assert lines[1] == "a              1  x"
-    assert all(len(line) <= WIDTH for line in lines)
+    assert all(len(line) <= PAGE_WIDTH.get() for line in lines)
     assert lines[-1].startswith(" " * 18)
     assert grid_text(("", ""), []) == ""
 
@@ -112,7 +112,7 @@ def test_a_line_that_is_too_long_gives_way_in_its_heads_and_texts() -> None:
         [("name " * 12, "12", "text " * 12, "more " * 12)],
         right=(1,),
     )
-    assert max(map(len, text.splitlines())) <= WIDTH
+    assert max(map(len, text.splitlines())) <= PAGE_WIDTH.get()
     assert " ".join(text.split()).count("more") == 12
 
 
