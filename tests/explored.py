@@ -12,7 +12,7 @@ from gpuplan.scenario import Scenario
 
 SPACE = Space(
     gpus=("v100-pcie-32gb", "a40-48gb", "a100-sxm4-80gb"),
-    servers=("dell-r740xd", "dell-dss-8440", "dell-xe8545"),
+    servers=("dell-r740xd", "dell-r750xa", "dell-xe8545"),
     gpus_per_host=(2, 4),
     sharing=("as asked", "vgpu"),
     links=(10, 100),

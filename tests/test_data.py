@@ -291,6 +291,31 @@ def test_a_server_with_gpu_figures_says_what_they_mean(catalog: Catalog) -> None
         assert (server.value("max_gpus_sxm") is None) == (server.value("sxm_form_factor") is None), server.id
 
 
+def test_boards_of_a_server_are_of_its_form_and_no_more_than_it_holds(catalog: Catalog) -> None:
+    for row in catalog.rows("server_gpus"):
+        server, gpu = catalog.servers[row["server"]], catalog.gpus[row["gpu"]]
+        assert row.id == f"{server.id}/{gpu.id}"
+        form = str(gpu.value("form_factor"))
+        if form.startswith("SXM"):
+            assert form in str(server.value("sxm_form_factor")).split(), row
+            assert row["boards"] == server.value("max_gpus_sxm"), row
+        else:
+            kind = "double" if gpu.value("slot_width") == 2 else "single"
+            most = server.value(f"max_gpus_{kind}_wide")
+            assert most is None or row["boards"] <= int(most), row
+
+
+def test_double_precision_is_a_share_of_single_precision_that_belongs_to_the_chip(catalog: Catalog) -> None:
+    for gpu in catalog.gpus.values():
+        single, double = gpu.value("fp32_tflops"), gpu.value("fp64_tflops")
+        assert (single is None) == (double is None) or gpu.id == "b200-sxm6-180gb"
+        if single is not None:
+            share = float(single) / float(double)
+            assert min(abs(share - n) / n for n in (2, 32, 64)) < 0.02, gpu.id
+    for id, published in {"v100-pcie-32gb": 7.0, "a100-pcie-40gb": 9.7, "h100-pcie-80gb": 25.6}.items():
+        assert float(catalog.gpus[id].value("fp64_tflops") or 0) == pytest.approx(published, rel=0.01)
+
+
 def test_dates_are_iso() -> None:
     full_or_part = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
     types = {(row["table"], row["parameter"]): row["type"] for row in table("parameters")}
@@ -795,6 +820,8 @@ def test_factors_that_the_code_looks_up(catalog: Catalog) -> None:
         "host_u": ("U", 1, 2, 6),
         "usual_boards": ("1", 2, 4, 8),
         "least_gpu_share": ("1", 0.5, 0.8, 1),
+        "least_fp64_share": ("1", 0.1, 0.25, 0.5),
+        "board_sale_years": ("1", 4, 5, 7),
     }
     known = {"1", *SUFFIX.values()}
     assert {unit for unit, *_ in values.values()} <= known

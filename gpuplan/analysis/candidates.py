@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
+from gpuplan.analysis.same_work import on_board
 from gpuplan.catalog import Catalog
+from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.prices import catalog_factor
-from gpuplan.plan.validation import server_gpu_limit
 from gpuplan.scenario import Scenario
-from gpuplan.wording import MODE_NAMES, amount, capital, number
+from gpuplan.wording import MODE_NAMES, amount, number
 
 SHARING = ("as asked", "vgpu", "passthrough", "mig", "bitfusion")
 """How GPUs reach those groups whose access mode is left to the rules; by the rules, or all of them in one mode."""
@@ -29,8 +30,11 @@ class Candidate:
     link_gbit_s: int
     host_failures: int
 
-    def apply(self, scenario: Scenario) -> Scenario:
-        """The scenario with this design. Hosts already there hold the GPU of the scenario and join no other."""
+    def apply(self, scenario: Scenario, catalog: Catalog, *, alike: bool = False) -> Scenario:
+        """The scenario with this design, its demand stated in GPUs of this board that do the same work.
+
+        ``alike`` counts a GPU as a GPU. Hosts already there hold the GPU of the scenario and join no other.
+        """
         changes: dict[str, Any] = {
             "hardware.gpu": self.gpu,
             "hardware.server": self.server or None,
@@ -38,8 +42,10 @@ class Candidate:
             "network.link_gbit_s": self.link_gbit_s,
             "availability.host_failures": self.host_failures,
         }
-        if self.gpu != scenario.hardware.gpu and scenario.hardware.existing_hosts:
-            changes |= {"hardware.existing_hosts": 0, "hardware.existing_gpus_per_host": None}
+        if self.gpu != scenario.hardware.gpu:
+            if scenario.hardware.existing_hosts:
+                changes |= {"hardware.existing_hosts": 0, "hardware.existing_gpus_per_host": None}
+            scenario = scenario if alike else on_board(scenario, catalog, self.gpu)
         if self.sharing != SHARING[0]:
             changes |= {f"groups.{g.id}.access": self.sharing for g in scenario.groups if g.access == "auto"}
         if self.sharing == "bitfusion":
@@ -92,7 +98,6 @@ def candidates(space: Space) -> tuple[Candidate, ...]:
 
 PER_HOST = (2, 4, 8, 16)
 LINKS_GBIT_S = (10, 25, 100)
-FAILURES = (1, 2)
 MOST_GPUS = 8
 MOST_COMBINED = 1_500
 
@@ -100,22 +105,26 @@ MOST_COMBINED = 1_500
 def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     """What an architect would compare for a scenario.
 
-    Boards that replace the one asked for, those with a price and then the nearest in age first; for them the server asked
-    for and the roomiest of each kind; numbers of GPUs that hold the largest VM; the usual links; one and two failures.
+    Boards that replace the one asked for, those with a price and then the nearest in age first; for each of them servers that take
+    it, the one asked for and those of its maker first; numbers of GPUs that hold the largest VM; the usual links; the failures asked
+    for, and one more.
     """
     own = asked(scenario)
     gpus = _boards(scenario, catalog)
     servers = _servers(own, gpus, catalog)
-    largest = max((group.gpus_each for group in scenario.groups), default=1)
-    room = max(_most(gpu, server, catalog) for gpu in gpus for server in servers)
-    per_host = {own.gpus_per_host, *(n for n in PER_HOST if largest <= n <= room)}
+    rooms = {fit.gpus for gpu in gpus for server in servers if (fit := fit_of(catalog, server, gpu))}
+    per_host = {own.gpus_per_host, *(n for n in PER_HOST if n <= max(rooms, default=0))}
     sharing = _sharing(scenario, catalog)
     links = {own.link_gbit_s, *LINKS_GBIT_S}
-    failures = {own.host_failures, *FAILURES}
-    others = len(servers) * len(per_host) * len(sharing) * len(links) * len(failures)
+    failures = {own.host_failures, own.host_failures + 1}
+    others = len(per_host) * len(sharing) * len(links) * len(failures)
+    pairs = sum(fit_of(catalog, server, gpu) is not None for gpu in gpus for server in servers)
+    while len(gpus) > 2 and pairs * others > MOST_COMBINED:
+        gpus = gpus[:-1]
+        pairs = sum(fit_of(catalog, server, gpu) is not None for gpu in gpus for server in servers)
     return Space(
-        gpus[: max(2, min(MOST_GPUS, MOST_COMBINED // others))],
-        servers,
+        gpus,
+        tuple(s for s in servers if s == own.server or any(fit_of(catalog, s, gpu) for gpu in gpus)),
         tuple(sorted(per_host)),
         sharing,
         tuple(sorted(links)),
@@ -126,6 +135,8 @@ def default_space(scenario: Scenario, catalog: Catalog) -> Space:
 def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
     """Why a board does not replace the one that the demand is counted in; empty if it does."""
     mine, other = catalog.gpus[scenario.hardware.gpu], catalog.gpus[gpu]
+    if mine == other:
+        return ""
     least = float(catalog_factor(catalog, "least_gpu_share").value)
     for parameter, what, unit in (
         ("memory_gib", "memory", "GiB"),
@@ -134,7 +145,34 @@ def too_little(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
         wanted, has = mine.value(parameter), other.value(parameter)
         if wanted is not None and has is not None and float(has) < least * float(wanted):
             return f"{other.name} has {amount(has, unit)} of {what}, {mine.name} {amount(wanted, unit)}"
-    return ""
+    return _imprecise(gpu, scenario, catalog)
+
+
+def _imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
+    """Why a board does not serve groups that compute in double precision; empty if it does, or if there are none."""
+    names = [g.name for g in scenario.groups if catalog.row("use_cases", g.use_case)["double_precision"]]
+    if not names:
+        return ""
+    other = catalog.gpus[gpu]
+    double, single = other.value("fp64_tflops"), other.value("fp32_tflops")
+    groups = f"{', '.join(names)} need{'s' * (len(names) == 1)} double precision"
+    if double is None:
+        return f"{groups}, and no source says how fast {other.name} is in it"
+    least = float(catalog_factor(catalog, "least_fp64_share").value)
+    if single is None or float(double) >= least * float(single):
+        return ""
+    return f"{groups}, and {other.name} has {amount(double, 'TFLOP/s')} of it beside {amount(single, 'TFLOP/s')} in single precision"
+
+
+def replacements(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
+    """Boards that could stand for the one asked for if they were large, fast and precise enough: all but those with a fan."""
+    own = scenario.hardware.gpu
+    fans = {"passive", catalog.gpus[own].value("cooling") or "passive"}
+    return tuple(
+        gpu
+        for gpu, item in catalog.gpus.items()
+        if gpu != own and (item.value("cooling") or "passive") in fans
+    )
 
 
 def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
@@ -143,50 +181,41 @@ def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     priced = {key for key, _ in scenario.prices} | {
         row["item"] for row in catalog.rows("prices") if row["use"] == "default"
     }
-    year, fans = _year(own, catalog), {"passive", catalog.gpus[own].value("cooling") or "passive"}
+    year = launched(own, catalog)
     found = [
         gpu
-        for gpu in catalog.gpus
-        if gpu != own
-        and (catalog.gpus[gpu].value("cooling") or "passive") in fans
-        and not too_little(gpu, scenario, catalog)
-        and any(_most(gpu, server, catalog) for server in catalog.servers)
+        for gpu in replacements(scenario, catalog)
+        if not too_little(gpu, scenario, catalog) and takers(gpu, catalog)
     ]
-    found.sort(key=lambda gpu: (f"gpus/{gpu}" not in priced, abs(_year(gpu, catalog) - year), gpu))
-    return (own, *found)
+    found.sort(key=lambda gpu: (f"gpus/{gpu}" not in priced, abs(launched(gpu, catalog) - year), gpu))
+    return (own, *found[: MOST_GPUS - 1])
 
 
-def _year(gpu: str, catalog: Catalog) -> int:
+def launched(gpu: str, catalog: Catalog) -> int:
     """Year in which a board came out; a late one where nobody says."""
     return int(str(catalog.gpus[gpu].value("launched") or "2025")[:4])
 
 
-def _most(gpu: str, server: str, catalog: Catalog) -> int:
-    """Most GPUs of a board that a server is known to hold; 0 if none."""
-    bare = Scenario()
-    given = replace(bare.hardware, gpu=gpu, server=server or None, gpus_per_host=1)
-    if not server:
-        return max(PER_HOST) if catalog.gpus[gpu].value("form_factor") == "PCIe" else 0
-    return server_gpu_limit(replace(bare, hardware=given), catalog)[0] or 0
+def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
+    """Servers of the catalog that take a board."""
+    return tuple(server for server in catalog.servers if fit_of(catalog, server, gpu))
 
 
 def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
-    """The server asked for, and for each form of board the one that holds most of them; of the same maker if there is one."""
+    """The server asked for, and for each board the one that holds most and the one nearest to the number asked for; of the same maker if one takes it."""
     maker = catalog.servers[own.server].value("vendor") if own.server else None
-    found = [own.server]
-    for form in dict.fromkeys(str(catalog.gpus[gpu].value("form_factor")) for gpu in gpus[:MOST_GPUS]):
-        boards = [gpu for gpu in gpus[:MOST_GPUS] if catalog.gpus[gpu].value("form_factor") == form]
-
-        def worth(server: str, boards: Sequence[str] = boards) -> tuple[Any, ...]:
-            return (
-                max(_most(gpu, server, catalog) for gpu in boards),
-                catalog.servers[server].value("vendor") == maker,
-                server,
-            )
-
-        best = max(catalog.servers, key=worth)
-        if best not in found:
-            found.append(best)
+    found = {own.server: None}
+    for gpu in gpus:
+        able = takers(gpu, catalog)
+        same = [server for server in able if catalog.servers[server].value("vendor") == maker]
+        fits = {server: fit_of(catalog, server, gpu) for server in (same or able)}
+        room = {server: (fit.gpus, not fit.like, server) for server, fit in fits.items() if fit}
+        if room:
+            near = {
+                server: (gpus >= own.gpus_per_host, -gpus, listed, server)
+                for server, (gpus, listed, _) in room.items()
+            }
+            found |= dict.fromkeys((max(near, key=near.__getitem__), max(room, key=room.__getitem__)))
     return tuple(found)
 
 
@@ -204,29 +233,52 @@ def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
 
 
 def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
-    """Why a server is not known to hold the GPUs of a candidate, or a host not the largest VM; empty if they do.
+    """Why no server is known to hold the GPUs of a candidate, or a host not the largest VM; empty if they do.
 
-    A server holds as many boards as the design as it stands puts into it, if they are of the same form and width.
+    The design as it stands is what the customer states: its server holds its boards.
     """
-    mine, gpu = catalog.gpus[scenario.hardware.gpu], catalog.gpus[candidate.gpu]
-    largest = max(scenario.groups, key=lambda group: group.gpus_each, default=None)
-    if largest is not None and candidate.gpus_per_host < largest.gpus_each:
-        return (
-            f"A host has {amount(candidate.gpus_per_host, 'GPU')}, and a VM of {largest.name} needs {number(largest.gpus_each)} in "
-            "one host"
-        )
-    if not candidate.server:
-        alone = gpu.value("form_factor") != "PCIe"
-        return f"{gpu.name} is part of a server: it takes a server that is known to hold it" if alone else ""
-    alike = all(mine.value(name) == gpu.value(name) for name in ("form_factor", "slot_width"))
     own = scenario.hardware
-    if alike and own.server == candidate.server and candidate.gpus_per_host <= own.gpus_per_host:
+    as_stated = (candidate.gpu, candidate.server) == (own.gpu, own.server or "")
+    if not as_stated and (why := too_little(candidate.gpu, scenario, catalog)):
+        return why
+    if (as_stated and candidate.gpus_per_host <= own.gpus_per_host) or not (
+        why := _not_held(catalog, candidate)
+    ):
+        groups = (
+            scenario.groups if candidate.gpu == own.gpu else on_board(scenario, catalog, candidate.gpu).groups
+        )
+        largest = max(groups, key=lambda group: group.gpus_each, default=None)
+        if largest is not None and candidate.gpus_per_host < largest.gpus_each:
+            return (
+                f"A host has {amount(candidate.gpus_per_host, 'GPU')}, and a VM of {largest.name} needs "
+                f"{number(largest.gpus_each)} in one host"
+            )
         return ""
-    tried = replace(
-        scenario,
-        hardware=replace(
-            own, gpu=candidate.gpu, server=candidate.server, gpus_per_host=candidate.gpus_per_host
-        ),
-    )
-    limit, why = server_gpu_limit(tried, catalog)
-    return capital(why) if limit is None or candidate.gpus_per_host > limit else ""
+    return why
+
+
+def _not_held(catalog: Catalog, candidate: Candidate) -> str:
+    """Why a server is not known to be sold with the GPUs of a candidate; empty if it is."""
+    gpu = catalog.gpus[candidate.gpu]
+    if not candidate.server:
+        able = takers(candidate.gpu, catalog)
+        return (
+            f"{gpu.name} needs a server that takes it"
+            if able
+            else f"No server of the catalog takes {gpu.name}"
+        )
+    server, fit = catalog.servers[candidate.server], fit_of(catalog, candidate.server, candidate.gpu)
+    if fit is None:
+        return f"No source says that {server.name} takes {gpu.name}"
+    if candidate.gpus_per_host > fit.gpus:
+        return f"{server.name} takes {fit.gpus} {gpu.name}"
+    if fit.whole and candidate.gpus_per_host < fit.gpus:
+        return f"{server.name} comes with {fit.gpus} {gpu.name} on one baseboard"
+    return ""
+
+
+def hopeless(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> bool:
+    """Whether a server and a board do not belong together, however many there are of it."""
+    own = scenario.hardware
+    as_stated = (candidate.gpu, candidate.server) == (own.gpu, own.server or "")
+    return not as_stated and fit_of(catalog, candidate.server, candidate.gpu) is None

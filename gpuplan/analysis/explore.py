@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from functools import lru_cache
@@ -19,7 +19,18 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from gpuplan.analysis.candidates import Candidate, Space, asked, candidates, default_space, unfit
+from gpuplan.analysis.candidates import (
+    Candidate,
+    Space,
+    asked,
+    candidates,
+    default_space,
+    hopeless,
+    replacements,
+    takers,
+    too_little,
+    unfit,
+)
 from gpuplan.analysis.ranking import Exploration, Option, assess, sorted_out
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.scenario import Scenario
@@ -48,14 +59,17 @@ def explore(
 ) -> Exploration:
     """All candidates of a space planned, ranked and sorted out.
 
-    What no server holds, or no VM fits, stands once among the rejected, whatever its sharing, link and failures. ``space`` is
-    the default one if None; ``workers`` processes plan it, 0 for as many as there are cores; ``engine`` is ``processes``, or
+    What a server does not hold, or no VM fits, stands once among the rejected, whatever its sharing, link and failures; so does each
+    board that no server takes, and in the default space each that is too small, too slow or too imprecise. ``space`` is the default
+    one if None; ``workers`` processes plan it, 0 for as many as there are cores; ``engine`` is ``processes``, or
     ``dask`` on the cluster at ``scheduler``; ``progress`` is told how many of how many are done; ``folders`` hold rows of the
     user's own. A ValueError if dask is not installed or has no scheduler, or there is no such engine.
     """
     own = asked(scenario)
-    every = candidates(space or default_space(scenario, catalog))
-    wanted = tuple(sorted({own, *_planned(every, own, scenario, catalog)}, key=ORDER))
+    usual = default_space(scenario, catalog)
+    every = candidates(space or usual)
+    never = _not_offered(own, scenario, catalog) if space in (None, usual) else ()
+    wanted = tuple(sorted({own, *_planned(every, own, scenario, catalog), *never}, key=ORDER))
     paths = tuple(str(f) for f in (folders or catalog.folders[1:]))
     options: dict[Candidate, Option] = {}
     for part in _run(scenario, catalog, wanted, paths, workers, engine, scheduler):
@@ -66,14 +80,23 @@ def explore(
 
 
 def _planned(
-    given: Iterable[Candidate], own: Candidate, scenario: Scenario, catalog: Catalog
+    given: Sequence[Candidate], own: Candidate, scenario: Scenario, catalog: Catalog
 ) -> Iterator[Candidate]:
-    """The candidates; those whose hardware does not fit once, with everything else as asked."""
+    """The candidates; those whose hardware does not fit once, with everything else as asked, and no server with a board that is not for it."""
+    held = {each.gpu for each in given if not hopeless(scenario, catalog, each)}
+    alone = dict.fromkeys(each.gpu for each in given if each.gpu not in held)
     for each in given:
-        if unfit(scenario, catalog, each):
-            yield replace(own, gpu=each.gpu, server=each.server, gpus_per_host=each.gpus_per_host)
-        else:
+        if not unfit(scenario, catalog, each):
             yield each
+        elif not hopeless(scenario, catalog, each) or alone.pop(each.gpu, False) is None:
+            yield replace(own, gpu=each.gpu, server=each.server, gpus_per_host=each.gpus_per_host)
+
+
+def _not_offered(own: Candidate, scenario: Scenario, catalog: Catalog) -> Iterator[Candidate]:
+    """Boards that do not replace the one asked for, or that no server of the catalog takes, each once."""
+    for gpu in replacements(scenario, catalog):
+        if too_little(gpu, scenario, catalog) or not takers(gpu, catalog):
+            yield replace(own, gpu=gpu, server="")
 
 
 def _run(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from gpuplan.analysis.candidates import SHARING, Candidate, asked, unfit
+from gpuplan.analysis.candidates import SHARING, Candidate, asked, launched, unfit
+from gpuplan.analysis.same_work import Work, work_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, catalog_factor
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
@@ -25,6 +28,8 @@ class Option:
     label: str
     hosts: int | None = None
     gpus: int | None = None
+    gpus_alike: int | None = None
+    """GPUs that it would have if one of its GPUs did no more and no less than one of those that the demand is stated in."""
     total: float | None = None
     net_present: float | None = None
     first: float | None = None
@@ -51,32 +56,75 @@ class Option:
     """What its power leaves out, as nobody knows how much that draws."""
     modes: tuple[str, ...] = ()
     """How each group gets its GPUs."""
+    confirm: tuple[str, ...] = ()
+    """What to ask the maker before it is signed."""
 
 
 def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
     """One candidate, planned."""
+    label = candidate.label(catalog)
+    if not candidate.server and candidate.gpu != scenario.hardware.gpu:
+        label = catalog.gpus[candidate.gpu].name
     if why := unfit(scenario, catalog, candidate):
-        return Option(candidate, candidate.label(catalog), reasons=(why,))
+        return Option(candidate, label, reasons=(why,))
     try:
-        plan = make_plan(candidate.apply(scenario), catalog)
+        plan = make_plan(candidate.apply(scenario, catalog), catalog)
     except ScenarioError as error:
         reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in error.problems)
-        return Option(candidate, candidate.label(catalog), reasons=reasons)
+        return Option(candidate, label, reasons=reasons)
     waiting = plan.lines.get("totals.waiting")
     return Option(
         candidate=candidate,
-        label=candidate.label(catalog),
+        label=label,
         hosts=plan.totals.hosts,
         gpus=plan.totals.gpus,
+        gpus_alike=_gpus_alike(plan, scenario, catalog, candidate),
         waiting_pct=float(waiting.value) if waiting else None,
         short_h=next((p.short_h for p in plan.postures if p.chosen), None),
         kept=min((use.kept for use in plan.network.remote), default=None),
         unplaced_vms=plan.totals.unplaced_vms,
         reasons=tuple(_reasons(plan, _chosen_for(scenario, candidate))),
         modes=tuple(group.mode for group in plan.groups),
+        confirm=tuple(_to_confirm(plan)),
         **_money(plan.costs),
         **_power(plan.power),
     )
+
+
+def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Candidate) -> int | None:
+    """GPUs of a candidate if a GPU counted as a GPU; None where that cannot be planned."""
+    if candidate.gpu == scenario.hardware.gpu:
+        return plan.totals.gpus
+    return _placed_gpus(_hosts_only(candidate.apply(scenario, catalog, alike=True)), catalog)
+
+
+def _hosts_only(scenario: Scenario) -> Scenario:
+    """A scenario without what changes no host."""
+    bare = Scenario()
+    return replace(
+        scenario, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
+    )
+
+
+@lru_cache(maxsize=512)  # candidates that differ in the link have the same hosts: a third of the time
+def _placed_gpus(scenario: Scenario, catalog: Catalog) -> int | None:
+    try:
+        plan = make_plan(scenario, catalog)
+    except ScenarioError:
+        return None
+    return sum(plan.hosts_by_pool().values()) * scenario.hardware.gpus_per_host
+
+
+def _to_confirm(plan: Plan) -> Iterator[str]:
+    """What only the maker knows: whether a server is sold with a board that no list shows in it, and whether an old board is still sold."""
+    catalog, hardware = plan.catalog, plan.scenario.hardware
+    gpu = catalog.gpus[hardware.gpu]
+    fit = fit_of(catalog, hardware.server, gpu.id) if hardware.server else None
+    if hardware.server and (fit is None or fit.basis in ("derived", "assumed")):
+        yield f"that {catalog.servers[hardware.server].name} is sold with {gpu.name}"
+    years = int(str(plan.costs.as_of if plan.costs else "2026")[:4]) - launched(gpu.id, catalog)
+    if years > float(catalog_factor(catalog, "board_sale_years").value):
+        yield f"that {gpu.name}, of {launched(gpu.id, catalog)}, is still sold"
 
 
 def _money(costs: Costs | None) -> dict[str, Any]:
@@ -173,22 +221,49 @@ def _not_to_build(plan: Plan) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
+class BoardWork:
+    """The work that one GPU of a board does for some groups."""
+
+    gpu: str
+    own: str
+    """The board that the demand is stated in."""
+    groups: tuple[str, ...]
+    ratio: float
+    """In GPUs of that board."""
+    how: str
+    basis: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Exploration:
     """All candidates, sorted out."""
 
     ranked: tuple[Option, ...]
-    """In and priced, the cheapest by net present cost first."""
+    """In and priced: those that tolerate the failures asked for, then those that tolerate more, last those that tolerate fewer; among
+    them the cheapest by net present cost first."""
     unpriced: tuple[Option, ...]
     """In, but GPUs or servers have no price."""
     rejected: tuple[Option, ...]
     frontier: tuple[Option, ...]
     """Ranked ones that no other beats in cost, hours short and waiting at once."""
     winner: Option | None
-    """The cheapest that tolerates at least the failures asked for."""
+    """The cheapest that tolerates the failures asked for, or more if none does."""
     asked: Option
     """The design as it stands."""
     currency: str
+    works: tuple[BoardWork, ...]
+    """How the ranked boards were compared."""
     notes: tuple[str, ...]
+
+    @property
+    def best(self) -> tuple[Option, ...]:
+        """The first of the ranking on each hardware: the same boards, server and number of them a host."""
+        found: dict[tuple[str, str, int], Option] = {}
+        for option in self.ranked:
+            chosen = option.candidate
+            found.setdefault((chosen.gpu, chosen.server, chosen.gpus_per_host), option)
+        return tuple(found.values())
 
 
 def sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option]) -> Exploration:
@@ -199,7 +274,9 @@ def sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option]) 
     inside = [o for o in options if not o.reasons and o.net_present is not None]
 
     def rank(option: Option) -> tuple[Any, ...]:
+        failures = option.candidate.host_failures
         return (
+            2 if failures < own.host_failures else int(failures > own.host_failures),
             option.net_present,
             option.candidate != own,
             option.hosts,
@@ -217,8 +294,21 @@ def sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option]) 
         winner=winner,
         asked=next(o for o in options if o.candidate == own),
         currency=scenario.cost.currency,
+        works=tuple(_works(scenario, catalog, [o for o in ranked if o.candidate.gpu != own.gpu])),
         notes=tuple(_notes(scenario, catalog, options, ranked, winner)),
     )
+
+
+def _works(scenario: Scenario, catalog: Catalog, others: Sequence[Option]) -> Iterator[BoardWork]:
+    """The work of each board that is ranked, groups alike together."""
+    own = scenario.hardware.gpu
+    for gpu in dict.fromkeys(option.candidate.gpu for option in others):
+        alike: dict[Work, list[str]] = {}
+        for group in scenario.groups:
+            alike.setdefault(work_of(catalog, group, own, gpu), []).append(group.name)
+        for work, names in alike.items():
+            name, mine = catalog.gpus[gpu].name, catalog.gpus[own].name
+            yield BoardWork(name, mine, tuple(names), work.ratio, work.how, work.basis, work.sources)
 
 
 def _distinct(options: Sequence[Option]) -> list[Option]:
@@ -274,24 +364,17 @@ def _notes(
 def _notes_on_boards(
     scenario: Scenario, catalog: Catalog, options: Sequence[Option], ranked: Sequence[Option]
 ) -> Iterator[str]:
-    """What a comparison of GPUs, and of servers that hold them, leaves aside."""
+    """How GPUs are compared, and what is to be asked before one is bought."""
     own = scenario.hardware.gpu
-    others = any(o.candidate.gpu != own for o in options)
+    others = dict.fromkeys(o.candidate.gpu for o in ranked if o.candidate.gpu != own)
     if others:
         yield (
-            f"Demand is counted in GPUs of the chosen model, {catalog.gpus[own].name}. A faster or larger one counts as one GPU all "
-            f"the same, so what it could do beyond that is not in the ranking; without stated models, boards with less than "
-            f"{percent(float(catalog_factor(catalog, 'least_gpu_share').value))} of its memory or peak speed are not looked at, nor boards with a fan, made for workstations."
+            f"Boards are compared by the work they do: demand is stated in {catalog.gpus[own].name}, and each VM keeps the memory that it "
+            "has. A faster board is divided among more VMs or a VM has fewer of them; with a slower one more VMs work at once. "
+            "\u2018Counted alike\u2019 are the GPUs if one counted as one."
         )
-        precise = [group.name for group in scenario.groups if group.use_case == "hpc"]
-        if precise:
-            yield f"Speed in double precision is not compared; ask {', '.join(precise)} before another GPU is taken."
-    if any((o.candidate.gpu, o.candidate.server) != (own, scenario.hardware.server or "") for o in ranked):
-        yield (
-            "A server counts as one for a board by form, width and number of slots; whether its maker offers the board in it, with the "
-            "power and the cooling that it takes, is not known to the catalog."
-        )
-    if others and scenario.hardware.existing_hosts:
+    asked_for = [o for o in options if o.candidate.gpu != own]
+    if asked_for and scenario.hardware.existing_hosts:
         yield "Hosts already there hold the chosen GPU model; designs with another one buy all hosts anew."
 
 
@@ -326,7 +409,8 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
         found.append(f"tolerates {option.candidate.host_failures} host failures, and {wanted} are asked for")
     found += _cost_apart(option, winner)
     against, pro = _measured_apart(option, winner)
-    return (*found, *against, *(f"but {text}" for text in pro))
+    ask = [f"confirm {text}" for text in option.confirm if text not in winner.confirm]
+    return (*found, *against, *ask, *(f"but {text}" for text in pro))
 
 
 def _cost_apart(option: Option, winner: Option) -> Iterator[str]:

@@ -67,7 +67,10 @@ class _Duel:
     def costs(self, scenario: Scenario) -> tuple[Costs, Costs] | None:
         """Of the other and of the winner; None if one of them cannot be planned."""
         try:
-            plans = [make_plan(each.apply(scenario), self.catalog) for each in (self.other, self.winner)]
+            plans = [
+                make_plan(each.apply(scenario, self.catalog), self.catalog)
+                for each in (self.other, self.winner)
+            ]
         except ScenarioError:
             return None
         return (plans[0].costs, plans[1].costs) if plans[0].costs and plans[1].costs else None
@@ -83,7 +86,7 @@ def _levers(scenario: Scenario, catalog: Catalog, duel: _Duel) -> Iterator[tuple
     currency = scenario.cost.currency
     seen = set()
     for candidate in (duel.other, duel.winner):
-        server = server_price(candidate.apply(scenario), catalog)[0]
+        server = server_price(candidate.apply(scenario, catalog), catalog)[0]
         for key, name in (
             (f"gpus/{candidate.gpu}", catalog.gpus[candidate.gpu].name),
             (server, catalog.servers[candidate.server].name if candidate.server else "a server of any make"),

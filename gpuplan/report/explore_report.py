@@ -44,8 +44,8 @@ def exploration_dict(
 ) -> dict[str, Any]:
     """An exploration as plain JSON values, all finite.
 
-    Keys ``ranked``, ``unpriced``, ``rejected``, ``frontier`` (lists of options), ``winner``, ``asked``,
-    ``currency``, ``notes`` and ``to_win`` (``label`` and ``conditions``; null if nothing else could win).
+    Keys ``ranked``, ``best`` (the first of them on each hardware), ``unpriced``, ``rejected``, ``frontier`` (lists of options), ``winner``, ``asked``,
+    ``currency``, ``works`` (of one GPU of a board, in those of the demand), ``notes`` and ``to_win`` (``label`` and ``conditions``; null if nothing else could win).
     """
 
     def one(option: Option) -> dict[str, Any]:
@@ -55,11 +55,12 @@ def exploration_dict(
     return {
         **{
             name: [one(option) for option in getattr(found, name)]
-            for name in ("ranked", "unpriced", "rejected", "frontier")
+            for name in ("ranked", "best", "unpriced", "rejected", "frontier")
         },
         "winner": one(found.winner) if found.winner else None,
         "asked": one(found.asked),
         "currency": found.currency,
+        "works": plain(found.works),
         "notes": list(found.notes),
         "to_win": {"label": beside.label, "conditions": plain(tuple(conditions))} if beside else None,
     }
@@ -70,13 +71,15 @@ def exploration_text(
 ) -> str:
     """An exploration as text."""
     data = exploration_dict(found, scenario)
-    ranked = explore.designs(data, data["ranked"], "The cheapest, and what is against them")
+    ranked = explore.designs(data, data["best"], "The cheapest on each hardware, and what is against them")
     frontier = explore.designs(data, data["frontier"], "Not beaten in cost, hours short and waiting at once")
     out = explore.reasons(data)
     return page(
         scenario.name,
         _answer(found),
         chapter(ranked.top(SHOWN), _left(len(ranked.rows), "design"), below=("why_not",)),
+        _variants(found),
+        chapter(explore.works(data)),
         chapter(frontier.without("why_not")),
         _to_win(conditions, beside),
         chapter(explore.unpriced(data)),
@@ -96,6 +99,17 @@ def _answer(found: Exploration) -> str:
         ("As it stands", _in_short(found.asked, found.currency)),
     ]
     return f"{lead}\n{pairs(rows)}"
+
+
+def _variants(found: Exploration) -> str:
+    more = len(found.ranked) - len(found.best)
+    return (
+        wrapped(
+            f"{counted(more, 'variant')} of these with another link, way to share or more spare hosts in --csv and --json."
+        )
+        if more
+        else ""
+    )
 
 
 def _left(count: int, what: str) -> str:

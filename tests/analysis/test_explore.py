@@ -19,10 +19,11 @@ from waiting import LIMIT_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.analysis import explore as module
-from gpuplan.analysis.candidates import Space, asked, candidates, unfit
+from gpuplan.analysis.candidates import Space, asked, candidates, hopeless, unfit
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.ranking import Exploration, Option, assess, why_not
 from gpuplan.catalog import Catalog
+from gpuplan.plan.hardware import fit_of
 from gpuplan.scenario import Scenario
 
 
@@ -40,7 +41,11 @@ def test_every_candidate_is_somewhere_once(found: Exploration, starter: Scenario
         option = assess(starter, catalog, each)
         same = next(o for o in options(found) if o.candidate == replace(each, sharing="as asked"))
         assert replace(option, candidate=same.candidate, label=same.label) == same
-    rest = {(c.gpu, c.server, c.gpus_per_host) for c in set(candidates(SPACE)) - fitting}
+    rest = {
+        (c.gpu, c.server, c.gpus_per_host)
+        for c in set(candidates(SPACE)) - fitting
+        if not hopeless(starter, catalog, c)
+    }
     assert rest <= {(c.gpu, c.server, c.gpus_per_host) for c in seen}
     assert all(option.reasons for option in found.rejected)
     assert not any(option.reasons for option in (*found.ranked, *found.unpriced))
@@ -49,13 +54,46 @@ def test_every_candidate_is_somewhere_once(found: Exploration, starter: Scenario
     assert found.asked.candidate == asked(starter)
 
 
-def test_the_cheapest_that_tolerates_enough_wins(found: Exploration, starter: Scenario) -> None:
-    costs = [option.net_present for option in found.ranked]
-    assert costs == sorted(costs, key=lambda cost: cost or 0)
+def test_the_cheapest_that_tolerates_what_is_asked_wins(found: Exploration, starter: Scenario) -> None:
+    for failures in SPACE.host_failures:
+        costs = [o.net_present or 0 for o in found.ranked if o.candidate.host_failures == failures]
+        assert costs == sorted(costs)
     enough = [o for o in found.ranked if o.candidate.host_failures >= starter.availability.host_failures]
-    assert found.winner == enough[0]
-    assert found.ranked[0].candidate.host_failures == 0  # cheaper, and not asked for
+    assert found.winner == enough[0] == found.ranked[0]
     assert found.winner.net_present == min(o.net_present or math.inf for o in enough)
+
+
+def test_boards_that_are_not_offered_stand_among_the_rejected_once(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise")
+    found = explore(scenario, catalog, workers=1)
+    said = {option.label: option.reasons for option in found.rejected}
+    assert "double precision" in said["L40S"][0]
+    assert "GiB of memory" in said["Tesla T4"][0]
+    assert [option.label for option in found.rejected].count("L40S") == 1
+    for option in (*found.ranked, *found.unpriced):
+        chosen = option.candidate
+        fit = fit_of(catalog, chosen.server, chosen.gpu)
+        assert fit is not None and chosen.gpus_per_host <= fit.gpus, option.label
+        assert chosen.gpus_per_host == fit.gpus or not fit.whole, option.label
+
+
+def test_a_board_asked_for_that_no_server_of_the_space_takes_is_named(
+    starter: Scenario, catalog: Catalog
+) -> None:
+    space = replace(SPACE, gpus=("a40-48gb",), servers=("dell-r740xd",))
+    found = explore(starter, catalog, space, workers=1)
+    assert [option.reasons for option in found.rejected] == [
+        ("No source says that PowerEdge R740xd takes A40",)
+    ]
+
+
+def test_more_people_are_ranked_too(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise").with_value("groups.data-scientists.people", 64)
+    scenario = scenario.with_value("demand.stated_gpus", None)
+    found = explore(scenario, catalog, workers=1)
+    assert len(found.best) >= 4 and found.winner is not None
+    few = explore(load_scenario("enterprise"), catalog, workers=1)
+    assert few.winner is not None and (found.winner.gpus or 0) >= (few.winner.gpus or 0)
 
 
 def test_of_equal_designs_the_one_asked_for_wins(catalog: Catalog) -> None:
@@ -137,13 +175,13 @@ def test_what_is_remembered_between_candidates_changes_nothing(catalog: Catalog)
     tries = [
         replace(asked(scenario), link_gbit_s=link, host_failures=n) for link in (25, 100) for n in (1, 2)
     ]
-    warm = [make_plan(each.apply(scenario), catalog).lines for each in (*tries, *reversed(tries))]
+    warm = [make_plan(each.apply(scenario, catalog), catalog).lines for each in (*tries, *reversed(tries))]
     for lines, each in zip(warm, (*tries, *reversed(tries)), strict=True):
         for room in rooms:
             for thing in vars(room).values():
                 if hasattr(thing, "cache_clear"):
                     thing.cache_clear()
-        assert make_plan(each.apply(scenario), catalog).lines == lines
+        assert make_plan(each.apply(scenario, catalog), catalog).lines == lines
 
 
 @pytest.mark.parametrize(

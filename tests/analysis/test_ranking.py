@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.analysis import ranking
-from gpuplan.analysis.candidates import Candidate, Space, asked
+from gpuplan.analysis.candidates import Candidate, Space, asked, too_little
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.ranking import Exploration, Option, assess, frontier, why_not
 from gpuplan.catalog import Catalog
@@ -22,8 +22,8 @@ EXAMPLES = ("starter", "enterprise", "current")
 
 
 def test_an_option_has_the_numbers_of_its_plan(starter: Scenario, catalog: Catalog) -> None:
-    candidate = Candidate("a40-48gb", "dell-dss-8440", 4, "vgpu", 100, 2)
-    option, plan = assess(starter, catalog, candidate), make_plan(candidate.apply(starter), catalog)
+    candidate = Candidate("a100-pcie-80gb", "dell-r750xa", 4, "vgpu", 100, 2)
+    option, plan = assess(starter, catalog, candidate), make_plan(candidate.apply(starter, catalog), catalog)
     assert plan.costs is not None and plan.power is not None
     assert (option.hosts, option.gpus) == (plan.totals.hosts, plan.totals.gpus)
     assert (option.total, option.net_present, option.first) == (
@@ -37,7 +37,7 @@ def test_an_option_has_the_numbers_of_its_plan(starter: Scenario, catalog: Catal
     assert (option.peak_w, option.racks) == (plan.power.peak_w, plan.power.racks)
     assert option.excludes == plan.costs.excludes
     assert option.old_prices == sum(price.old for price in plan.costs.prices)
-    assert option.label == "4 x A40 in DSS 8440, all vGPU, 100 Gbit/s, N+2"
+    assert option.label == "4 x A100 PCIe 80GB in PowerEdge R750xa, all vGPU, 100 Gbit/s, N+2"
 
 
 def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
@@ -145,7 +145,7 @@ def test_why_another_loses(found: Exploration, starter: Scenario) -> None:
 
 
 def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, catalog: Catalog) -> None:
-    assert found.notes[0].startswith("Demand is counted in GPUs of the chosen model")
+    assert found.notes[0].startswith("Boards are compared by the work they do")
     left_out = {name for option in found.ranked for name in option.excludes}
     assert left_out and all(any(name in note for note in found.notes) for name in left_out)
     assert found.winner is not None and found.winner.excludes
@@ -158,27 +158,69 @@ def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, c
     assert "counts what the winner leaves out (" in "; ".join(why_not(whole, found.winner, starter))
     own = asked(starter)
     alone = Space((own.gpu,), (own.server,), (own.gpus_per_host,), ("as asked",), (own.link_gbit_s,), (1,))
-    assert not any("counted in GPUs" in note for note in explore(starter, catalog, alone, workers=1).notes)
+    assert not any(
+        "compared by the work" in note for note in explore(starter, catalog, alone, workers=1).notes
+    )
     there = starter.with_value("hardware.existing_hosts", 1)
-    other = replace(alone, gpus=("a40-48gb",))
+    other = replace(alone, gpus=("a40-48gb",), servers=("dell-r750xa",))
     assert any("already there" in note for note in explore(there, catalog, other, workers=1).notes)
-    assert any("whether its maker offers the board" in note for note in found.notes)
-    hpc = starter.with_value("groups.developers.use_case", "hpc")
-    assert any("double precision" in note for note in explore(hpc, catalog, other, workers=1).notes)
+
+
+def test_fewer_failures_than_asked_never_outrank(found: Exploration, starter: Scenario) -> None:
+    wanted = starter.availability.host_failures
+    failures = [option.candidate.host_failures for option in found.ranked]
+    assert set(failures) == {wanted - 1, wanted, wanted + 1}
+    assert failures == sorted(failures, key=lambda n: (wanted, wanted + 1, wanted - 1).index(n))
+    cheapest = min(found.ranked, key=lambda option: option.net_present or 0)
+    assert cheapest.candidate.host_failures == wanted - 1  # and stands last all the same
+    assert found.winner is not None and found.winner.candidate.host_failures == wanted
+
+
+def test_the_best_of_each_hardware_is_its_first_in_the_ranking(found: Exploration) -> None:
+    hardware = [(o.candidate.gpu, o.candidate.server, o.candidate.gpus_per_host) for o in found.best]
+    assert len(hardware) == len(set(hardware)) > 1
+    for option in found.ranked:
+        chosen = option.candidate
+        place = hardware.index((chosen.gpu, chosen.server, chosen.gpus_per_host))
+        assert found.ranked.index(found.best[place]) <= found.ranked.index(option)
+
+
+def test_what_the_maker_has_to_confirm_is_said(found: Exploration, starter: Scenario) -> None:
+    a40 = next(o for o in found.ranked if o.candidate.gpu == "a40-48gb")
+    assert a40.confirm == ("that PowerEdge R750xa is sold with A40", "that A40, of 2020, is still sold")
+    assert not any("R750xa" in text for option in found.ranked for text in option.confirm if "A100" in text)
+
+
+def test_the_work_of_each_ranked_board_is_stated(found: Exploration, starter: Scenario) -> None:
+    own = next(o for o in found.ranked if o.candidate.gpu == "a40-48gb")
+    assert {work.gpu for work in found.works} == {"A40"}
+    assert own.gpus_alike is not None and own.gpus is not None
+    for work in found.works:
+        assert work.own == "Tesla V100 PCIe 32GB" and work.how and work.basis and set(work.groups)
+    assert {name for work in found.works for name in work.groups} == {g.name for g in starter.groups}
 
 
 @settings(max_examples=25)
 @given(
     st.sampled_from(EXAMPLES),
-    st.sampled_from(("a40-48gb", "l40s-48gb", "a100-pcie-80gb")),
+    st.sampled_from(
+        (
+            ("v100-pcie-32gb", "dell-c4140"),
+            ("a100-pcie-80gb", "dell-r750xa"),
+            ("h200-nvl-141gb", "dell-xe7745"),
+        )
+    ),
     st.integers(0, 3),
     st.floats(1, 3),
 )
 def test_dearer_boards_and_more_failures_never_cost_less(
-    name: str, gpu: str, failures: int, factor: float
+    name: str, board: tuple[str, str], failures: int, factor: float
 ) -> None:
     scenario, catalog = load_scenario(name), load_catalog()
-    candidate = Candidate(gpu, "", 4, "as asked", 100, failures)
+    gpu, server = board
+    if too_little(gpu, scenario, catalog):
+        return
+    candidate = Candidate(gpu, server, 4, "as asked", 100, failures)
     base = assess(scenario, catalog, candidate)
     safer = assess(scenario, catalog, replace(candidate, host_failures=failures + 1))
     price = 5_000.0
@@ -191,7 +233,7 @@ def test_dearer_boards_and_more_failures_never_cost_less(
     if base.net_present is not None and safer.net_present is not None and base.excludes == safer.excludes:
         assert safer.net_present >= base.net_present
         assert (safer.hosts or 0) == (base.hosts or 0) + len(
-            make_plan(candidate.apply(scenario), catalog).pools
+            make_plan(candidate.apply(scenario, catalog), catalog).pools
         )
         assert (safer.short_h or 0) <= (base.short_h or 0)
 

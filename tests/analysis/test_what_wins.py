@@ -48,7 +48,7 @@ def test_what_would_have_to_be_true(
             far = gap(starter, catalog, winner, other, condition.path, 1.01 * condition.needed)
             assert near * far < 0
             assert ("at most" in condition.text) == (far > 0)
-    assert possible >= 4
+    assert possible >= 3
 
 
 def test_a_price_far_from_any_known_is_not_called_likely(starter: Scenario, catalog: Catalog) -> None:
@@ -59,7 +59,7 @@ def test_a_price_far_from_any_known_is_not_called_likely(starter: Scenario, cata
     for condition in to_win(starter, catalog, winner, other):
         assert not condition.beyond or condition.path.startswith("prices.")
         if condition.possible and condition.path.startswith("prices."):
-            plan = make_plan(own.apply(starter), catalog)
+            plan = make_plan(own.apply(starter, catalog), catalog)
             assert plan.costs is not None
             price = next(p for p in plan.costs.prices if f"prices.{p.key}" == condition.path)
             assert condition.beyond != (price.fact.low <= condition.needed <= price.fact.high)
@@ -69,7 +69,7 @@ def test_a_price_far_from_any_known_is_not_called_likely(starter: Scenario, cata
 def gap(scenario: Scenario, catalog: Catalog, winner: Option, other: Option, path: str, value: Any) -> float:
     """By how much the other is dearer with an input at some value."""
     costs = [
-        make_plan(option.candidate.apply(scenario.with_value(path, value)), catalog).costs
+        make_plan(option.candidate.apply(scenario.with_value(path, value), catalog), catalog).costs
         for option in (other, winner)
     ]
     assert costs[0] is not None and costs[1] is not None
@@ -97,7 +97,7 @@ def test_an_unpriced_board_wins_below_some_price(catalog: Catalog) -> None:
     scenario = load_scenario("current")
     own = asked(scenario)
     assert not any(row["item"] == "gpus/l40-48gb" for row in catalog.rows("prices"))
-    smaller = scenario.with_value("hardware.gpu", "l40s-48gb").with_value("platform.vgpu_sizes", "equal")
+    smaller = scenario.with_value("hardware.gpu", "l40-48gb").with_value("platform.vgpu_sizes", "equal")
     smaller = smaller.with_groups([g for g in smaller.groups if not g.isolation])
     base = assess(smaller, catalog, replace(own, gpu="l40s-48gb"))
     other = assess(smaller, catalog, replace(own, gpu="l40-48gb"))

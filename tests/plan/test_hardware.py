@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan.hardware import boards, gpus_per_board, server_of
+from gpuplan.plan.hardware import boards, fit_of, gpus_per_board, server_of
 from gpuplan.scenario import from_dict
 
 
@@ -27,3 +27,34 @@ def test_the_server_is_the_chosen_one(catalog: Catalog) -> None:
     assert server_of(from_dict({}), catalog) is None
     chosen = server_of(from_dict({"hardware": {"server": "dell-r740xd"}}), catalog)
     assert chosen is catalog.servers["dell-r740xd"]
+
+
+def test_what_a_server_takes_is_a_row_of_the_catalog(catalog: Catalog) -> None:
+    fit = fit_of(catalog, "dell-r760xa", "h100-nvl-94gb")
+    assert fit is not None and (fit.gpus, fit.basis, fit.like, fit.whole) == (4, "measured", "", False)
+    whole = fit_of(catalog, "dell-xe9680", "h100-sxm5-80gb")
+    assert whole is not None and (whole.gpus, whole.whole) == (8, True)
+    for row in catalog.rows("server_gpus"):
+        found = fit_of(catalog, row["server"], row["gpu"])
+        assert found is not None and found.basis == row.basis
+
+
+def test_what_no_row_has_is_derived_from_a_board_that_is_as_wide_as_new_and_as_hungry(
+    catalog: Catalog,
+) -> None:
+    derived = fit_of(catalog, "dell-r750xa", "a40-48gb")
+    assert derived is not None and (derived.gpus, derived.basis, derived.like) == (
+        4,
+        "derived",
+        "a100-pcie-80gb",
+    )
+    boards_of_four = fit_of(catalog, "dell-r750xa", "a16-64gb")
+    assert boards_of_four is not None and boards_of_four.gpus == 16
+    for server, gpu in (
+        ("dell-c4140", "a40-48gb"),  # newer PCIe, more power
+        ("dell-r760xa", "h200-nvl-141gb"),  # more power
+        ("dell-r760xa", "v100-pcie-32gb"),  # older PCIe
+        ("dell-xe8640", "h200-sxm5-141gb"),  # modules come with their baseboard
+        ("hpe-dl380-gen10", "v100-pcie-32gb"),  # nothing is known of it
+    ):
+        assert fit_of(catalog, server, gpu) is None, (server, gpu)

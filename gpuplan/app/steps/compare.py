@@ -105,6 +105,7 @@ PAGE = box(
         Picture(explore.frontier_rows, frontier_chart),
         explore.frontier_table,
         explore.ranked_data,
+        explore.works_data,
         explore.unpriced_data,
         explore.rejected_data,
     ),

@@ -54,7 +54,10 @@ def on_screen(workbook: Workbook) -> str | None:
         if now == _plain(asked):
             return str(found["asked"]["label"])
         options = [*_found(workbook, "ranked"), *_found(workbook, "unpriced")]
-        return next((o["label"] for o in options if _plain(candidate_of(o).apply(asked)) == now), None)
+        return next(
+            (o["label"] for o in options if _plain(candidate_of(o).apply(asked, workbook.catalog)) == now),
+            None,
+        )
 
     return workbook.once(f"explore: on the screen, of {hash(asked)}", which)
 
@@ -66,7 +69,7 @@ def use_option(workbook: Workbook, label: str) -> None:
     option = next((each for each in options if each["label"] == label), None)
     if plan is None or option is None or on_screen(workbook) is None:
         return  # what was changed since would be lost
-    scenario = candidate_of(option).apply(plan.scenario)
+    scenario = candidate_of(option).apply(plan.scenario, workbook.catalog)
     workbook.use(replace(scenario, name=now.name, customer=now.customer), f"The design is now {label}.")
 
 
@@ -81,7 +84,7 @@ def explore_data(workbook: Workbook) -> dict[str, Any]:
     runner = workbook.exploring.runner
     return background_card(workbook, runner, "explore", texts, again=bool(found), empty=empty) | {
         "title": "Explore designs",
-        "hint": "GPU x server x GPUs per host x sharing x link x failures tolerated, for the same demand",
+        "hint": "GPU x server x GPUs per host x sharing x link, for the same work and the failures asked for",
         "text": _said(workbook, old),
         "tables": [_ranking(workbook, found)] if found and found["ranked"] else [],
         "after": list(found["notes"]) if found else [],
@@ -124,14 +127,21 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
 
 
 def _ranking(workbook: Workbook, found: dict[str, Any]) -> dict[str, Any]:
-    """The cheapest designs, the one that was asked about among them."""
-    listed = found["ranked"][:SHOWN]
-    asked = found["asked"]
+    """The cheapest design on each hardware, the one that was asked about among them."""
+    asked, listed = found["asked"], _listed_first(found)
     if asked["label"] not in {o["label"] for o in listed} and not asked["reasons"]:
         listed = [*listed, asked]
-    left = len(found["ranked"]) - SHOWN
-    more = f"{number(left)} dearer designs are in the list below." if left > 0 else ""
+    left = len(found["ranked"]) - len(_listed_first(found))
+    more = (
+        f"The cheapest on each hardware; {number(left)} more designs are in the list below."
+        if left > 0
+        else ""
+    )
     return screen(_designs(workbook, found, listed), more=more)
+
+
+def _listed_first(found: dict[str, Any]) -> list[Option]:
+    return list(found["best"][:SHOWN])
 
 
 def _designs(workbook: Workbook, found: dict[str, Any], options: list[Option]) -> Table:
@@ -201,17 +211,19 @@ def _found(workbook: Workbook, what: str) -> list[Option]:
 
 
 def _dearer(workbook: Workbook) -> list[Option]:
-    return _found(workbook, "ranked")[SHOWN:]
+    found = workbook.exploring.found
+    first = {option["label"] for option in _listed_first(found)} if found else set()
+    return [option for option in _found(workbook, "ranked") if option["label"] not in first]
 
 
 @details(
     "explore-ranked",
-    "Dearer designs",
+    "Other designs",
     lambda workbook: f"{number(len(_dearer(workbook)))}, and why each loses",
     _dearer,
 )
 def ranked_data(workbook: Workbook) -> Contents:
-    """The dearer designs of the ranking."""
+    """The designs of the ranking that are not the cheapest on their hardware, or dearer."""
     return _listed(workbook, _dearer(workbook), "gpus", "net_present", "why_not")
 
 
@@ -225,6 +237,17 @@ def _cut(count: int) -> str:
     if count <= SHOWN_ALL:
         return ""
     return f"And {number(count - SHOWN_ALL)} more; \u2018gpuplan explore FILE --csv\u2019 in a shell lists all of them."
+
+
+@details(
+    "explore-works",
+    "The work of each board",
+    lambda workbook: "how many GPUs of the design one GPU of another board stands for, and how that is known",
+    lambda workbook: (workbook.exploring.found or {}).get("works"),
+)
+def works_data(workbook: Workbook) -> Contents:
+    """How the boards were compared."""
+    return {"tables": [screen(tables.works(workbook.exploring.found or {"works": []}))]}
 
 
 @details(

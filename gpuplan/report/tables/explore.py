@@ -30,6 +30,7 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
             Column("label", "Design"),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
+            Column("gpus_alike", "Counted alike", "number"),
             Column("net_present", f"Net present cost, {currency}", "money", currency),
             Column("gpu_hour_used", "GPU-hour used", "money", currency),
             Column("waiting_pct", "Wait", "share", of=_waiting),
@@ -38,6 +39,23 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
             Column("why_not", "Why it does not win", of=why_not),
         ),
         options,
+    )
+
+
+def works(found: Found) -> Table:
+    """The work of one GPU of each board beside one of those that the demand is stated in, by group."""
+    own = found["works"][0]["own"] if found["works"] else "the GPU asked for"
+    return listed(
+        "works",
+        f"The work of one GPU, in {own}",
+        (
+            Column("gpu", "GPU"),
+            Column("groups", "Groups", words=lambda names: ", ".join(names)),
+            Column("ratio", "Work", "number", words=lambda ratio: f"{ratio:.2g}"),
+            Column("how", "Compared by", of=lambda work: Cell(work["how"], tone="small")),
+            Column("basis", "Basis", "basis"),
+        ),
+        found["works"],
     )
 
 

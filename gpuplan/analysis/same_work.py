@@ -1,0 +1,208 @@
+"""The same work on another board: how many GPUs of it do what those of the design do, with the memory that each VM has today."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.facts import weakest
+from gpuplan.plan.gpu_speed import LARGE_BATCH, MIXED, usual_workload
+from gpuplan.plan.prices import catalog_factor
+from gpuplan.plan.working_week import work_fact
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario
+from gpuplan.units import exact
+
+
+class Work(NamedTuple):
+    """Work that one GPU of a board does beside one of another board."""
+
+    ratio: float
+    basis: str
+    sources: tuple[str, ...]
+    how: str
+
+
+ALIKE = "no speed is known from a source: counted as the same"
+
+
+def work_of(catalog: Catalog, group: Group, own: str, other: str) -> Work:
+    """Work of a group that one GPU of another board does, in GPUs of its own."""
+    if own == other:
+        return Work(1.0, "derived", (), "the same board")
+    use_case = catalog.row("use_cases", group.use_case)
+    if use_case["double_precision"]:
+        return _in_double_precision(catalog.gpus[own], catalog.gpus[other])
+    return _on_workload(catalog, usual_workload(catalog, group), own, other)
+
+
+def _in_double_precision(own: Item, other: Item) -> Work:
+    """By the lesser of double precision and memory bandwidth, as most such work waits for one of the two."""
+    speed, bandwidth = (_times(own, other, name) for name in ("fp64_tflops", "memory_bandwidth_gb_s"))
+    if speed is None or bandwidth is None:
+        return Work(1.0, "assumed", (), ALIKE)
+    facts = [item.fact(name) for item in (own, other) for name in ("fp64_tflops", "memory_bandwidth_gb_s")]
+    sources = tuple(dict.fromkeys(source for fact in facts for source in fact.sources))
+    how = f"the lesser of double precision (x {speed:.2g}) and memory bandwidth (x {bandwidth:.2g})"
+    return Work(min(speed, bandwidth), "assumed", sources, how)
+
+
+@lru_cache(maxsize=512)  # a candidate asks for each of its groups: without it the rows are read each time
+def _on_workload(catalog: Catalog, workload: str, own: str, other: str) -> Work:
+    """By measurements of one series on both boards, or on the boards nearest to them."""
+    preset = catalog.row("network_workloads", workload)
+    if preset["batch"] < LARGE_BATCH or not preset["neural_network"]:
+        return Work(1.0, "assumed", (), ALIKE)
+    found = []
+    for series in _series(catalog, preset["neural_network"], preset["phase"]):
+        near_own, near_other = (_nearest(catalog, gpu, series) for gpu in (own, other))
+        if near_own and near_other:
+            (far, mine), (away, theirs) = near_own, near_other
+            found.append((far + away, _measured(catalog, preset, series, (own, mine), (other, theirs))))
+    if not found:
+        scaled = _scale(catalog.gpus[own], catalog.gpus[other])
+        how = "the lesser of memory bandwidth and peak speed"
+        return Work(scaled, "assumed", (), how) if scaled else Work(1.0, "assumed", (), ALIKE)
+    closest = min(distance for distance, _ in found)
+    works = sorted(work for distance, work in found if distance <= closest + 1e-9)
+    return works[(len(works) - 1) // 2]
+
+
+def _measured(
+    catalog: Catalog, preset: Row, series: Mapping[str, Row], own: tuple[str, str], other: tuple[str, str]
+) -> Work:
+    """The ratio of two measurements of a series, each scaled from the board that was measured to the one that is meant."""
+    gpus, ratio, scaled = catalog.gpus, 1.0, False
+    for (gpu, measured), sign in ((own, -1), (other, 1)):
+        times = _both(gpus[measured], gpus[gpu]) or (1.0, 1.0)
+        ratio *= (float(series[measured]["throughput_per_s"]) * min(times)) ** sign
+        scaled = scaled or times != (1.0, 1.0)
+    rows = [series[own[1]], series[other[1]]]
+    basis = "derived" if own[0] != own[1] or other[0] != other[1] else weakest(row.basis for row in rows)
+    names = " and ".join(dict.fromkeys(gpus[each].name for each in (own[1], other[1])))
+    how = f"{preset['name'].split(',')[0]}, measured on {names}"
+    if scaled:
+        how += "; scaled to the board by the lesser of memory bandwidth and peak speed"
+    sources = tuple(dict.fromkeys(source for row in rows for source in row.sources))
+    return Work(ratio, "assumed" if scaled else basis, sources, how)
+
+
+@lru_cache(maxsize=64)  # reads all published measurements
+def _series(catalog: Catalog, network: str, phase: str) -> Sequence[Mapping[str, Row]]:
+    """What was measured together on one GPU each, in mixed precision where there is any of it."""
+    found: dict[tuple[Any, ...], dict[str, Row]] = {}
+    for row in catalog.rows("workloads"):
+        gpu = row["gpu"] or row["gpu_like"]
+        kept = gpu and row["gpus"] == 1 and row["scaling"] != "fixed" and row["neural_network"] == network
+        if kept and (row["phase"] == "inference") == (phase == "inference"):
+            key = (row.sources, row["framework"], row["phase"], row["precision"])
+            found.setdefault(key, {}).setdefault(gpu, row)
+    mixed = {key: rows for key, rows in found.items() if key[-1] in MIXED}
+    return tuple((mixed or found).values())
+
+
+def _nearest(catalog: Catalog, gpu: str, series: Mapping[str, Row]) -> tuple[float, str] | None:
+    """(distance, board) of a series nearest to a GPU in memory bandwidth and peak speed; None if they are not known."""
+    if gpu in series:
+        return 0.0, gpu
+    found = []
+    for other in series:
+        times = _both(catalog.gpus[gpu], catalog.gpus[other])
+        if times:
+            found.append((sum(abs(math.log(each)) for each in times), other))
+    return min(found, default=None)
+
+
+def _both(own: Item, other: Item) -> tuple[float, float] | None:
+    """Memory bandwidth and peak speed of another board beside those of one's own; None if one of them is not known."""
+    bandwidth = _times(own, other, "memory_bandwidth_gb_s")
+    peak = _times(own, other, "fp16_tensor_tflops") or _times(own, other, "fp32_tflops")
+    return (bandwidth, peak) if bandwidth and peak else None
+
+
+def _scale(own: Item, other: Item) -> float | None:
+    both = _both(own, other)
+    return min(both) if both else None
+
+
+def _times(own: Item, other: Item, name: str) -> float | None:
+    mine, theirs = own.value(name), other.value(name)
+    return float(theirs) / float(mine) if mine and theirs else None
+
+
+# What that makes of the demand
+
+
+@lru_cache(maxsize=64)  # candidates that differ in server, link or failures ask for the same
+def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
+    """The scenario with its demand stated in GPUs of another board that do the same work, each VM with the memory that it has."""
+    own, before = scenario.hardware.gpu, scenario
+    for group in before.groups:
+        work = work_of(catalog, group, own, gpu)
+        memory = _memory(catalog, own, gpu)
+        for name, value in _changed(before, catalog, group, work.ratio, memory).items():
+            path = f"groups.{group.id}.{name}"
+            note = f"the work of {getattr(group, name)} with {catalog.gpus[own].name}: {work.how}"
+            scenario = scenario.with_value(path, value)
+            scenario = scenario.with_origin(path, Origin("assumed", "gpuplan-method", note=note))
+    stated = before.demand.stated_gpus
+    if stated is not None:
+        rest = (stated - _gpus(before)) / work_of(catalog, Group("all", "All"), own, gpu).ratio
+        scenario = scenario.with_value("demand.stated_gpus", max(1, math.ceil(_gpus(scenario) + rest - 1e-9)))
+    return scenario
+
+
+def _memory(catalog: Catalog, own: str, gpu: str) -> float:
+    """GPUs of a board whose memory holds that of one of one's own; one where there is only a little less of it."""
+    share = _times(catalog.gpus[own], catalog.gpus[gpu], "memory_gib") or 1.0
+    little = float(catalog_factor(catalog, "least_gpu_share").value) <= share < 1
+    return 1.0 if little else 1 / share
+
+
+def _gpus(scenario: Scenario) -> float:
+    """GPUs of all groups at their peaks."""
+    return sum(
+        math.ceil(g.people * g.active_share - 1e-9) * g.vms_each * g.gpus_each for g in scenario.groups
+    )
+
+
+def _changed(
+    scenario: Scenario, catalog: Catalog, group: Group, ratio: float, memory: float
+) -> Mapping[str, Any]:
+    """Inputs of a group that change where a GPU does ``ratio`` of the work and ``memory`` of its own fill one of the other.
+
+    Work that is stated by the piece takes its time by the ratio. Else a faster GPU is divided, as far as the memory allows, or a
+    VM has fewer; a slower one makes whole GPUs more VMs, and a part of a GPU a larger part.
+    """
+    made: dict[str, Any] = {"gpus_each": _each(group, ratio, memory)}
+    rest = float(group.gpus_each) / ratio  # GPUs of the other board that do what a VM does
+    if group.jobs_per_day is not None:
+        hours = float(work_fact(scenario, catalog, group).value) / ratio
+        made["work_h"] = min(max(hours, _limit("work_h").low), _limit("work_h").high)
+        made["gpus_each"] = _each(group, 1.0, memory)
+    elif group.vms_each > 1 and group.gpus_each >= 1:
+        made["vms_each"] = math.ceil(group.vms_each / ratio - 1e-9)
+        made["gpus_each"] = _each(group, 1.0, memory)
+    elif ratio < 1 and rest > made["gpus_each"]:
+        people = math.ceil(group.people * rest / made["gpus_each"] - 1e-9)
+        made["people"] = min(people, int(_limit("people").high))
+    return {name: value for name, value in made.items() if value != getattr(group, name)}
+
+
+def _limit(name: str) -> Any:
+    return GROUP_FIELD_BY_NAME[name]
+
+
+def _each(group: Group, ratio: float, memory: float) -> float:
+    """GPUs of the other board for a VM: at least what its memory fills, and a part of a GPU where one of one's own may be shared."""
+    own = exact(group.gpus_each)
+    least = max(own / exact(max(ratio, 1.0) if own >= 1 else ratio), own * exact(memory))
+    whole = group.isolation or group.access == "passthrough" or group.vgpus_each > 1
+    if group.vgpus_each > 1 or (own <= 1 and whole):
+        least = max(own, own * exact(memory))
+    if least > 1 or own > 1:
+        return float(min(max(1, math.ceil(least - Fraction(1, 10**9))), 16)) if own >= 1 else 1.0
+    return float(Fraction(1, int(1 / least + Fraction(1, 10**9))))
