@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from gpuplan.analysis.same_work import on_board
@@ -196,6 +197,7 @@ def launched(gpu: str, catalog: Catalog) -> int:
     return int(str(catalog.gpus[gpu].value("launched") or "2025")[:4])
 
 
+@lru_cache(maxsize=128)  # each candidate on a server of any make asks
 def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
     """Servers of the catalog that take a board."""
     return tuple(server for server in catalog.servers if fit_of(catalog, server, gpu))
@@ -259,20 +261,22 @@ def unfit(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> str:
 
 def _not_held(catalog: Catalog, candidate: Candidate) -> str:
     """Why a server is not known to be sold with the GPUs of a candidate; empty if it is."""
-    gpu = catalog.gpus[candidate.gpu]
+    gpu, count = catalog.gpus[candidate.gpu], candidate.gpus_per_host
     if not candidate.server:
-        able = takers(candidate.gpu, catalog)
+        fits = [fit for server in takers(gpu.id, catalog) if (fit := fit_of(catalog, server, gpu.id))]
+        if any(count == fit.gpus or (count < fit.gpus and not fit.whole) for fit in fits):
+            return ""
         return (
-            f"{gpu.name} needs a server that takes it"
-            if able
+            f"No server of the catalog takes {count} {gpu.name}"
+            if fits
             else f"No server of the catalog takes {gpu.name}"
         )
     server, fit = catalog.servers[candidate.server], fit_of(catalog, candidate.server, candidate.gpu)
     if fit is None:
         return f"No source says that {server.name} takes {gpu.name}"
-    if candidate.gpus_per_host > fit.gpus:
+    if count > fit.gpus:
         return f"{server.name} takes {fit.gpus} {gpu.name}"
-    if fit.whole and candidate.gpus_per_host < fit.gpus:
+    if fit.whole and count < fit.gpus:
         return f"{server.name} comes with {fit.gpus} {gpu.name} on one baseboard"
     return ""
 
@@ -280,5 +284,8 @@ def _not_held(catalog: Catalog, candidate: Candidate) -> str:
 def hopeless(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> bool:
     """Whether a server and a board do not belong together, however many there are of it."""
     own = scenario.hardware
-    as_stated = (candidate.gpu, candidate.server) == (own.gpu, own.server or "")
-    return not as_stated and fit_of(catalog, candidate.server, candidate.gpu) is None
+    if (candidate.gpu, candidate.server) == (own.gpu, own.server or ""):
+        return False
+    if not candidate.server:
+        return not takers(candidate.gpu, catalog)
+    return fit_of(catalog, candidate.server, candidate.gpu) is None

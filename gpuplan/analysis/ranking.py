@@ -63,10 +63,9 @@ class Option:
 def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
     """One candidate, planned."""
     label = candidate.label(catalog)
-    if not candidate.server and candidate.gpu != scenario.hardware.gpu:
-        label = catalog.gpus[candidate.gpu].name
     if why := unfit(scenario, catalog, candidate):
-        return Option(candidate, label, reasons=(why,))
+        other = not candidate.server and candidate.gpu != scenario.hardware.gpu
+        return Option(candidate, catalog.gpus[candidate.gpu].name if other else label, reasons=(why,))
     try:
         plan = make_plan(candidate.apply(scenario, catalog), catalog)
     except ScenarioError as error:
