@@ -239,7 +239,7 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     target = sizing_target(scenario)
     mix = busiest_mix(plan, pool_id)
     odds = odds_of(mix, target)
-    gpus = gpus_without_spare(plan.pool(pool_id))
+    gpus = sum(gpus_without_spare(pool) for pool in plan.whole_pool(pool_id).clusters)
     chosen = method_of(replace(scenario, demand=replace(scenario.demand, rule=target.rule)))
     answers = []
     for method in ("closed", "poisson", "bursty"):

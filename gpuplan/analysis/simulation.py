@@ -115,15 +115,17 @@ def simulate_pool(
 ) -> PoolSimulation:
     """Simulate a pool with so many hosts (None: those of the plan), ``down`` of which, those with most GPUs, are down all the time.
 
+    A request takes a host of any of its clusters.
+
     ``progress`` is called now and then and ends the simulation by returning False. A ValueError if a request does not fit
     on these hosts at all.
     """
-    pool, target = plan.pool(pool_id), sizing_target(plan.scenario)
+    pool, target = plan.whole_pool(pool_id), sizing_target(plan.scenario)
     if (hosts is not None and hosts < 1) or down < 0:
         raise ValueError(f"hosts is {hosts}, down {down}: must be at least 1, and at least 0")
     gpus = [room.gpus for room in pool.rooms]
     if hosts is not None:
-        gpus = [*gpus[:hosts], *([pool.new_room.gpus] * (hosts - len(gpus)))]
+        gpus = [*gpus[:hosts], *([plan.scenario.hardware.gpus_per_host] * (hosts - len(gpus)))]
     up = sorted(gpus, reverse=True)[down:]
     found = simulate(
         request_streams(plan, pool_id, when),
@@ -189,7 +191,7 @@ def _together(parts: Sequence[Outcome]) -> Outcome:
 
 def hosts_to_simulate(plan: Plan, pool_id: str, around: int = 2) -> tuple[int, ...]:
     """Numbers of hosts to simulate for a curve: around those of the plan, as few as can hold the largest request."""
-    pool = plan.pool(pool_id)
+    pool = plan.whole_pool(pool_id)
     least = max(1, pool.existing_hosts)
     return tuple(range(max(least, pool.hosts_for_demand - around), pool.hosts + around + 1))
 

@@ -32,6 +32,7 @@ from gpuplan.cli.options import (
 from gpuplan.models.demand.simulation import Progress
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.customer import customer_scenario
+from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import (
     compare_dict,
     compare_text,
@@ -157,9 +158,9 @@ def run_demand(args: argparse.Namespace) -> int:
 def _simulations(plan: Plan, args: argparse.Namespace) -> Iterator[PoolSimulation]:
     """Simulations, one for each pool and number of hosts; with ``--progress`` told as they go."""
     runs: list[tuple[str, int | None]] = []
-    for pool in plan.pools:
-        around = hosts_to_simulate(plan, pool.id, args.around) if args.around else (None,)
-        runs += [(pool.id, count) for count in args.hosts or around]
+    for pool in whole_pools(plan.pools):
+        around = hosts_to_simulate(plan, pool, args.around) if args.around else (None,)
+        runs += [(pool, count) for count in args.hosts or around]
     for at, (pool_id, count) in enumerate(runs):
 
         def tell(progress: Progress, at: int = at) -> bool:

@@ -13,7 +13,9 @@ from typing import Any
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import availability, placement
-from gpuplan.plan.hosts import Pool, placed_mixed
+from gpuplan.plan.clusters import Division, divisions
+from gpuplan.plan.hosts import Layout, Named, layouts
+from gpuplan.plan.requests import Requests
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
 
@@ -37,12 +39,19 @@ class Posture:
 
 
 def postures_of(
-    trail: Trail, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool]
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    requests: Requests,
+    chosen: Mapping[str, Division],
 ) -> tuple[Posture, ...]:
-    """N+0, N+1, N+2, the chosen one and one host more: hosts, and the hours a year in which each is at risk, with their lines."""
-    if not pools:
+    """N+0, N+1, N+2, the chosen one and one host more: hosts, and the hours a year in which each is at risk, with their lines.
+
+    The pools are divided into clusters again for each, as these hold the spare hosts; ``chosen`` are those of the design.
+    """
+    if not chosen:
         return ()
-    chosen = scenario.availability.host_failures
+    here = scenario.availability.host_failures
     facts = {name: reliability_fact(scenario, catalog, name) for name in RELIABILITY}
     up = trail.compute(
         "availability.host_up",
@@ -50,10 +59,15 @@ def postures_of(
         mtbf_h=facts["mtbf_h"],
         repair_h=facts["repair_h"],
     )
-    return tuple(
-        _posture(trail, scenario, pools, failures, up, facts)
-        for failures in sorted({0, 1, 2, chosen, chosen + 1})
-    )
+    found = []
+    for failures in sorted({0, 1, 2, here, here + 1}):
+        divided = chosen
+        if failures != here:
+            other = replace(scenario, availability=replace(scenario.availability, host_failures=failures))
+            divided = divisions(other, catalog, requests, layouts(other, requests))
+        clusters = [each for kind, division in divided.items() for each in division.named(kind)]
+        found.append(_posture(trail, scenario, clusters, failures, up, facts))
+    return tuple(found)
 
 
 RELIABILITY = ("mtbf_h", "repair_h", "maintenance_h_per_host")
@@ -68,39 +82,46 @@ def reliability_fact(scenario: Scenario, catalog: Catalog, name: str) -> Fact:
 def _posture(
     trail: Trail,
     scenario: Scenario,
-    pools: Sequence[Pool],
+    clusters: Sequence[tuple[Named, Layout]],
     failures: int,
     up: Line,
     facts: Mapping[str, Fact],
 ) -> Posture:
-    """The design with so many host failures to tolerate; the pools fail independently of each other."""
+    """The design with so many host failures to tolerate; the clusters fail independently of each other."""
     here = trail.about(f"postures.n{failures}", name=f"N+{failures}")
     chosen = failures == scenario.availability.host_failures
     parts: dict[str, list[Line]] = {}
-    for pool in pools:
-        there = trail.about(f"postures.n{failures}.{pool.id}", name=f"N+{failures}, {pool.name}")
-        hosts = _posture_hosts(trail, there, scenario, pool, failures)
+    for cluster, laid in clusters:
+        there = trail.about(f"postures.n{failures}.{cluster.id}", name=f"N+{failures}, {cluster.name}")
+        needed = _needed_line(trail, there, cluster, laid)
+        hosts = _posture_hosts(trail, there, scenario, cluster, laid, failures, needed)
         each_h = facts["maintenance_h_per_host"]
         maintenance = there.compute(
             "maintenance_h", availability.maintenance_hours_h, hosts=hosts, maintenance_h_per_host=each_h
         )
         known: dict[str, Fact | Line] = {**facts, "availability": up, "maintenance_h": maintenance}
-        if len(pool.new_needed) > 1:
-            lines = _mixed_hosts_lines(there, pool, hosts, known)
+        if len(laid.new_needed) > 1:
+            lines = _mixed_hosts_lines(there, cluster, laid, hosts, known)
         else:
-            lines = _identical_hosts_lines(there, trail[f"pools.{pool.id}.hosts_for_demand"], hosts, known)
+            lines = _identical_hosts_lines(there, needed, hosts, known)
         for name, line in {"hosts": hosts, **lines}.items():
             parts.setdefault(name, []).append(line)
     totals = {name: _over_pools(here, name, lines) for name, lines in parts.items()}
-    gpus = sum(
-        p.gpus - (p.hosts - h.value) * p.gpus_per_host for p, h in zip(pools, parts["hosts"], strict=True)
-    )
     return Posture(
         host_failures=failures,
         chosen=chosen,
-        gpus=gpus,
+        gpus=sum(room.gpus for _, laid in clusters for room in laid.rooms),
         **{name: line.value for name, line in totals.items()},
     )
+
+
+def _needed_line(trail: Trail, there: Trail, cluster: Named, laid: Layout) -> Line:
+    """Hosts for the demand of a cluster: those of the design, unless this posture divides its pool otherwise."""
+    key = f"pools.{cluster.id}.hosts_for_demand"
+    if key in trail and trail[key].value == laid.used:
+        return trail[key]
+    whole = trail[f"pools.{cluster.kind}.hosts_for_demand"]
+    return there.record("hosts_for_demand", availability.cluster_hosts, laid.used, hosts=whole)
 
 
 IDENTICAL_HOSTS: Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
@@ -131,17 +152,17 @@ def _identical_hosts_lines(
 
 
 def _mixed_hosts_lines(
-    here: Trail, pool: Pool, hosts: Line, known: Mapping[str, Fact | Line]
+    here: Trail, cluster: Named, laid: Layout, hosts: Line, known: Mapping[str, Fact | Line]
 ) -> dict[str, Line]:
     """Lines of a pool in which it matters which hosts are up: those already there have other GPUs than new ones."""
     counts: dict[str, Any] = {
-        "old_hosts": pool.existing_hosts,
-        "new_hosts": hosts.value - pool.existing_hosts,
-        "new_needed": pool.new_needed,
+        "old_hosts": len(laid.existing),
+        "new_hosts": hosts.value - len(laid.existing),
+        "new_needed": laid.new_needed,
     }
     listed = derived(
-        f"pools/{pool.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
-        ", ".join(str(n) for n in pool.new_needed),
+        f"pools/{cluster.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
+        ", ".join(str(n) for n in laid.new_needed),
         "",
         "placed again for each; more hosts down count as too many",
     )
@@ -150,15 +171,23 @@ def _mixed_hosts_lines(
         taken = [other.replace("maintenance_h", "maintenance_h_per_host") for other in behind]
         value = function(**counts, **{other: float(known[other].value) for other in taken})
         shown = {"hosts": hosts, "new_needed": listed, **{other: known[other] for other in behind}}
-        there = {"existing": pool.existing_hosts}
+        there = {"existing": len(laid.existing)}
         found[name] = here.record(name, function, value, shown, when="mixed", words=there)
     return found
 
 
-def _posture_hosts(trail: Trail, here: Trail, scenario: Scenario, pool: Pool, failures: int) -> Line:
-    """Hosts of a pool in another posture than the chosen one: placed again, if hosts differ."""
+def _posture_hosts(
+    trail: Trail,
+    here: Trail,
+    scenario: Scenario,
+    cluster: Named,
+    laid: Layout,
+    failures: int,
+    needed: Line,
+) -> Line:
+    """Hosts of a cluster in another posture than the chosen one: placed again, if hosts differ."""
     if failures == scenario.availability.host_failures:
-        return here.repeat("hosts", trail[f"pools.{pool.id}.hosts"])
+        return here.repeat("hosts", trail[f"pools.{cluster.id}.hosts"])
     given = scenario.fact("availability.host_failures")
     accepted = scenario.fact("availability.maintenance_failure_accepted")
     spare = here.compute(
@@ -170,11 +199,9 @@ def _posture_hosts(trail: Trail, here: Trail, scenario: Scenario, pool: Pool, fa
         ),
         maintenance_failure_accepted=accepted,
     )
-    if pool.mixed:
-        there = pool.rooms[: pool.existing_hosts]
-        count = len(placed_mixed(pool.requests, pool.new_room, there, spare.value).hosts)
+    if laid.mixed:
+        count = len(laid.hosts)
         return here.record("hosts", placement.place_mixed, count, when="placed again", hosts_lost=spare)
-    needed = trail[f"pools.{pool.id}.hosts_for_demand"]
     return here.compute("hosts", availability.total_hosts, hosts_for_demand=needed, hosts_for_failures=spare)
 
 

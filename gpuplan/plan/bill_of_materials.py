@@ -15,7 +15,7 @@ from gpuplan.models import cost
 from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
 from gpuplan.plan.hardware import boards, gpus_per_board, server_of
-from gpuplan.plan.hosts import Pool
+from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, Price, PriceList, catalog_factor, stated_or
 from gpuplan.plan.trail import Line, Trail, sources_of
 from gpuplan.scenario import Scenario
@@ -82,21 +82,23 @@ class Counts:
         self.cores = stated_or(scenario, "cost.cores_per_socket", catalog_factor(catalog, "cores_per_socket"))
         self.least_cores = catalog.products["vcf"].fact("least_cores")
         self.cores_per_licence = catalog.products["vsphere"].fact("cores_per_licence")
-        self.needs_licence = {pool.id for pool in pools if pool.gpu_mode == "vgpu"}
+        self.needs_licence = {pool.kind for pool in pools if pool.gpu_mode == "vgpu"}
 
     def at_start(self) -> dict[str, int]:
         """Hosts of each pool on the day the design is installed."""
-        return {pool.id: pool.hosts for pool in self.pools}
+        return {kind: pool.hosts for kind, pool in whole_pools(self.pools).items()}
 
     def gpus(self, hosts: Mapping[str, int], licensed: bool = False) -> int:
         """GPUs of so many hosts of each pool; ``licensed`` counts those whose sharing takes a licence."""
-        found = 0
-        for pool in self.pools:
-            if licensed and pool.id not in self.needs_licence:
-                continue
-            there = [room.gpus for room in pool.rooms[: pool.existing_hosts]]
-            found += sum(there) + (hosts[pool.id] - len(there)) * self.scenario.hardware.gpus_per_host
-        return found
+        counted = self.needs_licence if licensed else hosts.keys()
+        there = [
+            room.gpus
+            for pool in self.pools
+            if pool.kind in counted
+            for room in pool.rooms[: pool.existing_hosts]
+        ]
+        new = sum(hosts[kind] for kind in counted) - len(there)
+        return sum(there) + new * self.scenario.hardware.gpus_per_host
 
     def of(self, hosts: Mapping[str, int]) -> dict[str, int]:
         """Key of a material -> how many of it there are with so many hosts of each pool."""

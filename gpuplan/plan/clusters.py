@@ -1,56 +1,307 @@
-"""Clusters: a pool of more hosts than one cluster may have, and what dividing it takes."""
+"""Clusters: how the hosts of a pool are divided where one cluster may not have so many, or where they are to be apart."""
 
 from __future__ import annotations
 
-import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, derived
 from gpuplan.models import availability
-from gpuplan.plan.hosts import Pool, spare_hosts
-from gpuplan.scenario import Scenario
-from gpuplan.wording import amount, counted, number
+from gpuplan.models.availability import cluster_hosts
+from gpuplan.models.placement import Host, Placement, Request, Room, Shared, Slot
+from gpuplan.plan.hosts import (
+    POOL_NAMES,
+    Layout,
+    Named,
+    Pool,
+    cluster_of_pool,
+    placed,
+    remembered,
+    spare_hosts,
+    undivided_pool,
+    whole_pool_lines,
+)
+from gpuplan.plan.requests import Requests
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.scenario import Scenario, sites_people
+from gpuplan.wording import NAMES, counted
+
+SPLIT_NAMES = NAMES["availability.split"]
+"""Ways to divide a pool, as an input names them, and their words."""
 
 
-class Division(NamedTuple):
-    """A pool divided into clusters, each with spare hosts of its own."""
+class Cluster(NamedTuple):
+    """What stands on the hosts of one cluster."""
 
-    most: int
-    """Hosts that one cluster has at most."""
-    clusters: int
-    spare: int
-    """Spare hosts of each cluster."""
-    hosts: int
-    """Hosts in all clusters; no fewer than the pool counts."""
-    more: int
-    """Hosts beyond those that the pool counts."""
+    layout: Layout
+    site: str = ""
+    """Where its users are, if clusters are by site."""
 
 
-def most_hosts(catalog: Catalog) -> int:
-    """Hosts that one cluster has at most."""
-    return int(catalog.assumptions["vi-cluster"].fact("max_hosts").value)
+@dataclass(frozen=True)
+class Division:
+    """The clusters of a pool; mostly it is one."""
+
+    whole: Layout
+    """Without bounds of clusters."""
+    clusters: tuple[Cluster, ...]
+
+    @property
+    def hosts(self) -> int:
+        """Hosts in all clusters."""
+        return sum(len(cluster.layout.hosts) for cluster in self.clusters)
+
+    def named(self, kind: str) -> list[tuple[Named, Layout]]:
+        """The clusters with what they are called, numbered if there are several."""
+        name = POOL_NAMES[kind]
+        if len(self.clusters) == 1:
+            return [(Named(kind, kind, name), self.clusters[0].layout)]
+        return [
+            (Named(kind, f"{kind}-{number}", f"{name} {number}" + f", {site}" * bool(site)), layout)
+            for number, (layout, site) in enumerate(self.clusters, 1)
+        ]
 
 
-def divided(scenario: Scenario, catalog: Catalog, pool: Pool) -> Division | None:
-    """What dividing a pool takes; None if it fits into one cluster."""
-    most = most_hosts(catalog)
-    if pool.hosts <= most:
-        return None
+def most_hosts_fact(scenario: Scenario, catalog: Catalog) -> Fact:
+    """Hosts that one cluster has at most: stated, or what vSphere allows."""
+    stated = scenario.fact("availability.hosts_per_cluster")
+    return stated if stated.value is not None else catalog.assumptions["vi-cluster"].fact("max_hosts")
+
+
+def divisions(
+    scenario: Scenario, catalog: Catalog, requests: Requests, layouts: Mapping[str, Layout]
+) -> dict[str, Division]:
+    """The clusters of each pool."""
+    return {
+        kind: _divided(scenario, catalog, requests.members[kind], layout, scenario.availability.split)
+        for kind, layout in layouts.items()
+    }
+
+
+def _divided(
+    scenario: Scenario, catalog: Catalog, members: Sequence[str], whole: Layout, split: str
+) -> Division:
+    """The clusters of a pool, each with spare hosts of its own, and at least one for the demand."""
     spare = spare_hosts(scenario)
-    clusters = max(  # hosts that are there already may be many more than the demand takes
-        availability.cluster_count(pool.hosts_for_demand, spare_hosts=spare, most_hosts=most),
-        math.ceil(pool.hosts / most),
+    most = max(int(most_hosts_fact(scenario, catalog).value), spare + 1)
+    if split != "by-site" and len(whole.hosts) <= most:
+        return Division(whole, (Cluster(whole),))
+    homes: tuple[str, ...] = ()
+    if split == "by-site":
+        sites = {group.id: _main_site(group.sites) for group in scenario.groups}
+        homes = tuple(sites.get(member, "") for member in members)
+    return Division(whole, _clusters(whole.asked, whole.existing, whole.room, spare, most, split, homes))
+
+
+def _main_site(sites: str | None) -> str:
+    """Where most people of a group are; nothing if nobody says."""
+    return max(sites_people(sites), key=lambda site: site[1])[0] if sites else ""
+
+
+@remembered
+def _clusters(
+    asked: tuple[Request, ...],
+    existing: tuple[Room, ...],
+    room: Room,
+    spare: int,
+    most: int,
+    split: str,
+    homes: tuple[str, ...],
+) -> tuple[Cluster, ...]:
+    """The clusters of what is asked; ``homes`` are the sites of the requests."""
+    bins: list[tuple[str, tuple[Request, ...]]] = [("", asked)]
+    if split == "by-group":
+        bins = [("", together) for together in _groups_together(asked, room, spare, most)]
+    elif split == "by-site":
+        by_site: dict[str, list[Request]] = defaultdict(list)
+        for home, request in zip(homes, asked, strict=True):
+            by_site[home].append(request)
+        bins = [(site, tuple(requests)) for site, requests in by_site.items()]
+    found, left = [], existing
+    for at, (site, requests) in enumerate(bins, 1):
+        there = left
+        if at < len(bins):
+            there = left[: min(most, len(placed(requests, (), room, spare).hosts))]
+        left = left[len(there) :]
+        found += [Cluster(layout, site) for layout in _few_large(requests, there, room, spare, most)]
+    return tuple(_numbered(found))
+
+
+def _few_large(
+    asked: tuple[Request, ...], existing: tuple[Room, ...], room: Room, spare: int, most: int
+) -> list[Layout]:
+    """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, those already there first."""
+    whole = placed(asked, existing, room, spare)
+    if len(whole.hosts) <= most:
+        return [whole]
+    used = [at for at, host in enumerate(whole.needed.hosts) if host]
+    idle = [at for at, host in enumerate(whole.needed.hosts) if not host]
+    fewest = availability.cluster_count(len(used), spare_hosts=spare, most_hosts=most)
+    clusters = max(fewest, -(-len(whole.needed.hosts) // most))
+    while True:
+        dealt, first = [], 0
+        sizes = cluster_hosts(len(used), clusters=clusters)
+        for size, more in zip(sizes, _idle_hosts(idle, sizes), strict=True):
+            dealt.append(_part(whole, sorted((*used[first : first + size], *more)), spare))
+            first += size
+        if clusters >= len(used) or all(len(part.hosts) <= most for part in dealt):
+            return dealt
+        clusters += 1
+
+
+def _idle_hosts(idle: Sequence[int], sizes: Sequence[int]) -> list[list[int]]:
+    """Hosts already there that the demand does not take, dealt out to clusters with so many others, the smallest first."""
+    found: list[list[int]] = [[] for _ in sizes]
+    for host in idle:
+        least = min(range(len(sizes)), key=lambda at: sizes[at] + len(found[at]))
+        found[least].append(host)
+    return found
+
+
+def _part(whole: Layout, hosts: Sequence[int], spare: int) -> Layout:
+    """The cluster of some hosts of a placement, with spare hosts of its own."""
+    there = len(whole.existing)
+    existing = tuple(whole.existing[at] for at in hosts if at < there)
+    content = tuple(whole.needed.hosts[at] for at in hosts)
+    vms = Counter(group for group, _ in _vms(content))
+    asked = tuple(request._replace(vms=vms[request.group]) for request in whole.asked if vms[request.group])
+    needed, mixed = _needed(whole, content, len(existing)), bool(existing or (whole.mixed and not there))
+    dealt = replace(whole, asked=asked, existing=existing, needed=needed, mixed=mixed)
+    if set(existing) <= {whole.room}:  # an empty host takes over what any lost one held
+        empty = sum(not host for host in content)
+        return replace(dealt, hosts=content + ((),) * max(0, spare - empty))
+    again = placed(asked, existing, whole.room, spare)
+    if _takes_over(whole.room, existing) and len(content) + spare < len(again.hosts):
+        return replace(dealt, hosts=content + ((),) * spare)
+    return again
+
+
+def _takes_over(room: Room, existing: Sequence[Room]) -> bool:
+    """Whether a new host offers as much of everything as each of those already there; 0 is not counted."""
+    return all(
+        room.gpus >= each.gpus
+        and all(new == 0 or 0 < old <= new for new, old in zip(room[1:], each[1:], strict=True))
+        for each in existing
     )
-    hosts = max(pool.hosts, pool.hosts_for_demand + clusters * spare)
-    return Division(most, clusters, spare, hosts, hosts - pool.hosts)
 
 
-def division_words(found: Division) -> str:
-    """The same in a sentence."""
-    said = f"{number(found.clusters)} clusters of at most {found.most} hosts"
-    if not found.spare:
-        return f"It takes {said}, and no more hosts, as none is spare."
-    spares = f"each with {counted(found.spare, 'spare host')}"
-    if not found.more:
-        return f"It takes {said}, {spares}; the hosts of this plan are enough for that."
-    return f"It takes {said}, {spares}: {amount(found.hosts, 'host')} in all, {number(found.more)} more than this plan counts."
+def _needed(whole: Layout, content: tuple[Host, ...], existing: int) -> Placement:
+    """The part of a placement, as proven as the whole: where a part could do with fewer hosts, the whole could."""
+    placement = whole.needed
+    gap = len(placement.hosts) - placement.bound
+    loads = [load for host in content for load in host]
+    shared = []
+    for share in placement.shared:
+        gpus = sum(load.gpus for load in loads if load.family and load.family.name == share.family)
+        if gpus:
+            bound = max(1, gpus - (share.gpus - share.bound))
+            shared.append(Shared(share.family, gpus, bound, share.method))
+    return Placement(
+        content,
+        max(existing, len(content) - gap),
+        placement.method,
+        sum(load.gpus for load in loads),
+        tuple(shared),
+    )
+
+
+def _groups_together(
+    asked: Sequence[Request], room: Room, spare: int, most: int
+) -> Iterator[tuple[Request, ...]]:
+    """The groups of each cluster: the largest first, each in the first cluster with room; larger ones than a cluster are dealt."""
+    most_used = most - spare
+    bins: list[tuple[list[Request], int, int]] = []
+    alone = [(request, placed((request,), (), room, 0).needed) for request in asked]
+    for request, own in sorted(alone, key=lambda one: -len(one[1].hosts)):
+        if len(own.hosts) > most_used:
+            parts = _few_large((request,), (), room, spare, most)
+            bins += [(list(p.asked), len(p.needed.hosts), p.needed.gpus_occupied) for p in parts]
+            continue
+        for at, (together, taken, occupied) in enumerate(bins):
+            joined, hosts, gpus = [*together, request], taken + len(own.hosts), occupied + own.gpus_occupied
+            if hosts > most_used and gpus <= most_used * room.gpus:  # they may fill each other's gaps
+                hosts = len(placed(tuple(joined), (), room, 0).hosts)
+            if hosts <= most_used:
+                bins[at] = joined, hosts, gpus
+                break
+        else:
+            bins.append(([request], len(own.hosts), own.gpus_occupied))
+    order = {request.group: at for at, request in enumerate(asked)}
+    for together, *_ in bins:
+        yield tuple(sorted(together, key=lambda request: order[request.group]))
+
+
+def _vms(hosts: Sequence[Host]) -> set[tuple[str, int]]:
+    return {(slot.group, slot.vm) for host in hosts for load in host for slot in load.slots}
+
+
+def _numbered(clusters: Sequence[Cluster]) -> Iterator[Cluster]:
+    """The clusters with the VMs of each group numbered on from one to the next."""
+    given = Counter[str]()
+    for layout, site in clusters:
+        hosts = layout.hosts
+        first: dict[str, int] = {}
+        for group, vm in _vms(hosts):
+            first[group] = min(first.get(group, vm), vm)
+        shift = {group: given[group] + 1 - vm for group, vm in first.items()}
+        if any(shift.values()):
+            hosts = tuple(_shifted(host, shift) for host in hosts)
+        for request in layout.asked:
+            given[request.group] += request.vms
+        yield Cluster(replace(layout, hosts=hosts), site)
+
+
+def _shifted(host: Host, shift: Mapping[str, int]) -> Host:
+    """A host whose VMs have other numbers."""
+    return tuple(
+        load._replace(
+            slots=tuple(Slot(s.group, s.vm + shift[s.group], s.profile, s.weight) for s in load.slots)
+        )
+        for load in host
+    )
+
+
+def pools(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    requests: Requests,
+    divided: Mapping[str, Division],
+) -> tuple[Pool, ...]:
+    """Each cluster of hosts, with its placement and what failures do to it."""
+    found: list[Pool] = []
+    for kind, division in divided.items():
+        clusters = division.named(kind)
+        if len(clusters) == 1:
+            found.append(undivided_pool(trail, scenario, requests, *clusters[0]))
+            continue
+        parts = whole_pool_lines(trail, scenario, requests, kind, division.whole)
+        found += [
+            cluster_of_pool(trail, scenario, requests, *each, division.whole, parts) for each in clusters
+        ]
+        _cluster_lines(trail, scenario, catalog, requests, kind, division)
+    return tuple(found)
+
+
+def _cluster_lines(
+    trail: Trail, scenario: Scenario, catalog: Catalog, requests: Requests, kind: str, division: Division
+) -> None:
+    """Lines for the number of clusters of a pool, beside that of the other ways to divide it, and for their hosts."""
+    here, count = trail.about(f"pools.{kind}", name=POOL_NAMES[kind]), len(division.clusters)
+    known: dict[str, Fact | Line] = {
+        "hosts_for_demand": trail[f"pools.{kind}.hosts_for_demand"],
+        "hosts_for_failures": trail[f"pools.{kind}-1.hosts_for_failures"],
+        "most_hosts": most_hosts_fact(scenario, catalog),
+    }
+    for split in SPLIT_NAMES:
+        way = _divided(scenario, catalog, requests.members[kind], division.whole, split)
+        note = f"in {counted(len(way.clusters), 'cluster')}"
+        known[split.replace("-", "_")] = derived(f"clusters/{split}", way.hosts, "host", note)
+    here.record("clusters", availability.cluster_count, count, known)
+    parts: dict[str, Fact | Line] = {
+        str(number): trail[f"pools.{kind}-{number}.hosts"] for number in range(1, count + 1)
+    }
+    here.add_up("hosts", availability.sum_over_pools, parts)

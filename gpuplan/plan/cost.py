@@ -14,10 +14,9 @@ from gpuplan.facts import Fact, derived, weakest
 from gpuplan.models import cost, power
 from gpuplan.models.licences import subscription_cost, term_licence_purchases
 from gpuplan.plan.bill_of_materials import Counts, Material, bill, included_years
-from gpuplan.plan.clusters import divided, most_hosts
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.growth import Growth
-from gpuplan.plan.hosts import Pool, spare_hosts
+from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse, usual_power_w
 from gpuplan.plan.prices import Price, PriceList, Unknown, factor
 from gpuplan.plan.trail import Line, Trail, resting_on
@@ -209,16 +208,11 @@ class _Flows:
 
     def _not_counted(self, designed: Sequence[bool], unknown_power: Sequence[str]) -> tuple[str, ...]:
         """What costs money, but nobody knows how much of it there is; ``designed`` says when there is a fabric."""
-        pools, most, spare = self.counts.pools, most_hosts(self.catalog), spare_hosts(self.scenario)
-        divisions = [division for pool in pools if (division := divided(self.scenario, self.catalog, pool))]
-        grown = [hosts[pool.id] > max(most, pool.hosts) for hosts in self.growth.hosts for pool in pools]
-        clusters = any(division.more for division in divisions) or (spare and any(grown))
         others = [self.materials[key].status for key in ("management-hosts", "compute-hosts")]
         left_out = {
             "Switches and their cables: no design of the fabric": not designed[0],
             "Switches and cables for the growth: the fabric cannot grow that far": designed[0]
             and not all(designed),
-            f"Spare hosts of every further cluster: one has at most {most} hosts": clusters,
             "Hardware support of the hosts already there": self.counts.existing,
             "Space: one host alone is more than a rack may carry": not self.use.hosts_per_rack,
             f"Electricity of {', '.join(unknown_power)} (power not known)": unknown_power,
@@ -447,8 +441,8 @@ def _hour_line(
 def _shares(trail: Trail, pools: Sequence[Pool]) -> dict[str, Line]:
     """GPUs that each group demands of the hosts, and the stated ones of no group."""
     found = {}
-    for pool in pools:
-        for part in trail[f"pools.{pool.id}.gpus_demanded"].inputs:
+    for kind in dict.fromkeys(pool.kind for pool in pools):
+        for part in trail[f"pools.{kind}.gpus_demanded"].inputs:
             head, _, rest = part.key.partition(".")
             found[rest.split(".")[0] if head == "groups" else UNASSIGNED] = trail[part.key]
     return found

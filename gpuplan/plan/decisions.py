@@ -5,6 +5,7 @@ Their words stand in ``data/decisions.csv``; here it is decided which of them ho
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,9 +14,10 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
+from gpuplan.plan.clusters import SPLIT_NAMES
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
-from gpuplan.plan.hosts import Pool
+from gpuplan.plan.hosts import Layout, Pool, WholePool, whole_pools
 from gpuplan.plan.trail import Line
 from gpuplan.scenario import Scenario
 from gpuplan.wording import (
@@ -26,6 +28,7 @@ from gpuplan.wording import (
     hours,
     number,
     percent,
+    some_of,
     target_words,
     whole,
 )
@@ -75,10 +78,12 @@ def decide(
     """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform, cost."""
     if not pools:
         return ()
+    of_kind = whole_pools(pools).values()
     decided = [
         *([_enough(scenario, pools, lines)] if scenario.demand.rule != "sum" else ()),
         _gpus_per_host(scenario, catalog, groups),
-        *(_hosts_for_demand(pool, pools) for pool in pools),
+        *(_hosts_for_demand(pool, len(of_kind) > 1, lines) for pool in of_kind),
+        *(_clusters(pool, len(of_kind) > 1, scenario, lines) for pool in of_kind if len(pool.clusters) > 1),
         _spare_hosts(scenario, pools, postures),
         _capacity(scenario, pools, lines),
         *_allocation(pools, groups),
@@ -105,7 +110,7 @@ def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
 def _enough(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Line]) -> Found:
     """How many GPUs are enough, where the groups are not simply added up at their peaks."""
     asked = scenario.demand
-    at_target = [key for pool in pools if (key := f"pools.{pool.id}.gpus_for_target") in lines]
+    at_target = [key for kind in whole_pools(pools) if (key := f"pools.{kind}.gpus_for_target") in lines]
     methods = {lines[key].function.rpartition(".")[2] for key in at_target}
     told_apart = all(name.startswith(("closed", "kaufman")) for name in methods)
     each = asked.for_whom == "each" and told_apart
@@ -149,28 +154,28 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
     )
 
 
-def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
-    case = f"hosts, {pool.method}"
-    new, least = pool.hosts_without_spare - pool.existing_hosts, pool.bound
-    if pool.existing_hosts:
-        least -= pool.existing_hosts
+def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line]) -> Found:
+    laid, at = pool.layout, f"pools.{pool.kind}"
+    needed, existing = laid.needed, len(laid.existing)
+    case = f"hosts, {needed.method}"
+    new, least = len(needed.hosts) - existing, needed.bound
+    if existing:
+        least -= existing
         case = "hosts beside others" if new == least else "hosts beside others, heuristic"
-    elif pool.mixed and pool.method == "volume":
+    elif laid.mixed and needed.method == "volume":
         case = "hosts, mixed"
-    each = amount(pool.gpus_per_host, "GPU")
+    each = amount(laid.room.gpus, "GPU")
     added = f"{new} new with {each} each {'is' if new == 1 else 'are'} added"
-    there = (
-        f"{amount(pool.existing_hosts, 'host')} {'is' if pool.existing_hosts == 1 else 'are'} there already"
-    )
+    there = f"{amount(existing, 'host')} {'is' if existing == 1 else 'are'} there already"
     return found(
         case,
-        f"pools.{pool.id}.hosts_for_demand",
-        f"pools.{pool.id}.gpus_demanded",
-        where=f" in the {pool.name}" if len(pools) > 1 else "",
-        demand=amount(whole(pool.gpus_demanded), "GPU"),
-        hosts=amount(pool.hosts_for_demand, "host"),
+        f"{at}.hosts_for_demand",
+        f"{at}.gpus_demanded",
+        where=f" in the {pool.name}" if several else "",
+        demand=amount(whole(lines[f"{at}.gpus_demanded"].value), "GPU"),
+        hosts=amount(laid.used, "host"),
         each=each,
-        fewer=_one_fewer(pool),
+        fewer=_one_fewer(laid),
         there=there,
         added=added if new else "none is added",
         new=new,
@@ -178,14 +183,45 @@ def _hosts_for_demand(pool: Pool, pools: Sequence[Pool]) -> Found:
     )
 
 
-def _one_fewer(pool: Pool) -> str:
+def _one_fewer(laid: Layout) -> str:
     """Why one host fewer cannot do, by its GPUs; nothing where no host would be left."""
-    fewer = pool.bound - 1
+    fewer = laid.needed.bound - 1
     if not fewer:
         return ""
     return (
-        f"{amount(fewer, 'host')} {'has' if fewer == 1 else 'have'} {amount(fewer * pool.gpus_per_host, 'GPU')}, and "
-        f"{number(pool.gpus_occupied)} are occupied. "
+        f"{amount(fewer, 'host')} {'has' if fewer == 1 else 'have'} {amount(fewer * laid.room.gpus, 'GPU')}, and "
+        f"{number(laid.needed.gpus_occupied)} are occupied. "
+    )
+
+
+def _clusters(pool: WholePool, several: bool, scenario: Scenario, lines: Mapping[str, Line]) -> Found:
+    """How a pool is divided into clusters, and what the other ways would take."""
+    at, split, spare = f"pools.{pool.kind}", scenario.availability.split, pool.clusters[0].hosts_for_failures
+    held = Counter(request.group for cluster in pool.clusters for request in cluster.requests)
+    names = [g for g, n in held.items() if n > 1]
+    named = {group.id: group.name for group in scenario.groups}
+    sizes = sorted({cluster.hosts for cluster in pool.clusters})
+    size = f"{sizes[0]} to {sizes[-1]}" if sizes[1:] else str(sizes[0])
+    over = some_of([named.get(g, "GPUs of no group") for g in names])
+    known = {given.name: given for given in lines[f"{at}.clusters"].inputs}
+    ways = {
+        way: f"{name} ({amount(given.value, 'host')} {given.note})"
+        for way, name in SPLIT_NAMES.items()
+        for given in [known[way.replace("-", "_")]]
+    }
+    return found(
+        "clusters",
+        f"{at}.clusters",
+        f"{at}.hosts",
+        where=f" of the {pool.name}" if several else "",
+        hosts=amount(pool.hosts, "host"),
+        clusters=counted(len(pool.clusters), "cluster"),
+        size=size,
+        each=f", each with {counted(spare, 'spare host')}" if spare else "",
+        most=known["most_hosts"].value,
+        chosen=ways.pop(split),
+        others=" or ".join(ways.values()),
+        over=f" VMs of {over} are in several clusters." if names else "",
     )
 
 
@@ -201,7 +237,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
         case = "spare hosts, placed again"
     return found(
         case,
-        *(f"pools.{pool.id}.hosts_for_failures" for pool in pools),
+        *(f"pools.{pool.clusters[0].id}.hosts_for_failures" for pool in whole_pools(pools).values()),
         *(f"postures.n{failures}.{name}" for name in ("short_h", "exposed_h", "chance")),
         additional=amount(spare, "additional host"),
         more=amount(spare, "host"),
@@ -261,7 +297,7 @@ def _capacity(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Lin
 
 def _allocation(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Iterator[Found]:
     """How the GPUs of each pool are given to VMs."""
-    taken = {pool.id for pool in pools}
+    taken = {pool.kind for pool in pools}
     remote = [g.name for g in groups if g.mode == "bitfusion" and g.vms_placed]
     whole = [g.name for g in groups if g.pool == "passthrough" and g.vms_placed]
     if remote and "vgpu" in taken and "bitfusion" not in taken:

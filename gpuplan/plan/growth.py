@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from gpuplan.models.demand import working_hours
-from gpuplan.plan.hosts import Pool
+from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.trail import Line
 from gpuplan.plan.working_week import Week
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Scenario, ScenarioError
@@ -17,7 +17,7 @@ from gpuplan.units import exact
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Hosts of each pool, and GPUs in use, year by year from the start."""
+    """Hosts of each pool in all of its clusters, and GPUs in use, year by year from the start."""
 
     hosts: tuple[Mapping[str, int], ...]
     busy_gpus: tuple[float, ...]
@@ -37,7 +37,7 @@ def growth_of(
 
     ``hosts_for`` gives the hosts of each pool that a scenario takes.
     """
-    hosts = [{pool.id: pool.hosts for pool in pools}]
+    hosts = [{kind: pool.hosts for kind, pool in whole_pools(pools).items()}]
     held = [float(held_gpus[""].value)]
     years = range(1, scenario.cost.years + 1)
     if not any(group.growth for group in scenario.groups):
@@ -51,7 +51,7 @@ def growth_of(
             left = 1 + len(years) - year
             return Growth((*hosts, *hosts[-1:] * left), (*held, *held[-1:] * left), year)
         grown = {pool: counts.get(pool, 0) for pool in hosts[-1]}
-        grown[pools[0].id] += sum(n for pool, n in counts.items() if pool not in grown)
+        grown[pools[0].kind] += sum(n for pool, n in counts.items() if pool not in grown)
         hosts.append({pool: max(before, grown[pool]) for pool, before in hosts[-1].items()})
         then = sum(
             now[group.id] * working_hours.growth_factor(year, growth=group.growth or 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, wraps
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gpuplan.facts import Fact, derived
 from gpuplan.models import availability, demand, placement
@@ -16,6 +16,7 @@ from gpuplan.plan.access import Unplaced
 from gpuplan.plan.requests import Requests, room_of
 from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
+from gpuplan.units import exact
 
 T = TypeVar("T")
 
@@ -30,9 +31,12 @@ POOL_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Equal GPU hosts that back each other up."""
+    """GPU hosts that back each other up: one cluster of vSphere."""
 
     id: str
+    """``kind``, or that with the number of the cluster where there are several."""
+    kind: str
+    """What its groups have as their pool."""
     name: str
     access: tuple[str, ...]
     gpu_mode: str
@@ -67,6 +71,8 @@ class Pool:
     failures: tuple[Loss, ...]
     """The loss of each host, those filled alike once, the worst first."""
     losses: tuple[LossLevel, ...]
+    whole: Layout
+    """What stands on the hosts of all clusters of its pool, as if they were one cluster."""
 
     @property
     def mixed(self) -> bool:
@@ -126,6 +132,12 @@ def numbered_from_1(losses: Iterable[failover.Loss]) -> tuple[failover.Loss, ...
     return tuple(loss._replace(hosts=tuple(host + 1 for host in loss.hosts)) for loss in losses)
 
 
+@remembered
+def placed_alike(requests: tuple[placement.Request, ...], gpus_per_host: int) -> placement.Placement:
+    """``placement.place``, remembered: postures differ in their spare hosts alone."""
+    return placement.place(requests, gpus_per_host=gpus_per_host)
+
+
 @dataclass(frozen=True)
 class Layout:
     """What stands on which host, and what follows from that alone: worked out once, when it is asked for."""
@@ -145,15 +157,20 @@ class Layout:
         return (*self.existing, *(self.room for _ in range(len(self.hosts) - len(self.existing))))
 
     @cached_property
+    def used(self) -> int:
+        """Hosts for the demand."""
+        return sum(bool(host) for host in self.needed.hosts)
+
+    @cached_property
     def hosts_by_gpus(self) -> placement.Placement:
         """The placement if only GPUs counted."""
-        return placement.place(self.asked, gpus_per_host=self.room.gpus)
+        return placed_alike(self.asked, self.room.gpus)
 
     @cached_property
     def new_needed(self) -> tuple[int, ...]:
         """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, never fewer with more down."""
         if set(self.existing) <= {self.room}:
-            return (sum(bool(host) for host in self.needed.hosts),)
+            return (self.used,)
         counts = [len(self.needed.hosts) - len(self.existing)]
         for down in range(1, min(len(self.existing), MOST_EXISTING_DOWN) + 1):
             left = self.existing[down:]
@@ -184,53 +201,169 @@ MOST_EXISTING_DOWN = 8
 
 
 def layouts(scenario: Scenario, requests: Requests) -> dict[str, Layout]:
-    """What is asked of each pool, placed on the fewest hosts and on those with the spare ones."""
+    """What is asked of each pool, placed on the fewest hosts and on those with the spare ones, as if it were one cluster."""
     room, spare = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario)
     return {
-        pool: _placed(tuple(requests.by_group[m] for m in members), requests.rooms.get(pool, ()), room, spare)
+        pool: placed(tuple(requests.by_group[m] for m in members), requests.rooms.get(pool, ()), room, spare)
         for pool, members in requests.members.items()
     }
 
 
 @remembered
-def _placed(
+def placed(
     asked: tuple[placement.Request, ...],
     existing: tuple[placement.Room, ...],
     room: placement.Room,
     lost: int,
 ) -> Layout:
-    """The layout of one pool; kept, as designs that differ in their network or prices alone share it."""
+    """The layout of one cluster; kept, as designs that differ in their network or prices alone share it."""
     mixed = bool(existing or room.vcpus or room.memory_gib)
     if mixed:
         needed = placed_mixed(asked, room, existing)
         hosts = placed_mixed(asked, room, existing, lost).hosts
     else:
-        needed = placement.place(asked, gpus_per_host=room.gpus)
+        needed = placed_alike(asked, room.gpus)
         hosts = (*needed.hosts, *(() for _ in range(lost)))
     return Layout(asked, existing, room, needed, hosts, mixed)
 
 
-def pools(
-    trail: Trail, scenario: Scenario, requests: Requests, layouts: Mapping[str, Layout]
-) -> tuple[Pool, ...]:
-    """Each pool of hosts, with its placement and what failures do to it."""
-    return tuple(_pool(trail, scenario, requests, pool_id, laid) for pool_id, laid in layouts.items())
+@dataclass(frozen=True, slots=True)
+class WholePool:
+    """All clusters of a pool: what matters to a request, which any of them may take."""
+
+    kind: str
+    clusters: tuple[Pool, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return POOL_NAMES[self.kind]
+
+    @property
+    def hosts(self) -> int:
+        """Hosts in all clusters."""
+        return sum(pool.hosts for pool in self.clusters)
+
+    @property
+    def hosts_for_demand(self) -> int:
+        """Hosts for the demand."""
+        return sum(pool.hosts_for_demand for pool in self.clusters)
+
+    @property
+    def existing_hosts(self) -> int:
+        """Hosts that are there already."""
+        return sum(pool.existing_hosts for pool in self.clusters)
+
+    @property
+    def gpus(self) -> int:
+        """GPUs in all clusters."""
+        return sum(pool.gpus for pool in self.clusters)
+
+    @property
+    def gpus_after_failure(self) -> int:
+        """GPUs left when hosts of one cluster are lost, the one that loses most."""
+        return self.gpus - max(pool.gpus - pool.gpus_after_failure for pool in self.clusters)
+
+    @property
+    def layout(self) -> Layout:
+        """What stands on the hosts, as if they were one cluster."""
+        return self.clusters[0].whole
+
+    @property
+    def rooms(self) -> tuple[Room, ...]:
+        """What each host offers, those already there first."""
+        there = [room for pool in self.clusters for room in pool.rooms[: pool.existing_hosts]]
+        return (*there, *(room for pool in self.clusters for room in pool.rooms[pool.existing_hosts :]))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Groups that are on its hosts."""
+        return tuple(dict.fromkeys(request.group for pool in self.clusters for request in pool.requests))
 
 
-def _pool(trail: Trail, scenario: Scenario, requests: Requests, pool_id: str, laid: Layout) -> Pool:
+def whole_pools(pools: Sequence[Pool]) -> dict[str, WholePool]:
+    """The clusters, those of each pool together."""
+    kinds = dict.fromkeys(pool.kind for pool in pools)
+    return {kind: WholePool(kind, tuple(pool for pool in pools if pool.kind == kind)) for kind in kinds}
+
+
+def pool_names(pools: Sequence[Pool]) -> dict[str, str]:
+    """Pool -> its name, whatever clusters it has."""
+    return {pool.kind: POOL_NAMES[pool.kind] for pool in pools}
+
+
+class Named(NamedTuple):
+    """A cluster of hosts, as it is called."""
+
+    kind: str
+    id: str
+    name: str
+
+
+def undivided_pool(
+    trail: Trail, scenario: Scenario, requests: Requests, cluster: Named, laid: Layout
+) -> Pool:
     """The hosts for the groups of one pool: the fewest on which everything fits, plus the spare ones."""
-    here, name = trail.about(f"pools.{pool_id}", name=POOL_NAMES[pool_id]), POOL_NAMES[pool_id]
-    members, groups, existing = requests.members[pool_id], requests.groups, laid.existing
-    needed, layout, rooms = laid.needed, laid.hosts, laid.rooms
-    used = sum(bool(host) for host in needed.hosts)
+    here, parts = (
+        trail.about(f"pools.{cluster.id}", name=cluster.name),
+        _parts(trail, scenario, cluster.kind, requests),
+    )
+    demanded = here.add_up("gpus_demanded", demand.total_demand_gpus, parts)
+    _hosts_by_gpus(here, laid, demanded)
+    _demand_lines(here, scenario, demanded, laid)
+    return _pool(here, scenario, requests, cluster, laid, laid)
 
-    demanded = _demand_lines(trail, here, scenario, members, requests)
-    if laid.mixed and not existing:
-        alone = laid.hosts_by_gpus
-        when, words = "heuristic" * (alone.method == "heuristic"), {"least": alone.bound}
-        count = len(alone.hosts)
-        here.record("hosts_by_gpus", placement.place, count, when=when, words=words, gpus_demanded=demanded)
-    lines = _host_lines(here, scenario, demanded, laid)
+
+def whole_pool_lines(
+    trail: Trail, scenario: Scenario, requests: Requests, kind: str, laid: Layout
+) -> dict[str, Line]:
+    """The hosts for the demand of a pool that is divided, as if it were one cluster; GPUs of each of its groups."""
+    here, parts = (
+        trail.about(f"pools.{kind}", name=POOL_NAMES[kind]),
+        _parts(trail, scenario, kind, requests),
+    )
+    demanded = here.add_up("gpus_demanded", demand.total_demand_gpus, parts)
+    _hosts_by_gpus(here, laid, demanded)
+    _demand_lines(here, scenario, demanded, laid)
+    return parts
+
+
+def cluster_of_pool(
+    trail: Trail,
+    scenario: Scenario,
+    requests: Requests,
+    cluster: Named,
+    laid: Layout,
+    whole: Layout,
+    parts: Mapping[str, Line],
+) -> Pool:
+    """One cluster of a pool that is divided; ``parts`` are the GPUs of each group in all of its clusters."""
+    here, names = (
+        trail.about(f"pools.{cluster.id}", name=cluster.name),
+        {g.id: g.name for g in requests.groups},
+    )
+    held = {}
+    for request in laid.asked:
+        line, every = parts[request.group], requests.by_group[request.group].vms
+        if request.vms < every:
+            gpus = float(exact(line.value) * request.vms / every)
+            words = {"group": names.get(request.group, "no group"), "vms": request.vms, "every": every}
+            line = here.record(
+                f"part.{request.group}", demand.group_demand_gpus, gpus, words=words, gpus=line
+            )
+        held[request.group] = line
+    demanded = here.add_up("gpus_demanded", demand.total_demand_gpus, held)
+    _demand_lines(here, scenario, demanded, laid)
+    return _pool(here, scenario, requests, cluster, laid, whole)
+
+
+def _pool(
+    here: Trail, scenario: Scenario, requests: Requests, cluster: Named, laid: Layout, whole: Layout
+) -> Pool:
+    """A cluster with its spare hosts, and what failures do to it."""
+    groups, asked = requests.groups, {request.group for request in laid.asked}
+    needed, layout, rooms = laid.needed, laid.hosts, laid.rooms
+    lines = _host_lines(here, scenario, here["hosts_for_demand"], laid)
     for loss in laid.failures:  # a line for each kind of host that can be lost
         number = loss.hosts[0]
         here.record(
@@ -243,20 +376,21 @@ def _pool(trail: Trail, scenario: Scenario, requests: Requests, pool_id: str, la
             unplaced=counted_vms("plan/VMs_unplaced", loss.unplaced),
         )
     return Pool(
-        id=pool_id,
-        name=name,
-        access=tuple(dict.fromkeys(g.mode for g in groups if g.id in members)),
-        gpu_mode="vgpu" if pool_id == "vgpu" else "passthrough",
+        id=cluster.id,
+        kind=cluster.kind,
+        name=cluster.name,
+        access=tuple(dict.fromkeys(g.mode for g in groups if g.id in asked)),
+        gpu_mode="vgpu" if cluster.kind == "vgpu" else "passthrough",
         server=scenario.hardware.server or "",
         gpu=scenario.hardware.gpu,
         hosts=len(layout),
-        hosts_for_demand=used,
-        hosts_for_failures=len(layout) - used,
-        existing_hosts=len(existing),
+        hosts_for_demand=laid.used,
+        hosts_for_failures=len(layout) - laid.used,
+        existing_hosts=len(laid.existing),
         gpus_per_host=scenario.hardware.gpus_per_host,
         gpus=lines["gpus"].value,
         gpus_after_failure=lines["gpus_after_failure"].value,
-        gpus_demanded=demanded.value,
+        gpus_demanded=here["gpus_demanded"].value,
         gpus_occupied=needed.gpus_occupied,
         requests=laid.asked,
         rooms=rooms,
@@ -268,16 +402,16 @@ def _pool(trail: Trail, scenario: Scenario, requests: Requests, pool_id: str, la
         method=needed.method,
         shared=needed.shared,
         idle=laid.idle,
-        unplaced=tuple(u for g in groups if g.id in members for u in g.unplaced),
+        unplaced=tuple(u for g in groups if g.id in asked for u in g.unplaced),
         failures=laid.failures,
         losses=tuple(_loss_level(lost, laid) for lost in range(3)),
+        whole=whole,
     )
 
 
-def _demand_lines(
-    trail: Trail, here: Trail, scenario: Scenario, members: Sequence[str], asked: Requests
-) -> Line:
-    """GPUs that the members of a pool demand, each part with a line."""
+def _parts(trail: Trail, scenario: Scenario, kind: str, asked: Requests) -> dict[str, Line]:
+    """GPUs that each member of a pool demands, with their lines."""
+    members = asked.members[kind]
     groups = [group for group in asked.groups if group.id in members]
     parts = {group.id: trail[f"groups.{group.id}.demand_gpus"] for group in groups}
     stated = scenario.fact("demand.stated_gpus")
@@ -294,13 +428,21 @@ def _demand_lines(
         parts[plan.id] = trail.about(f"groups.{plan.id}", name=plan.name).record(
             "admitted_gpus", demand.admitted_vms, admitted, gpus=parts[plan.id], stated=stated
         )
-    return here.add_up("gpus_demanded", demand.total_demand_gpus, parts)
+    return parts
 
 
-def _host_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout) -> dict[str, Line]:
-    """Lines from the demand of a pool to its hosts and GPUs, before and after a failure."""
-    per_host = scenario.fact("hardware.gpus_per_host")
-    needed, rooms, existing = laid.needed, laid.rooms, len(laid.existing)
+def _hosts_by_gpus(here: Trail, laid: Layout, demanded: Line) -> None:
+    """The hosts if only GPUs counted, where CPU or memory counts too."""
+    if laid.mixed and not laid.existing:
+        alone = laid.hosts_by_gpus
+        when, words = "heuristic" * (alone.method == "heuristic"), {"least": alone.bound}
+        count = len(alone.hosts)
+        here.record("hosts_by_gpus", placement.place, count, when=when, words=words, gpus_demanded=demanded)
+
+
+def _demand_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout) -> None:
+    """Lines from the demand of a pool to the hosts that carry it."""
+    per_host, needed = scenario.fact("hardware.gpus_per_host"), laid.needed
     place = placement.place_mixed if laid.mixed else placement.place
     for share in needed.shared:
         here.record(
@@ -313,18 +455,23 @@ def _host_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout) -
         )
     occupied = here.record("gpus_occupied", place, needed.gpus_occupied, gpus_demanded=demanded)
     counted = here.compute("count_hosts", placement.count_hosts, gpus=demanded, gpus_per_host=per_host)
-    used = sum(bool(host) for host in needed.hosts)
-    when, words = _proof(needed, laid.mixed, existing)
-    for_demand = here.record(
+    when, words = _proof(needed, laid.mixed, len(laid.existing))
+    here.record(
         "hosts_for_demand",
         place,
-        used,
+        laid.used,
         when=when,
         words=words,
         gpus_occupied=occupied,
         gpus_per_host=per_host,
         count_hosts=counted,
     )
+
+
+def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout) -> dict[str, Line]:
+    """Lines from the hosts for the demand of a cluster to its hosts and GPUs, before and after a failure."""
+    per_host = scenario.fact("hardware.gpus_per_host")
+    rooms, existing = laid.rooms, len(laid.existing)
     failures = scenario.fact("availability.host_failures")
     accepted = scenario.fact("availability.maintenance_failure_accepted")
     when = "accepted" if accepted.value else "not accepted"
@@ -332,7 +479,7 @@ def _host_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout) -
         spare = here.record(
             "hosts_for_failures",
             placement.place_mixed,
-            len(rooms) - used,
+            len(rooms) - for_demand.value,
             when=f"{when}, placed again",
             host_failures=failures,
             hosts_for_demand=for_demand,
@@ -351,7 +498,7 @@ def _host_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout) -
     held: dict[str, Fact | Line] = {"hosts": hosts, "gpus_per_host": per_host}
     if existing:
         each = scenario.fact("hardware.existing_gpus_per_host")
-        held["existing_hosts"] = scenario.fact("hardware.existing_hosts")
+        held["existing_hosts"] = replace(scenario.fact("hardware.existing_hosts"), value=existing)
         held["existing_gpus_per_host"] = replace(each, value=rooms[0].gpus)
     gpus = here.compute("gpus", availability.installed_gpus, held, when="existing" * bool(existing))
     return {"gpus": gpus, "gpus_after_failure": after_loss_line(here, scenario, gpus, hosts, rooms)}

@@ -184,9 +184,8 @@ def _remote(
 
 def _busiest_host(plan: GroupPlan, pools: Sequence[Pool], needs: Mapping[str, float]) -> dict[str, int]:
     """Of the hosts with GPUs of a group, the one whose remote users move most: group -> GPUs, or shares of one, in use."""
-    pool = next((p for p in pools if p.id == plan.pool), None)
     found: list[dict[str, int]] = []
-    for host in pool.placement if pool else ():
+    for host in (host for pool in pools if pool.kind == plan.pool for host in pool.placement):
         flows: dict[str, int] = {}
         for load in host:
             each = load.gpus if len(load.slots) == 1 else 1

@@ -16,12 +16,13 @@ from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.facts import did_you_mean
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
+from gpuplan.plan.clusters import Division, divisions, pools
 from gpuplan.plan.cost import Costs, costs
 from gpuplan.plan.decisions import Decision, decide
 from gpuplan.plan.demand import Demand, PoolDemand, demand_of
 from gpuplan.plan.fabric import Cabling, cabling
 from gpuplan.plan.growth import Growth, growth_of
-from gpuplan.plan.hosts import Layout, Pool, layouts, pools
+from gpuplan.plan.hosts import Layout, Pool, WholePool, layouts, whole_pools
 from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.power import PowerUse, power_use
 from gpuplan.plan.requests import Requests, requests_of
@@ -53,7 +54,7 @@ CHAPTERS = (
 class Plan:
     """The answer to a scenario: frozen, with the trail of every number. It is made by `make_plan`.
 
-    ``lines`` maps a key such as ``totals.hosts`` to its `Line`; ``pools`` are groups of equal
+    ``lines`` maps a key such as ``totals.hosts`` to its `Line`; ``pools`` are clusters of
     hosts; ``groups`` hold the access decisions.
     """
 
@@ -77,13 +78,19 @@ class Plan:
 
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:
-        """Placement: what stands on which host of each pool."""
+        """Placement: what stands on which host of each pool, as if it were one cluster."""
         return layouts(self.scenario, self.requests)
 
     @cached_property
+    def divisions(self) -> Mapping[str, Division]:
+        """The clusters of each pool: one, or several where one may not have so many hosts."""
+        return divisions(self.scenario, self.catalog, self.requests, self.layouts)
+
+    @cached_property
     def pools(self) -> tuple[Pool, ...]:
-        """Hosts of each pool, and what failures do to them."""
-        return pools(self._trail("pools"), self.scenario, self.requests, self.layouts)
+        """Each cluster with its hosts, and what failures do to it."""
+        trail = self._trail("pools")
+        return pools(trail, self.scenario, self.catalog, self.requests, self.divisions)
 
     @cached_property
     def waiting(self) -> Mapping[str, Line]:
@@ -100,7 +107,9 @@ class Plan:
     @cached_property
     def postures(self) -> tuple[Posture, ...]:
         """N+0, N+1, N+2 and the hours a year in which each is at risk."""
-        return postures_of(self._trail("postures"), self.scenario, self.catalog, self.pools)
+        self.pools  # noqa: B018 - its lines are inputs of those of this chapter
+        trail = self._trail("postures")
+        return postures_of(trail, self.scenario, self.catalog, self.requests, self.divisions)
 
     @cached_property
     def network(self) -> NetworkUse:
@@ -197,16 +206,20 @@ class Plan:
         return pick({group.id: group for group in self.groups}, group_id, "group")
 
     def pool(self, pool_id: str) -> Pool:
-        """The pool with this id."""
+        """The cluster with this id."""
         return pick({pool.id: pool for pool in self.pools}, pool_id, "pool")
+
+    def whole_pool(self, kind: str) -> WholePool:
+        """All clusters of a pool."""
+        return pick(whole_pools(self.pools), kind, "pool")
 
     def line(self, key: str) -> Line:
         """The number with this key, and what is behind it."""
         return pick(self.lines, key, "figure")
 
     def hosts_by_pool(self) -> dict[str, int]:
-        """Hosts of each pool, spare ones included, without anything that follows from them."""
-        return {pool: len(layout.hosts) for pool, layout in self.layouts.items()}
+        """Hosts of each pool in all of its clusters, spare ones included, without anything that follows from them."""
+        return {kind: division.hosts for kind, division in self.divisions.items()}
 
     def but(self, **chapters: Any) -> Plan:
         """This plan with some chapters exchanged and all others as they are."""

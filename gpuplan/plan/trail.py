@@ -163,6 +163,9 @@ class Trail:
     def __getitem__(self, key: str) -> Line:
         return self._known[self._at + key]
 
+    def __contains__(self, key: str) -> bool:
+        return self._at + key in self._known
+
     def compute(
         self,
         key: str,

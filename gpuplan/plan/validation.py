@@ -13,6 +13,7 @@ from gpuplan.facts import Value
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
 from gpuplan.plan.hardware import gpus_per_board
+from gpuplan.plan.hosts import spare_hosts
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.working_week import work_fact
@@ -259,6 +260,18 @@ def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]
             yield Problem(f"demand.{low_name}", show(low), f"at most the {show(high)} stated above it")
 
 
+def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """A cluster of more hosts than vSphere allows, or with none but spare ones."""
+    path, stated = "availability.hosts_per_cluster", scenario.availability.hosts_per_cluster
+    most, spare = catalog.assumptions["vi-cluster"].fact("max_hosts"), spare_hosts(scenario)
+    if stated is not None and stated > int(most.value):
+        yield Problem(path, str(stated), f"vSphere allows a cluster {most.value} hosts: at most {most.value}")
+    elif stated is not None and stated <= spare:
+        yield Problem(
+            path, str(stated), f"{spare} of them are spare, one more carries demand: at least {spare + 1}"
+        )
+
+
 MUST_BE_KNOWN = (_unknown_ids, _no_training, _unknown_origins, _price_problems, _unknown_notes)
 MUST_BE_POSSIBLE = (
     _too_many_gpus_in_a_host,
@@ -266,6 +279,7 @@ MUST_BE_POSSIBLE = (
     _refused_mix,
     _group_problems,
     _demand_problems,
+    _cluster_size,
     _too_large,
 )
 """What is checked of a scenario, in this order."""

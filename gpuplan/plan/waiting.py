@@ -9,7 +9,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.demand import peakedness_fact
-from gpuplan.plan.hosts import Pool
+from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.sizing_rule import FUNCTIONS, Target, odds_of, peakedness_range
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.working_week import Week, mixes
@@ -31,8 +31,8 @@ def waiting_lines(
     """
     target = replace(Target.of(scenario), rule="wait")
     busy = []
-    for pool in pools:
-        for mix in mixes(by_season, [g.id for g in groups if g.pool == pool.id and g.mode]):
+    for pool in whole_pools(pools).values():
+        for mix in mixes(by_season, [g.id for g in groups if g.pool == pool.kind and g.mode]):
             odds = odds_of(mix, target)
             closed = odds.known("closed")
             z = 1.0 if closed or not odds.asks else peakedness_range(scenario, catalog, odds)[1]

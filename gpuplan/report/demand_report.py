@@ -10,6 +10,7 @@ from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.analysis.silos import silos
 from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
 from gpuplan.plan import Plan
+from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import records
@@ -69,7 +70,9 @@ def demand_dict(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> dict[
             for pool in plan.hours
             for at, (want, hosts) in enumerate(zip(pool.needed, pool.hosts, strict=True))
         ],
-        "methods": [_methods(plan, methods(plan, pool.id)) for pool in plan.pools if _asks(plan, pool.id)],
+        "methods": [
+            _methods(plan, methods(plan, pool)) for pool in whole_pools(plan.pools) if _asks(plan, pool)
+        ],
         "silos": {
             "groups": records(demand.silos(plan, against)),
             "together": {"gpus": against.gpus, "hosts": against.hosts, "utilisation": against.utilisation},
@@ -119,9 +122,9 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
         chapter(demand.rules(rule_answers(plan))),
         chapter(demand.week(plan)),
         *(
-            _methods_text(plan, methods(plan, pool.id), pool.name)
-            for pool in plan.pools
-            if _asks(plan, pool.id)
+            _methods_text(plan, methods(plan, kind), pool.name)
+            for kind, pool in whole_pools(plan.pools).items()
+            if _asks(plan, kind)
         ),
         *(simulation_text(plan, simulation) for simulation in simulations),
         chapter(demand.silos(plan, silos(plan))),

@@ -28,6 +28,7 @@ from gpuplan.report.drawing import (
     wrapped,
 )
 from gpuplan.report.tables import group_names, host_kinds
+from gpuplan.report.tables.plan import clusters_alike
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES, amount, counted, number
 
@@ -35,6 +36,8 @@ OTHER = "#b9c0ca"
 """Colour of what belongs to no group."""
 MOST_HOSTS = 24
 """Up to so many hosts are drawn one by one."""
+MOST_CLUSTERS = 6
+"""Clusters that are drawn; what stands on others is in the tables."""
 MOST_PIECES = 8
 """Pieces of one group on a GPU that are divided by lines."""
 MOST_LISTED = 24
@@ -76,10 +79,15 @@ def hosts_svg(plan: Plan) -> str:
         return drawing.svg(32, "No hosts")
     y = 0.0
     drawn: set[str] = set()
-    for pool in plan.pools:
+    clusters = clusters_alike(plan)
+    most = MOST_HOSTS // min(len(clusters), MOST_CLUSTERS)
+    for pool in clusters[:MOST_CLUSTERS]:
         hosts = _Hosts(drawing, plan, pool)
-        y = hosts.draw(y)
+        y = hosts.draw(y, most)
         drawn |= hosts.drawn
+    if (left := len(clusters) - MOST_CLUSTERS) > 0:
+        drawing.text(0, y + SIZE, f"and {counted(left, 'cluster')} filled in other ways", fill=SOFT)
+        y += LINE + 6
     y = _legend(drawing, plan, drawn, y)
     hosts_in_all = amount(plan.totals.hosts, "host")
     return drawing.svg(y, f"{hosts_in_all} with {amount(plan.totals.gpus, 'GPU')}, and who is on them")
@@ -101,13 +109,12 @@ class _Hosts:
         self.drawn: set[str] = set()
         """Groups that are on a host drawn so far."""
 
-    def draw(self, y: float) -> float:
-        """Draw them from a height on; the height at which they end."""
+    def draw(self, y: float, most: int) -> float:
+        """Draw them from a height on, at most so many if there are many; the height at which they end."""
         pool, plan = self.pool, self.plan
         self.drawing.text(0, y + 16, pool.name, bold=True)
         self.drawing.text(0, y + 16 + LINE, self._equipment(), fill=SOFT)
         y += 16 + LINE + 10
-        most = MOST_HOSTS // len(plan.pools)
         every = plan.totals.hosts <= MOST_HOSTS or pool.hosts <= most
         kinds = [[index] for index in range(pool.hosts)] if every else host_kinds(pool)
         shown = kinds if every else sorted(kinds[:most])

@@ -104,7 +104,18 @@ def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _pool(pool: Pool) -> dict[str, Any]:
-    named = ("placement", "requests", "rooms", "new_room", "access", "shared", "bound", "method", "failures")
+    named = (
+        "placement",
+        "requests",
+        "rooms",
+        "new_room",
+        "access",
+        "shared",
+        "bound",
+        "method",
+        "failures",
+        "whole",
+    )
     data = {f.name: plain(getattr(pool, f.name)) for f in fields(pool) if f.name not in named}
     data["access_modes"] = list(pool.access)
     data["proof"] = {"method": pool.method, "at_least_hosts": pool.bound}

@@ -9,7 +9,7 @@ from gpuplan.report.document.summary import key_figures
 from gpuplan.report.table import indented, text
 from gpuplan.report.tables import TABLES, idle_text
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
-from gpuplan.report.tables.plan import equipment, groups, hosts, postures
+from gpuplan.report.tables.plan import clusters_alike, equipment, groups, hosts, postures
 from gpuplan.report.text import chapter, heading, page, pairs, wrapped
 from gpuplan.wording import MODE_NAMES
 
@@ -24,7 +24,7 @@ def plan_text(plan: Plan) -> str:
         pairs((name, f"{value}  ({note})") for name, value, note in key_figures(plan)),
         chapter(groups(plan)),
         _access(plan),
-        *(_pool(plan, pool) for pool in plan.pools),
+        *(_pool(plan, pool) for pool in clusters_alike(plan)),
         chapter(postures(plan)),
         _network(plan),
         _decisions(plan),

@@ -12,8 +12,8 @@ import html
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import groupby
@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.hosts import Pool
 from gpuplan.units import MIB_PER_GIB, exact
 from gpuplan.wording import MODE_NAMES, amount, number, runs
@@ -81,11 +80,20 @@ class _Vms:
     """VMs of one group, or the Bitfusion servers of a cluster."""
 
     slug: str
+    """Of the resource."""
     name: str
     count: int
     kind: str
     """``vgpu``, ``passthrough``, ``client``, ``vgpu-server`` or ``server``."""
     cluster: str
+    key: str
+    """Id of the cluster in the plan."""
+    label: str = ""
+    """What the names of the VMs begin with: that of the group, whose VMs may be in several clusters."""
+    before: int = 0
+    """VMs of that name in the clusters before."""
+    in_all: int = 0
+    """VMs of that name in all clusters."""
     group: str = ""
     """Id of the group; empty for servers."""
     mode: str = ""
@@ -127,7 +135,7 @@ class _Vms:
     @property
     def digits(self) -> int:
         """Of the number at the end of a VM's name."""
-        return max(2, len(str(self.count)))
+        return max(2, len(str(self.in_all)))
 
     @property
     def all_gpus(self) -> int:
@@ -139,8 +147,8 @@ class _Vms:
         cpus, memory = self.least_vcpus, self.least_memory_gib
         usual_gib = memory if self.server else 64
         return (
-            _Size(f"{self.slug}_num_cpus", f"Virtual CPUs of {what}", self.vcpus, cpus, 16),
-            _Size(f"{self.slug}_memory_gib", f"Memory of {what} in GiB", self.memory_gib, memory, usual_gib),
+            _Size(f"{self.label}_num_cpus", f"Virtual CPUs of {what}", self.vcpus, cpus, 16),
+            _Size(f"{self.label}_memory_gib", f"Memory of {what} in GiB", self.memory_gib, memory, usual_gib),
         )
 
 
@@ -179,7 +187,7 @@ def _shown(plan: Plan) -> dict[str, Any]:
         "guests": [vm for vm in vms if not vm.server],
         "clients": [vm for vm in vms if vm.client],
         "servers": [vm for vm in vms if vm.server],
-        "sizes": [size for vm in vms for size in vm.sizes],
+        "sizes": _sizes(vms),
         "vsphere_profiles": {name: f"{prefix}_{name.lower()}" for name in profiles},
         "drs_can_balance": version.value("drs_vgpu_balancing") == "automatable",
         "ports": cabling.ports,
@@ -191,14 +199,16 @@ def _shown(plan: Plan) -> dict[str, Any]:
     }
 
 
-FROM_POOL = ("id", "name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
+FROM_POOL = ("name", "gpu_mode", "hosts", "hosts_for_failures", "existing_hosts")
 """What the templates show of a pool as it is."""
 
 
 def _cluster(plan: Plan, pool: Pool, vms: tuple[_Vms, ...]) -> dict[str, Any]:
     gpus = [room.gpus for room in pool.rooms]
-    here = [vm for vm in vms if vm.cluster == pool.id]
+    here = [vm for vm in vms if vm.cluster == _id(pool)]
     return {name: getattr(pool, name) for name in FROM_POOL} | {
+        "id": _id(pool),
+        "key": pool.id,
         "gpus": gpus,
         "each_host": ", ".join(f"{hosts} x {amount(each, 'GPU')}" for each, hosts in Counter(gpus).items()),
         # admission control allows at most one fewer than the hosts
@@ -206,7 +216,6 @@ def _cluster(plan: Plan, pool: Pool, vms: tuple[_Vms, ...]) -> dict[str, Any]:
         "used": [at for at, host in enumerate(pool.placement) if host],
         "spare": [at for at, host in enumerate(pool.placement) if not host],
         "mig_hosts": list(_mig_hosts(plan, pool)),
-        "division": divided(plan.scenario, plan.catalog, pool),
         "vgpu_vms": [vm for vm in here if vm.kind in ("vgpu", "vgpu-server")],
         "pinned_vms": [vm for vm in here if vm.pinned],
     }
@@ -220,7 +229,7 @@ def _mig_hosts(plan: Plan, pool: Pool) -> Iterator[str]:
             hosts.setdefault(gpus, []).append(at)
     for gpus, numbers in hosts.items():
         words = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers))
-        where, has = f"{words} of `{pool.id}_hosts`", amount(gpus, "GPU")
+        where, has = f"{words} of `{_id(pool)}_hosts`", amount(gpus, "GPU")
         yield f"Host {where} has {has}" if len(numbers) == 1 else f"Hosts {where} have {has} each"
 
 
@@ -236,8 +245,21 @@ def _gpus_of(pool: Pool, groups: set[str]) -> list[int]:
 
 
 def _vms(plan: Plan) -> Iterator[_Vms]:
+    """VMs of each cluster, those of a name numbered on from one to the next."""
+    found = list(_vms_of_clusters(plan))
+    parts, in_all, before = Counter(vm.label for vm in found), Counter[str](), Counter[str]()
+    for vm in found:
+        in_all[vm.label] += vm.count
+    taken = {"bitfusion_server", "bitfusion_clients", *map(_id, plan.pools), *parts}
+    for vm in found:
+        slug = _slug(f"{vm.label}_{vm.cluster}", taken) if parts[vm.label] > 1 else vm.label
+        yield replace(vm, slug=slug, before=before[vm.label], in_all=in_all[vm.label])
+        before[vm.label] += vm.count
+
+
+def _vms_of_clusters(plan: Plan) -> Iterator[_Vms]:
     """VMs of each cluster: those of its groups, then its Bitfusion servers."""
-    taken = {"bitfusion_server", "bitfusion_clients", *(pool.id for pool in plan.pools)}
+    taken = {"bitfusion_server", "bitfusion_clients", *map(_id, plan.pools)}
     slugs = {group.id: _slug(group.id, taken) for group in plan.groups}
     for pool in plan.pools:
         placed = {(slot.group, slot.vm) for host in pool.placement for load in host for slot in load.slots}
@@ -246,10 +268,24 @@ def _vms(plan: Plan) -> Iterator[_Vms]:
             if counts[group.id]:
                 yield _group_vms(plan, pool, group, slugs[group.id], counts[group.id])
         remote = {group.id for group in plan.groups if group.mode == "bitfusion"} & set(counts)
-        if pool.id == "bitfusion":
+        if pool.kind == "bitfusion":
             yield _servers(plan, pool, "server", [room.gpus for room in pool.rooms])
         elif remote:
             yield _servers(plan, pool, "vgpu-server", _gpus_of(pool, remote))
+
+
+def _sizes(vms: Sequence[_Vms]) -> list[_Size]:
+    """The variables with the sizes of the VMs, each once."""
+    found: dict[str, _Size] = {}
+    for size in (size for vm in vms for size in vm.sizes):
+        known = found.get(size.variable, size)
+        found[size.variable] = max(known, size, key=lambda each: each.least)
+    return list(found.values())
+
+
+def _id(pool: Pool) -> str:
+    """What a cluster is called in identifiers."""
+    return pool.id.replace("-", "_")
 
 
 def _group_vms(plan: Plan, pool: Pool, group: GroupPlan, slug: str, count: int) -> _Vms:
@@ -260,10 +296,12 @@ def _group_vms(plan: Plan, pool: Pool, group: GroupPlan, slug: str, count: int) 
     pvrdma = plan.scenario.network.transport == "pvrdma"
     return _Vms(
         slug=slug,
+        label=slug,
         name=_one_line(group.name),
         count=count,
         kind=kind,
-        cluster=pool.id,
+        cluster=_id(pool),
+        key=pool.id,
         group=group.id,
         mode=MODE_NAMES.get(group.mode, group.mode),
         profile=group.profile if kind == "vgpu" else "",
@@ -302,10 +340,12 @@ def _servers(plan: Plan, pool: Pool, kind: str, gpus_of_hosts: list[int]) -> _Vm
     spots = tuple(_Spot(at, gpus, _mmio_gib(plan, len(gpus))) for at, gpus in held)
     return _Vms(
         slug="bitfusion_server",
+        label="bitfusion_server",
         name="Bitfusion server",
         count=len(spots),
         kind=kind,
-        cluster=pool.id,
+        cluster=_id(pool),
+        key=pool.id,
         profile=_whole_profile(plan) if kind == "vgpu-server" else "",
         spots=spots,
         least_vcpus=SERVER_VCPUS,
@@ -348,7 +388,6 @@ def _templates() -> Environment:
     )
     found.filters |= {
         "amount": amount,
-        "division_words": division_words,
         "hcl": _in_quotes,
         "line": _one_line,
         "markdown": _markdown,

@@ -117,6 +117,8 @@ class Availability:
 
     host_failures: int = TABLE
     maintenance_failure_accepted: bool = TABLE
+    split: str = TABLE
+    hosts_per_cluster: int | None = TABLE
     mtbf_h: int | None = TABLE
     repair_h: int | None = TABLE
     maintenance_h_per_host: int | None = TABLE

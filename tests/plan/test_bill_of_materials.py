@@ -69,19 +69,19 @@ def test_a_vcenter_is_as_large_as_its_hosts_ask(catalog: Catalog, gpus: int, siz
 
 
 def test_a_vcenter_serves_no_more_hosts_than_it_can(catalog: Catalog) -> None:
-    """5,001 hosts: x-large vCenters of 2,000 hosts each, NSX Managers of 1,024, distributed switches in each domain."""
+    """5,000 hosts and one spare for each of 80 clusters: x-large vCenters of 2,000 hosts each, NSX Managers of 1,024, distributed switches in each domain."""
     found = bill_of(make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", 20_000), catalog))
-    assert found["servers"].quantity == 5_001
+    assert found["servers"].quantity == 5_080
     assert (found["vcenter"].quantity, found["nsx-manager"].quantity) == (3, 3 * 5)
     assert found["distributed-switches"].quantity == 3 * 2
     assert "3 workload domains" in found["vcenter"].rule and "serves 5" not in found["vcenter"].rule
 
 
-@pytest.mark.parametrize(("gpus", "domains"), [(7_996, 1), (7_997, 2), (16_000, 3)])
+@pytest.mark.parametrize(("gpus", "domains"), [(7_872, 1), (7_873, 2), (16_000, 3)])
 def test_distributed_switches_are_one_set_for_each_workload_domain(
     catalog: Catalog, gpus: int, domains: int
 ) -> None:
-    """4 GPUs to a host, one host spare: 2,000 hosts are the most of one vCenter."""
+    """4 GPUs to a host, one host of 64 spare: 2,000 hosts are the most of one vCenter, 1,968 for the demand and 32 spare."""
     found = bill_of(make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", gpus), catalog))
     assert found["vcenter"].quantity == domains
     assert found["distributed-switches"].quantity == 2 * domains

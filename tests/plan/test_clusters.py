@@ -1,16 +1,18 @@
-"""Pools of more hosts than a cluster may have: how many clusters, and how many hosts more than as one."""
+"""Pools of more hosts than a cluster may have: several clusters, each complete by itself."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from typing import Any
 
 import pytest
 
 from gpuplan import make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, fail_hosts
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.clusters import divided, division_words
-from gpuplan.scenario import from_dict
+from gpuplan.scenario import ScenarioError, from_dict, load_scenario
 
 
 def whole_hosts(hosts: int, **availability: Any) -> dict[str, Any]:
@@ -22,46 +24,220 @@ def whole_hosts(hosts: int, **availability: Any) -> dict[str, Any]:
     }
 
 
+def three_groups(**availability: Any) -> dict[str, Any]:
+    """5 + 4 + 3 hosts of four GPUs, at two sites, in clusters of at most 6 hosts, one of them spare."""
+    groups = [
+        {
+            "id": id,
+            "name": id.upper(),
+            "people": hosts,
+            "gpus_each": 4,
+            "remote_allowed": False,
+            "sites": site,
+        }
+        for id, hosts, site in (("a", 4, "Austin"), ("b", 3, "Bangalore"), ("c", 5, "Austin 3, Bangalore 2"))
+    ]
+    return whole_hosts(1, hosts_per_cluster=6, **availability) | {"groups": groups}
+
+
+def shape(plan: Plan) -> list[dict[str, int]]:
+    """VMs of each group in each cluster."""
+    return [{request.group: request.vms for request in pool.requests} for pool in plan.pools]
+
+
 @pytest.mark.parametrize(
-    ("hosts", "availability", "clusters", "in_all", "more"),
+    ("hosts", "availability", "clusters", "in_all"),
     [
-        (64, {}, 2, 66, 1),  # 63 fit beside a spare one; the plan counts 64 + 1
-        (126, {}, 2, 128, 1),
-        (127, {}, 3, 130, 2),
-        (10_000, {}, 159, 10_159, 158),
-        (124, {"maintenance_failure_accepted": False}, 2, 128, 2),
-        (200, {"host_failures": 0}, 4, 200, 0),
+        (63, {}, 1, 64),
+        (64, {}, 2, 66),  # 63 fit beside a spare one
+        (126, {}, 2, 128),
+        (127, {}, 3, 130),
+        (4_000, {}, 64, 4_064),
+        (124, {"maintenance_failure_accepted": False}, 2, 128),
+        (200, {"host_failures": 0}, 4, 200),
+        (16, {"hosts_per_cluster": 9}, 2, 18),
+        (17, {"hosts_per_cluster": 9}, 3, 20),
     ],
 )
 def test_each_cluster_has_its_own_spare_hosts(
-    catalog: Catalog, hosts: int, availability: dict[str, Any], clusters: int, in_all: int, more: int
+    catalog: Catalog, hosts: int, availability: dict[str, Any], clusters: int, in_all: int
 ) -> None:
+    """Hosts for the demand, and as many spare ones in each of the fewest clusters of nearly equal size."""
     plan = make_plan(from_dict(whole_hosts(hosts, **availability)), catalog)
-    found = divided(plan.scenario, catalog, plan.pools[0])
-    assert found is not None
-    assert (found.clusters, found.hosts, found.more) == (clusters, in_all, more)
-    assert found.hosts <= found.clusters * found.most
-    message = next(m for m in check_plan(plan) if m.code == "cluster-too-large")
-    assert division_words(found) in message.text
-    assert plan.costs is not None
-    assert any("further cluster" in name for name in plan.costs.excludes) == (more > 0)
+    assert (len(plan.pools), plan.totals.hosts, plan.totals.hosts_for_demand) == (clusters, in_all, hosts)
+    assert sum(pool.hosts for pool in plan.pools) == in_all
+    sizes = [pool.hosts for pool in plan.pools]
+    assert max(sizes) <= availability.get("hosts_per_cluster", 64) and max(sizes) - min(sizes) <= 1
+    assert len({pool.hosts_for_failures for pool in plan.pools}) == 1
 
 
-def test_one_cluster_is_not_divided(catalog: Catalog) -> None:
+def test_one_cluster_keeps_its_name_and_its_lines(catalog: Catalog) -> None:
     plan = make_plan(from_dict(whole_hosts(63)), catalog)
-    assert plan.pools[0].hosts == 64
-    assert divided(plan.scenario, catalog, plan.pools[0]) is None
-    assert plan.costs is not None and not any("cluster" in name for name in plan.costs.excludes)
+    assert [(pool.id, pool.kind, pool.name) for pool in plan.pools] == [("vgpu", "vgpu", "vGPU cluster")]
+    assert not any(key.startswith("pools.vgpu-") or key == "pools.vgpu.clusters" for key in plan.lines)
+    assert "Clusters" not in {decision.title for decision in plan.decisions}
 
 
-@pytest.mark.parametrize(("people", "in_all", "more"), [(20, 200, 0), (198, 202, 2)])
-def test_hosts_already_there_are_divided_too(catalog: Catalog, people: int, in_all: int, more: int) -> None:
+@pytest.mark.parametrize(("people", "in_all"), [(20, 200), (198, 202), (300, 305)])
+def test_hosts_already_there_are_divided_too(catalog: Catalog, people: int, in_all: int) -> None:
+    """Idle ones are the spare ones; where there are too few, clusters get new ones."""
     data = whole_hosts(people)
     data["hardware"]["existing_hosts"] = 200
     plan = make_plan(from_dict(data), catalog)
-    assert plan.pools[0].hosts == 200
-    found = divided(plan.scenario, catalog, plan.pools[0])
-    assert found is not None
-    assert (found.clusters, found.hosts, found.more) == (4, in_all, more)  # 200 / 64, rounded up
+    assert plan.totals.hosts == in_all
+    assert sum(pool.existing_hosts for pool in plan.pools) == 200
+    assert all(pool.hosts <= 64 and pool.hosts_for_failures >= 1 for pool in plan.pools)
     assert plan.costs is not None
-    assert any("further cluster" in name for name in plan.costs.excludes) == (more > 0)
+    assert sum(m.quantity for m in plan.costs.materials if m.key == "servers") == in_all - 200
+
+
+def test_hosts_already_there_with_other_gpus_survive_in_their_clusters(catalog: Catalog) -> None:
+    data = three_groups()
+    data["hardware"] |= {"existing_hosts": 4, "existing_gpus_per_host": 8}
+    plan = make_plan(from_dict(data), catalog)
+    assert sum(pool.existing_hosts for pool in plan.pools) == 4
+    assert plan.pools[0].existing_hosts > plan.pools[-1].existing_hosts
+    assert plan.totals.gpus == 4 * 8 + 4 * (plan.totals.hosts - 4)
+    for pool in plan.pools:
+        assert pool.hosts <= 6
+        assert not any(loss.unplaced for loss in pool.failures)
+
+
+@pytest.mark.parametrize(
+    ("split", "clusters"),
+    [
+        ("few-large", [{"a": 4}, {"b": 3, "c": 1}, {"c": 4}]),
+        ("by-group", [{"c": 5}, {"a": 4}, {"b": 3}]),
+        ("by-site", [{"a": 4, "c": 1}, {"c": 4}, {"b": 3}]),  # 9 hosts in Austin
+    ],
+)
+def test_how_a_pool_is_divided_is_chosen(
+    catalog: Catalog, split: str, clusters: list[dict[str, int]]
+) -> None:
+    """Few large clusters deal the hosts out in turn; by group and by site no group is divided that fits."""
+    plan = make_plan(from_dict(three_groups(split=split)), catalog)
+    assert shape(plan) == clusters
+    sites = [pool.name.partition(", ")[2] for pool in plan.pools]
+    assert sites == (["Austin", "Austin", "Bangalore"] if split == "by-site" else [""] * 3)
+    assert plan.totals.hosts == 12 + 3
+
+
+def test_a_group_larger_than_a_cluster_is_divided_and_small_ones_fill_it_up(catalog: Catalog) -> None:
+    data = three_groups(split="by-group")
+    data["groups"][0]["people"], data["groups"][1]["people"], data["groups"][2]["people"] = 8, 1, 1
+    plan = make_plan(from_dict(data), catalog)
+    assert shape(plan) == [{"a": 4, "b": 1}, {"a": 4, "c": 1}]
+
+
+@pytest.mark.parametrize("split", ["few-large", "by-group", "by-site"])
+def test_vms_of_a_group_are_numbered_once_in_all_clusters(catalog: Catalog, split: str) -> None:
+    scenario = scaled(12, split=split, hosts_per_cluster=10)
+    plan = make_plan(scenario, catalog)
+    assert len(plan.pools) > 3
+    found = [
+        vm
+        for pool in plan.pools
+        for vm in {(s.group, s.vm) for host in pool.placement for load in host for s in load.slots}
+    ]
+    placed = {group.id: group.vms_placed for group in plan.groups}
+    assert sorted(found) == sorted((id, n) for id, vms in placed.items() for n in range(1, vms + 1))
+    for pool in plan.pools:
+        here = Counter(
+            g for g, _ in {(s.group, s.vm) for h in pool.placement for load in h for s in load.slots}
+        )
+        assert here == {request.group: request.vms for request in pool.requests}
+
+
+@pytest.mark.parametrize("split", ["few-large", "by-group", "by-site"])
+def test_each_cluster_survives_by_itself(catalog: Catalog, split: str) -> None:
+    plan = make_plan(scaled(12, split=split, hosts_per_cluster=10), catalog)
+    for pool in plan.pools:
+        assert pool.hosts <= 10
+        assert not any(loss.unplaced for loss in pool.failures)
+        assert all(level.fits for level in pool.losses)
+        outcome = fail_hosts(plan, pool.id, [1, 2])
+        assert not outcome.unplaced
+        moved = {group for group, *_ in (*outcome.restarted, *outcome.moved)}
+        assert moved <= {request.group for request in pool.requests}
+
+
+def test_cpu_and_memory_divide_like_gpus(catalog: Catalog) -> None:
+    """Hosts hold two of these VMs by their memory: 30 VMs are 15 hosts, and three clusters of 5 + 1."""
+    data = whole_hosts(30, hosts_per_cluster=6)
+    data["groups"][0] |= {"gpus_each": 1, "memory_gib_each": 200}
+    data["hardware"]["memory_gib_per_host"] = 500
+    plan = make_plan(from_dict(data), catalog)
+    assert [(pool.hosts, pool.hosts_for_demand, pool.bound) for pool in plan.pools] == [(6, 5, 5)] * 3
+    assert all(pool.losses[1].fits for pool in plan.pools)
+
+
+def scaled(factor: float, **availability: Any) -> Any:
+    """The current-generation example with so many times the people."""
+    data = load_scenario("current").to_dict()
+    for group in data["groups"]:
+        group["people"] = round(group["people"] * factor)
+    data["availability"] |= availability
+    return from_dict(data)
+
+
+def test_the_parts_of_a_pool_add_up(catalog: Catalog) -> None:
+    """Conservation: demand, hosts, GPUs, ports, power, money and waiting over all clusters are those of the pool."""
+    plan = make_plan(scaled(79), catalog)
+    assert len(plan.pools) >= 9
+    lines = plan.lines
+    kind = plan.pools[0].kind
+    for name in ("gpus_demanded", "hosts", "gpus_occupied"):
+        parts = sum(lines[f"pools.{pool.id}.{name}"].value for pool in plan.pools)
+        assert parts == pytest.approx(lines[f"pools.{kind}.{name}"].value)
+    assert lines[f"pools.{kind}.gpus_demanded"].value == pytest.approx(plan.totals.gpus_demanded)
+    hosts = plan.totals.hosts
+    assert plan.cabling is not None and plan.cabling.switches is not None
+    assert plan.cabling.gpu_hosts == hosts
+    assert plan.cabling.switches.shape.host_cables == hosts * plan.cabling.ports.total
+    assert plan.power is not None and plan.power.parts[0].count == hosts
+    assert plan.costs is not None and plan.costs.hosts[0] == hosts
+    assert sum(group.total for group in plan.costs.groups) == pytest.approx(plan.costs.total)
+    assert {group.id for group in plan.costs.groups} == {group.id for group in plan.groups}
+    assert next(p for p in plan.postures if p.chosen).hosts == hosts
+    json.dumps([len(pool.placement) for pool in plan.pools])
+
+
+def test_more_failures_take_more_clusters(catalog: Catalog) -> None:
+    """126 hosts: two clusters of 64 with one spare each, three with two spare each."""
+    plan = make_plan(from_dict(whole_hosts(126)), catalog)
+    hosts = {posture.host_failures: posture.hosts for posture in plan.postures}
+    assert hosts == {0: 126, 1: 128, 2: 132}
+    for failures, count in hosts.items():
+        again = make_plan(plan.scenario.with_value("availability.host_failures", failures), catalog)
+        assert again.totals.hosts == count
+
+
+def test_growth_across_the_limit_buys_the_spare_hosts_of_the_next_cluster(catalog: Catalog) -> None:
+    """60 hosts that grow by 10 % a year: 66 + 2, 73 + 2 after two years."""
+    data = whole_hosts(60)
+    data["groups"][0]["growth"] = 0.1
+    data["cost"] = {"years": 3}
+    plan = make_plan(from_dict(data), catalog)
+    assert plan.costs is not None
+    assert plan.costs.hosts == (61, 68, 75, 82)
+    assert plan.costs.gpus == tuple(4 * hosts for hosts in plan.costs.hosts)
+
+
+def test_the_division_is_explained(catalog: Catalog) -> None:
+    plan = make_plan(from_dict(three_groups()), catalog)
+    decision = next(d for d in plan.decisions if d.title.startswith("Clusters"))
+    assert "15 hosts in 3 clusters of 5 hosts, each with 1 spare host" in decision.decision
+    assert "at most 6 hosts" in decision.justification and "by" not in decision.title
+    line = plan.lines["pools.vgpu.clusters"]
+    counts = {given.name: given.value for given in line.inputs}
+    assert (counts["few_large"], counts["by_group"], counts["by_site"]) == (15, 15, 15)
+    assert not [m for m in check_plan(plan) if m.code.startswith("cluster-")]
+
+
+@pytest.mark.parametrize(("value", "allowed"), [(65, "64"), (4, "5")])
+def test_a_cluster_has_as_many_hosts_as_vsphere_allows_and_one_that_is_not_spare(
+    catalog: Catalog, value: int, allowed: str
+) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        make_plan(from_dict(whole_hosts(8, hosts_per_cluster=value, host_failures=4)), catalog)
+    assert "availability.hosts_per_cluster" in str(refused.value) and allowed in str(refused.value)

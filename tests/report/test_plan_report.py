@@ -38,10 +38,11 @@ def test_many_hosts_are_counted_by_what_stands_on_them(catalog: Catalog) -> None
     table = plan_text(plan).partition("Hosts  What stands on it")[2].partition("\n\n")[0]
     rows = [line.split() for line in table.splitlines()[1:]]
     assert [(hosts, *said[:1], free) for hosts, *said, free in rows] == [
-        ("100", "4", "0"),
+        ("50", "4", "0"),
         ("1", "Spare", "4"),
     ]
-    assert sum(int(hosts) for hosts, *_ in rows) == plan.totals.hosts == 101
+    assert "vGPU clusters 1 to 2, alike" in plan_text(plan)
+    assert 2 * sum(int(hosts) for hosts, *_ in rows) == plan.totals.hosts == 102
 
 
 def test_a_blank_design(catalog: Catalog) -> None:

@@ -396,10 +396,30 @@ def test_the_readme_warns_of_what_cannot_be_taken_back(all_plans: dict[str, Plan
         }
     )
     readme = terraform_files(make_plan(sliced, catalog))["README.md"]
-    assert "71 hosts into one cluster, and a cluster has at most 64 hosts" in readme
-    assert "2 clusters of at most 64 hosts, each with 1 spare host: 72 hosts in all, 1 more than" in readme
-    assert readme.count("**MIG.**") == 1
-    assert "Hosts 1 to 70 of `vgpu_hosts` have 4 GPUs each in MIG mode" in readme
+    assert readme.count("**MIG.**") == 2
+    assert "Hosts 1 to 35 of `vgpu_1_hosts` have 4 GPUs each in MIG mode" in readme
+
+
+def test_each_cluster_is_a_resource_with_its_hosts_and_its_vms(catalog: Catalog) -> None:
+    """70 hosts of MIG VMs are two clusters of 35 + 1: the VMs of the group are numbered on from one to the next."""
+    data = {
+        "groups": [{"id": "a", "people": 7 * 4 * 70, "gpus_each": "1/7", "access": "mig"}],
+        "hardware": {"gpu": "h100-pcie-80gb", "gpus_per_host": 4},
+    }
+    files = terraform_files(make_plan(from_dict(data), catalog))
+    clusters = re.findall(r'resource "vsphere_compute_cluster" "(\w+)"', files["cluster.tf"])
+    assert clusters == ["vgpu_1", "vgpu_2"]
+    for id in clusters:
+        assert f"length(var.{id}_hosts) == 36" in files["variables.tf"]
+        assert f"data.vsphere_host.{id}[*].id" in files["cluster.tf"]
+    assert files["variables.tf"].count('variable "a_num_cpus"') == 1
+    assert re.findall(r'resource "vsphere_virtual_machine" "(\w+)"', files["vms.tf"]) == [
+        "a_vgpu_1",
+        "a_vgpu_2",
+    ]
+    assert files["vms.tf"].count("  count            = 980") == 2
+    assert 'format("%04d", count.index + 1)' in files["vms.tf"]
+    assert 'format("%04d", count.index + 981)' in files["vms.tf"]
 
 
 def test_the_same_plan_gives_the_same_files(any_plan: Plan) -> None:

@@ -11,6 +11,7 @@ from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import audit, methods, silos, simulate, week
 from gpuplan.app.steps.usecases import group_heads, group_rows
+from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import amount, basis_word, number
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import screen
@@ -70,7 +71,10 @@ def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str,
 
 def _rule_key(workbook: Workbook, answer: RuleAnswer) -> str:
     """The line of the plan that is this number; the rules that are not chosen have none."""
-    keys = [*(f"pools.{pool.id}.gpus_for_target" for pool in workbook.plan.pools), "demand.groups_gpus"]
+    keys = [
+        *(f"pools.{kind}.gpus_for_target" for kind in whole_pools(workbook.plan.pools)),
+        "demand.groups_gpus",
+    ]
     lines = workbook.plan.lines
     found = (key for key in keys if key in lines and lines[key].value == answer.gpus)
     return next(found, "") if answer.chosen else ""

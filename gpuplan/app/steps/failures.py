@@ -11,7 +11,6 @@ from gpuplan.app.cards import Contents, details
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan.access import GroupPlan, Trait, stun_item
-from gpuplan.plan.clusters import divided, division_words
 from gpuplan.plan.hosts import LossLevel, Pool
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows
@@ -114,10 +113,7 @@ def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     else:
         tone, lead = "warn", "Not every failure is survived." if spare else "No host is spare."
         text = f"The worst failure of one host leaves {vms} without a GPU."
-    text = f"{text} {_proof(pool)}"
-    if found := divided(workbook.plan.scenario, workbook.catalog, pool):
-        text += f" That is as one cluster, which has at most {found.most} hosts. {division_words(found)}"
-    return {"tone": tone, "lead": lead, "text": text, "heads": [], "rows": [], "rest": ""}
+    return {"tone": tone, "lead": lead, "text": f"{text} {_proof(pool)}", "heads": [], "rows": [], "rest": ""}
 
 
 def _proof(pool: Pool) -> str:
@@ -201,6 +197,19 @@ def _other_pairs(pairs: Sequence[Loss]) -> str:
     return "No other pair is worse." if len(pairs) >= SHOWN_PAIRS else ""
 
 
+SHOWN_CLUSTERS = 3
+"""Up to so many clusters are shown below each other; of more the one that is chosen."""
+
+
+def shown_clusters(workbook: Workbook) -> tuple[Pool, ...]:
+    """The clusters that are shown."""
+    pools = workbook.plan.pools
+    if len(pools) <= SHOWN_CLUSTERS:
+        return pools
+    chosen = workbook.chosen("cluster", (pool.id for pool in pools))
+    return tuple(pool for pool in pools if pool.id == chosen)
+
+
 @details(
     "failures",
     "What a failure does",
@@ -209,7 +218,7 @@ def _other_pairs(pairs: Sequence[Loss]) -> str:
 )
 def failures_data(workbook: Workbook) -> Contents:
     """Every loss of one host and the worst of two."""
-    return {"tables": [table for pool in workbook.plan.pools for table in _loss_tables(workbook, pool)]}
+    return {"tables": [table for pool in shown_clusters(workbook) for table in _loss_tables(workbook, pool)]}
 
 
 def _hint(pools: tuple[Pool, ...]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from gpuplan.app.cards import Contents, attributes, details, source_titles
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps.failures import shown_clusters
 from gpuplan.models.placement import Request, Shared
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
@@ -89,7 +90,9 @@ def _shared_hint(workbook: Workbook) -> str:
 @details("shared", "GPUs by profile, idle and stranded", _shared_hint, lambda workbook: workbook.plan.pools)
 def shared_data(workbook: Workbook) -> Contents:
     """The shared GPUs with their proof, and what is idle."""
-    return {"tables": [each for pool in workbook.plan.pools for each in _shared_tables(workbook.plan, pool)]}
+    return {
+        "tables": [each for pool in shown_clusters(workbook) for each in _shared_tables(workbook.plan, pool)]
+    }
 
 
 def _shared_tables(plan: Plan, pool: Pool) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 from gpuplan.app.cards import Card, Picture, attributes, box, group_colours
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import failures, hardware, posture
-from gpuplan.app.steps.failures import named_hosts, runs, verdict
+from gpuplan.app.steps.failures import named_hosts, runs, shown_clusters, verdict
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
 from gpuplan.models.sharing import layout_starts
@@ -39,8 +39,10 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
     """The hosts of every pool with who is on which GPU, before or after the failures clicked."""
     plan = workbook.plan
     colours = group_colours(workbook)
+    shown = shown_clusters(workbook)
     data: dict[str, Any] = {
-        "pools": [_pool(workbook, pool) for pool in plan.pools],
+        "clusters": _clusters(workbook, shown),
+        "pools": [_pool(workbook, pool, shown) for pool in shown],
         "click": workbook.click,
         "any_down": any((*workbook.failed.values(), *workbook.maintenance.values())),
         "stale": workbook.stale,
@@ -62,8 +64,33 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
     return data | {"legend": legend}
 
 
-def _pool(workbook: Workbook, pool: Pool) -> dict[str, Any]:
-    picture = _Picture(workbook, pool)
+def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]:
+    """The clusters to choose from, where not all are shown."""
+    pools = workbook.plan.pools
+    if len(shown) == len(pools):
+        return []
+    found = []
+    for pool in pools:
+        lost, out = len(workbook.failed.get(pool.id, ())), len(workbook.maintenance.get(pool.id, ()))
+        said = [
+            amount(pool.hosts, "host"),
+            *[f"{lost} failed"] * bool(lost),
+            *[f"{out} in maintenance"] * bool(out),
+        ]
+        found.append(
+            {
+                "id": pool.id,
+                "text": pool.id.rpartition("-")[2] if pool.id != pool.kind else pool.name,
+                "name": f"{pool.name}: {', '.join(said)}",
+                "state": "failed" if lost else "maintenance" if out else "",
+                "on": pool in shown,
+            }
+        )
+    return found
+
+
+def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, Any]:
+    picture = _Picture(workbook, pool, sum(each.hosts for each in shown))
     data = attributes(pool, "id", "name") | {
         "about": _about(workbook.plan, pool),
         "zoom": picture.zoom,
@@ -104,10 +131,11 @@ def _about(plan: Plan, pool: Pool) -> str:
 class _Picture:
     """The hosts of a pool as they are drawn: how groups look, how large their pieces are, and what the hosts that are down do."""
 
-    def __init__(self, workbook: Workbook, pool: Pool) -> None:
+    def __init__(self, workbook: Workbook, pool: Pool, hosts: int) -> None:
+        """``hosts`` are shown in all."""
         plan = self.plan = workbook.plan
         self.pool = pool
-        self.zoom = "large" if pool.hosts <= LARGE else "compact" if pool.hosts <= COMPACT else "kinds"
+        self.zoom = "large" if pool.hosts <= LARGE else "compact" if hosts <= COMPACT else "kinds"
         self.names = group_names(plan)
         self.letters = {g.id: g.letter for g in plan.groups} | {UNASSIGNED: "\u00b7"}
         self.colours = group_colours(workbook) | {UNASSIGNED: 0}

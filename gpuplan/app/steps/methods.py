@@ -9,6 +9,7 @@ from gpuplan.analysis.demand import RISKS, Methods, chance_curve, methods, pool_
 from gpuplan.app.cards import Contents, panel, said, select, strong, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
+from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
 from gpuplan.report import amount, number, percent
 from gpuplan.report.charts import demand as charts
@@ -21,9 +22,9 @@ def _pools(workbook: Workbook) -> dict[str, str]:
     """Pools of hosts whose groups want something, with their names."""
     mixes = workbook.once("demand: mixes", lambda: pool_mixes(workbook.plan))
     return {
-        pool.id: pool.name
-        for pool in workbook.plan.pools
-        if any(ask.load for mix in mixes.get(pool.id, ()) for ask in mix.asks)
+        kind: pool.name
+        for kind, pool in whole_pools(workbook.plan.pools).items()
+        if any(ask.load for mix in mixes.get(kind, ()) for ask in mix.asks)
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from gpuplan.app.cards import lettered, select
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import background_card
-from gpuplan.plan.hosts import Pool
+from gpuplan.plan.hosts import WholePool, pool_names, whole_pools
 from gpuplan.report import amount
 from gpuplan.report.table import Cell, screen
 from gpuplan.report.tables import demand as tables
@@ -57,7 +57,7 @@ def _fewest(workbook: Workbook) -> list[str]:
     """The fewest hosts that keep the target, pool by pool."""
     simulating, plan = workbook.simulating, workbook.plan
     most, found = (simulating.scenario or plan.scenario).demand.chance, []
-    names = {pool.id: pool.name for pool in plan.pools}
+    names = pool_names(plan.pools)
     pools: dict[str, list[dict[str, Any]]] = {}
     for simulation in simulating.simulations:
         pools.setdefault(simulation["pool"], []).append(simulation)
@@ -73,7 +73,7 @@ def _fewest(workbook: Workbook) -> list[str]:
 def _tables(workbook: Workbook) -> list[dict[str, Any]]:
     """A row for each number of hosts; the groups on the hosts of the plan."""
     simulations = workbook.simulating.simulations
-    planned = {(pool.id, pool.hosts): pool for pool in workbook.plan.pools}
+    planned = {(kind, pool.hosts): pool for kind, pool in whole_pools(workbook.plan.pools).items()}
     tried = [(planned.get((each["pool"], each["hosts"])), each) for each in simulations]
     return [_hosts(workbook, simulations), *(_groups(workbook, pool, each) for pool, each in tried if pool)]
 
@@ -81,7 +81,7 @@ def _tables(workbook: Workbook) -> list[dict[str, Any]]:
 def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, Any]:
     """Which numbers of hosts are planned, and which miss the target."""
     scenario = workbook.simulating.scenario or workbook.plan.scenario
-    pools = {pool.id: pool for pool in workbook.plan.pools}
+    pools = whole_pools(workbook.plan.pools)
     several = len({simulation["pool"] for simulation in simulations}) > 1
 
     def name(at: int, cell: Cell) -> dict[str, Any]:
@@ -99,15 +99,17 @@ def _hosts(workbook: Workbook, simulations: list[dict[str, Any]]) -> dict[str, A
     return screen(tables.simulated_hosts(simulations).dressed("hosts", name).dressed("chance", chance))
 
 
-def _groups(workbook: Workbook, pool: Pool, simulation: dict[str, Any]) -> dict[str, Any]:
+def _groups(workbook: Workbook, pool: WholePool, simulation: dict[str, Any]) -> dict[str, Any]:
     """The groups on the hosts of the plan."""
     plan = workbook.plan
     found = lettered(workbook, tables.simulated(plan, simulation))
     seen = {one["group"] for one in simulation["groups"]}
     names = {group.id: group.name for group in plan.scenario.groups}
-    away = [names.get(r.group, r.group) for r in pool.requests if r.group not in seen]
+    away = [names.get(group, group) for group in pool.groups if group not in seen]
     return screen(
         found,
-        title=f"{pool.name}: on the hosts planned" if len(plan.pools) > 1 else "On the hosts planned",
+        title=f"{pool.name}: on the hosts planned"
+        if len(whole_pools(plan.pools)) > 1
+        else "On the hosts planned",
         more=f"No requests in these hours: {', '.join(away)}." if away else "",
     )

@@ -9,6 +9,7 @@ from gpuplan.analysis.demand import WeekDemand, hour_demand, local_quarters, wee
 from gpuplan.app.cards import Contents, chip, panel, said, select, visit
 from gpuplan.app.state import Workbook
 from gpuplan.plan.demand import PoolDemand
+from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.working_week import Mix
 from gpuplan.report import amount, number
 from gpuplan.report.charts import demand as charts
@@ -105,7 +106,7 @@ def day_rows(workbook: Workbook) -> dict[str, Any]:
 def mixes_data(workbook: Workbook) -> Contents:
     """The mixes of a week that matter, and the one that the hosts are sized for."""
     several = [pool for pool in workbook.plan.hours if len(pool.needed) > 1]
-    names = {pool.id: pool.name for pool in workbook.plan.pools}
+    names = pool_names(workbook.plan.pools)
     if not several:
         return None
     return {

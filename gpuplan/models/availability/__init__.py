@@ -6,6 +6,7 @@ move; ``failover`` says what failures do to a placement, and ``restart`` where V
 
 from gpuplan.models.availability.host_counts import (
     cluster_count,
+    cluster_hosts,
     gpus_after_failure,
     gpus_without_largest,
     installed_gpus,

@@ -78,6 +78,38 @@ def cluster_count(hosts_for_demand: int, *, spare_hosts: int, most_hosts: int) -
     return max(1, math.ceil(hosts_for_demand / (most_hosts - spare_hosts)))
 
 
+def cluster_hosts(hosts: int, *, clusters: int) -> tuple[int, ...]:
+    """Hosts of each cluster when some are divided as evenly as they can be.
+
+    Parameters
+    ----------
+    hosts : int
+        Hosts in all clusters together. [host]
+    clusters : int
+        Clusters, at least one. [-]
+
+    Returns
+    -------
+    cluster_hosts : tuple of int
+        Hosts of each cluster, the larger ones first. [host]
+
+    Notes
+    -----
+    floor(hosts / clusters), and one more in the first hosts mod clusters of them.
+
+    Examples
+    --------
+    >>> cluster_hosts(68, clusters=2), cluster_hosts(11, clusters=3)
+    ((34, 34), (4, 4, 3))
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    each, more = divmod(hosts, clusters)
+    return tuple(each + (at < more) for at in range(clusters))
+
+
 def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:
     """Hosts of the design: the fewest equal hosts on which everything fits, and still fits after the losses it must survive.
 

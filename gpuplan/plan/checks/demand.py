@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.wording import METHOD_NAMES, amount, number, percent, some_of, week_hours
@@ -50,7 +51,7 @@ def stated_total(plan: Plan) -> Iterator[Message]:
 
 def busiest_hours(plan: Plan) -> Iterator[Message]:
     """Which hours of the week a pool is sized for."""
-    names = {pool.id: pool.name for pool in plan.pools}
+    names = pool_names(plan.pools)
     for demand in plan.hours:
         if len(demand.needed) > 1 and demand.pool in names:
             mix = demand.needed[demand.chosen].mix

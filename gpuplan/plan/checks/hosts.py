@@ -5,48 +5,47 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.plan.checks.message import Message, message
-from gpuplan.plan.clusters import divided, division_words
+from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.validation import server_gpu_limit
-from gpuplan.wording import amount, capital, number, some_of, whole
+from gpuplan.wording import amount, capital, some_of, whole
 
 
 def count_and_placement(plan: Plan) -> Iterator[Message]:
     """Hosts that placement takes beyond a division, and a gap to the bound."""
-    for pool in plan.pools:
-        counted = plan.lines[f"pools.{pool.id}.count_hosts"].value
-        if counted < pool.hosts_for_demand and not pool.existing_hosts:
+    for pool in whole_pools(plan.pools).values():
+        laid, at = pool.layout, f"pools.{pool.kind}"
+        needed, found = laid.needed, len(laid.needed.hosts)
+        counted = plan.lines[f"{at}.count_hosts"].value
+        if counted < laid.used and not laid.existing:
             yield message(
                 plan,
                 "count-and-placement-part",
                 pool=pool.name,
                 counted=amount(counted, "host"),
-                placed=pool.hosts_for_demand,
-                demand=amount(whole(pool.gpus_demanded), "GPU"),
-                occupied=amount(pool.gpus_occupied, "GPU"),
+                placed=laid.used,
+                demand=amount(whole(plan.lines[f"{at}.gpus_demanded"].value), "GPU"),
+                occupied=amount(needed.gpus_occupied, "GPU"),
             )
-        if pool.method == "heuristic":
-            found, least = pool.hosts_without_spare, pool.bound
+        if needed.method == "heuristic":
             yield message(
                 plan,
                 "placement-not-proven",
                 pool=pool.name,
                 hosts=amount(found, "host"),
-                least=least,
-                gap=found - least,
+                least=needed.bound,
+                gap=found - needed.bound,
             )
-        by_gpus = plan.lines.get(f"pools.{pool.id}.hosts_by_gpus")
-        if by_gpus and by_gpus.value < pool.hosts_for_demand:
+        by_gpus = plan.lines.get(f"{at}.hosts_by_gpus")
+        if by_gpus and by_gpus.value < laid.used:
             hosts = amount(by_gpus.value, "host")
-            yield message(
-                plan, "cpu-or-memory-binds", pool=pool.name, hosts=hosts, placed=pool.hosts_for_demand
-            )
+            yield message(plan, "cpu-or-memory-binds", pool=pool.name, hosts=hosts, placed=laid.used)
 
 
 def stranded(plan: Plan) -> Iterator[Message]:
     """GPUs on used hosts that no VM of the design fits."""
-    for pool in plan.pools:
-        lost = [idle for idle in pool.idle if not idle.fits]
+    for pool in whole_pools(plan.pools).values():
+        lost = [idle for cluster in pool.clusters for idle in cluster.idle if not idle.fits]
         gpus = sum(idle.gpus for idle in lost)
         whole = sum(idle.room * idle.count for idle in lost if idle.kind == "whole")
         if gpus >= 1:
@@ -95,23 +94,10 @@ def server(plan: Plan) -> Iterator[Message]:
 
 
 def cluster_size(plan: Plan) -> Iterator[Message]:
-    """Pools larger or smaller than a cluster may be."""
-    cluster = plan.catalog.assumptions["vi-cluster"]
-    least, most = cluster.fact("min_hosts"), cluster.fact("max_hosts")
+    """Clusters smaller than one may start."""
+    least = plan.catalog.assumptions["vi-cluster"].fact("min_hosts")
     for pool in plan.pools:
-        if found := divided(plan.scenario, plan.catalog, pool):
-            yield message(
-                plan,
-                "cluster-too-large",
-                pool=pool.name,
-                hosts=number(pool.hosts),
-                most=found.most,
-                division=division_words(found),
-                risk=" The hours at risk are worked out as for one cluster." if found.spare else "",
-                buy=f"Buy {amount(found.more, 'host')} more, or divide" if found.more else "Divide",
-                locator=most.locator,
-            )
-        elif pool.hosts < int(least.value):
+        if pool.hosts < int(least.value):
             hosts, fewest = amount(pool.hosts, "host"), least.value
             where = least.locator
             yield message(plan, "cluster-too-small", pool=pool.name, hosts=hosts, least=fewest, locator=where)
@@ -119,9 +105,10 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
 
 def assignment(plan: Plan) -> Iterator[Message]:
     """What must be set up so that VMs really land as they are placed here."""
-    for pool in plan.pools:
-        kinds = {load.family.name if load.family else "whole" for host in pool.placement for load in host}
-        if pool.gpu_mode == "vgpu" and len(kinds - {"bitfusion"}) > 1:
+    for pool in whole_pools(plan.pools).values():
+        hosts = (host for cluster in pool.clusters for host in cluster.placement)
+        kinds = {load.family.name if load.family else "whole" for host in hosts for load in host}
+        if pool.clusters[0].gpu_mode == "vgpu" and len(kinds - {"bitfusion"}) > 1:
             yield message(plan, "gpu-consolidation", pool=pool.name)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     sliced = [g.name for g in plan.groups if g.mode == "mig" and g.vms_placed]

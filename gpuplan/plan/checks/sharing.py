@@ -64,9 +64,9 @@ def bitfusion_servers(plan: Plan) -> Iterator[Message]:
             yield message(plan, "bitfusion-fed-by-vgpu")
         else:
             yield message(plan, "bitfusion-no-profile", gpu=gpu.name)
-    for pool in (pool for pool in plan.pools if pool.id in used.values()):
+    for pool in (pool for pool in plan.pools if pool.kind in used.values()):
         serving = sum(any(s.group in used for load in host for s in load.slots) for host in pool.placement)
-        if (pool.hosts if pool.id == "bitfusion" else serving) == 2:
+        if (pool.hosts if pool.kind == "bitfusion" else serving) == 2:
             yield message(plan, "bitfusion-two-servers", pool=pool.name)
 
 

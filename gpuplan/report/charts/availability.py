@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpuplan.plan import Plan
+from gpuplan.plan.hosts import whole_pools
 from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, field, told_apart
 from gpuplan.report.colours import OKABE_ITO
 
@@ -13,16 +14,20 @@ STATES = {True: "everything fits", False: "not everything fits", None: "not know
 
 
 def capacity_rows(plan: Plan) -> list[dict[str, Any]]:
-    """GPUs left after no, one and two losses, beside what the placed VMs occupy."""
+    """GPUs left after no, one and two losses, beside what the placed VMs occupy; of the clusters of a pool in the tightest."""
+    tightest = [
+        min(pool.clusters, key=lambda each: each.losses[1].gpus_left - each.gpus_occupied)
+        for pool in whole_pools(plan.pools).values()
+    ]
     return [
         {
-            "pool": pool.name,
+            "pool": pool.name if pool.id == pool.kind else f"{pool.name}, the tightest",
             "lost": level.lost,
             "left": level.gpus_left,
             "occupied": pool.gpus_occupied,
             "state": STATES[level.fits],
         }
-        for pool in plan.pools
+        for pool in tightest
         for level in pool.losses
     ]
 

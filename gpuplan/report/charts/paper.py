@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 from gpuplan.analysis.demand import chance_curve, methods, week_demand
 from gpuplan.plan import Plan
+from gpuplan.plan.hosts import whole_pools
 from gpuplan.report.charts.cost import years_chart, years_rows
 from gpuplan.report.charts.demand import LEAST_CHANCE, day_chart, day_rows, odds_chart, odds_rows
 from gpuplan.report.charts.look import PAPER, Spec
@@ -57,11 +58,11 @@ def waiting_svg(plan: Plan) -> str | None:
     Of several pools the one with the most GPUs is shown.
     """
     asked = {group.pool for group in plan.groups if group.mode and group.vms_placed}
-    pools = [pool for pool in plan.pools if pool.id in asked]
+    pools = [pool for pool in whole_pools(plan.pools).values() if pool.kind in asked]
     if not pools:
         return None
     pool = max(pools, key=lambda each: each.gpus)
-    known, points = methods(plan, pool.id), chance_curve(plan, pool.id)
+    known, points = methods(plan, pool.kind), chance_curve(plan, pool.kind)
     if not points:
         return None
     data = odds_rows(known, points)

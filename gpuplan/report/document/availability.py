@@ -7,7 +7,7 @@ from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, s
 from gpuplan.report.document.hosts import MOST_HOSTS
 from gpuplan.report.document.summary import vms
 from gpuplan.report.document.writing import Citations, grid_of, tabled
-from gpuplan.report.tables.plan import failures, losses, postures
+from gpuplan.report.tables.plan import clusters_alike, failures, losses, postures
 from gpuplan.wording import MODE_NAMES, hours
 
 
@@ -15,7 +15,7 @@ def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Chapter 6: what failures and maintenance do."""
     if not plan.pools:
         return Chapter("Availability", (Paragraph("Without hosts nothing can fail."),))
-    totals = plan.totals
+    totals, clusters = plan.totals, clusters_alike(plan)
     lost = totals.unplaced_vms_after_failure
     lead = (
         f"After the worst failure of one host {vms(lost)} no GPU."
@@ -28,7 +28,11 @@ def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
     return chapter(
         "Availability",
         Paragraph(lead, "lead"),
-        section("When a host fails", tabled(failures(plan), most=MOST_HOSTS), tabled(losses(plan))),
+        section(
+            "When a host fails",
+            tabled(failures(plan, *clusters), most=MOST_HOSTS),
+            tabled(losses(plan, *clusters)),
+        ),
         section("Hours at risk", _hours(plan, cite)),
         section("Maintenance", _maintenance(plan)),
     )

@@ -85,8 +85,8 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
         "Chart of the chance to wait over the number of GPUs, by the assumption about arrivals.",
     )
     blocks += tabled(rules(rule_answers(plan)))
-    if plan.pools and any(g.pool == plan.pools[0].id and g.mode for g in plan.groups):
-        known = methods(plan, plan.pools[0].id)
+    if plan.pools and any(g.pool == plan.pools[0].kind and g.mode for g in plan.groups):
+        known = methods(plan, plan.pools[0].kind)
         blocks.append(
             Paragraph(
                 f"{METHOD_MEANS} Closest to this work: {METHOD_NAMES[known.believe].lower()}.",

@@ -10,11 +10,13 @@ from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, c
 from gpuplan.report.document.writing import and_more, drawn, tabled
 from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.demand import silos as silos_table
-from gpuplan.report.tables.plan import hosts, pools
+from gpuplan.report.tables.plan import clusters_alike, hosts, pools
 from gpuplan.wording import NAMES, amount
 
 MOST_HOSTS = 24
 """Hosts of a pool that are listed one by one; more are counted by what stands on them."""
+MOST_CLUSTERS = 12
+"""Clusters that are filled otherwise, each with a section of its own."""
 PROVEN = NAMES["proof"]
 
 
@@ -32,13 +34,16 @@ def hosts_chapter(plan: Plan) -> Chapter:
         f"Drawing of {amount(plan.totals.hosts, 'host')} with {amount(plan.totals.gpus, 'GPU')}, each GPU marked with the letter of "
         "the group on it.",
     )
-    names = [pool.name for pool in plan.pools] if len(plan.pools) > 1 else ["What stands where"]
+    clusters = clusters_alike(plan)
+    names = [pool.name for pool in clusters] if len(plan.pools) > 1 else ["What stands where"]
+    shown = list(zip(names, clusters, strict=True))[:MOST_CLUSTERS]
     return chapter(
         title,
         Paragraph(lead),
-        tabled(pools(plan)),
+        tabled(pools(plan, *(plan.pools if len(plan.pools) <= MOST_HOSTS else clusters))),
         drawing,
-        (section(name, _placement(plan, pool)) for name, pool in zip(names, plan.pools, strict=True)),
+        (section(name, _placement(plan, pool)) for name, pool in shown),
+        and_more(len(clusters) - len(shown)),
         section("One pool instead of silos", _silos(plan)) if 1 < len(plan.groups) <= MOST_GROUPS else None,
     )
 

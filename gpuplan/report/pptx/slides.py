@@ -20,8 +20,8 @@ from gpuplan.report.docx_file import QUIET
 from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, count_words, rgb
 from gpuplan.report.tables.cost import silos
 from gpuplan.report.tables.network import fabric_words, speed_kept
+from gpuplan.report.tables.plan import clusters_alike, equipment, groups, postures
 from gpuplan.report.tables.plan import decisions as decided
-from gpuplan.report.tables.plan import equipment, groups, postures
 from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, money, number, percent, whole
 
 SERIES = 7
@@ -97,7 +97,7 @@ def design_slide(deck: Deck) -> None:
     slide = deck.slide(title, ("totals.hosts", "totals.gpus"))
     above, below = deck.box.split(deck.box.height - int(0.75 * INCH))
     deck.tiles(slide, [each for each in key_figures(plan) if each[0] != "GPUs after a failure"], above)
-    clusters = "; ".join(f"{pool.name}: {equipment(plan, pool)}" for pool in plan.pools)
+    clusters = "; ".join(f"{pool.name}: {equipment(plan, pool)}" for pool in clusters_alike(plan))
     deck.text(slide, clusters, below, (16, 14, 12))
 
 

@@ -11,6 +11,7 @@ from gpuplan.analysis.purchase_plan import Year
 from gpuplan.analysis.silos import Silos
 from gpuplan.plan import Plan
 from gpuplan.plan.demand import PoolDemand
+from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.working_week import Mix
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.cost import ALONE, NONE, POOLED, toned
@@ -72,7 +73,7 @@ def week(
 ) -> Table:
     """The GPUs and hosts that each cluster, or some of them, needs through the week, on a clock."""
     names = group_names(plan)
-    clusters = {pool.id: pool.name for pool in plan.pools}
+    clusters = pool_names(plan.pools)
     return Table(
         "week",
         "Through the week",

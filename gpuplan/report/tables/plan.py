@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -15,13 +16,13 @@ from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.hosts import LossLevel, Pool
+from gpuplan.plan.hosts import POOL_NAMES, LossLevel, Pool, pool_names
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.scenario import UNASSIGNED
-from gpuplan.wording import MODE_NAMES, amount, hours, number
+from gpuplan.wording import MODE_NAMES, amount, hours, number, runs
 
 
 def group_names(plan: Plan) -> dict[str, str]:
@@ -63,10 +64,36 @@ def idle_text(plan: Plan, idle: Idle) -> str:
 def host_kinds(pool: Pool) -> list[list[int]]:
     """Indices, from 0, of the hosts that are filled alike, the most frequent kind first."""
     kinds: dict[tuple[Room, str], list[int]] = {}
-    for index, (room, host) in enumerate(zip(pool.rooms, pool.placement, strict=True)):
-        loads = [(load.gpus, sorted((s.group, s.profile, s.weight) for s in load.slots)) for load in host]
-        kinds.setdefault((room, repr(loads)), []).append(index)
+    for index in range(pool.hosts):
+        kinds.setdefault(_kind(pool, index), []).append(index)
     return sorted(kinds.values(), key=lambda members: (-len(members), members[0]))
+
+
+def _kind(pool: Pool, index: int) -> tuple[Room, str]:
+    """What a host offers and what is on it, whichever VMs of a group these are."""
+    host = pool.placement[index]
+    loads = [(load.gpus, sorted((s.group, s.profile, s.weight) for s in load.slots)) for load in host]
+    return pool.rooms[index], repr(loads)
+
+
+def clusters_alike(plan: Plan) -> list[Pool]:
+    """The clusters, those of a pool that are filled alike once, under a name for all of them."""
+    found: dict[tuple[Any, ...], list[Pool]] = {}
+    for pool in plan.pools:
+        site = pool.name.removeprefix(POOL_NAMES[pool.kind]).partition(", ")[2]
+        kinds = tuple(sorted((_kind(pool, members[0]), len(members)) for members in host_kinds(pool)))
+        found.setdefault((pool.kind, site, kinds), []).append(pool)
+    return [_alike(pools, site) for (_, site, _), pools in found.items()]
+
+
+def _alike(pools: Sequence[Pool], site: str) -> Pool:
+    if len(pools) == 1:
+        return pools[0]
+    kind = pools[0].kind
+    numbers = runs(int(pool.id.removeprefix(f"{kind}-")) for pool in pools)
+    listed = ", ".join(f"{run[0]} to {run[-1]}" if run[1:] else str(run[0]) for run in numbers)
+    name = f"{POOL_NAMES[kind]}s {listed}, alike" + f", {site}" * bool(site)
+    return replace(pools[0], name=name)
 
 
 def gpu_rows(pool: Pool, host: int) -> list[dict[str, Any]]:
@@ -112,7 +139,7 @@ def totals(plan: Plan) -> Table:
 def groups(plan: Plan) -> Table:
     """The workload groups: how each reaches its GPUs, and how many it needs."""
     users = {group.id: group.people for group in plan.scenario.groups}
-    clusters = {pool.id: pool.name for pool in plan.pools}
+    clusters = pool_names(plan.pools)
     lines = plan.lines
     return listed(
         "groups",
@@ -154,8 +181,8 @@ def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
     return tuple(dict.fromkeys(source for reason in group.reasons for source in reason.sources))
 
 
-def pools(plan: Plan) -> Table:
-    """The clusters and their hosts."""
+def pools(plan: Plan, *pools: Pool) -> Table:
+    """The clusters, or some of them, and their hosts."""
     servers, gpus = plan.catalog.servers, plan.catalog.gpus
     return listed(
         "pools",
@@ -172,7 +199,7 @@ def pools(plan: Plan) -> Table:
             Column("gpus_after_failure", "GPUs after failure", "number", detail=True),
             Column("proof", "Proof", detail=True, of="method"),
         ),
-        plan.pools,
+        pools or plan.pools,
     )
 
 
@@ -258,8 +285,8 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
     return at < pool.existing_hosts, gpus, taken, len(vms), holds, gpus - taken
 
 
-def failures(plan: Plan) -> Table:
-    """What the loss of each host does, those that are filled alike once."""
+def failures(plan: Plan, *pools: Pool) -> Table:
+    """What the loss of each host does, those that are filled alike once, in all clusters or in some."""
     return _by_cluster(
         "failures",
         "What the loss of a host does",
@@ -272,7 +299,7 @@ def failures(plan: Plan) -> Table:
             Column("gpus_not_placed", "GPUs of these", "number", detail=True, of="unplaced_gpus"),
             Column("proven", "Proven the worst", "yes", detail=True),
         ),
-        plan.pools,
+        pools or plan.pools,
         lambda pool: pool.failures,
     )
 

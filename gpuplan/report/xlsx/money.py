@@ -169,7 +169,7 @@ class Money:
     def _lots(self, material: Material) -> tuple[float, ...]:
         """How many of a material are bought at the start and in each year."""
         start = self.counts.at_start()
-        first = self.plan.pools[0].id
+        first = self.plan.pools[0].kind
         held: list[float] = []
         for hosts in self.costs.hosts:
             grown = {**start, first: start[first] + hosts - self.costs.hosts[0]}
@@ -208,7 +208,7 @@ class Money:
         later = [yearly(lot, free + supported) for lot in years]
         renewed = tuple(tuple(lot for lot in years if later[lot][year]) for year in years)
         has_support = support in self.price_row
-        if len(plan.pools) > 1:
+        if len(self.counts.at_start()) > 1:
             lots = self._licences(material, key, paid, free, renewed if has_support else None)
         found = [_Item(material.part, material.name, at, key, index, lots, paid)]
         if has_support:

@@ -53,6 +53,10 @@ export default drawn((data, send) => {
       h("span", { class: "gp-small", id: "gp-click" }, "A click on a host"),
       h("div", { class: "gp-segments", role: "group", "aria-labelledby": "gp-click" }, mode("fail", "fails it"), mode("maintain", "puts it in maintenance")),
       h("button", { type: "button", class: "gp-restore", "data-at": "restore", disabled: !data.any_down, onclick: () => send("restore-hosts") }, "Bring all hosts back")),
-    data.pools.map((pool) => section(pool, data, send, data.pools.length === 1)),
+    data.clusters.length ? h("div", { class: "gp-tools" }, h("span", { class: "gp-small", id: "gp-cluster" }, "Cluster"),
+      h("div", { class: "gp-segments gp-clusters", role: "group", "aria-labelledby": "gp-cluster" }, data.clusters.map((c) => h("button", {
+        type: "button", class: `${c.on ? "on" : ""} ${c.state}`, "aria-pressed": String(c.on), title: c.name, "aria-label": c.name, "data-at": `cluster-${c.id}`,
+        onclick: () => send("look", { what: "cluster", value: c.id }) }, c.text, c.state ? ` ${SIGNS[c.state]}` : "")))) : null,
+    data.pools.map((pool) => section(pool, data, send, data.pools.length === 1 && !data.clusters.length)),
     h("ul", { class: "gp-legend" }, data.legend.map((g) => h("li", {}, chip(g.letter, g.colour), h("b", {}, g.name), h("em", {}, g.about)))));
 });

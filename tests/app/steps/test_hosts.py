@@ -27,8 +27,8 @@ def scenario(**data: Any) -> Scenario:
     return from_dict(data)
 
 
-def pool_of(book: Workbook) -> dict[str, Any]:
-    (pool,) = plain(picture_data(book))["pools"]
+def pool_of(book: Workbook, at: int = 0) -> dict[str, Any]:
+    pool = plain(picture_data(book))["pools"][at]
     assert isinstance(pool, dict)
     return pool
 
@@ -195,47 +195,48 @@ def test_many_hosts_are_drawn_compact(catalog: Catalog) -> None:
 
 
 def test_very_many_hosts_are_drawn_by_kind(catalog: Catalog) -> None:
+    """66 hosts are clusters of 34 and 33."""
     people = 4 * COMPACT + 2
     book = Workbook(catalog, scenario(groups=[{"id": "a", "name": "People", "people": people}]))
-    pool = pool_of(book)
+    pool = pool_of(book, 1)
     assert pool["zoom"] == "kinds"
-    assert [host["head"] for host in pool["hosts"]] == ["\u00d7\u202f64", "\u00d7\u202f1", "\u00d7\u202f1"]
+    assert [host["head"] for host in pool["hosts"]] == ["\u00d7\u202f31", "\u00d7\u202f1", "\u00d7\u202f1"]
     assert [host["state"] for host in pool["hosts"]] == ["", "", "spare"]
     assert pool["hosts"][0]["number"] == 1
     for _ in range(2):
-        book.toggle_host("vgpu", pool_of(book)["hosts"][0]["number"])
-    pool = pool_of(book)
-    assert book.failed["vgpu"] == (1, 2)
+        book.toggle_host("vgpu-2", pool_of(book, 1)["hosts"][0]["number"])
+    pool = pool_of(book, 1)
+    assert book.failed["vgpu-2"] == (1, 2)
     assert (pool["hosts"][0]["state"], pool["hosts"][0]["word"]) == ("failed", "2 failed")
     assert not pool["hosts"][0]["all_down"]
     assert pool["hosts"][0]["number"] == 3
     assert {host["word"] for host in pool["hosts"][1:]} == {"gets 2 VMs", "gets 4 VMs"}
     book.restore_hosts()
-    book.toggle_host("vgpu", pool["hosts"][2]["number"])
-    assert pool_of(book)["hosts"][2]["number"] == 0  # there is no other one like it
+    book.toggle_host("vgpu-2", pool["hosts"][2]["number"])
+    assert pool_of(book, 1)["hosts"][2]["number"] == 0  # there is no other one like it
 
 
 def test_one_host_of_a_kind_comes_back_at_a_time(catalog: Catalog) -> None:
     groups = [{"id": "a", "name": "People", "people": 4 * COMPACT + 2}]
     book = Workbook(catalog, scenario(groups=groups))
-    assert {host["back"] for host in pool_of(book)["hosts"]} == {0}
-    book.toggle_host("vgpu", 1)
-    book.toggle_host("vgpu", 2)
+    assert {host["back"] for host in pool_of(book, 1)["hosts"]} == {0}
+    book.toggle_host("vgpu-2", 1)
+    book.toggle_host("vgpu-2", 2)
     book.set_click("maintain")
-    book.toggle_host("vgpu", 3)
-    assert [host["back"] for host in pool_of(book)["hosts"]] == [
+    book.toggle_host("vgpu-2", 3)
+    assert [host["back"] for host in pool_of(book, 1)["hosts"]] == [
         3,
         0,
         0,
     ]  # a click would take the next to maintenance
     book.set_click("fail")
-    assert pool_of(book)["hosts"][0]["back"] == 2  # the last one that failed
+    assert pool_of(book, 1)["hosts"][0]["back"] == 2  # the last one that failed
     for left in (1, 3, 0):
-        book.bring_back("vgpu", pool_of(book)["hosts"][0]["back"])
-        assert pool_of(book)["hosts"][0]["back"] == left
+        book.bring_back("vgpu-2", pool_of(book, 1)["hosts"][0]["back"])
+        assert pool_of(book, 1)["hosts"][0]["back"] == left
     assert not picture_data(book)["any_down"]
-    book.toggle_host("vgpu", pool_of(book)["hosts"][2]["number"])
-    assert pool_of(book)["hosts"][2]["back"] == COMPACT + 2  # the only one of its kind
+    book.toggle_host("vgpu-2", pool_of(book, 1)["hosts"][2]["number"])
+    assert pool_of(book, 1)["hosts"][2]["back"] == 33  # the only one of its kind
 
 
 def test_the_buttons_say_what_they_do(book: Workbook) -> None:
@@ -261,7 +262,8 @@ def test_the_buttons_say_what_they_do(book: Workbook) -> None:
 
 
 def test_not_more_kinds_than_can_be_read(catalog: Catalog) -> None:
-    groups = [{"id": f"g{n}", "people": 5, "gpus_each": 8} for n in range(SHOWN_KINDS + 6)]
+    """120 hosts and two spare ones: in each of two clusters those of half the groups, and a spare one."""
+    groups = [{"id": f"g{n}", "people": 2, "gpus_each": 8} for n in range(2 * SHOWN_KINDS + 12)]
     book = Workbook(catalog, scenario(groups=groups, hardware={"gpus_per_host": 8}))
     pool = pool_of(book)
     assert len(pool["hosts"]) == SHOWN_KINDS
@@ -308,3 +310,23 @@ def test_a_running_mig_gpu_has_room_for_no_larger_instance(catalog: Catalog) -> 
     found = titles(Workbook(catalog, scenario(groups=groups, hardware={"gpu": "a100-pcie-80gb"})))
     (alone,) = [title for title in found if title.split(": ")[1].startswith("A100D-1-10C at 0. ")]
     assert alone.endswith("room for 6 more A100D-1-10C")
+
+
+def test_of_many_clusters_one_is_shown_and_the_others_keep_their_lost_hosts(catalog: Catalog) -> None:
+    """Nine clusters of a pool: a host that fails in the fourth moves nobody in another."""
+    groups = [{"id": "a", "name": "People", "people": 4 * 63 * 9}]
+    book = Workbook(catalog, scenario(groups=groups))
+    data = plain(picture_data(book))
+    assert [cluster["text"] for cluster in data["clusters"]] == [str(n) for n in range(1, 10)]
+    assert [pool["id"] for pool in data["pools"]] == ["vgpu-1"]
+    book.look("cluster", "vgpu-4")
+    book.toggle_host("vgpu-4", 3)
+    data = plain(picture_data(book))
+    (pool,) = data["pools"]
+    assert (pool["id"], pool["zoom"], len(pool["hosts"])) == ("vgpu-4", "compact", 64)
+    assert [host["number"] for host in pool["hosts"] if host["state"] == "failed"] == [3]
+    assert [cluster["state"] for cluster in data["clusters"]] == [""] * 3 + ["failed"] + [""] * 5
+    assert all(book.outcome(each.id) is None for each in book.plan.pools if each.id != "vgpu-4")
+    book.look("cluster", "vgpu-5")
+    assert all(host["state"] != "failed" for host in pool_of(book)["hosts"])
+    assert book.failed["vgpu-4"] == (3,)

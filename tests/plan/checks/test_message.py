@@ -101,7 +101,6 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "hardware": {"vcpus_per_host": 64},
         },
     ),
-    "cluster-too-large": ("warn", {"groups": one(people=400), **L40S}),
     "cluster-too-small": ("note", {"groups": one()}),
     "gpus-stranded": ("note", {"groups": one(people=8, gpus_each=3), **L40S}),
     "maintenance-bet": ("note", {"groups": one(people=8)}),
