@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -71,7 +71,7 @@ class Pool:
     failures: tuple[Loss, ...]
     """The loss of each host, those filled alike once, the worst first."""
     losses: tuple[LossLevel, ...]
-    whole: Layout
+    whole: Layout = field(repr=False)
     """What stands on the hosts of all clusters of its pool, as if they were one cluster."""
 
     @property
