@@ -7,10 +7,14 @@ is (free GPUs, what is on each shared GPU, vCPUs and memory left).
 from __future__ import annotations
 
 import itertools
+import operator
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
+
+import numpy as np
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from gpuplan.models.placement import Family, Host, Placement, Request, Room
 from gpuplan.models.sharing import Piece, gpu_layouts
@@ -161,6 +165,78 @@ def limited(rng: random.Random, requests: Sequence[Request], room: Room) -> list
         r._replace(vcpus=rng.randint(0, room.vcpus), memory_gib=rng.randint(0, room.memory_gib))
         for r in requests
     ]
+
+
+def design(rng: random.Random, vms: int, kinds: int = 8) -> tuple[list[Request], Room]:
+    """About so many VMs of several kinds, and a host that is limited by its GPUs, vCPUs and memory."""
+    gpus = rng.choice([1, 2, 3, 4, 4, 6, 8, 8])
+    room = Room(gpus, rng.choice([32, 48, 64, 96, 128, 192]), rng.choice([128, 256, 512, 768, 1024, 2048]))
+    parts = [rng.random() for _ in range(rng.randint(2, kinds))]
+    requests = []
+    for at, part in enumerate(parts):
+        name, n, kind = f"g{at}", max(1, round(vms * part / sum(parts))), rng.choice("wweems")
+        if kind == "w":
+            request = Request(name, n, gpus=rng.randint(1, gpus))
+        elif kind == "s":
+            request = Request(name, n, family=FAMILIES["memory"], weight=rng.randint(1, 10))
+        else:
+            family = FAMILIES[rng.choice(["half", "third"] if kind == "e" else ["mig", "mixed"])]
+            request = Request(name, n, family=family, profile=rng.choice(family.profiles))
+        requests.append(request)
+    return limited(rng, requests, Room(0, min(40, room.vcpus), min(256, room.memory_gib))), room
+
+
+def fits_by_programme(requests: Sequence[Request], rooms: Sequence[Room]) -> bool:
+    """Whether all VMs fit: whole numbers of each kind on each host and of each layout of its GPUs, that know no patterns."""
+    families = list(dict.fromkeys(r.family for r in requests if r.family))
+    layouts = {family: _layouts(family, requests) for family in families}
+    width = len(requests) + sum(len(each) for _, each in layouts.values())
+    rows: list[tuple[np.ndarray, float, float]] = []
+    for host, room in enumerate(rooms):
+        each = np.zeros((3, len(rooms), width))
+        each[:, host, : len(requests)] = [
+            [0 if r.family else r.gpus for r in requests],
+            [r.vcpus for r in requests],
+            [r.memory_gib for r in requests],
+        ]
+        each[0, host, len(requests) :] = 1
+        rows += [(row, 0, most or np.inf) for row, most in zip(each, room, strict=True)]
+        at = len(requests)
+        for units, ways in layouts.values():
+            for unit, name in enumerate(units):
+                row = np.zeros((len(rooms), width))
+                row[host, : len(requests)] = [r.shares * (_unit(r) == name) for r in requests]
+                row[host, at : at + len(ways)] = [-way[unit] for way in ways]
+                rows.append((row, -np.inf, 0))
+            at += len(ways)
+    for kind, request in enumerate(requests):
+        row = np.zeros((len(rooms), width))
+        row[:, kind] = 1
+        rows.append((row, request.vms, request.vms))
+    matrix, low, high = (np.array(part) for part in zip(*rows, strict=True))
+    limits = LinearConstraint(matrix.reshape(len(rows), -1), low, high)
+    cells = matrix[0].size
+    solved = milp(np.zeros(cells), constraints=limits, integrality=np.ones(cells), bounds=Bounds(0, np.inf))
+    assert solved.status in (0, 2), solved.message
+    return bool(solved.status == 0)
+
+
+def _unit(request: Request) -> tuple[str, str, int]:
+    return (request.family.name if request.family else "", request.profile, request.weight)
+
+
+def _layouts(
+    family: Family, requests: Sequence[Request]
+) -> tuple[list[tuple[str, str, int]], list[tuple[int, ...]]]:
+    """Sizes of share of a family, and what one GPU can have of each."""
+    if not family.capacity:
+        return [(family.name, profile, 0) for profile in family.profiles], list(family.layouts)
+    weights = sorted({r.weight for r in requests if r.family == family})
+    counts = (range(family.capacity // weight + 1) for weight in weights)
+    ways = [
+        way for way in itertools.product(*counts) if sum(map(operator.mul, way, weights)) <= family.capacity
+    ]
+    return [(family.name, "", weight) for weight in weights], ways
 
 
 def large_mix(scale: float) -> list[Request]:

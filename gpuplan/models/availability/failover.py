@@ -37,6 +37,8 @@ class Outcome(NamedTuple):
     """(group, VM, from host, to host) of VMs on healthy hosts that must make room."""
     unplaced: tuple[tuple[str, int], ...]
     """(group, VM) with no GPU left for it."""
+    impossible: bool = False
+    """Whether it is proven that not all VMs fit on the hosts that are left; if not, no placement was found in the search."""
 
 
 class Loss(NamedTuple):
@@ -53,6 +55,8 @@ class Loss(NamedTuple):
     """GPUs' worth of the VMs that are not placed."""
     proven: bool = True
     """Whether no set that is not listed is worse; if not, only those sets were looked at that lose most."""
+    impossible: bool = False
+    """Whether it is proven that not all VMs fit on the hosts that are left; if not, no placement was found in the search."""
 
 
 class Idle(NamedTuple):
@@ -149,12 +153,15 @@ def after_failure(
     evacuation = _lose(cluster, tuple(layout), emptied, emptied)
     restart = _lose(cluster, evacuation.hosts, lost, [*emptied, *lost])
     name = [request.group for request in requests]
+    unplaced = evacuation.unplaced + restart.unplaced
+    left = Counter(room for at, room in enumerate(cluster.rooms) if at not in {*emptied, *lost})
     return Outcome(
         restart.hosts,
         tuple((name[vm.kind], vm.number, vm.host, to) for vm, to in evacuation.placed),
         tuple((name[vm.kind], vm.number, to) for vm, to in restart.placed),
         tuple((name[vm.kind], vm.number, vm.host, to) for vm, to in evacuation.moved + restart.moved),
-        tuple((name[vm.kind], vm.number) for vm in evacuation.unplaced + restart.unplaced),
+        tuple((name[vm.kind], vm.number) for vm in unplaced),
+        bool(unplaced) and cluster.impossible(_vms_of(cluster, layout), left),
     )
 
 
@@ -240,6 +247,7 @@ def failure_survey(
             int(one.figures.unplaced) + len(before.unplaced),
             float(one.figures.worth + stuck),
             at < proven and not cut,
+            one.figures.unplaced > 0 and one.impossible(before.unplaced),
         )
         for at, one in enumerate(found)
     )
@@ -332,8 +340,8 @@ def fits(requests: Sequence[Request], *, rooms: Sequence[Room]) -> bool:
 
     Notes
     -----
-    The same decision as that of ``after_failure`` when all is placed again: exact for equal hosts without limits of
-    CPU and memory where ``place`` is, else whether ``place_mixed`` finds room on these hosts alone. A host with 0 GPUs
+    The same decision as that of ``after_failure`` when all is placed again: exact where ``place`` is for equal hosts without
+    limits of CPU and memory, and where ``place_mixed`` is for others, on these hosts alone. A host with 0 GPUs
     offers nothing to a VM that needs one.
 
     Examples
@@ -380,6 +388,11 @@ class _Look:
         """Smaller for a worse loss."""
         restarted, moved, unplaced, worth = self.figures
         return (-float(worth), -unplaced, -moved, -restarted, self.example)
+
+    def impossible(self, stuck: Sequence[_Vm]) -> bool:
+        """Whether it is proven that not all VMs, those included that a maintenance left over, fit on the hosts that are left."""
+        vms = [n + sum(vm.kind == kind for vm in stuck) for kind, n in enumerate(self.counts.vms)]
+        return self.counts.cluster.impossible(tuple(vms), self.counts.left(self.chosen))
 
     def closer(self) -> int:
         """Find out more; returns how many steps that took."""
@@ -467,6 +480,10 @@ class _Counts:
                 lost[k] += n * vms
         return tuple(lost)
 
+    def left(self, chosen: _Chosen) -> Counter[Room]:
+        """Hosts that are left, by kind."""
+        return self.rooms - Counter(room for c, n in chosen for room in [self.classes[c].room] * n)
+
     def restart(self, chosen: _Chosen, lost: Kinds) -> tuple[_Figures, Kinds | None]:
         """What a restart alone does when so many hosts of some classes are lost, and who has a place then (None: all)."""
         gone = Counter[State]()
@@ -484,11 +501,8 @@ class _Counts:
     def placed_again(self, chosen: _Chosen, lost: Kinds, done: Kinds) -> _Figures:
         """What it does if others may be moved too."""
         cluster, classes = self.cluster, self.classes
-        rooms = Counter(self.rooms)
-        for c, n in chosen:
-            rooms[classes[c].room] -= n
         running = tuple(a - b for a, b in zip(self.vms, lost, strict=True))
-        decided = cluster.decide(running, lost, done, rooms)
+        decided = cluster.decide(running, lost, done, self.left(chosen))
         if decided is None:
             return self._figures(lost, done, 0)
         placed, blocks = decided
@@ -600,6 +614,12 @@ def _taken_over(
 def _vms_on(cluster: Cluster, layout: Sequence[Host], at: int) -> list[_Vm]:
     named = dict.fromkeys((slot.group, slot.vm) for load in layout[at] for slot in load.slots)
     return [_Vm(cluster.kind(group), number, at) for group, number in named]
+
+
+def _vms_of(cluster: Cluster, layout: Sequence[Host]) -> Kinds:
+    """How many VMs of each kind are on these hosts."""
+    counts = Counter(vm.kind for at in range(len(layout)) for vm in _vms_on(cluster, layout, at))
+    return tuple(counts[kind] for kind in range(len(cluster.rules.requests)))
 
 
 def _restarted(

@@ -221,7 +221,17 @@ class Cluster:
             return False
         if _only_gpus_count(kinds):
             return not any(vms) or self.equal.fit_on(vms, kinds[0].gpus, rooms.total(), thorough=thorough)
-        return self.mixed.arrange(vms, rooms, thorough=thorough) is not None
+        return self.mixed.arrange(vms, rooms, thorough=thorough).blocks is not None
+
+    def impossible(self, vms: Kinds, rooms: Counter[Room]) -> bool:
+        """Whether it is proven that not all VMs can be placed on so many hosts of each kind."""
+        rooms = Counter({room: n for room, n in rooms.items() if n and room.gpus})
+        kinds = tuple(rooms)
+        if any(vms[kind] for kind in self._misfits_on(kinds)):
+            return True
+        if _only_gpus_count(kinds):
+            return self.equal.solve(vms, kinds[0].gpus).bound > rooms.total()
+        return self.mixed.arrange(vms, rooms, thorough=True).impossible
 
     def _placed(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> Blocks:
         """All VMs placed again, where that is possible."""
@@ -229,7 +239,7 @@ class Cluster:
         kinds = tuple(rooms)
         if _only_gpus_count(kinds):
             return self.equal.solve(vms, kinds[0].gpus, thorough=thorough).blocks
-        return self.mixed.arrange(vms, rooms, thorough=thorough) or ()
+        return self.mixed.arrange(vms, rooms, thorough=thorough).blocks or ()
 
     def _misfits_on(self, rooms: tuple[Room, ...]) -> list[int]:
         """Kinds of which no VM fits on any of these hosts when they are empty."""

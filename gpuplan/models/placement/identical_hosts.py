@@ -6,7 +6,7 @@ what shares a GPU can be in any host.
 
 VMs with several shares tie GPUs of a host together. Let apart, their shares still give a bound. If a greedy placement
 misses it, a programme over all ways to use the GPUs of a host is solved: ``_HostPatterns`` where each family has one size
-of share, ``_MixedPatterns`` where one has several. Requests that ask for the same are one in this (``_Merged``).
+of share, ``_MixedPatterns`` where one has several. Requests that ask for the same are one in this (``Merged``).
 """
 
 import itertools
@@ -28,13 +28,12 @@ from gpuplan.models.placement.fit import (
     Used,
     vms_in,
 )
+from gpuplan.models.placement.shared_gpus import SharedGpus, maximal
 
 MANY_SIZES = 12
 """Sizes of shares of a family up to which every question is searched for an answer."""
 MOST_ORDERS = 24
 """Orders of the kinds that are tried where there are too many ways to fill a host."""
-MOST_DIVISIONS = 3000
-"""Ways to divide the GPUs of a host among profiles that are looked at."""
 MOST_LOOKED = 15_000
 """Ways to fill a host that are looked at, whole or in part, where families of several sizes have VMs with several shares."""
 
@@ -63,7 +62,7 @@ class IdenticalHosts:
     """
 
     def __init__(self, rules: Rules) -> None:
-        self.rules = rules
+        self.rules, self.shared = rules, SharedGpus(rules)
         self._solved: dict[tuple[Kinds, int, bool], Solution] = {}
         self._needed: dict[tuple[Kinds, int, bool], int] = {}
 
@@ -103,7 +102,7 @@ class IdenticalHosts:
                     least[1] += packing.bins_bound(amounts, capacity=capacity)
                     enough[1] += packing.bins_enough(amounts, capacity=capacity)
                 else:
-                    gpus = self.packed(f, amounts).bins
+                    gpus = self.shared.packed(f, amounts).bins
                     least[1] += gpus
                     enough[1] += gpus
             apart = not self._several(vms)  # else it is a bound only
@@ -115,23 +114,7 @@ class IdenticalHosts:
 
     def packed_gpus(self, vms: Kinds, *, search: bool = True) -> dict[int, packing.Packing]:
         """The fewest GPUs of each family, shares of one VM being let apart."""
-        return {f: self.packed(f, amounts, search=search) for f, amounts in self._amounts(vms).items()}
-
-    def packed(self, family: int, amounts: Mapping[int, int], *, search: bool = True) -> packing.Packing:
-        """The fewest GPUs of a family for so many shares of each profile, or of each amount of memory."""
-        capacity = self.rules.families[family].capacity
-        if capacity:
-            return packing.pack(amounts, capacity=capacity, search=search)
-        needed = [amounts.get(p, 0) for p in range(len(self.rules.profiles[family]))]
-        return packing.cover(needed, layouts=self.rules.layouts[family])
-
-    def needs(self, family: int, packed: packing.Packing) -> Iterator[tuple[Counter[int], int]]:
-        """(shares of each profile, or of each amount of memory, on a GPU; how many such GPUs)."""
-        for pattern, often in packed.patterns:
-            if self.rules.families[family].capacity:
-                yield Counter(pattern), often
-            else:
-                yield Counter({unit: amount for unit, amount in enumerate(pattern) if amount}), often
+        return {f: self.shared.packed(f, amounts, search=search) for f, amounts in self._amounts(vms).items()}
 
     def _amounts(self, vms: Kinds) -> dict[int, Counter[int]]:
         """Shares of each profile, or of each amount of memory, in each family that somebody is of."""
@@ -155,7 +138,7 @@ class IdenticalHosts:
         joint = self._several(vms)
         if not joint:
             return self._apart(vms, room, search=thorough or not self._many_sizes(vms))
-        merged = _Merged(rules, vms)
+        merged = Merged(rules, vms, gpus_only=True)
         if merged.requests != [r._replace(vms=n) for r, n in zip(rules.requests, vms, strict=True)]:
             equal = IdenticalHosts(Rules(merged.requests))
             solution = equal.solve(equal.rules.vms, room.gpus, thorough=thorough)
@@ -234,7 +217,7 @@ class IdenticalHosts:
             elif n:
                 sharers[f][rules.units[kind]].append([kind, n * rules.requests[kind].shares])
         for f, packed in packed_gpus.items():
-            for needs, often in self.needs(f, packed):
+            for needs, often in self.shared.needs(f, packed):
                 for n, on_it in _dealt(needs, often, sharers[f]):
                     yield f, on_it, n
 
@@ -280,23 +263,21 @@ def _joined(content: Content, parts: Iterable[tuple[int, Iterable[int]]]) -> Con
     return tuple(joined)
 
 
-class _Merged:
+class Merged:
     """Requests that ask for the same as one, in an order of their own, so that answers depend on neither."""
 
-    def __init__(self, rules: Rules, vms: Kinds) -> None:
+    def __init__(self, rules: Rules, vms: Kinds, *, gpus_only: bool) -> None:
+        asked = [r._replace(vcpus=0, memory_gib=0) if gpus_only else r for r in rules.requests]
         alike: dict[Any, list[int]] = defaultdict(list)
-        for k, request in enumerate(rules.requests):
+        for k, (_, _, gpus, family, *rest) in enumerate(asked):
             if vms[k]:
-                family = (request.family,) if request.family else ()
-                alike[request.gpus, family, request.profile, request.weight, request.shares].append(k)
+                alike[gpus, (family,) if family else (), *rest].append(k)
         self.kinds = [alike[key] for key in sorted(alike, reverse=True)]
         """Of each merged request the kinds that are in it."""
         self.vms = vms
         self.family_of = [rules.family_of[kinds[0]] for kinds in self.kinds]
         self.requests = [
-            rules.requests[kinds[0]]._replace(
-                group=str(at), vms=sum(vms[k] for k in kinds), vcpus=0, memory_gib=0
-            )
+            asked[kinds[0]]._replace(group=str(at), vms=sum(vms[k] for k in kinds))
             for at, kinds in enumerate(self.kinds)
         ]
 
@@ -520,9 +501,8 @@ class _MixedPatterns(_Patterns):
         self.items.sort(key=lambda k: (-rules.worth[k], k))
         single = sum(vms[k] for k in kinds if rules.family_of[k] < 0 and rules.requests[k].gpus == 1)
         self.needed = [*(vms[k] for k in self.items), single + self.other_gpus]
-        self.units = {f: sorted({rules.units[k] for k in kinds if rules.family_of[k] == f}) for f in joint}
+        self.units = equal.shared.units
         self._gpus: dict[tuple[int, Used], int] = {}
-        self._divided: dict[int, list[Any]] = {}
         self._contents: dict[tuple[int, ...], Content] = {}
 
     def solved(self) -> Solution | None:
@@ -565,7 +545,7 @@ class _MixedPatterns(_Patterns):
 
         if not self._divisible() or not extend((), tuple((0,) * len(self.units[f]) for f in self.joint), 0):
             return None
-        return _maximal(found)
+        return maximal(found)
 
     def _with(self, kind: int, used: tuple[Used, ...], whole: int) -> tuple[tuple[Used, ...], int]:
         """Shares of each family and whole GPUs on a host with one more VM."""
@@ -582,39 +562,15 @@ class _MixedPatterns(_Patterns):
         return whole + sum(self._fewest(f, amounts) for f, amounts in zip(self.joint, used, strict=True))
 
     def _fewest(self, f: int, amounts: Used) -> int:
-        """The fewest GPUs of a family for so many shares of each size."""
+        """The fewest GPUs of a family for so many shares of each size; more than a host has where they do not fit."""
         key = f, amounts
         if key not in self._gpus:
-            if self.rules.families[f].capacity:
-                self._gpus[key] = self.equal.packed(f, dict(zip(self.units[f], amounts, strict=True))).bins
-            else:
-                on = itertools.count()
-                self._gpus[key] = next(
-                    g for g in on if g > self.room.gpus or (self._layouts(f, g) >= amounts).all(axis=1).any()
-                )
+            self._gpus[key] = int(self.equal.shared.fewest(f, [amounts], most=self.room.gpus)[0])
         return self._gpus[key]
 
     def _divisible(self) -> bool:
         """Whether the ways to divide the GPUs of a host are few enough."""
-        return all(
-            len(self._layouts(f, g)) * len(self.rules.layouts[f]) <= MOST_DIVISIONS
-            for f in self.joint
-            if self.rules.layouts[f]
-            for g in range(self.room.gpus)
-        )
-
-    def _layouts(self, f: int, gpus: int) -> Any:
-        """All fullest ways to divide so many GPUs of a family with layouts."""
-        import numpy as np
-
-        if f not in self._divided:
-            self._divided[f] = [np.zeros((1, len(self.units[f])), dtype=np.int32)]
-        ways = self._divided[f]
-        while len(ways) <= gpus:
-            each = np.array(self.rules.layouts[f], dtype=np.int32)[:, self.units[f]]
-            more = np.unique((ways[-1][:, None] + each).reshape(-1, each.shape[1]), axis=0)
-            ways.append(np.array(_maximal([tuple(way) for way in more.tolist()]), dtype=np.int32))
-        return ways[gpus]
+        return all(self.equal.shared.ways(f, self.room.gpus) is not None for f in self.joint)
 
     def _blocks(self, patterns: Sequence[tuple[int, ...]], chosen: Sequence[int]) -> Blocks:
         """Hosts filled after the patterns, then with what takes one GPU."""
@@ -632,32 +588,7 @@ class _MixedPatterns(_Patterns):
 
     def _filled(self, counts: tuple[int, ...]) -> Content:
         """A host with so many VMs of each item, each family on its fewest GPUs."""
-        if counts in self._contents:
-            return self._contents[counts]
-        rules, content = self.rules, list[Part]()
-        shares: dict[int, dict[int, deque[tuple[int, int]]]] = {f: defaultdict(deque) for f in self.joint}
-        for k, n in zip(self.items, counts, strict=True):
-            for vm in range(n):
-                if rules.family_of[k] < 0:
-                    content.append(Part(-1, ((k, vm),)))
-                else:
-                    shares[rules.family_of[k]][rules.units[k]] += [(k, vm)] * rules.requests[k].shares
-        for f, queues in shares.items():
-            packed = self.equal.packed(f, {unit: len(queue) for unit, queue in queues.items()})
-            for needs, often in self.equal.needs(f, packed):
-                for _ in range(often):
-                    slots = [queues[unit].popleft() for unit, n in needs.items() for _ in range(n)]
-                    content.append(Part(f, tuple(slots)))
-        return self._contents.setdefault(counts, tuple(content))
-
-
-def _maximal(patterns: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Those that are not part of another."""
-    import numpy as np
-
-    every = np.array(sorted(set(patterns), reverse=True), dtype=np.int32)
-    kept: list[int] = []
-    for at, row in enumerate(every):  # one that holds another comes before it
-        if not (every[kept] >= row).all(axis=1).any():
-            kept.append(at)
-    return [tuple(map(int, every[at])) for at in kept]
+        if counts not in self._contents:
+            vms = dict(zip(self.items, counts, strict=True))
+            self._contents[counts] = self.equal.shared.content(vms)
+        return self._contents[counts]

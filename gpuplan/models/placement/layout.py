@@ -1,8 +1,9 @@
 """Placement: which VM is on which GPU of which host, before any failure, with proof.
 
 Start here. ``place`` answers for equal hosts on which only GPUs count (``identical_hosts``: exact), ``place_mixed`` for hosts
-that differ or are limited by CPU and memory too, and for the loss of hosts (``mixed_hosts``: close, with a bound). Both ask
-``fit`` what fits on one host, and ``packing`` for bins. ``failover`` says what a failure does to the result.
+that differ or are limited by CPU and memory too, and for the loss of hosts (``mixed_hosts``: exact where all ways to fill a
+host can be listed, else with a bound). Both ask ``fit`` what fits on one host, ``shared_gpus`` how VMs share its GPUs,
+``host_patterns`` for ways to fill it, and ``packing`` for bins. ``failover`` says what a failure does to the result.
 
 All GPUs and shares of one VM are in one host. A GPU is divided in one way only: among profiles of one family (whose
 layouts say what goes together), or by memory.
@@ -151,7 +152,7 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
 def place_mixed(
     requests: Sequence[Request], *, room: Room, existing: Sequence[Room] = (), spare: int = 0
 ) -> Placement:
-    """A few new hosts beside the existing ones on which everything fits, also after the loss of some hosts.
+    """The fewest new hosts beside the existing ones on which everything fits, also after the loss of some hosts.
 
     Parameters
     ----------
@@ -175,19 +176,21 @@ def place_mixed(
     A portfolio of greedy orders: the exact placement of the GPUs where all hosts have as many and CPU and
     memory allow it, then largest first by GPUs, by memory, by vCPUs and by the largest of these parts of
     a host, each with best fit (the host with least left of that) and first fit, onto shared GPUs before
-    free ones. The fewest new hosts win, ties go to the first in this order. If that leaves a gap to the
-    bound, more ways to fill a host are generated at the prices of the relaxed programme over those seen so far
-    (column generation, 12 rounds); its answer is rounded down and the rest is placed by the same orders. With spare
+    free ones. The fewest new hosts win, ties go to the first in this order. The bound is the largest of the volume of each
+    resource, hosts that hold one kind only, sizes that exclude each other in one resource, and the exact bound for
+    the GPUs. If that leaves a gap, a programme over all full ways to fill a host is solved (Gilmore-Gomory; ways are listed
+    where 200000 rows do, else found one by one at the prices of the relaxed programme): relaxed, which proves a bound as no
+    host is worth more than its dearest way; rounded down with a programme in whole numbers for the rest; then over
+    all ways that an answer with a host less could have, which is exact. With spare
     hosts everything is placed again after each loss by kind of host: new hosts = max over the losses of
     (new hosts then needed + new hosts lost); where there are more than 8 such losses, those that take less than
-    another are left out. The bound is the largest of the volume of each resource, hosts that hold one kind only,
-    sizes that exclude each other in one resource, the exact bound for the GPUs, and the prices (no host
-    is worth more than the dearest choice of VMs for it). Method ``volume`` if the bound is met, else ``heuristic``.
+    another are left out. Method ``volume`` if the bound is met, else ``heuristic``.
 
     Raises
     ------
     ValueError
-        If a VM is larger than the largest host, or has no host left after a loss.
+        If the VMs do not fit: one is larger than the largest host, or those that fit on no new host are too many for
+        the existing ones; or, in other words, if no placement was found within the limits of the search.
 
     Examples
     --------

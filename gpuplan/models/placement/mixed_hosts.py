@@ -1,42 +1,52 @@
-"""Hosts that differ, or on which CPU and memory count: a few new hosts beside those that are there, and a bound.
+"""Hosts that differ, or on which CPU and memory count: the fewest new hosts beside those that are there, and a bound.
 
 ``MixedHosts`` tries a portfolio of greedy orders and the exact placement of the GPUs, and knows the simple bounds. If
-that leaves a gap, ``_Priced`` goes on: column generation, in which the relaxed programme over the hosts seen so far says
-at which prices a host would be worth having. Nothing here is exact; the bound says how far it may be off.
+that leaves a gap, ``_Programme`` goes on over all ways to fill a host (``host_patterns``): exact where these can be listed,
+else the bound says how far it may be off.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from gpuplan.models.placement.fit import Block, Blocks, Content, Kinds, Room, vms_in
-from gpuplan.models.placement.identical_hosts import IdenticalHosts
+from gpuplan.models.placement.fit import Block, Blocks, Kinds, Room, Rules
+from gpuplan.models.placement.host_patterns import HostPatterns
+from gpuplan.models.placement.identical_hosts import IdenticalHosts, Merged
 from gpuplan.models.placement.packing import bins_bound, relaxed_programme, whole_programme
+from gpuplan.models.placement.shared_gpus import SharedGpus
 
-PRICE_ROUNDS = 12
-PRICE_UNIT = 10**6
+MOST_PRICINGS = 200
+"""Rounds of the relaxed programme in which patterns are added."""
+PRICE_UNIT = 2**24
 """Prices are rounded down to whole multiples of 1 / PRICE_UNIT."""
-GPU_UNIT = 2**16
-"""Parts of a GPU are rounded down to whole multiples of 1 / GPU_UNIT."""
-PRICE_WEIGHTS = (
-    (1.0, 1.0, 1.0),
-    (1.0, 0.0, 0.0),
-    (0.0, 1.0, 0.0),
-    (0.0, 0.0, 1.0),
-    (1.0, 0.3, 0.3),
-    (0.3, 1.0, 1.0),
-)
-"""Weights of GPUs, vCPUs and memory by which it is judged what a VM takes."""
+ROUNDED_BACK = (0, 3, 10)
+"""How much less than the relaxed answer, rounded down, is taken as it is before the rest is searched in whole numbers."""
+FIRST_COLUMNS = 400
+"""Patterns of a programme in whole numbers that are tried first."""
+
+NOWHERE = -1
+Column = tuple[int, tuple[int, ...]]
+"""(place, pattern): VMs of each kind on a host of that place."""
 
 
 class New(NamedTuple):
-    """New hosts beside others: how many, how many at least, and what is on all hosts."""
+    """New hosts beside others: how many, how many at least, and what is on all hosts.
+
+    More hosts than VMs stand for no placement, as a host without a VM is of no use.
+    """
 
     hosts: int
     bound: int
     blocks: Blocks
+
+
+class Arranged(NamedTuple):
+    """What is on hosts that are there. Without blocks either nothing fits, or no placement was found in the search."""
+
+    blocks: Blocks | None
+    impossible: bool = False
+    """Whether it is proven that not everything fits."""
 
 
 class MixedHosts:
@@ -51,55 +61,65 @@ class MixedHosts:
 
     def __init__(self, equal: IdenticalHosts) -> None:
         self.equal, self.rules = equal, equal.rules
-        self.least_gpus = self._least_gpus()
-        """GPUs that a VM of each kind takes at least, however well its GPUs are filled with other profiles."""
-        self._arranged: dict[tuple[Kinds, tuple[tuple[Room, int], ...], bool], Blocks | None] = {}
-        self._new: dict[tuple[Kinds, tuple[tuple[Room, int], ...], Room], New | None] = {}
+        self._arranged: dict[tuple[Kinds, tuple[tuple[Room, int], ...], bool], Arranged] = {}
+        self._new: dict[tuple[Kinds, tuple[tuple[Room, int], ...], Room], New] = {}
 
-    def arrange(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> Blocks | None:
-        """Hosts filled by the first way that does it; None if none is found by the greedy orders, or by prices too."""
+    def arrange(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> Arranged:
+        """Hosts filled by the first way that does it: by the greedy orders, or (``thorough``) by the programme too."""
         key = (vms, tuple(sorted(rooms.items())), thorough)
         if key not in self._arranged:
-            found = next(self._portfolio(vms, rooms, None), None)
-            if found is None and thorough:
-                found = self._by_prices(vms, rooms)
+            found = Arranged(next(self._portfolio(vms, rooms, None), None))
+            if found.blocks is None and thorough:
+                found = self._searched(vms, rooms)
             self._arranged[key] = found
         return self._arranged[key]
 
-    def _by_prices(self, vms: Kinds, rooms: Counter[Room]) -> Blocks | None:
+    def _searched(self, vms: Kinds, rooms: Counter[Room]) -> Arranged:
         """Hosts filled as if any number were there of one kind, if no more than there are turn out to be needed."""
-        for room in sorted(rooms):
+        for room in sorted(rooms, reverse=True):
             others = Counter({other: n for other, n in rooms.items() if other != room})
-            if self._bound(vms, others, room) <= rooms[room]:
-                new = self._new_hosts(vms, others, room)
-                if new is not None and new.hosts <= rooms[room]:
-                    return new.blocks
-        return None
+            if self._bound(vms, others, room) > rooms[room]:
+                return Arranged(None, impossible=True)
+            new = self._new_hosts(vms, others, room)
+            if new.bound > rooms[room]:
+                return Arranged(None, impossible=True)
+            if new.hosts <= rooms[room]:
+                return Arranged(new.blocks)
+        return Arranged(None)
 
     def new_hosts(self, vms: Kinds, rooms: Counter[Room], room: Room) -> New:
         """Hosts of another kind that are needed beside these rooms, and what is on all of them."""
         found = self._new_hosts(vms, rooms, room)
-        if found is None:
+        if found.hosts > sum(vms):
             self.rules.check(vms, {room, *rooms})
+            if found.bound > sum(vms):
+                raise ValueError(
+                    "the VMs do not fit: some are too large for new hosts, and those already there cannot hold all of these"
+                )
             raise ValueError(
-                "no order was found in which everything fits: the new hosts are too small for some VMs"
+                "no placement was found within the limits of the search: some VMs are too large for new hosts"
             )
         return found
 
-    def _new_hosts(self, vms: Kinds, rooms: Counter[Room], room: Room) -> New | None:
+    def _new_hosts(self, vms: Kinds, rooms: Counter[Room], room: Room) -> New:
         key = (vms, tuple(sorted(rooms.items())), room)
         if key not in self._new:
-            found = (New(_count(blocks, room), 0, blocks) for blocks in self._portfolio(vms, rooms, room))
-            best = min(found, key=lambda new: new.hosts, default=None)
-            if best is not None:
-                bound = self._bound(vms, rooms, room)
-                if best.hosts > bound:
-                    priced = _Priced(self, vms, rooms, room, best.blocks).solved()
-                    bound = max(bound, priced.bound)
-                    best = min(best, priced, key=lambda new: new.hosts)
-                best = best._replace(bound=bound)
-            self._new[key] = best
+            bound = self._bound(vms, rooms, room)
+            greedy = (
+                New(_count(blocks, room), bound, blocks) for blocks in self._portfolio(vms, rooms, room)
+            )
+            best = min(greedy, key=lambda new: new.hosts, default=New(sum(vms) + 1, bound, ()))
+            self._new[key] = best if best.hosts <= bound else self._fewest(vms, rooms, room, best)
         return self._new[key]
+
+    def _fewest(self, vms: Kinds, rooms: Counter[Room], room: Room, best: New) -> New:
+        """The same by the programme, requests that ask for the same being one in it."""
+        merged = Merged(self.rules, vms, gpus_only=False)
+        shared, counts = SharedGpus(Rules(merged.requests)), tuple(r.vms for r in merged.requests)
+        found = _Programme(shared, counts, rooms, room, best).solved()
+        if not found.blocks:
+            return best._replace(bound=min(found.bound, best.hosts))
+        return found._replace(blocks=merged.told_apart(found.blocks))
 
     def _portfolio(self, vms: Kinds, rooms: Mapping[Room, int], extra: Room | None) -> Iterator[Blocks]:
         """Placements that were found, the exact one of the GPUs first."""
@@ -160,17 +180,6 @@ class MixedHosts:
         ]
         return [tuple(need / offer for need, offer in zip(each, offers, strict=True)) for each in needs]
 
-    def _least_gpus(self) -> list[Fraction]:
-        rules, least = self.rules, list(self.rules.worth)
-        for f, layouts in enumerate(rules.layouts):
-            if layouts:  # a mixed GPU may hold more than one GPU's worth: (1 of 2) + (4 of 7) = 15/14
-                most = [rules.more(f, rules.unused(f), p) for p in range(len(rules.profiles[f]))]
-                fullest = max(
-                    sum(Fraction(n, m) for n, m in zip(layout, most, strict=True)) for layout in layouts
-                )
-                least = [w / fullest if rules.family_of[k] == f else w for k, w in enumerate(least)]
-        return least
-
     def _bound(self, vms: Kinds, rooms: Counter[Room], room: Room) -> int:
         """A number of new hosts below which nothing can go."""
         bounds = [0]
@@ -206,111 +215,132 @@ def _count(blocks: Blocks, room: Room) -> int:
     return sum(block.times for block in blocks if block.room == room)
 
 
-class _Priced:
-    """Column generation: the relaxed programme over patterns of hosts, that are generated at its prices.
+class _Programme:
+    """The fewest new hosts by a programme over full patterns of hosts.
 
-    A pattern is what is on a host of one kind. New ones are what a greedy order puts there, those VMs first that are
-    worth most for what they take; if that finds nothing new, the dearest choice of VMs by a small programme in which a
-    GPU can be divided at will. That one also proves a bound: no host is worth more than it says, whatever the prices.
+    First relaxed: patterns are added as long as one is worth more, at the prices of the relaxed programme, than the host
+    that it takes (column generation); the prices also prove a bound, as no host is worth more than its dearest pattern.
+    Then in whole numbers: the relaxed answer rounded down and a programme for the rest; one over the patterns that are worth
+    most; and one over all that an answer with a host less could have, which is a proof too.
     """
 
-    def __init__(self, mixed: MixedHosts, vms: Kinds, rooms: Counter[Room], new: Room, start: Blocks) -> None:
-        self.mixed, self.rules, self.vms, self.rooms, self.start = mixed, mixed.rules, vms, rooms, start
-        self.kinds = [k for k, n in enumerate(vms) if n]
+    def __init__(self, shared: SharedGpus, vms: Kinds, rooms: Counter[Room], new: Room, known: New) -> None:
+        self.patterns = HostPatterns(shared, vms)
+        self.best = known._replace(blocks=())
+        self.bound = known.bound
         self.places = [new, *rooms]
         """The first is any number of new hosts, the others are there so often."""
-        self.parts = mixed.parts(self.places)
-        self.columns: dict[tuple[int, ...], tuple[int, Content]] = {}
-        """Row by row what a pattern adds: VMs of each kind, minus one host of the place that it uses; and the pattern
-        itself, as (place, content)."""
-        self.bound = 0
-        for block in start:
-            self._add(self.places.index(block.room), block.content)
+        self.asked = list(vms)
+        self.there = [rooms[room] for room in self.places[1:]]
+        unplaced = ((NOWHERE, tuple(int(k == at) for k in range(len(vms)))) for at in range(len(vms)))
+        self.columns: dict[Column, None] = dict.fromkeys(unplaced)
+        """What the relaxed programme knows: a VM of each kind without a place, and patterns of each place."""
 
     def solved(self) -> New:
-        """New hosts, and the bound that was proven."""
-        kinds = self.kinds
-        needed = [*(self.vms[k] for k in kinds), *(-self.rooms[room] for room in self.places[1:])]
-        for _ in range(PRICE_ROUNDS):
-            costs = [int(at == 0) for at, _ in self.columns.values()]
-            times, prices = relaxed_programme(list(self.columns), needed, costs=costs)
-            if self.bound >= math.ceil(sum(t * c for t, c in zip(times, costs, strict=True)) - 1e-6):
+        """Fewer new hosts, if there are (else no blocks), and the bound that was proven."""
+        times = self._relaxed()
+        columns = [column for column, _ in times]
+        for back in ROUNDED_BACK:
+            rounded = [
+                (column, max(0, int(often + 1e-6) - back)) for column, often in times if column[0] != NOWHERE
+            ]
+            if self.best.hosts > self.bound:
+                likely = dict.fromkeys([*columns, *self._candidates()[0][:FIRST_COLUMNS]])
+                self._try(list(likely), rounded)
+        if self.best.hosts > self.bound:
+            every, complete = self._candidates()
+            proven = self._try([*columns[: len(self.asked)], *every], [])
+            if complete:
+                self.bound = max(self.bound, min(proven, self.best.hosts))
+        return self.best._replace(bound=self.bound)
+
+    def _relaxed(self) -> list[tuple[Column, float]]:
+        """How often each pattern is taken by the relaxed programme."""
+        for _ in range(MOST_PRICINGS):
+            columns = list(self.columns)
+            needed = [*self.asked, *(-n for n in self.there)]
+            costs = [self._cost(at) for at, _ in columns]
+            times, prices = relaxed_programme([self._row(one) for one in columns], needed, costs=costs)
+            self._price(prices)
+            lowest = math.ceil(sum(t * c for t, c in zip(times, costs, strict=True)) - 1e-6)
+            if self.bound >= lowest or len(self.columns) == len(columns):
                 break  # more patterns cannot lead below the bound
-            before = len(self.columns)
-            price = dict(zip(kinds, prices[: len(kinds)], strict=True))
-            for at, room in enumerate(self.places):
-                limit = prices[len(kinds) + at - 1] if at else 1.0  # what a host of this place costs
-                for weights in PRICE_WEIGHTS:
-                    content = self._dense(room, price, weights)
-                    if sum(price[k] * n for k, n in vms_in(content).items()) > limit + 1e-6:
-                        self._add(at, content)
-            if len(self.columns) == before:
-                self._prove(price)
-            if len(self.columns) == before:
-                break
-        blocks = self._rounded(times)
-        return New(_count(blocks, self.places[0]), self.bound, blocks)
+        return list(zip(columns, times, strict=True))
 
-    def _add(self, at: int, content: Content) -> None:
-        counts = vms_in(content)
-        hosts = (-int(at == other) for other in range(1, len(self.places)))
-        self.columns.setdefault((*(counts[k] for k in self.kinds), *hosts), (at, content))
+    def _cost(self, at: int) -> int:
+        """New hosts that a column takes; a VM without a place counts more than any number of them."""
+        return {0: 1, NOWHERE: sum(self.asked) + 1}.get(at, 0)
 
-    def _dense(self, room: Room, price: Mapping[int, float], weights: Sequence[float]) -> Content:
-        """A host filled with those VMs first that are worth most for what they take."""
-        worth = {
-            k: p / (sum(w * part for w, part in zip(weights, self.parts[k], strict=True)) or 1e-9)
-            for k, p in price.items()
-            if p > 0
-        }
-        return self.rules.filled(room, {k: self.vms[k] for k in sorted(worth, key=lambda k: -worth[k])})
+    def _row(self, column: Column) -> tuple[int, ...]:
+        """What a pattern adds: VMs of each kind, minus the host that it takes."""
+        at, pattern = column
+        return (*pattern, *(-int(at == other) for other in range(1, len(self.places))))
 
-    def _prove(self, price: Mapping[int, float]) -> None:
-        """A bound from these prices; the choices that it rests on become patterns."""
-        # whole numbers, rounded so that every true choice is allowed: the bound needs no trust in floats
-        whole = {k: int(p * PRICE_UNIT) for k, p in price.items()}
-        new, *there = (self._dearest(at, room, whole) for at, room in enumerate(self.places))
-        total = sum(whole[k] * self.vms[k] for k in self.kinds)
-        total -= sum(value * self.rooms[room] for value, room in zip(there, self.places[1:], strict=True))
-        if new > 0:
-            self.bound = max(self.bound, -(-total // new))
+    def _price(self, prices: Sequence[float]) -> None:
+        """A bound from these prices, and the patterns that are worth more than the host that they take."""
+        # whole numbers, rounded so that the bound needs no trust in floats
+        whole = [int(p * PRICE_UNIT) for p in prices]
+        self.prices, takes = whole[: len(self.asked)], [PRICE_UNIT, *whole[len(self.asked) :]]
+        found = [self.patterns.dearest(room, self.prices) for room in self.places]
+        self.dearest = [one.most for one in found]
+        if self.dearest[0]:
+            self.bound = max(self.bound, -(-self._worth_left() // self.dearest[0]))
+        for at, (one, take) in enumerate(zip(found, takes, strict=True)):
+            for pattern in one.patterns:
+                if self._worth(pattern) > take:
+                    self.columns.setdefault((at, pattern))
 
-    def _dearest(self, at: int, room: Room, whole: Mapping[int, int]) -> int:
-        """What a host of one place is worth at most at these prices."""
-        rules, kinds = self.rules, self.kinds
-        needs = [
-            (
-                -int(self.mixed.least_gpus[k] * GPU_UNIT),
-                -rules.requests[k].vcpus if room.vcpus else 0,
-                -rules.requests[k].memory_gib if room.memory_gib else 0,
-                *(-int(k == other) for other in kinds),
-            )
-            for k in kinds
-        ]
-        most = [min(self.vms[k], rules.most_on(room, k)) for k in kinds]
-        limits = [-room.gpus * GPU_UNIT, -room.vcpus, -room.memory_gib, *(-n for n in most)]
-        chosen, least = whole_programme(needs, limits, costs=[-whole[k] for k in kinds])
+    def _worth(self, pattern: Sequence[int]) -> int:
+        return sum(p * n for p, n in zip(self.prices, pattern, strict=True))
+
+    def _worth_left(self) -> int:
+        """What all VMs are worth beyond the most that the hosts already there can hold."""
+        held = sum(most * n for most, n in zip(self.dearest[1:], self.there, strict=True))
+        return self._worth(self.asked) - held
+
+    def _candidates(self) -> tuple[list[Column], bool]:
+        """Patterns that an answer with a host less could have, those that are worth most first; and whether all are known."""
+        spare = self.dearest[0] * (self.best.hosts - 1) - self._worth_left()
+        found, complete = [], True
+        for at, room in enumerate(self.places):
+            rows = self.patterns.full(room)
+            if rows is None:
+                complete = False
+                rows = [pattern for place, pattern in self.columns if place == at]
+            lacks = [(self.dearest[at] - self._worth(row), (at, tuple(row))) for row in map(tuple, rows)]
+            found += [each for each in lacks if each[0] <= spare]
+        return [column for _, column in sorted(found)], complete
+
+    def _try(self, columns: Sequence[Column], rounded: Sequence[tuple[Column, int]]) -> int:
+        """A programme in whole numbers for what some patterns leave over; the least number of new hosts that it proves."""
+        needed = [*self.asked, *(-n for n in self.there)]
+        for column, often in rounded:
+            needed = [n - often * one for n, one in zip(needed, self._row(column), strict=True)]
+        kinds = len(self.asked)
+        left = [*(max(0, n) for n in needed[:kinds]), *needed[kinds:]]
+        costs = [self._cost(at) for at, _ in columns]
+        chosen, proven = whole_programme([self._row(one) for one in columns], left, costs=costs)
         if chosen is not None:
-            counts = dict(zip(kinds, chosen, strict=True))
-            self._add(at, rules.filled(room, {k: counts[k] for k in rules.largest_first if k in counts}))
-        if least is None:  # no proof: then the sum of what the most of each kind is worth
-            return sum(whole[k] * n for k, n in zip(kinds, most, strict=True))
-        return -least
+            blocks = self._blocks([*rounded, *zip(columns, chosen, strict=True)])
+            if blocks is not None and _count(blocks, self.places[0]) < self.best.hosts:
+                self.best = New(_count(blocks, self.places[0]), 0, blocks)
+        return proven or 0
 
-    def _rounded(self, times: Sequence[float]) -> Blocks:
-        """Whole multiples of the patterns, and what they leave over by the best greedy order."""
-        new, left, there = self.places[0], list(self.vms), Counter(self.rooms)
+    def _blocks(self, chosen: Iterable[tuple[Column, int]]) -> Blocks | None:
+        """Hosts filled by patterns, each so often, with no more than is asked for; None if something is left over."""
+        left, filled = list(self.asked), Counter[Column]()
+        for (at, pattern), often in chosen:
+            if at == NOWHERE:
+                continue
+            while often and any(taken := tuple(map(min, pattern, left))):
+                times = min(often, *(n // a for a, n in zip(taken, left, strict=True) if a))
+                filled[at, taken] += times
+                left = [n - times * a for a, n in zip(taken, left, strict=True)]
+                often -= times
         blocks = []
-        for (at, content), often in zip(self.columns.values(), times, strict=False):  # the last are not in it
-            room, counts = self.places[at], vms_in(content)
-            n = min([int(often + 1e-6), *(left[k] // amount for k, amount in counts.items())])
-            n = min(n, there[room]) if at else n
-            if n > 0:
-                blocks.append(Block(n, room, content))
-                for k, amount in counts.items():
-                    left[k] -= n * amount
-                if at:
-                    there[room] -= n
-        found = self.mixed.greedy(tuple(left), there, new)
-        best = min(found, key=lambda blocks: _count(blocks, new), default=None)
-        return self.start if best is None else (*blocks, *best)
+        for (at, pattern), times in filled.items():
+            content = self.patterns.content(self.places[at], pattern)
+            if self.patterns.pattern(content) != pattern:
+                return None
+            blocks.append(Block(times, self.places[at], content))
+        return None if any(left) else tuple(blocks)

@@ -31,8 +31,10 @@ from gpuplan.models.availability.failover import (
     fits,
     idle_gpus,
 )
+from gpuplan.models.availability.restart import Pool
 from gpuplan.models.placement import Family, Host, Load, Request, Room, Slot, place, place_mixed
 from gpuplan.models.placement.fit import Rules
+from gpuplan.models.placement.mixed_hosts import Arranged, MixedHosts
 from gpuplan.models.sharing import gpu_layouts
 
 Layout = tuple[Host, ...]
@@ -331,7 +333,7 @@ def test_a_vm_that_fits_on_no_host_that_is_left_is_not_placed() -> None:
     )
     rooms = [Room(8), Room(4), Room(4)]
     outcome = after_failure(hosts, requests=requests, rooms=rooms, failed={0})
-    assert outcome == Outcome(((), *hosts[1:]), (), (), (), (("large", 1),))
+    assert outcome == Outcome(((), *hosts[1:]), (), (), (), (("large", 1),), impossible=True)
     check_survey(hosts, requests, rooms, 1)
     check_survey(hosts, requests, rooms, 2)
 
@@ -424,7 +426,10 @@ def test_hosts_filled_alike_are_looked_at_once() -> None:
     survey = failure_survey(hosts, requests=requests, rooms=rooms, lost=1)
     assert survey == (Loss((0,), 8, 1, 0, 0, 0.0), Loss((8,), 1, 0, 0, 0, 0.0))
     survey = failure_survey(hosts, requests=requests, rooms=rooms, lost=2)
-    assert survey == (Loss((0, 1), 28, 1, 0, 1, 3.0), Loss((0, 8), 8, 0, 0, 1, 3.0))
+    assert survey == (
+        Loss((0, 1), 28, 1, 0, 1, 3.0, impossible=True),
+        Loss((0, 8), 8, 0, 0, 1, 3.0, impossible=True),
+    )
     assert failure_survey(hosts, requests=requests, rooms=rooms, lost=10) == ()
 
 
@@ -734,3 +739,33 @@ def test_a_survey_that_is_cut_short_moves_nobody_where_a_restart_does(
         ((0,), 2, 2, 0, 0),
         ((2,), 1, 1, 0, 0),
     ]
+
+
+@pytest.mark.parametrize("memory", [0, 100])
+def test_does_not_fit_is_said_where_it_is_proven(memory: int) -> None:
+    """Three VMs of 3 GPUs on three hosts of 4: with one lost, two hosts hold two of them."""
+    requests = [Request("a", 3, gpus=3, memory_gib=min(memory, 50))]
+    rooms = [Room(4, 0, memory)] * 3
+    hosts = place_mixed(requests, room=rooms[0]).hosts
+    outcome = after_failure(hosts, requests=requests, rooms=rooms, failed={0})
+    (loss,) = failure_survey(hosts, requests=requests, rooms=rooms, lost=1)
+    assert (len(outcome.unplaced), outcome.impossible) == (1, True)
+    assert (loss.unplaced, loss.impossible) == (1, True)
+
+
+def test_not_found_in_the_search_is_not_called_impossible(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hosts are enough for the VMs of three, but a search that ends before it finds out proves nothing."""
+    requests = [Request("a", 3, gpus=1, memory_gib=50), Request("b", 3, gpus=1, memory_gib=50)]
+    rooms = [Room(4, 0, 150)] * 3
+    one = requests[0]._replace(vms=1), requests[1]._replace(vms=1)
+    host = place_mixed(one, room=rooms[0]).hosts[0]
+    hosts = [
+        tuple(load._replace(slots=(load.slots[0]._replace(vm=vm),)) for load in host) for vm in (1, 2, 3)
+    ]
+    assert not after_failure(hosts, requests=requests, rooms=rooms, failed={0}).unplaced
+    monkeypatch.setattr(MixedHosts, "arrange", lambda *_, **__: Arranged(None))
+    monkeypatch.setattr(Pool, "restart", lambda _, kinds, gone: [None] * len(kinds))
+    outcome = after_failure(hosts, requests=requests, rooms=rooms, failed={0})
+    (loss,) = failure_survey(hosts, requests=requests, rooms=rooms, lost=1)
+    assert (len(outcome.unplaced), outcome.impossible) == (2, False)
+    assert (loss.unplaced, loss.impossible) == (2, False)

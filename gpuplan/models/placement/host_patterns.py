@@ -1,0 +1,184 @@
+"""Patterns: every way to fill one host, as numbers of VMs of each kind, where GPUs, CPU and memory count.
+
+A pattern is *full* if no further VM fits. ``HostPatterns`` lists the full ones of a host where they are few enough, and
+finds the one that is worth most at given prices: from the list, or by a small programme.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from gpuplan.models.placement import packing
+from gpuplan.models.placement.fit import Content, Room, vms_in
+from gpuplan.models.placement.shared_gpus import SharedGpus
+
+MOST_ROWS = 200_000
+"""Ways to fill a host, in whole or in part, that are looked at to list the full ones."""
+MOST_PATTERNS = 30_000
+"""Full ways to fill a host that are listed."""
+COLUMNS_AT_ONCE = 20
+"""Patterns that are taken from the list at the same prices."""
+MOST_PRICE = 2**26
+"""Prices of a programme in whole numbers are no larger."""
+GPU_UNIT = 2**16
+"""Parts of a GPU are rounded down to whole multiples of 1 / GPU_UNIT."""
+
+
+class Dearest(NamedTuple):
+    """Patterns that are worth much at some prices, the dearest first, and what none is worth more than."""
+
+    patterns: list[tuple[int, ...]]
+    most: int
+
+
+class HostPatterns:
+    """Ways to fill a host with VMs of some kinds, of each no more than are asked for.
+
+    >>> from gpuplan.models.placement.fit import Request, Rules
+    >>> shared = SharedGpus(Rules([Request("a", 9, gpus=1, memory_gib=2), Request("b", 9, gpus=2, memory_gib=1)]))
+    >>> HostPatterns(shared, (9, 9)).full(Room(4, 0, 6)).tolist()
+    [[0, 2], [2, 1], [3, 0]]
+    """
+
+    def __init__(self, shared: SharedGpus, vms: Sequence[int]) -> None:
+        self.shared, self.rules, self.vms = shared, shared.rules, tuple(vms)
+        self.kinds = [k for k, n in enumerate(vms) if n]
+        self.requests = [self.rules.requests[k] for k in self.kinds]
+        self.family_of = [self.rules.family_of[k] for k in self.kinds]
+        self._full: dict[Room, Any] = {}
+
+    def most(self, room: Room) -> list[int]:
+        """How many VMs of each kind a host can have at most."""
+        return [min(self.vms[k], self.rules.most_on(room, k)) for k in self.kinds]
+
+    def full(self, room: Room) -> Any:
+        """All full patterns of a host, a row each; None if there are too many."""
+        if room not in self._full:
+            self._full[room] = self._listed(room)
+        return self._full[room]
+
+    def _listed(self, room: Room) -> Any:
+        import numpy as np  # imported here: most plans are proven without it
+
+        rows, most = np.zeros((1, len(self.kinds)), dtype=np.int32), self.most(room)
+        for at in sorted(range(len(most)), key=lambda at: most[at]):
+            found = [rows]
+            for _ in range(most[at]):
+                more = self._one_more(found[-1], at)
+                fits = self._fit(more, room)
+                if fits is None or sum(map(len, found)) > MOST_ROWS:
+                    return None
+                found.append(more[fits])
+            rows = np.concatenate(found)
+        for at, limit in enumerate(most):
+            fits = self._fit(self._one_more(rows, at), room)
+            if fits is None:
+                return None
+            rows = rows[~fits | (rows[:, at] >= limit)]
+        return rows if len(rows) <= MOST_PATTERNS else None
+
+    def _one_more(self, rows: Any, at: int) -> Any:
+        more = rows.copy()
+        more[:, at] += 1
+        return more
+
+    def _fit(self, rows: Any, room: Room) -> Any:
+        """Which of these numbers of VMs fit on a host; None if that is too much to work out."""
+        import numpy as np
+
+        fits = np.ones(len(rows), dtype=bool)
+        if room.vcpus:
+            fits &= rows @ np.array([r.vcpus for r in self.requests]) <= room.vcpus
+        if room.memory_gib:
+            fits &= rows @ np.array([r.memory_gib for r in self.requests]) <= room.memory_gib
+        gpus = rows @ np.array(
+            [0 if f >= 0 else r.gpus for f, r in zip(self.family_of, self.requests, strict=True)]
+        )
+        fits &= gpus <= room.gpus
+        for f in sorted(set(self.family_of) - {-1}):
+            shares = rows @ self._shares(f)
+            if shares.shape[1] == 1:
+                taken = -(-shares[:, 0] // self.rules.per_gpu[self.rules.family_of.index(f)])
+            else:
+                different, which = np.unique(shares, axis=0, return_inverse=True)
+                taken = self.shared.fewest(f, different, most=room.gpus)
+                if taken is None:
+                    return None
+                taken = taken[which.reshape(-1)]
+            gpus = gpus + taken
+        return fits & (gpus <= room.gpus)
+
+    def _shares(self, f: int) -> Any:
+        """Shares of each unit of a family in a VM of each kind."""
+        import numpy as np
+
+        units = self.shared.units[f]
+        shares = np.zeros((len(self.kinds), len(units)), dtype=np.int32)
+        for at, k in enumerate(self.kinds):
+            if self.family_of[at] == f:
+                shares[at, units.index(self.rules.units[k])] = self.requests[at].shares
+        return shares
+
+    def dearest(self, room: Room, prices: Sequence[int]) -> Dearest:
+        """Patterns that are worth most at these prices of a VM of each kind."""
+        import numpy as np
+
+        rows = self.full(room)
+        if rows is None:
+            return self._by_programme(room, prices)
+        worth = rows.astype(np.int64) @ np.array(prices, dtype=np.int64)
+        best = np.argsort(-worth, kind="stable")[:COLUMNS_AT_ONCE]
+        return Dearest([tuple(row) for row in rows[best].tolist()], int(worth.max(initial=0)))
+
+    def _by_programme(self, room: Room, prices: Sequence[int]) -> Dearest:
+        """The dearest pattern by a programme in whole numbers, where there are too many to list."""
+        most = self.most(room)
+        rows = list(self._programme_rows(room, most))
+        width = max(len(row) for row, _ in rows)
+        table = [(*row, *[0] * (width - len(row))) for row, _ in rows]
+        unit = 1 + max(prices) // MOST_PRICE  # rounded up, so that what is proven holds
+        chosen, least = packing.whole_programme(
+            list(zip(*table, strict=True)),
+            [limit for _, limit in rows],
+            costs=[*(-price // unit for price in prices), *[0] * (width - len(prices))],
+        )
+        patterns = [] if chosen is None else [chosen[: len(self.kinds)]]
+        if least is None:  # no proof: then the sum of what the most of each kind is worth
+            return Dearest(patterns, sum(p * n for p, n in zip(prices, most, strict=True)))
+        return Dearest(patterns, -least * unit)
+
+    def _programme_rows(self, room: Room, most: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Rows (what one more of each variable adds, the least of it): VMs of each kind, then GPUs divided in each way."""
+        every = range(len(self.kinds))
+        for at in every:
+            yield tuple(-int(at == other) for other in every), -most[at]
+        if room.vcpus:
+            yield tuple(-r.vcpus for r in self.requests), -room.vcpus
+        if room.memory_gib:
+            yield tuple(-r.memory_gib for r in self.requests), -room.memory_gib
+        gpus = [
+            -GPU_UNIT * r.gpus if f < 0 else 0 for f, r in zip(self.family_of, self.requests, strict=True)
+        ]
+        for f in sorted(set(self.family_of) - {-1}):
+            ways = self.shared.on_one(f)
+            if ways is None:  # as if a GPU could be divided at will
+                for at in every:
+                    if self.family_of[at] == f:
+                        gpus[at] = -int(self.rules.worth[self.kinds[at]] * GPU_UNIT)
+                continue
+            for unit, needs in enumerate((-self._shares(f)).T.tolist()):
+                yield (*needs, *[0] * (len(gpus) - len(needs)), *(way[unit] for way in ways)), 0
+            gpus += [-GPU_UNIT] * len(ways)
+        yield tuple(gpus), -GPU_UNIT * room.gpus
+
+    def content(self, room: Room, pattern: Sequence[int]) -> Content:
+        """A host with the VMs of a pattern; of one that was found as if GPUs could be divided at will, as many as fit."""
+        vms = {k: n for k, n in zip(self.kinds, pattern, strict=True) if n}
+        content = self.shared.content(vms)
+        if self.rules.state(room, content)[0] >= 0:
+            return content
+        return self.rules.filled(room, {k: vms[k] for k in self.rules.largest_first if k in vms})
+
+    def pattern(self, content: Content) -> tuple[int, ...]:
+        """How many VMs of each kind are on a host."""
+        counts = vms_in(content)
+        return tuple(counts[k] for k in self.kinds)

@@ -1,0 +1,175 @@
+"""Shared GPUs of one host: the fewest that VMs of several kinds take on it, and who is on which.
+
+Shares of one VM may be on one GPU or on several of its host, so only how many shares of each size there are counts. All
+fullest ways to divide 1, 2, ... GPUs of a family are listed; shares fit on so many GPUs if one of these ways covers them.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from gpuplan.models.placement import packing
+from gpuplan.models.placement.fit import Content, Part, Rules
+
+MOST_WAYS = 40_000
+"""Ways to divide the GPUs of a host among shares that are looked at, times those to divide one GPU."""
+AT_ONCE = 2_000_000
+"""Comparisons of a mix of shares with a way to divide GPUs that are made in one step."""
+MOST_AMOUNTS = 5000
+"""Where there are more: mixes of shares of which each is worked out by itself."""
+
+
+class SharedGpus:
+    """Shares of each family on the GPUs of one host.
+
+    >>> from gpuplan.models.placement.fit import Family, Request
+    >>> mig = Family("mig", ("3g", "1g"), ((2, 0), (1, 3), (0, 7)))
+    >>> shared = SharedGpus(Rules([Request("a", 9, family=mig, profile="3g"), Request("b", 9, family=mig, profile="1g")]))
+    >>> shared.fewest(0, [[3, 0], [1, 3], [1, 4]], most=4).tolist()
+    [2, 1, 2]
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.units = [
+            sorted({unit for of, unit in zip(rules.family_of, rules.units, strict=True) if of == f})
+            for f in range(len(rules.families))
+        ]
+        """Of each family the sizes of share that are asked for: numbers of profiles, or memory."""
+        self._on_one: dict[int, tuple[tuple[int, ...], ...] | None] = {}
+
+    def on_one(self, family: int) -> tuple[tuple[int, ...], ...] | None:
+        """The fullest ways to divide one GPU, as shares of each unit; None if there are too many."""
+        if family not in self._on_one:
+            capacity, units = self.rules.families[family].capacity, self.units[family]
+            if capacity:
+                largest_first = units[::-1]
+                found = packing.maximal_patterns(
+                    largest_first, counts=[capacity // unit for unit in largest_first], capacity=capacity
+                )
+                many = found is None or len(found) > MOST_WAYS
+                ways = None if many else tuple(way[::-1] for way in found or ())
+            else:
+                ways = tuple(maximal([tuple(one[u] for u in units) for one in self.rules.layouts[family]]))
+            self._on_one[family] = ways
+        return self._on_one[family]
+
+    def ways(self, family: int, gpus: int) -> Any:
+        """The fullest ways to divide so many GPUs, a row each; None if there are too many."""
+        one = self.on_one(family)
+        return None if one is None else _ways(one, gpus)
+
+    def fewest(self, family: int, amounts: Any, *, most: int) -> Any:
+        """The fewest GPUs for each row of shares by unit, more than ``most`` if they do not fit; None if that is not known."""
+        import numpy as np
+
+        amounts = np.asarray(amounts)
+        if self.ways(family, most) is None:
+            return self._fewest_by_mix(family, amounts)
+        fewest, left = np.full(len(amounts), most + 1), np.arange(len(amounts))
+        for gpus in range(most, -1, -1):
+            ways, step = self.ways(family, gpus), 1 + AT_ONCE // len(self.ways(family, gpus))
+            held = [
+                (amounts[left[at : at + step], None] <= ways).all(axis=2).any(axis=1)
+                for at in range(0, len(left), step)
+            ]
+            left = left[np.concatenate(held)] if held else left
+            fewest[left] = gpus
+        return fewest
+
+    def _fewest_by_mix(self, family: int, amounts: Any) -> Any:
+        """The same with each mix worked out by itself."""
+        import numpy as np
+
+        if len(amounts) > MOST_AMOUNTS:
+            return None
+        mixes = [dict(zip(self.units[family], mix, strict=True)) for mix in amounts.tolist()]
+        packed = [self.packed(family, mix) for mix in mixes]
+        return (
+            np.array([one.bins for one in packed]) if all(one.bins == one.bound for one in packed) else None
+        )
+
+    def packed(self, family: int, amounts: Mapping[int, int], *, search: bool = True) -> packing.Packing:
+        """The fewest GPUs of a family for so many shares of each profile, or of each amount of memory."""
+        capacity = self.rules.families[family].capacity
+        if capacity:
+            return packing.pack(amounts, capacity=capacity, search=search)
+        needed = [amounts.get(p, 0) for p in range(len(self.rules.profiles[family]))]
+        return packing.cover(needed, layouts=self.rules.layouts[family])
+
+    def needs(self, family: int, packed: packing.Packing) -> Iterator[tuple[Counter[int], int]]:
+        """(shares of each profile, or of each amount of memory, on a GPU; how many such GPUs)."""
+        for pattern, often in packed.patterns:
+            if self.rules.families[family].capacity:
+                yield Counter(pattern), often
+            else:
+                yield Counter({unit: amount for unit, amount in enumerate(pattern) if amount}), often
+
+    def content(self, vms: Mapping[int, int]) -> Content:
+        """A host with so many VMs of each kind, each family on its fewest GPUs."""
+        rules, content = self.rules, list[Part]()
+        shares: dict[int, dict[int, deque[tuple[int, int]]]] = defaultdict(lambda: defaultdict(deque))
+        for k, n in vms.items():
+            for vm in range(n):
+                if rules.family_of[k] < 0:
+                    content.append(Part(-1, ((k, vm),)))
+                else:
+                    shares[rules.family_of[k]][rules.units[k]] += [(k, vm)] * rules.requests[k].shares
+        for f, queues in sorted(shares.items()):
+            packed = self.packed(f, {unit: len(queue) for unit, queue in queues.items()})
+            for needs, often in self.needs(f, packed):
+                for _ in range(often):
+                    slots = [queues[unit].popleft() for unit, n in needs.items() for _ in range(n)]
+                    content.append(Part(f, tuple(slots)))
+        return tuple(content)
+
+
+@lru_cache(maxsize=128)
+def _ways(one: tuple[tuple[int, ...], ...], gpus: int) -> Any:
+    """Ways to divide so many GPUs, of these to divide one."""
+    import numpy as np
+
+    if gpus == 0:
+        return np.zeros((1, len(one[0])), dtype=np.int32)
+    fewer = _ways(one, gpus - 1)
+    if fewer is None or len(fewer) * len(one) > MOST_WAYS:
+        return None
+    more = np.unique((fewer[:, None] + np.array(one, dtype=np.int32)).reshape(-1, len(one[0])), axis=0)
+    return np.array(maximal([tuple(way) for way in more.tolist()]), dtype=np.int32)
+
+
+def maximal(patterns: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Those patterns that are not part of another one.
+
+    Parameters
+    ----------
+    patterns : sequence of tuple of int
+        How many there are of each thing, for each pattern. [-]
+
+    Returns
+    -------
+    maximal : list of tuple of int
+        Patterns of which none has as many of everything as another, largest first. [-]
+
+    Notes
+    -----
+    A pattern that holds another comes before it in descending order, so each is compared with those that were kept.
+
+    Examples
+    --------
+    >>> maximal([(1, 1), (2, 0), (1, 0)])
+    [(2, 0), (1, 1)]
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    import numpy as np
+
+    every = np.array(sorted(set(patterns), reverse=True), dtype=np.int32)
+    kept: list[int] = []
+    for at, row in enumerate(every):
+        if not (every[kept] >= row).all(axis=1).any():
+            kept.append(at)
+    return [tuple(map(int, every[at])) for at in kept]
