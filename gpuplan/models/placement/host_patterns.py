@@ -17,10 +17,10 @@ MOST_PATTERNS = 30_000
 """Full ways to fill a host that are listed."""
 COLUMNS_AT_ONCE = 20
 """Patterns that are taken from the list at the same prices."""
-MOST_PRICE = 2**26
+MOST_PRICE = 2**20
 """Prices of a programme in whole numbers are no larger."""
 GPU_UNIT = 2**16
-"""Parts of a GPU are rounded down to whole multiples of 1 / GPU_UNIT."""
+"""Parts of a GPU that is divided in too many ways to list are rounded down to whole multiples of 1 / GPU_UNIT."""
 
 
 class Dearest(NamedTuple):
@@ -41,14 +41,12 @@ class HostPatterns:
 
     def __init__(self, shared: SharedGpus, vms: Sequence[int]) -> None:
         self.shared, self.rules, self.vms = shared, shared.rules, tuple(vms)
-        self.kinds = [k for k, n in enumerate(vms) if n]
-        self.requests = [self.rules.requests[k] for k in self.kinds]
-        self.family_of = [self.rules.family_of[k] for k in self.kinds]
+        self.requests, self.family_of = self.rules.requests, self.rules.family_of
         self._full: dict[Room, Any] = {}
 
     def most(self, room: Room) -> list[int]:
         """How many VMs of each kind a host can have at most."""
-        return [min(self.vms[k], self.rules.most_on(room, k)) for k in self.kinds]
+        return [min(n, self.rules.most_on(room, kind)) for kind, n in enumerate(self.vms)]
 
     def full(self, room: Room) -> Any:
         """All full patterns of a host, a row each; None if there are too many."""
@@ -59,7 +57,7 @@ class HostPatterns:
     def _listed(self, room: Room) -> Any:
         import numpy as np  # imported here: most plans are proven without it
 
-        rows, most = np.zeros((1, len(self.kinds)), dtype=np.int32), self.most(room)
+        rows, most = np.zeros((1, len(self.vms)), dtype=np.int32), self.most(room)
         for at in sorted(range(len(most)), key=lambda at: most[at]):
             found = [rows]
             for _ in range(most[at]):
@@ -112,10 +110,10 @@ class HostPatterns:
         import numpy as np
 
         units = self.shared.units[f]
-        shares = np.zeros((len(self.kinds), len(units)), dtype=np.int32)
-        for at, k in enumerate(self.kinds):
-            if self.family_of[at] == f:
-                shares[at, units.index(self.rules.units[k])] = self.requests[at].shares
+        shares = np.zeros((len(self.vms), len(units)), dtype=np.int32)
+        for kind, request in enumerate(self.requests):
+            if self.family_of[kind] == f:
+                shares[kind, units.index(self.rules.units[kind])] = request.shares
         return shares
 
     def dearest(self, room: Room, prices: Sequence[int]) -> Dearest:
@@ -141,38 +139,37 @@ class HostPatterns:
             [limit for _, limit in rows],
             costs=[*(-price // unit for price in prices), *[0] * (width - len(prices))],
         )
-        patterns = [] if chosen is None else [chosen[: len(self.kinds)]]
+        patterns = [] if chosen is None else [chosen[: len(self.vms)]]
         if least is None:  # no proof: then the sum of what the most of each kind is worth
             return Dearest(patterns, sum(p * n for p, n in zip(prices, most, strict=True)))
         return Dearest(patterns, -least * unit)
 
     def _programme_rows(self, room: Room, most: Sequence[int]) -> Iterator[tuple[tuple[int, ...], int]]:
         """Rows (what one more of each variable adds, the least of it): VMs of each kind, then GPUs divided in each way."""
-        every = range(len(self.kinds))
+        every = range(len(self.vms))
         for at in every:
             yield tuple(-int(at == other) for other in every), -most[at]
         if room.vcpus:
             yield tuple(-r.vcpus for r in self.requests), -room.vcpus
         if room.memory_gib:
             yield tuple(-r.memory_gib for r in self.requests), -room.memory_gib
+        families = sorted(set(self.family_of) - {-1})
+        divided = {f: ways for f in families if (ways := self.shared.on_one(f)) is not None}
+        unit = 1 if len(divided) == len(families) else GPU_UNIT  # else as if a GPU could be divided at will
         gpus = [
-            -GPU_UNIT * r.gpus if f < 0 else 0 for f, r in zip(self.family_of, self.requests, strict=True)
+            -int((0 if f in divided else worth) * unit)
+            for f, worth in zip(self.family_of, self.rules.worth, strict=True)
         ]
-        for f in sorted(set(self.family_of) - {-1}):
-            ways = self.shared.on_one(f)
-            if ways is None:  # as if a GPU could be divided at will
-                for at in every:
-                    if self.family_of[at] == f:
-                        gpus[at] = -int(self.rules.worth[self.kinds[at]] * GPU_UNIT)
-                continue
-            for unit, needs in enumerate((-self._shares(f)).T.tolist()):
-                yield (*needs, *[0] * (len(gpus) - len(needs)), *(way[unit] for way in ways)), 0
-            gpus += [-GPU_UNIT] * len(ways)
-        yield tuple(gpus), -GPU_UNIT * room.gpus
+        for f, ways in divided.items():
+            for at, needs in enumerate((-self._shares(f)).T.tolist()):
+                others = [0] * (len(gpus) - len(needs))
+                yield (*needs, *others, *(way[at] for way in ways)), 0
+            gpus += [-unit] * len(ways)
+        yield tuple(gpus), -unit * room.gpus
 
     def content(self, room: Room, pattern: Sequence[int]) -> Content:
         """A host with the VMs of a pattern; of one that was found as if GPUs could be divided at will, as many as fit."""
-        vms = {k: n for k, n in zip(self.kinds, pattern, strict=True) if n}
+        vms = {kind: n for kind, n in enumerate(pattern) if n}
         content = self.shared.content(vms)
         if self.rules.state(room, content)[0] >= 0:
             return content
@@ -181,4 +178,4 @@ class HostPatterns:
     def pattern(self, content: Content) -> tuple[int, ...]:
         """How many VMs of each kind are on a host."""
         counts = vms_in(content)
-        return tuple(counts[k] for k in self.kinds)
+        return tuple(counts[kind] for kind in range(len(self.vms)))

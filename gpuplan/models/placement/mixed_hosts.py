@@ -249,10 +249,32 @@ class _Programme:
                 self._try(list(likely), rounded)
         if self.best.hosts > self.bound:
             every, complete = self._candidates()
-            proven = self._try([*columns[: len(self.asked)], *every], [])
             if complete:
+                proven = self._try([*columns[: len(self.asked)], *every], [])
                 self.bound = max(self.bound, min(proven, self.best.hosts))
+            else:
+                self._dive(times)
         return self.best._replace(bound=self.bound)
+
+    def _dive(self, times: Sequence[tuple[Column, float]]) -> None:
+        """The relaxed answer rounded down, or one host of it, and the same again for what is left over."""
+        taken = [(column, often) for column, often in times if column[0] != NOWHERE and any(column[1])]
+        if not taken:
+            return
+        chosen = [(column, int(often + 1e-6)) for column, often in taken if often >= 1 - 1e-6]
+        chosen = chosen or [(max(taken, key=lambda each: each[1])[0], 1)]
+        used, left = Counter[int](), list(self.asked)
+        for (at, pattern), often in chosen:
+            used[at] += often
+            left = [max(0, n - often * held) for n, held in zip(left, pattern, strict=True)]
+        new, most = self.places[0], self.best.hosts - used[0]
+        there = (n - used[at] for at, n in enumerate(self.there, 1))
+        rooms = Counter({room: n for room, n in zip(self.places[1:], there, strict=True) if n})
+        held = self._blocks(chosen, [n - m for n, m in zip(self.asked, left, strict=True)])
+        if most > 0 and held is not None:
+            rest = _Programme(self.patterns.shared, tuple(left), rooms, new, New(most, 0, ())).solved()
+            if rest.blocks or not any(left):
+                self.best = New(used[0] + _count(rest.blocks, new), 0, (*held, *rest.blocks))
 
     def _relaxed(self) -> list[tuple[Column, float]]:
         """How often each pattern is taken by the relaxed programme."""
@@ -321,14 +343,14 @@ class _Programme:
         costs = [self._cost(at) for at, _ in columns]
         chosen, proven = whole_programme([self._row(one) for one in columns], left, costs=costs)
         if chosen is not None:
-            blocks = self._blocks([*rounded, *zip(columns, chosen, strict=True)])
+            blocks = self._blocks([*rounded, *zip(columns, chosen, strict=True)], self.asked)
             if blocks is not None and _count(blocks, self.places[0]) < self.best.hosts:
                 self.best = New(_count(blocks, self.places[0]), 0, blocks)
         return proven or 0
 
-    def _blocks(self, chosen: Iterable[tuple[Column, int]]) -> Blocks | None:
+    def _blocks(self, chosen: Iterable[tuple[Column, int]], asked: Sequence[int]) -> Blocks | None:
         """Hosts filled by patterns, each so often, with no more than is asked for; None if something is left over."""
-        left, filled = list(self.asked), Counter[Column]()
+        left, filled = list(asked), Counter[Column]()
         for (at, pattern), often in chosen:
             if at == NOWHERE:
                 continue

@@ -4,6 +4,8 @@ Shares of one VM may be on one GPU or on several of its host, so only how many s
 fullest ways to divide 1, 2, ... GPUs of a family are listed; shares fit on so many GPUs if one of these ways covers them.
 """
 
+import math
+import operator
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -16,8 +18,8 @@ MOST_WAYS = 40_000
 """Ways to divide the GPUs of a host among shares that are looked at, times those to divide one GPU."""
 AT_ONCE = 2_000_000
 """Comparisons of a mix of shares with a way to divide GPUs that are made in one step."""
-MOST_AMOUNTS = 5000
-"""Where there are more: mixes of shares of which each is worked out by itself."""
+MOST_MIXES = 20_000
+"""Where there are more: mixes of shares on some GPUs of which each is worked out by itself."""
 
 
 class SharedGpus:
@@ -38,6 +40,7 @@ class SharedGpus:
         ]
         """Of each family the sizes of share that are asked for: numbers of profiles, or memory."""
         self._on_one: dict[int, tuple[tuple[int, ...], ...] | None] = {}
+        self._holds: dict[int, _Holds] = {}
 
     def on_one(self, family: int) -> tuple[tuple[int, ...], ...] | None:
         """The fullest ways to divide one GPU, as shares of each unit; None if there are too many."""
@@ -66,7 +69,7 @@ class SharedGpus:
 
         amounts = np.asarray(amounts)
         if self.ways(family, most) is None:
-            return self._fewest_by_mix(family, amounts)
+            return self._fewest_by_mix(family, amounts, most)
         fewest, left = np.full(len(amounts), most + 1), np.arange(len(amounts))
         for gpus in range(most, -1, -1):
             ways, step = self.ways(family, gpus), 1 + AT_ONCE // len(self.ways(family, gpus))
@@ -78,17 +81,20 @@ class SharedGpus:
             fewest[left] = gpus
         return fewest
 
-    def _fewest_by_mix(self, family: int, amounts: Any) -> Any:
+    def _fewest_by_mix(self, family: int, amounts: Any, most: int) -> Any:
         """The same with each mix worked out by itself."""
         import numpy as np
 
-        if len(amounts) > MOST_AMOUNTS:
+        one = self.on_one(family)
+        if one is None:
             return None
-        mixes = [dict(zip(self.units[family], mix, strict=True)) for mix in amounts.tolist()]
-        packed = [self.packed(family, mix) for mix in mixes]
-        return (
-            np.array([one.bins for one in packed]) if all(one.bins == one.bound for one in packed) else None
-        )
+        holds = self._holds.setdefault(family, _Holds(one))
+        fewest = []
+        for mix in amounts.tolist():
+            fewest.append(holds.fewest(tuple(mix), most))
+            if len(holds.known) > MOST_MIXES:
+                return None
+        return np.array(fewest)
 
     def packed(self, family: int, amounts: Mapping[int, int], *, search: bool = True) -> packing.Packing:
         """The fewest GPUs of a family for so many shares of each profile, or of each amount of memory."""
@@ -123,6 +129,42 @@ class SharedGpus:
                     slots = [queues[unit].popleft() for unit, n in needs.items() for _ in range(n)]
                     content.append(Part(f, tuple(slots)))
         return tuple(content)
+
+
+class _Holds:
+    """Whether so many GPUs hold a mix of shares, of the ways to divide one of them."""
+
+    def __init__(self, one: Sequence[tuple[int, ...]]) -> None:
+        units = range(len(one[0]))
+        self.by_unit = [[way for way in one if way[unit]] for unit in units]
+        self.most = [max(way[unit] for way in one) for unit in units]
+        whole = math.lcm(*self.most)
+        self.sizes = [whole // most for most in self.most]
+        """Of each unit what a share takes, as if its GPU were full of its like."""
+        self.fullest = max(self._size(way) for way in one)
+        self.known: dict[tuple[tuple[int, ...], int], bool] = {}
+
+    def _size(self, mix: Sequence[int]) -> int:
+        return sum(map(operator.mul, mix, self.sizes))
+
+    def fewest(self, mix: tuple[int, ...], most: int) -> int:
+        """The fewest GPUs for a mix; ``most`` + 1 for more, or where there are too many mixes."""
+        least = -(-self._size(mix) // self.fullest)
+        return next((gpus for gpus in range(least, most + 1) if self._hold(mix, gpus)), most + 1)
+
+    def _hold(self, mix: tuple[int, ...], gpus: int) -> bool:
+        if not any(mix):
+            return True
+        if self._size(mix) > gpus * self.fullest or len(self.known) > MOST_MIXES:
+            return False
+        if (mix, gpus) not in self.known:
+            scarcest = min((u for u, n in enumerate(mix) if n), key=lambda u: self.most[u])
+            rests = (
+                tuple(max(0, n - held) for n, held in zip(mix, way, strict=True))
+                for way in self.by_unit[scarcest]
+            )
+            self.known[mix, gpus] = any(self._hold(rest, gpus - 1) for rest in rests)
+        return self.known[mix, gpus]
 
 
 @lru_cache(maxsize=128)

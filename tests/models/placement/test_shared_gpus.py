@@ -59,8 +59,8 @@ def test_where_the_ways_are_too_many_each_mix_is_packed(monkeypatch: pytest.Monk
     known = shared.fewest(0, mixes, most=8).tolist()
     monkeypatch.setattr(SharedGpus, "ways", lambda *_: None)
     assert shared.fewest(0, mixes, most=8).tolist() == known == [3, 2, 2]
-    monkeypatch.setattr(shared_gpus, "MOST_AMOUNTS", 2)
-    assert shared.fewest(0, mixes, most=8) is None
+    monkeypatch.setattr(shared_gpus, "MOST_MIXES", 2)
+    assert shared.fewest(0, [[3, 3, 4]], most=8) is None
 
 
 def test_every_share_of_a_vm_has_its_place_and_no_gpu_is_over_full() -> None:
