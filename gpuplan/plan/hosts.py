@@ -76,7 +76,7 @@ class Pool:
 
     @property
     def mixed(self) -> bool:
-        """Whether hosts differ, or CPU or memory is counted: then the placement is a heuristic with a bound."""
+        """Whether hosts differ, or CPU or memory is counted."""
         return bool(self.existing_hosts or self.new_room.vcpus or self.new_room.memory_gib)
 
 

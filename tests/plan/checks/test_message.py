@@ -71,19 +71,33 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(people=4), "availability": {"host_failures": 0}},
     ),
-    "placement-not-proven": (
+    "placement-not-proven": (  # so many shares that do not divide a GPU that not all ways to fill a host can be listed
         "warn",
         {
             "groups": [
-                {"id": i, "name": i, "people": n, "gpus_each": g, "memory_gib_each": m, "vcpus_each": c}
-                for i, n, g, m, c in (
-                    ("a", 8, 1, 14, 21),
-                    ("b", 9, 3, 49, 10),
-                    ("c", 9, 1, 9, 49),
-                    ("d", 7, 3, 28, 18),
+                {
+                    "id": f"g{at}",
+                    "people": people,
+                    "gpus_each": gpus,
+                    "vcpus_each": vcpus,
+                    "memory_gib_each": memory,
+                    "access": "bitfusion",
+                }
+                for at, (people, gpus, vcpus, memory) in enumerate(
+                    (
+                        (41, 0.07, 1, 40),
+                        (25, 0.07, 9, 84),
+                        (31, 0.13, 5, 87),
+                        (47, 0.19, 9, 38),
+                        (54, 0.09, 10, 56),
+                        (51, 0.21, 6, 54),
+                        (35, 0.21, 3, 19),
+                        (52, 0.23, 12, 30),
+                    )
                 )
             ],
-            "hardware": {"gpus_per_host": 8, "vcpus_per_host": 100, "memory_gib_per_host": 100},
+            "hardware": {"gpus_per_host": 8, "vcpus_per_host": 256, "memory_gib_per_host": 1024},
+            "platform": {"bitfusion": True, "vsphere": "7.0"},
         },
     ),
     "cpu-or-memory-binds": (
