@@ -27,6 +27,8 @@ class Option:
     candidate: Candidate
     label: str
     hosts: int | None = None
+    hosts_at_end: int | None = None
+    """With those bought for the growth, which its cost holds."""
     gpus: int | None = None
     gpus_alike: int | None = None
     """GPUs that it would have if one of its GPUs did no more and no less than one of those that the demand is stated in."""
@@ -131,6 +133,7 @@ def _money(costs: Costs | None) -> dict[str, Any]:
     if costs is None:
         return {}
     return {
+        "hosts_at_end": costs.hosts[-1],
         "total": costs.total,
         "net_present": costs.net_present,
         "first": costs.cash[0],

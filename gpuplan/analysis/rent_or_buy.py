@@ -56,6 +56,8 @@ class RentOrBuy:
     currency: str
     excludes: tuple[str, ...]
     """What the cost of buying leaves out because nobody knows its price."""
+    spare_gpus: int
+    """GPUs of the design that are for failures only, and that nobody rents."""
 
 
 def rentals(plan: Plan, gpu: str = "") -> tuple[RentRow, ...]:
@@ -116,7 +118,22 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
         utilisation=costs.utilisation,
         currency=costs.currency,
         excludes=costs.excludes,
+        spare_gpus=spare,
     )
+
+
+def offered_terms(plan: Plan) -> tuple[str, ...]:
+    """Ways in which GPUs of the plan are rented out, or the one that the scenario states a rent for."""
+    if plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}") is not None:
+        return ("on-demand",)
+    offered = {row.term for row in rentals(plan)}
+    return tuple(term for term in TERMS if term in offered)
+
+
+def rent_terms(plan: Plan) -> tuple[RentOrBuy, ...]:
+    """The design against each way to rent that is offered."""
+    found = ((term, rent_or_buy(plan, term)) for term in offered_terms(plan))
+    return tuple(each for term, each in found if each is not None and each.term == term)
 
 
 def _cheapest(plan: Plan, rows: Sequence[RentRow], term: str) -> RentRow:

@@ -158,10 +158,7 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
     A stated total and hosts already there are left aside. So is what the design has once, however its
     GPUs are divided: storage, management and compute hosts, boards on the shelf.
     """
-    given = plan.scenario.cost
-    bare = replace(given, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
-    if bare != given:
-        plan = make_plan(replace(plan.scenario, cost=bare), plan.catalog)
+    plan = bought_once(plan)
     if plan.costs is None or not plan.groups:
         return None
     alone, pool = silo_plans(plan)
@@ -184,6 +181,13 @@ def silo_costs(plan: Plan) -> SiloCosts | None:
         excludes=tuple(dict.fromkeys(name for costs in planned for name in costs.excludes)),
         claimed_gpu_hour=_claimed(plan.costs, plan.catalog),
     )
+
+
+def bought_once(plan: Plan) -> Plan:
+    """The plan without what it has once, however its GPUs are divided."""
+    given = plan.scenario.cost
+    bare = replace(given, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
+    return plan if bare == given else make_plan(replace(plan.scenario, cost=bare), plan.catalog)
 
 
 def _cost_of(plan: Plan, group: str, name: str) -> SiloCost:

@@ -114,13 +114,14 @@ def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
         return [_figure(POWER, "Power", "\u2013", ""), _figure(COST, "Cost", "\u2013", "")]
     left_out = len(costs.excludes)
     what = "item" if costs.not_counted else "price"
-    note = f"{costs.currency}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
+    grown = f", growing to {counted(costs.hosts[-1], 'host')}" if costs.hosts[-1] > costs.hosts[0] else ""
+    note = f"{costs.currency}{grown}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
     label, value = f"Cost over {counted(costs.years, 'year')}", short_number(costs.net_present)
     return [
         _figure(POWER, "Typical power", short_watts(power.typical_w), f"peak {short_watts(power.peak_w)}"),
         _figure(COST, label, value, note, "warn")
         if left_out
-        else _figure(COST, label, value, f"{costs.currency} net present"),
+        else _figure(COST, label, value, f"{costs.currency} net present{grown}"),
     ]
 
 

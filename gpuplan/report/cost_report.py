@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from gpuplan.analysis.alternatives import alternatives
 from gpuplan.analysis.posture_costs import posture_costs
-from gpuplan.analysis.rent_or_buy import RentOrBuy, no_rental, rent_or_buy
+from gpuplan.analysis.rent_or_buy import no_rental, rent_or_buy, rent_terms
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.facts import BASES
 from gpuplan.plan import Plan
@@ -16,7 +17,9 @@ from gpuplan.plan.power import PowerUse
 from gpuplan.report.plan_data import costs_dict, plain, power_dict
 from gpuplan.report.table import fitted
 from gpuplan.report.tables import cost
-from gpuplan.report.text import chapter, heading, page, pairs, wrapped
+from gpuplan.report.tables.alternatives import alternative_words, rent_by_year
+from gpuplan.report.tables.alternatives import alternatives as alternatives_table
+from gpuplan.report.text import chapter, page, pairs, wrapped
 from gpuplan.wording import basis_word, counted, money, percent, stated_percent, watts
 
 
@@ -24,7 +27,7 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
     """The cost of a plan and of its alternatives as plain JSON values, unrounded and all finite.
 
     Keys ``name``, ``costs`` (as in ``plan_dict``, its materials apart), ``bill_of_materials``, ``power``,
-    ``silos``, ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with) and ``postures``; with a
+    ``silos``, ``rent_or_buy``, ``no_rental`` (why there is nothing to compare with), ``postures`` and ``alternatives``; with a
     margin also ``internal``, what the seller pays and earns by part.
     """
     earned = [plain(each) | {"earned": each.earned} for each in earnings(plan)]
@@ -39,6 +42,7 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
         "rent_or_buy": plain(rent),
         "no_rental": "" if rent or plan.costs is None else no_rental(plan),
         "postures": plain(posture_costs(plan)),
+        "alternatives": plain(alternatives(plan)),
     } | ({"internal": earned} if earned else {})
 
 
@@ -57,9 +61,8 @@ def cost_text(plan: Plan) -> str:
         chapter(cost.bill_of_materials(plan), below=("rule", "sources")),
         chapter(cost.prices(plan).without("name"), _unknown(costs), before=_known(costs)),
         f"{chapter(cost.power(use))}\n\n{pairs(cost.power_points(use))}",
-        _silos(plan),
-        _rent(plan),
-        _postures(plan, costs),
+        _alternatives(plan),
+        _rent_by_year(plan),
         _internal(plan),
     )
 
@@ -79,6 +82,7 @@ def _answer(costs: Costs, use: PowerUse) -> str:
             f"{money(costs.net_present, currency)}  (over {counted(costs.years, 'year')}, later payments discounted at "
             f"{stated_percent(costs.discount_rate)} a year)",
         ),
+        ("For", f"{cost.hosts_over_years(costs)}"),
         ("TCO", money(costs.total, currency)),
         (
             "At the start",
@@ -111,55 +115,16 @@ def _unknown(costs: Costs) -> str:
     return f"Unknown: {named}." if named else ""
 
 
-def _silos(plan: Plan) -> str:
-    found = silo_costs(plan)
-    if found is None:
-        return ""
-    currency = found.currency
-    more = "saves" if found.saved >= 0 else "costs"
-    said = (
-        f"The pool {more} {money(abs(found.saved), currency)} net present" + " more" * (found.saved < 0) + "."
-    )
-    if found.claimed_gpu_hour:
-        low, typical, high = (money(value, currency) for value in found.claimed_gpu_hour)
-        said += (
-            " If GPUs are used as little as those bound to single machines are said to be, a used GPU-hour of this design costs "
-            f"{typical} ({low} to {high})."
-        )
-    if found.excludes:
-        said += f" Left out for want of a price: {'; '.join(found.excludes)}."
-    return chapter(cost.silos(found), said)
+def _alternatives(plan: Plan) -> str:
+    return chapter(alternatives_table(plan), *alternative_words(plan), below=("gives_up",))
 
 
-def _rent(plan: Plan) -> str:
-    found = cost.rent_terms(plan)
+def _rent_by_year(plan: Plan) -> str:
+    found = rent_terms(plan)
     if not found:
-        return heading("Rent or buy") + wrapped(no_rental(plan))
-    word, paid = fitted(cost.rent_by_year(found, added_up=True))
-    return "\n\n".join(
-        [
-            chapter(cost.rent(found), *_rent_words(plan, found)),
-            chapter(paid, title=f"Paid until then, in {word}{found[0].currency}"),
-        ]
-    )
-
-
-def _rent_words(plan: Plan, found: list[RentOrBuy]) -> list[str]:
-    """What renting is compared at, the offers by their sources, and what the cost of buying leaves out."""
-    used = f"Planned is a utilisation of {percent(found[0].utilisation)}."
-    named = [
-        f"{each.row.name}, {each.row.as_of} [{', '.join(each.row.sources)}]" for each in found if each.row
-    ]
-    left_out = f"Bought without {'; '.join(found[0].excludes)}." if found[0].excludes else ""
-    return [used, f"Offers: {'; '.join(named)}." if named else "", left_out]
-
-
-def _postures(plan: Plan, costs: Costs) -> str:
-    found = posture_costs(plan)
-    differ = len({posture.excludes for posture in found}) > 1
-    others = [f"N+{p.host_failures}: {'; '.join(p.excludes) or 'nothing'}" for p in found]
-    said = f"Not comparable to the cent, as each cost leaves out: {'. '.join(others)}." if differ else ""
-    return chapter(cost.posture_costs(found, costs.currency), said)
+        return ""
+    word, paid = fitted(rent_by_year(found, added_up=True))
+    return chapter(paid, title=f"Rent or buy: paid until then, in {word}{found[0].currency}")
 
 
 def _internal(plan: Plan) -> str:

@@ -132,7 +132,10 @@ def _in_short(option: Option, currency: str) -> str:
         return f"{option.label}: {hosts}, no price of {', '.join(option.unpriced)}"
     cost = "-" if option.net_present is None else money(option.net_present, currency)
     without = f"; leaves out {'; '.join(option.excludes)}" if option.excludes else ""
-    return f"{option.label}: {cost} net present, {hosts}{without}"
+    grown = ""
+    if option.hosts_at_end and option.hosts_at_end > (option.hosts or 0):
+        grown = f" growing to {option.hosts_at_end}"
+    return f"{option.label}: {cost} net present, {hosts}{grown}{without}"
 
 
 def exploration_csv(found: Exploration, scenario: Scenario) -> str:

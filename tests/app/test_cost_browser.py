@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 PRICE = "prices.vcf-core-year"
 COST = "cost.net_present"
-WORKED_OUT = ("cost-silos", "cost-rent", "cost-postures", "cost-years")
+WORKED_OUT = ("cost-alternatives", "cost-rent", "cost-years")
 """What is worked out when it is opened."""
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.alternatives import alternatives
 from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import rent_or_buy
 from gpuplan.analysis.silos import silo_costs
@@ -23,9 +24,7 @@ HEADINGS = (
     "Bill of materials, on the day it is installed",
     "Prices",
     "Power and space",
-    "Silos against the pool, with spare hosts",
-    "Rent or buy",
-    "Host failure tolerance, and what it costs",
+    "Alternatives of this plan",
 )
 
 
@@ -146,27 +145,27 @@ def test_a_discount_is_said_where_it_is_taken_off(catalog: Catalog) -> None:
     assert f"{each} 40 %" not in one_line(cost_text(make_plan(scenario, catalog)))
 
 
-def test_spare_hosts_that_take_parts_without_a_price_are_said(example: Plan) -> None:
-    found = posture_costs(example)
-    said = "each cost leaves out" in one_line(
-        cost_text(example).partition("\nHost failure tolerance, and what it costs\n")[2]
-    )
-    assert said == (len({posture.excludes for posture in found}) > 1)
+def test_alternatives_that_leave_out_different_things_are_said(example: Plan) -> None:
+    found = alternatives(example)
+    said = "leave out:" in one_line(cost_text(example).partition("\nAlternatives of this plan\n")[2])
+    assert said == (len({each.excludes for each in found if each.hosts}) > 1)
+
+
+def test_the_hosts_that_a_cost_is_for_stand_beside_it(plans: dict[str, Plan]) -> None:
+    assert "For               10 hosts, growing to 23 by year 5" in cost_text(plans["current"])
+    assert "For               8 hosts\n" in cost_text(plans["starter"])
 
 
 def test_rent_or_buy_is_told_as_it_is_worked_out(catalog: Catalog) -> None:
     plan = make_plan(load_scenario("current").with_value("prices.rent/h100-nvl-94gb", 3), catalog)
     found = rent_or_buy(plan)
     assert found is not None
-    text = cost_text(plan).partition("\nRent or buy\n")[2]
-    row = next(line for line in text.splitlines() if line.startswith("on demand "))
-    assert " stated " in row
-    assert " 3 " in row
-    assert money(found.own_net_present, "").strip() in row
+    text = cost_text(plan).partition("\nAlternatives of this plan\n")[2]
+    row = next(line for line in text.splitlines() if line.startswith("Rented on demand"))
     assert money(found.rent_net_present, "").strip() in row
-    assert f" {found.cheaper} " in row
-    none = cost_text(make_plan(load_scenario("enterprise"), catalog)).partition("\nRent or buy\n")[2]
+    none = cost_text(make_plan(load_scenario("enterprise"), catalog))
     assert "nobody who rents out the Tesla V100 PCIe 32GB" in one_line(none)
+    assert "Rent or buy" not in none
 
 
 def test_a_rack_that_cannot_carry_a_host_is_said(catalog: Catalog) -> None:

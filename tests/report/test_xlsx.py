@@ -21,8 +21,8 @@ from gpuplan.report.xlsx.book import MAX_TEXT
 from gpuplan.scenario import Scenario, from_dict
 
 SHEETS = [
-    "Summary", "Groups", "Hosts", "Demand", "Availability", "Network", "Bill of materials", "Cost by year", "Power",
-    "Inputs", "Prices", "Factors", "Trail", "Sources", "Messages", "Decisions",
+    "Summary", "Groups", "Hosts", "Demand", "Availability", "Network", "Bill of materials", "Cost by year", "Alternatives",
+    "Power", "Inputs", "Prices", "Factors", "Trail", "Sources", "Messages", "Decisions",
 ]  # fmt: skip
 LIVE = {"Summary", "Groups", "Bill of materials", "Cost by year", "Prices", "Factors"}
 """Sheets with formulas."""

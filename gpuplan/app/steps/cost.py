@@ -165,12 +165,15 @@ def cost_data(workbook: Workbook) -> Contents:
         first = "No GPU hosts yet, so there is nothing to pay for. "
         return {"text": [said(first, visit("Add a group", "groups"), ".")]}
     currency, over = costs.currency, f"{costs.currency}, over {counted(costs.years, 'year')}"
+    hosts = f"{tables.hosts_over_years(costs)}; " if costs.hosts[-1] > costs.hosts[0] else ""
     rate = stated_percent(costs.discount_rate).replace(" %", "\u00a0%")
     used = f"{currency}, used {percent(costs.utilisation)} of the time"
     at_start = percent(workbook.plan.lines["cost.utilisation"].value)
     return {
         "figures": [
-            figure("Net present", bare(costs.net_present), f"{over}, at {rate} a year", "cost.net_present"),
+            figure(
+                "Net present", bare(costs.net_present), f"{hosts}{over}, at {rate} a year", "cost.net_present"
+            ),
             figure("TCO", bare(costs.total), over, "cost.total"),
             figure("At the start", bare(costs.cash[0]), currency, "cost.years.0"),
             figure(
@@ -442,7 +445,6 @@ PAGE = box(
     wide_card(prices_data),
     wide_card(power_data),
     wide_card(bill_data),
-    wide_card(alternatives.silos_data),
+    wide_card(alternatives.alternatives_data),
     wide_card(alternatives.rent_data),
-    wide_card(alternatives.postures_data),
 )

@@ -1,4 +1,4 @@
-"""Chapter 8: cost by year, the bill of materials, prices, power and space."""
+"""Chapter 8: cost by year, alternatives, the bill of materials, prices, power and space."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from gpuplan.plan.power import PowerUse
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.writing import MOST_ROWS, Citations, drawn, tabled
 from gpuplan.report.table import fitted
+from gpuplan.report.tables.alternatives import alternative_words, alternatives
 from gpuplan.report.tables.cost import (
     INTERNAL,
     bill_of_materials,
@@ -41,7 +42,7 @@ BILL_WIDTHS = {
 
 
 def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
-    """Chapter 8: cost by year, the bill of materials, prices, power and space."""
+    """Chapter 8: cost by year, alternatives, the bill of materials, prices, power and space."""
     title = "Cost, power and space"
     costs, power = plan.costs, plan.power
     if costs is None or power is None:
@@ -72,10 +73,15 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
         Paragraph(f"Not part of the cost: {outside}.", "note") if outside else None,
         Paragraph(growth, "note") if growth else None,
         section("Cost by year", _years(plan, costs)),
+        section("Alternatives", _alternatives(plan)),
         section("Bill of materials", _bill(plan, cite)),
         section("Prices", _prices(plan, costs, cite)),
         section("Power and space", _power(power)),
     )
+
+
+def _alternatives(plan: Plan) -> list[Block]:
+    return [*tabled(alternatives(plan)), Bullets(tuple(alternative_words(plan)))]
 
 
 def _bill(plan: Plan, cite: Citations) -> list[Block]:

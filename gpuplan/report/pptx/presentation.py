@@ -41,7 +41,7 @@ def _written(plan: Plan, show: Any) -> bytes:
     if plan.costs is not None:
         slides.cost_by_year_slide(deck, plan.costs)
         slides.cost_by_part_slide(deck, plan.costs)
-        slides.silos_slide(deck)
+        slides.alternatives_slide(deck)
     slides.decisions_slide(deck)
     slides.open_points_slide(deck, messages)
     slides.next_steps_slide(deck, messages)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
-from gpuplan.analysis.silos import silo_costs
+from gpuplan.analysis.alternatives import alternatives as compared
 from gpuplan.plan import Plan
 from gpuplan.plan.checks.message import Message
 from gpuplan.plan.cost import CostPart, Costs
@@ -18,7 +18,7 @@ from gpuplan.report.document.summary import key_figures
 from gpuplan.report.document.writing import cost_span, hosts_lost, waits, what_to_do
 from gpuplan.report.docx_file import QUIET
 from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, count_words, rgb
-from gpuplan.report.tables.cost import silos
+from gpuplan.report.tables.alternatives import alternatives
 from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups, postures
 from gpuplan.report.tables.plan import decisions as decided
@@ -277,30 +277,37 @@ def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
     _fill(plot.series[0], COLOURS[0])
 
 
-def silos_slide(deck: Deck) -> None:
-    """Hosts for each group alone against shared ones."""
-    against = silo_costs(deck.plan)
-    if against is None or len(against.groups) < 2:
+def alternatives_slide(deck: Deck) -> None:
+    """The plan beside its alternatives, priced alike."""
+    plan, costs = deck.plan, deck.plan.costs
+    found = compared(plan)
+    if costs is None or len(found) < 2:
         return
-    currency = against.currency
-    if against.saved > 0:
-        title = f"Shared hosts save {money(against.saved, currency)} net present against hosts for each group alone"
-    elif against.saved == 0:
-        title = "Hosts for each group alone cost as much as shared ones"
-    else:
-        title = f"Hosts for each group alone would cost {money(-against.saved, currency)} less net present"
+    apart = {each.key: each.difference for each in found}
+    said = []
+    if "silos" in apart:
+        said.append(_apart("hosts for each group alone cost", apart["silos"], costs.currency))
+    rents = [more for key, more in apart.items() if key.startswith("rent-")]
+    if rents:
+        said.append(_apart("renting costs", min(rents), costs.currency))
+    if not said:
+        other = next(each for each in found if not each.chosen)
+        said.append(_apart(f"{other.name} costs", other.difference, costs.currency))
     slide = deck.slide(
-        title,
-        why="Each group is planned again with hosts of its own, at the same target, and all of them on shared hosts. A stated "
-        "total and hosts already there are left aside.",
+        capital("; ".join(said)),
+        why="Every line has the same demand, prices and years, and the hosts bought for the growth unless it says otherwise.\n"
+        + "\n".join(f"{each.name} gives up {each.gives_up}." for each in found if each.gives_up),
     )
-    table = silos(against).only("name", "hosts", "gpus", "net_present")
-    alone, both = table.rows[: -table.totals], table.rows[-table.totals :]
-    ranked = replace(table, rows=(*sorted(alone, key=lambda row: -row[3]), *both))
-    about = "Hosts and cost of each group alone, and of all of them on shared hosts"
-    box = deck.above_excludes(against.excludes)
-    deck.table(slide, ranked, box, widths=(5, 1.5, 1.5, 3), about=about)
-    deck.excludes(slide, against.excludes)
+    table = alternatives(plan).only("name", "hosts", "gpus", "net_present", "difference")
+    deck.table(
+        slide, table, deck.box, widths=(4.4, 2.4, 2.2, 2.4, 2.2), about="This plan and its alternatives"
+    )
+
+
+def _apart(what: str, more: float, currency: str) -> str:
+    if abs(more) < 0.5:
+        return f"{what} as much as this plan"
+    return f"{what} {money(abs(more), currency)} {'more' if more > 0 else 'less'} than this plan"
 
 
 def decisions_slide(deck: Deck) -> None:

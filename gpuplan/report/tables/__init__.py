@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpuplan.plan import Plan
 from gpuplan.report.table import Table, frame
-from gpuplan.report.tables import cost, network, plan
+from gpuplan.report.tables import alternatives, cost, network, plan
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "cost_by_part": cost.cost_by_part,
     "cost_by_group": cost.cost_by_group,
     "prices": cost.prices,
+    "alternatives": alternatives.alternatives,
     "sharing_modes": plan.access_modes,
     "decisions": plan.decisions,
     "messages": plan.messages,

@@ -1,15 +1,12 @@
-"""The tables of money: by year, part and group, the bill of materials, prices, silos, rent or buy, spare hosts, margin; and power."""
+"""The tables of money: by year, part and group, the bill of materials, prices, margin; and power."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 
-from gpuplan.analysis.posture_costs import PostureCost
-from gpuplan.analysis.rent_or_buy import TERMS, RentOrBuy, RentRow, rent_or_buy, rentals
-from gpuplan.analysis.silos import SiloCosts
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cost import CostPart, Costs, GroupCost
@@ -17,8 +14,8 @@ from gpuplan.plan.customer import earned_in_all, earnings
 from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
 from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
-from gpuplan.report.tables.plan import group_names, posture_name
-from gpuplan.wording import NAMES, amount, capital, counted, money, number, percent, stated_percent, watts
+from gpuplan.report.tables.plan import group_names
+from gpuplan.wording import NAMES, amount, capital, counted, money, number, stated_percent, watts
 
 PER = NAMES["per"]
 """Per what a price is, in words."""
@@ -26,13 +23,10 @@ STATUS = {"included": "included", "there": "there already", "to be sized": "to b
 """What stands in place of the cost of what is not paid."""
 PAID = {"bought": "at the start", "yearly": "each year"}
 """When what is paid is paid."""
-TERM_NAMES = NAMES["rental term"]
 NONE = Cell(None, words="")
 """Stands where a row that sums up has nothing to say."""
 INTERNAL = "Internal: not for the customer"
 """Title of what the customer's version does not have."""
-ALONE, POOLED = "All silos", "Pooled"
-"""Rows below the groups: each with hosts of its own, and all on shared ones."""
 
 
 def toned(values: Iterable[Any], tone: str) -> tuple[Cell, ...]:
@@ -317,6 +311,16 @@ def power_points(use: PowerUse) -> list[tuple[str, str]]:
     return [*points, ("Not known, and left out", "; ".join(use.excludes))] if use.excludes else points
 
 
+def hosts_over_years(costs: Costs) -> str:
+    """The hosts that a cost is for: ``10 hosts, growing to 23 by year 5``."""
+    grown = (
+        f", growing to {number(costs.hosts[-1])} by year {costs.years}"
+        if costs.hosts[-1] > costs.hosts[0]
+        else ""
+    )
+    return f"{amount(costs.hosts[0], 'host')}{grown}"
+
+
 def growth_words(costs: Costs) -> str:
     """From when on growth is left out of the cost; nothing where none is."""
     if not costs.growth_left_out:
@@ -330,157 +334,6 @@ def _watts(part: PowerPart, value: float) -> Cell:
 
 def _height(units: float | None) -> str:
     return "not known" if units is None else f"{number(units)} U"
-
-
-def silos(found: SiloCosts) -> Table:
-    """Each group with hosts of its own against all of them on shared ones, in money."""
-    apart = (ALONE, found.hosts, found.gpus, found.total, found.net_present)
-    shared = (POOLED, found.pool_hosts, found.pool_gpus, found.pool_total, found.pool_net_present)
-    return listed(
-        "silo_costs",
-        "Silos against the pool, with spare hosts",
-        (
-            Column("group", "Id", detail=True),
-            Column("name", "Group alone"),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("total", f"TCO, {found.currency}", "money", found.currency),
-            Column("net_present", f"Net present cost, {found.currency}", "money", found.currency),
-        ),
-        found.groups,
-        totals=(("", *toned(apart, "total")), ("", *toned(shared, "strong"))),
-        notes=(
-            "A stated total and hosts already there are left aside, so the pool here may differ from the design.",
-        ),
-    )
-
-
-def rent_terms(plan: Plan) -> list[RentOrBuy]:
-    """The design against each way to rent that is offered, or against the one that the scenario states."""
-    if plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}") is not None:
-        terms = ["on-demand"]
-    else:
-        offered = {row.term for row in rentals(plan)}
-        terms = [term for term in TERMS if term in offered]
-    found = [rent_or_buy(plan, term) for term in terms]
-    return [each for term, each in zip(terms, found, strict=True) if each is not None and each.term == term]
-
-
-def rent(found: Sequence[RentOrBuy]) -> Table:
-    """Buying against each way to rent."""
-    currency = found[0].currency
-    return listed(
-        "rent_or_buy",
-        "Rent or buy",
-        (
-            Column("term", "Way to rent", words=TERM_NAMES.get),
-            Column("offer", "Offer", of=_offer),
-            Column("gpu_hour_price", "A GPU-hour", "money", currency),
-            Column("rent_net_present", "Rent, net present", "money", currency, of=partial(_way, "rent")),
-            Column("own_net_present", "Buy, net present", "money", currency, of=partial(_way, "buy")),
-            Column("cheaper", "Cheaper"),
-            Column("breakeven", "Break-even", of="breakeven_utilisation", words=_break_even),
-            Column("crossover", "Crossover", of="crossover_year", words=_crossover),
-        ),
-        found,
-        notes=(
-            f"{currency}. On demand, rent is paid for the GPU-hours used; by other terms for all hours of the GPUs without spare "
-            "hosts. Break-even is the utilisation at which both cost the same.",
-        ),
-    )
-
-
-def _offer(found: RentOrBuy) -> Cell:
-    row = found.row
-    if row is None:
-        return Cell("stated", more={"note": "in this design"})
-    return Cell(row.name, more={"note": f"{row.as_of}, {row.basis}"})
-
-
-def _way(way: str, found: RentOrBuy) -> Cell:
-    """What a way costs, stressed if it is the cheaper one."""
-    cost = found.rent_net_present if way == "rent" else found.own_net_present
-    return Cell(cost, tone="strong" if found.cheaper == way else "")
-
-
-def _break_even(share: float | None) -> str:
-    return "whatever the use" if share is None else "never" if share > 1 else percent(share)
-
-
-def _crossover(year: float | None) -> str:
-    return "not in these years" if year is None else f"year {year:.1f}"
-
-
-def rent_by_year(found: Sequence[RentOrBuy], *, added_up: bool = False) -> Table:
-    """What is paid in each year to buy and by each way to rent, or until then."""
-    years = range(1, len(found[0].own_cash))
-    ways = [("Buy", found[0].own_cash)]
-    ways += [(f"Rent {TERM_NAMES[each.term]}", each.rent_cash) for each in found]
-    return Table(
-        "rent_by_year",
-        "Paid until then" if added_up else "Paid each year",
-        (
-            Column("way", "Paid until then" if added_up else ""),
-            Column("at_start", "Start", "money"),
-            *(Column(f"year_{year}", f"Year {year}", "money") for year in years),
-        ),
-        tuple((name, *(accumulate(cash) if added_up else cash)) for name, cash in ways),
-    )
-
-
-def offers(plan: Plan, found: Sequence[RentOrBuy]) -> Table:
-    """Other offers of this GPU than those compared, the cheapest first."""
-    compared = {each.row.id for each in found if each.row is not None}
-    known = plan.catalog.sources
-
-    def titles(row: RentRow) -> Cell:
-        return Cell(
-            row.sources, words="; ".join(known[s].title for s in row.sources if s in known), tone="small"
-        )
-
-    return listed(
-        "offers",
-        "Other offers",
-        (
-            Column("offer", "Offer", of="name"),
-            Column("term", "Term", words=TERM_NAMES.get),
-            Column("gpu_hour_price", "A GPU-hour", "money", found[0].currency),
-            Column("as_of", "As of"),
-            Column("sources", "Source", "sources", of=titles),
-        ),
-        [row for row in found[0].rows if row.id not in compared],
-    )
-
-
-def posture_costs(found: Sequence[PostureCost], currency: str) -> Table:
-    """What each more failure to tolerate costs, and the price of each hour of risk that it removes."""
-
-    def short(each: PostureCost) -> Cell:
-        return Cell(each.short_h, line=f"postures.n{each.host_failures}.short_h" if each.chosen else "")
-
-    def more(name: str) -> Callable[[PostureCost], float | None]:
-        return lambda each: None if each is found[0] else getattr(each, name)
-
-    return listed(
-        "posture_costs",
-        "Host failure tolerance, and what it costs",
-        (
-            Column("posture", "", of=posture_name),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("net_present", f"Net present cost, {currency}", "money", currency),
-            Column("hours_short", "Short a year", "hours", "h", of=short),
-            Column("hours_exposed", "Open in maintenance", "hours", "h", of="exposed_h"),
-            Column("extra_cost", f"More cost, {currency}", "money", currency, of=more("extra_cost")),
-            Column("hours_removed", "Hours removed", "hours", "h", of=more("hours_removed")),
-            Column("hour_price", f"An hour removed, {currency}", "money", currency, of=more("hour_price")),
-        ),
-        found,
-        notes=(
-            "More cost and hours removed, over all years, are against the line above. Hours removed are those short of hosts by "
-            "failures alone and by failures in maintenance.",
-        ),
-    )
 
 
 def margin(plan: Plan) -> Table | None:

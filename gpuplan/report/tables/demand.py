@@ -14,7 +14,7 @@ from gpuplan.plan.demand import PoolDemand
 from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.working_week import Mix
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.report.tables.cost import ALONE, NONE, POOLED, toned
+from gpuplan.report.tables.cost import NONE, toned
 from gpuplan.report.tables.plan import group_names
 from gpuplan.wording import (
     FORMULA_NAMES,
@@ -28,6 +28,9 @@ from gpuplan.wording import (
     percent,
     week_hours,
 )
+
+ALONE, POOLED = "All silos", "Pooled"
+"""Rows below the groups: each with hosts of its own, and all on shared ones."""
 
 
 def rules(found: Sequence[RuleAnswer]) -> Table:

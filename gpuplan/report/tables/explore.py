@@ -11,6 +11,7 @@ from typing import Any
 from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.ranking import Option
 from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.tables.alternatives import count_over_years
 
 Found = Mapping[str, Any]
 """What was explored, as ``exploration_dict`` gives it; each option is a dict, too."""
@@ -28,7 +29,7 @@ def designs(found: Found, options: Sequence[Found], title: str = "") -> Table:
         title,
         (
             Column("label", "Design"),
-            Column("hosts", "Hosts", "number"),
+            Column("hosts", "Hosts", "number", of=_hosts),
             Column("gpus", "GPUs", "number"),
             Column("gpus_alike", "Counted alike", "number"),
             Column("net_present", f"Net present cost, {currency}", "money", currency),
@@ -57,6 +58,12 @@ def works(found: Found) -> Table:
         ),
         found["works"],
     )
+
+
+def _hosts(option: Found) -> Cell:
+    """Hosts at the start, and to how many they grow, as the cost holds those too."""
+    counts = [option["hosts"], option["hosts_at_end"]]
+    return Cell(counts[0], words=None if None in counts else count_over_years(counts))
 
 
 def _waiting(option: Found) -> float | None:

@@ -12,6 +12,7 @@ from gpuplan.report.document.writing import as_of
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables import cost, demand, network
 from gpuplan.report.tables import plan as topics
+from gpuplan.report.tables.alternatives import alternatives
 from gpuplan.report.xlsx.book import HEAD, Block, Book, Live, SheetColumn, address, column_of
 from gpuplan.report.xlsx.money import BILL, YEARS, Money
 from gpuplan.scenario import FIELDS, GROUP_FIELDS
@@ -222,6 +223,10 @@ PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
     "Trail": (
         "Every number of the design, in the order in which they were computed.",
         lambda plan: [topics.lines(plan)],
+    ),
+    "Alternatives": (
+        "The plan beside its alternatives, priced alike; as planned, not by formulas.",
+        lambda plan: [alternatives(plan)],
     ),
     "Sources": (
         "Every source that the design rests on.",

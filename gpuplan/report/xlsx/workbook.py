@@ -27,6 +27,7 @@ def xlsx_bytes(plan: Plan) -> bytes:
     sheets.network_sheet(book, plan)
     live(BILL, cost_sheets.bill_sheet)
     live(YEARS, cost_sheets.cost_by_year_sheet)
+    sheets.plain_sheet(book, plan, "Alternatives")
     sheets.power_sheet(book, plan)
     sheets.inputs_sheet(book, plan)
     live("Prices", cost_sheets.prices_sheet)

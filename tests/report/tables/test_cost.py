@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.report import cost_text
-from gpuplan.report.table import Table, records, screen, texts
+from gpuplan.report.table import Table, records, screen
 from gpuplan.report.tables import cost, plan_tables
 from gpuplan.scenario import from_dict
 
@@ -46,25 +45,6 @@ def test_the_totals_below_the_rows_are_those_of_the_plan(example: Plan) -> None:
     assert sum(row["total"] for row in records(cost.cost_by_group(example))) == pytest.approx(costs.total)
     last = [cell.value for cell in list(cost.cost_by_year(example).cells())[-4]]
     assert last[1:-2] == list(costs.cash)
-
-
-def test_silos_stand_above_the_pool(plans: dict[str, Plan]) -> None:
-    found = silo_costs(plans["enterprise"])
-    assert found is not None
-    table = cost.silos(found)
-    assert [row[1].value for row in table.rows[-2:]] == [cost.ALONE, cost.POOLED]
-    assert sum(row["hosts"] for row in records(table)) == found.hosts
-    assert table.rows[-1][-1].value == found.pool_net_present
-
-
-def test_rent_is_added_up_until_a_year(plans: dict[str, Plan]) -> None:
-    found = cost.rent_terms(plans["current"])
-    assert found
-    yearly, until = (records(cost.rent_by_year(found, added_up=each))[0] for each in (False, True))
-    years = [key for key in yearly if key != "way"]
-    assert sum(yearly[key] for key in years) == pytest.approx(until[years[-1]])
-    assert len(texts(cost.rent(found))) == len(found)
-    assert len(cost.offers(plans["current"], found).rows) == len(found[0].rows) - len(found)
 
 
 def test_a_margin_is_internal(catalog: Catalog) -> None:

@@ -1,0 +1,158 @@
+"""Alternatives of the same plan, priced alike over the same years: fewer or more spare hosts, silos, rented GPUs, and without its growth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+
+from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
+from gpuplan.analysis.silos import bought_once, silo_plans
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.cost import Costs
+from gpuplan.scenario import ScenarioError
+from gpuplan.wording import NAMES, amount, hours
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One way to serve the demand of the plan, and what it costs over the same years."""
+
+    key: str
+    """``plan``, ``n0`` and so on, ``silos``, ``rent-TERM`` or ``no-growth``."""
+    name: str
+    hosts: tuple[int, ...]
+    """At the start and in each year; none where GPUs are rented."""
+    gpus: tuple[int, ...]
+    net_present: float
+    difference: float
+    """More than this plan; negative if it costs less."""
+    gives_up: str
+    """What the plan has and this has not; what it gains where that is the point."""
+    excludes: tuple[str, ...]
+    """What its cost leaves out because nobody knows its price."""
+
+    @property
+    def chosen(self) -> bool:
+        """Whether it is the plan itself."""
+        return self.key == "plan"
+
+
+def alternatives(plan: Plan) -> tuple[Alternative, ...]:
+    """The plan and its alternatives, the plan first; none without hosts.
+
+    Each is planned with the same demand, growth, prices and years; only the last leaves the growth out, and says so.
+    """
+    if plan.costs is None:
+        return ()
+    others = (*_postures(plan, plan.costs), *_silos(plan, plan.costs), *_rented(plan, plan.costs))
+    return (
+        _row(plan, plan.costs, "plan", _posture_name(plan), ""),
+        *others,
+        *_without_growth(plan, plan.costs),
+    )
+
+
+def _row(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Alternative:
+    costs = plan.costs or of
+    return Alternative(
+        key,
+        name,
+        costs.hosts,
+        costs.gpus,
+        costs.net_present,
+        costs.net_present - of.net_present,
+        gives_up,
+        costs.excludes,
+    )
+
+
+def _posture_name(plan: Plan) -> str:
+    return f"This plan, N+{plan.scenario.availability.host_failures}"
+
+
+def _postures(plan: Plan, of: Costs) -> Iterator[Alternative]:
+    """N+0 to N+2 without the chosen one."""
+    chosen = plan.scenario.availability.host_failures
+    short = {posture.host_failures: posture.short_h for posture in plan.postures}
+    for failures in (0, 1, 2):
+        try:
+            other = make_plan(plan.scenario.with_value("availability.host_failures", failures), plan.catalog)
+        except ScenarioError:
+            continue
+        if failures == chosen or other.costs is None:
+            continue
+        told = (
+            f"short of hosts {hours(short[failures])} a year instead of {hours(short[chosen])}"
+            if failures in short
+            else ""
+        )
+        if failures < chosen:
+            lost = other.totals.unplaced_vms_after_failure - other.totals.unplaced_vms
+            told = f"a failed host leaves {amount(lost, 'VM')} without a GPU; {told}" if lost > 0 else told
+        else:
+            told = f"nothing: {told}"
+        yield _row(other, of, f"n{failures}", f"N+{failures}", told.removesuffix("; "))
+
+
+def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
+    """Each group with hosts of its own; what the plan has once, it has in all."""
+    if len(plan.groups) < 2:
+        return
+    alone, pool = silo_plans(bought_once(plan))
+    costs = [each.costs for each in alone.values() if each.costs]
+    if pool.costs is None or not costs:
+        return
+    more = sum(each.net_present for each in costs) - pool.costs.net_present
+    counts = [
+        tuple(
+            now + sum(silos) - pooled
+            for now, pooled, *silos in zip_longest(
+                getattr(of, name), getattr(pool.costs, name), *(getattr(each, name) for each in costs)
+            )
+        )
+        for name in ("hosts", "gpus")
+    ]
+    told = "sharing between the groups: GPUs of one are idle while another waits"
+    left_out = tuple(dict.fromkeys((*of.excludes, *(name for each in costs for name in each.excludes))))
+    yield Alternative(
+        "silos",
+        "Silos: hosts for each group",
+        counts[0],
+        counts[1],
+        of.net_present + more,
+        more,
+        told,
+        left_out,
+    )
+
+
+GIVES_UP = {
+    "on-demand": "hosts of one\u2019s own: the data is at the provider, and neither price nor capacity is promised",
+    "": "hosts of one\u2019s own: the data is at the provider, and every hour is paid, used or not",
+}
+
+
+def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
+    """The same GPU-hours rented, by each way that is offered."""
+    for found in rent_terms(plan):
+        name = f"Rented {NAMES['rental term'][found.term]}"
+        more = found.rent_net_present - of.net_present
+        gpus = tuple(gpus - found.spare_gpus for gpus in of.gpus)
+        told = GIVES_UP.get(found.term, GIVES_UP[""])
+        key = f"rent-{found.term}"
+        yield Alternative(key, _offer(name, found), (), gpus, found.rent_net_present, more, told, ())
+
+
+def _offer(name: str, found: RentOrBuy) -> str:
+    return f"{name}, {found.row.provider}" if found.row else name
+
+
+def _without_growth(plan: Plan, of: Costs) -> Iterator[Alternative]:
+    """The demand of today in all years, where it grows."""
+    if of.hosts[-1] == of.hosts[0] and of.used_gpu_hours[0] == of.used_gpu_hours[-1]:
+        return
+    still = plan.scenario.with_groups([replace(group, growth=None) for group in plan.scenario.groups])
+    other = make_plan(still, plan.catalog)
+    told = "the growth: the demand of today in all years"
+    yield _row(other, of, "no-growth", "Without the growth", told)
