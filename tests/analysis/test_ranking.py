@@ -51,7 +51,7 @@ def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
     assert "a rack may be given 1 kW" in reasons(starter.with_value("cost.rack_kw", 1), catalog)
     crowd = starter.with_value(f"groups.{starter.groups[0].id}.people", 2_000)
     several = assess(crowd.with_value("demand.stated_gpus", None), catalog, asked(starter))
-    assert not several.reasons and any("every further cluster" in left for left in several.excludes)
+    assert not several.reasons and (several.hosts or 0) > 500  # several clusters, each with its spare host
     mixed = load_scenario("enterprise").with_value("platform.vgpu_sizes", "mixed")
     assert reasons(mixed, catalog).startswith("Time-sliced vGPUs on one GPU")
     assert reasons(Scenario(), catalog) == "Nobody asks for a GPU."
