@@ -226,10 +226,12 @@ def _sharing(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     version = catalog.vsphere[scenario.platform.vsphere]
     free = [group for group in scenario.groups if group.access == "auto"]
     possible = {
-        "vgpu": not any(group.isolation for group in free),
+        "vgpu": scenario.platform.vgpu_sizes == "equal" or not any(group.isolation for group in free),
         "passthrough": all(group.gpus_each >= 1 for group in free),
         "mig": bool(version.value("mig_backed_vgpu")) and all(group.gpus_each <= 1 for group in free),
-        "bitfusion": scenario.platform.bitfusion and all(group.remote_allowed for group in free),
+        "bitfusion": scenario.platform.bitfusion
+        and version.value("bitfusion_server") == "supported"
+        and all(group.remote_allowed for group in free),
     }
     return (SHARING[0], *(mode for mode in SHARING[1:] if free and possible[mode]))
 

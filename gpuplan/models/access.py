@@ -1,30 +1,44 @@
-"""Access mode: how a use case reaches its GPU, with the reasons and what was ruled out.
+"""Access mode: how a use case reaches its GPU, with the reasons, what speaks against it and what was ruled out.
 
-The function decides on plain facts about the use case and the platform and answers with
-reason codes. What a code means, and where it is written, is data (``data/access_reasons.csv``);
-so are the versions that decide whether a mode is offered (``data/vsphere.csv``).
+The rules are data (``data/access_rules.csv``), read from top to bottom: what rules a mode out, which of the modes that are left
+is chosen, and why. Here are the facts that a rule may name, and how the rules are applied to them.
 """
 
-from collections.abc import Callable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 MODES = ("bitfusion", "mig", "vgpu", "passthrough")
-"""Modes in the order in which they are preferred where they are possible."""
-MODES_WITHOUT_ISOLATION = ("bitfusion", "vgpu", "passthrough", "mig")
-"""The same where nobody asks for a guaranteed share of compute: MIG is the last resort."""
+"""Ways to reach a GPU."""
+VERDICTS = ("out", "choose", "for", "against", "left", "none")
+"""What a rule says: the mode is out; it is chosen if it is not out; what speaks for it, or against it, if it was chosen; why it was
+left although possible; why no mode serves the group."""
+
+
+class Rule(NamedTuple):
+    """One row of the rules: a verdict on modes, and the facts that must hold; ``not`` before one says that it must not."""
+
+    code: str
+    verdict: str
+    modes: tuple[str, ...]
+    when: tuple[str, ...]
 
 
 class Access(NamedTuple):
-    """The chosen mode (empty if none is possible), its reasons, and the others with theirs."""
+    """The chosen mode (empty if none is possible), what speaks for and against it, and the others with their reasons."""
 
     mode: str
     reasons: tuple[str, ...]
+    against: tuple[str, ...]
     ruled_out: tuple[tuple[str, str, bool], ...]
     """(mode, reason code, whether it would have been possible)"""
+    facts: frozenset[str]
+    """Facts that hold for the chosen mode."""
 
 
-class _Case(NamedTuple):
-    """What the rules look at: a use case and its platform, as ``access_mode`` takes them."""
+class Case(NamedTuple):
+    """What the rules look at: a use case, its platform and what it would cost, as ``access_mode`` takes them."""
 
     gpus_each: float
     vgpus_each: int
@@ -32,12 +46,22 @@ class _Case(NamedTuple):
     remote_allowed: bool
     low_latency: bool
     isolation: bool
+    vmotion: str
     wish: str
+    bitfusion_owned: bool
+    bitfusion_supported: bool
     vgpu_profile: bool
     mig_profile: bool
+    fixed_share_possible: bool
     max_vgpus_per_vm: int
     several_fractional_vgpus: bool
     max_passthrough_per_vm: int
+    vgpu_stun_s: float | None
+    mig_stun_s: float | None
+    stun_limit_s: float
+    shared_hosts: bool
+    licence_to_buy: bool
+    own_hosts_cost_more: bool
 
     @property
     def partial(self) -> bool:
@@ -45,172 +69,195 @@ class _Case(NamedTuple):
         return self.gpus_each < max(1, self.vgpus_each)
 
     @property
-    def several(self) -> bool:
-        """More than one GPU."""
-        return self.gpus_each > 1
-
-    @property
-    def shares(self) -> int:
-        """Partial vGPUs of the VM; 1 for whole GPUs."""
-        return self.vgpus_each if self.partial else 1
-
-    @property
     def vgpus(self) -> float:
         """vGPUs of the VM, partial or whole."""
-        return self.shares if self.partial else self.gpus_each
+        return self.vgpus_each if self.partial else self.gpus_each
+
+    def stun_s(self, mode: str) -> float | None:
+        """Stun of a VM that is moved, as far as the mode has one; of passthrough that which a vGPU would have."""
+        return self.mig_stun_s if mode == "mig" else self.vgpu_stun_s
 
 
-RULES: tuple[tuple[str, str, Callable[[_Case], bool]], ...] = (
-    ("bitfusion", "remote-not-allowed", lambda case: not case.remote_allowed),
-    ("bitfusion", "latency-needs-local", lambda case: case.low_latency and case.wish != "bitfusion"),
-    ("bitfusion", "several-in-one-host", lambda case: case.several and case.wish != "bitfusion"),
-    ("bitfusion", "bitfusion-shares-compute", lambda case: case.isolation and case.partial),
-    ("bitfusion", "several-shares-are-vgpu", lambda case: case.shares > 1),
-    ("mig", "whole-gpu-needs-no-slice", lambda case: not case.partial),
-    ("mig", "no-mig-profile", lambda case: not case.mig_profile),
-    ("mig", "too-many-vgpus", lambda case: case.shares > case.max_vgpus_per_vm),
-    ("mig", "multi-vgpu-full-only", lambda case: case.shares > 1 and not case.several_fractional_vgpus),
-    ("vgpu", "no-vgpu-profile", lambda case: not case.vgpu_profile),
-    ("vgpu", "too-many-vgpus", lambda case: case.vgpus > case.max_vgpus_per_vm),
-    ("vgpu", "multi-vgpu-full-only", lambda case: case.shares > 1 and not case.several_fractional_vgpus),
-    ("vgpu", "time-slices-share-compute", lambda case: case.isolation and case.partial),
-    ("passthrough", "passthrough-gives-whole-gpus", lambda case: case.partial),
-    ("passthrough", "too-many-passthrough", lambda case: case.gpus_each > case.max_passthrough_per_vm),
-)
-"""(mode, reason, when): the first rule of a mode that holds rules it out."""
+def _known(holds: Callable[[float, float], bool]) -> Callable[[Case, str], bool]:
+    """A fact about a stun, which does not hold where none is known."""
 
-REASONS: tuple[tuple[tuple[str, ...], str, Callable[[_Case], bool]], ...] = (
-    (MODES, "customer-decided", lambda case: case.wish != "auto"),
-    (("mig", "vgpu", "passthrough"), "several-gpus-one-host", lambda case: case.several),
-    (("mig", "vgpu", "passthrough"), "long-low-latency-local", lambda case: case.low_latency),
-    (MODES, "local-access-required", lambda case: not case.remote_allowed),
-    (("bitfusion",), "distributed-over-network", lambda case: case.distributed),
-    (("bitfusion",), "anywhere-over-network", lambda case: not case.distributed and not case.several),
-    (("bitfusion",), "any-fraction-of-memory", lambda case: case.partial),
-    (("mig",), "mig-guarantees-compute", lambda case: True),
-    (("vgpu",), "vgpu-partial", lambda case: case.partial),
-    (("vgpu",), "vgpu-keeps-vmotion", lambda case: not case.partial),
-    (("passthrough",), "passthrough-whole-gpu", lambda case: True),
-    (MODES, "several-vgpus-of-one-vm", lambda case: case.shares > 1),
-)
-"""(modes, reason, when): all that hold for the chosen mode are its reasons, in this order."""
+    def fact(case: Case, mode: str) -> bool:
+        stun_s = case.stun_s(mode)
+        return stun_s is not None and holds(stun_s, case.stun_limit_s)
+
+    return fact
 
 
-def access_mode(
-    gpus_each: float,
-    *,
-    vgpus_each: int,
-    distributed: bool,
-    remote_allowed: bool,
-    low_latency: bool,
-    isolation: bool,
-    wish: str,
-    bitfusion_offered: str,
-    vgpu_profile: bool,
-    mig_profile: bool,
-    max_vgpus_per_vm: int,
-    several_fractional_vgpus: bool,
-    max_passthrough_per_vm: int,
-) -> Access:
+FACTS: Mapping[str, Callable[[Case, str], bool]] = {
+    "part of a GPU": lambda case, _: case.partial,
+    "whole GPUs": lambda case, _: not case.partial,
+    "several GPUs": lambda case, _: case.gpus_each > 1,
+    "several shares": lambda case, _: case.partial and case.vgpus_each > 1,
+    "distributed": lambda case, _: case.distributed,
+    "remote allowed": lambda case, _: case.remote_allowed,
+    "low latency": lambda case, _: case.low_latency,
+    "guaranteed share": lambda case, _: case.isolation,
+    "vMotion needed": lambda case, _: case.vmotion == "needed",
+    "vMotion not needed": lambda case, _: case.vmotion == "not-needed",
+    "decided": lambda case, mode: case.wish == mode,
+    "decided otherwise": lambda case, mode: case.wish not in ("auto", mode),
+    "Bitfusion owned": lambda case, _: case.bitfusion_owned,
+    "Bitfusion supported": lambda case, _: case.bitfusion_supported,
+    "time-sliced profile": lambda case, _: case.vgpu_profile,
+    "MIG profile": lambda case, _: case.mig_profile,
+    "fixed share possible": lambda case, _: case.fixed_share_possible,
+    "more vGPUs than a VM may have": lambda case, _: case.vgpus > case.max_vgpus_per_vm,
+    "several shares allowed": lambda case, _: case.several_fractional_vgpus,
+    "more devices than a VM may have": lambda case, _: case.gpus_each > case.max_passthrough_per_vm,
+    "stun known": _known(lambda stun_s, limit_s: True),
+    "stun within limit": _known(lambda stun_s, limit_s: stun_s <= limit_s),
+    "stun over limit": _known(lambda stun_s, limit_s: stun_s > limit_s),
+    "shared hosts": lambda case, _: case.shared_hosts,
+    "licence to buy": lambda case, _: case.licence_to_buy,
+    "own hosts cost more": lambda case, _: case.own_hosts_cost_more,
+}
+"""Fact that a rule may name -> whether it holds for a case and a mode."""
+LATE_FACTS = ("other modes possible", *(f"chosen {mode}" for mode in MODES))
+"""Facts that are known when the rest is decided: rules with the verdicts ``left`` and ``none`` may name them, too."""
+
+
+def unknown_facts(rule: Rule) -> tuple[str, ...]:
+    """Facts that a rule names and that there are not.
+
+    Parameters
+    ----------
+    rule : Rule
+        A rule. [-]
+
+    Returns
+    -------
+    unknown_facts : tuple of str
+        Names of facts; none if the rule can be applied. [-]
+
+    Notes
+    -----
+    ``not`` before a fact is no part of its name.
+
+    Examples
+    --------
+    >>> unknown_facts(Rule("a", "out", ("mig",), ("whole GPUs", "not rainy")))
+    ('rainy',)
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    names = (name.removeprefix("not ") for name in rule.when)
+    return tuple(name for name in names if name not in FACTS and name not in LATE_FACTS)
+
+
+def holds(when: Iterable[str], *, facts: frozenset[str]) -> bool:
+    """Whether all facts of a condition hold.
+
+    Parameters
+    ----------
+    when : iterable of str
+        Names of facts; ``not`` before one says that it must not hold. [-]
+    facts : frozenset of str
+        Facts that hold. [-]
+
+    Returns
+    -------
+    holds : bool
+        True for an empty condition, too. [-]
+
+    Notes
+    -----
+    A fact whose own name begins with ``not`` does not exist.
+
+    Examples
+    --------
+    >>> holds(["distributed", "not several GPUs"], facts=frozenset({"distributed"}))
+    True
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    return all((name.removeprefix("not ") in facts) != name.startswith("not ") for name in when)
+
+
+def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     """How the VMs of a group reach their GPU: over the network, as a vGPU, as a MIG slice, or whole by passthrough.
 
     Parameters
     ----------
-    gpus_each : float
-        GPUs per VM: a fraction of one GPU, or a whole number. [GPU]
-    vgpus_each : int
-        Equal shares in which the VM gets its GPUs; 1 stands for one share, or one for each whole GPU. [-]
-    distributed : bool
-        Whether one job runs on several VMs. [-]
-    remote_allowed : bool
-        Whether the GPU may be reached over the network. [-]
-    low_latency : bool
-        Whether the work needs the GPU at minimum latency over long periods. [-]
-    isolation : bool
-        Whether a neighbour on the same GPU must never slow the VM down. [-]
-    wish : str
-        ``auto``, or the mode that the customer has decided on. [-]
-    bitfusion_offered : str
-        Empty if Bitfusion can be used, else the reason code why not. [-]
-    vgpu_profile : bool
-        Whether the GPU has a time-sliced vGPU profile large enough. [-]
-    mig_profile : bool
-        Whether the GPU has a MIG-backed vGPU profile large enough. [-]
-    max_vgpus_per_vm : int
-        vGPUs that one VM can have on this vSphere version. [-]
-    several_fractional_vgpus : bool
-        Whether this vSphere version gives one VM several vGPUs that are less than a GPU. [-]
-    max_passthrough_per_vm : int
-        Passthrough devices that one VM can have on this vSphere version. [-]
+    case : Case
+        The use case, its platform and what its modes would cost. [-]
+    rules : sequence of Rule
+        The rules in the order in which they are read. [-]
 
     Returns
     -------
     access_mode : Access
-        The mode, its reason codes, and each other mode with the code why not. [-]
+        The mode, the codes of what speaks for and against it, and each other mode with the code why not. [-]
 
     Notes
     -----
-    A mode that a rule excludes is out; that several GPUs or low latency want a local GPU is a preference,
-    which a customer's decision for Bitfusion overrides. Of those left: Bitfusion where a single or partial GPU may
-    be reached from anywhere; MIG where a share of compute is guaranteed; vGPU, because it keeps
-    vMotion; passthrough last.
+    The first rule that holds and rules a mode out gives its reason. Of the modes that are not out, the first rule that holds and
+    chooses one decides; where the customer has decided, that mode is taken if it is not out. All rules that hold for
+    the chosen mode give what speaks for and against it.
 
     Examples
     --------
-    >>> platform = dict(bitfusion_offered="", vgpu_profile=True, mig_profile=False, max_vgpus_per_vm=4,
-    ...                 several_fractional_vgpus=False, max_passthrough_per_vm=16)
-    >>> needs = dict(vgpus_each=1, distributed=False, low_latency=False, isolation=False, wish="auto")
-    >>> access_mode(4, remote_allowed=False, **needs, **platform).mode
-    'vgpu'
-    >>> access_mode(0.5, remote_allowed=True, **needs, **platform).mode
-    'bitfusion'
+    >>> rules = [Rule("lone", "out", ("mig",), ("whole GPUs",)), Rule("whole", "choose", ("mig", "passthrough"), ())]
+    >>> case = Case(4, 1, False, False, False, False, "auto", "auto", False, False, True, True, True, 4, False, 16, None, None,
+    ...             100, False, False, False)
+    >>> access_mode(case, rules=rules)[:2]
+    ('passthrough', ('whole',))
 
     References
     ----------
     .. [1] vmware-sharing-gpus-2020
     .. [2] vmware-bitfusion-3.0-user-guide
     """
-    case = _Case(
-        gpus_each,
-        vgpus_each,
-        distributed,
-        remote_allowed,
-        low_latency,
-        isolation,
-        wish,
-        vgpu_profile,
-        mig_profile,
-        max_vgpus_per_vm,
-        several_fractional_vgpus,
-        max_passthrough_per_vm,
-    )
-    out = {"bitfusion": bitfusion_offered} if bitfusion_offered else {}
-    for mode, reason, holds in RULES:
-        if mode not in out and holds(case):
-            out[mode] = reason
-    order = MODES if isolation else MODES_WITHOUT_ISOLATION
-    wanted = order if wish == "auto" else (wish,)
-    chosen = next((mode for mode in wanted if mode not in out), "")
-    if chosen:
-        reasons = tuple(reason for modes, reason, holds in REASONS if chosen in modes and holds(case))
-    elif len(out) < len(MODES):
-        reasons = ("decided-mode-not-possible",)
-    else:
-        reasons = ("no-mode-possible",)
-    ruled_out = tuple(
-        (mode, out[mode], False) if mode in out else (mode, _passed_over(mode, chosen, wish), True)
-        for mode in MODES
-        if mode != chosen
-    )
-    return Access(chosen, reasons, ruled_out)
+    facts = {mode: frozenset(name for name, fact in FACTS.items() if fact(case, mode)) for mode in MODES}
+
+    def held(verdict: str, mode: str, more: frozenset[str] = frozenset()) -> tuple[str, ...]:
+        known = facts[mode] | more
+        return tuple(
+            rule.code
+            for rule in rules
+            if rule.verdict == verdict and mode in rule.modes and holds(rule.when, facts=known)
+        )
+
+    def others(late: frozenset[str] = frozenset()) -> tuple[tuple[str, str, bool], ...]:
+        return tuple(
+            (mode, out.get(mode) or held("left", mode, late)[0], mode not in out)
+            for mode in MODES
+            if mode != chosen
+        )
+
+    out = {mode: codes[0] for mode in MODES if (codes := held("out", mode))}
+    chosen = _chosen(case, rules, facts, out)
+    if not chosen:
+        late = frozenset({"other modes possible"} if len(out) < len(MODES) else ())
+        why = (rule.code for rule in rules if rule.verdict == "none" and holds(rule.when, facts=late))
+        return Access("", tuple(why)[:1], (), others(), frozenset())
+    spoken = {*held("choose", chosen)[:1], *held("for", chosen)}
+    reasons = tuple(rule.code for rule in rules if rule.code in spoken)
+    left = others(frozenset({f"chosen {chosen}"}))
+    return Access(chosen, reasons, held("against", chosen), left, facts[chosen])
 
 
-def _passed_over(mode: str, chosen: str, wish: str) -> str:
-    """Why a possible mode was not taken."""
-    if wish != "auto":
-        return "customer-decided-otherwise"
-    return {
-        "mig": "no-guarantee-asked",
-        "vgpu": "ties-vm-to-gpu-cluster",
-        "passthrough": "ties-vm-to-gpu-cluster" if chosen == "bitfusion" else "passthrough-loses-vmotion",
-    }[mode]
+def _chosen(
+    case: Case, rules: Sequence[Rule], facts: Mapping[str, frozenset[str]], out: Mapping[str, str]
+) -> str:
+    """The mode that the customer has decided on, or that the first rule chooses which holds; empty if it is out."""
+    if case.wish != "auto":
+        return "" if case.wish in out else case.wish
+    return next(
+        (
+            mode
+            for rule in rules
+            if rule.verdict == "choose"
+            for mode in rule.modes
+            if mode not in out and holds(rule.when, facts=facts[mode])
+        ),
+        "",
+    )

@@ -9,8 +9,9 @@ from fractions import Fraction
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Fact, derived
 from gpuplan.models import access, availability, demand, sharing
-from gpuplan.plan.sharing import most_on_gpu, profiles_of, share_each, smallest_profile, version_order
+from gpuplan.plan.sharing import most_on_gpu, profiles_of, share_each, version_order
 from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.weighing import Weighed, filled, listed, stun_item, vm_frame_buffer_mb
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
 
@@ -67,8 +68,12 @@ class GroupPlan:
     use_case: str
     mode: str
     reasons: tuple[Reason, ...]
+    against: tuple[Reason, ...]
+    """What speaks against the mode, or what it costs."""
     ruled_out: tuple[RuledOut, ...]
     traits: tuple[Trait, ...]
+    facts: tuple[str, ...]
+    """What the rules know of the group in its mode."""
     active: int
     vms: int
     vms_placed: int
@@ -79,6 +84,8 @@ class GroupPlan:
     profile_reason: str
     backing: str
     """How the profile shares a GPU: ``timesliced`` or ``mig``; empty without a profile."""
+    scheduler: str
+    """``fixed-share`` where the share of compute is guaranteed by it, else empty."""
     frame_buffer_mb: int
     """Frame buffer of all vGPUs of one VM; 0 where the mode has none."""
     stun_s: float | None
@@ -95,21 +102,15 @@ def allocate(
     scenario: Scenario,
     catalog: Catalog,
     group: Group,
+    weighed: Weighed,
     active: int,
     vms: int,
     demand_gpus: float,
     gpus_left: Fraction | None,
 ) -> GroupPlan:
     """The access mode and the profile of a group with so many VMs, and how many of them are within the stated total."""
-    gpu, version = catalog.gpus[scenario.hardware.gpu], catalog.vsphere[scenario.platform.vsphere]
-    profiles = {backing: profiles_of(catalog, gpu.id, backing, version) for backing in ("timesliced", "mig")}
-    fitting = {
-        backing: smallest_profile(catalog, gpu.id, backing, version.id, share_each(group))
-        for backing in profiles
-    }
-    chosen, limits = _access(scenario, catalog, group, fitting)
-    words = {"gpu": gpu.name, "vsphere": version.name, **limits}
-    reasons = tuple(_reason(catalog, code, words) for code in chosen.reasons)
+    chosen, version = weighed.chosen, catalog.vsphere[scenario.platform.vsphere]
+    reasons = tuple(_reason(catalog, code, weighed.words) for code in chosen.reasons)
     fits = vms
     if gpus_left is not None:
         fits = demand.admitted_vms(vms, gpus_each=group.gpus_each, gpus_left=float(gpus_left))
@@ -120,15 +121,11 @@ def allocate(
         missing, code, why = vms, "no-mode-possible", reasons[0].text
     missing_gpus = demand.group_demand_gpus(missing, gpus_each=group.gpus_each)
     backing = BACKINGS.get(chosen.mode, "")
-    profile, frame_buffer_mb, stun_s = fitting.get(backing), 0, None
+    profile, frame_buffer_mb = weighed.profiles.get(backing), 0
     if profile:
-        vgpus = group.vgpus_each if share_each(group) < 1 else int(group.gpus_each)
-        frame_buffer_mb = vgpus * profile.frame_buffer_mb
-        _profile_line(
-            trail, scenario, group, profile, profiles[backing][profile], most_on_gpu(scenario, profile)
-        )
-        if version.value("vgpu_vmotion"):
-            stun_s = _stun(trail, catalog, version.id, group, frame_buffer_mb)
+        frame_buffer_mb = vm_frame_buffer_mb(group, profile)
+        row = profiles_of(catalog, scenario.hardware.gpu, backing, version)[profile]
+        _profile_line(trail, scenario, group, profile, row, most_on_gpu(scenario, profile))
     return GroupPlan(
         id=group.id,
         name=group.name,
@@ -136,11 +133,13 @@ def allocate(
         use_case=str(catalog.row("use_cases", group.use_case)["name"]),
         mode=chosen.mode,
         reasons=reasons,
+        against=tuple(_reason(catalog, code, weighed.words) for code in chosen.against),
         ruled_out=tuple(
-            RuledOut(mode, possible, _reason(catalog, code, words))
+            RuledOut(mode, possible, _reason(catalog, code, weighed.words))
             for mode, code, possible in chosen.ruled_out
         ),
-        traits=_traits(catalog, chosen.mode, version),
+        traits=(),
+        facts=tuple(name for name in access.FACTS if name in chosen.facts),
         active=active,
         vms=vms,
         vms_placed=fits if chosen.mode else 0,
@@ -150,8 +149,9 @@ def allocate(
         profile=profile.name if profile else "",
         profile_reason=_profile_reason(scenario, group, profile),
         backing=backing,
+        scheduler="fixed-share" if chosen.mode == "vgpu" and weighed.takes_fixed_share else "",
         frame_buffer_mb=frame_buffer_mb,
-        stun_s=stun_s,
+        stun_s=_stun(trail, catalog, version, group, weighed, frame_buffer_mb),
         pool="",
         unplaced=(Unplaced(group.id, missing, missing_gpus, code, why),) if missing else (),
     )
@@ -159,42 +159,8 @@ def allocate(
 
 def _reason(catalog: Catalog, code: str, words: Mapping[str, object]) -> Reason:
     """A reason in words."""
-    row = catalog.row("access_reasons", code)
-    text = str(row["text"])
-    for word, meaning in words.items():
-        text = text.replace(f"{{{word}}}", str(meaning))
-    return Reason(code, text, row.basis, row.sources, row.locator)
-
-
-def _access(
-    scenario: Scenario,
-    catalog: Catalog,
-    group: Group,
-    fitting: Mapping[str, sharing.Profile | None],
-) -> tuple[access.Access, dict[str, int]]:
-    """The access mode of a group, and the limits of this version that its reasons name."""
-    version = catalog.vsphere[scenario.platform.vsphere]
-    offered = "" if scenario.platform.bitfusion else "bitfusion-not-chosen"
-    if not offered and version.value("bitfusion_server") == "not supported":
-        offered = "bitfusion-version"
-    limits = {name: int(version.value(name) or 0) for name in ("max_vgpus_per_vm", "max_passthrough_per_vm")}
-    known_most = scenario.hardware.gpus_per_host  # where no source names a limit, the host is one
-    chosen = access.access_mode(
-        group.gpus_each,
-        vgpus_each=group.vgpus_each,
-        distributed=group.vms_each > 1,
-        remote_allowed=group.remote_allowed,
-        low_latency=group.low_latency,
-        isolation=group.isolation,
-        wish=group.access,
-        bitfusion_offered=offered,
-        vgpu_profile=fitting["timesliced"] is not None,
-        mig_profile=fitting["mig"] is not None,
-        max_vgpus_per_vm=limits["max_vgpus_per_vm"] or known_most,
-        several_fractional_vgpus=bool(version.value("multi_vgpu_fractional")),
-        max_passthrough_per_vm=limits["max_passthrough_per_vm"] or known_most,
-    )
-    return chosen, limits
+    row = catalog.row("access_rules", code)
+    return Reason(code, filled(str(row["text"]), words), row.basis, row.sources, row.locator)
 
 
 def _profile_line(
@@ -212,9 +178,20 @@ def _profile_line(
     here.record("profile", sharing.smallest_profile, profile.name, inputs, when=when)
 
 
-def _stun(trail: Trail, catalog: Catalog, version: str, group: Group, frame_buffer_mb: int) -> float:
-    """Stun of one VM of the group when vMotion moves it, all its frame buffer being in use."""
-    measured = stun_item(catalog, version)
+def _stun(
+    trail: Trail, catalog: Catalog, version: Item, group: Group, weighed: Weighed, frame_buffer_mb: int
+) -> float | None:
+    """Stun of one VM when vMotion moves it, all its frame buffer being in use; None where it cannot be moved.
+
+    What passthrough was weighed against has a line, too.
+    """
+    as_vgpu = weighed.profiles["timesliced"]
+    weighed_against = weighed.chosen.mode == "passthrough" and as_vgpu is not None
+    if weighed_against and as_vgpu:
+        frame_buffer_mb = vm_frame_buffer_mb(group, as_vgpu)
+    if not frame_buffer_mb or not version.value("vgpu_vmotion"):
+        return None
+    measured = stun_item(catalog, version.id)
     used = derived(
         f"groups/{group.id}/frame buffer of a VM",
         frame_buffer_mb / MIB_PER_GIB,
@@ -222,18 +199,13 @@ def _stun(trail: Trail, catalog: Catalog, version: str, group: Group, frame_buff
         "all vGPUs of the VM, fully used",
     )
     line = trail.about(f"groups.{group.id}", name=group.name).compute(
-        "stun_s",
+        "stun_as_vgpu_s" if weighed_against else "stun_s",
         availability.stun_time_s,
         frame_buffer_gb=used,
         fixed_s=measured.fact("fixed_s"),
         copy_rate_gb_s=measured.fact("copy_rate_gb_s"),
     )
-    return float(line.value)
-
-
-def stun_item(catalog: Catalog, version: str) -> Item:
-    """What was measured about the stun by vMotion, for this vSphere version where it was."""
-    return catalog.assumptions.get(f"vmotion-stun-10g-{version}") or catalog.assumptions["vmotion-stun-10g"]
+    return None if weighed_against else float(line.value)
 
 
 def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile | None) -> str:
@@ -249,14 +221,19 @@ def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile |
     return fit
 
 
-def _traits(catalog: Catalog, mode: str, version: Item) -> tuple[Trait, ...]:
-    """What a mode keeps and gives up on this vSphere version."""
-    order = version_order(catalog)
+def _traits(
+    catalog: Catalog, group: GroupPlan, version: Item, words: Mapping[str, object]
+) -> tuple[Trait, ...]:
+    """What the mode of a group keeps and gives up on this vSphere version."""
+    order, facts = version_order(catalog), frozenset(group.facts)
     now = order[version.id]
     return tuple(
-        Trait(str(row["feature"]), str(row["verdict"]), str(row["text"]), row.basis, row.sources)
+        Trait(
+            str(row["feature"]), str(row["verdict"]), filled(str(row["text"]), words), row.basis, row.sources
+        )
         for row in catalog.rows("modes")
-        if row["mode"] == mode
+        if row["mode"] == group.mode
+        and access.holds(listed(row["when"]), facts=facts)
         and (not row["vsphere_from"] or order[row["vsphere_from"]] <= now)
         and (not row["vsphere_until"] or order[row["vsphere_until"]] >= now)
     )
@@ -278,9 +255,15 @@ def _letters(scenario: Scenario, catalog: Catalog) -> dict[str, str]:
     return found
 
 
-def with_pools(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> list[GroupPlan]:
-    """The groups with the pools of hosts that serve them, and their letters."""
-    letters = _letters(scenario, catalog)
+SERVERS_ON_VGPU = "Bitfusion servers on vGPU"
+"""What is known of groups with remote GPUs when all groups have their mode."""
+
+
+def with_pools(
+    scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan], weighed: Mapping[str, Weighed]
+) -> list[GroupPlan]:
+    """The groups with the pools of hosts that serve them, what that keeps and gives up, and their letters."""
+    letters, version = _letters(scenario, catalog), catalog.vsphere[scenario.platform.vsphere]
     servers = scenario.platform.bitfusion_servers
     local = any(group.mode in ("vgpu", "mig") for group in groups)
     shared = servers == "vgpu" or (servers == "auto" and local)
@@ -290,4 +273,11 @@ def with_pools(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]
         "passthrough": "passthrough",
         "bitfusion": "vgpu" if shared else "bitfusion",
     }
-    return [replace(g, pool=pools.get(g.mode, ""), letter=letters[g.id]) for g in groups]
+    found = []
+    for group in groups:
+        fed = (SERVERS_ON_VGPU,) * (group.mode == "bitfusion" and shared)
+        known = replace(
+            group, pool=pools.get(group.mode, ""), letter=letters[group.id], facts=(*group.facts, *fed)
+        )
+        found.append(replace(known, traits=_traits(catalog, known, version, weighed[group.id].words)))
+    return found

@@ -303,8 +303,22 @@ def _allocation(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Iterator[
     if remote and "vgpu" in taken and "bitfusion" not in taken:
         taken.add("bitfusion on vgpu")
     for pool in ("vgpu", "bitfusion on vgpu", "bitfusion", "passthrough"):
-        if pool in taken:
+        if pool == "vgpu" and pool in taken:
+            yield _by_vgpu(groups)
+        elif pool in taken:
             yield found(f"allocation, {pool}", groups=_names(whole if pool == "passthrough" else remote))
+
+
+def _by_vgpu(groups: Sequence[GroupPlan]) -> Found:
+    """The vGPU cluster, justified by vMotion only as far as that is kept."""
+    local = [g for g in groups if g.mode in ("vgpu", "mig") and g.vms_placed]
+    over = [g.name for g in local if "stun over limit" in g.facts]
+    case = "allocation, vgpu"
+    if not local:
+        case += ", servers only"
+    elif over:
+        case += ", some over the limit" if len(over) < len(local) else ", over the limit"
+    return found(case, over=_names(over))
 
 
 def _names(names: Sequence[str]) -> str:

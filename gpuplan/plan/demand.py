@@ -20,6 +20,7 @@ from gpuplan.plan.requests import existing_rooms, group_requests, members_of, ro
 from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.validation import request_problems
+from gpuplan.plan.weighing import weigh
 from gpuplan.plan.working_week import Ask, Mix, mixes, peak_jobs, weeks, work_fact
 from gpuplan.scenario import Group, Scenario, ScenarioError
 from gpuplan.units import exact
@@ -126,12 +127,14 @@ class Shaped(NamedTuple):
 
 def shaped(scenario: Scenario, catalog: Catalog, peaks: Mapping[str, GroupDemand]) -> Shaped:
     """What one VM of each group asks for, however many there are, with the mixes of each pool and the hosts already there."""
+    weighed = weigh(scenario, catalog)
     plans = [
         allocate(
             Trail(),
             scenario,
             catalog,
             group,
+            weighed[group.id],
             peaks[group.id].active.value,
             max(1, int(peaks[group.id].vms.value)),
             peaks[group.id].gpus.value,
@@ -139,7 +142,7 @@ def shaped(scenario: Scenario, catalog: Catalog, peaks: Mapping[str, GroupDemand
         )
         for group in scenario.groups
     ]
-    plans = with_pools(scenario, catalog, plans)
+    plans = with_pools(scenario, catalog, plans, weighed)
     requests = group_requests(Trail(), scenario, catalog, plans)
     if problems := request_problems(scenario, requests):
         raise ScenarioError(problems)

@@ -31,11 +31,12 @@ def growth_of(
     pools: Sequence[Pool],
     held_gpus: Mapping[str, Line],
     by_season: Mapping[str, Mapping[str, Week]],
+    modes: Mapping[str, str],
     hosts_for: Callable[[Scenario], Mapping[str, int]],
 ) -> Growth:
     """Hosts of each pool and GPUs held, from the start to the last year looked at; hosts once bought stay.
 
-    ``hosts_for`` gives the hosts of each pool that a scenario takes.
+    ``modes`` are the access modes of the groups, which they keep; ``hosts_for`` gives the hosts of each pool that a scenario takes.
     """
     hosts = [{kind: pool.hosts for kind, pool in whole_pools(pools).items()}]
     held = [float(held_gpus[""].value)]
@@ -46,7 +47,7 @@ def growth_of(
     now = {group.id: float(held_gpus[group.id].value) for group in scenario.groups}
     for year in years:
         try:
-            counts = hosts_for(grow(_bare(scenario), year, peaks))
+            counts = hosts_for(grow(_bare(scenario, modes), year, peaks))
         except ScenarioError:
             left = 1 + len(years) - year
             return Growth((*hosts, *hosts[-1:] * left), (*held, *held[-1:] * left), year)
@@ -61,10 +62,10 @@ def growth_of(
     return Growth(tuple(hosts), tuple(held), None)
 
 
-def _bare(scenario: Scenario) -> Scenario:
-    """A scenario without what changes no host: its network, money, notes and where its inputs are known from."""
+def _bare(scenario: Scenario, modes: Mapping[str, str]) -> Scenario:
+    """A scenario without what changes no host once each group has its access: network, money, notes, where inputs are known from."""
     return Scenario(
-        groups=scenario.groups,
+        groups=tuple(replace(g, access=modes.get(g.id) or g.access) for g in scenario.groups),
         demand=scenario.demand,
         hardware=scenario.hardware,
         availability=scenario.availability,

@@ -139,8 +139,14 @@ class Plan:
     @cached_property
     def growth(self) -> Growth:
         """Hosts of each pool and GPUs held, from the start to the last year looked at."""
+        modes = {group.id: group.mode for group in self.groups}
         return growth_of(
-            self.scenario, self.pools, self.held_gpus, self.weeks, lambda asked: _hosts(asked, self.catalog)
+            self.scenario,
+            self.pools,
+            self.held_gpus,
+            self.weeks,
+            modes,
+            lambda asked: _hosts(asked, self.catalog),
         )
 
     @cached_property

@@ -11,6 +11,7 @@ from gpuplan.models import placement, sharing
 from gpuplan.plan.access import GroupPlan, allocate, with_pools
 from gpuplan.plan.sharing import pieces_of, share_each
 from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.weighing import weigh
 from gpuplan.scenario import UNASSIGNED, Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
 
@@ -33,13 +34,14 @@ def requests_of(
     """How each group with its lines (active, VMs, GPUs) reaches its GPUs, within the stated total, and what its VMs ask for."""
     left = None if scenario.demand.stated_gpus is None else Fraction(scenario.demand.stated_gpus)
     groups: list[GroupPlan] = []
+    weighed = weigh(scenario, catalog)
     for group in scenario.groups:
         active, vms, gpus = (line.value for line in wanted[group.id])
-        plan = allocate(trail, scenario, catalog, group, active, vms, gpus, left)
+        plan = allocate(trail, scenario, catalog, group, weighed[group.id], active, vms, gpus, left)
         if left is not None:
             left -= plan.vms_placed * exact(group.gpus_each)
         groups.append(plan)
-    groups = with_pools(scenario, catalog, groups)
+    groups = with_pools(scenario, catalog, groups, weighed)
     requests = group_requests(trail, scenario, catalog, groups)
     members = members_of(groups)
     if unassigned := 0 if left is None else int(left):

@@ -19,7 +19,7 @@ from gpuplan.analysis.calibration import (
 )
 from gpuplan.catalog import Catalog
 from gpuplan.models.availability import stun_time_s, worst_stun_time_s
-from gpuplan.plan.access import stun_item
+from gpuplan.plan.weighing import stun_item
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import text
 from gpuplan.report.tables import calibration as tables

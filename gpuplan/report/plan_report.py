@@ -43,6 +43,7 @@ def _access(plan: Plan) -> str:
     for group in plan.groups:
         why = " ".join(reason.text for reason in group.reasons)
         said.append(wrapped(f"{group.name}: {MODE_NAMES[group.mode]}. {why}"))
+        said += [wrapped(f"but: {reason.text}", "    ") for reason in group.against]
         said += [wrapped(f"not {MODE_NAMES[r.mode]}: {r.reason.text}", "    ") for r in group.ruled_out]
     return heading("Why this access mode") + "\n".join(said) if said else ""
 

@@ -69,6 +69,7 @@ class Group:
     remote_allowed: bool = TABLE
     low_latency: bool = TABLE
     isolation: bool = TABLE
+    vmotion: str = TABLE
     access: str = TABLE
     sites: str | None = TABLE
     hours: str | None = TABLE

@@ -1,4 +1,4 @@
-"""Access mode: the reference architecture's cases, and every combination of facts."""
+"""Access mode: the reference architecture's cases, what an architect weighs, and every combination of facts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.access import MODES, Access, access_mode
+from gpuplan.models.access import FACTS, MODES, VERDICTS, Access, Case, Rule, access_mode, unknown_facts
+from gpuplan.plan.weighing import access_rules
 from gpuplan.scenario import MODES as SCENARIO_MODES
 
 NEEDS: dict[str, Any] = {
@@ -17,20 +18,36 @@ NEEDS: dict[str, Any] = {
     "remote_allowed": True,
     "low_latency": False,
     "isolation": False,
+    "vmotion": "auto",
     "wish": "auto",
 }
 PLATFORM: dict[str, Any] = {
-    "bitfusion_offered": "",
+    "bitfusion_owned": True,
+    "bitfusion_supported": True,
     "vgpu_profile": True,
     "mig_profile": False,
+    "fixed_share_possible": True,
     "max_vgpus_per_vm": 4,
     "several_fractional_vgpus": False,
     "max_passthrough_per_vm": 16,
+    "vgpu_stun_s": 39.0,
+    "mig_stun_s": None,
+    "stun_limit_s": 100.0,
+    "shared_hosts": False,
+    "licence_to_buy": False,
+    "own_hosts_cost_more": False,
 }
+LOCAL = {"remote_allowed": False}
+SLOW = LOCAL | {"vgpu_stun_s": 383.0}
 
 
-def decide(gpus_each: float, **changes: Any) -> Access:
-    return access_mode(gpus_each, **{**NEEDS, **PLATFORM, **changes})
+@pytest.fixture(scope="module")
+def rules(catalog: Catalog) -> tuple[Rule, ...]:
+    return access_rules(catalog)
+
+
+def decide(rules: tuple[Rule, ...], gpus_each: float, **changes: Any) -> Access:
+    return access_mode(Case(gpus_each, **{**NEEDS, **PLATFORM, **changes}), rules=rules)
 
 
 def ruled_out(access: Access) -> dict[str, tuple[str, bool]]:
@@ -50,21 +67,24 @@ def ruled_out(access: Access) -> dict[str, tuple[str, bool]]:
         (1, {"distributed": True}, "bitfusion"),
         (0.5, {"distributed": True}, "bitfusion"),
         # remote not allowed excludes Bitfusion
-        (0.5, {"remote_allowed": False}, "vgpu"),
-        (1, {"remote_allowed": False}, "vgpu"),
-        # no Bitfusion on this platform
-        (0.5, {"bitfusion_offered": "bitfusion-not-chosen"}, "vgpu"),
-        # a guaranteed share of compute
+        (0.5, LOCAL, "vgpu"),
+        (1, LOCAL, "vgpu"),
+        # Bitfusion only where it is owned and its version supported
+        (0.5, {"bitfusion_owned": False}, "vgpu"),
+        (0.5, {"bitfusion_supported": False}, "vgpu"),
+        (1, {"bitfusion_owned": False, "wish": "bitfusion"}, ""),
+        # a guaranteed share of compute: a MIG slice, else the fixed-share scheduler, else none; a whole GPU has no neighbour
         (1 / 7, {"isolation": True, "mig_profile": True}, "mig"),
-        (1 / 7, {"isolation": True}, ""),
-        (1, {"isolation": True, "bitfusion_offered": "bitfusion-not-chosen"}, "vgpu"),
-        (1, {"isolation": True}, "bitfusion"),  # a whole GPU has no neighbour
+        (1 / 7, {"isolation": True}, "vgpu"),
+        (0.25, {"isolation": True, "fixed_share_possible": False}, ""),
+        (1, {"isolation": True, "bitfusion_owned": False}, "vgpu"),
+        (1, {"isolation": True}, "bitfusion"),
         # MIG only where a guarantee is asked for, or nothing else is there
-        (0.5, {"mig_profile": True, "bitfusion_offered": "bitfusion-not-chosen"}, "vgpu"),
-        (0.5, {"mig_profile": True, "vgpu_profile": False, "remote_allowed": False}, "mig"),
+        (0.5, {"mig_profile": True, "bitfusion_owned": False}, "vgpu"),
+        (0.5, LOCAL | {"mig_profile": True, "vgpu_profile": False}, "mig"),
         # no profile: whole GPUs by passthrough, parts not at all
         (2, {"vgpu_profile": False}, "passthrough"),
-        (0.5, {"vgpu_profile": False, "remote_allowed": False}, ""),
+        (0.5, LOCAL | {"vgpu_profile": False}, ""),
         # more vGPUs than a VM can have
         (8, {}, "passthrough"),
         (8, {"max_vgpus_per_vm": 8}, "vgpu"),
@@ -79,115 +99,192 @@ def ruled_out(access: Access) -> dict[str, tuple[str, bool]]:
         (1, {"wish": "passthrough"}, "passthrough"),
         (0.5, {"wish": "passthrough"}, ""),
         (0.5, {"wish": "mig", "mig_profile": True}, "mig"),
+        # a stun over the limit, or one that nobody knows, is no vMotion: nothing is left that a vGPU of whole GPUs would keep
+        (4, SLOW, "passthrough"),
+        (4, SLOW | {"licence_to_buy": True}, "passthrough"),
+        (4, LOCAL | {"vgpu_stun_s": None}, "passthrough"),
+        (4, LOCAL | {"vgpu_stun_s": 100.0}, "vgpu"),
+        (4, SLOW | {"max_passthrough_per_vm": 2}, "vgpu"),
+        # the group says whether it needs vMotion
+        (4, SLOW | {"vmotion": "needed"}, "vgpu"),
+        (1, LOCAL | {"vmotion": "not-needed"}, "passthrough"),
+        (1, {"vmotion": "needed"}, "vgpu"),  # no source says that a Bitfusion client can be moved
+        # hosts that other groups share: a cluster of its own has spare hosts of its own
+        (4, SLOW | {"shared_hosts": True}, "vgpu"),
+        (4, SLOW | {"shared_hosts": True, "licence_to_buy": True}, "passthrough"),
+        (4, SLOW | {"shared_hosts": True, "licence_to_buy": True, "own_hosts_cost_more": True}, "vgpu"),
     ],
 )
-def test_mode(gpus_each: float, changes: dict[str, Any], mode: str) -> None:
-    assert decide(gpus_each, **changes).mode == mode
+def test_mode(rules: tuple[Rule, ...], gpus_each: float, changes: dict[str, Any], mode: str) -> None:
+    assert decide(rules, gpus_each, **changes).mode == mode
 
 
-def test_reasons_of_the_reference_design() -> None:
-    researchers = decide(4, low_latency=True, remote_allowed=False)
+def test_reasons_of_the_reference_design(rules: tuple[Rule, ...]) -> None:
+    """Two V100s are moved within the limit: 78 s."""
+    researchers = decide(rules, 2, low_latency=True, remote_allowed=False, vgpu_stun_s=78)
     assert researchers.reasons == (
+        "vgpu-keeps-vmotion",
         "several-gpus-one-host",
         "long-low-latency-local",
         "local-access-required",
-        "vgpu-keeps-vmotion",
     )
     assert ruled_out(researchers) == {
         "bitfusion": ("remote-not-allowed", False),
         "mig": ("whole-gpu-needs-no-slice", False),
         "passthrough": ("passthrough-loses-vmotion", True),
     }
-    assert decide(0.125).reasons == ("anywhere-over-network", "any-fraction-of-memory")
+    assert decide(rules, 0.125).reasons == ("anywhere-over-network", "any-fraction-of-memory")
 
 
-def test_a_decided_mode_that_is_impossible_says_so_and_not_that_nothing_is_possible() -> None:
-    refused = decide(0.5, wish="passthrough")
+def test_four_gpus_with_a_stun_over_the_limit(rules: tuple[Rule, ...]) -> None:
+    """They got a vGPU because it keeps vMotion, beside a warning that it does not; and no reason named the licences."""
+    found = decide(rules, 4, **SLOW, licence_to_buy=True)
+    assert found.mode == "passthrough"
+    assert {"passthrough-whole-gpu", "vmotion-over-limit-anyway", "licences-saved"} <= {*found.reasons}
+    assert ruled_out(found)["vgpu"] == ("vgpu-loses-vmotion-too", True)
+    shared = decide(rules, 4, **SLOW, shared_hosts=True)
+    assert shared.reasons[0] == "vgpu-shares-hosts"
+    assert "vgpu-keeps-vmotion" not in shared.reasons
+    assert shared.against == ("vmotion-over-limit",)
+    assert ruled_out(shared)["passthrough"] == ("passthrough-needs-hosts", True)
+
+
+def test_what_licences_cost_is_weighed_aloud(rules: tuple[Rule, ...]) -> None:
+    assert decide(rules, 1, **LOCAL, licence_to_buy=True).against == ("licences-cost",)
+    assert decide(rules, 1, **LOCAL).against == ()
+    assert decide(rules, 0.5, **LOCAL, licence_to_buy=True).against == ()  # passthrough is no way out
+
+
+def test_a_guaranteed_share(rules: tuple[Rule, ...]) -> None:
+    """A quarter of a board without MIG found no mode; whole GPUs were said to take turns."""
+    quarter = decide(rules, 0.25, **LOCAL, isolation=True)
+    assert quarter.reasons[0] == "fixed-share-guarantees-compute"
+    assert quarter.against == ("fixed-share-lends-nothing",)
+    mixed = decide(rules, 0.25, **LOCAL, isolation=True, fixed_share_possible=False)
+    assert ruled_out(mixed)["vgpu"] == ("fixed-share-needs-equal-sizes", False)
+    for more in ({}, {"vgpu_stun_s": 383.0}, {"remote_allowed": True}):
+        whole = decide(rules, 1, **LOCAL | {"isolation": True} | more)
+        assert "whole-gpus-have-no-neighbour" in whole.reasons
+
+
+def test_a_decided_mode_that_is_impossible_says_so_and_not_that_nothing_is_possible(
+    rules: tuple[Rule, ...],
+) -> None:
+    refused = decide(rules, 0.5, wish="passthrough")
     assert refused.reasons == ("decided-mode-not-possible",)
     assert ruled_out(refused)["vgpu"] == ("customer-decided-otherwise", True)
-    hopeless = decide(0.5, wish="passthrough", remote_allowed=False, vgpu_profile=False)
+    hopeless = decide(rules, 0.5, wish="passthrough", remote_allowed=False, vgpu_profile=False)
     assert hopeless.reasons == ("no-mode-possible",)
 
 
-CASES = [
-    dict(
-        zip(
-            (
-                "gpus_each",
-                "vgpus_each",
-                "distributed",
-                "remote_allowed",
-                "low_latency",
-                "isolation",
-                "wish",
-                "bitfusion_offered",
-                "vgpu_profile",
-                "mig_profile",
-                "max_vgpus_per_vm",
-                "several_fractional_vgpus",
-                "max_passthrough_per_vm",
-            ),
-            values,
-            strict=True,
+def cases() -> list[Case]:
+    """Every combination of what the rules tell apart, with numbers on both sides of each limit."""
+    yes_no = (False, True)
+    choices: dict[str, tuple[Any, ...]] = {
+        "gpus_each": (0.5, 1, 4),
+        "vgpus_each": (1, 4),
+        "remote_allowed": yes_no,
+        "low_latency": yes_no,
+        "isolation": yes_no,
+        "vmotion": ("auto", "needed", "not-needed"),
+        "wish": ("auto", *MODES),
+        "platform": tuple(itertools.product(yes_no, yes_no, (2, 8))),
+        "boards": tuple(itertools.product(yes_no, yes_no, (2, 8))),
+        "stun": (None, 39.0, 383.0),
+        "money": ((False, False, False), (True, False, False), (True, True, False), (True, True, True)),
+    }
+    found = []
+    for values in itertools.product(*choices.values()):
+        given = dict(zip(choices, values, strict=True))
+        owned, several, vgpus = given.pop("platform")
+        vgpu, mig, devices = given.pop("boards")
+        shared, buy, more = given.pop("money")
+        stun = given.pop("stun")
+        found.append(
+            Case(
+                **NEEDS
+                | PLATFORM
+                | given
+                | {
+                    "distributed": given["low_latency"],
+                    "bitfusion_owned": owned,
+                    "several_fractional_vgpus": several,
+                    "fixed_share_possible": several,
+                    "max_vgpus_per_vm": vgpus,
+                    "vgpu_profile": vgpu,
+                    "mig_profile": mig,
+                    "max_passthrough_per_vm": devices,
+                    "vgpu_stun_s": stun if vgpu else None,
+                    "mig_stun_s": stun if mig else None,
+                    "shared_hosts": shared,
+                    "licence_to_buy": buy,
+                    "own_hosts_cost_more": more,
+                }
+            )
         )
-    )
-    for values in itertools.product(
-        (0.5, 1, 4),
-        (1, 4),
-        *[(False, True)] * 4,
-        ("auto", *MODES),
-        ("", "bitfusion-not-chosen", "bitfusion-version"),
-        *[(False, True)] * 2,
-        (2, 8),
-        (False, True),
-        (2, 8),
-    )
-]
+    return found[::23]  # 8 000 of them, in all combinations of any few
 
 
-def test_every_case_is_consistent() -> None:
-    for case in CASES:
-        answer = access_mode(**case)
+def test_every_case_is_consistent_and_every_reason_is_given_once(
+    rules: tuple[Rule, ...], catalog: Catalog
+) -> None:
+    given: set[str] = set()
+    for case in cases():
+        answer = access_mode(case, rules=rules)
+        given |= {*answer.reasons, *answer.against, *(code for _, code, _ in answer.ruled_out)}
         others = {mode for mode, *_ in answer.ruled_out}
         assert answer.reasons
         assert len(answer.ruled_out) == len(others)
         assert others == set(MODES) - {answer.mode}
-        if case["wish"] != "auto":
-            assert answer.mode in ("", case["wish"])
+        if case.wish != "auto":
+            assert answer.mode in ("", case.wish)
         elif not answer.mode:
             assert not any(possible for *_, possible in answer.ruled_out)
-        if answer.mode == "bitfusion":
-            assert case["remote_allowed"] and not case["bitfusion_offered"]
-            assert case["gpus_each"] <= 1 or case["wish"] == "bitfusion"
-        partial = case["gpus_each"] < case["vgpus_each"]
-        vgpus = case["vgpus_each"] if partial else case["gpus_each"]
-        if partial and case["vgpus_each"] > 1:
-            assert answer.mode in ("", "vgpu", "mig")
-            assert not answer.mode or case["several_fractional_vgpus"]
-        if answer.mode == "mig":
-            assert partial and case["mig_profile"]
-        if answer.mode == "passthrough":
-            assert not partial and case["gpus_each"] <= case["max_passthrough_per_vm"]
-        if answer.mode == "vgpu":
-            assert case["vgpu_profile"] and vgpus <= case["max_vgpus_per_vm"]
-            assert not (case["isolation"] and partial)
+        _check_mode(case, answer)
+    never = {row.id for row in catalog.rows("access_rules")} - given
+    assert never == {"bitfusion-version"}  # see the table above
 
 
-def test_a_decision_for_bitfusion_overrides_preferences_but_not_rules() -> None:
+def _check_mode(case: Case, answer: Access) -> None:
+    """The mode can serve the case, and no reason claims what is not so."""
+    partial = case.gpus_each < case.vgpus_each
+    vgpus = case.vgpus_each if partial else case.gpus_each
+    over = (case.stun_s(answer.mode) or 0) > case.stun_limit_s
+    if answer.mode == "bitfusion":
+        assert case.remote_allowed and case.bitfusion_owned
+        assert case.gpus_each <= 1 or case.wish == "bitfusion"
+        assert not (case.isolation and partial)
+    if partial and case.vgpus_each > 1:
+        assert answer.mode in ("", "vgpu", "mig")
+        assert not answer.mode or case.several_fractional_vgpus
+    if answer.mode == "mig":
+        assert partial and case.mig_profile
+    if answer.mode == "passthrough":
+        assert not partial and case.gpus_each <= case.max_passthrough_per_vm
+    if answer.mode == "vgpu":
+        assert case.vgpu_profile and vgpus <= case.max_vgpus_per_vm
+        assert not (case.isolation and partial) or case.fixed_share_possible
+    assert not ("vgpu-keeps-vmotion" in answer.reasons and (over or case.vgpu_stun_s is None))
+    assert ("vmotion-over-limit" in answer.against) == (over and answer.mode in ("vgpu", "mig"))
+
+
+def test_a_decision_for_bitfusion_overrides_preferences_but_not_rules(rules: tuple[Rule, ...]) -> None:
     # several GPUs at once or low latency perform best locally, which is advice; that remote is not allowed is a rule
-    assert decide(4, wish="bitfusion")[:2] == ("bitfusion", ("customer-decided",))
-    assert decide(1, wish="bitfusion", low_latency=True).mode == "bitfusion"
-    assert decide(4, wish="bitfusion", remote_allowed=False).mode == ""
-    assert decide(0.5, wish="bitfusion", isolation=True).mode == ""
-    assert decide(4).mode == "vgpu"
+    assert decide(rules, 4, wish="bitfusion")[:2] == ("bitfusion", ("customer-decided",))
+    assert decide(rules, 1, wish="bitfusion", low_latency=True).mode == "bitfusion"
+    assert decide(rules, 4, wish="bitfusion", remote_allowed=False).mode == ""
+    assert decide(rules, 0.5, wish="bitfusion", isolation=True).mode == ""
+    assert decide(rules, 4).mode == "vgpu"
 
 
-def test_every_reason_is_explained_and_every_explanation_can_be_given(catalog: Catalog) -> None:
-    given: set[str] = set()
-    for case in CASES:
-        answer = access_mode(**case)
-        given |= {*answer.reasons, *(code for _, code, _ in answer.ruled_out)}
-    assert given == {row.id for row in catalog.rows("access_reasons")}
+def test_the_rules_name_facts_and_modes_that_there_are(rules: tuple[Rule, ...]) -> None:
+    named = {name.removeprefix("not ") for rule in rules for name in rule.when}
+    assert set(FACTS) - named == set()  # a fact that no rule names is no fact to know
+    for rule in rules:
+        assert not unknown_facts(rule)
+        assert set(rule.modes) <= set(MODES)
+        assert rule.verdict in VERDICTS
+        assert bool(rule.modes) == (rule.verdict != "none")
 
 
 def test_the_modes_are_those_of_the_scenario() -> None:

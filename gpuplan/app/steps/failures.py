@@ -10,8 +10,9 @@ from gpuplan import wording
 from gpuplan.app.cards import Contents, details
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
-from gpuplan.plan.access import GroupPlan, Trait, stun_item
+from gpuplan.plan.access import GroupPlan, Trait
 from gpuplan.plan.hosts import LossLevel, Pool
+from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows
 from gpuplan.report.table import Cell, Column, Table, screen
@@ -46,13 +47,6 @@ def named_hosts(numbers: Sequence[int]) -> str:
     return f"{'host' if len(numbers) == 1 else 'hosts'} {runs(numbers)}"
 
 
-def stun_limit_s(workbook: Workbook) -> float:
-    """How long a VM may stand still while it is moved: stated, or the catalog's limit."""
-    scenario = workbook.plan.scenario
-    measured = stun_item(workbook.catalog, scenario.platform.vsphere)
-    return float(scenario.availability.stun_limit_s or measured.fact("limit_s").value)
-
-
 def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
     """(words, tone) for how a VM of a group leaves a host while it runs, for maintenance or to make room."""
     if group is None:
@@ -62,7 +56,7 @@ def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
         if vmotion is not None and vmotion.verdict == "unknown":
             return "test whether it can be moved while it runs", "warn"
         return "shut down and started elsewhere", "warn"
-    limit = stun_limit_s(workbook)
+    limit = stun_limit_s(workbook.plan.scenario, workbook.catalog)
     over = group.stun_s > limit
     compared = f"over the limit of {number(limit)} s" if over else f"limit {number(limit)} s"
     return f"stun {stun_text(group.stun_s)}, {compared}", "bad" if over else ""

@@ -8,8 +8,9 @@ from gpuplan.app.header import field_data, planned_field, stated_hint
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.alternatives import postures_of
 from gpuplan.app.steps.failures import move_words, stun_text
-from gpuplan.plan.access import GroupPlan, stun_item
+from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
+from gpuplan.plan.weighing import stun_item
 from gpuplan.report import amount, hours, number, percent
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.scenario import FIELD_BY_PATH

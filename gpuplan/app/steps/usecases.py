@@ -49,14 +49,17 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
 def per_vm_data(workbook: Workbook) -> dict[str, Any]:
     """The second grid of groups: what else one VM needs."""
     groups = workbook.scenario.groups
-    stated = sum(g.vgpus_each > 1 or bool(g.vcpus_each or g.memory_gib_each) for g in groups)
+    stated = sum(
+        g.vgpus_each > 1 or g.vmotion != "auto" or bool(g.vcpus_each or g.memory_gib_each) for g in groups
+    )
+    options = {"vmotion": list(NAMES["groups.*.vmotion"].items())}
     return {
-        "fold": "vGPUs, CPU and memory per VM",
+        "fold": "vGPUs, vMotion, CPU and memory per VM",
         "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
         if stated
         else "one vGPU for each share; CPU and memory not counted",
         "heads": group_heads(PER_VM),
-        "rows": group_rows(workbook, PER_VM, {}, dict.fromkeys(PER_VM, "not counted")),
+        "rows": group_rows(workbook, PER_VM, options, dict.fromkeys(PER_VM, "not counted")),
         "stale": workbook.stale,
     }
 
@@ -116,11 +119,12 @@ def _access(workbook: Workbook, group: GroupPlan, colour: int) -> dict[str, Any]
         "possible": bool(group.mode),
         "profile_key": f"groups.{group.id}.profile" if group.profile else "",
         "reasons": [_reason(workbook, reason) for reason in group.reasons],
+        "against": [_reason(workbook, reason) for reason in group.against],
         "ruled_out": [
             {"mode": MODE_NAMES[each.mode], "possible": each.possible} | _reason(workbook, each.reason)
             for each in group.ruled_out
         ],
-        "cites": _cites(workbook, group.reasons),
+        "cites": _cites(workbook, (*group.reasons, *group.against)),
         "traits": [
             attributes(trait, "feature", "verdict", "text") | {"source": _titles(workbook, trait.sources)}
             for trait in group.traits

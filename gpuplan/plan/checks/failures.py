@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.models.availability import HOURS_PER_YEAR
-from gpuplan.plan.access import stun_item
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
+from gpuplan.plan.weighing import stun_item, stun_limit_s
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import amount, hours, percent, some_of
 
@@ -47,7 +47,7 @@ def stun(plan: Plan) -> Iterator[Message]:
     """VMs that stand still for long while vMotion moves them."""
     measured = stun_item(plan.catalog, plan.scenario.platform.vsphere)
     usual = measured.fact("limit_s")
-    limit = plan.scenario.availability.stun_limit_s or int(usual.value)
+    limit = int(stun_limit_s(plan.scenario, plan.catalog))
     moved = [(g, g.stun_s) for g in plan.groups if g.vms_placed and g.stun_s is not None]
     slow = {g.name: stun_s for g, stun_s in moved if stun_s > limit}
     if slow:

@@ -30,6 +30,14 @@ def sharing(plan: Plan) -> Iterator[Message]:
         yield message(plan, "several-vgpus-unconfirmed", groups=groups, gpu=gpu, id=several[0].id)
 
 
+def fixed_share(plan: Plan) -> Iterator[Message]:
+    """A scheduler that has to be set."""
+    guaranteed = [g for g in plan.groups if g.vms_placed and g.scheduler == "fixed-share"]
+    if guaranteed:
+        names = some_of([g.name for g in guaranteed])
+        yield message(plan, "fixed-share-scheduler", groups=names, id=guaranteed[0].id)
+
+
 def _sharing(plan: Plan, backing: str) -> list[GroupPlan]:
     """Groups with VMs on hosts that have a part of a GPU by one kind of vGPU."""
     return [

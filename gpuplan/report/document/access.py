@@ -37,6 +37,9 @@ def access_chapter(plan: Plan, cite: Citations) -> Chapter:
 def _reasons(group: GroupPlan, cite: Citations) -> list[Block]:
     why = " ".join(r.text + cite(r.sources) for r in group.reasons)
     blocks: list[Block] = [Paragraph(f"{MODE_NAMES[group.mode]}. {why}".strip())]
+    if group.against:
+        costs = " ".join(r.text + cite(r.sources) for r in group.against)
+        blocks.append(Paragraph(f"What speaks against it: {costs}"))
     if group.profile_reason:
         blocks.append(Paragraph(f"Profile {group.profile}: {group.profile_reason.removesuffix('.')}."))
     kept = [t.feature for t in group.traits if t.verdict == "yes"]

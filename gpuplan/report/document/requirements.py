@@ -141,6 +141,7 @@ def _group_asks(plan: Plan, group: Group) -> str:
             ("GPUs in the VM's own host", not group.remote_allowed),
             ("the least latency", group.low_latency),
             ("a guaranteed share of the compute", group.isolation),
+            ("vMotion" if group.vmotion == "needed" else "no need of vMotion", group.vmotion != "auto"),
             (f"access by {MODE_NAMES.get(group.access, group.access)}", group.access != "auto"),
             (f"{stated_percent(group.growth or 0)} more each year", group.growth),
         )

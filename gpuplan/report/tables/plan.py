@@ -163,6 +163,7 @@ def groups(plan: Plan) -> Table:
             Column("pool", "Cluster", detail=True, words=lambda id: clusters.get(id, "")),
             Column("vms_not_placed", "VMs not placed", "number", detail=True, of=_not_placed),
             Column("why", "Why this access", detail=True, of=_why),
+            Column("against", "Against it", detail=True, of=lambda g: " ".join(r.text for r in g.against)),
             Column("sources", "Sources", "sources", detail=True, of=_reasoned_by),
         ),
         plan.groups,
@@ -178,7 +179,8 @@ def _not_placed(group: GroupPlan) -> int:
 
 
 def _reasoned_by(group: GroupPlan) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(source for reason in group.reasons for source in reason.sources))
+    said = (*group.reasons, *group.against)
+    return tuple(dict.fromkeys(source for reason in said for source in reason.sources))
 
 
 def pools(plan: Plan, *pools: Pool) -> Table:
@@ -537,7 +539,7 @@ def cited_sources(plan: Plan) -> dict[str, None]:
     cited: list[Iterable[str]] = [
         *(line.sources for line in plan.lines.values()),
         *(decision.sources for decision in plan.decisions),
-        *(reason.sources for group in plan.groups for reason in group.reasons),
+        *(reason.sources for group in plan.groups for reason in (*group.reasons, *group.against)),
         *(message.sources for message in check_plan(plan)),
         (origin.source for _, origin in plan.scenario.origins),
         *(material.sources for material in (costs.materials if costs else ())),

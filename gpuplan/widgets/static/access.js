@@ -8,7 +8,7 @@ export default drawn((data, send) => {
     h("article", { class: "gp-card" },
       h("h2", {}, chip(g.letter, g.colour), g.name, h("b", { class: g.possible ? "gp-tag" : "gp-tag gp-bad" }, g.mode)),
       g.profile ? h("p", { class: "gp-small" }, h("button", { type: "button", class: "gp-link", "data-at": g.profile_key, onclick: () => send("why", { key: g.profile_key }) }, g.profile), `: ${g.profile_reason}.`) : null,
-      h("ul", { class: "gp-reasons" }, g.reasons.map((r) => h("li", { title: r.source }, r.text))),
+      h("ul", { class: "gp-reasons" }, g.reasons.map((r) => h("li", { title: r.source }, r.text)), g.against.map((r) => h("li", { title: r.source }, h("b", {}, "But: "), r.text))),
       h("details", { "data-keep": `${g.id}-out` }, h("summary", { "data-at": `${g.id}-out` }, "Not chosen, and why"),
         h("ul", { class: "gp-out" }, g.ruled_out.map((r) => h("li", {}, h("b", {}, r.mode), r.possible ? " " : " ruled out: ", r.text, h("cite", {}, r.source))))),
       h("details", { "data-keep": `${g.id}-traits` }, h("summary", { "data-at": `${g.id}-traits` }, "What it keeps and gives up"),
