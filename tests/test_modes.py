@@ -60,13 +60,14 @@ HAND_MADE = {
 
 def worded() -> Iterator[tuple[str, str, str]]:
     """(table and key, sentence, what it is about) of all sentences of messages and decisions."""
+    about = {(row["of"], row["key"]): row["about"] for row in own_rows("words/about_modes")}
     for table, key, texts in (
         ("decisions", "case", ("decision", "justification", "implication")),
         ("messages", "code", ("text", "change")),
     ):
         for row in own_rows(f"words/{table}"):
             for name in texts:
-                yield f"{table}/{row[key]}/{name}", row[name], row["about"]
+                yield f"{table}/{row[key]}/{name}", row[name], about.get((table, row[key]), "")
 
 
 def about_of(cell: str) -> set[str]:
@@ -192,8 +193,10 @@ def test_the_check_finds_a_sentence_that_contradicts_its_plan() -> None:
 
 
 def test_each_sentence_that_names_a_mode_says_for_which_it_is_true() -> None:
+    said = {tuple(key.split("/")[:2]) for key, *_ in worded()}
+    assert {(row["of"], row["key"]) for row in own_rows("words/about_modes")} <= said
     for key, text, about in worded():
         wanted = about_of(about)
         assert wanted <= ABOUT, key
         if NAMES_A_MODE.search(text):
-            assert wanted, f"{key} names an access mode: its column 'about' says for which it is true"
+            assert wanted, f"{key} names an access mode: data/words/about_modes.csv says for which it is true"

@@ -16,7 +16,7 @@ from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
 from gpuplan.plan.hardware import boards, gpus_per_board, server_of
 from gpuplan.plan.hosts import Pool, whole_pools
-from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, Price, PriceList, catalog_factor, stated_or
+from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, Price, PriceList, catalog_factor, sockets, stated_or
 from gpuplan.plan.trail import Line, Trail, sources_of
 from gpuplan.scenario import Scenario
 from gpuplan.wording import number
@@ -78,7 +78,7 @@ class Counts:
         self.per_board = gpus_per_board(scenario, catalog)
         self.boards_per_host = boards(scenario, catalog)
         self.existing = sum(pool.existing_hosts for pool in pools)
-        self.sockets = _sockets(scenario, catalog)
+        self.sockets = sockets(scenario, catalog)
         self.cores = stated_or(scenario, "cost.cores_per_socket", catalog_factor(catalog, "cores_per_socket"))
         self.least_cores = catalog.products["vcf"].fact("least_cores")
         self.cores_per_licence = catalog.products["vsphere"].fact("cores_per_licence")
@@ -151,13 +151,6 @@ class Counts:
         return licensed_cores(
             hosts, sockets=sockets, cores_per_socket=cores, minimum_cores=int(self.least_cores.value)
         )
-
-
-def _sockets(scenario: Scenario, catalog: Catalog) -> Fact:
-    """Processors of a host: stated, of the server, or the planning value."""
-    server = server_of(scenario, catalog)
-    known = server.facts.get("cpu_sockets") if server else None
-    return stated_or(scenario, "cost.sockets", known or catalog_factor(catalog, "sockets"))
 
 
 def bill(

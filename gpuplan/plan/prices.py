@@ -13,6 +13,7 @@ from functools import lru_cache
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
 from gpuplan.models.cost import selling_price
+from gpuplan.plan.hardware import server_of
 from gpuplan.scenario import Scenario
 
 ANY_HOST = "host-without-gpus"
@@ -183,6 +184,13 @@ def stated_or(scenario: Scenario, path: str, otherwise: Fact) -> Fact:
     if scenario.get(path) is None:
         return otherwise
     return replace(scenario.fact(path), unit=otherwise.unit, low=None, high=None)
+
+
+def sockets(scenario: Scenario, catalog: Catalog) -> Fact:
+    """Processors of a host: stated, of the server, or the planning value."""
+    server = server_of(scenario, catalog)
+    known = server.facts.get("cpu_sockets") if server else None
+    return stated_or(scenario, "cost.sockets", known or catalog_factor(catalog, "sockets"))
 
 
 def catalog_factor(catalog: Catalog, name: str) -> Fact:

@@ -11,7 +11,7 @@ from gpuplan.catalog import Catalog, CatalogError, Item
 from gpuplan.facts import did_you_mean
 from gpuplan.models import access, availability, sharing
 from gpuplan.plan.hardware import boards
-from gpuplan.plan.prices import ANY_HOST, PriceList
+from gpuplan.plan.prices import ANY_HOST, PriceList, factor, sockets
 from gpuplan.plan.sharing import share_each, smallest_profile
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
@@ -56,7 +56,7 @@ def weigh(scenario: Scenario, catalog: Catalog) -> dict[str, Weighed]:
         sharing_hosts |= {id for id, found in first.items() if found.mode == "bitfusion"}
     apart = {id for id, found in first.items() if found.mode == "passthrough"}
     prices = PriceList(scenario, catalog)
-    each, spare = licence_price(scenario, catalog, prices), spare_hosts_price(scenario, catalog, prices)
+    each, spare = licence_price(scenario, catalog, prices), spare_host_price(scenario, catalog, prices)
     found = {}
     for group in scenario.groups:
         shared, gpus = bool(sharing_hosts - {group.id}), sum(wanted_gpus[id] for id in apart | {group.id})
@@ -193,18 +193,22 @@ def licence_price(scenario: Scenario, catalog: Catalog, prices: PriceList) -> fl
     return price.value * _years_to_pay(scenario, catalog) * (1 - scenario.cost.licence_discount)
 
 
-def spare_hosts_price(scenario: Scenario, catalog: Catalog, prices: PriceList) -> float | None:
-    """What the hardware of the spare hosts of one more cluster costs; None where nobody knows."""
-    stand, hardware = scenario.availability, scenario.hardware
-    spare = availability.spare_hosts(
-        stand.host_failures, maintenance_failure_accepted=stand.maintenance_failure_accepted
-    )
+def spare_host_price(scenario: Scenario, catalog: Catalog, prices: PriceList) -> float | None:
+    """What one more host costs with its boards and platform licences, before interest; None where nobody knows.
+
+    The hosts that are spare for failures do not count: otherwise more of them could change the access.
+    """
+    hardware, money_in = scenario.hardware, scenario.cost
     board = prices.price(f"gpus/{hardware.gpu}", "", "")
     host = prices.price(f"servers/{hardware.server}" if hardware.server else ANY_HOST, "", "", ANY_HOST)
     if board is None or host is None:
         return None
-    each = board.value * boards(scenario, catalog) + host.value
-    return spare * each * (1 - scenario.cost.hardware_discount)
+    bought = board.value * boards(scenario, catalog) + host.value
+    core = prices.price(f"{money_in.platform_licence}-core-year", "", "")
+    each, of_each = sockets(scenario, catalog), factor(scenario, catalog, "cores_per_socket")
+    cores = int(each.value) * int(of_each.value)
+    licences = core.value * cores * money_in.years if core else 0.0
+    return bought * (1 - money_in.hardware_discount) + licences * (1 - money_in.licence_discount)
 
 
 def _words(

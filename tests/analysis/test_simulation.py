@@ -98,12 +98,12 @@ def test_places_with_other_hours_are_people_of_their_own(catalog: Catalog) -> No
 def test_the_host_boundary_is_seen(catalog: Catalog) -> None:
     """Two VMs of 3 GPUs need two hosts of 4: the two single GPUs left are no third place."""
     plan = planned(catalog, {"people": 3, "gpus_each": 3, "active_share": 0.5}, hardware={"gpus_per_host": 4})
-    formula = methods(plan, "vgpu").answers[0]
+    formula = methods(plan, "passthrough").answers[0]
     assert formula.gpus is not None
     assert formula.gpus <= 9
-    found = simulate_pool(plan, "vgpu", hosts=2)
+    found = simulate_pool(plan, "passthrough", hosts=2)
     assert found.disappointed > 0.2  # a third of the time both others are active
-    assert simulate_pool(plan, "vgpu", hosts=3).disappointed == 0
+    assert simulate_pool(plan, "passthrough", hosts=3).disappointed == 0
 
 
 def test_hosts_that_are_down_and_more_hosts(catalog: Catalog) -> None:

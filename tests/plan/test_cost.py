@@ -147,7 +147,16 @@ def test_gpu_licences_by_a_register(
 ) -> None:
     scenario = from_dict(
         {
-            "groups": [{"id": "a", "people": 12, "gpus_each": 1, "active_share": 1, "growth": growth}],
+            "groups": [
+                {
+                    "id": "a",
+                    "people": 12,
+                    "gpus_each": 1,
+                    "active_share": 1,
+                    "growth": growth,
+                    "access": "vgpu",
+                }
+            ],
             "hardware": {"gpu": gpu, "gpus_per_host": 4},
             "platform": {"vsphere": "8.0u3"},
         }

@@ -19,6 +19,8 @@ NIGHT = {"hours": "20:00-06:00"}
 
 
 HARDWARE = {"gpu": "l40s-48gb", "gpus_per_host": 4}
+MOVED = {"stun_limit_s": 1000}
+"""Whole GPUs keep vMotion, so all groups share hosts."""
 
 
 def planned(catalog: Catalog, *groups: dict[str, Any], **demand: Any) -> Plan:
@@ -26,6 +28,7 @@ def planned(catalog: Catalog, *groups: dict[str, Any], **demand: Any) -> Plan:
         "groups": [{"id": f"g{n}", **g} for n, g in enumerate(groups, 1)],
         "demand": demand,
         "hardware": HARDWARE,
+        "availability": MOVED,
     }
     return make_plan(from_dict(data), catalog)
 
@@ -153,6 +156,7 @@ def test_existing_hosts_and_memory_are_counted_in_every_mix(catalog: Catalog) ->
         ],
         "demand": {"rule": "hours"},
         "hardware": {**HARDWARE, "memory_gib_per_host": 256, "existing_hosts": 1},
+        "availability": MOVED,
     }
     plan = make_plan(from_dict(data), catalog)
     (hours,) = plan.hours
@@ -171,6 +175,7 @@ def test_what_else_a_vm_takes_of_a_host_is_counted_in_every_mix(catalog: Catalog
         ],
         "demand": {"rule": "hours"},
         "hardware": {**HARDWARE, per_host: 64},
+        "availability": MOVED,
     }
     plan = make_plan(from_dict(data), catalog)
     (hours,) = plan.hours

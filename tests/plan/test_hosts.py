@@ -44,7 +44,7 @@ def test_eight_requests_of_three_need_nine_hosts(catalog: Catalog) -> None:
         availability={"host_failures": 1},
     )
     assert (plan.totals.hosts_for_demand, plan.totals.hosts) == (8, 9)
-    assert plan.lines["pools.vgpu.count_hosts"].value == 6  # what division would say
+    assert plan.lines["pools.passthrough.count_hosts"].value == 6  # what division would say
     assert plan.pools[0].method == "large"
 
 
@@ -67,7 +67,9 @@ def test_a_stated_total_alone(catalog: Catalog) -> None:
 def test_a_stated_total_below_the_groups(catalog: Catalog) -> None:
     plan = planned(
         catalog,
-        groups=groups({"people": 10, "gpus_each": 2}, {"people": 10}, {"people": 3, "gpus_each": 0.5}),
+        groups=groups(
+            {"people": 10, "gpus_each": 2, "access": "vgpu"}, {"people": 10}, {"people": 3, "gpus_each": 0.5}
+        ),
         demand={"stated_gpus": 25},
     )
     # 20 for the first, 5 of 10 for the second, nothing for the third

@@ -134,7 +134,7 @@ def test_bitfusion_servers_by_vgpu_need_a_whole_gpu_profile(catalog: Catalog) ->
 
 
 def test_versions_decide(catalog: Catalog) -> None:
-    asked = groups({"people": 2, "gpus_each": 8, "remote_allowed": False})
+    asked = groups({"people": 2, "gpus_each": 8, "remote_allowed": False, "vmotion": "needed"})
     modes = {}
     for version in catalog.vsphere:
         plan = planned(catalog, groups=asked, hardware={"gpus_per_host": 8}, platform={"vsphere": version})
@@ -481,10 +481,10 @@ def test_more_of_anything_never_needs_fewer_hosts(data: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "mode"), [("6.7u3", ""), ("7.0", ""), ("7.0u3", "mig"), ("8.0u3", "mig")]
+    ("version", "mode"), [("6.7u3", "vgpu"), ("7.0", "vgpu"), ("7.0u3", "mig"), ("8.0u3", "mig")]
 )
 def test_mig_needs_a_vsphere_that_supports_it(catalog: Catalog, version: str, mode: str) -> None:
-    # 6.7 supports only boards without MIG, 7.0 had a technical preview, 7.0 Update 3 lists A100
+    # 6.7 supports only boards without MIG, 7.0 had a technical preview, 7.0 Update 3 lists A100; before, the fixed-share scheduler
     data = {
         "groups": [{"id": "a", "name": "Inference", "gpus_each": 0.25, "isolation": True}],
         "hardware": {"gpu": "a100-pcie-80gb"},

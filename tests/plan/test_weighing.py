@@ -11,7 +11,7 @@ from gpuplan import Plan, check_plan, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog, CatalogError
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.prices import PriceList
-from gpuplan.plan.weighing import licence_price, spare_hosts_price, stun_estimate_s, stun_limit_s, weigh
+from gpuplan.plan.weighing import licence_price, spare_host_price, stun_estimate_s, stun_limit_s, weigh
 from gpuplan.scenario import Scenario, from_dict
 
 
@@ -126,7 +126,7 @@ def test_licences_against_the_spare_hosts_of_another_cluster(catalog: Catalog) -
     group = planned(catalog, "l40s-48gb", FOUR, small, **dear).group("g1")
     assert group.mode == "vgpu"
     assert group.reasons[0].code == "vgpu-licence-costs-less"
-    assert "USD 400\u202f000" in said(group)  # one spare host: 4 x 50,000 + 200,000, against 360,000
+    assert "USD 512\u202f000" in said(group)  # 4 x 50,000 + 200,000 and 64 cores x 5 x 350, against 360,000
 
 
 def test_what_the_licence_of_a_gpu_costs_by_hand(catalog: Catalog) -> None:
@@ -141,15 +141,15 @@ def test_what_the_licence_of_a_gpu_costs_by_hand(catalog: Catalog) -> None:
         assert licence_price(scenario, catalog, PriceList(scenario, catalog)) == pytest.approx(price)
 
 
-def test_the_spare_hosts_are_those_of_the_posture(catalog: Catalog) -> None:
-    found = []
-    for failures, accepted in ((0, True), (1, True), (1, False), (2, False)):
-        stand = {"host_failures": failures, "maintenance_failure_accepted": accepted}
-        scenario = asked("l40s-48gb", FOUR, availability=stand)
-        found.append(spare_hosts_price(scenario, catalog, PriceList(scenario, catalog)))
-    one = found[1]
-    assert one
-    assert found == pytest.approx([0, one, 2 * one, 3 * one])
+def test_what_one_more_host_costs_by_hand(catalog: Catalog) -> None:
+    """Its failures do not count: more of them never bring two clusters together, which would take fewer hosts."""
+    own = {"prices": {"gpus/l40s-48gb": 8_000, "host-without-gpus": 20_000, "vcf-core-year": 300}}
+    for failures in (0, 1, 3):
+        stand = {"availability": {"host_failures": failures}}
+        cost = {"cost": {"years": 5, "cores_per_socket": 24, "sockets": 2, "hardware_discount": 0.1}}
+        scenario = asked("l40s-48gb", FOUR, **own, **stand, **cost)
+        found = spare_host_price(scenario, catalog, PriceList(scenario, catalog))
+        assert found == pytest.approx(0.9 * (4 * 8_000 + 20_000) + 2 * 24 * 5 * 300)
 
 
 def test_stuns_are_estimated_where_a_version_moves_vgpus(catalog: Catalog) -> None:

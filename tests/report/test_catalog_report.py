@@ -11,7 +11,7 @@ from gpuplan.report.catalog_report import catalog_text
 def test_the_catalog(catalog: Catalog) -> None:
     text = catalog_text(catalog)
     assert catalog.digest in text
-    for name in ("gpus", "servers", "profiles", "rules", "access_reasons", "sources"):
+    for name in ("gpus", "servers", "profiles", "rules", "access_rules", "sources"):
         assert f"\n{name} " in text
     for gpu in catalog.gpus.values():
         assert gpu.id in text
@@ -36,7 +36,7 @@ def test_a_table_of_facts(catalog: Catalog, name: str) -> None:
         "rules",
         "modes",
         "components",
-        "access_reasons",
+        "access_rules",
         "mig_placements",
         "vgpu_placements",
     ],

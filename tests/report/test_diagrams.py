@@ -38,7 +38,7 @@ def group(name: str, people: int, gpus_each: object, **more: object) -> dict[str
 OTHERS: dict[str, dict[str, object]] = {
     "one host": {"groups": [group("Alone", 2, 1)], "availability": {"host_failures": 0}},
     "many hosts": {
-        "groups": [group("Many", 400, 1), group("Halves", 300, 0.5), group("Pairs", 100, 2)],
+        "groups": [group("Many", 400, 1), group("Halves", 300, 0.5), group("Pairs", 100, 2, access="vgpu")],
         "network": {"compute_hosts": 40},
     },
     "two pools": {

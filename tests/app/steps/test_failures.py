@@ -16,10 +16,10 @@ from gpuplan.app.steps.failures import (
     capacity_drawn,
     failures_data,
     runs,
-    stun_limit_s,
     verdict,
 )
 from gpuplan.catalog import Catalog
+from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report.charts.availability import capacity_chart, capacity_rows
 from gpuplan.report.charts.look import LIGHT
 from gpuplan.scenario import from_dict
@@ -92,7 +92,7 @@ def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbo
     moved = data["rows"][0][2]
     stun = book.plan.group("researchers").stun_s
     assert stun is not None
-    assert stun > stun_limit_s(book) == 100
+    assert stun > stun_limit_s(book.scenario, book.catalog) == 100
     assert (moved["text"], moved["note"], moved["note_tone"]) == (
         "1",
         f"stun {stun:.0f} s, over the limit of 100 s",

@@ -133,8 +133,9 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(people=40), "availability": {"maintenance_h_per_host": 2000}},
     ),
-    "stun-over-limit": ("warn", {"groups": one(), "availability": {"stun_limit_s": 10}}),
-    "stun-extrapolated": ("note", {"groups": one(gpus_each=2)}),
+    "stun-over-limit": ("warn", {"groups": one(access="vgpu"), "availability": {"stun_limit_s": 10}}),
+    "stun-extrapolated": ("note", {"groups": one(gpus_each=2, access="vgpu")}),
+    "fixed-share-scheduler": ("warn", {"groups": one(gpus_each=0.25, isolation=True), **L40S}),
     "stun-worst-case": ("note", {"groups": one(), "hardware": {"gpu": "v100-pcie-32gb"}}),
     "vmotion-link-slow": ("warn", {"groups": one(), "network": {"link_gbit_s": 1}}),
     "mixed-size-reset": (
