@@ -20,7 +20,8 @@ def whole_hosts(hosts: int, **availability: Any) -> dict[str, Any]:
     return {
         "groups": [{"id": "a", "people": hosts, "gpus_each": 4, "remote_allowed": False}],
         "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4},
-        "availability": {"host_failures": 1, "maintenance_failure_accepted": True} | availability,
+        "availability": {"host_failures": 1, "maintenance_failure_accepted": True, "stun_limit_s": 1000}
+        | availability,
     }
 
 
