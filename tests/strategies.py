@@ -105,6 +105,15 @@ RANGES = st.sampled_from(RANGED).flatmap(
 
 
 @st.composite
+def demand_data(draw: st.DrawFn) -> dict[str, Any]:
+    """The demand section: a total that sizes the design is stated."""
+    given = draw(section("demand"))
+    if given.get("rule") == "stated" and not given.get("stated_gpus"):
+        given["stated_gpus"] = draw(st.integers(1, 200))
+    return given
+
+
+@st.composite
 def money_data(draw: st.DrawFn) -> dict[str, Any]:
     """The cost section: the dollar has no rate to itself, any other currency has one."""
     given = draw(section("cost"))
@@ -119,7 +128,7 @@ def money_data(draw: st.DrawFn) -> dict[str, Any]:
 def scenario_data(draw: st.DrawFn) -> dict[str, Any]:
     """What a scenario file can hold, as plain data; about half of them with hardware that suits the groups."""
     suits = draw(st.booleans())
-    parts = {head: money_data() if head == "cost" else section(head) for head in HEADS}
+    parts = {head: section(head) for head in HEADS} | {"cost": money_data(), "demand": demand_data()}
     parts |= {"prices": PRICES, "ranges": RANGES}
     data: dict[str, Any] = draw(st.fixed_dictionaries({"platform": parts.pop("platform")}, optional=parts))
     if draw(st.booleans()):

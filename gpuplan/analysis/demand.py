@@ -15,11 +15,8 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sizing_rule import Target, method_of, odds_of, peakedness_range
 from gpuplan.plan.working_week import Mix, Week, mixes, weeks
-from gpuplan.scenario import MAX_GPUS, RULES, Scenario, ScenarioError, sites_people
+from gpuplan.scenario import GROUP_RULES, MAX_GPUS, RISKS, Scenario, ScenarioError, sites_people
 from gpuplan.units import exact
-
-RISKS = RULES[2:]
-"""The rules that accept a risk."""
 
 
 @dataclass(frozen=True)
@@ -126,9 +123,11 @@ def hour_demand(
 
 
 def stated_gap_gpus(plan: Plan) -> float | None:
-    """GPUs by which the groups, by the rule of the scenario, want more than the stated total; None without one."""
+    """GPUs by which the groups, by the rule of the scenario, need more than the stated total; None without groups or total."""
     stated = plan.scenario.demand.stated_gpus
-    return None if stated is None else float(exact(plan.lines["demand.groups_gpus"].value) - stated)
+    if stated is None or not plan.groups:
+        return None
+    return float(exact(plan.lines["demand.groups_gpus"].value) - stated)
 
 
 @dataclass(frozen=True)
@@ -147,14 +146,15 @@ def rule_answers(plan: Plan) -> tuple[RuleAnswer, ...]:
     gpus = gpus_by_rule(scenario, plan.catalog)
     method, chosen = method_of(scenario), scenario.demand.rule
     return tuple(
-        RuleAnswer(rule, gpus.get(rule), method if rule in RISKS else "", rule == chosen) for rule in RULES
+        RuleAnswer(rule, gpus.get(rule), method if rule in RISKS else "", rule == chosen)
+        for rule in GROUP_RULES
     )
 
 
 def gpus_by_rule(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
     """GPUs that the groups of a scenario demand by each rule, whatever total it states; a rule without an answer is left out."""
     found: dict[str, float] = {}
-    for rule in RULES:
+    for rule in GROUP_RULES:
         with contextlib.suppress(ScenarioError):
             asked = make_plan(scenario.with_value("demand.rule", rule), catalog)
             found[rule] = asked.demand.by_groups.value

@@ -11,13 +11,12 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any
 
-from gpuplan.analysis.demand import RISKS
 from gpuplan.catalog import Catalog, Row
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.sizing_rule import burst_fact, method_of, poisson_peakedness
 from gpuplan.plan.working_week import work_fact
-from gpuplan.scenario import Group, Scenario, ScenarioError, field_of
+from gpuplan.scenario import RISKS, Group, Scenario, ScenarioError, field_of
 from gpuplan.units import exact
 
 Progress = Callable[[int, int], None]
@@ -187,7 +186,7 @@ def _demand(plan: Plan) -> Iterator[Range]:
     """What the groups ask for, within the planning ranges."""
     scenario, catalog = plan.scenario, plan.catalog
     rows = {row["field"]: row for row in catalog.rows("ranges")}
-    given: list[tuple[str, Any]] = [("demand.stated_gpus", scenario.demand.stated_gpus)]
+    given: list[tuple[str, Any]] = [("demand.stated_gpus", scenario.deciding_total_gpus)]
     for group in scenario.groups:
         given += [(f"groups.{group.id}.{name}", value) for name, value in _asked(scenario, catalog, group)]
     for path, now in given:
@@ -285,7 +284,7 @@ def thresholds(plan: Plan) -> tuple[Threshold, ...]:
         if group.jobs_per_day is None
         for name in ("people", "active_share")
     ]
-    if scenario.demand.stated_gpus is not None:
+    if scenario.deciding_total_gpus is not None:
         paths.append("demand.stated_gpus")
     if scenario.demand.rule in RISKS:
         paths.append("demand.chance")

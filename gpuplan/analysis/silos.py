@@ -92,9 +92,10 @@ def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
 
 def _unstated(scenario: Scenario) -> Scenario:
     """A scenario without a stated total and hosts already there."""
+    asked = scenario.demand
     return replace(
         scenario,
-        demand=replace(scenario.demand, stated_gpus=None),
+        demand=replace(asked, stated_gpus=None, rule="sum" if asked.rule == "stated" else asked.rule),
         hardware=replace(scenario.hardware, existing_hosts=0),
     )
 

@@ -57,7 +57,8 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     failures = max(1, plan.scenario.availability.host_failures)
     after = "after a failure" if failures == 1 else f"after {failures} failures"
     asked = plan.scenario.demand
-    rule = "stated total" if asked.stated_gpus is not None else NOTES.get(asked.rule, "at the target")
+    by_total = plan.scenario.deciding_total_gpus is not None
+    rule = "stated total" if by_total else NOTES.get(asked.rule, "at the target")
     spare = f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare"
     fewer = f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none"
     lost = totals.unplaced_vms_after_failure

@@ -18,6 +18,7 @@ from gpuplan.scenario import (
     MAX_GPUS,
     MAX_GROUPS,
     MAX_VMS,
+    RISKS,
     Group,
     Origin,
     Scenario,
@@ -265,7 +266,7 @@ def suggested_scenario(
         demand=replace(
             asked,
             stated_gpus=None,
-            rule="wait-time" if asked.rule in ("sum", "hours") else asked.rule,
+            rule=asked.rule if asked.rule in RISKS else "wait-time",
             method="auto" if asked.method == "closed" else asked.method,
             peakedness=float(f"{min(max(use.wanted.peakedness, 0.1), 10_000):.4g}"),
             peakedness_low=None,

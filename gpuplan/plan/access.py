@@ -116,7 +116,7 @@ def allocate(
         fits = demand.admitted_vms(vms, gpus_each=group.gpus_each, gpus_left=float(gpus_left))
     if chosen.mode:
         missing, code = vms - fits, "beyond-stated-total"
-        why = "the groups before it use up the customer's stated total"
+        why = "the stated total sizes the design and is used up"
     else:
         missing, code, why = vms, "no-mode-possible", reasons[0].text
     missing_gpus = demand.group_demand_gpus(missing, gpus_each=group.gpus_each)

@@ -80,7 +80,7 @@ def decide(
         return ()
     of_kind = whole_pools(pools).values()
     decided = [
-        *([_enough(scenario, pools, lines)] if scenario.demand.rule != "sum" else ()),
+        *_enough(scenario, pools, groups, lines),
         _gpus_per_host(scenario, catalog, groups),
         *(_hosts_for_demand(pool, len(of_kind) > 1, lines) for pool in of_kind),
         *(_clusters(pool, len(of_kind) > 1, scenario, lines) for pool in of_kind if len(pool.clusters) > 1),
@@ -107,23 +107,40 @@ def _decision(at: int, found: Found, lines: Mapping[str, Line]) -> Decision:
     return Decision(at, title, decision, why, so, found.lines, sources)
 
 
-def _enough(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Line]) -> Found:
+def _enough(
+    scenario: Scenario, pools: Sequence[Pool], groups: Sequence[GroupPlan], lines: Mapping[str, Line]
+) -> Iterator[Found]:
     """How many GPUs are enough, where the groups are not simply added up at their peaks."""
     asked = scenario.demand
+    if groups and asked.rule == "stated":
+        yield _stated_total(groups, lines)
+    if asked.rule in ("sum", "stated"):
+        return
     at_target = [key for kind in whole_pools(pools) if (key := f"pools.{kind}.gpus_for_target") in lines]
     methods = {lines[key].function.rpartition(".")[2] for key in at_target}
     told_apart = all(name.startswith(("closed", "kaufman")) for name in methods)
     each = asked.for_whom == "each" and told_apart
-    closed, stated = all(name.startswith("closed") for name in methods), ""
-    if asked.stated_gpus is not None:
-        stated = f" The customer's stated total of {amount(asked.stated_gpus, 'GPU')} wins all the same."
+    closed = all(name.startswith("closed") for name in methods)
     keys = ("demand.groups_gpus", "demand.sum_of_peaks_gpus")
     gpus, peaks = (amount(whole(lines[key].value), "GPU") for key in keys)
     if asked.rule == "hours":
-        return found("enough in the busiest hours", *keys, gpus=gpus, peaks=peaks, stated=stated)
+        yield found("enough in the busiest hours", *keys, gpus=gpus, peaks=peaks)
+        return
     promise = target_words(asked.rule, asked.chance, asked.wait_min, each)
     case = "enough for a target, known people" if closed else "enough for a target"
-    return found(case, *keys, *at_target, gpus=gpus, peaks=peaks, promise=promise, stated=stated)
+    yield found(case, *keys, *at_target, gpus=gpus, peaks=peaks, promise=promise)
+
+
+def _stated_total(groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Found:
+    """The customer's total, whatever the groups need, and what that leaves without a GPU."""
+    without = {g.name: sum(missing.vms for missing in g.unplaced) for g in groups if g.unplaced}
+    so = "Every group has its GPUs within it."
+    if without:
+        names = ", ".join(f"{name}: {amount(vms, 'VM')}" for name, vms in without.items())
+        so = f"Without a GPU are {names}."
+    keys = ("demand.gpus", "demand.groups_gpus")
+    gpus, needed = (amount(lines[key].value, "GPU") for key in keys)
+    return found("enough by the stated total", *keys, gpus=gpus, needed=needed, so=so)
 
 
 def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> Found:

@@ -44,12 +44,12 @@ class Demand:
     by_groups: Line
     """GPUs of all groups."""
     planned: Line
-    """GPUs that are planned for: those of the groups, or the stated total."""
+    """GPUs that are planned for: those of the groups, or the stated total where that sizes the design."""
 
 
 def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Demand:
     """From people to VMs and GPUs: at the peaks of the groups, or in the busiest hours and at the stated risk."""
-    added_up = scenario.demand.rule == "sum"
+    added_up = scenario.demand.rule in ("sum", "stated")
     wanted = {group.id: group_demand(trail, scenario, catalog, group, added_up) for group in scenario.groups}
     hours: tuple[PoolDemand, ...] = ()
     if not added_up:
@@ -60,13 +60,16 @@ def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Demand:
         demand.total_demand_gpus,
         {group_id: lines.gpus for group_id, lines in wanted.items()},
     )
-    planned = trail.compute(
-        "demand.gpus",
-        demand.planned_demand_gpus,
-        when="" if scenario.demand.stated_gpus is None else "stated",
-        groups_gpus=by_groups,
-        stated_gpus=scenario.fact("demand.stated_gpus"),
-    )
+    if scenario.deciding_total_gpus is None:
+        planned = trail.repeat("demand.gpus", by_groups)
+    else:
+        planned = trail.compute(
+            "demand.gpus",
+            demand.planned_demand_gpus,
+            when="stated" if scenario.groups else "stated alone",
+            groups_gpus=by_groups,
+            stated_gpus=scenario.fact("demand.stated_gpus"),
+        )
     return Demand(wanted, hours, by_groups, planned)
 
 

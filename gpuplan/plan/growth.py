@@ -76,7 +76,7 @@ def _bare(scenario: Scenario, modes: Mapping[str, str]) -> Scenario:
 def grow(scenario: Scenario, year: int, peaks_gpus: Mapping[str, float]) -> Scenario:
     """The scenario after some years of growth, people rounded up; it may hold more than a design can.
 
-    A stated total grows as the peaks of all groups, in GPUs, do together.
+    A stated total that sizes the design grows as the peaks of all groups, in GPUs, do together.
     """
     if year == 0 or not any(group.growth for group in scenario.groups):
         return scenario
@@ -94,10 +94,10 @@ def grow(scenario: Scenario, year: int, peaks_gpus: Mapping[str, float]) -> Scen
         )
         peak = exact(peaks_gpus.get(group.id, 0.0))
         now, then = now + peak, then + peak * factor
-    stated = scenario.demand.stated_gpus
-    if stated is not None and now:
-        stated = math.ceil(stated * then / now)
-    return replace(scenario.with_groups(groups), demand=replace(scenario.demand, stated_gpus=stated))
+    asked, total = scenario.demand, scenario.deciding_total_gpus
+    if total is not None and now:
+        asked = replace(asked, stated_gpus=math.ceil(total * then / now))
+    return replace(scenario.with_groups(groups), demand=asked)
 
 
 def group_peaks(scenario: Scenario, by_season: Mapping[str, Mapping[str, Week]]) -> dict[str, float]:

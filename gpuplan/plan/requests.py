@@ -31,8 +31,9 @@ class Requests:
 def requests_of(
     trail: Trail, scenario: Scenario, catalog: Catalog, wanted: Mapping[str, Sequence[Line]]
 ) -> Requests:
-    """How each group with its lines (active, VMs, GPUs) reaches its GPUs, within the stated total, and what its VMs ask for."""
-    left = None if scenario.demand.stated_gpus is None else Fraction(scenario.demand.stated_gpus)
+    """How each group with its lines (active, VMs, GPUs) reaches its GPUs, within a stated total that sizes the design, and what its VMs ask for."""
+    total = scenario.deciding_total_gpus
+    left = None if total is None else Fraction(total)
     groups: list[GroupPlan] = []
     weighed = weigh(scenario, catalog)
     for group in scenario.groups:

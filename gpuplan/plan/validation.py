@@ -23,6 +23,7 @@ from gpuplan.scenario import (
     MAX_GPUS,
     MAX_VMS,
     PRICE,
+    RISKS,
     Group,
     Problem,
     Scenario,
@@ -248,7 +249,13 @@ def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:
 def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
     """What the assumption about arrivals cannot answer, and a range that is none."""
     asked = scenario.demand
-    if asked.method == "closed" and asked.rule not in ("sum", "hours"):
+    if asked.rule == "stated" and asked.stated_gpus is None and scenario.groups:
+        yield Problem(
+            "demand.stated_gpus",
+            "nothing",
+            "state the total that sizes the design, or choose another sizing rule",
+        )
+    if asked.method == "closed" and asked.rule in RISKS:
         jobs = next((g for g in scenario.groups if g.jobs_per_day is not None), None)
         if jobs:
             allowed = f"{jobs.name} states pieces of work a day, which are no closed group; choose another assumption"

@@ -134,13 +134,12 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
 
 def _planned(plan: Plan) -> str:
     """How many GPUs are planned for, and why."""
-    stated, groups = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
-    if stated is not None:
-        return wrapped(
-            f"The customer states {amount(stated, 'GPU')}, which wins; the groups give {number(groups)}."
-        )
-    rule = RULE_NAMES[plan.scenario.demand.rule].lower()
-    return wrapped(f"{amount(whole(plan.totals.gpus_demanded), 'GPU')} are planned for: {rule}.")
+    stated, needed = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
+    rule = RULE_NAMES[plan.scenario.demand.rule if plan.groups else "stated"].lower()
+    text = f"{amount(whole(plan.totals.gpus_demanded), 'GPU')} planned for, by the rule: {rule}."
+    if stated is not None and plan.groups:
+        text += f" {amount(stated, 'GPU')} stated, {number(whole(needed))} needed by the groups."
+    return wrapped(text)
 
 
 def _methods_text(plan: Plan, found: Methods, name: str) -> str:

@@ -26,10 +26,12 @@ from gpuplan.scenario.inputs import (
     FIELDS,
     GROUP_FIELD_BY_NAME,
     GROUP_FIELDS,
+    GROUP_RULES,
     MAX_GPUS,
     METHODS,
     MODES,
     PRICE,
+    RISKS,
     RULES,
     field_of,
 )

@@ -17,7 +17,6 @@ from gpuplan.scenario.scenario import (
     DEFAULTS,
     FIELDS_OF,
     MAPS,
-    SCHEMA_VERSION,
     SECTIONS,
     UNASSIGNED,
     Group,
@@ -25,6 +24,7 @@ from gpuplan.scenario.scenario import (
     Origin,
     Scenario,
 )
+from gpuplan.scenario.versions import up_to_date
 
 MAX_GROUPS = 100
 MAX_VMS = 200_000
@@ -54,10 +54,7 @@ def from_dict(data: Any) -> Scenario:
     if not isinstance(data, Mapping):
         wanted = "a scenario is a mapping of fields to values, such as 'name: My design'"
         raise ScenarioError([Problem("", show(data), f"{wanted}; this file holds {_kind(data)}")])
-    version = data.get("schema", SCHEMA_VERSION)
-    if version != SCHEMA_VERSION or isinstance(version, bool):
-        allowed = f"this version of gpuplan reads schema {SCHEMA_VERSION}"
-        raise ScenarioError([Problem("schema", show(version), allowed)])
+    data = up_to_date(data)
     problems: _Problems = []
     origins = _origins(data.get("origins", {}), problems)
     known = {"schema", "name", "customer", "groups", "notes", "origins", *MAPS, *SECTIONS}

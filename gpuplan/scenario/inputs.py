@@ -89,6 +89,10 @@ def _choices(path: str) -> tuple[str, ...]:
 MAX_GPUS = int(INPUTS["demand.stated_gpus"].high)
 MODES = tuple(mode for mode in _choices("groups.*.access") if mode != "auto")
 RULES = _choices("demand.rule")
-"""How many GPUs are enough: for the sum of the peaks, for the busiest hour, or so that few have to wait, wait long, or are
-turned away."""
+"""The sizing rules: GPUs for the sum of the peaks, for the busiest hours, so that few requests wait, wait long, or are turned
+away, or the customer's stated total."""
+GROUP_RULES = tuple(rule for rule in RULES if rule != "stated")
+"""Those by which the groups size the design."""
+RISKS = tuple(rule for rule in GROUP_RULES if rule not in ("sum", "hours"))
+"""Those that accept a risk."""
 METHODS = _choices("demand.method")

@@ -21,8 +21,8 @@ from gpuplan.scenario.inputs import (
 )
 from gpuplan.scenario.kinds import KINDS, Field
 from gpuplan.scenario.problems import pick
+from gpuplan.scenario.versions import SCHEMA_VERSION
 
-SCHEMA_VERSION = 1
 UNASSIGNED = "unassigned"
 """Id of the part of a stated total that no group asks for; no group can have it."""
 MAPS = ("prices", "ranges")
@@ -83,7 +83,7 @@ class Group:
 @dataclass(frozen=True, slots=True)
 @defaults("demand.")
 class Demand:
-    """The customer's stated total, where there is one, and how many GPUs are enough where there is none."""
+    """The sizing rule, and the customer's stated total, which stands beside what the groups need."""
 
     stated_gpus: int | None = TABLE
     rule: str = TABLE
@@ -232,6 +232,12 @@ class Scenario:
     """(path of an input, its low and high): between what it may turn out to be."""
     notes: tuple[Note, ...] = ()
     origins: tuple[tuple[str, Origin], ...] = ()
+
+    @property
+    def deciding_total_gpus(self) -> int | None:
+        """The stated total where it sizes the design: without groups, or by the rule ``stated``; else None."""
+        decides = self.demand.rule == "stated" or not self.groups
+        return self.demand.stated_gpus if decides else None
 
     def get(self, path: str) -> Any:
         """The value of the input at ``path``, such as ``hardware.gpu`` or ``groups.research.people``."""

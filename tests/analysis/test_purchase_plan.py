@@ -55,9 +55,15 @@ def test_a_stated_total_grows_with_the_groups(catalog: Catalog) -> None:
     for group in scenario.groups:
         scenario = scenario.with_value(f"groups.{group.id}.growth", 0.25)
     assert grown(plan, 0) == plan.scenario
+    assert grown(make_plan(scenario, catalog), 1).demand.stated_gpus == 28
+    scenario = scenario.with_value("demand.rule", "stated")
     assert grown(make_plan(scenario, catalog), 1).demand.stated_gpus == 35
     assert grown(plan, 3).demand.stated_gpus == 28
-    jobs = planned(catalog, {"people": 0, "jobs_per_day": 48, "growth": 0.5}, demand={"stated_gpus": 14})
+    jobs = planned(
+        catalog,
+        {"people": 0, "jobs_per_day": 48, "growth": 0.5},
+        demand={"rule": "stated", "stated_gpus": 14},
+    )
     assert grown(jobs, 1).demand.stated_gpus == 21
 
 

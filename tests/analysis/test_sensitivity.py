@@ -112,7 +112,7 @@ def test_an_end_that_cannot_be_planned_is_said(small: Plan, catalog: Catalog) ->
 
 
 def test_what_the_cost_at_an_end_leaves_out_is_said(catalog: Catalog) -> None:
-    bars = tornado(make_plan(load_scenario("enterprise"), catalog))
+    bars = tornado(make_plan(load_scenario("enterprise").with_value("demand.rule", "stated"), catalog))
     note = next(bar.note for bar in bars if bar.path == "demand.stated_gpus")
     assert "At the high end the cost also leaves out PowerSwitch S5448F-ON" in note
 
@@ -180,7 +180,9 @@ def test_thresholds_are_what_a_scan_finds(small: Plan) -> None:
 
 
 def test_the_stated_total_and_the_accepted_chance_have_thresholds(small: Plan, catalog: Catalog) -> None:
-    stated = make_plan(small.scenario.with_value("demand.stated_gpus", 18), catalog)
+    stated = make_plan(
+        small.scenario.with_value("demand.stated_gpus", 18).with_value("demand.rule", "stated"), catalog
+    )
     given = next(t for t in thresholds(stated) if t.path == "demand.stated_gpus")
     assert (given.below, given.hosts_below) == scan(stated, given.path, [*range(17, 0, -1)])
     assert (given.above, given.hosts_above) == scan(stated, given.path, [*range(19, 60)])

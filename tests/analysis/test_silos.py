@@ -38,7 +38,10 @@ def test_silos_against_the_pool(catalog: Catalog) -> None:
 
 
 def test_a_stated_total_is_left_out_of_the_comparison(catalog: Catalog) -> None:
-    plan = make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", 60), catalog)
+    plan = make_plan(
+        load_scenario("enterprise").with_value("demand.stated_gpus", 60).with_value("demand.rule", "stated"),
+        catalog,
+    )
     assert silos(plan).pool.gpus == 28
 
 

@@ -91,13 +91,29 @@ def test_other_examples(visit: Any, name: str, hosts: str, gpus: str, after: str
 def test_typing_a_number_changes_every_figure_at_once(visit: Any) -> None:
     page = visit.page
     enterprise(page)
-    enter(page, "demand.stated_gpus", "")
     at(page, "groups.researchers.people").fill("5")  # 2 more x 4 GPUs: 36 GPUs, 9 + 1 hosts
     wait_figure(page, "totals.hosts", "10")
     assert figures(page)["demand.gpus"] == "36"
     at(page, "undo").click()
     wait_figure(page, "totals.hosts", "8")
     at(page, "redo").click()
+    wait_figure(page, "totals.hosts", "10")
+
+
+def test_the_first_number_of_a_presenter_moves_hosts_and_cost(visit: Any) -> None:
+    """64 data scientists for 32: 36 GPUs on 10 hosts, all placed; the stated 28 stand beside, and either is a click away."""
+    page = visit.page
+    enterprise(page)
+    before = figures(page)["cost.net_present"]
+    at(page, "groups.data-scientists.people").fill("64")
+    wait_figure(page, "totals.hosts", "10")
+    caught_up(page)
+    shown = figures(page)
+    assert (shown["demand.gpus"], shown["totals.gpus"]) == ("36", "40")
+    assert shown["cost.net_present"] != before
+    at(page, "take-total").click()
+    wait_figure(page, "totals.hosts", "8")
+    at(page, "take-groups").click()
     wait_figure(page, "totals.hosts", "10")
 
 
@@ -538,20 +554,19 @@ def test_a_rule_changes_the_design_and_can_be_asked_why(visit: Any) -> None:
     at(page, "rule-wait").click()
     caught_up(page)
     assert gpus_of(rule(page, "wait"), 31).count() == 1
-    stated = page.locator(".gp-promise p", has=at(page, "unstate"))
-    assert re.findall(r"\d+", stated.inner_text())[-2:] == ["31", "3"], (
-        "what the groups give, 3 more than stated"
-    )
-    wait_figure(page, "demand.gpus", "28")
-    at(page, "unstate").click()
     wait_figure(page, "demand.gpus", "31")
     wait_figure(page, "totals.hosts", "9")
+    stated = page.locator(".gp-promise p", has=at(page, "take-total"))
+    assert re.findall(r"\d+", stated.inner_text())[:2] == ["28", "31"], "stated, and what the groups need"
+    at(page, "take-groups").click()
+    stated.wait_for(state="detached")
     focused(page, "rule-wait")
     why = rule(page, "wait").locator("button.gp-why-big")
     why.click()
     page.locator(".gp-drawer .gp-formula").wait_for()
     page.keyboard.press("Escape")
     rule(page, "wait").locator("button.gp-why-big:focus").wait_for()
+    at(page, "undo").click()
     at(page, "undo").click()
     wait_figure(page, "demand.gpus", "28")
 

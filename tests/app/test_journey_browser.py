@@ -91,9 +91,9 @@ def test_the_journey_with_the_keyboard_alone(app: Any, tab: Callable[..., Any]) 
     drawer.wait_for(state="detached")
     assert focus(page) == "totals.hosts", "back at the figure that was asked"
 
-    tab_to(page, "demand.stated_gpus")
+    tab_to(page, "groups.data-scientists.people")
     press("Control+a")
-    page.keyboard.type("30")
+    page.keyboard.type("36")
     wait_figure(page, "totals.hosts", "9")
     tab_to(page, "platform.bitfusion")
     press("Control+z")

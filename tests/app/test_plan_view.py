@@ -29,7 +29,7 @@ def test_hosts_fail_and_come_back(book: Workbook) -> None:
 def test_failed_hosts_that_no_longer_exist_are_forgotten(book: Workbook) -> None:
     book.toggle_host("vgpu", 2)
     book.toggle_host("vgpu", 8)
-    book.edit("demand.stated_gpus", "20")
+    book.edit("groups.data-scientists.people", "0")
     assert hosts(book) == 6
     assert book.failed == {"vgpu": (2,)}
     book.edit("platform.bitfusion_servers", "passthrough")
@@ -48,7 +48,7 @@ def test_a_host_is_failed_or_in_maintenance_never_both(book: Workbook) -> None:
     assert book.maintenance["vgpu"] == (1,)
     book.set_click("nonsense")
     assert book.click == "maintain"
-    book.edit("demand.stated_gpus", "20")
+    book.edit("groups.data-scientists.people", "0")
     book.edit("groups.researchers.people", "0")
     assert book.maintenance["vgpu"] == (1,)
     book.restore_hosts()
@@ -124,7 +124,7 @@ def test_what_was_worked_out_is_kept_until_the_plan_changes(book: Workbook) -> N
     book.drawer = "totals.hosts"
     assert book.outcome("vgpu") is first
     assert book.worst("vgpu", 2) is pairs
-    book.edit("demand.stated_gpus", "40")
+    book.edit("groups.data-scientists.people", "80")
     assert book.worst("vgpu", 2) is not pairs
     book.restore_hosts()
     assert book.outcome("vgpu") is None

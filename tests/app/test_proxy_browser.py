@@ -103,13 +103,13 @@ def test_the_whole_journey_below_the_path(site: Any, page: Callable[..., Any]) -
     shown.locator("button[type=submit]").click()
     take(shown, "enterprise")
     wait_figure(shown, "totals.hosts", "8")
-    enter(shown, "demand.stated_gpus", "30")
+    enter(shown, "groups.data-scientists.people", "36")
     wait_figure(shown, "totals.hosts", "9")
     for step, _ in STEPS[1:]:
         go(shown, step)
         if step in ("demand", "network", "cost"):
             shown.locator(".gp-chart:visible svg").first.wait_for()
-    assert "stated_gpus: 30" in Path(download(shown, "deliver-yaml").path()).read_text(encoding="utf-8")
+    assert "people: 36" in Path(download(shown, "deliver-yaml").path()).read_text(encoding="utf-8")
 
     at(shown, "share").click()
     shown.locator(".gp-notice.gp-note", has_text="copied").wait_for()

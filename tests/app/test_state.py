@@ -30,9 +30,9 @@ def hosts(book: Workbook) -> int:
 
 def test_a_change_makes_a_new_plan(book: Workbook) -> None:
     before = book.revision
-    book.edit("demand.stated_gpus", "40")
+    book.edit("groups.data-scientists.people", "80")
     assert hosts(book) == 11  # 40 / 4 + 1
-    assert book.scenario.origin("demand.stated_gpus") == STATED
+    assert book.scenario.origin("groups.data-scientists.people") == STATED
     assert book.revision > before
     assert not book.stale
 
@@ -174,8 +174,8 @@ def test_typing_into_a_deleted_row_does_nothing(book: Workbook) -> None:
 def test_undo_and_redo(book: Workbook) -> None:
     start = book.scenario
     assert not book.can_undo
-    book.edit("demand.stated_gpus", "40")
-    book.edit("demand.stated_gpus", "44")
+    book.edit("groups.data-scientists.people", "80")
+    book.edit("groups.data-scientists.people", "96")
     assert book.can_undo
     book.undo()
     assert hosts(book) == 11
@@ -189,7 +189,7 @@ def test_undo_and_redo(book: Workbook) -> None:
     assert not book.can_redo
     book.redo()
     book.undo()
-    book.edit("demand.stated_gpus", "60")
+    book.edit("groups.data-scientists.people", "160")
     assert not book.can_redo  # another way was taken
 
 
@@ -432,7 +432,7 @@ def test_an_error_in_a_callback_is_logged_and_said_without_a_traceback(book: Wor
     assert "ZeroDivisionError" in logged[0]
     assert book.notice[0] == "stop"
     assert "secret" not in book.notice[1]
-    guarded(book, logged.append, book.edit, ("demand.stated_gpus", "40"))
+    guarded(book, logged.append, book.edit, ("groups.data-scientists.people", "80"))
     assert len(logged) == 1
     assert hosts(book) == 11
 

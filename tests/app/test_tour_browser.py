@@ -60,7 +60,6 @@ def test_the_journey_from_start_to_deliver(
     people.wait_for()
     assert figures(page) == figures(page) | ANSWER
     picture(page, TOUR[1])
-    enter(page, "demand.stated_gpus", "")
     people.fill("64")  # active ones twice as many: 8 GPUs more, so 36 GPUs, 9 + 1 hosts
     wait_figure(page, "totals.hosts", "10")
 

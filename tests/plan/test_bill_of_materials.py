@@ -52,7 +52,10 @@ def test_the_enterprise_bill_by_hand(catalog: Catalog) -> None:
 
 
 def test_a_spine_and_its_uplinks_are_bought_too(catalog: Catalog) -> None:
-    plan = make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", 200), catalog)
+    plan = make_plan(
+        load_scenario("enterprise").with_value("demand.stated_gpus", 200).with_value("demand.rule", "stated"),
+        catalog,
+    )
     found, cabling = bill_of(plan), plan.cabling
     assert cabling is not None and cabling.switches is not None
     shape = cabling.switches.shape
@@ -64,13 +67,25 @@ def test_a_spine_and_its_uplinks_are_bought_too(catalog: Catalog) -> None:
 @pytest.mark.parametrize(("gpus", "size"), [(28, "medium"), (1_700, "large"), (4_100, "x-large")])
 def test_a_vcenter_is_as_large_as_its_hosts_ask(catalog: Catalog, gpus: int, size: str) -> None:
     """Medium serves up to 400 hosts, large 1,000."""
-    plan = make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", gpus), catalog)
+    plan = make_plan(
+        load_scenario("enterprise")
+        .with_value("demand.stated_gpus", gpus)
+        .with_value("demand.rule", "stated"),
+        catalog,
+    )
     assert bill_of(plan)["vcenter"].name == f"vCenter Server, {size}"
 
 
 def test_a_vcenter_serves_no_more_hosts_than_it_can(catalog: Catalog) -> None:
     """5,000 hosts and one spare for each of 80 clusters: x-large vCenters of 2,000 hosts each, NSX Managers of 1,024, distributed switches in each domain."""
-    found = bill_of(make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", 20_000), catalog))
+    found = bill_of(
+        make_plan(
+            load_scenario("enterprise")
+            .with_value("demand.stated_gpus", 20_000)
+            .with_value("demand.rule", "stated"),
+            catalog,
+        )
+    )
     assert found["servers"].quantity == 5_080
     assert (found["vcenter"].quantity, found["nsx-manager"].quantity) == (3, 3 * 5)
     assert found["distributed-switches"].quantity == 3 * 2
@@ -82,7 +97,14 @@ def test_distributed_switches_are_one_set_for_each_workload_domain(
     catalog: Catalog, gpus: int, domains: int
 ) -> None:
     """4 GPUs to a host, one host of 64 spare: 2,000 hosts are the most of one vCenter, 1,968 for the demand and 32 spare."""
-    found = bill_of(make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", gpus), catalog))
+    found = bill_of(
+        make_plan(
+            load_scenario("enterprise")
+            .with_value("demand.stated_gpus", gpus)
+            .with_value("demand.rule", "stated"),
+            catalog,
+        )
+    )
     assert found["vcenter"].quantity == domains
     assert found["distributed-switches"].quantity == 2 * domains
     assert ("in each workload domain" in found["distributed-switches"].rule) is (domains > 1)

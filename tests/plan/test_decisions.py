@@ -114,7 +114,7 @@ def test_a_promise_is_a_decision(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise").with_value("demand.stated_gpus", None)
     assert make_plan(scenario, catalog).decisions[0].title == "GPUs per host"
     for rule, words in {
-        "hours": "28 GPUs carry everybody in the busiest hours of the week.",
+        "hours": "28 GPUs carry every user active in the busiest hours of the week.",
         "wait": "31 GPUs, so that at most 5 % of the requests of each group have to wait.",
         "wait-time": "so that at most 5 % of the requests of each group wait longer than 10 min.",
     }.items():
@@ -123,8 +123,16 @@ def test_a_promise_is_a_decision(catalog: Catalog) -> None:
         assert words in first.decision
         assert "28 GPUs" in first.justification + first.decision
         assert set(first.lines) > {"demand.groups_gpus"}
-    stated = make_plan(load_scenario("enterprise").with_value("demand.rule", "wait"), catalog).decisions[0]
-    assert "stated total of 28 GPUs wins" in stated.implication
+
+
+def test_a_stated_total_that_sizes_the_design_is_a_decision(catalog: Catalog) -> None:
+    by_total = load_scenario("enterprise").with_value("demand.rule", "stated")
+    first = make_plan(by_total, catalog).decisions[0]
+    assert (first.title, first.decision) == ("GPUs that are enough", "28 GPUs, the customer's stated total.")
+    assert first.implication == "Every group has its GPUs within it."
+    more = make_plan(by_total.with_value("groups.data-scientists.people", 64), catalog).decisions[0]
+    assert "need 36 GPUs" in more.justification
+    assert "HPC users: 2 VMs, Developers: 16 VMs, Distributed machine learning: 4 VMs" in more.implication
 
 
 def test_the_fabric_is_a_decision(plans: dict[str, Plan], catalog: Catalog) -> None:

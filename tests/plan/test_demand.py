@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gpuplan import Plan, ScenarioError, make_plan
+from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.models.placement import place
 from gpuplan.scenario import from_dict
@@ -122,12 +122,31 @@ def test_bursts_are_not_held_down_by_the_number_of_people(catalog: Catalog) -> N
     assert closed <= 10 < bursty
 
 
-def test_a_stated_total_still_wins(catalog: Catalog) -> None:
+def test_groups_drive_the_design_beside_a_stated_total(catalog: Catalog) -> None:
     group = {"people": 40, "active_share": 1 / 3}
     plan = planned(catalog, group, rule="wait", stated_gpus=28)
-    assert plan.totals.gpus_demanded == 28
-    assert plan.lines["demand.groups_gpus"].value == 19
-    assert plan.lines["demand.unassigned_gpus"].value == 9
+    assert plan.totals.gpus_demanded == plan.lines["demand.groups_gpus"].value == 19
+    assert "demand.unassigned_gpus" not in plan.lines
+    by_total = planned(catalog, group, rule="stated", stated_gpus=28)
+    assert by_total.totals.gpus_demanded == 28
+    assert by_total.lines["demand.groups_gpus"].value == 14  # 40 / 3 active, rounded up
+    assert by_total.lines["demand.unassigned_gpus"].value == 14
+
+
+def test_the_first_number_of_a_presenter_moves_the_design(catalog: Catalog) -> None:
+    """64 data scientists for 32: 8 active VMs of half a GPU more, 36 GPUs on 9 + 1 hosts, everything placed."""
+    enterprise = load_scenario("enterprise")
+    plan = make_plan(enterprise.with_value("groups.data-scientists.people", 64), catalog)
+    totals = plan.totals
+    assert (totals.gpus_demanded, totals.hosts, totals.gpus, totals.gpus_after_failure) == (36, 10, 40, 36)
+    assert (totals.unplaced_vms, totals.unplaced_vms_after_failure) == (0, 0)
+    before = make_plan(enterprise, catalog)
+    assert plan.costs and before.costs and plan.costs.net_present > before.costs.net_present
+
+
+def test_the_rule_of_a_stated_total_needs_one(catalog: Catalog) -> None:
+    with pytest.raises(ScenarioError, match="stated_gpus is empty"):
+        planned(catalog, {"people": 4}, rule="stated")
 
 
 @pytest.mark.parametrize(

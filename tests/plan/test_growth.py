@@ -46,7 +46,7 @@ def test_a_scenario_without_growth_stays_as_it_is(catalog: Catalog) -> None:
 
 def test_a_stated_total_grows_as_its_groups_do_together(catalog: Catalog) -> None:
     groups = [{"id": "a", "people": 10, "growth": 0.5}, {"id": "b", "people": 30}]
-    scenario = from_dict({"groups": groups, "demand": {"stated_gpus": 80}})
+    scenario = from_dict({"groups": groups, "demand": {"rule": "stated", "stated_gpus": 80}})
     # 45 people of the first 40, then 52.5
     assert [grown(scenario, catalog, year).demand.stated_gpus for year in (0, 1, 2)] == [80, 90, 105]
 
@@ -62,7 +62,7 @@ def test_peaks_are_those_of_the_weeks(catalog: Catalog, example: Plan) -> None:
     "data",
     [
         {"groups": [{"id": "a", "people": 20, "growth": 0.4}]},
-        {"groups": [{"id": "a", "people": 20, "growth": 0.4}], "demand": {"stated_gpus": 30}},
+        {"groups": [{"id": "a", "people": 20, "growth": 0.4}], "demand": {"rule": "stated", "stated_gpus": 30}},
         {"groups": [{"id": "a", "people": 20, "growth": 0.4}], "hardware": {"existing_hosts": 4}},
         {"groups": [{"id": "a", "people": 20, "growth": 0.4}, {"id": "b", "people": 9, "access": "passthrough"}]},
         {

@@ -49,7 +49,7 @@ def test_eight_requests_of_three_need_nine_hosts(catalog: Catalog) -> None:
 
 
 def test_a_stated_total_above_the_groups(catalog: Catalog) -> None:
-    plan = planned(catalog, groups=groups({"people": 20}), demand={"stated_gpus": 28})
+    plan = planned(catalog, groups=groups({"people": 20}), demand={"rule": "stated", "stated_gpus": 28})
     assert plan.totals.gpus_demanded == 28
     assert plan.totals.hosts_for_demand == 7
     slots = Counter(s.group for p in plan.pools for h in p.placement for load in h for s in load.slots)
@@ -70,7 +70,7 @@ def test_a_stated_total_below_the_groups(catalog: Catalog) -> None:
         groups=groups(
             {"people": 10, "gpus_each": 2, "access": "vgpu"}, {"people": 10}, {"people": 3, "gpus_each": 0.5}
         ),
-        demand={"stated_gpus": 25},
+        demand={"rule": "stated", "stated_gpus": 25},
     )
     # 20 for the first, 5 of 10 for the second, nothing for the third
     assert [g.vms_placed for g in plan.groups] == [10, 5, 0]
@@ -83,12 +83,16 @@ def test_a_stated_total_below_the_groups(catalog: Catalog) -> None:
 
 def test_a_remainder_that_no_vm_fits_into_is_nobody_s(catalog: Catalog) -> None:
     # 3 x 4 = 12 against 10: two VMs, and 2 GPUs that the third cannot use
-    plan = planned(catalog, groups=groups({"people": 3, "gpus_each": 4}), demand={"stated_gpus": 10})
+    plan = planned(
+        catalog, groups=groups({"people": 3, "gpus_each": 4}), demand={"rule": "stated", "stated_gpus": 10}
+    )
     assert plan.groups[0].vms_placed == 2
     assert plan.lines["demand.unassigned_gpus"].value == 2
     assert plan.pools[0].gpus_demanded == 10
     # half a GPU left over: the message says what is really planned for nobody
-    plan = planned(catalog, groups=groups({"people": 5, "gpus_each": 0.5}), demand={"stated_gpus": 14})
+    plan = planned(
+        catalog, groups=groups({"people": 5, "gpus_each": 0.5}), demand={"rule": "stated", "stated_gpus": 14}
+    )
     assert plan.lines["demand.unassigned_gpus"].value == 11
     message = next(m for m in check_plan(plan) if m.code == "stated-above-groups")
     assert "11 whole GPUs" in message.text

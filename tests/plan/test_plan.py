@@ -185,7 +185,7 @@ def test_the_same_plan_in_another_process() -> None:
     code = (
         "import json; from gpuplan import *; from gpuplan.scenario import from_dict\n"
         "groups = [dict(id=f'g{n}', people=n, gpus_each=g) for n, g in enumerate([4, 2, 1, .5, .3, .125] * 4, 1)]\n"
-        "s = from_dict(dict(groups=groups, demand=dict(stated_gpus=21), platform=dict(bitfusion=True)))\n"
+        "s = from_dict(dict(groups=groups, demand=dict(rule='stated', stated_gpus=21), platform=dict(bitfusion=True)))\n"
         "print(json.dumps(plan_dict(make_plan(s, load_catalog()))))"
     )
     texts = {
@@ -390,7 +390,7 @@ def check_consistency(plan: Plan) -> None:
         assert group.reasons
     assert totals.unplaced_vms == sum(u.vms for g in plan.groups for u in g.unplaced)
     placed = sum((p.gpus_demanded for p in plan.pools), 0.0)
-    if plan.scenario.demand.stated_gpus is None:
+    if plan.scenario.deciding_total_gpus is None:
         missing = sum(u.gpus for g in plan.groups for u in g.unplaced)
         assert placed + missing == pytest.approx(totals.gpus_demanded)
     else:

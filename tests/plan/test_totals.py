@@ -24,7 +24,7 @@ def test_after_the_worst_failure_those_without_a_gpu_before_are_counted_too(cata
     plan = planned(
         catalog,
         groups=groups({"people": 10}),
-        demand={"stated_gpus": 8},
+        demand={"rule": "stated", "stated_gpus": 8},
         availability={"host_failures": 0},
     )
     # two beyond the total, and four on the host that fails

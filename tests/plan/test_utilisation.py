@@ -64,7 +64,7 @@ def test_stated_gpus_of_no_group_are_held_as_much_of_the_time_as_those_of_the_gr
 ) -> None:
     """5 of 10 people from 08:00 to 20:00, every day: 2.5 GPUs held of 5, so 4.5 of the 9 others, on 5 hosts of 4."""
     group = {"id": "a", "people": 10, "active_share": 0.5, "hours": "08:00-20:00", "off_hours_share": 0}
-    plan = make_plan(from_dict({"groups": [group], "demand": {"stated_gpus": 14}}), catalog)
+    plan = make_plan(from_dict({"groups": [group], "demand": {"rule": "stated", "stated_gpus": 14}}), catalog)
     assert plan.lines["groups.a.held_gpus"].value == pytest.approx(2.5)
     assert plan.lines["demand.busy_gpus"].value == pytest.approx(2.5 + 4.5)
     assert plan.lines["cost.utilisation"].value == pytest.approx(7 / 20)

@@ -63,4 +63,4 @@ def test_nothing_asked_and_a_total_for_nobody(catalog: Catalog) -> None:
     assert "0 GPUs" in demand_text(nobody)
     stated = make_plan(from_dict({"demand": {"stated_gpus": 9}}), catalog)
     assert demand_dict(stated)["gpus_demanded"] == 9
-    assert "The customer states 9 GPUs" in demand_text(stated)
+    assert "9 GPUs planned for, by the rule: stated total." in demand_text(stated)

@@ -59,7 +59,7 @@ OTHERS: dict[str, dict[str, object]] = {
             group(f"F{at}", 5, share, access="bitfusion", remote_allowed=True)
             for at, share in enumerate((0.1, "1/7", 0.3, 0.05, 0.15, "1/3", 0.2, 0.01, 0.5, 0.7))
         ],
-        "demand": {"stated_gpus": 30},
+        "demand": {"rule": "stated", "stated_gpus": 30},
         **V100,
     },
     "hosts there": {

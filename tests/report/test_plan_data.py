@@ -188,7 +188,7 @@ def test_the_contract_holds_for_what_is_not_placed(catalog: Catalog) -> None:
         {"demand": {"stated_gpus": 9}},
         {
             "groups": [{"id": "a", "people": 9}, {"id": "b", "gpus_each": 0.5, "access": "passthrough"}],
-            "demand": {"stated_gpus": 4},
+            "demand": {"rule": "stated", "stated_gpus": 4},
         },
     ):
         check(plan_dict(make_plan(from_dict(scenario), catalog)), CONTRACT)
@@ -199,7 +199,7 @@ def test_the_scenario_in_the_plan_is_the_scenario(example: Plan) -> None:
 
 
 def test_unplaced_vms_of_a_stated_total_are_listed_with_their_reason(catalog: Catalog) -> None:
-    scenario = {"groups": [{"id": "a", "people": 9}], "demand": {"stated_gpus": 4}}
+    scenario = {"groups": [{"id": "a", "people": 9}], "demand": {"rule": "stated", "stated_gpus": 4}}
     (pool,) = plan_dict(make_plan(from_dict(scenario), catalog))["pools"]
     assert pool["unplaced"] == [
         {
@@ -207,7 +207,7 @@ def test_unplaced_vms_of_a_stated_total_are_listed_with_their_reason(catalog: Ca
             "vms": 5,
             "gpus": 5.0,
             "code": "beyond-stated-total",
-            "reason": "the groups before it use up the customer's stated total",
+            "reason": "the stated total sizes the design and is used up",
         }
     ]
 

@@ -64,7 +64,7 @@ def test_html_in_names_is_text() -> None:
         ("groups: [{id: a}, {id: a}]", "groups.2.id", '"a"'),
         ("groups: [{id: unassigned}]", "groups.1.id", '"unassigned"'),
         ("hardware: 4", "hardware", "4"),
-        ("schema: 2", "schema", "2"),
+        ("schema: 3", "schema", "3"),
         ("schema: true", "schema", "True"),
         ("notes: text", "notes", '"text"'),
         ("notes: [{text: x}]", "notes.1", "{'text': 'x'}"),

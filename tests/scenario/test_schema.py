@@ -29,7 +29,7 @@ def test_the_schema_is_one_and_accepts_the_examples() -> None:
     [
         [],
         {"colour": "red"},
-        {"schema": 2},
+        {"schema": 3},
         {"name": ""},
         {"name": []},
         {"hardware": {"gpus_per_host": 17}},

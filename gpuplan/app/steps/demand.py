@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpuplan.analysis.demand import RISKS, RuleAnswer, rule_answers, stated_gap_gpus
+from gpuplan.analysis.demand import RuleAnswer, rule_answers
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.app.cards import Card, Picture, asked, box, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import audit, methods, silos, simulate, week
+from gpuplan.app.steps.stated import stated_data
 from gpuplan.app.steps.usecases import group_heads, group_rows
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import amount, basis_word, number
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
-from gpuplan.scenario import FIELD_BY_PATH, RULES
+from gpuplan.scenario import FIELD_BY_PATH, GROUP_RULES, RISKS
 from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, RULE_NAMES, stated_percent, years_left_out
 
 COLUMNS = NAMES["column of the hours"]
@@ -30,7 +31,7 @@ CHANCES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def rules_data(workbook: Workbook) -> dict[str, Any]:
-    """The rules side by side, the target in one sentence with its inputs, and the stated total."""
+    """The rules side by side, the target in one sentence with its inputs, and the stated total beside the groups."""
     asked = workbook.scenario.demand
     answers, problem = tried(workbook, "demand: rules", lambda: rule_answers(workbook.plan))
     by_rule = {answer.rule: answer for answer in answers or ()}
@@ -38,11 +39,11 @@ def rules_data(workbook: Workbook) -> dict[str, Any]:
         "path": "demand.rule",
         "value": asked.rule,
         "question": FIELD_BY_PATH["demand.rule"].question,
-        "cards": [_card(workbook, rule, by_rule.get(rule)) for rule in RULES],
+        "cards": [_card(workbook, rule, by_rule.get(rule)) for rule in GROUP_RULES] + _total_card(workbook),
         "problem": workbook.problem_of("demand.rule") or problem,
         "sentence": NAMES["promise of a rule"].get(asked.rule, ""),
         "target": _target(workbook) if asked.rule in RISKS else None,
-        "stated": _stated(workbook),
+        "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
 
@@ -69,6 +70,23 @@ def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str,
     }
 
 
+def _total_card(workbook: Workbook) -> list[dict[str, Any]]:
+    """The stated total as a rule, where there is one."""
+    total, chosen = workbook.plan.scenario.demand.stated_gpus, workbook.scenario.demand.rule == "stated"
+    if total is None:
+        return []
+    return [
+        {
+            "value": "stated",
+            "title": RULE_NAMES["stated"],
+            "gpus": amount(total, "GPU"),
+            "key": "demand.gpus" if chosen else "",
+            "about": "whatever the groups need",
+            "formula": "",
+        }
+    ]
+
+
 def _rule_key(workbook: Workbook, answer: RuleAnswer) -> str:
     """The line of the plan that is this number; the rules that are not chosen have none."""
     keys = [
@@ -90,21 +108,6 @@ def _target(workbook: Workbook) -> dict[str, Any]:
         "whom": field_data(workbook, "demand.for_whom"),
         "words": NAMES["target of a rule"][rule],
         "wait": field_data(workbook, "demand.wait_min") if rule == "wait-time" else None,
-    }
-
-
-def _stated(workbook: Workbook) -> dict[str, str] | None:
-    gap = stated_gap_gpus(workbook.plan)
-    if gap is None or workbook.scenario.demand.stated_gpus is None:
-        return None
-    plan = workbook.plan
-    groups = amount(plan.lines["demand.groups_gpus"].value, "GPU")
-    total = amount(plan.scenario.demand.stated_gpus, "GPU")
-    compared = f"{number(abs(gap))} {'more' if gap > 0 else 'fewer'}" if gap else "the same"
-    return {
-        "path": "demand.stated_gpus",
-        "text": f"The customer\u2019s stated total of {total} wins; the groups give {groups} by this rule: {compared}.",
-        "tone": "warn" if gap > 0 else "",
     }
 
 
@@ -164,8 +167,8 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
 
 
 def _totals_grow(workbook: Workbook) -> str:
-    stated = workbook.plan.scenario.demand.stated_gpus is not None
-    return " The stated total grows as the groups do together." if stated else ""
+    decides = workbook.plan.scenario.deciding_total_gpus is not None
+    return " The stated total grows as the groups do together." if decides else ""
 
 
 PAGE = box(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gpuplan.analysis.demand import RISKS, Methods, chance_curve, methods, pool_mixes
+from gpuplan.analysis.demand import Methods, chance_curve, methods, pool_mixes
 from gpuplan.app.cards import Contents, panel, said, select, strong, tried
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
@@ -15,6 +15,7 @@ from gpuplan.report import amount, number, percent
 from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import Cell, Table, screen
 from gpuplan.report.tables import demand as tables
+from gpuplan.scenario import RISKS
 from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, believe_words, target_words
 
 

@@ -40,7 +40,7 @@ def silo_data(workbook: Workbook) -> Contents:
 
 def _leaves_out(workbook: Workbook) -> str:
     scenario, left = workbook.plan.scenario, []
-    if scenario.demand.stated_gpus is not None:
+    if scenario.deciding_total_gpus is not None:
         left.append("the stated total")
     if scenario.hardware.existing_hosts:
         left.append("the hosts already there")

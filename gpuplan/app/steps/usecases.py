@@ -8,6 +8,7 @@ from typing import Any
 from gpuplan.app.cards import Card, attributes, box, group_colours, title
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps.stated import stated_data
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.report import amount, number
 from gpuplan.scenario import GROUP_FIELD_BY_NAME
@@ -15,7 +16,11 @@ from gpuplan.wording import MODE_NAMES, NAMES
 
 COLUMNS, PER_VM = NAMES["column of the groups"], NAMES["column of a VM"]
 """Attribute of a group -> its head in the grid."""
-SUMS = {"sum": "all at their peak at once", "hours": "in the busiest hours"}
+SUMS = {
+    "sum": "all at their peak at once",
+    "stated": "all at their peak at once",
+    "hours": "in the busiest hours",
+}
 
 
 def table_data(workbook: Workbook) -> dict[str, Any]:
@@ -42,6 +47,7 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
         ],
         "sum": number(lines["demand.groups_gpus"].value),
         "sum_label": f"Sum of the groups, {SUMS.get(workbook.plan.scenario.demand.rule, 'at the target')}",
+        "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
 

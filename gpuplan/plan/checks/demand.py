@@ -8,6 +8,7 @@ from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
+from gpuplan.scenario import RISKS
 from gpuplan.wording import METHOD_NAMES, amount, number, percent, some_of, week_hours
 
 
@@ -39,13 +40,19 @@ def unplaced(plan: Plan) -> Iterator[Message]:
 
 
 def stated_total(plan: Plan) -> Iterator[Message]:
-    """A stated total beyond what the groups want."""
-    stated = plan.scenario.demand.stated_gpus
-    groups = plan.lines["demand.groups_gpus"].value
-    if stated is not None and plan.groups and groups < stated:
+    """A stated total that is not what the groups need."""
+    stated, needed = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
+    if stated is None or not plan.groups or needed == stated:
+        return
+    words = {"stated": amount(stated, "GPU"), "needed": number(needed)}
+    if plan.scenario.deciding_total_gpus is None:
+        more = needed > stated
+        apart = f"{amount(abs(needed - stated), 'GPU')} {'more' if more else 'fewer'}"
+        yield message(plan, "stated-total-differs", level="warn" if more else "note", apart=apart, **words)
+    elif needed < stated:
         rest = plan.lines.get("demand.unassigned_gpus")
         yield message(
-            plan, "stated-above-groups", groups=groups, stated=stated, rest=rest.value if rest else 0
+            plan, "stated-above-groups", rest=amount(rest.value if rest else 0, "whole GPU"), **words
         )
 
 
@@ -82,7 +89,7 @@ def lent_between_modes(plan: Plan) -> Iterator[Message]:
 def waiting(plan: Plan) -> Iterator[Message]:
     """How likely waiting is where no target is set."""
     waiting = plan.lines.get("totals.waiting")
-    if plan.scenario.demand.rule in ("sum", "hours") and waiting and waiting.value >= WORTH_A_WORD_PCT:
+    if plan.scenario.demand.rule not in RISKS and waiting and waiting.value >= WORTH_A_WORD_PCT:
         if waiting.function.endswith("closed_wait_chance"):
             why = "If each person is active at random with the share that is stated"
             who = " of the unluckiest group"

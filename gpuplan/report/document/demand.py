@@ -28,8 +28,8 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Chapter 4: who needs GPUs when, how many are enough, and growth."""
     if not plan.groups:
         stated = plan.scenario.demand.stated_gpus
-        text = f"The customer states {amount(stated, 'GPU')}; no group says who needs them." if stated else ""
-        return Chapter("Demand", (Paragraph(text or "Nobody asks for a GPU yet."),))
+        text = f"The customer states {amount(stated, 'GPU')}; no group is described." if stated else ""
+        return Chapter("Demand", (Paragraph(text or "No workloads yet."),))
     grows = any(group.growth for group in plan.scenario.groups)
     return chapter(
         "Demand",
@@ -43,13 +43,13 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
 
 
 def _method(plan: Plan) -> str:
-    text = (
-        f"{promise(plan)} That gives {amount(plan.lines['demand.groups_gpus'].value, 'GPU')} for all groups."
-    )
-    stated = plan.scenario.demand.stated_gpus
-    if stated is not None:
-        text += f" The customer states {amount(stated, 'GPU')}, and the stated total wins."
-    return text
+    needed, stated = plan.lines["demand.groups_gpus"].value, plan.scenario.demand.stated_gpus
+    text = f"{promise(plan)} The groups need {amount(needed, 'GPU')}."
+    if stated is None:
+        return text
+    if stated == needed:
+        return f"{text} The customer states as many."
+    return f"{text} The customer states {amount(stated, 'GPU')}; the design provides {amount(plan.totals.gpus_demanded, 'GPU')}."
 
 
 def _day(plan: Plan) -> list[Block]:

@@ -111,9 +111,11 @@ def _requirements(plan: Plan, cite: Citations) -> list[tuple[str, str]]:
 def _asked_in_all(plan: Plan) -> dict[str, str]:
     """Path of an input -> what it requires; nothing where it does not matter."""
     asked, stand, groups = plan.scenario.demand, plan.scenario.availability, plan.scenario.groups
-    stated = f"{amount(asked.stated_gpus, 'GPU')} in all, as stated" if asked.stated_gpus is not None else ""
-    if stated:
-        stated += "; this wins over the sum of the groups." if groups else "."
+    stated = ""
+    if asked.stated_gpus is not None:
+        decides = plan.scenario.deciding_total_gpus is not None
+        stated = f"{amount(asked.stated_gpus, 'GPU')} in all, as stated"
+        stated += "." if decides else "; what the groups need sizes the design."
     found = {"demand.stated_gpus": stated, "demand.rule": promise(plan) if groups else ""}
     if not plan.pools:
         return found
@@ -150,13 +152,14 @@ def _group_asks(plan: Plan, group: Group) -> str:
     return f"{text}; {', '.join(wishes)}." if wishes else f"{text}."
 
 
+PROMISES = NAMES["promise of a rule"]
+
+
 def promise(plan: Plan) -> str:
     """What the sizing rule promises, in a sentence."""
     asked = plan.scenario.demand
-    if asked.rule == "sum":
-        return "There is a GPU for everybody who is active at the peak of each group, all peaks at the same time."
-    if asked.rule == "hours":
-        return "There is a GPU for everybody in the busiest hours of the week."
+    if asked.rule in PROMISES:
+        return PROMISES[asked.rule]
     each = asked.for_whom == "each"
     return f"Enough GPUs that {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
 

@@ -234,6 +234,10 @@ function control(field, send, compact) {
   return { node, update, input, problem };
 }
 
+// The stated total beside what the groups need, with a way to take either.
+const statedTotal = (stated, send) => stated && h("p", { class: `gp-total${stated.tone ? " gp-stated" : ""}` }, stated.text, stated.ways.map((way) => [" ",
+  h("button", { type: "button", class: "gp-link", "data-at": way.at, onclick: () => send("set", { path: way.path, value: way.value, live: false }) }, way.text)]));
+
 const chip = (letter, colour) => h("span", { class: `gp-chip gp-c${colour}`, "aria-hidden": "true" }, letter);
 
 // A sign and a word, whatever the colour.

@@ -3,7 +3,7 @@
 export default {
   render({ model, el }) {
     const send = sender(model);
-    const cards = h("div", { class: "gp-rules", role: "radiogroup", "aria-label": "GPUs are enough for" });
+    const cards = h("div", { class: "gp-rules", role: "radiogroup", "aria-label": "Sizing rule" });
     const problem = h("p", { class: "gp-problem", role: "alert" });
     const sentence = h("p");
     const target = h("div", { class: "gp-target", role: "group", "aria-label": "Target" });
@@ -73,9 +73,7 @@ export default {
       problem.hidden = !data.problem;
       drawTarget(data);
       const focused = stated.contains(document.activeElement);
-      redraw(stated, data.stated ? h("p", { class: data.stated.tone ? "gp-stated" : "" }, data.stated.text, " ",
-        h("button", { type: "button", class: "gp-link", "data-at": "unstate", onclick: () => send("set", { path: data.stated.path, value: "", live: false }) },
-          "Size from the groups instead")) : null);
+      redraw(stated, statedTotal(data.stated, send));
       if (focused && !data.stated) cards.querySelector("input:checked")?.focus({ preventScroll: true });
     }
     model.on("change:data", draw);

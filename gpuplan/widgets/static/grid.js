@@ -11,15 +11,16 @@ export default {
     const sum = h("b");
     const sumLabel = h("span");
     const empty = h("div", { class: "gp-empty" },
-      h("p", {}, "Nobody asks for a GPU yet."), h("p", {}, "Add the first group below: choose what they do with a GPU, then say how many they are."));
+      h("p", {}, "No workloads yet."), h("p", {}, "Add the first group below: choose its use case, then its number of users."));
     const foot = h("tfoot", {}, h("tr", {}, h("td", { colspan: span + 1 }, sumLabel), h("td", { class: "n" }, sum), h("td")));
     const table = h("table", { class: "gp-grid" }, h("thead", {}, head), plain ? null : foot);
+    const stated = h("div");
     const hint = h("small");
     const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, fold), hint), table) : null;
     const choice = h("select", { "data-at": "add-what", "aria-label": "Use case of the new group" });
     const add = h("div", { class: "gp-add" }, choice,
       h("button", { type: "button", class: "gp-primary", "data-at": "add", onclick: () => send("add", { use_case: choice.value }) }, "Add group"));
-    el.append(h("div", { class: "gp-card gp-wide" }, details ?? (title ? [h("h2", {}, title, hint), table] : [table, empty, add])));
+    el.append(h("div", { class: "gp-card gp-wide" }, details ?? (title ? [h("h2", {}, title, hint), table] : [table, stated, empty, add])));
     head.append(h("th", {}, h("span", { class: "gp-hidden" }, "Letter")), plain ? h("th", {}, "Group") : "",
       ...heads.map((c) => h("th", { title: c.question, class: `gp-col-${c.name}` }, h("abbr", { title: `${c.full}. ${c.question}` }, c.text))));
     if (!plain) {
@@ -84,6 +85,7 @@ export default {
       }
       sum.textContent = data.sum;
       sumLabel.textContent = data.sum_label;
+      redraw(stated, statedTotal(data.stated, send));
       table.hidden = !data.rows.length;
       empty.hidden = Boolean(data.rows.length);
       table.classList.toggle("gp-old", data.stale);

@@ -388,7 +388,7 @@ def test_a_design_outlives_its_server_and_signing_in(hub: Hub, page: Callable[..
     sign_in(shown, "anna")
     take(shown, "enterprise")
     wait_figure(shown, "totals.hosts", "8")
-    enter(shown, "demand.stated_gpus", "30")
+    enter(shown, "groups.data-scientists.people", "36")
     wait_figure(shown, "totals.hosts", "9")
     shown.wait_for_url("**#s=*")
     here = urlsplit(shown.url).path

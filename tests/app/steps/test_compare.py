@@ -30,7 +30,7 @@ def test_nothing_is_compared_before_a_design_is_kept(catalog: Catalog, book: Wor
 def test_what_differs_is_marked_in_the_columns_and_said(book: Workbook) -> None:
     book.keep()
     assert compare_data(book)["list"] == ["Nothing differs."]
-    book.edit("demand.stated_gpus", "40")
+    book.edit("groups.data-scientists.people", "80")
     book.edit("cost.licence_discount", "10 %")
     shown = rows(book)
     heads = compare_data(book)["tables"][0]["heads"]
@@ -73,7 +73,7 @@ def test_designs_are_kept_under_names_of_their_own_up_to_a_limit(book: Workbook)
 def test_a_kept_design_is_opened_and_undo_returns(book: Workbook) -> None:
     book.keep()
     first = book.scenario
-    book.edit("demand.stated_gpus", "40")
+    book.edit("groups.data-scientists.people", "80")
     second = book.scenario
     acts = rows(book)[""][1]["acts"]
     assert [(act["event"], act["rest"]) for act in acts] == [

@@ -160,6 +160,7 @@ def test_groups_share_all_of_the_cost(enterprise: Workbook) -> None:
     assert list(shown) == [g.name for g in enterprise.plan.groups]
     assert sum(each.total for each in costs.groups) == pytest.approx(costs.total)
     enterprise.edit("demand.stated_gpus", "40")
+    enterprise.edit("demand.rule", "stated")
     assert len(step.groups_data(enterprise)["tables"][0]["rows"]) == len(shown) + 1
 
 

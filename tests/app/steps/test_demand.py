@@ -20,7 +20,7 @@ from gpuplan.app.steps import demand as step
 from gpuplan.app.steps import methods, silos
 from gpuplan.app.steps import week as hourly
 from gpuplan.catalog import Catalog
-from gpuplan.scenario import RULES, from_dict
+from gpuplan.scenario import GROUP_RULES, RULES, from_dict
 from gpuplan.wording import believe_words, moment, stated_percent, target_words
 
 PARTS = (
@@ -72,22 +72,22 @@ def test_every_part_is_plain_data(catalog: Catalog, name: str, rule: str) -> Non
 def test_the_rules_stand_side_by_side(book: Workbook) -> None:
     data = step.rules_data(book)
     shown = {c["value"]: c["gpus"] for c in data["cards"]}
+    assert shown.pop("stated") == "28 GPUs"
     assert shown == {answer.rule: f"{answer.gpus:g} GPUs" for answer in rule_answers(book.plan)}
     assert (shown["sum"], shown["hours"], shown["wait"]) == ("28 GPUs", "28 GPUs", "31 GPUs")
     assert data["value"] == "sum"
     assert data["target"] is None
-    assert "all groups have their peak at once" in data["sentence"]
+    assert "all groups peak at once" in data["sentence"]
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_chosen_rule_can_be_asked_why(book: Workbook, rule: str) -> None:
-    book.edit("demand.stated_gpus", "")
     book.edit("demand.rule", rule)
     cards = {c["value"]: c for c in step.rules_data(book)["cards"]}
     keys = {value: c["key"] for value, c in cards.items() if c["key"]}
     assert list(keys) == [rule]
     assert f"{book.plan.lines[keys[rule]].value:g} GPUs" == cards[rule]["gpus"]
-    assert book.plan.totals.gpus_demanded == book.plan.lines["demand.groups_gpus"].value
+    assert book.plan.totals.gpus_demanded == book.plan.lines[keys[rule]].value
 
 
 def test_the_target_is_a_sentence_that_fits_the_rule(book: Workbook) -> None:
@@ -118,19 +118,12 @@ def test_the_slider_is_at_the_nearest_step(book: Workbook, chance: str, nearest:
         assert step.rules_data(book)["target"]["chance"]["value"] == text
 
 
-def test_a_stated_total_wins_and_the_difference_is_said(book: Workbook) -> None:
-    assert (
-        "stated total of 28 GPUs wins; the groups give 28 GPUs by this rule: the same."
-        in step.rules_data(book)["stated"]["text"]
-    )
-    book.edit("demand.rule", "wait")
-    stated = step.rules_data(book)["stated"]
-    assert stated["text"].endswith("the groups give 31 GPUs by this rule: 3 more.")
-    assert stated["tone"] == "warn"
-    book.edit("demand.stated_gpus", "40")
-    assert step.rules_data(book)["stated"]["text"].endswith(": 9 fewer.")
-    book.edit(stated["path"], "")
-    assert step.rules_data(book)["stated"] is None
+def test_the_stated_total_is_a_rule_only_where_there_is_one(book: Workbook) -> None:
+    assert [card["value"] for card in step.rules_data(book)["cards"]][-1] == "stated"
+    book.edit("demand.stated_gpus", "")
+    data = step.rules_data(book)
+    assert [card["value"] for card in data["cards"]] == list(GROUP_RULES)
+    assert data["stated"] is None
 
 
 def test_a_method_that_cannot_answer(book: Workbook) -> None:

@@ -106,7 +106,7 @@ def test_the_design_on_the_screen_is_found_again_after_it_is_used_and_undone(
 
 
 def test_a_changed_demand_makes_it_old(book: Workbook) -> None:
-    book.edit("demand.stated_gpus", "40")
+    book.edit("groups.data-scientists.people", "80")
     data = step.explore_data(book)
     assert data["old"]
     assert data["text"][0].startswith("An input has changed since")

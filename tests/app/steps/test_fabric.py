@@ -70,6 +70,7 @@ def test_the_fabric_in_figures_and_as_a_drawing(enterprise: Workbook) -> None:
 def test_many_switches_are_drawn_in_part_and_counted_in_words(catalog: Catalog) -> None:
     book = book_of(catalog, "current")
     book.edit("demand.stated_gpus", "1500")
+    book.edit("demand.rule", "stated")
     drawing = step.drawing_data(book)
     assert drawing["leaves"]["count"] > drawing["leaves"]["drawn"] == step.SHOWN_SWITCHES
     assert drawing["spines"]["drawn"] <= step.SHOWN_SWITCHES

@@ -111,6 +111,7 @@ def test_the_bars_of_the_chart_add_up(hours: Workbook) -> None:
     assert data["days"] == ["Wednesday", "Saturday"]
     assert [line["words"] for line in data["lines"]] == ["everybody at once: 22", "planned: 17"]
     hours.edit("demand.stated_gpus", "21")
+    hours.edit("demand.rule", "stated")
     lines = hourly.day_rows(hours)["lines"]
     assert [(line["gpus"], line["below"]) for line in lines] == [(22, False), (21, True)]
 

@@ -23,10 +23,29 @@ def test_names_are_text(catalog: Catalog) -> None:
     assert name in found["no-access-mode"].text
 
 
-@pytest.mark.parametrize(("people", "said"), [(3, True), (4, False), (5, False)])
-def test_a_stated_total_is_above_the_groups_only_where_it_is_more(
-    catalog: Catalog, people: int, said: bool
-) -> None:
-    found = messages(catalog, groups=[{"id": "a", "people": people}], demand={"stated_gpus": 4})
-    assert ("stated-above-groups" in found) is said
-    assert ("beyond-stated-total" in found) is (people > 4)
+@pytest.mark.parametrize(
+    ("people", "rule", "codes"),
+    [
+        (3, "stated", {"stated-above-groups"}),
+        (4, "stated", set()),
+        (5, "stated", {"beyond-stated-total"}),
+        (3, "sum", {"stated-total-differs"}),
+        (4, "sum", set()),
+        (5, "sum", {"stated-total-differs"}),
+        (5, "wait", {"stated-total-differs"}),
+    ],
+)
+def test_what_is_said_of_a_stated_total(catalog: Catalog, people: int, rule: str, codes: set[str]) -> None:
+    asked = {"stated_gpus": 4, "rule": rule}
+    found = messages(catalog, groups=[{"id": "a", "people": people}], demand=asked)
+    assert {code for code in found if "stated-" in code} == codes
+
+
+def test_a_total_beside_the_groups_names_both_numbers_and_what_to_do(catalog: Catalog) -> None:
+    asked = {"stated_gpus": 28}
+    found = messages(catalog, groups=[{"id": "a", "people": 36}], demand=asked)["stated-total-differs"]
+    assert (found.level, found.path) == ("warn", "demand.rule")
+    for words in ("28 GPUs are stated", "need 36", "8 GPUs more"):
+        assert words in found.text
+    fewer = messages(catalog, groups=[{"id": "a", "people": 20}], demand=asked)["stated-total-differs"]
+    assert fewer.level == "note" and "8 GPUs fewer" in fewer.text

@@ -21,7 +21,11 @@ def test_the_most_serious_first(catalog: Catalog) -> None:
     found = check_plan(
         make_plan(
             from_dict(
-                {"groups": one(people=5), "demand": {"stated_gpus": 4}, "platform": {"bitfusion": True}}
+                {
+                    "groups": one(people=5),
+                    "demand": {"rule": "stated", "stated_gpus": 4},
+                    "platform": {"bitfusion": True},
+                }
             ),
             catalog,
         )

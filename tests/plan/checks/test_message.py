@@ -35,8 +35,15 @@ def one(**group: Any) -> list[dict[str, Any]]:
 SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "nothing-demanded": ("note", {}),
     "no-access-mode": ("stop", {"groups": one(gpus_each=0.5, access="passthrough")}),
-    "beyond-stated-total": ("stop", {"groups": one(people=5), "demand": {"stated_gpus": 4}}),
-    "stated-above-groups": ("note", {"groups": one(people=3), "demand": {"stated_gpus": 4}}),
+    "beyond-stated-total": (
+        "stop",
+        {"groups": one(people=5), "demand": {"rule": "stated", "stated_gpus": 4}},
+    ),
+    "stated-total-differs": ("warn", {"groups": one(people=5), "demand": {"stated_gpus": 4}}),
+    "stated-above-groups": (
+        "note",
+        {"groups": one(people=3), "demand": {"rule": "stated", "stated_gpus": 4}},
+    ),
     "waiting-likely": (
         "note",
         {"groups": one(people=40, active_share=0.4), "availability": {"host_failures": 0}},

@@ -1,0 +1,37 @@
+"""The stated total beside what the groups need: how far apart they are, and a way to take either."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.analysis.demand import stated_gap_gpus
+from gpuplan.app.state import Workbook
+from gpuplan.report import amount, number
+
+RULE, TOTAL = "demand.rule", "demand.stated_gpus"
+
+
+def stated_data(workbook: Workbook) -> dict[str, Any] | None:
+    """Both numbers in a sentence, and what can be chosen; None without groups or without a total."""
+    plan = workbook.plan
+    gap, stated = stated_gap_gpus(plan), plan.scenario.demand.stated_gpus
+    if gap is None or stated is None:
+        return None
+    total, needed = amount(stated, "GPU"), amount(stated + gap, "GPU")
+    by_total = plan.scenario.deciding_total_gpus is not None
+    take_groups = {"at": "take-groups", "text": "Size from the groups", "path": RULE, "value": "sum"}
+    if not by_total:
+        take_groups |= {"text": "Drop the stated total", "path": TOTAL, "value": ""}
+    take_total = {"at": "take-total", "text": f"Take the stated {total}", "path": RULE, "value": "stated"}
+    text = f"{total} stated, {number(stated + gap)} needed by the groups."
+    if gap == 0:
+        text = f"{total} stated, and the groups need as many."
+    elif by_total:
+        text += f" The design provides {total}."
+    else:
+        text += f" The design provides {needed}."
+    return {
+        "text": text,
+        "tone": "warn" if gap > 0 else "",
+        "ways": [take_groups] if by_total or gap == 0 else [take_groups, take_total],
+    }

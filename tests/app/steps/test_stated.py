@@ -1,0 +1,61 @@
+"""The stated total beside what the groups need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuplan import load_scenario
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.stated import stated_data
+from gpuplan.app.steps.usecases import table_data
+from gpuplan.catalog import Catalog
+
+
+@pytest.fixture
+def book(catalog: Catalog) -> Workbook:
+    return Workbook(catalog, load_scenario("enterprise"))
+
+
+def shown(book: Workbook) -> dict[str, Any]:
+    data = stated_data(book)
+    assert data is not None
+    assert table_data(book)["stated"] == data
+    return data
+
+
+def take(book: Workbook, at: str) -> None:
+    way = next(way for way in shown(book)["ways"] if way["at"] == at)
+    book.edit(way["path"], way["value"])
+
+
+def test_both_are_said_and_either_is_a_click_away(book: Workbook) -> None:
+    assert shown(book)["text"] == "28 GPUs stated, and the groups need as many."
+    book.edit("groups.data-scientists.people", "64")
+    data = shown(book)
+    assert data["text"] == "28 GPUs stated, 36 needed by the groups. The design provides 36 GPUs."
+    assert (data["tone"], [way["at"] for way in data["ways"]]) == ("warn", ["take-groups", "take-total"])
+
+    take(book, "take-total")
+    assert (book.plan.totals.gpus_demanded, book.plan.totals.unplaced_vms) == (28, 22)
+    assert shown(book)["text"].endswith("The design provides 28 GPUs.")
+    take(book, "take-groups")
+    assert (book.plan.totals.gpus_demanded, book.plan.totals.unplaced_vms) == (36, 0)
+
+    take(book, "take-groups")
+    assert (book.scenario.demand.stated_gpus, stated_data(book)) == (None, None)
+    assert book.plan.totals.hosts == 10
+
+
+def test_a_total_above_the_groups_is_no_warning(book: Workbook) -> None:
+    book.edit("demand.stated_gpus", "40")
+    data = shown(book)
+    assert (data["text"].partition(".")[0], data["tone"]) == ("40 GPUs stated, 28 needed by the groups", "")
+
+
+def test_without_groups_there_is_nothing_to_compare(catalog: Catalog) -> None:
+    blank = Workbook(catalog)
+    blank.edit("demand.stated_gpus", "9")
+    assert stated_data(blank) is None
+    assert blank.plan.totals.gpus_demanded == 9
