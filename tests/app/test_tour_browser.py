@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import at, caught_up, download, enter, fail, figure, figures, go, take, wait_figure
+from browsing import at, caught_up, download, fail, figure, figures, go, take, wait_figure
 from PIL import Image
 
 from gpuplan import load_catalog, load_scenario, make_plan
