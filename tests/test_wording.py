@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gpuplan.facts import BASES
 from gpuplan.models.access import MODES
-from gpuplan.scenario import METHODS, RULES, field_of
+from gpuplan.scenario import METHODS, RISKS, RULES, field_of
 from gpuplan.wording import (
     AGGREGATION_NAMES,
     FORMULA_NAMES,
@@ -109,7 +109,7 @@ def test_words() -> None:
     assert set(MODE_NAMES) == {*MODES, ""}
     assert set(RULE_NAMES) == {*RULES}
     assert {*METHOD_NAMES, "auto"} == {*METHODS}
-    assert set(FORMULA_NAMES) == {(method, rule) for method in METHOD_NAMES for rule in RULES[2:]}
+    assert set(FORMULA_NAMES) == {(method, rule) for method in METHOD_NAMES for rule in RISKS}
     named = {**LICENCE_NAMES, "network.transport": TRANSPORT_NAMES, "training.aggregation": AGGREGATION_NAMES}
     for path, names in named.items():
         assert set(names) == {*field_of(path).choices}

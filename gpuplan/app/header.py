@@ -28,8 +28,9 @@ ON_NETWORK = ("network.", "training.")
 
 NOTES = {"sum": "from the groups", "hours": "busiest hours"}
 CHANCES = ("totals.waiting", "totals.waiting_after_failure")
-"""Lines that are chances: they are shown in per cent."""
+"""Lines that are probabilities: they are shown in per cent."""
 POWER, COST = "power.typical", "cost.net_present"
+PLACEMENT = "totals.unplaced_vms_after_failure"
 CONTROLS = {"bool": "checkbox", "choice": "select", "id": "select", "int": "number", "area": "area"}
 """Kind of an input -> what it is entered with, where not as text."""
 
@@ -61,40 +62,25 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     rule = "stated total" if by_total else NOTES.get(asked.rule, "at the target")
     spare = f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare"
     fewer = f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none"
-    lost = totals.unplaced_vms_after_failure
+    placed = plan.placed
     figures = [
         _figure("demand.gpus", "GPUs demanded", number(whole(totals.gpus_demanded)), rule),
         _figure("totals.hosts", "Hosts", number(totals.hosts), spare),
         _figure("totals.gpus", "GPUs", number(totals.gpus), "installed"),
         _figure("totals.gpus_after_failure", f"GPUs {after}", number(totals.gpus_after_failure), fewer),
-        _unplaced("", "VMs not placed", totals.unplaced_vms, "everybody has a GPU", "see messages"),
-        _unplaced("_after_failure", "After the worst failure", lost, "all placed again", "VMs not placed"),
-        _waiting(plan, after.replace(" a ", " ")),
+        _figure(PLACEMENT, "Placement", placed.short, placed.note, placed.tone),
         *_power_and_cost(plan),
     ]
     if not plan.pools and not plan.groups:
         for figure in figures:
             figure |= {"note": "none yet", "tone": ""}
-        figures[0]["note"] = "nothing asked yet"
+        figures[0]["note"] = "no workloads yet"
     return {
         "figures": [*figures, _messages(workbook.messages)],
         "stale": workbook.stale,
         "shown": workbook.started,
         "open": workbook.drawer,
     }
-
-
-def _unplaced(which: str, label: str, vms: int, none: str, some: str) -> dict[str, str]:
-    """VMs for which no place was found, and what is said of none and of some."""
-    key = f"totals.unplaced_vms{which}"
-    return _figure(key, label, number(vms), some if vms else none, "bad" if vms else "good")
-
-
-def _waiting(plan: Plan, after: str) -> dict[str, str]:
-    """The chance of waiting, where the sizing rule has one."""
-    now, failed = (plan.lines.get(key) for key in CHANCES)
-    note = f"{_chance(failed.value)} {after}" if failed else ""
-    return _figure(CHANCES[0], "Chance of waiting", _chance(now.value) if now else "\u2013", note)
 
 
 def _messages(messages: Sequence[Message]) -> dict[str, str]:

@@ -205,14 +205,23 @@ def _posture_hosts(
     return here.compute("hosts", availability.total_hosts, hosts_for_demand=needed, hosts_for_failures=spare)
 
 
+OVER_POOLS: Mapping[str, Callable[..., float]] = {
+    "chance": availability.chance_over_pools,
+    "short_h": availability.hours_over_pools_h,
+    "exposed_h": availability.hours_over_pools_h,
+    "maintenance_short_h": availability.hours_over_pools_h,
+}
+"""Figure -> its model over several pools, where that is no sum."""
+
+
 def _over_pools(here: Trail, name: str, parts: Sequence[Line]) -> Line:
     """The figure of the only pool, or what those of several pools make together."""
     if len(parts) == 1:
         return here.repeat(name, parts[0])
-    if name == "chance":
-        function = availability.chance_over_pools
+    if function := OVER_POOLS.get(name):
         value = function(*(line.value for line in parts))
         named = {f"part{number}": line for number, line in enumerate(parts, 1)}
-        product = {"product": " x ".join(f"(1 - {{{part}}})" for part in named)}
+        whole = "" if name == "chance" else " / 8760 h"
+        product = {"product": " x ".join(f"(1 - {{{part}}}{whole})" for part in named)}
         return here.record(name, function, value, named, when="pools", words=product)
     return here.add_up(name, availability.sum_over_pools, {line.key: line for line in parts})

@@ -18,6 +18,7 @@ from gpuplan.plan.clusters import SPLIT_NAMES
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import Layout, Pool, WholePool, whole_pools
+from gpuplan.plan.placed import placed_of
 from gpuplan.plan.trail import Line
 from gpuplan.scenario import Scenario
 from gpuplan.wording import (
@@ -85,7 +86,7 @@ def decide(
         *(_hosts_for_demand(pool, len(of_kind) > 1, lines) for pool in of_kind),
         *(_clusters(pool, len(of_kind) > 1, scenario, lines) for pool in of_kind if len(pool.clusters) > 1),
         _spare_hosts(scenario, pools, postures),
-        _capacity(scenario, pools, lines),
+        _capacity(scenario, pools, groups, lines),
         *_allocation(pools, groups),
         _network(scenario, groups),
         *([_fabric(scenario, fabric)] if fabric is not None else ()),
@@ -271,13 +272,8 @@ def _bet(postures: Sequence[Posture]) -> str:
     """Hours in which the bet on no failure in maintenance is open, and the chance of losing it."""
     chosen = next(p for p in postures if p.chosen)
     if not chosen.exposed_h:
-        return (
-            f"a second failure would have to come on top, with a chance of {percent(chosen.chance)} in a year"
-        )
-    return (
-        f"{hours(chosen.exposed_h)} a year are open to that, and the chance that it happens is "
-        f"{percent(chosen.chance)} a year"
-    )
+        return f"a second failure would have to come on top, with a probability of {percent(chosen.chance)} a year"
+    return f"{hours(chosen.exposed_h)} a year are open to that, and the probability of it is {percent(chosen.chance)} a year"
 
 
 def _lost(hosts: int, alike: bool) -> str:
@@ -287,20 +283,15 @@ def _lost(hosts: int, alike: bool) -> str:
     return "the largest host is" if hosts == 1 else f"the {hosts} largest hosts are"
 
 
-def _capacity(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Line]) -> Found:
+def _capacity(
+    scenario: Scenario, pools: Sequence[Pool], groups: Sequence[GroupPlan], lines: Mapping[str, Line]
+) -> Found:
     lost = max(1, scenario.availability.host_failures)
-    hosts, gpus, left, without = (
-        lines[f"totals.{name}"].value
-        for name in ("hosts", "gpus", "gpus_after_failure", "unplaced_vms_after_failure")
-    )
+    hosts, gpus, left = (lines[f"totals.{name}"].value for name in ("hosts", "gpus", "gpus_after_failure"))
     beyond = max(0, gpus - whole(lines["demand.gpus"].value))
     alike = {room.gpus for pool in pools for room in pool.rooms} == {pools[0].gpus_per_host}
     size = f" with {amount(pools[0].gpus_per_host, 'GPU')} each" if alike else ""
     clusters = f" in {len(pools)} clusters" if len(pools) > 1 else ""
-    why = "Every VM was placed again after the loss of each host in turn."
-    if without:
-        none = f"{amount(without, 'VM')} {'has' if without == 1 else 'have'} no GPU"
-        why = f"After the worst loss of one host {none}."
     so = "No GPU is there beyond the demand."
     if beyond:
         idle = f"{'is' if beyond == 1 else 'are'} {amount(beyond, 'GPU')}: idle, or lent to work that may be stopped"
@@ -309,7 +300,15 @@ def _capacity(scenario: Scenario, pools: Sequence[Pool], lines: Mapping[str, Lin
         f"{amount(hosts, 'host')}{clusters}{size} {'gives' if hosts == 1 else 'give'} {amount(gpus, 'GPU')}"
     )
     keys = ("totals.hosts", "totals.gpus", "demand.gpus", "totals.gpus_after_failure")
-    return found("capacity", *keys, give=give, left=left, lost=_lost(lost, alike), why=why, so=so)
+    return found(
+        "capacity",
+        *keys,
+        give=give,
+        left=left,
+        lost=_lost(lost, alike),
+        why=placed_of(groups, pools).sentence,
+        so=so,
+    )
 
 
 def _allocation(pools: Sequence[Pool], groups: Sequence[GroupPlan]) -> Iterator[Found]:

@@ -547,6 +547,8 @@ def _fits_without(lost: int, laid: Layout) -> bool | None:
     ways = [(down, lost - down) for down in range(lost + 1) if down <= old and lost - down <= new]
     if all(down < len(needed) and new - others >= needed[down] for down, others in ways):
         return True
+    if lost == 1 and not any(loss.unplaced for loss in laid.failures):
+        return True
     unknown = laid.needed.method == "heuristic" and len(laid.rooms) - lost >= laid.needed.bound
     return None if unknown else False
 

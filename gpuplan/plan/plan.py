@@ -24,6 +24,7 @@ from gpuplan.plan.fabric import Cabling, cabling
 from gpuplan.plan.growth import Growth, growth_of
 from gpuplan.plan.hosts import Layout, Pool, WholePool, layouts, whole_pools
 from gpuplan.plan.network import NetworkUse, network_use
+from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.plan.power import PowerUse, power_use
 from gpuplan.plan.requests import Requests, requests_of
 from gpuplan.plan.totals import Totals, totals
@@ -94,7 +95,7 @@ class Plan:
 
     @cached_property
     def waiting(self) -> Mapping[str, Line]:
-        """The chance that somebody finds too few GPUs free in the busiest hours."""
+        """The probability that requests beyond the plan wait in the busiest hours."""
         return waiting_lines(
             self._trail("waiting"), self.scenario, self.catalog, self.pools, self.groups, self.weeks
         )
@@ -103,6 +104,11 @@ class Plan:
     def totals(self) -> Totals:
         """The answer in a few numbers."""
         return totals(self._trail("totals"), self.scenario, self.demand.planned, self.pools, self.groups)
+
+    @cached_property
+    def placed(self) -> Placed:
+        """Whether all planned VMs are placed, now and after failures."""
+        return placed_of(self.groups, self.pools)
 
     @cached_property
     def postures(self) -> tuple[Posture, ...]:

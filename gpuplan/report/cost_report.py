@@ -50,7 +50,7 @@ def cost_text(plan: Plan) -> str:
     """The cost of a plan as text."""
     costs, use = plan.costs, plan.power
     if costs is None or use is None:
-        return page(plan.scenario.name, "Nobody asks for a GPU yet, so nothing is bought.")
+        return page(plan.scenario.name, "No workloads yet, so nothing is bought.")
     word, years = fitted(cost.cost_by_year(plan))
     return page(
         plan.scenario.name,

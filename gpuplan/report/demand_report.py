@@ -12,6 +12,7 @@ from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
+from gpuplan.report.document.writing import hosts_lost, waits
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import records
 from gpuplan.report.tables import demand
@@ -119,6 +120,7 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
         plan.scenario.name,
         _planned(plan),
         wrapped(demand.peak_words(plan)),
+        _queue(plan),
         chapter(demand.rules(rule_answers(plan))),
         chapter(demand.week(plan)),
         *(
@@ -140,6 +142,17 @@ def _planned(plan: Plan) -> str:
     if stated is not None and plan.groups:
         text += f" {amount(stated, 'GPU')} stated, {number(whole(needed))} needed by the groups."
     return wrapped(text)
+
+
+def _queue(plan: Plan) -> str:
+    """How likely requests beyond the plan wait; nothing without requests."""
+    if (chances := waits(plan)) is None:
+        return ""
+    now, after = chances
+    return wrapped(
+        f"Requests beyond the plan queue: the probability of waiting in the busiest hours is {now}, {after} with "
+        f"{amount(hosts_lost(plan), 'host')} lost."
+    )
 
 
 def _methods_text(plan: Plan, found: Methods, name: str) -> str:

@@ -165,7 +165,7 @@ def sensitivity_text(plan: Plan, bars: Sequence[Bar], limits: Sequence[Threshold
     """What moves the answer as text."""
     name, currency = plan.scenario.name, plan.scenario.cost.currency
     if plan.costs is None:
-        return page(name, "Nobody asks for a GPU yet, so there is nothing to move.")
+        return page(name, "No workloads yet, so there is nothing to move.")
     now, hosts = plan.costs.net_present, amount(plan.totals.hosts, "host")
     data = sensitivity_dict(plan, bars, limits)
     broken = [

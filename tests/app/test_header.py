@@ -36,9 +36,7 @@ def test_the_strip_follows_every_change(book: Workbook) -> None:
         "totals.hosts": "8",
         "totals.gpus": "32",
         "totals.gpus_after_failure": "28",
-        "totals.unplaced_vms": "0",
-        "totals.unplaced_vms_after_failure": "0",
-        "totals.waiting": "0.39 %",
+        "totals.unplaced_vms_after_failure": "All placed",
     }
     book.edit("groups.data-scientists.people", "80")
     assert values(book)["totals.hosts"] == "11"
@@ -52,14 +50,24 @@ def notes(book: Workbook) -> dict[str, str]:
     return {figure["key"]: figure["note"] for figure in strip_data(book)["figures"]}
 
 
-def test_the_strip_says_how_often_somebody_waits(book: Workbook) -> None:
-    assert notes(book)["totals.waiting"] == "55 % after failure"
+def test_placement_is_one_figure_and_waiting_none(book: Workbook) -> None:
+    key = "totals.unplaced_vms_after_failure"
+    assert notes(book)[key] == "also after any host failure"
+    assert not any("waiting" in figure for figure in values(book))
+    book.edit("availability.host_failures", "2")
+    assert notes(book)[key] == "also after any 2 host failures"
+    book.edit("availability.host_failures", "0")
+    assert (values(book)[key], notes(book)[key]) == ("All placed", "18 VMs not after a host failure")
+    book.edit("groups.data-scientists.people", "64")
+    book.edit("demand.rule", "stated")
+    assert values(book)[key] == "22 not placed"
+    assert notes(book)[key].endswith("after a host failure")
+
+
+def test_a_probability_is_asked_why_in_per_cent(book: Workbook) -> None:
     for figure, key in (("0.39 %", "totals.waiting"), ("55 %", "totals.waiting_after_failure")):
         book.drawer = key
         assert drawer_data(book)["title"] == f"Why {figure}?"
-    book.edit("availability.host_failures", "2")
-    assert notes(book)["totals.waiting"].endswith(" after 2 failures")
-    assert values(book)["totals.waiting"] == "< 0.01 %"  # a figure has no room for more
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,7 @@ ANSWER = {
     "totals.hosts": "8",
     "totals.gpus": "32",
     "totals.gpus_after_failure": "28",
-    "totals.unplaced_vms": "0",
-    "totals.unplaced_vms_after_failure": "0",
+    "totals.unplaced_vms_after_failure": "All placed",
 }
 
 

@@ -93,10 +93,10 @@ def test_passthrough(catalog: Catalog) -> None:
 def test_each_sentence_of_a_decision_says_something_new(plans: dict[str, Plan]) -> None:
     found = {d.title: d for d in plans["enterprise"].decisions}
     assert found["Hosts for the demand"].justification == (
-        "6 hosts have 24 GPUs, and 28 are occupied. Every VM was placed on 7 hosts."
+        "6 hosts have 24 GPUs, and 28 are occupied. A placement on 7 hosts exists."
     )
     assert found["Spare hosts"].implication.endswith(
-        ": 128 h a year are open to that, and the chance that it happens is 5.4 % a year."
+        ": 128 h a year are open to that, and the probability of it is 5.4 % a year."
     )
     assert "growth" not in found["Cost and licences"].justification
     costs = plans["current"].costs

@@ -195,7 +195,7 @@ def test_nothing_asked_costs_nothing(catalog: Catalog) -> None:
     data = json.loads(json.dumps(cost_dict(plan), allow_nan=False))
     assert data["costs"] is data["power"] is data["silos"] is data["rent_or_buy"] is None
     assert data["bill_of_materials"] == data["postures"] == []
-    assert cost_text(plan) == "Blank\n=====\n\nNobody asks for a GPU yet, so nothing is bought.\n"
+    assert cost_text(plan) == "Blank\n=====\n\nNo workloads yet, so nothing is bought.\n"
 
 
 def test_the_design_names_power_and_cost_in_its_answer(plans: dict[str, Plan]) -> None:

@@ -217,7 +217,7 @@ def test_an_end_that_cannot_be_planned_is_said_and_unchanged_cost_has_no_share(
 
 def test_nothing_asked_has_nothing_to_move(catalog: Catalog) -> None:
     plan = make_plan(from_dict({"name": "Blank"}), catalog)
-    assert "Nobody asks for a GPU yet" in sensitivity_text(plan, (), ())
+    assert "No workloads yet" in sensitivity_text(plan, (), ())
     assert sensitivity_dict(plan, (), ())["net_present"] is None
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gpuplan import Plan, load_scenario, make_plan
+from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.report.demand_report import demand_text
 from gpuplan.report.plan_report import plan_text, table_text
 from gpuplan.report.tables import plan_tables
 from gpuplan.scenario import from_dict
@@ -48,7 +49,7 @@ def test_many_hosts_are_counted_by_what_stands_on_them(catalog: Catalog) -> None
 def test_a_blank_design(catalog: Catalog) -> None:
     text = plan_text(make_plan(from_dict({"name": "Blank", "customer": "A & B"}), catalog))
     assert text.startswith("Blank for A & B\n")
-    assert "Nobody asks for a GPU yet" in text
+    assert "No workloads yet" in text
 
 
 def test_names_are_text(catalog: Catalog) -> None:
@@ -65,14 +66,20 @@ def test_plan_tables_as_text(example: Plan) -> None:
 
 
 def test_postures_say_where_maintenance_itself_is_too_much(plans: dict[str, Plan]) -> None:
-    rows = plan_text(plans["enterprise"]).partition("Hosts, and hours a year at risk")[2].splitlines()
+    rows = (
+        plan_text(plans["enterprise"])
+        .partition("Hosts, capacity shortfall and exposure a year")[2]
+        .splitlines()
+    )
     none, one, two = (next(row for row in rows if row.startswith(f"N+{n}")) for n in range(3))
     assert none.split()[-3:] == ["112", "h", "short"]
     assert " ".join(one.split()[1:]) == "(chosen) 8 32 2.2 h 128 h 5.4 %"
     assert two.split()[-3:] == ["none", "0.15", "%"]
 
 
-def test_the_chance_to_wait_is_said_where_somebody_asks(catalog: Catalog) -> None:
-    text = plan_text(make_plan(load_scenario("enterprise"), catalog))
-    assert "Chance to wait        0.39 %  (in the busiest hours; 55 % with 1 host lost)" in text
-    assert "Chance to wait" not in plan_text(make_plan(from_dict({}), catalog))
+def test_waiting_is_said_where_demand_is_discussed(plans: dict[str, Plan]) -> None:
+    plan = plans["enterprise"]
+    assert "Placement             All placed  (also after any host failure)" in plan_text(plan)
+    assert "0.39 %" not in plan_text(plan)
+    said = " ".join(demand_text(plan).split())
+    assert "the probability of waiting in the busiest hours is 0.39 %, 55 % with 1 host lost" in said

@@ -140,7 +140,7 @@ def test_the_sheets_say_what_the_plan_says(example: Plan) -> None:
     summary = file["Summary"]
     shown = {row[0].value: row[1].value for row in summary.iter_rows()}
     assert shown["Hosts"] == example.totals.hosts
-    assert shown["GPUs after failure"] == example.totals.gpus_after_failure
+    assert shown["GPUs after a failure"] == example.totals.gpus_after_failure
     assert shown["Net present cost"] == pytest.approx(costs.net_present, abs=0.01)
     assert shown["A GPU-hour used"] == pytest.approx(costs.gpu_hour_used)
     assert shown["Power, peak"] == pytest.approx(example.power.peak_w / 1000)

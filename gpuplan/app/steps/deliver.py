@@ -71,7 +71,7 @@ def _said(workbook: Workbook) -> list[str]:
     delivering = workbook.delivering
     order = delivering.order
     if not workbook.plan.pools:
-        return ["Nobody asks for a GPU yet, so there is no design to keep."]
+        return ["No workloads yet, so there is no design to keep."]
     asked = (workbook.scenario, is_internal(workbook))
     if workbook.stale:
         return ["The design has an input that cannot be used: mend it first, then download."]

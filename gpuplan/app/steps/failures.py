@@ -79,14 +79,15 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
         if hosts
     )
     touched = screen(_touched(workbook, pool, outcome))
+    missing = workbook.plan.placed.missing
     others = len(pool.requests) > len(touched["rows"]) or len(workbook.plan.pools) > 1
     return {
-        "tone": "bad" if outcome.unplaced else "good",
+        "tone": "bad" if outcome.unplaced else "warn" if missing else "good",
         "lead": f"{capital(lead)}:",
-        "text": _outcome_words(pool, outcome),
+        "text": _outcome_words(pool, outcome, missing),
         "heads": touched["heads"],
         "rows": touched["rows"],
-        "rest": "Everybody else keeps running." if touched["rows"] and others else "",
+        "rest": "All other VMs keep running." if touched["rows"] and others else "",
     }
 
 
@@ -94,13 +95,15 @@ def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
     worst, single = max((loss.unplaced for loss in pool.failures), default=0), _level(pool, 1)
     vms, spare = amount(worst, "VM"), pool.hosts_for_failures
     if worst == 0:
-        tone, text = "good", "Any one host may fail: what is left free takes everybody."
-        lead = "No host is spare, and none is needed for one failure."
-        if spare:
+        tone, lead = "good", "Any one host can fail."
+        text = "Its VMs restart on the others."
+        if not spare:
             lead, text = (
-                "Every single failure was tried.",
-                "Any one host may fail: everybody is placed again.",
+                "No host is spare.",
+                "Any one can fail all the same: free GPUs on the others take its VMs.",
             )
+        if workbook.plan.placed.missing:
+            tone, text = "warn", f"{text} {workbook.plan.placed.sentence}"
     elif single is not None and single.fits is None:
         tone, lead = "warn", "Not known whether every failure is survived."
         text = f"After the worst failure of one host no place was found for {vms}, and no bound says that there is none."
@@ -118,7 +121,8 @@ def _proof(pool: Pool) -> str:
     return f"Fewer than {amount(pool.hosts_for_demand, 'host')} cannot hold the demand."
 
 
-def _outcome_words(pool: Pool, outcome: Outcome) -> str:
+def _outcome_words(pool: Pool, outcome: Outcome, missing: int) -> str:
+    """What becomes of the VMs on the hosts; ``missing`` have no place even while all hosts are up."""
     restarted, moved, evacuated = len(outcome.restarted), len(outcome.moved), len(outcome.evacuated)
     said = []
     if evacuated:
@@ -131,8 +135,11 @@ def _outcome_words(pool: Pool, outcome: Outcome) -> str:
         said = [f"{amount(len(outcome.unplaced), 'VM')} without a GPU", *said, *makes_room]
         spare = amount(pool.hosts_for_failures, "host")
         return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
-    said = [*(said or ["Nobody was on it"]), *(makes_room or ["nobody else moves"])]
-    return f"everyone is placed again. {'; '.join(said)}."
+    said = [*(said or ["No VM was on it"]), *(makes_room or ["no other VM moves"])]
+    again = "all VMs are placed again"
+    if missing:
+        again = f"the VMs on these hosts are placed again; {amount(missing, 'planned VM')} {'has' if missing == 1 else 'have'} no GPU either way"
+    return f"{again}. {'; '.join(said)}."
 
 
 def _touched(workbook: Workbook, pool: Pool, outcome: Outcome) -> Table:

@@ -72,7 +72,7 @@ def odds_data(workbook: Workbook) -> Contents:
 
 
 def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
-    """What is asked of the methods, and the chance of waiting as the plan has it."""
+    """What is asked of the methods, and the probability of waiting as the plan has it."""
     asked, lines = workbook.plan.scenario.demand, workbook.plan.lines
     target = known.target
     words = target_words(target.rule, target.chance, asked.wait_min, target.each)
@@ -88,7 +88,11 @@ def _studied(workbook: Workbook, known: Methods) -> list[dict[str, Any]]:
         for key in ("totals.waiting", "totals.waiting_after_failure")
     )
     return found + said(
-        " Chance of waiting with the hosts planned: ", waiting, ", after a failure ", after, "."
+        " Requests beyond the plan queue: the probability of waiting is ",
+        waiting,
+        ", after a failure ",
+        after,
+        ".",
     )
 
 

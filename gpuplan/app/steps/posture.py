@@ -58,20 +58,20 @@ def _card(workbook: Workbook, failures: int, posture: Posture | None) -> dict[st
     }
     if posture is None:
         return card
-    exposed = f"{hours(posture.exposed_h)} open" if posture.exposed_h else "closed"
+    exposed = hours(posture.exposed_h) if posture.exposed_h else "none"
     bet = {
-        "label": "Maintenance bet",
-        "about": "Hours a year in which one failure beside maintenance is too much, and the chance per year that it happens",
+        "label": "Exposure",
+        "about": "Hours a year of maintenance without failover capacity, and the probability of an outage in them",
         "parts": [[f"{at}.exposed_h", exposed], [f"{at}.chance", percent(posture.chance)]],
     }
     if _short_by_maintenance(workbook, posture):
         bet |= {
-            "about": "Hours a year in which maintenance itself leaves somebody without a GPU: nothing is left to bet on",
+            "about": "Hours a year in which maintenance itself takes GPUs that the plan needs",
             "parts": [[f"{at}.exposed_h", f"{hours(posture.exposed_h)} short"]],
         }
     short = {
-        "label": "Short in a year",
-        "about": "Expected hours a year in which failures leave somebody without a GPU",
+        "label": "Capacity shortfall",
+        "about": "Expected hours a year with fewer hosts up than the planned peak needs, spare hosts counted",
         "parts": [[f"{at}.short_h", hours(posture.short_h)]],
     }
     return card | {
@@ -105,22 +105,20 @@ def _bet(workbook: Workbook, known: dict[int, Posture]) -> str:
         return ""
     more = known.get(availability.host_failures + 1)
     if now.exposed_h == 0:
-        text = f"In maintenance it takes more than one failure to hurt: a chance of {percent(now.chance)} a year."
+        text = f"The cluster keeps failover capacity during maintenance; the probability of an outage in it is {percent(now.chance)} a year."
     elif _short_by_maintenance(workbook, now):
-        text = f"Maintenance itself leaves somebody without a GPU: {hours(now.exposed_h)} short a year."
+        text = f"Maintenance itself takes GPUs that the plan needs: {hours(now.exposed_h)} a year."
     else:
         text = (
-            f"For {hours(now.exposed_h)} of maintenance a year one failure is too much: "
-            f"a chance of {percent(now.chance)} a year."
+            f"During {hours(now.exposed_h)} of maintenance a year the cluster has no failover capacity; "
+            f"the probability of an outage in them is {percent(now.chance)} a year."
         )
     if more is None:
         return text
     extra = more.hosts - now.hosts
     hosts = "one more host" if extra == 1 else f"{number(extra)} more hosts"
-    left = " it takes two failures" if now.exposed_h else ""
-    if more.exposed_h:
-        left = f" one failure is too much for {hours(more.exposed_h)}"
-    return f"{text} With {hosts} (N+{more.host_failures}){left}: {percent(more.chance)} a year."
+    left = f" and {hours(more.exposed_h)}" if more.exposed_h else ""
+    return f"{text} With {hosts} (N+{more.host_failures}): {percent(more.chance)}{left}."
 
 
 def risk_form(workbook: Workbook) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from gpuplan.analysis.demand import stated_gap_gpus
 from gpuplan.app.state import Workbook
 from gpuplan.report import amount, number
+from gpuplan.wording import whole
 
 RULE, TOTAL = "demand.rule", "demand.stated_gpus"
 
@@ -17,13 +18,13 @@ def stated_data(workbook: Workbook) -> dict[str, Any] | None:
     gap, stated = stated_gap_gpus(plan), plan.scenario.demand.stated_gpus
     if gap is None or stated is None:
         return None
-    total, needed = amount(stated, "GPU"), amount(stated + gap, "GPU")
+    total, needed = amount(stated, "GPU"), amount(whole(stated + gap), "GPU")
     by_total = plan.scenario.deciding_total_gpus is not None
     take_groups = {"at": "take-groups", "text": "Size from the groups", "path": RULE, "value": "sum"}
     if not by_total:
         take_groups |= {"text": "Drop the stated total", "path": TOTAL, "value": ""}
     take_total = {"at": "take-total", "text": f"Take the stated {total}", "path": RULE, "value": "stated"}
-    text = f"{total} stated, {number(stated + gap)} needed by the groups."
+    text = f"{total} stated, {number(whole(stated + gap))} needed by the groups."
     if gap == 0:
         text = f"{total} stated, and the groups need as many."
     elif by_total:

@@ -28,6 +28,7 @@ from gpuplan.models.availability.outages import (
     chance_of_shortage,
     chance_over_pools,
     host_availability,
+    hours_over_pools_h,
     hours_short_h,
     mixed_hours_short_h,
 )

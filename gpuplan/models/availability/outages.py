@@ -209,6 +209,35 @@ def chance_over_pools(*chances: float) -> float:
     return 1 - math.prod(1 - chance for chance in chances)
 
 
+def hours_over_pools_h(*hours_h: float) -> float:
+    """Hours a year in which at least one of several pools is short, the pools failing independently.
+
+    Parameters
+    ----------
+    *hours_h : float
+        Hours a year of each pool. [h]
+
+    Returns
+    -------
+    hours_over_pools_h : float
+        Expected hours a year, at most 8760. [h]
+
+    Notes
+    -----
+    8760 * (1 - product of (1 - hours / 8760)): hours in which several pools are short count once.
+
+    Examples
+    --------
+    >>> hours_over_pools_h(4380.0, 4380.0)
+    6570.0
+
+    References
+    ----------
+    .. [1] kuo-zuo-2003
+    """
+    return HOURS_PER_YEAR * chance_over_pools(*(min(1.0, each / HOURS_PER_YEAR) for each in hours_h))
+
+
 def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
     """Chance that exactly so many hosts are up.
 

@@ -9,7 +9,7 @@ from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.scenario import RISKS
-from gpuplan.wording import METHOD_NAMES, amount, number, percent, some_of, week_hours
+from gpuplan.wording import METHOD_NAMES, amount, counted, number, percent, some_of, week_hours, whole
 
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:
@@ -44,16 +44,22 @@ def stated_total(plan: Plan) -> Iterator[Message]:
     stated, needed = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
     if stated is None or not plan.groups or needed == stated:
         return
-    words = {"stated": amount(stated, "GPU"), "needed": number(needed)}
+    total, by_groups = amount(stated, "GPU"), number(whole(needed))
     if plan.scenario.deciding_total_gpus is None:
         more = needed > stated
-        apart = f"{amount(abs(needed - stated), 'GPU')} {'more' if more else 'fewer'}"
-        yield message(plan, "stated-total-differs", level="warn" if more else "note", apart=apart, **words)
-    elif needed < stated:
-        rest = plan.lines.get("demand.unassigned_gpus")
+        apart = f"{amount(whole(abs(needed - stated)), 'GPU')} {'more' if more else 'fewer'}"
         yield message(
-            plan, "stated-above-groups", rest=amount(rest.value if rest else 0, "whole GPU"), **words
+            plan,
+            "stated-total-differs",
+            level="warn" if more else "note",
+            apart=apart,
+            stated=total,
+            needed=by_groups,
         )
+    elif needed < stated:
+        spare = plan.lines.get("demand.unassigned_gpus")
+        rest = counted(int(spare.value) if spare else 0, "whole GPU")
+        yield message(plan, "stated-above-groups", rest=rest, stated=total, needed=by_groups)
 
 
 def busiest_hours(plan: Plan) -> Iterator[Message]:
@@ -91,11 +97,11 @@ def waiting(plan: Plan) -> Iterator[Message]:
     waiting = plan.lines.get("totals.waiting")
     if plan.scenario.demand.rule not in RISKS and waiting and waiting.value >= WORTH_A_WORD_PCT:
         if waiting.function.endswith("closed_wait_chance"):
-            why = "If each person is active at random with the share that is stated"
-            who = " of the unluckiest group"
+            why = "If users are active at random with the stated share"
+            who = " of the group that waits most"
             more = " A share that is already the highest ever seen leaves no such risk."
         else:
-            why, who, more = "If work comes in bursts as they are stated or planned for", "", ""
+            why, who, more = "If work comes in bursts as stated or planned for", "", ""
         sources = tuple(each for each in waiting.sources if each in plan.catalog.sources)
         chance = percent(waiting.value / 100)
         yield message(plan, "waiting-likely", why=why, chance=chance, who=who, more=more, sources=sources)

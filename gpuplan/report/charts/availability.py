@@ -9,8 +9,8 @@ from gpuplan.plan.hosts import whole_pools
 from gpuplan.report.charts.look import SCHEMA, Look, Spec, config, field, told_apart
 from gpuplan.report.colours import OKABE_ITO
 
-STATES = {True: "everything fits", False: "not everything fits", None: "not known"}
-"""Whether everything has a place again after a loss."""
+STATES = {True: "VMs on hosts fit", False: "VMs on hosts do not all fit", None: "not known"}
+"""Whether every VM on the hosts has a place again after a loss."""
 
 
 def capacity_rows(plan: Plan) -> list[dict[str, Any]]:

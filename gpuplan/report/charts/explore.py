@@ -38,7 +38,7 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
     )
     size = field(
         "waiting",
-        title="Chance of waiting, %",
+        title="Probability of waiting, %",
         scale={"range": [80, 420], "domain": [0, max(1, most_waiting)]},
         legend={
             "orient": "right",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gpuplan.plan import Plan
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.hosts import MOST_HOSTS
-from gpuplan.report.document.summary import vms
 from gpuplan.report.document.writing import Citations, grid_of, tabled
 from gpuplan.report.tables.plan import clusters_alike, failures, losses, postures
 from gpuplan.wording import MODE_NAMES, hours
@@ -15,16 +14,11 @@ def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Chapter 6: what failures and maintenance do."""
     if not plan.pools:
         return Chapter("Availability", (Paragraph("Without hosts nothing can fail."),))
-    totals, clusters = plan.totals, clusters_alike(plan)
-    lost = totals.unplaced_vms_after_failure
-    lead = (
-        f"After the worst failure of one host {vms(lost)} no GPU."
-        if lost
-        else "Every VM was placed again after the loss of each host in turn; nobody is left without a GPU."
-    )
+    clusters = clusters_alike(plan)
+    lead = f"{plan.placed.sentence} Each host was failed in turn."
     chosen = next((p for p in plan.postures if p.chosen), None)
-    if not lost and chosen is not None and chosen.short_h > 0:
-        lead += f" More hosts that fail at once leave somebody without a GPU: {hours(chosen.short_h)} a year are to be expected."
+    if plan.placed.state == "all" and chosen is not None and chosen.short_h > 0:
+        lead += f" With more hosts down at once fewer are up than the planned peak needs: {hours(chosen.short_h)} a year are to be expected."
     return chapter(
         "Availability",
         Paragraph(lead, "lead"),
@@ -33,7 +27,7 @@ def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
             tabled(failures(plan, *clusters), most=MOST_HOSTS),
             tabled(losses(plan, *clusters)),
         ),
-        section("Hours at risk", _hours(plan, cite)),
+        section("Capacity shortfall and exposure", _hours(plan, cite)),
         section("Maintenance", _maintenance(plan)),
     )
 
@@ -43,8 +37,7 @@ def _hours(plan: Plan, cite: Citations) -> list[Block]:
     return [
         *tabled(postures(plan)),
         Paragraph(
-            "Short by failures: expected hours of a year in which somebody has no GPU. The hours rest on how often a host fails and how "
-            f"long its repair takes.{cite(sources)}",
+            f"The hours rest on how often a host fails and how long its repair takes.{cite(sources)}",
             "note",
         ),
     ]

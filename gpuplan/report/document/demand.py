@@ -16,10 +16,11 @@ from gpuplan.wording import (
     number,
     stated_percent,
     target_words,
+    whole,
 )
 
 METHOD_MEANS = (
-    "Known people: no more can ask than there are. Independent arrivals: requests come one by one, from anybody. Bursts: many "
+    "Known people: no more can ask than there are. Independent arrivals: requests come one by one. Bursts: many "
     "requests come together, as in traces of real clusters."
 )
 
@@ -37,19 +38,19 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
         tabled(groups(plan), caption="Demand by group"),
         Paragraph(peak_words(plan)),
         section("Through the day", _day(plan)),
-        section("What is enough", _enough(plan, cite)),
+        section("Queue: requests beyond the plan", _enough(plan, cite)),
         section("Growth", tabled(hosts_by_year(plan.costs))) if plan.costs and grows else None,
     )
 
 
 def _method(plan: Plan) -> str:
     needed, stated = plan.lines["demand.groups_gpus"].value, plan.scenario.demand.stated_gpus
-    text = f"{promise(plan)} The groups need {amount(needed, 'GPU')}."
+    text = f"{promise(plan)} The groups need {amount(whole(needed), 'GPU')}."
     if stated is None:
         return text
     if stated == needed:
         return f"{text} The customer states as many."
-    return f"{text} The customer states {amount(stated, 'GPU')}; the design provides {amount(plan.totals.gpus_demanded, 'GPU')}."
+    return f"{text} The customer states {amount(stated, 'GPU')}; the design provides {amount(whole(plan.totals.gpus_demanded), 'GPU')}."
 
 
 def _day(plan: Plan) -> list[Block]:
@@ -69,20 +70,20 @@ def _enough(plan: Plan, cite: Citations) -> list[Block]:
     asked, blocks = plan.scenario.demand, list[Block]()
     if chances := waits(plan):
         now, after = chances
-        aim = f"No chance of waiting is stated as a target; the figure and the table take {stated_percent(asked.chance)}."
+        aim = f"No probability of waiting is stated as a target; the figure and the table take {stated_percent(asked.chance)}."
         if asked.rule in ("wait", "wait-time", "turned-away"):
             each = asked.for_whom == "each"
             aim = f"The target is {target_words(asked.rule, asked.chance, asked.wait_min, each)}."
         text = (
-            f"If people and jobs come at random with the activity that is stated, in the busiest hours {now} of the requests find too "
-            f"few GPUs free while all hosts run, and {after} with {amount(hosts_lost(plan), 'host')} lost. The figure below leaves the "
-            f"spare hosts out. {aim}{cite(plan.lines['totals.waiting'].sources)}"
+            "The plan holds the demand above. Requests beyond it queue: if users and jobs arrive at random with the stated activity, "
+            f"the probability of waiting in the busiest hours is {now} with all hosts up and {after} with "
+            f"{amount(hosts_lost(plan), 'host')} lost. The figure below leaves the spare hosts out. {aim}{cite(plan.lines['totals.waiting'].sources)}"
         )
         blocks.append(Paragraph(text))
     blocks += drawn(
         charts.waiting_svg(plan),
-        "Chance to wait by the number of GPUs",
-        "Chart of the chance to wait over the number of GPUs, by the assumption about arrivals.",
+        "Probability of waiting by the number of GPUs",
+        "Chart of the probability of waiting over the number of GPUs, by the assumption about arrivals.",
     )
     blocks += tabled(rules(rule_answers(plan)))
     if plan.pools and any(g.pool == plan.pools[0].kind and g.mode for g in plan.groups):

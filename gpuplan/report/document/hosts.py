@@ -27,7 +27,7 @@ def hosts_chapter(plan: Plan) -> Chapter:
     title = "Hosts and placement"
     if not plan.pools:
         return Chapter(title, (Paragraph("No host is needed."),))
-    lead = "A cluster is a set of hosts that stand in for each other. Every VM has its place on one of them."
+    lead = "A cluster is a set of hosts that stand in for each other."
     drawing = drawn(
         diagrams.hosts_svg(plan),
         "The hosts, their GPUs and who uses them",

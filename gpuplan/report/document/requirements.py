@@ -120,15 +120,13 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     if not plan.pools:
         return found
     lost = stand.host_failures
-    survived = (
-        f"Everybody has a GPU again when any {amount(lost, 'host')} {'is' if lost == 1 else 'are'} lost."
-    )
+    survived = f"All planned VMs must have a GPU again when any {amount(lost, 'host')} {'is' if lost == 1 else 'are'} lost."
     return found | {
         "availability.host_failures": survived if lost else "No host failure has to be survived.",
         "availability.maintenance_failure_accepted": (
-            "A failure while a host is in maintenance may leave somebody without a GPU."
+            "A failure while a host is in maintenance may leave VMs without a GPU."
             if stand.maintenance_failure_accepted
-            else "Also a failure while a host is in maintenance leaves nobody without a GPU."
+            else "A failure while a host is in maintenance leaves no VM without a GPU."
         ),
         "cost.years": f"The cost is counted over {counted(plan.scenario.cost.years, 'year')}.",
     }
@@ -264,12 +262,12 @@ def _small(label: str) -> str:
 
 
 def _ends(plan: Plan, key: str) -> tuple[float | None, float | None]:
-    """Low and high of a fact of the catalog."""
+    """Low and high of a fact of the catalog; none of what was worked out from one."""
     table, _, rest = key.partition("/")
     item, _, parameter = rest.partition("/")
-    if table == "assumptions" and item in plan.catalog.assumptions:
-        fact = plan.catalog.assumptions[item].fact(parameter)
-        return fact.low, fact.high
+    known = plan.catalog.assumptions[item].facts if item in plan.catalog.assumptions else {}
+    if table == "assumptions" and parameter in known:
+        return known[parameter].low, known[parameter].high
     if table == "factors":
         row = plan.catalog.row("factors", item)
         return row["low"], row["high"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report.document.blocks import Bullets, Chapter, KeyFigures, Paragraph, chapter, section
-from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, waits, what_to_do
+from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, what_to_do
 from gpuplan.wording import amount, counted, money, number, watts, whole
 
 
@@ -34,9 +34,9 @@ def _lead(plan: Plan) -> str:
     totals = plan.totals
     if not plan.pools:
         return (
-            f"No host is proposed: {amount(totals.unplaced_vms, 'VM')} have no way to reach a GPU."
+            f"No host is proposed: {vms(totals.unplaced_vms)} no way to reach a GPU."
             if totals.unplaced_vms
-            else "No host is proposed: nobody asks for a GPU yet."
+            else "No host is proposed: there are no workloads yet."
         )
     boards = " and ".join(dict.fromkeys(plan.catalog.gpus[pool.gpu].name for pool in plan.pools))
     clusters = f" in {counted(len(plan.pools), 'cluster')}" if len(plan.pools) > 1 else ""
@@ -45,11 +45,7 @@ def _lead(plan: Plan) -> str:
         f"{amount(totals.hosts, 'host')}{clusters} with {amount(totals.gpus, 'GPU')} ({boards}) {carry} a demand of "
         f"{amount(whole(totals.gpus_demanded), 'GPU')}."
     )
-    if totals.unplaced_vms:
-        text += f" {vms(totals.unplaced_vms)} no GPU."
-    if totals.unplaced_vms_after_failure:
-        return text + f" After the worst failure of one host {vms(totals.unplaced_vms_after_failure)} no GPU."
-    return text + " When any one host fails, every VM that had a GPU gets one again."
+    return f"{text} {plan.placed.sentence}"
 
 
 def vms(count: int) -> str:
@@ -76,15 +72,8 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
         ),
         ("GPUs", number(totals.gpus), f"for a demand of {number(whole(totals.gpus_demanded))}"),
         ("GPUs after a failure", number(totals.gpus_after_failure), f"with {lost} lost"),
-        (
-            "VMs not placed",
-            number(totals.unplaced_vms),
-            f"{number(totals.unplaced_vms_after_failure)} after the worst failure of one host",
-        ),
+        ("Placement", plan.placed.short, plan.placed.note),
     ]
-    if chances := waits(plan):
-        now, after = chances
-        found.append(("Chance to wait", now, f"in the busiest hours; {after} with {lost} lost"))
     if plan.power is not None:
         racks = f", {counted(plan.power.racks, 'rack')}" if plan.power.racks else ""
         note = f"typical; {watts(plan.power.peak_w)} at peak{racks}"

@@ -70,7 +70,7 @@ def cost_span(costs: Costs) -> str:
 
 
 def waits(plan: Plan) -> tuple[str, str] | None:
-    """The chance to wait in the busiest hours, now and after a failure; None where nobody asks for GPUs."""
+    """The probability of waiting in the busiest hours, now and after a failure; None without requests."""
     now, after = (plan.lines.get(f"totals.{key}") for key in ("waiting", "waiting_after_failure"))
     return None if now is None or after is None else (percent(now.value / 100), percent(after.value / 100))
 

@@ -33,10 +33,10 @@ def _written(plan: Plan, show: Any) -> bytes:
     slides.title_slide(deck)
     slides.demand_slide(deck)
     if plan.pools:
+        slides.waiting_slide(deck)
         slides.design_slide(deck)
         slides.hosts_slide(deck)
         slides.failure_slide(deck)
-        slides.waiting_slide(deck)
         slides.network_slide(deck)
     if plan.costs is not None:
         slides.cost_by_year_slide(deck, plan.costs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any
 
 from gpuplan.analysis.alternatives import alternatives as compared
@@ -22,7 +21,7 @@ from gpuplan.report.tables.alternatives import alternatives
 from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups, postures
 from gpuplan.report.tables.plan import decisions as decided
-from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, money, number, percent, whole
+from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, money, number, whole
 
 SERIES = 7
 """Parts of the cost that are told apart by colour; the smallest are put together."""
@@ -64,7 +63,7 @@ def demand_slide(deck: Deck) -> None:
     plan = deck.plan
     demanded = amount(whole(plan.totals.gpus_demanded), "GPU")
     if not plan.groups:
-        title = f"{demanded} are asked for" if plan.pools else "Nobody asks for a GPU yet"
+        title = f"{demanded} are asked for" if plan.pools else "No workloads yet"
         slide = deck.slide(title, ("demand.gpus",))
         deck.text(slide, "No group is named in the scenario.", deck.box)
         return
@@ -75,26 +74,14 @@ def demand_slide(deck: Deck) -> None:
     deck.table(slide, ranked, deck.box, widths=(4, 3, 1.4, 1.6, 1.4), about="Demand of each group")
 
 
-def _survived(plan: Plan) -> int:
-    """Host failures in each pool after which everybody has a place again."""
-    fits = ([level.fits for level in pool.losses if level.lost] for pool in plan.pools)
-    return min((len(list(takewhile(bool, each))) for each in fits), default=0)
-
-
 def design_slide(deck: Deck) -> None:
     """The answer in key figures."""
     plan, totals = deck.plan, deck.plan.totals
-    survived, one = _survived(plan), totals.hosts == 1
-    if totals.unplaced_vms:
-        end = f"{'leaves' if one else 'leave'} {counted(totals.unplaced_vms, 'VM')} without a GPU"
-    elif survived:
-        end = f"{'survives' if one else 'survive'} the loss of {count_words(survived)}"
-        end += " in each cluster" * (len(plan.pools) > 1)
-    else:
-        end = f"{'has' if one else 'have'} none to spare"
     carry = _are(totals.hosts, "host", "carries", "carry")
-    title = f"{carry} {amount(whole(totals.gpus_demanded), 'GPU')} of demand and {end}"
-    slide = deck.slide(title, ("totals.hosts", "totals.gpus"))
+    title = f"{carry} {amount(whole(totals.gpus_demanded), 'GPU')} of demand. {plan.placed.sentence}"
+    slide = deck.slide(
+        title.rstrip("."), ("totals.hosts", "totals.gpus", "totals.unplaced_vms_after_failure")
+    )
     above, below = deck.box.split(deck.box.height - int(0.75 * INCH))
     deck.tiles(slide, [each for each in key_figures(plan) if each[0] != "GPUs after a failure"], above)
     clusters = "; ".join(f"{pool.name}: {equipment(plan, pool)}" for pool in clusters_alike(plan))
@@ -121,15 +108,13 @@ def hosts_slide(deck: Deck) -> None:
 
 def failure_slide(deck: Deck) -> None:
     """What is left when hosts fail, and the hours at risk."""
-    plan, totals = deck.plan, deck.plan.totals
-    lost = totals.unplaced_vms_after_failure
-    if lost:
+    plan, totals, gone = deck.plan, deck.plan.totals, hosts_lost(deck.plan)
+    if lost := totals.unplaced_vms_after_failure:
         title = f"When the worst host fails, {counted(lost, 'VM')} {'has' if lost == 1 else 'have'} no GPU"
     else:
-        gone = hosts_lost(plan)
         fails = "a host fails" if gone == 1 else f"{count_words(gone)} hosts fail"
         title = f"When {fails}, {amount(totals.gpus_after_failure, 'GPU')} are left"
-        title += " and everybody has a place" if _survived(plan) >= gone else ""
+        title += " and every VM restarts" if plan.placed.survived >= gone else ""
     chosen = next((p for p in plan.postures if p.chosen), None)
     slide = deck.slide(title, ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"))
     if chosen is None:
@@ -144,8 +129,8 @@ def failure_slide(deck: Deck) -> None:
     )
     deck.text(
         slide,
-        "Short: hours a year in which failures leave somebody without a GPU. At risk: hours of maintenance in which one more "
-        "failure would; the chance that it happens in a year stands beside it.",
+        "Capacity shortfall: expected hours a year with fewer hosts up than the planned peak needs. Exposure: hours of maintenance "
+        "without failover capacity; the probability of an outage in them stands beside it.",
         deck.box.split(tall, 0.2 * INCH)[1],
         (16, 14, 12),
         colour=QUIET,
@@ -153,28 +138,25 @@ def failure_slide(deck: Deck) -> None:
 
 
 def waiting_slide(deck: Deck) -> None:
-    """The chance to wait, with all hosts and after a failure."""
+    """How likely requests beyond the plan queue, with all hosts and after a failure."""
     from gpuplan.report.charts import waiting_svg
 
     waiting = waits(deck.plan)
     if waiting is None:
         return
     now, after = waiting
-    if {now, after} == {percent(0)}:
-        title = "In the busiest hours nobody has to wait, not even after a failure"
-    else:
-        title = f"In the busiest hours {now} of the requests find too few GPUs free, {after} with {_lost(deck.plan)}"
+    title = "Requests beyond the plan queue: how likely, in the busiest hours"
     slide = deck.slide(title, ("totals.waiting", "totals.waiting_after_failure"))
     svg = waiting_svg(deck.plan)
     band = int(1.7 * INCH) if svg else min(deck.box.height, int(2.3 * INCH))
     tiles = [
-        ("All hosts are up", now, "of the requests wait or are turned away"),
-        (capital(_lost(deck.plan)), after, "of the requests wait or are turned away"),
+        ("All hosts up", now, "probability of waiting"),
+        (capital(_lost(deck.plan)), after, "probability of waiting"),
     ]
     above, below = deck.box.split(band, 0.15 * INCH)
     deck.tiles(slide, tiles, above, columns=2)
     if svg:
-        deck.picture(slide, svg, "Chance to wait against the number of GPUs", below)
+        deck.picture(slide, svg, "Probability of waiting against the number of GPUs", below)
 
 
 def network_slide(deck: Deck) -> None:

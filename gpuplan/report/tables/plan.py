@@ -198,7 +198,7 @@ def pools(plan: Plan, *pools: Pool) -> Table:
             Column("hosts_for_failures", "Spare", "number"),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
-            Column("gpus_after_failure", "GPUs after failure", "number", detail=True),
+            Column("gpus_after_failure", "GPUs after a failure", "number", detail=True),
             Column("proof", "Proof", detail=True, of="method"),
         ),
         pools or plan.pools,
@@ -307,7 +307,7 @@ def failures(plan: Plan, *pools: Pool) -> Table:
 
 
 FITS = {True: "yes", False: "no", None: "not known"}
-"""Whether everything has a place again."""
+"""Whether every VM on the hosts has a place again."""
 
 
 def losses(plan: Plan, *pools: Pool) -> Table:
@@ -318,7 +318,7 @@ def losses(plan: Plan, *pools: Pool) -> Table:
         (
             Column("hosts_down", "Hosts lost at once", "number", of="lost"),
             Column("gpus_left", "GPUs left", "number"),
-            Column("fits", "Everything fits again", "yes", of=_fits),
+            Column("fits", "VMs on hosts fit again", "yes", of=_fits),
             Column("without_moving", "By restarts alone", "yes", words=FITS.get),
         ),
         pools or plan.pools,
@@ -401,19 +401,23 @@ def postures(plan: Plan) -> Table:
     """N+0, N+1, N+2: the hosts, and the hours of a year at risk."""
     return listed(
         "postures",
-        "Hosts, and hours a year at risk",
+        "Hosts, capacity shortfall and exposure a year",
         (
             Column("posture", "", of=posture_name),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
-            Column("hours_short", "Short by failures", "hours", "h", of="short_h"),
-            Column("hours_exposed", "Open in maintenance", "hours", "h", of=_exposed),
-            Column("hours_short_in_maintenance", "Short in maintenance", "hours", "h", True, _in_maintenance),
-            Column("chance", "Chance of that in a year", "share", words=lambda p: "" if p == 1 else None),
+            Column("hours_short", "Capacity shortfall", "hours", "h", of="short_h"),
+            Column("hours_exposed", "Exposure in maintenance", "hours", "h", of=_exposed),
+            Column(
+                "hours_short_in_maintenance", "Shortfall in maintenance", "hours", "h", True, _in_maintenance
+            ),
+            Column(
+                "chance", "Probability of an outage in it", "share", words=lambda p: "" if p == 1 else None
+            ),
         ),
         plan.postures,
         notes=(
-            "Open in maintenance: hours in which maintenance leaves no host to fail; short where maintenance alone is too much.",
+            "Capacity shortfall: expected hours with fewer hosts up than the planned peak needs, by failures. Exposure: hours of maintenance without failover capacity; short where maintenance alone is too much.",
         ),
     )
 

@@ -44,8 +44,8 @@ def summary_sheet(book: Book, plan: Plan, money: Money | None) -> None:
         ("GPUs demanded", totals.gpus_demanded, "GPU", ""),
         ("Hosts", totals.hosts, "host", spare),
         ("GPUs", totals.gpus, "GPU", ""),
-        ("GPUs after failure", totals.gpus_after_failure, "GPU", ""),
-        ("VMs not placed", totals.unplaced_vms, "VM", ""),
+        ("GPUs after a failure", totals.gpus_after_failure, "GPU", ""),
+        ("VMs not placed", totals.unplaced_vms, "VM", plan.placed.sentence),
         ("VMs not placed after the worst host failure", totals.unplaced_vms_after_failure, "VM", ""),
     ]
     if plan.power:

@@ -11,7 +11,7 @@ export default drawn((data, send) => {
           h("div", {}, h("h2", {}, d.title, d.key ? h("button", { type: "button", class: "gp-link", "data-at": `d${d.number}`, onclick: () => send("why", { key: d.key }) }, "why?") : null),
             h("p", { class: "gp-decision" }, d.decision, " ", cites(d.cites)),
             h("dl", {}, h("dt", {}, "Justification"), h("dd", {}, d.justification), h("dt", {}, "Implication"), h("dd", {}, d.implication))))))
-      : h("div", { class: "gp-card gp-empty" }, h("p", {}, "No decisions yet: nobody asks for a GPU."),
+      : h("div", { class: "gp-card gp-empty" }, h("p", {}, "No decisions yet: there are no workloads."),
           h("p", {}, h("button", { type: "button", class: "gp-primary", onclick: () => send("go", { step: "usecases" }) }, "Add a group"))),
     data.messages.length ? h("section", { class: "gp-card" }, h("h2", {}, "Messages"),
       messageList(data.messages, send)) : null,

@@ -43,7 +43,7 @@ function section(pool, data, send, one) {
 export default drawn((data, send) => {
   if (!data.pools) return null;
   if (!data.pools.length) {
-    return h("div", { class: "gp-card gp-empty" }, h("p", {}, "No hosts yet: nobody asks for a GPU."),
+    return h("div", { class: "gp-card gp-empty" }, h("p", {}, "No hosts yet: there are no workloads."),
       h("p", {}, h("button", { type: "button", class: "gp-primary", onclick: () => send("go", { step: "usecases" }) }, "Add a group")));
   }
   const mode = (what, text) => h("button", { type: "button", class: data.click === what ? "on" : "", "aria-pressed": String(data.click === what),

@@ -52,7 +52,7 @@ def test_runs() -> None:
 
 def test_nothing_has_failed(book: Workbook) -> None:
     data = verdict_of(book)
-    assert (data["tone"], data["lead"], data["rows"]) == ("good", "Every single failure was tried.", [])
+    assert (data["tone"], data["lead"], data["rows"]) == ("good", "Any one host can fail.", [])
     assert "Fewer than 7 hosts cannot hold the demand." in data["text"]
 
 
@@ -60,7 +60,7 @@ def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:
     put_down(book, failed=(1,))
     data = verdict_of(book)
     assert data["lead"] == "Host 1 lost:"
-    assert data["text"] == "everyone is placed again. 1 VM restarts; nobody else moves."
+    assert data["text"] == "all VMs are placed again. 1 VM restarts; no other VM moves."
     assert [head["text"] for head in data["heads"]] == [
         "Group",
         "Keeps running",
@@ -69,8 +69,21 @@ def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:
         "Not placed",
     ]
     assert rows_of(data) == [["High-performance researchers", "2", "1", "0", "0"]]
-    assert data["rest"] == "Everybody else keeps running."
+    assert data["rest"] == "All other VMs keep running."
     assert data["rows"][0][2]["title"]
+
+
+def test_a_failure_is_not_said_to_place_vms_that_have_no_place(book: Workbook) -> None:
+    book.edit("groups.data-scientists.people", "64")
+    book.edit("demand.rule", "stated")
+    assert book.plan.totals.unplaced_vms == 22
+    whole = verdict_of(book)
+    assert whole["tone"] == "warn" and "22 of 57 planned VMs have no GPU" in whole["text"]
+    put_down(book, failed=(3,))
+    data = verdict_of(book)
+    assert data["tone"] == "warn"
+    assert data["text"].startswith("the VMs on these hosts are placed again; 22 planned VMs have no GPU")
+    assert "all VMs" not in data["text"]
 
 
 def test_one_failure_too_many_names_who_is_not_placed(book: Workbook) -> None:
@@ -87,7 +100,7 @@ def test_maintenance_moves_before_the_failure_and_compares_the_stun(book: Workbo
     put_down(book, maintenance=(1,))
     data = verdict_of(book)
     assert data["lead"] == "Host 1 in maintenance:"
-    assert data["text"] == "everyone is placed again. 1 VM leaves the host in maintenance; nobody else moves."
+    assert data["text"] == "all VMs are placed again. 1 VM leaves the host in maintenance; no other VM moves."
     assert [head["text"] for head in data["heads"]][2] == "Moved for maintenance"
     moved = data["rows"][0][2]
     stun = book.plan.group("researchers").stun_s
@@ -199,10 +212,10 @@ def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> No
     assert (said["tone"], said["lead"]) == ("warn", "Not known whether every failure is survived.")
     assert "no place was found for 2 VMs" in said["text"]
     rows = capacity_rows(book.plan)
-    assert [row["state"] for row in rows] == ["everything fits", "not known", "not known"]
+    assert [row["state"] for row in rows] == ["VMs on hosts fit", "not known", "not known"]
     drawn = capacity_chart(rows, LIGHT)
     scale = drawn["layer"][0]["encoding"]["color"]["scale"]
-    assert scale["domain"] == ["everything fits", "not everything fits", "not known"]
+    assert scale["domain"] == ["VMs on hosts fit", "VMs on hosts do not all fit", "not known"]
     assert scale["range"][2] == LIGHT.soft
 
 

@@ -20,6 +20,7 @@ from gpuplan.models.availability import (
     chance_of_shortage,
     chance_over_pools,
     host_availability,
+    hours_over_pools_h,
     hours_short_h,
     mixed_hours_short_h,
 )
@@ -221,6 +222,14 @@ def test_chances_of_pools_that_fail_independently() -> None:
     assert chance_over_pools(0.5, 0.5) == 0.75
     assert chance_over_pools(0.2) == pytest.approx(0.2)
     assert chance_over_pools() == 0
+
+
+def test_hours_of_several_pools_count_once() -> None:
+    """Two pools short half of the year each: a quarter of it both, so three quarters of it at least one."""
+    assert hours_over_pools_h(4380, 4380) == 6570
+    assert hours_over_pools_h(100) == pytest.approx(100)
+    assert hours_over_pools_h(10, 20) == pytest.approx(30 - 200 / 8760)
+    assert hours_over_pools_h(*[9000.0] * 12) == 8760
 
 
 # ---- hosts of two kinds

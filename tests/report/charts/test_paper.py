@@ -153,7 +153,7 @@ def test_the_chance_of_waiting_shows_target_and_design(example: Plan) -> None:
     known = methods(example, pool.id)
     assert f"this design: {known.gpus}" in shown
     assert "target 5 %" in shown
-    assert "Chance of waiting, %" in shown
+    assert "Probability of waiting, %" in shown
     assert f"GPUs of the {pool.name} without spare hosts, in the busiest hours" in shown
     assert {"Known people", "Independent arrivals", "Bursts"} <= set(shown)
     assert len(set(re.findall(r'stroke-dasharray="([^"]+)"', svg))) >= 3
@@ -187,5 +187,5 @@ def test_many_years_and_one(catalog: Catalog) -> None:
 def test_work_that_hardly_ever_waits_has_a_chart(catalog: Catalog) -> None:
     data = {"groups": [{"id": "a", "people": 0, "jobs_per_day": 0.01, "work_h": 0.01}]}
     svg = drawn(waiting_svg(make_plan(from_dict(data), catalog)))
-    assert "Chance of waiting, %" in texts(svg)
+    assert "Probability of waiting, %" in texts(svg)
     assert "NaN" not in svg

@@ -44,7 +44,7 @@ def test_tables_agree_with_the_plan(example: Plan) -> None:
     assert len(tables["decisions"].rows) == len(example.decisions)
     totals = {row["figure"]: row["value"] for row in records(tables["totals"])}
     assert totals["Hosts"] == example.totals.hosts
-    assert totals["GPUs after failure"] == example.totals.gpus_after_failure
+    assert totals["GPUs after a failure"] == example.totals.gpus_after_failure
 
 
 def test_gpus_of_no_group_have_a_name(catalog: Catalog) -> None:

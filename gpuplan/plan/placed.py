@@ -1,0 +1,103 @@
+"""Placement in words: whether all planned VMs are placed, now and after failures. Every screen and document says it from here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hosts import Pool
+from gpuplan.wording import NAMES, amount, capital, counted, number
+
+SHORT, NOTES, SENTENCES = NAMES["placement"], NAMES["placement, note"], NAMES["placement, sentence"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Whether all planned VMs are placed, now and after failures."""
+
+    vms: int
+    """Planned VMs; each GPU of a stated total that no group takes counts as one."""
+    missing: int
+    """Those without a GPU while all hosts are up."""
+    lost: int
+    """How many more the worst failure of one host leaves without one."""
+    survived: int
+    """Host failures in each cluster after which every VM on the hosts is placed again."""
+    known: bool
+    """Whether it is known what the worst failure of one host does; else a place was not found, and may exist."""
+    clusters: int
+
+    @property
+    def state(self) -> str:
+        """``none`` planned, some ``missing``, some ``lost`` by a failure, a failure ``unknown``, ``all`` placed also after failures."""
+        if not self.vms:
+            return "none"
+        if self.missing:
+            return "missing"
+        if self.lost:
+            return "lost" if self.known else "unknown"
+        return "all"
+
+    @property
+    def short(self) -> str:
+        """The answer in one to three words."""
+        return self._said(SHORT[self.state])
+
+    @property
+    def note(self) -> str:
+        """What failures change, in a few words."""
+        return self._said(NOTES[self._after])
+
+    @property
+    def sentence(self) -> str:
+        """Both in one sentence."""
+        return capital(self._said(SENTENCES[self._after]))
+
+    @property
+    def tone(self) -> str:
+        """How it is to be coloured."""
+        return {"all": "good", "none": "", "unknown": "warn"}.get(self.state, "bad")
+
+    @property
+    def failures(self) -> str:
+        """The failures after which all are placed again: ``any host failure``, ``one host failure in each cluster``."""
+        if self.clusters > 1:
+            return f"{counted(max(1, self.survived), 'host failure')} in each cluster"
+        return "any host failure" if self.survived < 2 else f"any {counted(self.survived, 'host failure')}"
+
+    @property
+    def _after(self) -> str:
+        """The case of the words: VMs that have no place at all, with or without more that a failure leaves."""
+        return "missing, lost" if self.state == "missing" and self.lost else self.state
+
+    def _said(self, words: str) -> str:
+        return words.format(
+            vms=counted(self.vms, "planned VM"),
+            all_placed="the planned VM is placed"
+            if self.vms == 1
+            else f"all {number(self.vms)} planned VMs are placed",
+            missing=number(self.missing),
+            have="has" if self.missing == 1 else "have",
+            lost=amount(self.lost, "VM"),
+            lose="has" if self.lost == 1 else "have",
+            after=number(self.missing + self.lost),
+            failures=self.failures,
+        )
+
+
+def placed_of(groups: Sequence[GroupPlan], pools: Sequence[Pool]) -> Placed:
+    """Whether all VMs of these groups are placed, now and after failures of the hosts of these pools."""
+    missing = sum(each.vms for group in groups for each in group.unplaced)
+    worst = [max((loss.unplaced for loss in pool.failures), default=0) for pool in pools]
+    fits = ([level.fits for level in pool.losses if level.lost] for pool in pools)
+    singles = [next((level.fits for level in pool.losses if level.lost == 1), True) for pool in pools]
+    return Placed(
+        vms=missing + sum(request.vms for pool in pools for request in pool.requests),
+        missing=missing,
+        lost=max(worst, default=0),
+        survived=min((len(list(takewhile(bool, each))) for each in fits), default=0),
+        known=all(fit is not None for fit, lost in zip(singles, worst, strict=True) if lost),
+        clusters=len(pools),
+    )

@@ -1,0 +1,82 @@
+"""Placement in words: one statement, which agrees with the numbers of the plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuplan import load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan.placed import Placed
+from gpuplan.scenario import Scenario, from_dict
+
+
+def placed(catalog: Catalog, scenario: Scenario) -> Placed:
+    return make_plan(scenario, catalog).placed
+
+
+def changed(**values: Any) -> Scenario:
+    scenario = load_scenario("enterprise")
+    for path, value in values.items():
+        scenario = scenario.with_value(path.replace("__", "."), value)
+    return scenario
+
+
+@pytest.mark.parametrize(
+    ("scenario", "state", "sentence"),
+    [
+        (changed(), "all", "All 41 planned VMs are placed, also after any host failure."),
+        (
+            changed(availability__host_failures=2),
+            "all",
+            "All 41 planned VMs are placed, also after any 2 host failures.",
+        ),
+        (
+            changed(availability__host_failures=0),
+            "lost",
+            "All 41 planned VMs are placed; after the worst host failure 18 VMs have no GPU.",
+        ),
+        (
+            changed(demand__rule="stated", demand__stated_gpus=20),
+            "missing",
+            "22 of 41 planned VMs have no GPU.",
+        ),
+        (
+            changed(demand__rule="stated", demand__stated_gpus=20, availability__host_failures=0),
+            "missing",
+            "22 of 41 planned VMs have no GPU; after the worst host failure 30 have none.",
+        ),
+        (from_dict({}), "none", "No VM is planned yet."),
+        (
+            from_dict({"groups": [{"id": "a", "people": 1}]}),
+            "all",
+            "The planned VM is placed, also after any host failure.",
+        ),
+    ],
+)
+def test_the_sentence_says_what_the_plan_has(
+    catalog: Catalog, scenario: Scenario, state: str, sentence: str
+) -> None:
+    found = placed(catalog, scenario)
+    assert (found.state, found.sentence) == (state, sentence)
+
+
+def test_short_and_note(catalog: Catalog) -> None:
+    found = placed(catalog, changed())
+    assert (found.short, found.note, found.tone) == ("All placed", "also after any host failure", "good")
+    lost = placed(catalog, changed(availability__host_failures=0))
+    assert (lost.short, lost.note, lost.tone) == ("All placed", "18 VMs not after a host failure", "bad")
+
+
+def test_several_clusters_lose_a_host_each(catalog: Catalog) -> None:
+    groups = [{"id": "a", "people": 4, "access": "passthrough"}, {"id": "b", "people": 4, "access": "vgpu"}]
+    found = placed(catalog, from_dict({"groups": groups}))
+    assert (found.clusters, found.failures) == (2, "1 host failure in each cluster")
+
+
+def test_what_is_not_known_is_not_said_to_be_lost() -> None:
+    found = Placed(vms=9, missing=0, lost=2, survived=0, known=False, clusters=1)
+    assert (found.state, found.tone) == ("unknown", "warn")
+    assert "no bound says that there is none" in found.sentence
+    assert "have no GPU" not in found.sentence

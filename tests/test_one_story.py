@@ -1,0 +1,181 @@
+"""One story: no screen and no document says that all is placed where something is not, or the other way round."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from io import BytesIO
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from strategies import scenario_data
+
+from gpuplan import Plan, ScenarioError, load_catalog, load_scenario, make_plan
+from gpuplan.app.header import strip_data
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.failures import verdict
+from gpuplan.report import demand_text, plan_text
+from gpuplan.report.document import design_document
+from gpuplan.report.document.availability import availability_chapter
+from gpuplan.report.document.blocks import Bullets, Chapter, Grid, KeyFigures, Paragraph
+from gpuplan.report.document.requirements import requirements_chapter
+from gpuplan.report.document.summary import summary_chapter
+from gpuplan.report.document.writing import Citations
+from gpuplan.report.html_file import html_text
+from gpuplan.report.pptx import pptx_bytes
+from gpuplan.scenario import Scenario, from_dict
+
+ALL = re.compile(
+    r"all (\d+ )?planned VMs are placed|planned VM is placed|all placed|all (its )?VMs (are placed|restart)|every VM (restart|was|is|has)"
+    r"|every group has its GPUs|every\s?(one|body) (is|was|has|gets|had)|nobody (is|has)",
+    re.I,
+)
+"""Says that everything has a place."""
+SOME = re.compile(
+    r"[1-9]\d* (of \d+ )?(planned )?VMs? (\([^)]*\) )?(ha(s|ve) no|without a) GPU|[1-9]\d* not placed|Without a GPU are",
+    re.I,
+)
+"""Says that something has none."""
+AFTER = re.compile(r"after|worst|fails|failure", re.I)
+"""Speaks of a failure."""
+
+
+def screen(plan: Plan) -> Iterator[str]:
+    """What the strip and the picture of the hosts say, nothing having failed and with a host down."""
+    book = Workbook(plan.catalog, plan.scenario)
+    for figure in strip_data(book)["figures"]:
+        yield f"{figure['label']}: {figure['value']}, {figure['note']}"
+    for pool in book.plan.pools:
+        said = verdict(book, pool)
+        yield f"{said['lead']} {said['text']}"
+        if pool.hosts > 1:
+            book.toggle_host(pool.id, 1)
+            said = verdict(book, pool)
+            yield f"{said['lead']} After the failure of one: {said['text']}"
+
+
+def document(plan: Plan) -> str:
+    """The design document as plain text, a line for each thing that it says."""
+    page = re.sub(r"<(style|svg|script).*?</\1>", "\n", html_text(design_document(plan)), flags=re.S)
+    return html.unescape(re.sub(r"<[^>]+>", "\n", page))
+
+
+def slides(plan: Plan) -> Iterator[str]:
+    """All text of the slides, their notes apart."""
+    from pptx import Presentation
+
+    for slide in Presentation(BytesIO(pptx_bytes(plan))).slides:
+        for shape in slide.shapes:
+            if shape.has_text_frame:
+                yield shape.text_frame.text
+            elif shape.has_table:
+                yield from (cell.text for row in shape.table.rows for cell in row.cells)
+
+
+def sentences(*texts: str) -> Iterator[str]:
+    """Each sentence of the texts; the lines of a terminal are joined."""
+    for text in texts:
+        for part in re.split(r"\n\s*\n|\n(?=\S)|(?<=[.!?])\s+", text):
+            yield " ".join(part.split())
+
+
+def contradictions(plan: Plan, *texts: str) -> list[str]:
+    """Sentences that do not agree with where the plan's VMs are."""
+    placed = plan.placed
+    found = []
+    for sentence in sentences(*texts):
+        everything, something, later = (known.search(sentence) for known in (ALL, SOME, AFTER))
+        wrong = (
+            (placed.missing and everything)
+            or (something and not placed.missing and not (later and placed.lost))
+            or (
+                something
+                and placed.missing
+                and not later
+                and str(placed.missing) not in sentence
+                and not NAMED.search(sentence)
+            )
+        )
+        if wrong:
+            found.append(sentence)
+    return found
+
+
+NAMED = re.compile(r":|Host \d|GPUs? per VM")
+"""Of one group, not of the plan."""
+
+
+def told(plan: Plan) -> list[str]:
+    """What is said of a plan on the screen, in the terminal and where the document speaks of its VMs."""
+    cite = Citations(plan.catalog)
+    chapters = (summary_chapter(plan), requirements_chapter(plan, cite), availability_chapter(plan, cite))
+    return [*screen(plan), plan_text(plan), *(text for chapter in chapters for text in written(chapter))]
+
+
+def written(chapter: Chapter) -> Iterator[str]:
+    """The text of a chapter."""
+    for block in (*chapter.blocks, *(block for section in chapter.sections for block in section.blocks)):
+        if isinstance(block, Paragraph):
+            yield block.text
+        elif isinstance(block, Bullets):
+            yield from block.items
+        elif isinstance(block, KeyFigures):
+            yield from (": ".join(item) for item in block.items)
+        elif isinstance(block, Grid):
+            yield from (cell for row in block.rows for cell in row)
+
+
+ENTERPRISE = load_scenario("enterprise")
+SITUATIONS = {
+    "starter": load_scenario("starter"),
+    "enterprise": ENTERPRISE,
+    "current": load_scenario("current"),
+    "no spare host": ENTERPRISE.with_value("availability.host_failures", 0),
+    "two failures": ENTERPRISE.with_value("availability.host_failures", 2),
+    "a total too small": ENTERPRISE.with_value("demand.rule", "stated").with_value("demand.stated_gpus", 20),
+    "no access": from_dict(
+        {
+            "groups": [
+                {"id": "a", "people": 4, "gpus_each": 0.5, "access": "passthrough"},
+                {"id": "b", "people": 9},
+            ]
+        }
+    ),
+    "a total alone": from_dict({"demand": {"stated_gpus": 14}}),
+    "nothing": from_dict({}),
+}
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_everything_said_of_a_plan_agrees_with_it(name: str) -> None:
+    plan = make_plan(SITUATIONS[name], load_catalog())
+    texts = [*screen(plan), plan_text(plan), demand_text(plan), document(plan), *slides(plan)]
+    assert contradictions(plan, *texts) == []
+    said = " ".join(" ".join(texts).split())
+    if plan.placed.missing:
+        assert plan.placed.sentence in said and f"{plan.placed.missing} not placed" in said
+
+
+def test_a_contradiction_is_found() -> None:
+    plan = make_plan(SITUATIONS["a total too small"], load_catalog())
+    assert contradictions(plan, "Host 3 lost: everyone is placed again.") != []
+    assert contradictions(plan, "7 VMs have no GPU.") != []
+    fine = make_plan(ENTERPRISE, load_catalog())
+    assert contradictions(fine, "22 VMs have no GPU.", "3 VMs have no GPU after a failure.") != []
+    assert contradictions(fine, fine.placed.sentence) == []
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(scenario_data())
+def test_any_design_is_told_without_contradiction(data: dict[str, object]) -> None:
+    catalog = load_catalog()
+    try:
+        plan = make_plan(from_dict(data), catalog)
+    except ScenarioError:
+        return
+    named: Scenario = plan.scenario
+    for group in named.groups:  # names are anything, and say nothing
+        named = named.with_value(f"groups.{group.id}.name", group.id)
+    plan = make_plan(named.with_value("name", "Design").with_value("customer", ""), catalog)
+    assert contradictions(plan, *told(plan)) == []
