@@ -22,8 +22,8 @@ def stated_data(workbook: Workbook) -> dict[str, Any] | None:
     by_total = plan.scenario.deciding_total_gpus is not None
     take_groups = {"at": "take-groups", "text": "Size from the groups", "path": RULE, "value": "sum"}
     if not by_total:
-        take_groups |= {"text": "Drop the stated total", "path": TOTAL, "value": ""}
-    take_total = {"at": "take-total", "text": f"Take the stated {total}", "path": RULE, "value": "stated"}
+        take_groups |= {"text": f"Keep {needed}, drop the stated total", "path": TOTAL, "value": ""}
+    take_total = {"at": "take-total", "text": f"Take {total} as stated", "path": RULE, "value": "stated"}
     text = f"{total} stated, {number(whole(stated + gap))} needed by the groups."
     if gap == 0:
         text = f"{total} stated, and the groups need as many."
