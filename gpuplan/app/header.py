@@ -171,15 +171,24 @@ def drawer_data(workbook: Workbook) -> dict[str, Any]:
     return attributes(why, "label", "sentence", "formula", "basis", "basis_text", "function") | {
         "kind": "why",
         "key": key,
-        "title": f"Why {SHORT[key](plan.lines[key].value) if key in SHORT else why.value}?",
+        "title": f"Why {_shown(plan, key, why.value)}?",
         "more": _more(plan, key),
         "inputs": [attributes(each, "label", "value", "known", "basis", "key") for each in why.inputs],
         "sources": [attributes(each, "title", "url", "where") for each in why.sources],
     }
 
 
+def _shown(plan: Plan, key: str, value: str) -> str:
+    """A line as the strip shows it."""
+    if key == PLACEMENT:
+        return plan.placed.short.lower()
+    return SHORT[key](plan.lines[key].value) if key in SHORT else value
+
+
 def _more(plan: Plan, key: str) -> list[dict[str, Any]]:
-    """What else belongs to a number: the peak to typical power, and what a cost leaves out."""
+    """What else belongs to a number: placement in a sentence, the peak to typical power, what a cost leaves out."""
+    if key == PLACEMENT:
+        return said(plan.placed.sentence)
     if key == POWER and plan.power is not None:
         peak = {"text": amount(round(plan.power.peak_w), "W"), "key": "power.peak"}
         return said("At peak it is ", peak, ".")

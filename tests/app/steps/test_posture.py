@@ -60,32 +60,32 @@ def test_without_a_spare_host_maintenance_itself_is_short(book: Workbook) -> Non
         return [text for _, text in posture_data(book)["cards"][card]["figures"][1]["parts"]]
 
     assert bet(0) == ["112 h short"]
-    assert bet(1)[0] == "128 h open"
+    assert bet(1)[0] == "128 h"
     assert "maintenance itself" in posture_data(book)["cards"][0]["figures"][1]["about"]
     book.edit("availability.host_failures", "0")
     assert posture_data(book)["bet"].startswith(
-        "Maintenance itself leaves somebody without a GPU: 112 h short a year. "
+        "Maintenance itself takes GPUs that the plan needs: 112 h a year. "
     )
     book.edit("availability.maintenance_failure_accepted", False)  # one host more, for maintenance
-    assert bet(0)[0].endswith(" h open")
-    assert posture_data(book)["bet"].startswith("For ")
+    assert bet(0)[0].endswith(" h")
+    assert posture_data(book)["bet"].startswith("During ")
 
 
 def test_the_bet_says_hours_chance_and_what_one_more_host_changes(book: Workbook) -> None:
     known = {p.host_failures: p for p in book.plan.postures}
     bet = posture_data(book)["bet"]
     assert bet.startswith(
-        f"For {known[1].exposed_h:.0f} h of maintenance a year one failure is too much: a chance of "
+        f"During {known[1].exposed_h:.0f} h of maintenance a year the cluster has no failover capacity; "
     )
-    assert "With one more host (N+2) it takes two failures: " in bet
+    assert "With one more host (N+2): " in bet
     book.edit("availability.host_failures", "0")
     bet = posture_data(book)["bet"]
-    assert bet.startswith("Maintenance itself leaves somebody without a GPU: ")
-    assert "With one more host (N+1) one failure is too much for " in bet
+    assert bet.startswith("Maintenance itself takes GPUs that the plan needs: ")
+    assert "With one more host (N+1): " in bet
     book.edit("availability.maintenance_failure_accepted", False)
-    assert posture_data(book)["bet"].startswith("For ")
+    assert posture_data(book)["bet"].startswith("During ")
     book.edit("availability.host_failures", "1")
-    assert posture_data(book)["bet"].startswith("In maintenance it takes more than one failure to hurt: ")
+    assert posture_data(book)["bet"].startswith("The cluster keeps failover capacity during maintenance; ")
 
 
 def test_postures_can_be_chosen_before_anybody_asks(catalog: Catalog) -> None:
