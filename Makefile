@@ -11,6 +11,8 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --genera
   --custom-compile-command "make update"
 UPGRADE ?= --upgrade
 SINCE ?= HEAD
+# Folder with openb_nodes.csv and openb_pods.csv; without it that benchmark is left out.
+TRACES ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help app lab quick test check pythons bench format golden pictures house same bundle update sbom clean
@@ -41,13 +43,14 @@ check: $(VENV)/.dev ## format, lint, types and tests: what CI runs
 pythons: ## the quick tests with each Python that gpuplan is for, as far as it is there
 	.ci/pythons
 
-bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead
+bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead (TRACES=folder: with the openb trace)
 	$(BIN)/python benchmarks/bench_plan.py
 	$(BIN)/python benchmarks/bench_simulation.py
 	$(BIN)/python benchmarks/bench_import.py
 	$(BIN)/python benchmarks/bench_explore.py
 	$(BIN)/python benchmarks/bench_serve.py
 	$(BIN)/python benchmarks/bench_latency.py
+	$(BIN)/python benchmarks/bench_openb.py $(TRACES)
 
 format: $(VENV)/.dev ## format code and notebooks
 	$(BIN)/ruff check --fix .

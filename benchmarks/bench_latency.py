@@ -123,7 +123,7 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
             [
                 *(("click", f"n{n}", "") for n in (2, 1)),
                 *(("click", "availability.maintenance_failure_accepted", "") for _ in range(2)),
-                *(("fill", "hardware.existing_hosts", n) for n in ("2", "0")),
+                *(("fill", "hardware.existing.1.hosts", n) for n in ("2", "")),
                 *(("click", f".gp-host >> nth={n}", "") for n in (2, 4)),
                 ("click", "restore", ""),
                 *(("fill", "availability.mtbf_h", f"{n + turn}") for n in (40_000, 60_000)),

@@ -65,6 +65,12 @@ def values(spec: Field) -> st.SearchStrategy[Any]:
     elif spec.kind == "sites":
         name = st.sampled_from(["Bangalore", "Austin", "UTC", "Asia/Tokyo", "UTC-3:30", "new york"])
         found = st.lists(name, min_size=1, max_size=3).map(", ".join)
+    elif spec.kind == "hosts":
+        found = st.sampled_from(
+            ["3 x 2", "2 hosts", "old: 1 x 4; 2 x 8, 64 vCPUs, 256 GiB", "2 x 4 a100-pcie-80gb"]
+        )
+    elif spec.kind == "vms":
+        found = st.none()  # they want hosts whose CPU and memory are stated
     elif spec.kind == "gpus":
         found = FRACTIONS
     elif spec.kind == "date":

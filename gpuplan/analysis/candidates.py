@@ -44,8 +44,8 @@ class Candidate:
             "availability.host_failures": self.host_failures,
         }
         if self.gpu != scenario.hardware.gpu:
-            if scenario.hardware.existing_hosts:
-                changes |= {"hardware.existing_hosts": 0, "hardware.existing_gpus_per_host": None}
+            if scenario.hardware.existing:
+                changes["hardware.existing"] = None
             scenario = scenario if alike else on_board(scenario, catalog, self.gpu)
         if self.sharing != SHARING[0]:
             changes |= {f"groups.{g.id}.access": self.sharing for g in scenario.groups if g.access == "auto"}

@@ -35,7 +35,7 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
             totals = make_plan(scenario, plan.catalog).totals if year else plan.totals
         except ScenarioError:
             break
-        before = found[-1].hosts if found else plan.scenario.hardware.existing_hosts
+        before = found[-1].hosts if found else sum(pool.existing_hosts for pool in plan.pools)
         hosts = max(before, totals.hosts)
         found.append(
             Year(

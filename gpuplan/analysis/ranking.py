@@ -376,7 +376,7 @@ def _notes_on_boards(
             "\u2018Counted alike\u2019 are the GPUs if one counted as one."
         )
     asked_for = [o for o in options if o.candidate.gpu != own]
-    if asked_for and scenario.hardware.existing_hosts:
+    if asked_for and scenario.hardware.existing:
         yield "Hosts already there hold the chosen GPU model; designs with another one buy all hosts anew."
 
 

@@ -91,12 +91,12 @@ def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
 
 
 def _unstated(scenario: Scenario) -> Scenario:
-    """A scenario without a stated total and hosts already there."""
+    """A scenario without a stated total, hosts already there and VMs without a GPU."""
     asked = scenario.demand
     return replace(
         scenario,
         demand=replace(asked, stated_gpus=None, rule="sum" if asked.rule == "stated" else asked.rule),
-        hardware=replace(scenario.hardware, existing_hosts=0),
+        hardware=replace(scenario.hardware, existing=None, other_vms=None),
     )
 
 

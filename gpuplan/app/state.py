@@ -16,6 +16,7 @@ from gpuplan.app.background import Exploring, Simulating
 from gpuplan.app.delivering import Delivering
 from gpuplan.app.fragments import Link, link_of, scenario_of
 from gpuplan.app.plan_view import PlanView
+from gpuplan.app.rows import Cell, cell_at, with_cell
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.checks import check_plan
@@ -194,6 +195,9 @@ class Workbook(PlanView):
         if why := self.locked(path):
             self.say("warn", why)
             return
+        if cell := cell_at(path):
+            self._edit_cell(path, cell, given, live)
+            return
         spec = field_of(path)
         if spec.kind in ("int", "number", "range") and isinstance(given, str):
             given = SPACED.sub("", given)
@@ -217,6 +221,21 @@ class Workbook(PlanView):
             for name in groups.PRESET:
                 self.drafts.pop(f"groups.{group}.{name}", None)
         self._take(scenario, typing=path if live else "")
+
+    def _edit_cell(self, path: str, cell: Cell, given: Any, live: bool) -> None:
+        """Set one cell of an input that holds rows; a run of what is typed into it is undone at once."""
+        if isinstance(given, str):
+            given = SPACED.sub("", given)
+        try:
+            value = parse_value(field_of(cell.path), with_cell(self.scenario, cell, given), cell.path)
+        except ScenarioError as error:
+            if not live:
+                self.drafts[path] = (str(given), error.problems[0])
+                self._changed()
+            return
+        drafted = self.drafts.pop(path, None)
+        if value != self.scenario.get(cell.path) or drafted or live:
+            self._take(self.scenario.with_value(cell.path, value), typing=path if live else "")
 
     def add_group(self, use_case: str) -> None:
         """Add a group with the GPU configuration of a use case."""

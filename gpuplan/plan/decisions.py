@@ -19,8 +19,9 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import Layout, Pool, WholePool, whole_pools
 from gpuplan.plan.placed import placed_of
+from gpuplan.plan.requests import joins
 from gpuplan.plan.trail import Line
-from gpuplan.scenario import Scenario
+from gpuplan.scenario import Scenario, host_kinds
 from gpuplan.wording import (
     LICENCE_NAMES,
     TRANSPORT_NAMES,
@@ -146,7 +147,8 @@ def _stated_total(groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Fou
 
 def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> Found:
     hardware = scenario.hardware
-    per_host, there = hardware.gpus_per_host, hardware.existing_hosts
+    per_host = hardware.gpus_per_host
+    there = [kind for kind in host_kinds(hardware.existing) if joins(scenario, kind)]
     largest = max(groups, key=lambda g: g.gpus_each, default=None)
     if largest and largest.gpus_each == per_host > 1:
         why = f"{largest.name} need {largest.gpus_each:g} GPUs at once, and for best performance all of them in one host."
@@ -157,7 +159,7 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
         )
     else:
         why = f"No VM needs more than one GPU, so {per_host} per host is a choice of server and price."
-    differ = there and hardware.existing_gpus_per_host not in (None, 0, per_host)
+    differ = any(kind.gpus not in (None, per_host) for kind in there)
     server = (
         f"a {catalog.servers[hardware.server].name}" if hardware.server else "a server still to be chosen,"
     )

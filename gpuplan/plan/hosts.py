@@ -164,7 +164,7 @@ class Layout:
     @cached_property
     def hosts_by_gpus(self) -> placement.Placement:
         """The placement if only GPUs counted."""
-        return placed_alike(self.asked, self.room.gpus)
+        return placed_alike(tuple(r for r in self.asked if r.gpus or r.family), self.room.gpus)
 
     @cached_property
     def new_needed(self) -> tuple[int, ...]:
@@ -344,6 +344,8 @@ def cluster_of_pool(
     )
     held = {}
     for request in laid.asked:
+        if request.group not in parts:  # VMs without a GPU
+            continue
         line, every = parts[request.group], requests.by_group[request.group].vms
         if request.vms < every:
             gpus = float(exact(line.value) * request.vms / every)
@@ -497,9 +499,9 @@ def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout)
     )
     held: dict[str, Fact | Line] = {"hosts": hosts, "gpus_per_host": per_host}
     if existing:
-        each = scenario.fact("hardware.existing_gpus_per_host")
-        held["existing_hosts"] = replace(scenario.fact("hardware.existing_hosts"), value=existing)
-        held["existing_gpus_per_host"] = replace(each, value=rooms[0].gpus)
+        there = scenario.fact("hardware.existing")
+        held["existing_hosts"] = replace(there, value=existing, unit="host")
+        held["existing_gpus"] = replace(there, value=sum(room.gpus for room in rooms[:existing]), unit="GPU")
     gpus = here.compute("gpus", availability.installed_gpus, held, when="existing" * bool(existing))
     return {"gpus": gpus, "gpus_after_failure": after_loss_line(here, scenario, gpus, hosts, rooms)}
 

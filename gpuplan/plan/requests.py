@@ -12,7 +12,7 @@ from gpuplan.plan.access import GroupPlan, allocate, with_pools
 from gpuplan.plan.sharing import pieces_of, share_each
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import weigh
-from gpuplan.scenario import UNASSIGNED, Group, Scenario
+from gpuplan.scenario import OTHER_VMS, UNASSIGNED, Group, HostKind, Scenario, host_kinds, other_vms
 from gpuplan.units import MIB_PER_GIB, exact
 
 
@@ -46,9 +46,11 @@ def requests_of(
     requests = group_requests(trail, scenario, catalog, groups)
     members = members_of(groups)
     if unassigned := 0 if left is None else int(left):
-        home = max(members, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p), default="gpu")
-        members.setdefault(home, []).append(UNASSIGNED)
+        members.setdefault(_home(members, groups), []).append(UNASSIGNED)
         requests[UNASSIGNED] = placement.Request(UNASSIGNED, unassigned, gpus=1)
+    for request in other_requests(scenario) if members else ():
+        members[_home(members, groups)].append(request.group)
+        requests[request.group] = request
     return Requests(tuple(groups), requests, members, existing_rooms(scenario, members, groups))
 
 
@@ -141,23 +143,50 @@ def held_gpus(scenario: Scenario, catalog: Catalog, group: Group, plan: GroupPla
     return group.vgpus_each / (1 / share).__floor__()
 
 
-def room_of(scenario: Scenario, gpus: int) -> placement.Room:
-    """What a host with so many GPUs offers; what no group or no host states is not counted."""
-    hardware = scenario.hardware
+def other_requests(scenario: Scenario) -> list[placement.Request]:
+    """VMs without a GPU that run on the GPU hosts."""
+    return [
+        placement.Request(f"{OTHER_VMS}{at}", each.vms, vcpus=each.vcpus, memory_gib=each.memory_gib)
+        for at, each in enumerate(other_vms(scenario.hardware.other_vms), 1)
+    ]
+
+
+def room_of(
+    scenario: Scenario, gpus: int, vcpus: int | None = None, memory_gib: int | None = None
+) -> placement.Room:
+    """What a host with so many GPUs offers, the rest as in a new host; what no VM or no host states is not counted."""
+    hardware, others = scenario.hardware, other_vms(scenario.hardware.other_vms)
+    by_vcpus = any(g.vcpus_each for g in scenario.groups) or any(each.vcpus for each in others)
+    by_memory = any(g.memory_gib_each for g in scenario.groups) or any(each.memory_gib for each in others)
     return placement.Room(
         gpus,
-        (hardware.vcpus_per_host or 0) if any(g.vcpus_each for g in scenario.groups) else 0,
-        (hardware.memory_gib_per_host or 0) if any(g.memory_gib_each for g in scenario.groups) else 0,
+        (vcpus or hardware.vcpus_per_host or 0) if by_vcpus else 0,
+        (memory_gib or hardware.memory_gib_per_host or 0) if by_memory else 0,
     )
+
+
+def kind_room(scenario: Scenario, kind: HostKind) -> placement.Room:
+    """What a host of a kind that is already there offers."""
+    return room_of(scenario, kind.gpus or scenario.hardware.gpus_per_host, kind.vcpus, kind.memory_gib)
+
+
+def joins(scenario: Scenario, kind: HostKind) -> bool:
+    """Whether hosts already there join the design: they have its GPU."""
+    return kind.gpu in (None, scenario.hardware.gpu)
+
+
+def _home(by_pool: Mapping[str, list[str]], groups: Sequence[GroupPlan]) -> str:
+    """The pool with the largest demand."""
+    return max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p), default="gpu")
 
 
 def existing_rooms(
     scenario: Scenario, by_pool: Mapping[str, list[str]], groups: Sequence[GroupPlan]
 ) -> dict[str, tuple[placement.Room, ...]]:
-    """Hosts already there join the pool with the largest demand."""
-    hardware = scenario.hardware
-    if not by_pool or not hardware.existing_hosts:
+    """Hosts already there that have the GPU of the design join the pool with the largest demand."""
+    kinds = [kind for kind in host_kinds(scenario.hardware.existing) if joins(scenario, kind)]
+    if not by_pool or not kinds:
         return {}
-    home = max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p))
-    room = room_of(scenario, hardware.existing_gpus_per_host or hardware.gpus_per_host)
-    return {home: (room,) * hardware.existing_hosts}
+    return {
+        _home(by_pool, groups): tuple(kind_room(scenario, kind) for kind in kinds for _ in range(kind.hosts))
+    }

@@ -29,7 +29,9 @@ from gpuplan.scenario import (
     Scenario,
     ScenarioError,
     field_of,
+    host_kinds,
     hours_length_h,
+    other_vms,
     parse_value,
     show,
     sites_people,
@@ -108,14 +110,45 @@ def _too_many_gpus_in_a_host(scenario: Scenario, catalog: Catalog) -> Iterator[P
 
 def _divided_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """GPUs of a host that are no whole number of boards."""
-    given, gpu = scenario.hardware, catalog.gpus[scenario.hardware.gpu]
-    per_board = gpus_per_board(scenario, catalog)
-    there = given.existing_gpus_per_host if given.existing_hosts else None
-    counts = {"gpus_per_host": given.gpus_per_host, "existing_gpus_per_host": there}
-    for name, count in counts.items():
-        if count and count % per_board:
-            allowed = f"{gpu.name} carries {per_board} GPUs on a board, so a multiple of {per_board}"
+    given = scenario.hardware
+    hosts = [("gpus_per_host", given.gpu, given.gpus_per_host)]
+    hosts += [("existing", kind.gpu or given.gpu, kind.gpus or 0) for kind in host_kinds(given.existing)]
+    for name, gpu, count in hosts:
+        per_board = int(catalog.gpus[gpu].value("gpus_per_board") or 1)
+        if count % per_board:
+            allowed = (
+                f"{catalog.gpus[gpu].name} carries {per_board} GPUs on a board, so a multiple of {per_board}"
+            )
             yield Problem(f"hardware.{name}", str(count), allowed)
+
+
+def _unknown_boards(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """Hosts already there with a GPU that the catalog does not have."""
+    for kind in host_kinds(scenario.hardware.existing):
+        if kind.gpu is not None and kind.gpu not in catalog.gpus:
+            near = _similar(kind.gpu, catalog.gpus)
+            hint = f"nearest are {', '.join(near)}; " if near else ""
+            yield Problem(
+                "hardware.existing",
+                show(kind.gpu),
+                f"{hint}'gpuplan catalog gpus' lists all {len(catalog.gpus)}",
+            )
+
+
+def _uncounted_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
+    """VMs without a GPU on hosts whose CPU or memory nobody knows, or that are too large for them."""
+    hardware = scenario.hardware
+    for each in other_vms(hardware.other_vms):
+        for asked, offered, name, unit in (
+            (each.vcpus, hardware.vcpus_per_host, "vcpus_per_host", "vCPUs"),
+            (each.memory_gib, hardware.memory_gib_per_host, "memory_gib_per_host", "GiB"),
+        ):
+            if asked and not offered:
+                allowed = f"state it: {each.name} take {asked} {unit} each"
+                yield Problem(f"hardware.{name}", "nothing", allowed)
+            elif asked and offered and asked > offered:
+                allowed = f"a host gives its VMs {offered} {unit}: at most {offered}"
+                yield Problem("hardware.other_vms", f"{each.name} with {asked} {unit}", allowed)
 
 
 def _refused_mix(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -279,10 +312,18 @@ def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         )
 
 
-MUST_BE_KNOWN = (_unknown_ids, _no_training, _unknown_origins, _price_problems, _unknown_notes)
+MUST_BE_KNOWN = (
+    _unknown_ids,
+    _unknown_boards,
+    _no_training,
+    _unknown_origins,
+    _price_problems,
+    _unknown_notes,
+)
 MUST_BE_POSSIBLE = (
     _too_many_gpus_in_a_host,
     _divided_boards,
+    _uncounted_vms,
     _refused_mix,
     _group_problems,
     _demand_problems,

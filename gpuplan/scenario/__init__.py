@@ -20,6 +20,17 @@ from gpuplan.scenario.files import (
     parse_scenario,
     scenario_path,
 )
+from gpuplan.scenario.hosts_and_vms import (
+    HOST_KEYS,
+    OTHER_VMS,
+    VM_KEYS,
+    HostKind,
+    OtherVms,
+    file_rows,
+    host_kinds,
+    hosts_text,
+    other_vms,
+)
 from gpuplan.scenario.hours_and_sites import hours_length_h, hours_min, sites_people
 from gpuplan.scenario.inputs import (
     FIELD_BY_PATH,

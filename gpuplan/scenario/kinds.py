@@ -13,6 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from gpuplan.scenario.hosts_and_vms import (
+    HOST_KEYS,
+    MAX_KINDS,
+    VM_KEYS,
+    file_rows,
+    hosts_text,
+    vms_text,
+)
 from gpuplan.scenario.hours_and_sites import MAX_SITES, hours_text, sites_text
 from gpuplan.scenario.problems import Problem, ScenarioError, show
 from gpuplan.units import exact
@@ -63,7 +71,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
     asked = given
     if isinstance(given, str) and spec.kind != "text":
         given = given.replace("\r\n", "\n").strip() or None
-    if given is None and spec.optional:
+    if given in (None, []) and spec.optional:
         return None
     value = None if given is None else kind.read(spec, given)
     if value is None:
@@ -226,7 +234,20 @@ def _range(spec: Field, given: Any) -> tuple[float, float] | None:
     return _plain(low), _plain(high)
 
 
+def _listed(read: Callable[[Any], str | None]) -> Callable[[Field, Any], str | None]:
+    """A reader of kinds that are typed or listed in a file, and stored as text in one form; none of them is nothing."""
+    return lambda _, given: read(given) or None
+
+
 # ---- how each kind is in the schema, and in a file
+
+
+def _rows_schema(
+    keys: Mapping[str, str], words: tuple[str, ...] = ("name", "gpu")
+) -> Callable[[Field], dict[str, Any]]:
+    fields = {key: {"type": "string" if name in words else "integer"} for name, key in keys.items()}
+    rows = {"type": "object", "additionalProperties": False, "properties": fields}
+    return lambda _: {"anyOf": [{"type": "array", "maxItems": MAX_KINDS, "items": rows}, {"type": "string"}]}
 
 
 def _string(pattern: str = "") -> Callable[[Field], dict[str, Any]]:
@@ -309,6 +330,20 @@ KINDS: Mapping[str, Kind] = {
         "of each or of none",
         _typed(sites_text),
         lambda _: {"type": "string", "minLength": 1},
+    ),
+    "hosts": Kind(
+        f"at most {MAX_KINDS} kinds of hosts such as 'R740: 4 x 2 v100-pcie-32gb, 96 vCPUs, 384 GiB; 2 hosts', or a list of "
+        + ", ".join(HOST_KEYS.values()),
+        _listed(hosts_text),
+        _rows_schema(HOST_KEYS),
+        written=lambda text: file_rows(text, HOST_KEYS),
+    ),
+    "vms": Kind(
+        f"at most {MAX_KINDS} kinds of VMs such as 'Web: 12 x 4 vCPUs, 16 GiB', or a list of "
+        + ", ".join(VM_KEYS.values()),
+        _listed(vms_text),
+        _rows_schema(VM_KEYS),
+        written=lambda text: file_rows(text, VM_KEYS),
     ),
     "date": Kind("a day such as 2026-11-21", _typed(_date_text), _string("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")),
     "currency": Kind(

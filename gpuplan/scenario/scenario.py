@@ -71,6 +71,7 @@ class Group:
     isolation: bool = TABLE
     vmotion: str = TABLE
     access: str = TABLE
+    priority: int = TABLE
     sites: str | None = TABLE
     hours: str | None = TABLE
     days: str | None = TABLE
@@ -107,8 +108,8 @@ class Hardware:
     gpus_per_host: int = TABLE
     vcpus_per_host: int | None = TABLE
     memory_gib_per_host: int | None = TABLE
-    existing_hosts: int = TABLE
-    existing_gpus_per_host: int | None = TABLE
+    existing: str | None = TABLE
+    other_vms: str | None = TABLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,10 +87,10 @@ def test_a_choice_of_the_customer_stays(starter: Scenario, catalog: Catalog) -> 
 
 
 def test_hosts_already_there_join_no_other_gpu(starter: Scenario, catalog: Catalog) -> None:
-    there = starter.with_value("hardware.existing_hosts", 3).with_value("hardware.existing_gpus_per_host", 2)
-    assert asked(there).apply(there, catalog).hardware.existing_hosts == 3
+    there = starter.with_value("hardware.existing", "3 x 2")
+    assert asked(there).apply(there, catalog).hardware.existing == "3 x 2"
     other = replace(asked(there), gpu="a40-48gb").apply(there, catalog).hardware
-    assert (other.existing_hosts, other.existing_gpus_per_host) == (0, None)
+    assert other.existing is None
 
 
 def test_a_server_must_be_known_to_be_sold_with_the_boards(catalog: Catalog) -> None:

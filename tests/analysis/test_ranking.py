@@ -161,7 +161,7 @@ def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, c
     assert not any(
         "compared by the work" in note for note in explore(starter, catalog, alone, workers=1).notes
     )
-    there = starter.with_value("hardware.existing_hosts", 1)
+    there = starter.with_value("hardware.existing", "1 hosts")
     other = replace(alone, gpus=("a40-48gb",), servers=("dell-r750xa",))
     assert any("already there" in note for note in explore(there, catalog, other, workers=1).notes)
 

@@ -119,7 +119,7 @@ def test_the_quoted_host_stands_for_few_boards_even_where_the_server_says_nothin
 
 
 def test_what_only_the_growth_takes_is_in_the_bill_with_none_at_the_start(catalog: Catalog) -> None:
-    scenario = load_scenario("current").with_value("hardware.existing_hosts", 10)
+    scenario = load_scenario("current").with_value("hardware.existing", "10 hosts")
     scenario = scenario.with_value("network.spine", "dell-s5232f-on")
     found = bill_of(make_plan(scenario, catalog))
     bought = {key: found[key] for key in ("servers", "gpus", "adapters", "spine")}

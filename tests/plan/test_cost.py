@@ -217,7 +217,7 @@ def test_each_processor_counts_at_least_16_cores(
 def test_hosts_already_there_are_licensed_and_powered_but_not_bought(catalog: Catalog) -> None:
     scenario = priced(load_scenario("enterprise"))
     none = make_plan(scenario, catalog)
-    some = make_plan(scenario.with_value("hardware.existing_hosts", 3), catalog)
+    some = make_plan(scenario.with_value("hardware.existing", "3 hosts"), catalog)
     assert some.totals.hosts == none.totals.hosts == 8
     new, old = costs_of(none), costs_of(some)
     assert {m.key: m.quantity for m in old.materials if m.key in ("servers", "gpus", "adapters")} == {
@@ -292,7 +292,7 @@ def test_support_after_a_perpetual_licence_without_a_price_is_named(
 
 
 def test_support_of_hosts_already_there_is_named(catalog: Catalog, enterprise: Scenario) -> None:
-    there = costs_of(make_plan(enterprise.with_value("hardware.existing_hosts", 2), catalog))
+    there = costs_of(make_plan(enterprise.with_value("hardware.existing", "2 hosts"), catalog))
     assert "Hardware support of the hosts already there" in there.excludes
     assert (
         "Hardware support of the hosts already there" not in costs_of(make_plan(enterprise, catalog)).excludes
@@ -612,7 +612,7 @@ def test_what_runs_hosts_that_are_bought_beside_the_design_is_named(catalog: Cat
 
 
 def test_hosts_bought_for_growth_beside_hosts_already_there_are_paid(catalog: Catalog) -> None:
-    found = costs_of(make_plan(load_scenario("current").with_value("hardware.existing_hosts", 10), catalog))
+    found = costs_of(make_plan(load_scenario("current").with_value("hardware.existing", "10 hosts"), catalog))
     assert found.hosts == (10, 12, 14, 16, 19, 23)
     assert found.part("Servers").yearly == pytest.approx([n * 19584.8 for n in (0, 2, 2, 2, 3, 4)])
     assert found.part("GPUs").yearly == pytest.approx([n * 4 * 30_000 for n in (0, 2, 2, 2, 3, 4)])

@@ -125,8 +125,7 @@ def test_boards_with_several_gpus_count_once(catalog: Catalog) -> None:
 
 
 def test_hosts_already_there_draw_by_their_own_gpus(catalog: Catalog) -> None:
-    scenario = load_scenario("enterprise").with_value("hardware.existing_hosts", 3)
-    scenario = scenario.with_value("hardware.existing_gpus_per_host", 2)
+    scenario = load_scenario("enterprise").with_value("hardware.existing", "3 x 2")
     plan = make_plan(scenario, catalog)
     power = power_of(plan)
     small = power.host_peak_w - 2 * 250 / 0.94

@@ -63,7 +63,7 @@ def test_an_unknown_gpu(catalog: Catalog) -> None:
         ),
         ({"hardware": {"vcpus_per_host": 32}, "groups": groups({"vcpus_each": 33})}, "groups.g1.vcpus_each"),
         ({"hardware": {"memory_gib_per_host": 64}, "groups": groups({"memory_gib_each": 65})}, "groups.g1.memory_gib_each"),
-        ({"hardware": {"gpu": "a16-64gb", "existing_hosts": 1, "existing_gpus_per_host": 6}}, "hardware.existing_gpus_per_host"),
+        ({"hardware": {"gpu": "a16-64gb", "existing_hosts": 1, "existing_gpus_per_host": 6}}, "hardware.existing"),
         ({"hardware": {"gpu": "t4-16gb"}, "platform": {"vgpu_sizes": "mixed"}}, "platform.vgpu_sizes"),
     ],
 )  # fmt: skip

@@ -35,9 +35,7 @@ def variants() -> dict[str, Scenario]:
         "bitfusion-servers": replace(
             enterprise, platform=replace(enterprise.platform, bitfusion_servers="passthrough")
         ),
-        "existing": replace(
-            current, hardware=replace(current.hardware, existing_hosts=2, existing_gpus_per_host=2)
-        ),
+        "existing": replace(current, hardware=replace(current.hardware, existing="2 x 2")),
         "no-spare": replace(
             current,
             availability=replace(current.availability, host_failures=0, maintenance_failure_accepted=True),

@@ -224,8 +224,7 @@ VARIANTS: dict[str, tuple[Any, dict[str, Any]]] = {
             "cost.spare_gpus": 3,
             "cost.storage_tb": 12.5,
             "cost.management_hosts": 4,
-            "hardware.existing_hosts": 2,
-            "hardware.existing_gpus_per_host": 2,
+            "hardware.existing": "2 x 2",
         },
     ),
     "two pools, terms, another currency": (

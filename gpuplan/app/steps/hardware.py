@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gpuplan.app.cards import Contents, attributes, details, source_titles
 from gpuplan.app.header import field_data
+from gpuplan.app.rows import COUNT, rows_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import shown_clusters
 from gpuplan.models.placement import Request, Shared
@@ -14,6 +16,8 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Column, listed, screen
+from gpuplan.scenario import field_of, host_kinds, other_vms
+from gpuplan.wording import NAMES
 
 
 def hardware_form(workbook: Workbook) -> dict[str, Any]:
@@ -44,18 +48,91 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
         )
         if host and any(getattr(group, each) for group in workbook.scenario.groups)
     ]
-    there = f"{amount(hardware.existing_hosts, 'host')} there already" if hardware.existing_hosts else ""
-    said = [f"{' and '.join(counted)} counted" if counted else "only GPUs counted", there]
+    said = [f"{' and '.join(counted)} counted" if counted else "only GPUs counted"]
+    if there := sum(kind.hosts for kind in host_kinds(hardware.existing)):
+        said.append(f"{amount(there, 'host')} there already")
+    if others := sum(each.vms for each in other_vms(hardware.other_vms)):
+        said.append(f"{amount(others, 'VM')} without a GPU")
     return {
         "title": "More about the hosts",
         "fold": True,
-        "hint": ", ".join(filter(None, said)),
+        "hint": ", ".join(said),
         "fields": [
             field_data(workbook, "hardware.vcpus_per_host", empty="not counted"),
             field_data(workbook, "hardware.memory_gib_per_host", empty="not counted"),
-            field_data(workbook, "hardware.existing_hosts"),
-            field_data(workbook, "hardware.existing_gpus_per_host", empty="as a new host"),
         ],
+    }
+
+
+def existing_grid(workbook: Workbook) -> dict[str, Any]:
+    """The grid of the hosts already there, a row for each kind and one more to type into."""
+    gpus = [("", "as a new host"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
+    return _grid(
+        workbook, "hardware.existing", NAMES["column of the hosts there"], {"gpu": gpus}, "as a new host"
+    )
+
+
+def other_vms_grid(workbook: Workbook) -> dict[str, Any]:
+    """The grid of the VMs without a GPU."""
+    return _grid(workbook, "hardware.other_vms", NAMES["column of the VMs without a GPU"], {}, "not counted")
+
+
+def _grid(
+    workbook: Workbook,
+    path: str,
+    heads: Mapping[str, str],
+    options: Mapping[str, list[tuple[str, str]]],
+    empty: str,
+) -> dict[str, Any]:
+    """A grid of an input that holds rows."""
+    rows, field = rows_of(workbook.seen, path), field_of(path)
+    counts = [int(row[COUNT[path]]) for row in rows]
+    return {
+        "fold": field.label,
+        "hint": ", ".join(amount(n, {"hosts": "host", "vms": "VM"}[COUNT[path]]) for n in counts) or "none",
+        "head": "Kind",
+        "heads": [
+            {"name": key, "text": text, "question": field.question, "full": text}
+            for key, text in heads.items()
+        ],
+        "rows": [
+            {
+                "id": str(at),
+                "name": f"{at}" if at <= len(rows) else "new",
+                "letter": "",
+                "colour": 0,
+                "cells": [
+                    _cell(workbook, f"{path}.{at}.{key}", text, row.get(key), options.get(key, []), empty)
+                    for key, text in heads.items()
+                ],
+            }
+            for at, row in enumerate([*rows, {}], 1)
+        ],
+        "stale": workbook.stale,
+    }
+
+
+def _cell(
+    workbook: Workbook, path: str, label: str, value: Any, options: list[tuple[str, str]], empty: str
+) -> dict[str, Any]:
+    """One cell of such a grid, as a form has it."""
+    key = path.rpartition(".")[2]
+    shown = workbook.drafts[path][0] if path in workbook.drafts else value
+    return {
+        "path": path,
+        "label": label,
+        "question": "",
+        "low": 0,
+        "high": 0,
+        "kind": "select" if options else "text",
+        "value": "" if shown is None else str(shown),
+        "options": [{"value": v, "text": t} for v, t in options],
+        "unit": "",
+        "empty": "" if key in ("name", *COUNT.values()) else empty,
+        "problem": workbook.problem_of(path),
+        "locked": workbook.locked(path),
+        "assumed": False,
+        "known": "",
     }
 
 

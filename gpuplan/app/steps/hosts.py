@@ -367,6 +367,8 @@ PAGE = box(
             "gp-side",
             Card("form", hardware.hardware_form),
             Card("form", hardware.more_form),
+            Card("grid", hardware.existing_grid),
+            Card("grid", hardware.other_vms_grid),
             Card("allowed", hardware.allowed_data),
         ),
     ),

@@ -42,7 +42,7 @@ def _leaves_out(workbook: Workbook) -> str:
     scenario, left = workbook.plan.scenario, []
     if scenario.deciding_total_gpus is not None:
         left.append("the stated total")
-    if scenario.hardware.existing_hosts:
+    if scenario.hardware.existing:
         left.append("the hosts already there")
     if not left:
         return IN_MONEY

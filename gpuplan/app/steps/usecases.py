@@ -60,7 +60,7 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
     )
     options = {"vmotion": list(NAMES["groups.*.vmotion"].items())}
     return {
-        "fold": "vGPUs, vMotion, CPU and memory per VM",
+        "fold": "vGPUs, vMotion, CPU, memory and priority",
         "hint": f"stated for {stated} of {amount(len(groups), '')} groups"
         if stated
         else "one vGPU for each share; CPU and memory not counted",

@@ -142,9 +142,7 @@ def total_hosts(hosts_for_demand: int, *, hosts_for_failures: int) -> int:
     return hosts_for_demand + hosts_for_failures
 
 
-def installed_gpus(
-    hosts: int, *, gpus_per_host: int, existing_hosts: int = 0, existing_gpus_per_host: int = 0
-) -> int:
+def installed_gpus(hosts: int, *, gpus_per_host: int, existing_hosts: int = 0, existing_gpus: int = 0) -> int:
     """GPUs in all hosts together.
 
     Parameters
@@ -155,8 +153,8 @@ def installed_gpus(
         GPUs in each new host. [GPU]
     existing_hosts : int
         Hosts among them that are already there. [host]
-    existing_gpus_per_host : int
-        GPUs in each of those. [GPU]
+    existing_gpus : int
+        GPUs in all of those. [GPU]
 
     Returns
     -------
@@ -165,20 +163,20 @@ def installed_gpus(
 
     Notes
     -----
-    (hosts - existing_hosts) * gpus_per_host + existing_hosts * existing_gpus_per_host.
+    (hosts - existing_hosts) * gpus_per_host + existing_gpus.
 
     Examples
     --------
     >>> installed_gpus(8, gpus_per_host=4)
     32
-    >>> installed_gpus(8, gpus_per_host=4, existing_hosts=3, existing_gpus_per_host=2)
+    >>> installed_gpus(8, gpus_per_host=4, existing_hosts=3, existing_gpus=6)
     26
 
     References
     ----------
     .. [1] vmware-sharing-gpus-2020
     """
-    return (hosts - existing_hosts) * gpus_per_host + existing_hosts * existing_gpus_per_host
+    return (hosts - existing_hosts) * gpus_per_host + existing_gpus
 
 
 def gpus_after_failure(gpus: int, *, gpus_per_host: int, hosts_lost: int, hosts: int) -> int:

@@ -5,6 +5,7 @@ hosts that differ or are limited by CPU and memory (``mixed_hosts``: close, with
 """
 
 from gpuplan.models.placement.fit import Family, Request, Room
+from gpuplan.models.placement.inventory import Most, place_most
 from gpuplan.models.placement.layout import (
     Host,
     Load,

@@ -32,7 +32,8 @@ class Family(NamedTuple):
 
 
 class Request(NamedTuple):
-    """VMs of one kind: ``gpus`` whole GPUs each, or ``shares`` shares of one family. A group has one request."""
+    """VMs of one kind: ``gpus`` whole GPUs each, or ``shares`` shares of one family, or vCPUs and memory only. A group has one
+    request."""
 
     group: str
     vms: int
@@ -169,6 +170,7 @@ class Rules:
         self.units = [self._unit(k) for k in every]
         """Of each kind the memory of a share, or the number of its profile."""
         self._more: dict[tuple[int, Used, int], int] = {}
+        self._has_room: dict[tuple[int, Used], bool] = {}
         self.per_gpu = [self._per_gpu(k) for k in every]
         """Most shares of each kind on one GPU; 0: whole GPUs."""
         self.worth = [self._worth(k) for k in every]
@@ -190,8 +192,8 @@ class Rules:
     def _per_gpu(self, kind: int) -> int:
         request, f = self.requests[kind], self.family_of[kind]
         if f < 0:
-            if request.gpus < 1:
-                raise ValueError(f"{request.group}: neither whole GPUs nor shares are asked for")
+            if request.gpus < 1 and not request.vcpus and not request.memory_gib:
+                raise ValueError(f"{request.group}: no GPUs, no shares, no vCPUs and no memory are asked for")
             return 0
         most = self.more(f, self.unused(f), self.units[kind])
         if most < 1 or request.shares < 1:
@@ -247,10 +249,13 @@ class Rules:
 
     def has_room(self, family: int, used: Used) -> bool:
         """Whether a share of anybody still fits on a GPU."""
-        return any(
-            f == family and self.more(family, used, unit) > 0
-            for f, unit in zip(self.family_of, self.units, strict=True)
-        )
+        key = family, used
+        if key not in self._has_room:
+            self._has_room[key] = any(
+                f == family and self.more(family, used, unit) > 0
+                for f, unit in zip(self.family_of, self.units, strict=True)
+            )
+        return self._has_room[key]
 
     # ---- one host
 
@@ -284,8 +289,12 @@ class Rules:
         try:
             return self._fits[key]
         except KeyError:
-            found = self._fits[key] = self._fit(state, kind, range(len(self.units)))
+            found = self._fits[key] = self.fit_once(state, kind)
             return found
+
+    def fit_once(self, state: State, kind: int) -> Fit | None:
+        """The same, not kept: for states that are not met again."""
+        return self._fit(state, kind, range(len(self.units)))
 
     def fit_later(self, state: State, kind: int) -> Fit | None:
         """The same on a host that runs: where the order counts, it joins no GPU that a smaller share is on."""
@@ -373,7 +382,7 @@ class Rules:
         """How many VMs of one kind fit on an empty host."""
         request = self.requests[kind]
         if self.family_of[kind] < 0:
-            most = room.gpus // request.gpus
+            most = room.gpus // request.gpus if request.gpus else request.vms
         else:
             most = room.gpus * self.per_gpu[kind] // request.shares
         if room.vcpus and request.vcpus:
@@ -409,15 +418,25 @@ class Rules:
     def greedy(
         self, vms: Kinds, rooms: Mapping[Room, int], extra: Room | None, order: Sequence[int], by: int | None
     ) -> Blocks | None:
-        """Kind by kind in this order, each VM onto the host on which it takes the fewest free GPUs.
+        """The hosts of ``filled_up``; None if something does not fit."""
+        empty = tuple(Block(n, room, ()) for room, n in rooms.items())
+        blocks, left = self.filled_up(empty, vms, extra, order, by)
+        return None if any(left) else blocks
+
+    def filled_up(
+        self, hosts: Blocks, vms: Sequence[int], extra: Room | None, order: Sequence[int], by: int | None
+    ) -> tuple[Blocks, list[int]]:
+        """Hosts with so many VMs more, as far as they fit, and those that do not: kind by kind in this order, each VM onto the
+        host on which it takes the fewest free GPUs.
 
         Of several such hosts best fit takes that with least left of one resource (``by`` 0 GPUs, 1 vCPUs, 2 memory,
         3 the scarcest), first fit (None) the first. Any number of hosts ``extra`` may be added, but only for what fits
-        nowhere else. None: something does not fit.
+        nowhere else.
         """
-        blocks = [(n, room, self.state(room), Content()) for room, n in rooms.items() if n]
+        blocks = [(n, room, self.state(room, content), content) for n, room, content in hosts if n]
         if extra:
             blocks.append((sum(vms), extra, self.state(extra), Content()))
+        missing = list(vms)
         for kind in order:
             left = vms[kind]
             while left:
@@ -429,7 +448,7 @@ class Rules:
                     if (fit := self.fit(state, kind)) is not None
                 ]
                 if not ranks:
-                    return None
+                    break
                 _, new_gpus, _, at = min(ranks)
                 times, room, state, content = blocks[at]
                 # put VMs on one host of the block until the next one would take more free GPUs ...
@@ -444,7 +463,9 @@ class Rules:
                 left -= often * n
                 untouched = [(times - often, room, state, content)] if times > often else []
                 blocks[at : at + 1] = [(often, room, now, filled), *untouched]
-        return tuple(Block(n, room, content) for n, room, _, content in blocks if content)
+            missing[kind] = left
+        found = tuple(Block(n, room, content) for n, room, _, content in blocks if content)
+        return found, missing
 
 
 def _layouts_of(family: Family, profiles: Sequence[str]) -> tuple[tuple[int, ...], ...]:

@@ -126,7 +126,7 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     Raises
     ------
     ValueError
-        If a VM does not fit on an empty host.
+        If a VM does not fit on an empty host, or asks for no GPU.
 
     Examples
     --------
@@ -142,6 +142,8 @@ def place(requests: Sequence[Request], *, gpus_per_host: int) -> Placement:
     .. [2] gilmore-gomory-1961
     """
     rules = Rules(requests)
+    if bare := [request.group for request in requests if not rules.worth[rules.kinds[request.group]]]:
+        raise ValueError(f"{bare[0]}: VMs without a GPU take vCPUs and memory, which are not looked at here")
     equal = IdenticalHosts(rules)
     solution = equal.solve(rules.vms, gpus_per_host)
     hosts = _numbered(rules, ((block.content, block.times) for block in solution.blocks))
@@ -225,7 +227,7 @@ def place_mixed(
     if chosen.hosts > like_new + count:
         # the heuristic needed more hosts than after a loss: then take what it found there
         chosen = min(found, key=lambda new: new.hosts)
-    hosts = _laid(rules, chosen.blocks, [*there, *[room] * count])
+    hosts = laid(rules, chosen.blocks, rooms=[*there, *[room] * count])
     bound += len(existing)
     shared = _shared(rules, chosen.blocks, equal.packed_gpus(rules.vms))
     return _placement(hosts, bound, "volume" if bound == len(hosts) else "heuristic", shared)
@@ -290,8 +292,37 @@ def _fewest_new(needed: Sequence[int], spare: int, existing: int) -> int:
     raise AssertionError
 
 
-def _laid(rules: Rules, blocks: Blocks, rooms: Sequence[Room]) -> list[Host]:
-    """Hosts of these blocks, each laid on the next of the rooms that is like its own; the other rooms stay empty."""
+def laid(rules: Rules, blocks: Blocks, *, rooms: Sequence[Room]) -> list[Host]:
+    """Hosts of these blocks, each laid on the next of the rooms that is like its own; the other rooms stay empty.
+
+    Parameters
+    ----------
+    rules : Rules
+        What fits with what. [-]
+    blocks : tuple of Block
+        What stands on how many hosts of each kind. [-]
+    rooms : sequence of Room
+        What each host offers. [-]
+
+    Returns
+    -------
+    laid : list of Host
+        One for each room, with its loads. [-]
+
+    Notes
+    -----
+    VMs of each group are numbered from 1 in the order of the rooms.
+
+    Examples
+    --------
+    >>> rules = Rules([Request("a", 1, gpus=2)])
+    >>> [len(host) for host in laid(rules, rules.greedy((1,), {Room(4): 1}, None, (0,), None), rooms=[Room(2), Room(4)])]
+    [0, 1]
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
     waiting: dict[Room, deque[Content]] = defaultdict(deque)
     for block in blocks:
         waiting[block.room].extend([block.content] * block.times)

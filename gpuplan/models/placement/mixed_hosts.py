@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gpuplan.models.placement.fit import Block, Blocks, Kinds, Room, Rules
+from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, placed_vms
 from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.identical_hosts import IdenticalHosts, Merged
 from gpuplan.models.placement.packing import bins_bound, relaxed_programme, whole_programme
@@ -18,6 +19,8 @@ from gpuplan.models.placement.shared_gpus import SharedGpus
 
 MOST_PRICINGS = 200
 """Rounds of the relaxed programme in which patterns are added."""
+MOST_KINDS = 500
+"""Kinds of VMs times kinds of hosts; with more, fills are found at their prices and not listed."""
 PRICE_UNIT = 2**24
 """Prices are rounded down to whole multiples of 1 / PRICE_UNIT."""
 ROUNDED_BACK = (0, 3, 10)
@@ -109,7 +112,11 @@ class MixedHosts:
                 New(_count(blocks, room), bound, blocks) for blocks in self._portfolio(vms, rooms, room)
             )
             best = min(greedy, key=lambda new: new.hosts, default=New(sum(vms) + 1, bound, ()))
-            self._new[key] = best if best.hosts <= bound else self._fewest(vms, rooms, room, best)
+            large = sum(map(bool, vms)) * (1 + len(rooms)) > MOST_KINDS
+            for more in (self._by_columns,) if large and rooms else (self._fewest, self._by_columns):
+                if best.hosts > best.bound:
+                    best = more(vms, rooms, room, best)
+            self._new[key] = best
         return self._new[key]
 
     def _fewest(self, vms: Kinds, rooms: Counter[Room], room: Room, best: New) -> New:
@@ -121,12 +128,23 @@ class MixedHosts:
             return best._replace(bound=min(found.bound, best.hosts))
         return found._replace(blocks=merged.told_apart(found.blocks))
 
+    def _by_columns(self, vms: Kinds, rooms: Counter[Room], room: Room, best: New) -> New:
+        """Fewer new hosts beside others by column generation over what stands on a host of each kind, if it finds them."""
+        if not rooms:
+            return best
+        places = [*(Place(one, n) for one, n in rooms.items()), Place(room, None)]
+        blocks = HostColumns(self.rules, places, (UNPLACED,) * len(vms)).solved(vms)
+        complete = placed_vms(blocks, len(vms)) == list(vms)
+        fewer = complete and _count(blocks, room) < best.hosts
+        return New(_count(blocks, room), best.bound, blocks) if fewer else best
+
     def _portfolio(self, vms: Kinds, rooms: Mapping[Room, int], extra: Room | None) -> Iterator[Blocks]:
         """Placements that were found, the exact one of the GPUs first."""
         every = [*rooms, *([extra] if extra else [])]
         gpus = {room.gpus for room in every}
         if len(gpus) == 1 and all(
-            n == 0 or self.rules.most_on(Room(*gpus), kind) for kind, n in enumerate(vms)
+            n == 0 or (self.rules.worth[kind] and self.rules.most_on(Room(*gpus), kind))
+            for kind, n in enumerate(vms)
         ):
             laid = self._laid(self.equal.solve(vms, *gpus).blocks, rooms, extra)
             if laid is not None:
@@ -206,7 +224,8 @@ class MixedHosts:
             excluding = bins_bound(asked, capacity=largest)
         else:
             need += sum(packed.bound for packed in self.equal.packed_gpus(vms).values())
-            excluding = self.equal.solve(vms, largest).bound
+            on_gpus = tuple(n if worth else 0 for n, worth in zip(vms, self.rules.worth, strict=True))
+            excluding = self.equal.solve(on_gpus, largest).bound
         return -(-need // room[i]), excluding - rooms.total()
 
 

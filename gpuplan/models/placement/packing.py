@@ -290,6 +290,7 @@ def whole_programme(
     needed: Sequence[int],
     *,
     costs: Sequence[int],
+    most: Sequence[int] = (),
     nodes: int = 0,
 ) -> tuple[tuple[int, ...] | None, int | None]:
     """The cheapest choice of whole numbers of columns that reaches what is needed in every row.
@@ -302,6 +303,8 @@ def whole_programme(
         Least sum of each row. [-]
     costs : sequence of int
         Cost of each column, whole numbers. [-]
+    most : sequence of int
+        How often each column may be taken; empty: as often as is needed. [-]
     nodes : int
         Nodes after which the search stops with the best that it has; 0: as many as the number of columns allows. [-]
 
@@ -336,7 +339,7 @@ def whole_programme(
             csc_array(np.array(columns, dtype=float).T), lb=np.array(needed, dtype=float)
         ),
         integrality=np.ones(len(columns)),
-        bounds=Bounds(0, np.inf),
+        bounds=Bounds(0, np.array(most, dtype=float) if most else np.inf),
         options={
             "node_limit": nodes or min(5000, max(20, SOLVER_NODES // len(columns))),
             "time_limit": SOLVER_SECONDS,
@@ -607,7 +610,7 @@ def _generated(
     while _bins(best) > bound:
         times, duals = relaxed_programme(columns, needed, costs=[1] * len(columns))
         prices = _whole(duals)
-        dearest, column = _dearest(prices, sizes, needed, capacity)
+        dearest, column = most_valuable(prices, sizes, needed=needed, capacity=capacity)
         bound = max(bound, _price_bound(prices, needed, dearest))
         done = column in columns or bound >= math.ceil(sum(times) - 1e-6)
         if done or len(columns) >= most:
@@ -622,8 +625,40 @@ def _generated(
     return best, bound
 
 
-def _dearest(prices: Sequence[int], sizes: Amounts, needed: Amounts, capacity: int) -> tuple[int, Amounts]:
-    """The pattern that is worth most at these prices, by a knapsack over all capacities."""
+def most_valuable(
+    prices: Sequence[int], sizes: Amounts, *, needed: Amounts, capacity: int
+) -> tuple[int, Amounts]:
+    """The choice of sizes for one bin that is worth most.
+
+    Parameters
+    ----------
+    prices : sequence of int
+        What one of each size is worth, whole numbers. [-]
+    sizes : tuple of int
+        The sizes, in the same order. [-]
+    needed : tuple of int
+        How many of each size may be taken. [-]
+    capacity : int
+        Capacity of the bin, in the unit of the sizes. [-]
+
+    Returns
+    -------
+    most_valuable : tuple
+        What the choice is worth, and how many of each size it has. [-]
+
+    Notes
+    -----
+    A knapsack over all capacities up to that of the bin, with lots of 1, 2, 4, ... of each size.
+
+    Examples
+    --------
+    >>> most_valuable((3, 5), (2, 3), needed=(9, 9), capacity=7)
+    (11, (2, 1))
+
+    References
+    ----------
+    .. [1] martello-toth-1990
+    """
     import numpy as np
 
     best = np.zeros(capacity + 1, dtype=np.int64)

@@ -8,6 +8,7 @@ from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.validation import server_gpu_limit
+from gpuplan.scenario import other_vms
 from gpuplan.wording import amount, capital, some_of, whole
 
 
@@ -56,12 +57,13 @@ def stranded(plan: Plan) -> Iterator[Message]:
 def counted_in_part(plan: Plan) -> Iterator[Message]:
     """CPU and memory that are stated on one side only."""
     groups = plan.scenario.groups
-    for mine, host, what in (
-        ("vcpus_each", "vcpus_per_host", "vCPUs"),
-        ("memory_gib_each", "memory_gib_per_host", "Memory"),
+    others = other_vms(plan.scenario.hardware.other_vms)
+    for mine, host, what, of_others in (
+        ("vcpus_each", "vcpus_per_host", "vCPUs", any(each.vcpus for each in others)),
+        ("memory_gib_each", "memory_gib_per_host", "Memory", any(each.memory_gib for each in others)),
     ):
         missing = [group for group in groups if not getattr(group, mine)]
-        stated = len(missing) < len(groups)
+        stated = len(missing) < len(groups) or (of_others and bool(groups))
         if stated != bool(getattr(plan.scenario.hardware, host)):
             there, not_there = ("the VMs", "a host") if stated else ("a host", "the VMs")
             yield message(plan, "resource-not-counted", what=what, stated=there, missing=not_there, host=host)

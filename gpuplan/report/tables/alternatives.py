@@ -27,9 +27,7 @@ def alternatives(plan: Plan) -> Table:
             f"{stated_percent(costs.discount_rate)} a year, and the hosts bought for the growth unless it says otherwise."
         )
     demand, hardware = plan.scenario.demand, plan.scenario.hardware
-    if any(each.key == "silos" for each in found) and (
-        demand.stated_gpus is not None or hardware.existing_hosts
-    ):
+    if any(each.key == "silos" for each in found) and (demand.stated_gpus is not None or hardware.existing):
         notes.append("Silos cost more or less than shared hosts for the demand of the groups, all hosts new.")
     if len({each.excludes for each in found if each.hosts}) > 1:
         left_out = [f"{each.name}: {'; '.join(each.excludes) or 'nothing'}" for each in found if each.hosts]

@@ -21,13 +21,18 @@ from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.scenario import UNASSIGNED
+from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
 from gpuplan.wording import MODE_NAMES, amount, hours, number, runs
 
 
 def group_names(plan: Plan) -> dict[str, str]:
     """Name of each group by its id, and what is said of GPUs that belong to none."""
-    return {g.id: g.name for g in plan.groups} | {UNASSIGNED: "Not assigned to a group"}
+    others = other_vms(plan.scenario.hardware.other_vms)
+    return (
+        {g.id: g.name for g in plan.groups}
+        | {f"{OTHER_VMS}{at}": each.name for at, each in enumerate(others, 1)}
+        | {UNASSIGNED: "Not assigned to a group"}
+    )
 
 
 def equipment(plan: Plan, pool: Pool) -> str:

@@ -3,7 +3,7 @@
 export default {
   render({ model, el }) {
     const send = sender(model);
-    const { fold, title, heads, presets } = model.get("data");
+    const { fold, title, heads, presets, head: first = "Group" } = model.get("data");
     const plain = Boolean(fold || title);
     const span = heads.length;
     const rows = new Map();
@@ -21,7 +21,7 @@ export default {
     const add = h("div", { class: "gp-add" }, choice,
       h("button", { type: "button", class: "gp-primary", "data-at": "add", onclick: () => send("add", { use_case: choice.value }) }, "Add group"));
     el.append(h("div", { class: "gp-card gp-wide" }, details ?? (title ? [h("h2", {}, title, hint), table] : [table, stated, empty, add])));
-    head.append(h("th", {}, h("span", { class: "gp-hidden" }, "Letter")), plain ? h("th", {}, "Group") : "",
+    head.append(h("th", {}, h("span", { class: "gp-hidden" }, "Letter")), plain ? h("th", {}, first) : "",
       ...heads.map((c) => h("th", { title: c.question, class: `gp-col-${c.name}` }, h("abbr", { title: `${c.full}. ${c.question}` }, c.text))));
     if (!plain) {
       head.append(h("th", { class: "n" }, "GPUs"), h("th", {}, h("span", { class: "gp-hidden" }, "Actions")));

@@ -68,11 +68,11 @@ def test_a_link_may_name_a_gpu_that_this_catalog_does_not_have(book: Workbook) -
 def test_more_about_the_hosts(book: Workbook) -> None:
     data = plain(more_form(book))
     assert data["hint"] == "only GPUs counted"
-    assert [field["empty"] for field in data["fields"]] == ["not counted", "not counted", "", "as a new host"]
+    assert [field["empty"] for field in data["fields"]] == ["not counted", "not counted"]
     book.edit("hardware.vcpus_per_host", "64")
     assert more_form(book)["hint"] == "only GPUs counted"  # no group says how many it needs
     book.edit("groups.hpc.vcpus_each", "8")
-    book.edit("hardware.existing_hosts", "2")
+    book.edit("hardware.existing.1.hosts", "2")
     assert more_form(book)["hint"] == "CPU counted, 2 hosts there already"
 
 

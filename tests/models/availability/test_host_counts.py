@@ -48,7 +48,7 @@ def test_sum_over_pools() -> None:
 
 def test_hosts_already_there_have_their_own_gpus() -> None:
     assert installed_gpus(8, gpus_per_host=4) == 32
-    assert installed_gpus(5, gpus_per_host=8, existing_hosts=2, existing_gpus_per_host=3) == 3 * 8 + 2 * 3
+    assert installed_gpus(5, gpus_per_host=8, existing_hosts=2, existing_gpus=6) == 3 * 8 + 2 * 3
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from gpuplan.models.placement.fit import Block, Content, Rules, _left, vms_in
 def test_what_is_not_a_request_is_refused() -> None:
     half = FAMILIES["half"]
     for wrong, message in (
-        (Request("a", 1), "neither whole GPUs nor shares"),
+        (Request("a", 1), "no GPUs, no shares, no vCPUs and no memory"),
+        (Request("a", 1, vcpus=4), "VMs without a GPU"),
         (Request("a", 1, family=half, profile="quarter"), "half has no profile 'quarter'"),
         (Request("a", 1, family=half, profile="half", shares=9), "a: a VM needs 5 GPUs in one host"),
         (Request("a", 1, family=FAMILIES["memory"], weight=11), "a share does not fit on one GPU"),

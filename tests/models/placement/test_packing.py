@@ -169,7 +169,7 @@ def test_the_knapsack_finds_the_dearest_pattern() -> None:
             for amounts in itertools.product(*(range(n + 1) for n in needed))
             if sum(s * a for s, a in zip(sizes, amounts, strict=True)) <= capacity
         ]
-        worth, chosen = packing._dearest(prices, sizes, needed, capacity)
+        worth, chosen = packing.most_valuable(prices, sizes, needed=needed, capacity=capacity)
         assert worth == max(every)
         assert worth == sum(p * a for p, a in zip(prices, chosen, strict=True))
         assert sum(s * a for s, a in zip(sizes, chosen, strict=True)) <= capacity
@@ -182,7 +182,7 @@ def test_any_prices_give_a_bound() -> None:
         ordered = tuple(sorted(sizes, reverse=True))
         needed = tuple(sizes[s] for s in ordered)
         prices = [rng.randint(0, packing.PRICE_UNIT) for _ in ordered]
-        worth, _ = packing._dearest(prices, ordered, needed, capacity)
+        worth, _ = packing.most_valuable(prices, ordered, needed=needed, capacity=capacity)
         assert packing._price_bound(prices, needed, worth) <= pack(sizes, capacity=capacity).bins
 
 

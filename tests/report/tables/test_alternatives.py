@@ -56,7 +56,7 @@ def test_what_silos_leave_aside_is_said(plans: dict[str, Plan], catalog: Catalog
 
     free = make_plan(load_scenario("enterprise").with_value("demand.stated_gpus", None), catalog)
     assert not said(free)
-    assert said(make_plan(free.scenario.with_value("hardware.existing_hosts", 2), catalog))
+    assert said(make_plan(free.scenario.with_value("hardware.existing", "2 hosts"), catalog))
 
 
 def test_an_hour_of_risk_and_the_break_even_are_said(plans: dict[str, Plan]) -> None:

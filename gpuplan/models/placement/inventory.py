@@ -1,0 +1,116 @@
+"""Inventory: what of the demand fits on hosts that are there, of several kinds, the more important groups first.
+
+``place_most`` answers by ``host_columns``, level by level: what was placed of one priority keeps its place, or gets another
+one, whatever comes after it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from gpuplan.models.placement.fit import Blocks, Request, Room, Rules
+from gpuplan.models.placement.host_columns import HostColumns, Place, placed_vms
+from gpuplan.models.placement.layout import Host, laid
+
+KEPT = 1000
+"""What a VM of a higher priority is worth beside the dearest one of those that are placed now."""
+FIRST_COME = 0.0001
+"""The part by which a VM of the first request is worth more than its equal of the last one: ties keep their order."""
+
+
+class Most(NamedTuple):
+    """What fits on hosts that are there, and what at most could."""
+
+    hosts: tuple[Host, ...]
+    """One for each room, with its loads."""
+    placed: tuple[int, ...]
+    """VMs of each request that have a place."""
+    gpus: float
+    """GPUs' worth of VMs that have a place."""
+    bound: float
+    """No placement has more."""
+
+
+def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities: Sequence[int] = ()) -> Most:
+    """The VMs that fit on hosts that are there, as many GPUs' worth as possible of the first priority, then of the next.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        VMs by kind; all GPUs and shares of one VM are in one host, with its vCPUs and memory. [-]
+    rooms : sequence of Room
+        What each host offers. [-]
+    priorities : sequence of int
+        Of each request its priority, 1 before 2; empty: all are equal. [-]
+
+    Returns
+    -------
+    place_most : Most
+        Hosts with their loads, VMs placed of each request, GPUs' worth of them, and a bound. [-]
+
+    Notes
+    -----
+    A share is worth its part of a GPU; a VM without a GPU as many GPUs as come with the largest part that it takes of all hosts'
+    vCPUs or memory. First everything is placed greedily, largest first; if something is left, by column
+    generation: the relaxed programme over fills of hosts known so far prices VMs, the fills that are worth most at these
+    prices are added, and hosts are fixed whose fills are taken wholly, until none is left. One priority after the
+    other, those before it being required; where they cannot be placed again, what is there is filled up. The answer is not
+    proven to be the best unless it meets the bound: all that is demanded, or all GPUs there are.
+
+    Examples
+    --------
+    >>> asked = [Request("training", 2, gpus=4), Request("notebooks", 9, gpus=1)]
+    >>> place_most(asked, rooms=[Room(4), Room(4), Room(2)]).placed
+    (2, 2)
+    >>> place_most(asked, rooms=[Room(4), Room(4), Room(2)], priorities=(2, 1)).placed
+    (0, 9)
+
+    References
+    ----------
+    .. [1] gilmore-gomory-1961
+    """
+    rules = Rules(requests)
+    there = [rules.counted(room) for room in rooms]
+    places = [Place(room, n) for room, n in sorted(Counter(there).items(), reverse=True)]
+    values, levels = _values(rules, there), tuple(priorities) or (1,) * len(requests)
+    blocks: Blocks = ()
+    placed = [0] * len(requests)
+    for level in sorted(set(levels)):
+        asked = [
+            request.vms if one == level else n
+            for request, one, n in zip(requests, levels, placed, strict=True)
+        ]
+        most = max(values, default=1.0)
+        columns = HostColumns(
+            rules, places, [v if one == level else KEPT * most for v, one in zip(values, levels, strict=True)]
+        )
+        ways = [columns.filled_up(blocks, asked), columns.filled_up((), asked)]
+        if all(placed_vms(way, len(placed)) != asked for way in ways):
+            ways.append(columns.solved(asked))
+        kept = [
+            way
+            for way in ways
+            if all(a >= b for a, b in zip(placed_vms(way, len(placed)), placed, strict=True))
+        ]
+        blocks = max(
+            kept,
+            key=lambda way: sum(v * n for v, n in zip(values, placed_vms(way, len(placed)), strict=True)),
+        )
+        placed = placed_vms(blocks, len(placed))
+    gpus = sum((w * n for w, n in zip(rules.worth, placed, strict=True)), Fraction())
+    demanded = sum((w * request.vms for w, request in zip(rules.worth, requests, strict=True)), Fraction())
+    bound = min(demanded, Fraction(sum(room.gpus for room in there)))
+    return Most(tuple(laid(rules, blocks, rooms=there)), tuple(placed), float(gpus), float(max(gpus, bound)))
+
+
+def _values(rules: Rules, rooms: Sequence[Room]) -> list[float]:
+    """GPUs' worth of a VM of each kind; of one without a GPU by its part of all vCPUs or memory."""
+    gpus, vcpus, memory = (sum(room[i] for room in rooms) for i in range(3))
+    values = [
+        float(worth)
+        or gpus * max(request.vcpus / vcpus if vcpus else 0.0, request.memory_gib / memory if memory else 0.0)
+        for worth, request in zip(rules.worth, rules.requests, strict=True)
+    ]
+    count = len(values)
+    return [value * (1 + FIRST_COME * (count - at) / count) for at, value in enumerate(values)]

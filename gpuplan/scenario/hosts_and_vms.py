@@ -1,0 +1,156 @@
+"""Hosts already there and VMs without a GPU: kinds of them, as people type them or a file lists them, and as text in one form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+MAX_KINDS = 50
+OTHER_VMS = "vms-without-gpu-"
+"""How the ids of VMs without a GPU begin; no id of a group does."""
+MAX_HOSTS, MAX_GPUS_EACH, MAX_VCPUS, MAX_MEMORY_GIB, MAX_OTHER_VMS = 10_000, 16, 10_000, 1_000_000, 100_000
+_NAME = r"(?:(?P<name>[^\s;:,][^;:,\n]{0,39}?)\s*:\s*)?"
+_CPU_AND_MEMORY = r"(?:\s*,?\s*(?P<vcpus>\d{1,9})\s*vCPUs?)?(?:\s*,?\s*(?P<memory_gib>\d{1,9})\s*GiB)?"
+_HOSTS = re.compile(
+    _NAME
+    + r"(?P<hosts>\d{1,9})(?:\s*hosts?)?(?:\s*x\s*(?P<gpus>\d{1,9})(?:\s+(?P<gpu>[a-z][a-z0-9.-]{1,59}))?)?"
+    + _CPU_AND_MEMORY,
+)
+_VMS = re.compile(_NAME + r"(?P<vms>\d{1,9})(?:\s*VMs?)?\s*x" + _CPU_AND_MEMORY)
+
+
+class HostKind(NamedTuple):
+    """Hosts already there that are alike; what is None is as in a new host."""
+
+    name: str
+    hosts: int
+    gpus: int | None = None
+    gpu: str | None = None
+    vcpus: int | None = None
+    memory_gib: int | None = None
+
+
+class OtherVms(NamedTuple):
+    """VMs without a GPU that run on GPU hosts and are alike."""
+
+    name: str
+    vms: int
+    vcpus: int = 0
+    memory_gib: int = 0
+
+
+HOST_KEYS = {
+    "name": "name",
+    "hosts": "hosts",
+    "gpus": "gpus_per_host",
+    "gpu": "gpu",
+    "vcpus": "vcpus_per_host",
+    "memory_gib": "memory_gib_per_host",
+}
+"""Attribute of a kind of hosts -> its key in a file."""
+VM_KEYS = {"name": "name", "vms": "vms", "vcpus": "vcpus_each", "memory_gib": "memory_gib_each"}
+"""The same of VMs without a GPU."""
+_MOST = {
+    "hosts": MAX_HOSTS,
+    "gpus": MAX_GPUS_EACH,
+    "vcpus": MAX_VCPUS,
+    "memory_gib": MAX_MEMORY_GIB,
+    "vms": MAX_OTHER_VMS,
+}
+
+
+def hosts_text(given: Any) -> str | None:
+    """Kinds of hosts as ``R740: 4 x 2 v100-pcie-32gb, 96 vCPUs, 384 GiB; 2 hosts``, from such text or from a list of mappings."""
+    rows = _rows(given, _HOSTS, HOST_KEYS)
+    if rows is None or any(row["hosts"] is None or (row["gpu"] and not row["gpus"]) for row in rows):
+        return None
+    return "; ".join(_host_words(HostKind(**row | {"name": row["name"] or ""})) for row in rows)
+
+
+def vms_text(given: Any) -> str | None:
+    """Kinds of VMs without a GPU as ``Web: 12 x 4 vCPUs, 16 GiB``, from such text or from a list of mappings."""
+    rows = _rows(given, _VMS, VM_KEYS)
+    if rows is None or any(row["vms"] is None or not (row["vcpus"] or row["memory_gib"]) for row in rows):
+        return None
+    return "; ".join(
+        _named(row["name"], f"{row['vms']} x {_cpu_and_memory(row['vcpus'], row['memory_gib'])}")
+        for row in rows
+    )
+
+
+@lru_cache(maxsize=1024)
+def host_kinds(text: str | None) -> tuple[HostKind, ...]:
+    """The kinds of hosts of such an input."""
+    rows = _rows(text or "", _HOSTS, HOST_KEYS) or []
+    return tuple(HostKind(**row | {"name": row["name"] or f"Hosts {at}"}) for at, row in enumerate(rows, 1))
+
+
+@lru_cache(maxsize=1024)
+def other_vms(text: str | None) -> tuple[OtherVms, ...]:
+    """The kinds of VMs of such an input."""
+    rows = _rows(text or "", _VMS, VM_KEYS) or []
+    return tuple(
+        OtherVms(row["name"] or f"VMs {at}", row["vms"], row["vcpus"] or 0, row["memory_gib"] or 0)
+        for at, row in enumerate(rows, 1)
+    )
+
+
+def file_rows(text: str, keys: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The same as a file lists it; what is empty is left out."""
+    pattern = _HOSTS if keys is HOST_KEYS else _VMS
+    return [
+        {keys[name]: value for name, value in row.items() if value is not None}
+        for row in _rows(text, pattern, keys) or []
+    ]
+
+
+def _rows(given: Any, pattern: re.Pattern[str], keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
+    """A row of attributes for each kind; None if one cannot be read or is beyond what there may be."""
+    if isinstance(given, str):
+        parts = [part.strip() for part in re.split(r"[;\n]", given) if part.strip()]
+        found = [pattern.fullmatch(part) for part in parts]
+        rows = [match.groupdict() for match in found if match]
+        if len(rows) < len(parts):
+            return None
+    elif isinstance(given, Sequence) and all(
+        isinstance(one, Mapping) and set(one) <= {*keys.values()} for one in given
+    ):
+        rows = [{name: one.get(key) for name, key in keys.items()} for one in given]
+    else:
+        return None
+    read = [{name: _value(name, row.get(name)) for name in keys} for row in rows]
+    wrong = any(value is _WRONG for row in read for value in row.values())
+    return None if wrong or len(read) > MAX_KINDS else read
+
+
+_WRONG = object()
+
+
+def _value(name: str, given: Any) -> Any:
+    """One attribute of a kind as it is stored."""
+    if given is None or given == "":
+        return None
+    if name not in _MOST:
+        text = " ".join(str(given).split())
+        allowed = r"[a-z][a-z0-9.-]{1,59}" if name == "gpu" else r"[^;:,]{1,40}"
+        return text if re.fullmatch(allowed, text) and text.isprintable() else _WRONG
+    if isinstance(given, bool) or not re.fullmatch(r"\d{1,9}", str(given).strip()):
+        return _WRONG
+    return int(given) if 1 <= int(given) <= _MOST[name] else _WRONG
+
+
+def _host_words(kind: HostKind) -> str:
+    board = f" {kind.gpu}" if kind.gpu else ""
+    counted = f"{kind.hosts} x {kind.gpus}{board}" if kind.gpus else f"{kind.hosts} hosts"
+    more = _cpu_and_memory(kind.vcpus, kind.memory_gib)
+    return _named(kind.name, f"{counted}, {more}" if more else counted)
+
+
+def _cpu_and_memory(vcpus: int | None, memory_gib: int | None) -> str:
+    return ", ".join([f"{vcpus} vCPUs"] * bool(vcpus) + [f"{memory_gib} GiB"] * bool(memory_gib))
+
+
+def _named(name: str | None, words: str) -> str:
+    return f"{name}: {words}" if name else words
