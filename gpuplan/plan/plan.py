@@ -49,6 +49,21 @@ CHAPTERS = (
     "costs",
 )
 """Chapters that have lines, in the order in which a plan is read."""
+BEFORE_NETWORK = (
+    "demand",
+    "requests",
+    "groups",
+    "weeks",
+    "layouts",
+    "divisions",
+    "pools",
+    "waiting",
+    "totals",
+    "postures",
+    "held_gpus",
+    "growth",
+)
+"""Chapters that do not depend on the network, in the order in which they are read."""
 
 
 @dataclass(frozen=True)
@@ -232,6 +247,18 @@ class Plan:
     def hosts_by_pool(self) -> dict[str, int]:
         """Hosts of each pool in all of its clusters, spare ones included, without anything that follows from them."""
         return {kind: division.hosts for kind, division in self.divisions.items()}
+
+    def relinked(self, scenario: Scenario) -> Plan:
+        """The plan of a scenario that differs in its network alone: the chapters before it are taken over."""
+        if problems := scenario_problems(scenario, self.catalog):
+            raise ScenarioError(problems)
+        made = Plan(scenario, self.catalog)
+        vars(made).update({chapter: getattr(self, chapter) for chapter in BEFORE_NETWORK})
+        for chapter in BEFORE_NETWORK:
+            if chapter in self._trails:
+                made._trails[chapter] = self._trails[chapter]
+                made._known.update(self._trails[chapter].lines)
+        return made
 
     def but(self, **chapters: Any) -> Plan:
         """This plan with some chapters exchanged and all others as they are."""

@@ -87,6 +87,21 @@ def test_a_board_asked_for_that_no_server_of_the_space_takes_is_named(
     ]
 
 
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
+def test_what_candidates_with_another_link_share_is_what_they_have_alone(name: str, catalog: Catalog) -> None:
+    scenario = load_scenario(name)
+    plan = make_plan(scenario, catalog)
+    for link in (10, 25, 200):
+        other = replace(asked(scenario), link_gbit_s=link).apply(scenario, catalog)
+        shared, alone_made = plan.relinked(other), make_plan(other, catalog)
+        assert shared.lines == alone_made.lines
+        assert (shared.totals, shared.postures, shared.costs) == (
+            alone_made.totals,
+            alone_made.postures,
+            alone_made.costs,
+        )
+
+
 def test_more_people_are_ranked_too(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise").with_value("groups.data-scientists.people", 64)
     scenario = scenario.with_value("demand.stated_gpus", None)

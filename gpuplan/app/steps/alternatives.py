@@ -30,7 +30,7 @@ def alternatives_data(workbook: Workbook) -> Contents:
     )
     if table is None:
         return problem or "There is nothing to compare."
-    return {"tables": [screen(table)], "after": words or []}
+    return {"text": words or [], "tables": [screen(table)]}
 
 
 # Rent by year

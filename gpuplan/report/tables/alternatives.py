@@ -29,9 +29,7 @@ def alternatives(plan: Plan) -> Table:
     demand, hardware = plan.scenario.demand, plan.scenario.hardware
     if any(each.key == "silos" for each in found) and (demand.stated_gpus is not None or hardware.existing):
         notes.append("Silos cost more or less than shared hosts for the demand of the groups, all hosts new.")
-    if len({each.excludes for each in found if each.hosts}) > 1:
-        left_out = [f"{each.name}: {'; '.join(each.excludes) or 'nothing'}" for each in found if each.hosts]
-        notes.append(f"Not comparable to the cent, as the costs leave out: {'. '.join(left_out)}.")
+    notes += _left_out(found)
     return listed(
         "alternatives",
         "Alternatives of this plan",
@@ -54,6 +52,20 @@ def alternatives(plan: Plan) -> Table:
         found,
         notes=tuple(notes),
     )
+
+
+def _left_out(found: Sequence[Alternative]) -> list[str]:
+    """What the cost of an alternative leaves out and that of the plan counts, and the other way round."""
+    if not found:
+        return []
+    mine, notes = set(found[0].excludes), []
+    for each in found[1:]:
+        less = [name for name in each.excludes if name not in mine]
+        more = [name for name in found[0].excludes if name not in each.excludes] if each.hosts else []
+        if less or more:
+            said = [f"leaves out {'; '.join(less)}"] * bool(less) + [f"counts {'; '.join(more)}"] * bool(more)
+            notes.append(f"{each.name} {' and '.join(said)}, and the plan does not.")
+    return notes
 
 
 def _counted(counts: Sequence[int]) -> Cell:

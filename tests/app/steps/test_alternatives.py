@@ -64,13 +64,13 @@ def test_the_alternatives_are_those_of_the_plan(catalog: Catalog) -> None:
     for each in found:
         assert shown[each.name][1]["text"] == str(each.hosts[0])
         assert shown[each.name][3]["text"] == bare(each.net_present)
-    assert step.alternatives_data(book)["after"] == alternative_words(book.plan)
+    assert step.alternatives_data(book)["text"] == alternative_words(book.plan)
 
 
 def test_a_stated_rent_is_an_alternative(catalog: Catalog) -> None:
     book = book_of(catalog, "enterprise")
     book.fold("cost-alternatives", True)
-    assert "State the rent of a GPU-hour" in step.alternatives_data(book)["after"][-1]
+    assert "State the rent of a GPU-hour" in step.alternatives_data(book)["text"][-1]
     book.edit("prices.rent/v100-pcie-32gb", "0.01")
     assert "Rented on demand" in rows(step.alternatives_data(book))
 
