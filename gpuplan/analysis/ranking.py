@@ -297,6 +297,7 @@ def sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option]) 
             2 if failures < own.host_failures else int(failures > own.host_failures),
             option.net_present,
             option.candidate != own,
+            len(option.confirm),
             option.hosts,
             option.candidate.link_gbit_s != own.link_gbit_s,
             option.label,

@@ -61,9 +61,8 @@ BEFORE_NETWORK = (
     "totals",
     "postures",
     "held_gpus",
-    "growth",
 )
-"""Chapters that do not depend on the network, in the order in which they are read."""
+"""Chapters that do not depend on the network, in the order in which they are read; growth does not either, but is read with the cost."""
 
 
 @dataclass(frozen=True)
@@ -254,6 +253,7 @@ class Plan:
             raise ScenarioError(problems)
         made = Plan(scenario, self.catalog)
         vars(made).update({chapter: getattr(self, chapter) for chapter in BEFORE_NETWORK})
+        vars(made).update({name: value for name, value in vars(self).items() if name == "growth"})
         for chapter in BEFORE_NETWORK:
             if chapter in self._trails:
                 made._trails[chapter] = self._trails[chapter]

@@ -102,6 +102,23 @@ def test_what_candidates_with_another_link_share_is_what_they_have_alone(name: s
         )
 
 
+def test_a_candidate_on_which_nothing_is_placed_is_out_with_a_reason(catalog: Catalog) -> None:
+    scenario = load_scenario("current")
+    option = assess(
+        scenario,
+        catalog,
+        replace(
+            asked(scenario),
+            gpu="b200-sxm6-180gb",
+            server="dell-xe9680l",
+            gpus_per_host=8,
+            sharing="mig",
+            link_gbit_s=25,
+        ),
+    )
+    assert option.reasons
+
+
 def test_more_people_are_ranked_too(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise").with_value("groups.data-scientists.people", 64)
     scenario = scenario.with_value("demand.stated_gpus", None)
