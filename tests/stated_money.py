@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gpuplan import Plan
+from gpuplan.catalog import Catalog
 from gpuplan.plan.cost import Costs
 from gpuplan.scenario import Scenario
 
@@ -16,7 +18,8 @@ PRICES = {
     "cable-100g": 100,
     "vcf-core-year": 300,
     "nvaie-year": 4_000,
-    "nvaie-5-years": 18_000,
+    "nvaie-year-3": 4_000,
+    "nvaie-year-5": 3_600,
     "nvaie-perpetual": 22_000,
     "nvaie-support-year": 900,
     "electricity-kwh": 0.2,
@@ -37,6 +40,8 @@ def priced(scenario: Scenario, **cost: Any) -> Scenario:
         "sockets": 2,
         "cores_per_socket": 24,
         "support_share": 0.1,
+        "warranty_years": 0,
+        "licence_term_years": 1,
         "residual_share": 0,
         "host_base_w": 500,
     }
@@ -48,3 +53,11 @@ def priced(scenario: Scenario, **cost: Any) -> Scenario:
 def costs_of(plan: Plan) -> Costs:
     assert plan.costs is not None
     return plan.costs
+
+
+def unpriced(catalog: Catalog, *keys: str) -> Catalog:
+    """The catalog of somebody who has no price of these."""
+    rows = catalog._rows["prices"]
+    left = {id: row for id, row in rows.items() if not {id, row["item"]} & set(keys)}
+    assert len(left) < len(rows)
+    return replace(catalog, _rows={**catalog._rows, "prices": left})

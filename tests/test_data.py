@@ -720,10 +720,12 @@ def test_one_price_at_most_is_the_default(catalog: Catalog) -> None:
         if row["item"]:
             assert row["item"].startswith(tables[row["kind"]]) and row["unit"] == "each", row
         else:
-            assert row["kind"] not in ("gpu", "switch"), row
+            assert row["kind"] not in ("gpu", "switch") or row["use"] == "shown", row
     # The price of a server is without GPUs; a whole system, and what is doubted, is only shown.
-    assert {row.id for row in defaults if row["kind"] == "server"} == {"host-without-gpus"}
-    assert not {"dgx-1-v100-launch", "dgx-h100-claim", "vcf-core-year-dissent"} & {row.id for row in defaults}
+    assert not [row.id for row in defaults if row["kind"] == "server" and row["item"]]
+    assert not {"hgx-h100-8gpu-2024", "dgx-1-v100-launch", "dgx-h100-claim", "vcf-core-year-dissent"} & {
+        row.id for row in defaults
+    }
 
 
 def test_prices_that_the_code_looks_up(catalog: Catalog) -> None:
@@ -731,7 +733,9 @@ def test_prices_that_the_code_looks_up(catalog: Catalog) -> None:
     expected = {
         "host-without-gpus": (19584.8, "each"),
         "nvaie-year": (4500, "gpu-year"),
-        "nvaie-5-years": (18000, "gpu"),
+        "nvaie-year-5": (3600, "gpu-year"),
+        "vcf-core-year-1": (395, "core-year"),
+        "vcf-core-year-5": (315, "core-year"),
         "nvaie-perpetual": (22500, "gpu"),
         "vcf-core-year": (350, "core-year"),
         "vvf-core-year": (135, "core-year"),
@@ -744,12 +748,14 @@ def test_prices_that_the_code_looks_up(catalog: Catalog) -> None:
         "cable-100g": (125, "each"),
     }
     assert {id: (rows[id]["price_usd"], rows[id]["unit"]) for id in expected} == expected
-    assert "nvaie-support-year" not in rows and "storage-tb" not in rows
+    # A node with 8 H100 at 310,000 is the host and its boards.
+    node = rows["module-host-8-without-gpus"]["price_usd"] + 8 * rows["h100-sxm5-80gb-2026"]["price_usd"]
+    assert node == catalog.row("prices", "hgx-h100-8gpu-2024")["price_usd"]
     # What is derived, worked again from what the sources say.
     assert rows["administration-host-year"]["price_usd"] == pytest.approx(90520 / 30, rel=2e-3)
     assert rows["rack-year"]["price_usd"] == pytest.approx(184.06 * 8 * 12, rel=1e-3)
     assert rows["rack-year"]["high_usd"] == pytest.approx(217.30 * 8 * 12, rel=1e-3)
-    assert rows["nvaie-5-years"]["price_usd"] / 5 == rows["nvaie-year"]["low_usd"]
+    assert 18000 / 5 == rows["nvaie-year-5"]["price_usd"] == rows["nvaie-year"]["low_usd"]
     boards = {row["item"]: row["price_usd"] for row in rows.values() if row["kind"] == "gpu"}
     assert boards["gpus/t4-16gb"] < boards["gpus/a10-24gb"] < boards["gpus/a100-pcie-80gb"]
     assert boards["gpus/a100-pcie-80gb"] < boards["gpus/h100-nvl-94gb"] < boards["gpus/h200-nvl-141gb"]
@@ -815,6 +821,7 @@ def test_factors_that_the_code_looks_up(catalog: Catalog) -> None:
         "sockets": ("1", 1, 2, 2),
         "discount_rate": ("1", 0.0498, 0.0723, 0.0938),
         "support_share": ("1", 0.02, 0.1, 0.15),
+        "warranty_years": ("1", 1, 3, 5),
         "residual_share": ("1", 0, 0, 0.38),
         "hosts_per_rack_reserved_u": ("U", 2, 4, 8),
         "host_u": ("U", 1, 2, 6),

@@ -1,7 +1,7 @@
 """Cost: purchases, yearly cash and its present value, cost per GPU-hour, and rent or buy.
 
 Money is in one currency, whichever the prices are in. Yearly cash is a sequence: index 0 is the start, index k the
-end of year k; paying is positive. What is bought at the start (0) runs in years 1, 2, ...; what is bought
+end of year k; paying is positive. What is paid in advance for year k is paid at index k - 1. What is bought at the start (0) runs in years 1, 2, ...; what is bought
 in year b runs in years b, b + 1, ...
 """
 
@@ -53,6 +53,46 @@ def purchase_cost(quantity: float, *, unit_price: float, discount: float = 0.0) 
     not_negative(quantity=quantity, unit_price=unit_price)
     zero_to_one(discount=discount)
     return quantity * unit_price * (1.0 - discount)
+
+
+def later_price(price: float, *, yearly_change: float, year: int) -> float:
+    """Price of what is bought in a later year.
+
+    Parameters
+    ----------
+    price : float
+        Price at the start. [currency]
+    yearly_change : float
+        Share by which the price changes from one year to the next, above -1; negative if it falls. [-]
+    year : int
+        Year of the purchase, 0 is the start. [-]
+
+    Returns
+    -------
+    later_price : float
+        Price in that year. [currency]
+
+    Raises
+    ------
+    ValueError
+        If the price is negative, the change not above -1, or one not finite.
+
+    Notes
+    -----
+    price * (1 + yearly_change) ** year. The change is nominal if the discount rate is.
+
+    Examples
+    --------
+    >>> later_price(10000, yearly_change=-0.5, year=2)
+    2500.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    not_negative(price=price, year=year)
+    above_zero(yearly_change=1.0 + yearly_change)
+    return price * (1.0 + yearly_change) ** year
 
 
 def selling_price(purchase_price: float, *, margin: float) -> float:

@@ -1,5 +1,6 @@
-"""Licences: how many are counted, and what subscriptions and terms of them cost in each year, as ``cost`` counts years."""
+"""Licences: how many are ordered, and what subscriptions and purchases of them cost in each year, as ``cost`` counts years."""
 
+from collections.abc import Sequence
 from numbers import Integral
 
 from gpuplan.units import not_negative
@@ -9,9 +10,14 @@ MINIMUM_CORES = 16
 
 
 def licensed_cores(
-    hosts: int, *, sockets: int, cores_per_socket: int, minimum_cores: int = MINIMUM_CORES
+    hosts: int,
+    *,
+    sockets: int,
+    cores_per_socket: int,
+    minimum_cores: int = MINIMUM_CORES,
+    minimum_order: int = 0,
 ) -> int:
-    """Cores to license where each socket counts at least a minimum.
+    """Cores to license where each socket, and each order, counts at least a minimum.
 
     Parameters
     ----------
@@ -23,6 +29,8 @@ def licensed_cores(
         Physical cores of each processor. [-]
     minimum_cores : int
         Cores that a processor counts at least. [-]
+    minimum_order : int
+        Cores that an order holds at least. [-]
 
     Returns
     -------
@@ -31,8 +39,8 @@ def licensed_cores(
 
     Notes
     -----
-    hosts * sockets * max(minimum_cores, cores_per_socket). The minimum holds for each processor, not for the host.
-    Packs of cores that a vendor may sell are not in it.
+    hosts * sockets * max(minimum_cores, cores_per_socket), at least minimum_order unless there is no host. The first
+    minimum holds for each processor, not for the host. Packs of cores that a vendor may sell are not in it.
 
     Examples
     --------
@@ -40,13 +48,17 @@ def licensed_cores(
     384
     >>> licensed_cores(8, sockets=2, cores_per_socket=12)
     256
+    >>> licensed_cores(1, sockets=2, cores_per_socket=24, minimum_order=72)
+    72
 
     References
     ----------
     .. [1] veeam-community-licensing-2024
+    .. [2] redress-vcf-2026
     """
     _whole(hosts=hosts, sockets=sockets, cores_per_socket=cores_per_socket, minimum_cores=minimum_cores)
-    return hosts * sockets * max(minimum_cores, cores_per_socket)
+    cores = hosts * sockets * max(minimum_cores, cores_per_socket)
+    return ordered_licences([cores], minimum_order=minimum_order)[0]
 
 
 def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_per_licence: int = 32) -> int:
@@ -93,19 +105,73 @@ def licensed_sockets(hosts: int, *, sockets: int, cores_per_socket: int, cores_p
     return hosts * sockets * -(-cores_per_socket // cores_per_licence)
 
 
-def subscription_cost(
-    licences: float, *, yearly_price: float, year: int, bought_year: int = 0, years_included: int = 0
-) -> float:
-    """Cost of a yearly subscription, or of yearly support, in one year.
+def ordered_licences(needed: Sequence[int], *, minimum_order: int) -> tuple[int, ...]:
+    """Licences to order in each year where an order has a minimum.
+
+    Parameters
+    ----------
+    needed : sequence of int
+        Licences needed at the start and in each year. [-]
+    minimum_order : int
+        Licences that an order holds at least. [-]
+
+    Returns
+    -------
+    ordered_licences : tuple of int
+        Licences ordered at the start and in each year. [-]
+
+    Raises
+    ------
+    ValueError
+        If one is not a whole number, or negative.
+
+    Notes
+    -----
+    What is needed beyond those ordered before, at least minimum_order; nothing where those suffice. Every addition is an
+    order of its own.
+
+    Examples
+    --------
+    >>> ordered_licences([64, 64, 128], minimum_order=72)
+    (72, 0, 72)
+
+    References
+    ----------
+    .. [1] redress-vcf-2026
+    """
+    _whole(minimum_order=minimum_order)
+    orders: list[int] = []
+    for many in needed:
+        _whole(needed=many)
+        missing = many - sum(orders)
+        orders.append(max(missing, minimum_order) if missing > 0 else 0)
+    return tuple(orders)
+
+
+def subscription_payments(
+    licences: float,
+    *,
+    yearly_price: float,
+    horizon_years: int,
+    term_years: int = 1,
+    renewal_price: float | None = None,
+    bought_year: int = 0,
+    years_included: int = 0,
+) -> tuple[float, ...]:
+    """Yearly cash for a subscription, or for support, that is paid in advance for a term.
 
     Parameters
     ----------
     licences : float
-        Licences: GPUs, cores or sockets. [-]
+        Licences: GPUs, cores or sockets; or the price of what is supported. [-]
     yearly_price : float
-        Price of one for a year. [currency]
-    year : int
-        Year asked for, from 1. [-]
+        Price of one for a year, within a term. [currency]
+    horizon_years : int
+        Last year that is planned for. [-]
+    term_years : int
+        Years that are paid at once. [-]
+    renewal_price : float or None
+        Price of one for a year where a year is bought alone; None if it is the same. [currency]
     bought_year : int
         Year in which what is licensed was bought; 0 is the start. [-]
     years_included : int
@@ -113,52 +179,59 @@ def subscription_cost(
 
     Returns
     -------
-    subscription_cost : float
-        Cost in that year. [currency]
+    subscription_payments : tuple of float
+        Cost at the start and in each year: index 0 to horizon_years. [currency]
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, not finite, or not whole where it counts years.
 
     Notes
     -----
-    licences * yearly_price if year >= max(bought_year, 1) + years_included, else 0. The first year of operation is
-    year 1 for what is bought at the start and year b for what is bought in year b; included years count from it.
+    A term costs licences * yearly_price * term_years when it begins. The first year of operation is year 1 for what is bought
+    at the start and year b for what is bought in year b. Year k of the former is paid at index k - 1, the end of the year
+    before it; what is bought in year b is paid at index b, with the purchase. The first term is bought whole, even if it
+    reaches beyond the horizon; a renewal that would do so is bought by the year at renewal_price.
 
     Examples
     --------
-    >>> [subscription_cost(4, yearly_price=100, year=year, years_included=2) for year in (1, 2, 3, 4)]
-    [0, 0, 400, 400]
-    >>> [subscription_cost(4, yearly_price=100, year=year, bought_year=3) for year in (1, 2, 3, 4)]
-    [0, 0, 400, 400]
+    >>> subscription_payments(4, yearly_price=100, horizon_years=5, term_years=3, renewal_price=120)
+    (1200, 0.0, 0.0, 480, 480, 0.0)
+    >>> subscription_payments(4, yearly_price=100, horizon_years=3, years_included=1)
+    (0.0, 400, 400, 0.0)
 
     References
     ----------
-    .. [1] nvidia-licensing-wiki
+    .. [1] atonement-vcf-licensing
     .. [2] gpuplan-method
     """
-    not_negative(licences=licences, yearly_price=yearly_price)
-    _whole(bought_year=bought_year, years_included=years_included)
-    _whole(1, year=year)
-    paid = year >= max(bought_year, 1) + years_included
-    return licences * yearly_price if paid else 0
+    alone = yearly_price if renewal_price is None else renewal_price
+    not_negative(licences=licences, yearly_price=yearly_price, renewal_price=alone)
+    _whole(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
+    _whole(1, term_years=term_years)
+    began = max(bought_year, 1)
+    paid = [0.0] * (horizon_years + 1)
+    year = first = began + years_included
+    while year <= horizon_years:
+        whole = year == first or year + term_years - 1 <= horizon_years
+        price, years = (yearly_price, term_years) if whole else (alone, 1)
+        paid[year - began + bought_year] = licences * price * years
+        year += years
+    return tuple(paid)
 
 
-def term_licence_purchases(
-    licences: float,
-    *,
-    price: float,
-    term_years: int,
-    horizon_years: int,
-    bought_year: int = 0,
-    years_included: int = 0,
+def perpetual_payment(
+    licences: float, *, price: float, horizon_years: int, bought_year: int = 0, years_included: int = 0
 ) -> tuple[float, ...]:
-    """Yearly cash for licences that are paid in advance for a term, and again when it runs out.
+    """Yearly cash for licences that are bought once, when the years that come with the purchase are over.
 
     Parameters
     ----------
     licences : float
-        Licences: GPUs, cores or sockets. [-]
+        Licences: GPUs or sockets. [-]
     price : float
-        Price of one for the whole term. [currency]
-    term_years : int
-        Years that one purchase covers, at least 1. [-]
+        Price of one. [currency]
     horizon_years : int
         Last year that is planned for. [-]
     bought_year : int
@@ -168,24 +241,25 @@ def term_licence_purchases(
 
     Returns
     -------
-    term_licence_purchases : tuple of float
+    perpetual_payment : tuple of float
         Cost at the start and in each year: index 0 to horizon_years. [currency]
+
+    Raises
+    ------
+    ValueError
+        If a number is negative, not finite, or not whole where it counts years.
 
     Notes
     -----
-    licences * price at bought_year + years_included, and every term_years after it, as long as the first year that
-    the purchase covers, max(bought_year, 1) + years_included + ..., is not beyond horizon_years. The last term is
-    paid in full even if it reaches beyond the horizon. So a term that follows years 1 to 5 is paid at the end
-    of year 5, and one for something bought in year b in the year it begins, as the first was.
+    licences * price at bought_year + years_included, if the first year to cover, max(bought_year, 1) + years_included, is
+    within the horizon.
 
     Examples
     --------
-    >>> term_licence_purchases(4, price=100, term_years=3, horizon_years=7)
-    (400, 0, 0, 400, 0, 0, 400, 0)
-    >>> term_licence_purchases(4, price=100, term_years=3, horizon_years=3)
-    (400, 0, 0, 0)
-    >>> term_licence_purchases(4, price=100, term_years=5, horizon_years=7, years_included=5)
-    (0, 0, 0, 0, 0, 400, 0, 0)
+    >>> perpetual_payment(4, price=100, horizon_years=3)
+    (400, 0.0, 0.0, 0.0)
+    >>> perpetual_payment(4, price=100, horizon_years=3, years_included=5)
+    (0.0, 0.0, 0.0, 0.0)
 
     References
     ----------
@@ -194,10 +268,10 @@ def term_licence_purchases(
     """
     not_negative(licences=licences, price=price)
     _whole(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
-    _whole(1, term_years=term_years)
-    last = horizon_years - max(bought_year, 1) + bought_year
-    paid = range(bought_year + years_included, last + 1, term_years)
-    return tuple(licences * price if year in paid else 0 for year in range(horizon_years + 1))
+    paid = [0.0] * (horizon_years + 1)
+    if max(bought_year, 1) + years_included <= horizon_years:
+        paid[bought_year + years_included] = licences * price
+    return tuple(paid)
 
 
 def _whole(least: int = 0, /, **given: int) -> None:

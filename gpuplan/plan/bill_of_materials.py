@@ -16,10 +16,20 @@ from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
 from gpuplan.plan.hardware import boards, gpus_per_board, server_of
 from gpuplan.plan.hosts import Pool, whole_pools
-from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, Price, PriceList, catalog_factor, sockets, stated_or
+from gpuplan.plan.prices import (
+    ANY_HOST,
+    LARGE_HOST,
+    MODULE_HOSTS,
+    TERM_PRICES,
+    Price,
+    PriceList,
+    catalog_factor,
+    sockets,
+    stated_or,
+)
 from gpuplan.plan.trail import Line, Trail, sources_of
 from gpuplan.scenario import Scenario
-from gpuplan.wording import number
+from gpuplan.wording import counted, number
 
 DOMAIN = "Workload domain"
 LICENCES = ("Platform licences", "GPU software")
@@ -61,12 +71,8 @@ class Material:
         return self.status in ("bought", "yearly") and self.price is None
 
 
-GPU_LICENCES = {
-    "year": ("nvaie-year", "gpu-year"),
-    "5-years": ("nvaie-5-years", "gpu"),
-    "perpetual": ("nvaie-perpetual", "gpu"),
-}
-"""Choice of the scenario -> id of the price, and per what it is."""
+BY_CORE = ("vcf", "vvf")
+"""Platform licences that are subscribed by the core."""
 
 
 class Counts:
@@ -81,6 +87,7 @@ class Counts:
         self.sockets = sockets(scenario, catalog)
         self.cores = stated_or(scenario, "cost.cores_per_socket", catalog_factor(catalog, "cores_per_socket"))
         self.least_cores = catalog.products["vcf"].fact("least_cores")
+        self.least_order = catalog.products["vcf"].fact("least_order_cores")
         self.cores_per_licence = catalog.products["vsphere"].fact("cores_per_licence")
         self.needs_licence = {pool.kind for pool in pools if pool.gpu_mode == "vgpu"}
 
@@ -141,7 +148,8 @@ class Counts:
     def _platform(self, hosts: int) -> int:
         """Cores or processor licences of so many hosts."""
         sockets, cores = int(self.sockets.value), int(self.cores.value)
-        if self.scenario.cost.platform_licence == "socket":
+        choice = self.scenario.cost.platform_licence
+        if choice == "socket":
             return licensed_sockets(
                 hosts,
                 sockets=sockets,
@@ -149,7 +157,11 @@ class Counts:
                 cores_per_licence=int(self.cores_per_licence.value),
             )
         return licensed_cores(
-            hosts, sockets=sockets, cores_per_socket=cores, minimum_cores=int(self.least_cores.value)
+            hosts,
+            sockets=sockets,
+            cores_per_socket=cores,
+            minimum_cores=int(self.least_cores.value),
+            minimum_order=int(self.least_order.value) if choice in BY_CORE else 0,
         )
 
 
@@ -187,7 +199,7 @@ class _Bill:
         rule: str = "",
         instead: tuple[str, ...] = (),
     ) -> Material:
-        """A line of the bill as the table words it; ``instead`` are prices that stand for one that nobody knows."""
+        """A line of the bill as the table words it, its price looked up as ``PriceList.price`` does."""
         row = {
             column: cell.format(**(words or {})) if "{" in cell else cell
             for column, cell in WORDS[key, when].items()
@@ -231,17 +243,20 @@ class _Bill:
 def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, ...]]:
     """What the price of a GPU host without its GPUs is known by, and what is taken instead if it has none of its own.
 
-    The quoted host stands for servers of its kind: two processors, and slots for few boards. A server for more boards, or for SXM
-    modules, is another thing: its price stays unknown until somebody states it.
+    There are four kinds of host: with two processors and slots for few boards, with slots for more, and with four or eight SXM modules.
     """
     server, needed = server_of(scenario, catalog), boards(scenario, catalog)
     usual_boards = float(catalog_factor(catalog, "usual_boards").value)
-    if server is None:
-        return (LARGE_HOST if needed > usual_boards else ANY_HOST), ()
-    slots = server.value("max_gpus_double_wide")
-    modules = server.value("max_gpus_sxm") is not None and slots is None
-    usual = not modules and int(slots if slots is not None else needed) <= usual_boards
-    return f"servers/{server.id}", (ANY_HOST,) if usual else ()
+    modules = str(catalog.gpus[scenario.hardware.gpu].value("form_factor")).startswith("SXM")
+    if server is not None:
+        slots, places = server.value("max_gpus_double_wide"), server.value("max_gpus_sxm")
+        modules = (modules and places is not None) or (places is not None and slots is None)
+        needed = int((places if modules else slots) or needed)
+    if modules:
+        usual = MODULE_HOSTS[4 if needed <= 4 else 8]
+    else:
+        usual = ANY_HOST if needed <= usual_boards else LARGE_HOST
+    return (usual, ()) if server is None else (f"servers/{server.id}", (usual,))
 
 
 def _hardware(
@@ -301,8 +316,13 @@ def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
         covered = counts.cores_per_licence
         made.trail.compute("cost.licensed_sockets", licensed_sockets, held, cores_per_licence=covered)
     else:
-        made.trail.compute("cost.licensed_cores", licensed_cores, held, minimum_cores=counts.least_cores)
+        least_of = {"minimum_cores": counts.least_cores}
+        when = "" if choice in BY_CORE else "owned"
+        if choice in BY_CORE:
+            least_of["minimum_order"] = counts.least_order
+        made.trail.compute("cost.licensed_cores", licensed_cores, {**held, **least_of}, when=when)
     cores, least = int(counts.cores.value), int(counts.least_cores.value)
+    term = made.cost.licence_term_years
     words = {
         "hosts": hosts.value,
         "sockets": int(counts.sockets.value),
@@ -310,8 +330,16 @@ def _platform(made: _Bill, counts: Counts, licences: int) -> Material:
         "counted": max(least, cores),
         "least": least,
         "covered": int(counts.cores_per_licence.value),
+        "order": int(counts.least_order.value),
+        "advance": in_advance(term),
     }
-    return made.material("platform", licences, choice, words)
+    price = TERM_PRICES[choice][term] if choice in BY_CORE else ""
+    return made.material("platform", licences, choice, words | {"price": price, "term": term})
+
+
+def in_advance(years: int) -> str:
+    """How a subscription is paid."""
+    return f"{counted(years, 'year')} in advance"
 
 
 def included_years(scenario: Scenario, catalog: Catalog) -> int:
@@ -322,16 +350,18 @@ def included_years(scenario: Scenario, catalog: Catalog) -> int:
 def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) -> Material:
     """NVIDIA AI Enterprise: one licence for each physical GPU that is shared, those of a board with several each."""
     choice, years = scenario.cost.gpu_licence, included_years(scenario, catalog)
-    owned, price = choice == "owned", GPU_LICENCES.get(choice, ("", ""))
-    status = "there" if owned else "yearly" if choice == "year" else "bought"
+    term, owned = scenario.cost.licence_term_years, choice == "owned"
+    status = {"subscription": "yearly", "perpetual": "bought", "owned": "there"}[choice]
+    price = {"subscription": TERM_PRICES["nvaie"][term], "perpetual": "nvaie-perpetual", "owned": ""}[choice]
+    paid = years < scenario.cost.years
+    advance = f"; {in_advance(term)}" * (paid and choice == "subscription")
     words = {
         "status": "included" if years and not owned else status,
-        "with_board": f"; {years} years come with the board" * (years > 0 and not owned),
-        "price": price[0] if years < scenario.cost.years else "",
-        "per": price[1],
-        "choice": choice.replace("-", " "),
+        "with_board": f"; {years} years come with the board" * (years > 0 and not owned) + advance,
+        "price": price if paid else "",
+        "term": term,
     }
-    return made.material("gpu-software", gpus, "", words)
+    return made.material("gpu-software", gpus, choice, words)
 
 
 def _domain(made: _Bill, scenario: Scenario, counts: Counts, hosts: int) -> Iterator[Material]:

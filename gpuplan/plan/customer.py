@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
 from gpuplan.models import cost
-from gpuplan.plan.cost import HARDWARE
+from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.plan.plan import Plan, make_plan
 from gpuplan.plan.prices import PriceList
 from gpuplan.scenario import Internal, Origin, Scenario

@@ -14,6 +14,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import own_rows
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
+from gpuplan.plan.bill_of_materials import in_advance
 from gpuplan.plan.clusters import SPLIT_NAMES
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
@@ -410,6 +411,7 @@ def _cost(
         *keys,
         hosts=amount(hosts, "host") + " at the start" * grows,
         licensed=licensed,
+        advance=in_advance(given.licence_term_years),
         software=software,
         years=counted(given.years, "year"),
         costs=f" and growth to {amount(last_hosts, 'host')} cost" if grows else " costs",

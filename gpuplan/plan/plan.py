@@ -18,6 +18,7 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
 from gpuplan.plan.clusters import Division, divisions, pools
 from gpuplan.plan.cost import Costs, costs
+from gpuplan.plan.cost_ranges import CostRanges, cost_ranges
 from gpuplan.plan.decisions import Decision, decide
 from gpuplan.plan.demand import Demand, PoolDemand, demand_of
 from gpuplan.plan.fabric import Cabling, cabling
@@ -176,6 +177,15 @@ class Plan:
             return None
         trail = self._trail("costs")
         return costs(trail, self.scenario, self.catalog, self.pools, self.cabling, self.power, self.growth)
+
+    @cached_property
+    def cost_ranges(self) -> CostRanges | None:
+        """Low and high of each total of the cost, which follow from the ranges of its prices; None without GPU hosts."""
+        if self.costs is None or self.power is None or self.cabling is None:
+            return None
+        return cost_ranges(
+            self.scenario, self.catalog, self.pools, self.cabling, self.power, self.growth, self.costs
+        )
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:

@@ -19,7 +19,9 @@ from gpuplan.scenario import Scenario
 ANY_HOST = "host-without-gpus"
 """What a host of the usual kind costs whose server has no price of its own."""
 LARGE_HOST = "large-host-without-gpus"
-"""What a host with slots for more boards costs; no price was found."""
+"""What a host with slots for more boards costs."""
+MODULE_HOSTS = {4: "module-host-4-without-gpus", 8: "module-host-8-without-gpus"}
+"""What a host for so many SXM modules costs, without them."""
 
 UNLISTED = (
     "electricity-kwh",
@@ -33,6 +35,29 @@ UNLISTED = (
     "management-host",
 )
 """Prices that can be stated even if the catalog has no row for them."""
+
+TERM_PRICES = {
+    "vcf": {1: "vcf-core-year-1", 3: "vcf-core-year", 5: "vcf-core-year-5"},
+    "vvf": {1: "vvf-core-year-1", 3: "vvf-core-year", 5: "vvf-core-year-5"},
+    "nvaie": {1: "nvaie-year", 3: "nvaie-year-3", 5: "nvaie-year-5"},
+}
+"""Product -> years of a subscription -> what its price for a year is known by."""
+OTHER_TERMS = {
+    key: tuple(keys[other] for other in sorted(keys, key=lambda years: abs(years - term)) if other != term)
+    for keys in TERM_PRICES.values()
+    for term, key in keys.items()
+}
+"""Price of a term -> those of the other terms, the nearest first; one that is stated stands for it."""
+
+CAUSES = {
+    "gpu": "GPUs",
+    "server": "Servers",
+    "nic": "Network",
+    "switch": "Network",
+    "cable": "Network",
+    "support": "Hardware support",
+}
+"""Kind of a price -> why it may be another one: prices of one cause move together. Others stand alone, licences by their vendor."""
 
 NOT_SOLD = ("electricity-kwh", "rack-year", "administration-host-year", "rent/")
 """Beginnings of the keys of prices that the customer pays to others, so that they carry no margin."""
@@ -59,6 +84,8 @@ class Price:
     """Whether it was more than a year old on the day of the calculation."""
     purchase: Fact | None = None
     """What the seller pays for one, where that is another price."""
+    cause: str = ""
+    """Why it may be another one; prices of one cause move together."""
 
     @property
     def value(self) -> float:
@@ -86,7 +113,7 @@ class PriceList:
     def __init__(self, scenario: Scenario, catalog: Catalog) -> None:
         self._scenario, self._catalog = scenario, catalog
         self._rows = _default_rows(catalog)
-        self._stated = dict(scenario.prices)
+        self._stated, self._ranges = dict(scenario.prices), dict(scenario.ranges)
         self.currency = scenario.cost.currency
         self.rate = scenario.cost.usd_rate or 1.0
         self.margin = scenario.internal.margin or 0.0
@@ -97,9 +124,11 @@ class PriceList:
     def price(self, key: str, name: str, per: str, *instead: str) -> Price | None:
         """The price of ``key``, or of the first of ``instead`` that has one: stated, or of its catalog row.
 
-        What has no price is kept in ``unknown``; what is asked for again keeps the name of the first time.
+        What is stated for another term of a subscription comes before the catalog. What has no price is kept in ``unknown``;
+        what is asked for again keeps the name of the first time.
         """
-        known = next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
+        known = next((k for k in (key, *OTHER_TERMS.get(key, ())) if k in self._stated), None)
+        known = known or next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
         if known is None:
             self.unknown.setdefault(key, Unknown(key, name, per))
             return None
@@ -108,12 +137,13 @@ class PriceList:
             origin = self._scenario.origin(f"prices.{known}")
             as_of = origin.as_of or self.as_of
             fact = replace(fact, unit=self.currency, low=None, high=None)
-            found = Price(key, name, per, fact, as_of, True, is_old(as_of, self.as_of))
         else:
-            row = self._rows[known]
-            found = Price(
-                key, name, per, self._converted(row), row["as_of"], False, is_old(row["as_of"], self.as_of)
-            )
+            fact, as_of = self._converted(self._rows[known]), str(self._rows[known]["as_of"])
+        if ends := self._ranges.get(f"prices.{known}"):
+            value = float(fact.value)
+            fact = replace(fact, low=min(value, ends[0]), high=max(value, ends[1]))
+        stated, old = known in self._stated, is_old(as_of, self.as_of)
+        found = Price(key, name, per, fact, as_of, stated, old, cause=self._cause(known))
         if self.margin and is_sold(known):
             found = replace(found, fact=self._sold(found.fact), purchase=found.fact)
         self.found.setdefault(key, found)
@@ -133,6 +163,12 @@ class PriceList:
         )
         made = f"{fact.value:,.10g} / (1 - margin of {self.margin:g})"
         return replace(fact, value=value or 0.0, low=low, high=high, note=f"{made}. {fact.note}".strip())
+
+    def _cause(self, key: str) -> str:
+        """Why the price that is known by a key may be another one."""
+        row = self._rows.get(key)
+        kind = row["kind"] if row else key.partition("/")[0].removesuffix("s")
+        return CAUSES.get(str(kind)) or key.partition("-")[0]
 
     def _converted(self, row: Row) -> Fact:
         note = row.note
@@ -211,4 +247,6 @@ def price_keys(catalog: Catalog) -> frozenset[str]:
         f"{kind}-{speed}g" for kind in ("adapter", "cable") for speed in (1, 10, 25, 40, 50, 100, 200, 400)
     }
     rented = {f"rent/{id}" for id in catalog.gpus}
-    return frozenset(items | rows | links | rented | {*UNLISTED, ANY_HOST, LARGE_HOST})
+    return frozenset(
+        items | rows | links | rented | {*UNLISTED, ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values()}
+    )

@@ -186,9 +186,12 @@ class Cost:
     licence_discount: float = TABLE
     platform_licence: str = TABLE
     gpu_licence: str = TABLE
+    licence_term_years: int = TABLE
     sockets: int | None = TABLE
     cores_per_socket: int | None = TABLE
     support_share: float | None = TABLE
+    warranty_years: int | None = TABLE
+    later_price_change: float = TABLE
     residual_share: float | None = TABLE
     pue: float | None = TABLE
     grid_kg_kwh: float | None = TABLE

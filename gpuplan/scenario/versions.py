@@ -7,6 +7,7 @@ from typing import Any
 
 from gpuplan.scenario.inputs import GROUP_RULES
 from gpuplan.scenario.problems import Problem, ScenarioError, show
+from gpuplan.scenario.renamed import renamed
 
 SCHEMA_VERSION = 2
 SIZED_BY_TOTAL = "the file is of schema 1, in which a stated total sized the design"
@@ -18,6 +19,7 @@ def up_to_date(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
     if isinstance(version, bool) or version not in (1, SCHEMA_VERSION):
         allowed = f"this version of gpuplan reads schema 1 and {SCHEMA_VERSION}"
         raise ScenarioError([Problem("schema", show(version), allowed)])
+    data = renamed(data)
     return _total_decides(data) if version == 1 else data
 
 

@@ -20,6 +20,7 @@ from gpuplan.models.cost import (
     crossover_year,
     gpu_hour_cost,
     installed_gpu_hours,
+    later_price,
     net_present_cost,
     planned_utilisation,
     purchase_cost,
@@ -47,6 +48,15 @@ def test_purchases_by_hand() -> None:
     assert purchase_cost(2, unit_price=10000, discount=1) == 0
     assert residual_price(200000, share=0.1) == pytest.approx(20000)
     assert residual_price(200000, share=0) == 0
+
+
+def test_a_later_price_by_hand() -> None:
+    assert later_price(10_000, yearly_change=0, year=5) == 10_000
+    assert later_price(10_000, yearly_change=-0.1, year=3) == pytest.approx(7_290)
+    assert later_price(10_000, yearly_change=0.05, year=0) == 10_000
+    for wrong in ({"yearly_change": -1}, {"yearly_change": math.nan}):
+        with pytest.raises(ValueError, match="yearly_change"):
+            later_price(1, year=1, **wrong)
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), MONEY, RATES, RATES)

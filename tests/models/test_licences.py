@@ -11,15 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpuplan.models.cost import net_present_cost
 from gpuplan.models.licences import (
     licensed_cores,
     licensed_sockets,
-    subscription_cost,
-    term_licence_purchases,
+    ordered_licences,
+    perpetual_payment,
+    subscription_payments,
 )
 
 COUNTS = st.integers(0, 1000)
-TERM = {"price": 1, "term_years": 5, "horizon_years": 7}
+TERM = {"yearly_price": 1, "term_years": 5, "horizon_years": 7}
 
 
 @pytest.mark.parametrize(
@@ -64,66 +66,78 @@ def cases() -> Iterator[tuple[int, dict[str, int], list[int]]]:
         yield horizon, when, years_covered(bought, included, horizon)
 
 
-def test_subscriptions_by_enumeration() -> None:
-    for horizon, when, due in cases():
-        for year in range(1, horizon + 1):
-            paid = subscription_cost(3, yearly_price=4500, year=year, **when)
-            assert paid == (13500 if year in due else 0), (year, when)
+@given(st.lists(st.integers(0, 300), max_size=8).map(sorted), st.integers(0, 100))
+def test_orders_cover_what_is_needed_and_no_order_is_below_its_minimum(needed: list[int], least: int) -> None:
+    owned = 0
+    for needs, order in zip(needed, ordered_licences(needed, minimum_order=least), strict=True):
+        assert order == 0 or order >= least
+        assert (order > 0) == (needs > owned)
+        owned += order
+        assert needs <= owned < needs + max(least, 1) or owned == needs
 
 
-def test_the_years_of_a_subscription() -> None:
-    def paid(bought: int, included: int) -> list[int]:
-        return [
-            year
-            for year in range(1, 8)
-            if subscription_cost(1, yearly_price=1, year=year, bought_year=bought, years_included=included)
-        ]
-
-    assert paid(0, 0) == paid(1, 0) == [1, 2, 3, 4, 5, 6, 7]
-    assert paid(0, 5) == paid(1, 5) == [6, 7]
-    assert paid(3, 0) == [3, 4, 5, 6, 7]
-    assert paid(3, 2) == [5, 6, 7]
-    assert paid(3, 5) == []
+def test_an_order_has_at_least_72_cores() -> None:
+    assert ordered_licences([64, 64, 128, 130], minimum_order=72) == (72, 0, 72, 0)
+    assert ordered_licences([0, 512, 576], minimum_order=72) == (0, 512, 72)
+    assert licensed_cores(1, sockets=2, cores_per_socket=12, minimum_order=72) == 72
+    assert licensed_cores(0, sockets=2, cores_per_socket=12, minimum_order=72) == 0
 
 
 @pytest.mark.parametrize("term", [1, 2, 3, 5])
-def test_terms_cover_each_year_of_operation_once(term: int) -> None:
-    """Buy a term in advance whenever none is running; what is then paid, and when, is the function's answer."""
+def test_subscriptions_by_a_register(term: int) -> None:
+    """Buy whenever nothing runs: a whole term first, and then as long as whole ones fit; what is left, year by year."""
     for horizon, when, due in cases():
         ahead = 0 if when["bought_year"] else 1  # what is bought at the start is paid before its first year
-        cash = [0] * (horizon + 1)
-        for year in due[::term]:
-            cash[year - ahead] = 18000
-        assert term_licence_purchases(
-            1, price=18000, term_years=term, horizon_years=horizon, **when
+        cash, left = [0] * (horizon + 1), list(due)
+        while left:
+            whole = left == due or len(left) >= term
+            cash[left[0] - ahead] = 3 * (term * 100 if whole else 130)
+            left = left[term if whole else 1 :]
+        assert subscription_payments(
+            3, yearly_price=100, renewal_price=130, term_years=term, horizon_years=horizon, **when
         ) == tuple(cash), (horizon, when)
 
 
 @pytest.mark.parametrize(
     ("given", "paid"),
     [
-        ({"term_years": 5, "horizon_years": 5}, {0: 36000}),
-        ({"term_years": 5, "horizon_years": 6}, {0: 36000, 5: 36000}),
-        ({"term_years": 3, "horizon_years": 7}, {0: 36000, 3: 36000, 6: 36000}),
-        ({"term_years": 5, "horizon_years": 7, "years_included": 5}, {5: 36000}),
-        ({"term_years": 5, "horizon_years": 5, "years_included": 5}, {}),
-        ({"term_years": 3, "horizon_years": 7, "bought_year": 2}, {2: 36000, 5: 36000}),
-        ({"term_years": 3, "horizon_years": 7, "bought_year": 7}, {7: 36000}),
+        ({"term_years": 5, "horizon_years": 5}, {0: 50}),
+        ({"term_years": 5, "horizon_years": 4}, {0: 50}),
+        ({"term_years": 5, "horizon_years": 6}, {0: 50, 5: 12}),
+        ({"term_years": 3, "horizon_years": 5}, {0: 30, 3: 12, 4: 12}),
+        ({"term_years": 3, "horizon_years": 7}, {0: 30, 3: 30, 6: 12}),
+        ({"term_years": 1, "horizon_years": 3}, {0: 10, 1: 10, 2: 10}),
+        ({"term_years": 3, "horizon_years": 7, "bought_year": 2}, {2: 30, 5: 30}),
+        ({"term_years": 3, "horizon_years": 5, "bought_year": 2}, {2: 30, 5: 12}),
+        ({"term_years": 3, "horizon_years": 7, "bought_year": 7}, {7: 30}),
         ({"term_years": 3, "horizon_years": 7, "bought_year": 8}, {}),
-        ({"term_years": 1, "horizon_years": 3, "bought_year": 1}, {1: 36000, 2: 36000, 3: 36000}),
+        ({"term_years": 1, "horizon_years": 5, "years_included": 3}, {3: 10, 4: 10}),
+        ({"term_years": 3, "horizon_years": 5, "years_included": 5}, {}),
     ],
 )
-def test_term_licences_by_hand(given: dict[str, int], paid: dict[int, float]) -> None:
-    cash = term_licence_purchases(2, price=18000, **given)
+def test_subscriptions_by_hand(given: dict[str, int], paid: dict[int, float]) -> None:
+    cash = subscription_payments(1, yearly_price=10, renewal_price=12, **given)
     assert len(cash) == given["horizon_years"] + 1
     assert {year: cost for year, cost in enumerate(cash) if cost} == paid
 
 
-def test_a_term_of_one_year_costs_what_a_subscription_does() -> None:
-    for horizon, when, _ in cases():
-        terms = term_licence_purchases(2, price=10, term_years=1, horizon_years=horizon, **when)
-        yearly = [subscription_cost(2, yearly_price=10, year=k, **when) for k in range(1, horizon + 1)]
-        assert sum(terms) == sum(yearly)
+def test_the_present_value_of_a_prepaid_subscription_by_hand() -> None:
+    """100 a year for 5 years at 8 %: 3 years at once, then two single years at 110; in advance costs more than afterwards."""
+    prepaid = subscription_payments(1, yearly_price=100, horizon_years=5, term_years=3, renewal_price=110)
+    present = 300 + 110 / 1.259712 + 110 / 1.36048896
+    assert net_present_cost(prepaid, rate=0.08) == pytest.approx(present) == pytest.approx(468.1749, abs=1e-4)
+    yearly = net_present_cost(subscription_payments(1, yearly_price=100, horizon_years=5), rate=0.08)
+    assert yearly == pytest.approx(100 * (1 - 1.08**-5) / 0.08 * 1.08) == pytest.approx(431.2127, abs=1e-4)
+    assert yearly == pytest.approx(1.08 * net_present_cost([0, *[100] * 5], rate=0.08))
+    whole = subscription_payments(1, yearly_price=100, horizon_years=5, term_years=5)
+    assert net_present_cost(whole, rate=0.08) == 500
+
+
+def test_a_perpetual_licence_is_paid_once_or_not_at_all() -> None:
+    for horizon, when, due in cases():
+        cash = perpetual_payment(2, price=10, horizon_years=horizon, **when)
+        ahead = 0 if when["bought_year"] else 1
+        assert {year: paid for year, paid in enumerate(cash) if paid} == ({due[0] - ahead: 20} if due else {})
 
 
 @pytest.mark.parametrize(
@@ -140,20 +154,17 @@ def test_a_term_of_one_year_costs_what_a_subscription_does() -> None:
         ),
         (lambda: licensed_cores(2, sockets=-2, cores_per_socket=16), "sockets is -2"),
         (lambda: licensed_cores(2, sockets=2, cores_per_socket=math.nan), "cores_per_socket is nan"),
-        (
-            lambda: subscription_cost(1, yearly_price=1, year=0),
-            "year is 0; it must be a whole number, at least 1",
-        ),
-        (lambda: subscription_cost(-1, yearly_price=1, year=1), "licences is -1"),
-        (lambda: subscription_cost(1, yearly_price=-1, year=1), "yearly_price is -1"),
-        (lambda: subscription_cost(1, yearly_price=1, year=1, bought_year=-1), "bought_year is -1"),
-        (
-            lambda: subscription_cost(1, yearly_price=1, year=1, years_included=0.5),
-            "years_included is 0.5",
-        ),
-        (lambda: term_licence_purchases(1, **{**TERM, "term_years": 0}), "term_years is 0"),
-        (lambda: term_licence_purchases(1, **{**TERM, "horizon_years": -1}), "horizon_years is -1"),
-        (lambda: term_licence_purchases(1, **{**TERM, "price": math.inf}), "price is inf"),
+        (lambda: subscription_payments(-1, **TERM), "licences is -1"),
+        (lambda: subscription_payments(1, **{**TERM, "yearly_price": math.inf}), "yearly_price is inf"),
+        (lambda: subscription_payments(1, **TERM, renewal_price=-1), "renewal_price is -1"),
+        (lambda: subscription_payments(1, **TERM, bought_year=-1), "bought_year is -1"),
+        (lambda: subscription_payments(1, **TERM, years_included=0.5), "years_included is 0.5"),
+        (lambda: subscription_payments(1, **{**TERM, "term_years": 0}), "term_years is 0"),
+        (lambda: subscription_payments(1, **{**TERM, "horizon_years": -1}), "horizon_years is -1"),
+        (lambda: perpetual_payment(1, price=-1, horizon_years=5), "price is -1"),
+        (lambda: perpetual_payment(1, price=1, horizon_years=1.5), "horizon_years is 1.5"),
+        (lambda: ordered_licences([1, -1], minimum_order=72), "needed is -1"),
+        (lambda: ordered_licences([1], minimum_order=-72), "minimum_order is -72"),
     ],
 )
 def test_bad_input_is_refused(call: Callable[[], object], message: str) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
-from stated_money import costs_of, priced
+from stated_money import costs_of, priced, unpriced
 from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.analysis.purchase_plan import purchase_plan
 from gpuplan.catalog import Catalog
 from gpuplan.facts import BASES
-from gpuplan.plan.cost import HARDWARE, PARTS
+from gpuplan.plan.cash_flow import HARDWARE, PARTS
 from gpuplan.scenario import Scenario, from_dict
 
 SN2700_POWER = "Electricity of SN2700 switches (power not known)"
@@ -37,9 +37,15 @@ def enterprise(catalog: Catalog) -> Scenario:
 
 
 def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Scenario) -> None:
-    """8 hosts with 4 V100, 24 cores a socket; worked cell by cell, with no function of the package."""
+    """8 hosts with 4 V100, 24 cores a socket; worked cell by cell, with no function of the package.
+
+    Subscriptions for 3 years, then twice for one; 2 years of warranty.
+    """
     scenario = enterprise
     for name, value in {
+        "prices.vcf-core-year-1": 340,
+        "cost.licence_term_years": 3,
+        "cost.warranty_years": 2,
         "cost.hardware_discount": 0.2,
         "cost.licence_discount": 0.5,
         "cost.residual_share": 0.05,
@@ -69,10 +75,8 @@ def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Sce
     }
     hardware = sum(bought.values())
     racks = math.ceil(8 / math.floor(8000 / peak_w))
+    cores, gpus = 8 * 2 * 24 * 0.5, 32 * 4_000 * 0.5
     yearly = {
-        "Platform licences": 8 * 2 * 24 * 300 * 0.5,
-        "GPU software": 32 * 4_000 * 0.5,
-        "Hardware support": hardware * 0.1,
         "Power": energy_money,
         "Cooling": energy_money * 0.5,
         "Space": racks * 10_000,
@@ -80,6 +84,11 @@ def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Sce
     }
     table = {name: [value, 0, 0, 0, 0, 0] for name, value in bought.items()}
     table |= {name: [0, *[value] * 5] for name, value in yearly.items()}
+    table |= {
+        "Platform licences": [3 * cores * 300, 0, 0, cores * 340, cores * 340, 0],
+        "GPU software": [3 * gpus, 0, 0, gpus, gpus, 0],
+        "Hardware support": [0, 0, *[hardware * 0.1] * 3, 0],
+    }
     table["Value left"] = [0, 0, 0, 0, 0, -0.05 * hardware]
     assert [part.name for part in costs.parts] == [name for name in PARTS if name in table]
     for part in costs.parts:
@@ -112,7 +121,7 @@ def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Sce
 
 
 def bill_for_licences(
-    choice: str, bought: list[int], years: int, included: int, prices: dict[str, float]
+    choice: str, term: int, bought: list[int], years: int, included: int, prices: dict[str, float]
 ) -> list[float]:
     """What a register of single licences pays in each year; each bought in its year, running from year 1 at the earliest."""
     paid = [0.0] * (years + 1)
@@ -125,25 +134,27 @@ def bill_for_licences(
                 if year <= covered_until:
                     continue
                 at = year if when else year - 1  # a start pays before its first year
-                if choice == "year":
-                    paid[year] += prices["year"]
-                elif choice == "5-years":
-                    paid[at] += prices["5-years"]
-                    covered_until = year + 4
+                if choice == "subscription":
+                    whole = not owned or year + term - 1 <= years
+                    paid[at] += prices[f"{term} years"] * term if whole else prices["1 years"]
+                    owned, covered_until = True, year + (term if whole else 1) - 1
                 elif not owned:
                     paid[at] += prices["perpetual"]
                     owned, covered_until = True, year + 4
                 else:
-                    paid[year] += prices["support"]
+                    paid[at] += prices["support"]
     return paid
 
 
 @pytest.mark.parametrize("growth", [0, 0.3])
 @pytest.mark.parametrize("years", [1, 5, 7])
-@pytest.mark.parametrize("choice", ["year", "5-years", "perpetual", "owned"])
+@pytest.mark.parametrize(
+    ("choice", "term"),
+    [("subscription", 1), ("subscription", 3), ("subscription", 5), ("perpetual", 3), ("owned", 3)],
+)
 @pytest.mark.parametrize(("gpu", "included"), [("a40-48gb", 0), ("h100-nvl-94gb", 5)])
 def test_gpu_licences_by_a_register(
-    catalog: Catalog, gpu: str, included: int, choice: str, years: int, growth: float
+    catalog: Catalog, gpu: str, included: int, choice: str, term: int, years: int, growth: float
 ) -> None:
     scenario = from_dict(
         {
@@ -161,39 +172,105 @@ def test_gpu_licences_by_a_register(
             "platform": {"vsphere": "8.0u3"},
         }
     )
-    plan = make_plan(priced(scenario, years=years, gpu_licence=choice), catalog)
+    plan = make_plan(priced(scenario, years=years, gpu_licence=choice, licence_term_years=term), catalog)
     costs = costs_of(plan)
     assert plan.pools[0].gpu_mode == "vgpu"
     bought = [costs.gpus[0], *(b - a for a, b in itertools.pairwise(costs.gpus))]
     assert (sum(bought[1:]) > 0) == bool(growth)
-    prices = {"year": 4_000.0, "5-years": 18_000.0, "perpetual": 22_000.0, "support": 900.0}
+    prices = {
+        "1 years": 4_000.0,
+        "3 years": 4_000.0,
+        "5 years": 3_600.0,
+        "perpetual": 22_000.0,
+        "support": 900.0,
+    }
     expected = [0.0] * (years + 1)
     if choice != "owned":
-        expected = bill_for_licences(choice, bought, years, included, prices)
+        expected = bill_for_licences(choice, term, bought, years, included, prices)
     found = next((p.yearly for p in costs.parts if p.name == "GPU software"), (0.0,) * (years + 1))
     assert found == pytest.approx(expected)
     (material,) = (m for m in costs.materials if m.key == "gpu-software")
-    assert material.status == (
-        "there"
-        if choice == "owned"
-        else "included"
-        if included
-        else "yearly"
-        if choice == "year"
-        else "bought"
+    status = {"owned": "there", "subscription": "yearly", "perpetual": "bought"}[choice]
+    assert material.status == ("included" if included and choice != "owned" else status)
+
+
+@pytest.mark.parametrize(("hosts", "cores", "ordered"), [(1, 24, 72), (1, 40, 80), (2, 16, 72), (3, 16, 96)])
+def test_an_order_has_at_least_72_cores(catalog: Catalog, hosts: int, cores: int, ordered: int) -> None:
+    group = {"people": hosts, "active_share": 1, "gpus_each": 1}
+    base = planned(catalog, group, hardware={"gpus_per_host": 1}, availability={"host_failures": 0})
+    plan = make_plan(priced(base.scenario, cores_per_socket=cores, licence_term_years=3), catalog)
+    costs = costs_of(plan)
+    assert plan.totals.hosts == hosts
+    assert next(m for m in costs.materials if m.key == "platform").quantity == ordered
+    assert costs.part("Platform licences").yearly == pytest.approx(
+        (3 * ordered * 300, 0, 0, ordered * 300, ordered * 300, 0)
     )
+    owned = make_plan(plan.scenario.with_value("cost.platform_licence", "owned"), catalog)
+    assert owned.lines["cost.licensed_cores"].value == hosts * 2 * cores
+
+
+def test_a_price_that_is_stated_for_one_term_holds_for_all(catalog: Catalog, enterprise: Scenario) -> None:
+    for term in (1, 3, 5):
+        costs = costs_of(make_plan(enterprise.with_value("cost.licence_term_years", term), catalog))
+        assert costs.part("Platform licences").total == 5 * 8 * 2 * 24 * 300
+    own = enterprise.with_value("cost.licence_term_years", 5).with_value("prices.vcf-core-year-5", 280)
+    assert costs_of(make_plan(own, catalog)).part("Platform licences").yearly[0] == 5 * 8 * 2 * 24 * 280
+
+
+def test_the_warranty_is_free_of_support(catalog: Catalog, enterprise: Scenario) -> None:
+    """Support is paid in advance: that of year k at the end of year k - 1."""
+    for warranty, paid in {0: [0, 1, 2, 3, 4], 3: [3, 4], 5: [], 10: []}.items():
+        costs = costs_of(make_plan(enterprise.with_value("cost.warranty_years", warranty), catalog))
+        support = costs.part("Hardware support").yearly
+        assert [year for year, money in enumerate(support) if money] == paid
+        assert sum(support) == pytest.approx(0.1 * costs.hardware * len(paid))
+
+
+def test_hardware_bought_later_has_the_price_of_its_year(catalog: Catalog) -> None:
+    scenario = priced(load_scenario("current"), residual_share=0)
+    flat = costs_of(make_plan(scenario, catalog))
+    moved = costs_of(make_plan(scenario.with_value("cost.later_price_change", -0.1), catalog))
+    for name in ("Servers", "GPUs"):
+        factors = [0.9**year for year in range(6)]
+        assert moved.part(name).yearly == pytest.approx(
+            [paid * factor for paid, factor in zip(flat.part(name).yearly, factors, strict=True)]
+        )
+    assert moved.part("Platform licences") == flat.part("Platform licences")
+    assert moved.net_present < flat.net_present
+
+
+def test_paid_in_advance_costs_4_6_per_cent_more_than_at_the_end_of_the_year(catalog: Catalog) -> None:
+    """The enterprise example at one price a year: subscriptions and support of 377,568 a year, by the year or for three."""
+    scenario = load_scenario("enterprise")
+    for path, value in {
+        "prices.vcf-core-year": 350,
+        "prices.nvaie-year": 4_500,
+        "cost.discount_rate": 0.0723,
+        "cost.warranty_years": 0,
+    }.items():
+        scenario = scenario.with_value(path, value)
+    at_the_end = 2_404_692.65  # what was said when all was paid at the end of each year
+    yearly, three = (
+        costs_of(make_plan(scenario.with_value("cost.licence_term_years", term), catalog)).net_present
+        for term in (1, 3)
+    )
+    assert yearly / at_the_end - 1 == pytest.approx(0.0463, abs=5e-4)
+    level = (1 - 1.0723**-5) / 0.0723
+    for_three = 3 + 1.0723**-3 + 1.0723**-4 - level
+    assert three - at_the_end == pytest.approx(323_200 * for_three + 54_367.84 * 0.0723 * level, rel=1e-4)
+    assert 0.046 < three / at_the_end - 1 < 0.074
 
 
 def test_a_board_with_four_gpus_takes_four_licences_and_has_one_price(catalog: Catalog) -> None:
     hardware = {"gpu": "a16-64gb", "gpus_per_host": 8}
-    prices = {"gpus/a16-64gb": 3_000, "nvaie-year": 4_000}
+    prices = {"gpus/a16-64gb": 3_000, "nvaie-year-3": 4_000}
     plan = planned(
         catalog, {"people": 24, "access": "vgpu"}, hardware=hardware, prices=prices, cost={"support_share": 0}
     )
     costs = costs_of(plan)
     assert (plan.totals.hosts, plan.totals.gpus) == (4, 32)
     assert costs.part("GPUs").yearly[0] == 4 * 2 * 3_000  # 8 GPUs are on 2 boards
-    assert costs.part("GPU software").yearly[1] == 32 * 4_000
+    assert costs.part("GPU software").yearly[0] == 3 * 32 * 4_000
     assert costs.gpu_hours[0] == 32 * 8760
 
 
@@ -205,7 +282,7 @@ def test_each_processor_counts_at_least_16_cores(
 ) -> None:
     scenario = enterprise.with_value("cost.sockets", sockets).with_value("cost.cores_per_socket", cores)
     costs = costs_of(make_plan(scenario, catalog))
-    assert costs.part("Platform licences").yearly == pytest.approx((0, *[8 * counted * 300] * 5))
+    assert costs.part("Platform licences").yearly == pytest.approx((*[8 * counted * 300] * 5, 0))
     owned = costs_of(make_plan(scenario.with_value("cost.platform_licence", "owned"), catalog))
     assert "Platform licences" not in {p.name for p in owned.parts}
     assert "VMware platform licence" in owned.outside
@@ -260,11 +337,13 @@ def test_spares_storage_and_management_hosts_cost_what_they_say(
 
 @pytest.mark.parametrize("key", ["storage-tb", "management-host"])
 def test_an_unknown_price_is_named_and_never_a_silent_zero(catalog: Catalog, key: str) -> None:
+    catalog = unpriced(catalog, key, "host-without-gpus", "gpus/p4-8gb", "nvaie-support-year")
     cost: dict[str, Any] = {"storage_tb": 10, "gpu_licence": "perpetual", "years": 7, "management_hosts": 4}
     hardware = {"gpu": "p4-8gb", "server": "nvidia-dgx-a100", "gpus_per_host": 4}
     plan = planned(catalog, {"people": 8}, hardware={**hardware, "server": "dell-r750xa"}, cost=cost)
     costs = costs_of(plan)
     unknown = {u.key: u.name for u in costs.unknown}
+    assert key in unknown
     assert set(costs.excludes) >= set(unknown.values())
     for material in costs.materials:
         assert material.unknown == (
@@ -283,6 +362,7 @@ def test_an_unknown_price_is_named_and_never_a_silent_zero(catalog: Catalog, key
 def test_support_after_a_perpetual_licence_without_a_price_is_named(
     catalog: Catalog, enterprise: Scenario
 ) -> None:
+    catalog = unpriced(catalog, "nvaie-support-year")
     scenario = enterprise.with_value("cost.gpu_licence", "perpetual").with_value(
         "prices.nvaie-support-year", None
     )
@@ -341,13 +421,22 @@ def test_growth_buys_in_the_year_it_is_needed(catalog: Catalog) -> None:
     assert costs.part("Administration").yearly == pytest.approx(
         [0, *(3_000 * hosts for hosts in costs.hosts[1:])]
     )
-    assert costs.part("Platform licences").yearly == pytest.approx(
-        [0, *(300 * 2 * 24 * hosts for hosts in costs.hosts[1:])]
+    new = [year.hosts_bought for year in years]
+    yearly, covered = [0.0] * 6, 0
+    for at, hosts in enumerate(new):  # each order by the year, in advance, of at least 72 cores
+        needed = 2 * 24 * sum(new[: at + 1])
+        order = max(72, needed - covered) if needed > covered else 0
+        covered += order
+        for year in range(max(at, 1), 6):
+            yearly[year if at else year - 1] += 300 * order
+        assert hosts >= 0
+    assert costs.part("Platform licences").yearly == pytest.approx(yearly)
+    paid = [sum(p.yearly[y] for p in costs.parts if p.name in HARDWARE) for y in range(6)]
+    later = [0.0, *itertools.accumulate(paid[1:])]
+    assert costs.part("Hardware support").yearly == pytest.approx(
+        [0.1 * (paid[0] * (year < 5) + later[year]) for year in range(6)]
     )
-    bought = list(
-        itertools.accumulate(sum(p.yearly[y] for p in costs.parts if p.name in HARDWARE) for y in range(6))
-    )
-    assert costs.part("Hardware support").yearly == pytest.approx([0, *(0.1 * b for b in bought[1:])])
+    bought = list(itertools.accumulate(paid))
     left = costs_of(make_plan(scenario.with_value("cost.residual_share", 0.2), catalog)).part("Value left")
     assert left.yearly == pytest.approx([0, 0, 0, 0, 0, -0.2 * bought[-1]])
 
@@ -432,10 +521,11 @@ def check_costs(plan: Plan) -> None:
         at_start = sum(m.cost or 0 for m in costs.materials if m.part == name and m.status == "bought")
         found = sum(p.yearly[0] for p in costs.parts if p.name == name)
         assert found == near(at_start, rel=1e-9), name
-    licences = sum(p.yearly[1] for p in costs.parts if p.name == "Platform licences")
+    licences = sum(p.yearly[0] for p in costs.parts if p.name == "Platform licences")
     platform = next(m for m in costs.materials if m.key == "platform")
-    if costs.hosts[1] == costs.hosts[0] and platform.status == "yearly":
-        assert licences == near(platform.cost or 0, rel=1e-9)
+    if platform.status == "yearly":
+        term = plan.scenario.cost.licence_term_years
+        assert licences == near(term * (platform.cost or 0), rel=1e-9)
     gpus = sum(m.quantity for m in costs.materials if m.key == "gpus")
     per_board = int(plan.catalog.gpus[plan.scenario.hardware.gpu].value("gpus_per_board") or 1)
     existing = sum(room.gpus for pool in plan.pools for room in pool.rooms[: pool.existing_hosts])
@@ -621,11 +711,13 @@ def test_hosts_bought_for_growth_beside_hosts_already_there_are_paid(catalog: Ca
 def test_spare_boards_do_not_hide_that_no_board_has_a_price(catalog: Catalog) -> None:
     scenario = load_scenario("starter").with_value("hardware.gpu", "h100-sxm5-64gb")
     scenario = scenario.with_value("hardware.server", None).with_value("cost.spare_gpus", 1)
-    assert "H100 SXM5 64GB" in costs_of(make_plan(scenario, catalog)).excludes
+    unknown = unpriced(catalog, "gpus/h100-sxm5-64gb")
+    assert "H100 SXM5 64GB" in costs_of(make_plan(scenario, unknown)).excludes
 
 
 def test_spines_that_only_the_growth_takes_are_counted(catalog: Catalog) -> None:
     scenario = load_scenario("current").with_value("network.spine", "dell-s5232f-on")
+    catalog = unpriced(catalog, "switches/dell-s5232f-on")
     without = costs_of(make_plan(scenario, catalog))
     assert "PowerSwitch S5232F-ON" in without.excludes
     priced = costs_of(make_plan(scenario.with_value("prices.switches/dell-s5232f-on", 9_000), catalog))

@@ -164,7 +164,13 @@ def test_what_is_earned_worked_out_by_hand(catalog: Catalog) -> None:
     data = {
         "groups": [{"id": "a", "people": 7, "gpus_each": 2, "remote_allowed": False}],
         "hardware": {"gpu": "v100-pcie-16gb", "gpus_per_host": 2},
-        "cost": {"years": 3, "hardware_discount": 0.1, "support_share": 0.1, "residual_share": 0},
+        "cost": {
+            "years": 3,
+            "hardware_discount": 0.1,
+            "support_share": 0.1,
+            "residual_share": 0,
+            "warranty_years": 0,
+        },
         "internal": {"margin": 0.2},
         "prices": {"gpus/v100-pcie-16gb": 1_000, "host-without-gpus": 10_000},
     }

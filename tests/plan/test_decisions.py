@@ -170,8 +170,8 @@ def test_licences_and_cost_are_a_decision(plans: dict[str, Plan], catalog: Catal
     }
     # 8 hosts x 2 processors x 32 cores
     assert found["enterprise"].decision == (
-        "VMware Cloud Foundation is licensed by the core and year: 8 hosts, 512 cores. 32 GPUs of hosts that share GPUs need "
-        "NVIDIA AI Enterprise, one licence each, by the year."
+        "VMware Cloud Foundation is subscribed by the core, 3 years in advance: 8 hosts, 512 cores. 32 GPUs of hosts that share "
+        "GPUs need NVIDIA AI Enterprise, one licence each, by subscription."
     )
     assert "NVIDIA" not in found["starter"].decision  # its GPUs are passed through
     assert "comes with the board for 5 years" in found["current"].decision

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import gpuplan
-from gpuplan.plan.cost import PARTS as COST_PARTS
+from gpuplan.plan.cash_flow import PARTS as COST_PARTS
 from gpuplan.report.colours import COLOURS, OKABE_ITO, PARTS
 
 

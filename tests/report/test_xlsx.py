@@ -39,7 +39,7 @@ STATED = {
     "platform-socket": 5_000.0,
     "platform-support-socket-year": 900.0,
     "nvaie-perpetual": 11_000.0,
-    "nvaie-5-years": 14_000.0,
+    "nvaie-year-5": 2_800.0,
     "nvaie-support-year": 700.0,
     "storage-tb": 400.0,
 }
@@ -229,7 +229,7 @@ VARIANTS: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
     "two pools, terms, another currency": (
         TWO_POOLS,
-        {"cost.gpu_licence": "5-years", "cost.years": 7, "cost.currency": "EUR", "cost.usd_rate": 0.9},
+        {"cost.licence_term_years": 5, "cost.years": 7, "cost.currency": "EUR", "cost.usd_rate": 0.9},
     ),
     "two pools, for ever": (TWO_POOLS, {"cost.gpu_licence": "perpetual", "cost.years": 7}),
     "licences that come with the board": ("current", {"cost.years": 7}),

@@ -8,8 +8,9 @@ from typing import Any
 
 from gpuplan.analysis.alternatives import alternatives as compared
 from gpuplan.plan import Plan
+from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.checks.message import Message
-from gpuplan.plan.cost import CostPart, Costs
+from gpuplan.plan.cost import Costs
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.document import clean

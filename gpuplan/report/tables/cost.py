@@ -9,7 +9,8 @@ from typing import Any
 
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
-from gpuplan.plan.cost import CostPart, Costs, GroupCost
+from gpuplan.plan.cash_flow import CostPart
+from gpuplan.plan.cost import Costs, GroupCost
 from gpuplan.plan.customer import earned_in_all, earnings
 from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price

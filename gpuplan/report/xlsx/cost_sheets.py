@@ -13,7 +13,7 @@ from gpuplan.models import cost
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
-from gpuplan.plan.cost import HARDWARE
+from gpuplan.plan.cash_flow import HARDWARE
 from gpuplan.report.table import Column, Table, listed
 from gpuplan.report.tables.cost import INTERNAL, PAID, cost_by_year, growth_words, margin
 from gpuplan.report.xlsx.book import HEAD, Book, Editable, Live, SheetColumn, address, column_of, sum_of
@@ -155,10 +155,11 @@ def _part_formula(money: Money, name: str, year: int) -> str:
         return worth if year == money.last else "0"
     if here:
         return sum_of(here, [2 + year])
+    if name == "Hardware support":
+        return _support_formula(hardware, year, money.last)
     if not year:
         return "0"
     return {
-        "Hardware support": f"support_share*{sum_of(hardware, range(2, 3 + year))}",
         "Power": f"{money.driver_at('kwh', year)}*{money.price_at(RUNNING['Power'])}",
         "Cooling": f"{money.year_at(money.part_row['Power'], year)}*(power_usage_effectiveness-1)",
         "Space": f"{money.driver_at('racks', year)}*{money.price_at(RUNNING['Space'])}",
@@ -166,15 +167,24 @@ def _part_formula(money: Money, name: str, year: int) -> str:
     }[name]
 
 
+def _support_formula(hardware: Sequence[int], year: int, last: int) -> str:
+    """Support of what is no longer under warranty: of the start, paid for the year after, and of each later purchase."""
+    due = [f"IF({year}>=warranty_years,{sum_of(hardware, [2])},0)"] if year < last else []
+    due += [f"IF({year - lot}>=warranty_years,{sum_of(hardware, [2 + lot])},0)" for lot in range(1, year + 1)]
+    return f"support_share*({'+'.join(due)})"
+
+
 def _items(money: Money) -> Iterator[Row]:
     """What each item costs."""
     for at, item in zip(money.item_row, money.items, strict=True):
         price, rule = money.price_at(item.price), money.bill_at(item.material, "rule")
-        each = f"{price}*(1-{money.bill_at(item.material, 'discount')})"
+        each = f"{price}*(1-{money.bill_at(item.material, 'discount')})" + f"*{item.times}" * (item.times > 1)
         units = money.unit_row[item.units]
         cells = [
             Live(
-                f"{each}*{sum_of([units], [2 + lot for lot in lots])}" if lots else "0",
+                f"{each}{_later(item.part, year)}*{sum_of([units], [2 + lot for lot in lots])}"
+                if lots
+                else "0",
                 money.item_cost(item, year),
             )
             for year, lots in enumerate(item.paid)
@@ -183,6 +193,11 @@ def _items(money: Money) -> Iterator[Row]:
         words = "; ".join(filter(None, (missing.value, money.costs.materials[item.material].rule)))
         why = Live(f'{missing.formula}&IF({price}="","; ","")&{rule}', words)
         yield Row(at, item.part, cells, money.costs.currency, item.name, why)
+
+
+def _later(part: str, year: int) -> str:
+    """What hardware of a later year costs more or less by."""
+    return f"*(1+hardware_price_change)^{year}" if year and part in HARDWARE else ""
 
 
 def _units(money: Money) -> Iterator[Row]:

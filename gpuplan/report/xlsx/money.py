@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from gpuplan.facts import Fact
 from gpuplan.models import power
 from gpuplan.models.availability import HOURS_PER_YEAR
-from gpuplan.models.licences import subscription_cost, term_licence_purchases
+from gpuplan.models.cost import later_price
+from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import (
-    GPU_LICENCES,
+    BY_CORE,
     WORDS,
     Counts,
     Material,
     included_years,
     server_price,
 )
-from gpuplan.plan.cost import PARTS
+from gpuplan.plan.cash_flow import HARDWARE, PARTS
 from gpuplan.plan.power import usual_power_w
-from gpuplan.plan.prices import catalog_factor, factor
+from gpuplan.plan.prices import TERM_PRICES, catalog_factor, factor
 from gpuplan.report.tables.cost import bill_of_materials, prices
 from gpuplan.report.xlsx.book import HEAD, Editable, Live, address, column_of
+from gpuplan.scenario import Scenario
 from gpuplan.wording import amount, number
 
 BILL, YEARS = "Bill of materials", "Cost by year"
@@ -56,6 +58,8 @@ class _Item(NamedTuple):
     """How many are bought or licensed anew, at the start and in each year."""
     paid: tuple[tuple[int, ...], ...]
     """For each year, from the start, the lots that are paid for in it, by the year they are from."""
+    times: int = 1
+    """Years of a subscription that are paid at once; the price is that of one."""
 
 
 class _Factor(NamedTuple):
@@ -148,100 +152,89 @@ class Money:
 
     def _items(self) -> list[_Item]:
         found: list[_Item] = []
-        years = range(self.last + 1)
-        at_once = tuple((year,) for year in years)
-        running = ((), *(tuple(range(year + 1)) for year in years[1:]))
+        at_once = tuple((year,) for year in range(self.last + 1))
+        given = self.plan.scenario.cost
         for at, material in enumerate(self.costs.materials):
             key, lots = self.keys.get(material.key, ""), self._lots(material)
-            by_socket = material.key == "platform" and self.plan.scenario.cost.platform_licence == "socket"
-            if not key and not by_socket:
+            licence = {"platform": given.platform_licence, "gpu-software": given.gpu_licence}.get(
+                material.key
+            )
+            if not key and licence != "socket":
                 continue
-            if material.key == "gpu-software":
-                found += self._gpu_software(at, material, key, lots, len(found))
-                continue
-            bought = running if material.key == "platform" and not by_socket else at_once
-            found.append(_Item(material.part, material.name, at, key, len(found), lots, bought))
-            if by_socket:
-                support, name = "platform-support-socket-year", f"{material.name}: support"
-                found.append(_Item(material.part, name, at, support, len(found) - 1, lots, running))
+            item = _Item(material.part, material.name, at, key, len(found), lots, at_once)
+            if licence in BY_CORE:
+                found += self._subscribed(item, licence, 0)
+            elif licence == "subscription":
+                found += self._subscribed(item, "nvaie", self._included())
+            elif licence == "perpetual":
+                free = self._included()
+                found.append(
+                    item._replace(paid=self._paid(lambda **when: perpetual_payment(1, price=1, **when), free))
+                )
+                supported = int(
+                    self.plan.catalog.products["nvidia-ai-enterprise"].fact("support_years").value
+                )
+                found += self._supported(item, "nvaie-support-year", free + supported)
+            else:
+                found.append(item)
+                if licence == "socket":
+                    found += self._supported(item, "platform-support-socket-year", 0)
         return found
+
+    def _included(self) -> int:
+        """Years of GPU software that come with a board."""
+        return included_years(self.plan.scenario, self.plan.catalog)
 
     def _lots(self, material: Material) -> tuple[float, ...]:
         """How many of a material are bought at the start and in each year."""
-        start = self.counts.at_start()
-        first = self.plan.pools[0].kind
-        held: list[float] = []
-        for hosts in self.costs.hosts:
-            grown = {**start, first: start[first] + hosts - self.costs.hosts[0]}
-            many = self.counts.of(grown).get(material.key, material.quantity)
+        held: list[int] = []
+        for hosts in self.plan.growth.hosts:
+            many = self.counts.of(hosts).get(material.key)
+            if many is None:
+                return (material.quantity, *[0.0] * self.last)
             held.append(max(many, held[-1]) if held else many)
-        return (held[0], *(after - before for before, after in pairwise(held)))
+        by_core = material.key == "platform" and self.plan.scenario.cost.platform_licence in BY_CORE
+        return ordered_licences(held, minimum_order=int(self.counts.least_order.value) if by_core else 0)
 
-    def _gpu_software(
-        self, at: int, material: Material, key: str, lots: tuple[float, ...], index: int
-    ) -> list[_Item]:
-        """Licences of GPU software, by the year or for a term, and their support."""
-        plan, choice, last = self.plan, self.plan.scenario.cost.gpu_licence, self.last
-        free = included_years(plan.scenario, plan.catalog)
-        supported = int(plan.catalog.products["nvidia-ai-enterprise"].fact("support_years").value)
-        years = range(last + 1)
+    def _paid(self, cash: Callable[..., Sequence[float]], included: int) -> tuple[tuple[int, ...], ...]:
+        """The lots that are paid for in each year, by the cash of one licence of each."""
+        years = range(self.last + 1)
+        of_lot = [cash(horizon_years=self.last, bought_year=lot, years_included=included) for lot in years]
+        return tuple(tuple(lot for lot in years if of_lot[lot][year]) for year in years)
 
-        def yearly(lot: int, included: int) -> list[float]:
-            return [0.0] + [
-                subscription_cost(1, yearly_price=1, year=year, bought_year=lot, years_included=included)
-                for year in years[1:]
-            ]
+    def _subscribed(self, item: _Item, product: str, included: int) -> list[_Item]:
+        """A subscription: its terms, and below them the years that are renewed alone."""
+        term, alone = self.plan.scenario.cost.licence_term_years, TERM_PRICES[product][1]
 
-        def terms(lot: int) -> Sequence[float]:
-            return term_licence_purchases(
-                1,
-                price=1,
-                term_years=5 if choice == "5-years" else last + 1,
-                horizon_years=last,
-                bought_year=lot,
-                years_included=free,
+        def cash(each: float, renewal: float, **when: int) -> Sequence[float]:
+            return subscription_payments(1, yearly_price=each, renewal_price=renewal, term_years=term, **when)
+
+        whole = self._paid(partial(cash, 1, 0), included)
+        found = [
+            item._replace(
+                name=f"{item.name}, {term} years in advance" if term > 1 else item.name,
+                paid=whole,
+                times=term,
             )
-
-        flows = [yearly(lot, free) if choice == "year" else terms(lot) for lot in years]
-        paid = tuple(tuple(lot for lot in years if flows[lot][year]) for year in years)
-        support = "nvaie-support-year"
-        later = [yearly(lot, free + supported) for lot in years]
-        renewed = tuple(tuple(lot for lot in years if later[lot][year]) for year in years)
-        has_support = support in self.price_row
-        if len(self.counts.at_start()) > 1:
-            lots = self._licences(material, key, paid, free, renewed if has_support else None)
-        found = [_Item(material.part, material.name, at, key, index, lots, paid)]
-        if has_support:
-            found.append(_Item(material.part, f"{material.name}: support", at, support, index, lots, renewed))
+        ]
+        if term > 1 and alone in self.price_row:
+            singles = self._paid(partial(cash, 0, 1), included)
+            found.append(item._replace(name=f"{item.name}, renewed for a year", price=alone, paid=singles))
         return found
 
-    def _licences(
-        self,
-        material: Material,
-        key: str,
-        paid: Sequence[Sequence[int]],
-        free: int,
-        renewed: Sequence[Sequence[int]] | None,
-    ) -> tuple[int, ...]:
-        """Licences of each year by what is paid for them, as only some of several pools take them."""
-        part = next((p for p in self.costs.parts if p.name == material.part), None)
-        net = self.value[key] * (1 - material.discount)
-        found = [int(material.quantity)]
-        for lot in range(1, self.last + 1):
-            year, bought = lot + free, 0
-            if part is not None and net and year <= self.last:
-                known = net * sum(found[b] for b in paid[year] if b < lot)
-                if renewed:
-                    each = self.value["nvaie-support-year"] * (1 - material.discount)
-                    known += each * sum(found[b] for b in renewed[year] if b < lot)
-                bought = round((part.yearly[year] - known) / net)
-            found.append(bought)
-        return tuple(found)
+    def _supported(self, item: _Item, price: str, included: int) -> list[_Item]:
+        """Support of licences, year by year in advance; none where its price is not asked for."""
+        if price not in self.price_row:
+            return []
+        paid = self._paid(lambda **when: subscription_payments(1, yearly_price=1, **when), included)
+        return [item._replace(name=f"{item.name}: support", price=price, paid=paid)]
 
     def item_cost(self, item: _Item, year: int) -> float:
         """What is paid for an item in a year."""
         lots = self.items[item.units].lots
-        price = self.value[item.price] * (1 - self.costs.materials[item.material].discount)
+        price = self.value[item.price] * (1 - self.costs.materials[item.material].discount) * item.times
+        if item.part in HARDWARE:
+            price = later_price(price, yearly_change=self.factor("hardware_price_change"), year=year)
         return price * sum(lots[lot] for lot in item.paid[year])
 
     def part_cost(self, name: str) -> tuple[float, ...]:
@@ -272,6 +265,10 @@ class Money:
             _share("licence_discount", "Discount on licences", scenario.fact("cost.licence_discount")),
             _share("support_share", "Hardware support a year, share of the hardware",
                    factor(scenario, catalog, "support_share")),
+            _share("warranty_years", "Years of warranty, free of support",
+                   factor(scenario, catalog, "warranty_years"), "int", high=None),
+            _share("hardware_price_change", "Price change of hardware a year",
+                   scenario.fact("cost.later_price_change"), low=-1),
             _share("residual_share", "Value left at the end, share of the hardware",
                    factor(scenario, catalog, "residual_share")),
             _share("power_usage_effectiveness", "PUE: power of the building over that of the machines",
@@ -345,8 +342,8 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
         "adapters": f"adapter-{link}g",
         "host-cables": f"cable-{link}g",
         "switch-cables": f"cable-{number(up)}g",
-        "platform": WORDS["platform", scenario.cost.platform_licence]["price"],
-        "gpu-software": GPU_LICENCES.get(scenario.cost.gpu_licence, ("", ""))[0],
+        "platform": _platform_licence(scenario),
+        "gpu-software": _gpu_licence(scenario),
         "management-hosts": "management-host",
         "compute-hosts": "compute-host",
         "storage": "storage-tb",
@@ -354,3 +351,16 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
     keys |= {m.key: m.item for m in materials if m.key in ("leaf", "spine")}
     known = {price.key for price in costs.prices} | {item.key for item in costs.unknown}
     return {m.key: keys[m.key] for m in materials if keys.get(m.key) in known}
+
+
+def _platform_licence(scenario: Scenario) -> str:
+    """What the price of the platform is known by."""
+    if scenario.cost.platform_licence in BY_CORE:
+        return TERM_PRICES[scenario.cost.platform_licence][scenario.cost.licence_term_years]
+    return WORDS["platform", scenario.cost.platform_licence]["price"]
+
+
+def _gpu_licence(scenario: Scenario) -> str:
+    """What the price of the GPU software is known by."""
+    subscribed = TERM_PRICES["nvaie"][scenario.cost.licence_term_years]
+    return {"subscription": subscribed, "perpetual": "nvaie-perpetual"}.get(scenario.cost.gpu_licence, "")

@@ -17,7 +17,7 @@ from gpuplan.app.header import drawer_data, step_of, strip_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps import cost as step
 from gpuplan.catalog import Catalog
-from gpuplan.plan.cost import PARTS as COST_PARTS
+from gpuplan.plan.cash_flow import PARTS as COST_PARTS
 from gpuplan.report.charts.cost import years_chart
 from gpuplan.report.charts.look import LIGHT
 from gpuplan.report.colours import COLOURS, PARTS

@@ -12,7 +12,7 @@ import pytest
 from gpuplan import Plan, make_plan
 from gpuplan.analysis.demand import methods
 from gpuplan.catalog import Catalog
-from gpuplan.plan.cost import PARTS as COST_PARTS
+from gpuplan.plan.cash_flow import PARTS as COST_PARTS
 from gpuplan.report.charts import day_svg, waiting_svg, years_svg
 from gpuplan.report.charts.demand import LEAST_CHANCE
 from gpuplan.report.charts.paper import _above_floor, _between

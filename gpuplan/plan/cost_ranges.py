@@ -1,0 +1,128 @@
+"""Ranges of the cost: the money planned again with the prices of each cause at their low and at their high end.
+
+Prices of one cause, such as those of all GPUs, move together; causes do not depend on each other (``combined_range``). Counts, hours, the
+discount rate and what is stated without a range stay as planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact
+from gpuplan.models import cost
+from gpuplan.models.uncertainty import combined_range
+from gpuplan.plan.bill_of_materials import Counts
+from gpuplan.plan.cash_flow import HARDWARE, CostPart, Flows
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.growth import Growth
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.power import PowerUse
+from gpuplan.plan.prices import CAUSES, Price
+from gpuplan.scenario import Scenario
+
+SUPPORT = CAUSES["support"]
+"""The cause of the yearly share of hardware support."""
+End = tuple[float, float]
+"""Low and high."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostRanges:
+    """Low and high of each total; the same twice where no price has a range."""
+
+    net_present: End
+    total: End
+    hardware: End
+    cash: tuple[End, ...]
+    parts: Mapping[str, End]
+    """By the name of the part, over all years."""
+    gpu_hour_installed: End | None
+    gpu_hour_used: End | None
+    causes: Mapping[str, End]
+    """Net present cost with the prices of one cause alone at its ends, the widest first."""
+
+
+def cost_ranges(
+    scenario: Scenario,
+    catalog: Catalog,
+    pools: Sequence[Pool],
+    fabric: Cabling,
+    use: PowerUse,
+    growth: Growth,
+    costs: Costs,
+) -> CostRanges:
+    """The range of each total of a plan's cost."""
+    counts = Counts(scenario, catalog, pools, fabric)
+    planned = {price.key: price for price in costs.prices}
+    flows = Flows(scenario, catalog, lambda key, *_: planned.get(key), counts, use, growth, costs.materials)
+
+    def figures(cause: str, end: str) -> dict[str, float]:
+        moved = {key: _at(price, end) if price.cause == cause else price for key, price in planned.items()}
+        share = _end_of(flows.support_share, end) if cause == SUPPORT else flows.support_share
+        return _figures(flows.at_prices(lambda key, *_: moved.get(key), share), costs.discount_rate)
+
+    ends = [(cause, figures(cause, "low"), figures(cause, "high")) for cause in _causes(flows, planned)]
+    now = _figures(costs.parts, costs.discount_rate)
+    low_high = {
+        name: combined_range(value, ends=[(low[name], high[name]) for _, low, high in ends])
+        for name, value in now.items()
+    }
+    moved = {
+        cause: (min(both), max(both))
+        for cause, *tried in ends
+        for both in [[figure["net_present"] for figure in tried]]
+    }
+    present = low_high["net_present"]
+    return CostRanges(
+        net_present=present,
+        total=low_high["total"],
+        hardware=low_high["hardware"],
+        cash=tuple(low_high[f"year {year}"] for year in range(costs.years + 1)),
+        parts={part.name: low_high[f"part {part.name}"] for part in costs.parts},
+        gpu_hour_installed=_per_hour(present, costs.gpu_hours, costs),
+        gpu_hour_used=_per_hour(present, costs.used_gpu_hours, costs),
+        causes=dict(sorted(moved.items(), key=lambda item: item[1][0] - item[1][1])),
+    )
+
+
+def _causes(flows: Flows, planned: Mapping[str, Price]) -> list[str]:
+    """Why the cost may be another one, each once."""
+    found = {price.cause: None for price in planned.values() if _ranged(price.fact)}
+    return list(found | {SUPPORT: None} if _ranged(flows.support_share) else found)
+
+
+def _ranged(fact: Fact) -> bool:
+    return fact.low is not None and fact.high is not None and fact.low < fact.high
+
+
+def _end_of(fact: Fact, end: str) -> Fact:
+    """A fact at its low or high end; one without a range as it is."""
+    return replace(fact, value=getattr(fact, end)) if _ranged(fact) else fact
+
+
+def _at(price: Price, end: str) -> Price:
+    return replace(price, fact=_end_of(price.fact, end))
+
+
+def _figures(parts: Sequence[CostPart], rate: float) -> dict[str, float]:
+    """The totals of the parts of a cost."""
+    cash = [cost.total_cost(*paid) for paid in zip(*(part.yearly for part in parts), strict=True)]
+    return {
+        "net_present": cost.net_present_cost(cash, rate=rate),
+        "total": cost.total_cost(*cash),
+        "hardware": cost.total_cost(*(part.yearly[0] for part in parts if part.name in HARDWARE)),
+        **{f"year {year}": paid for year, paid in enumerate(cash)},
+        **{f"part {part.name}": part.total for part in parts},
+    }
+
+
+def _per_hour(present: End, hours: Sequence[float], costs: Costs) -> End | None:
+    """The range of a net present cost by the GPU-hour."""
+    discounted = cost.net_present_cost([0.0, *hours], rate=costs.discount_rate)
+    if not discounted:
+        return None
+    low, high = (cost.gpu_hour_cost(end, gpu_hours=discounted) for end in present)
+    return low, high
