@@ -106,6 +106,37 @@ def money(value: float, currency: str) -> str:
     return f"{currency} {'-' * (value < 0 and any(c in '123456789' for c in text))}{text}"
 
 
+def headline_money(value: float, currency: str, ends: tuple[float, float] | None = None) -> str:
+    """An amount of money as a headline has it, rounded, with its range: ``USD 2.4 M (2.0 to 3.1 M)``."""
+    said, low, high = rounded_money(value, ends)
+    return f"{currency} {said}" + (f" ({low} to {high})" if low else "")
+
+
+def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tuple[str, str, str]:
+    """An amount of money and its range as short as a headline: ``2.4 M``, ``2.0``, ``3.1 M``; no ends where there is no range.
+
+    Two digits, and more where the ends would read like the amount; three where there is no range.
+    """
+    size, letter = next(((s, t) for s, t in SIZES if abs(value) >= 0.9995 * s), (1.0, ""))
+    digits = 2 if ends and letter else 3
+    whole = len(f"{abs(value) / size:.0f}") if abs(value) >= size else 1
+    places = max(0, digits - whole)
+    low, high = ends or (value, value)
+    while places < 3 and low < value < high:
+        said = [f"{amount / size:.{places}f}" for amount in (low, value, high)]
+        if len(set(said)) == 3:
+            break
+        places += 1
+    low_said, value_said, high_said = (f"{amount / size:.{places}f}" for amount in (low, value, high))
+    if low_said == high_said:
+        return value_said + letter, "", ""
+    return value_said + letter, low_said, high_said + letter
+
+
+SIZES = ((1e9, " bn"), (1e6, " M"), (1e3, " k"))
+"""Amounts that are said in a larger unit, and its letter."""
+
+
 def watts(value: float) -> str:
     """A power as it is shown: kilowatts to one place, watts below one, megawatts from one on."""
     if value >= 999_950:
@@ -115,7 +146,7 @@ def watts(value: float) -> str:
 
 def short_number(value: float) -> str:
     """A large amount as short as a figure must be: ``1.72 M``."""
-    for size, letter in ((1e9, " bn"), (1e6, " M"), (1e3, " k")):
+    for size, letter in SIZES:
         if abs(value) >= 0.9995 * size:
             return f"{float(f'{value / size:.3g}'):g}{letter}"
     return f"{float(f'{value:.3g}'):g}"

@@ -15,7 +15,7 @@ from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, basis_word, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact
-from gpuplan.wording import NAMES, counted, short_number, short_watts, stated_percent, whole
+from gpuplan.wording import NAMES, counted, rounded_money, short_number, short_watts, stated_percent, whole
 
 ON_HOSTS = ("platform.vsphere", "platform.vgpu_sizes")
 """Inputs of the platform that decide how a GPU is shared; they stand beside the hardware."""
@@ -99,16 +99,17 @@ def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
     power, costs = plan.power, plan.costs
     if power is None or costs is None:
         return [_figure(POWER, "Power", "\u2013", ""), _figure(COST, "Cost", "\u2013", "")]
-    left_out = len(costs.excludes)
+    label, ends = f"Cost over {counted(costs.years, 'year')}", plan.cost_ranges
+    value, low, high = rounded_money(costs.net_present, ends.net_present if ends else None)
+    left_out, span = len(costs.excludes), f", {low} to {high}" * bool(low)
     what = "item" if costs.not_counted else "price"
     grown = f", growing to {counted(costs.hosts[-1], 'host')}" if costs.hosts[-1] > costs.hosts[0] else ""
-    note = f"{costs.currency}{grown}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
-    label, value = f"Cost over {counted(costs.years, 'year')}", short_number(costs.net_present)
+    note = f"{costs.currency}{span}{grown}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
     return [
         _figure(POWER, "Typical power", short_watts(power.typical_w), f"peak {short_watts(power.peak_w)}"),
         _figure(COST, label, value, note, "warn")
         if left_out
-        else _figure(COST, label, value, f"{costs.currency} net present{grown}"),
+        else _figure(COST, label, value, f"{costs.currency} net present{span}{grown}"),
     ]
 
 

@@ -31,7 +31,7 @@ def cost_dict(plan: Plan) -> dict[str, Any]:
     margin also ``internal``, what the seller pays and earns by part.
     """
     earned = [plain(each) | {"earned": each.earned} for each in earnings(plan)]
-    money_of = costs_dict(plan.costs) if plan.costs else None
+    money_of = costs_dict(plan)
     rent = rent_or_buy(plan)
     return {
         "name": plan.scenario.name,
@@ -54,9 +54,9 @@ def cost_text(plan: Plan) -> str:
     word, years = fitted(cost.cost_by_year(plan))
     return page(
         plan.scenario.name,
-        _answer(costs, use),
+        _answer(plan, costs, use),
         chapter(years, title=f"What is paid when, in {word}{costs.currency}"),
-        chapter(cost.cost_by_part(plan)),
+        chapter(cost.cost_by_part(plan), before=cost.ranges_words(plan)),
         chapter(cost.cost_by_group(plan)),
         chapter(cost.bill_of_materials(plan), below=("rule", "sources")),
         chapter(cost.prices(plan).without("name"), _unknown(costs), before=_known(costs)),
@@ -67,28 +67,20 @@ def cost_text(plan: Plan) -> str:
     )
 
 
-def _answer(costs: Costs, use: PowerUse) -> str:
+def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
     """What it costs in all, and what that leaves out."""
-    currency = costs.currency
-    used = (
-        f", {money(costs.gpu_hour_used, currency)} used (GPUs are used {percent(costs.utilisation)} of the time)"
-        if costs.gpu_hour_used is not None
-        else ""
-    )
-    installed = money(costs.gpu_hour_installed, currency) if costs.gpu_hour_installed is not None else "none"
+    span = cost.headlines(plan)
+    used = f", {span['gpu_hour_used']} used (GPUs are used {percent(costs.utilisation)} of the time)"
     rows = [
         (
             "Net present cost",
-            f"{money(costs.net_present, currency)}  (over {counted(costs.years, 'year')}, later payments discounted at "
-            f"{stated_percent(costs.discount_rate)} a year)",
+            f"{span['net_present']}; {money(costs.net_present, '').strip()} exactly, over {counted(costs.years, 'year')}, later payments discounted at "
+            f"{stated_percent(costs.discount_rate)} a year",
         ),
         ("For", f"{cost.hosts_over_years(costs)}"),
-        ("TCO", money(costs.total, currency)),
-        (
-            "At the start",
-            f"{money(costs.cash[0], currency)}, of it {money(costs.hardware, currency)} hardware",
-        ),
-        ("A GPU-hour", f"{installed} installed{used}"),
+        ("TCO", span["total"]),
+        ("At the start", f"{span['at_start']}, of it {span['hardware']} hardware"),
+        ("A GPU-hour", f"{span['gpu_hour_installed']} installed{used * (costs.gpu_hour_used is not None)}"),
         ("Power", f"{watts(use.typical_w)} typical, {watts(use.peak_w)} at peak"),
     ]
     if costs.excludes:

@@ -9,7 +9,6 @@ import numpy as np
 
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.cost import Costs
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.sharing import sharing_modes
@@ -54,7 +53,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "network": plain(plan.network),
         "cabling": plain(plan.cabling),
         "power": power_dict(plan.power),
-        "costs": None if plan.costs is None else costs_dict(plan.costs),
+        "costs": costs_dict(plan),
         "decisions": plain(plan.decisions),
         "messages": plain(check_plan(plan)),
         "lines": [plain(line) | {"formula": formula_text(line)} for line in plan.lines.values()],
@@ -66,13 +65,20 @@ def power_dict(power: PowerUse | None) -> dict[str, Any] | None:
     return None if power is None else _without(plain(power), "facts")
 
 
-def costs_dict(costs: Costs) -> dict[str, Any]:
-    """The money of a plan as plain JSON values, in one currency and unrounded."""
+def costs_dict(plan: Plan) -> dict[str, Any] | None:
+    """The money of a plan as plain JSON values, in one currency and unrounded; None without hosts.
+
+    ``ranges`` has the low and the high of each total.
+    """
+    costs = plan.costs
+    if costs is None:
+        return None
     named = ("materials", "parts", "prices")
     return _without(plain(costs), *named) | {
         "excludes": list(costs.excludes),
         "outside": list(costs.outside),
         "hardware": costs.hardware,
+        "ranges": plain(plan.cost_ranges),
         "parts": [plain(part) | {"total": part.total} for part in costs.parts],
         "materials": [
             plain(material)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import io
 import json
@@ -17,6 +18,7 @@ from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import rent_or_buy
 from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
+from gpuplan.facts import data_root
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.customer import OFFER, customer_scenario, earned_in_all, earnings
 from gpuplan.plan.prices import PriceList, price_keys
@@ -147,6 +149,38 @@ def test_what_is_recorded_of_a_price_stays_behind_with_it(catalog: Catalog) -> N
     all_at_once = customer_scenario(scenario.with_origin("prices", secret), catalog)
     assert dict(all_at_once.origins).get("prices") is None
     assert [p for p, o in all_at_once.origins if o == secret] == ["prices.electricity-kwh"]
+
+
+def raw(content: bytes) -> str:
+    """All that is in a file, links and all."""
+    if not content.startswith(b"PK"):
+        return html.unescape(content.decode())
+    with zipfile.ZipFile(io.BytesIO(content)) as packed:
+        return "".join(
+            packed.read(part).decode() for part in packed.namelist() if part.endswith((".xml", ".rels"))
+        )
+
+
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
+def test_quotations_and_private_projects_are_described_not_cited(catalog: Catalog, name: str) -> None:
+    """What was read where nobody else may look is told by what it is, in every file; ``data/kept`` knows the address."""
+    with (data_root() / "kept" / "addresses.csv").open(encoding="utf-8") as lines:
+        kept = list(csv.DictReader(lines))
+    assert {row["source"] for row in kept} <= set(catalog.sources)
+    assert not [row["source"] for row in kept if catalog.sources[row["source"]].url]
+    words = {word for row in kept for word in re.split(r"[\s,]+", row["address"]) if len(word) > 9}
+    hosted = {word for word in words if "github.com/" in word}
+    people = {"/".join(word.split("/")[:4]) + "/" for word in hosted}
+    assert "3000136107978" in words and "https://github.com/phetsims/" in people
+    plan = make_plan(load_scenario(name), catalog)
+    found = {file: raw(content) for file, content in design_files(plan).items()}
+    found |= {"plan.json": json.dumps(plan_dict(plan)), "cost.txt": cost_text(plan)}
+    assert any("https://" in text for text in found.values())
+    for file, text in found.items():
+        assert not [word for word in words | people if word in text], file
+    assert not re.search(
+        r"(?i)\b(e-?quote|quote|quotation)( no\.?| number)? #?\d{5,}", " ".join(found.values())
+    )
 
 
 def test_a_file_states_prices_of_this_design_only(catalog: Catalog) -> None:

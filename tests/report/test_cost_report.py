@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from stated_money import unpriced
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.alternatives import alternatives
@@ -16,7 +17,7 @@ from gpuplan.analysis.silos import silo_costs
 from gpuplan.catalog import Catalog
 from gpuplan.report import cost_dict, cost_text, money, plan_text
 from gpuplan.scenario import Scenario, from_dict
-from gpuplan.wording import PAGE_WIDTH
+from gpuplan.wording import PAGE_WIDTH, headline_money
 
 HEADINGS = (
     "By part",
@@ -65,7 +66,9 @@ def test_the_examples_as_text(example: Plan) -> None:
     assert not text.endswith("\n\n")
     for heading in HEADINGS:
         assert f"\n{heading}\n{'-' * len(heading)}\n" in text
-    assert money(costs.net_present, "USD") in text
+    assert f"{money(costs.net_present, '').strip()} exactly" in one_line(text)
+    assert example.cost_ranges is not None
+    assert headline_money(costs.net_present, "USD", example.cost_ranges.net_present) in text
     for part in costs.parts:
         assert part.name in text
     for item in costs.unknown:
@@ -77,6 +80,7 @@ def test_the_examples_as_text(example: Plan) -> None:
 
 
 def test_the_answer_names_what_the_cost_leaves_out(catalog: Catalog) -> None:
+    catalog = unpriced(catalog, "gpus/h100-sxm5-64gb", "adapter-25g")
     scenario = from_dict({"groups": [{"id": "a"}], "hardware": {"gpu": "h100-sxm5-64gb"}})
     plan = make_plan(scenario, catalog)
     text = cost_text(plan)
@@ -205,4 +209,4 @@ def test_the_design_names_power_and_cost_in_its_answer(plans: dict[str, Plan]) -
     plan = plans["enterprise"]
     assert plan.costs is not None
     assert "12.4 kW at peak, 2 racks" in head  # 8 x 1,549 W
-    assert f"Net present cost      {money(plan.costs.net_present, 'USD')}  (over 5 years" in head
+    assert "Net present cost      USD 2.5 M (1.9 to 2.8 M)  (over 5 years" in head

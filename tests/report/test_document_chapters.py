@@ -12,7 +12,7 @@ from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan import checks
 from gpuplan.plan.checks import check_plan
-from gpuplan.report import amount, money, number
+from gpuplan.report import amount, number
 from gpuplan.report.document import (
     Block,
     Bullets,
@@ -26,7 +26,7 @@ from gpuplan.report.document import (
 )
 from gpuplan.report.document.writing import CHANGES, Citations, hosts_lost, what_to_do
 from gpuplan.scenario import from_dict
-from gpuplan.wording import MODE_NAMES, hours, watts
+from gpuplan.wording import MODE_NAMES, headline_money, hours, watts
 
 
 def all_blocks(chapter: Chapter) -> list[Block]:
@@ -87,8 +87,10 @@ def test_summary_has_the_answer(example: Plan, chapters: tuple[Chapter, ...]) ->
     assert shown["Placement"] == (example.placed.short, example.placed.note)
     assert not any("ait" in label for label in shown)  # that is said where demand is discussed
     assert shown["Power"][0] == watts(power.typical_w)
-    assert shown["Net present cost"][0] == money(costs.net_present, costs.currency)
-    assert money(costs.cash[0], costs.currency) in shown["Net present cost"][1]
+    assert example.cost_ranges is not None
+    span = headline_money(costs.net_present, costs.currency, example.cost_ranges.net_present)
+    assert shown["Net present cost"][0] == span and " M (" in span
+    assert headline_money(costs.cash[0], costs.currency) in shown["Net present cost"][1]
     text = " ".join(b.text for b in summary.blocks if isinstance(b, Paragraph))
     assert all(name in text for name in costs.excludes)
 
@@ -307,7 +309,7 @@ def test_cost_by_year_adds_up(example: Plan, chapters: tuple[Chapter, ...]) -> N
 
 
 def test_large_money_is_shown_in_thousands(catalog: Catalog) -> None:
-    group = {"id": "a", "name": "A", "people": 3000, "gpus_each": 1, "use_case": "ds-workstation"}
+    group = {"id": "a", "name": "A", "people": 9000, "gpus_each": 1, "use_case": "ds-workstation"}
     plan = make_plan(from_dict({"groups": [group]}), catalog)
     table = grid(design_document(plan).chapters[7], "Cost by year")
     assert "thousands of USD" in table.caption

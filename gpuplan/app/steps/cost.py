@@ -31,6 +31,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import alternatives
 from gpuplan.plan import make_plan
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.cost_ranges import End
 from gpuplan.plan.customer import OFFER
 from gpuplan.plan.prices import Price, PriceList, Unknown, catalog_factor
 from gpuplan.report import number, percent
@@ -44,6 +45,7 @@ from gpuplan.wording import (
     BASIS_WORDS,
     LICENCE_NAMES,
     counted,
+    rounded_money,
     short_watts,
     stated_percent,
 )
@@ -94,6 +96,7 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "cost.hardware_discount"),
             field_data(workbook, "cost.licence_discount"),
             *(field_data(workbook, path) for path in LICENCE_NAMES),
+            field_data(workbook, "cost.licence_term_years"),
             field_data(
                 workbook,
                 "cost.utilisation",
@@ -114,7 +117,11 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
     prices = PriceList(scenario, catalog)
     fields = [
         planned_field(workbook, "cost.sockets", sockets or catalog_factor(catalog, "sockets")),
-        *(_factor(workbook, name) for name in ("cores_per_socket", "support_share", "residual_share")),
+        *(
+            _factor(workbook, name)
+            for name in ("cores_per_socket", "support_share", "warranty_years", "residual_share")
+        ),
+        field_data(workbook, "cost.later_price_change"),
         *(_factor(workbook, name) for name in ("pue", "grid_kg_kwh", "host_base_w", "rack_kw")),
         *(
             field_data(workbook, f"cost.{name}")
@@ -160,34 +167,52 @@ def _factor(workbook: Workbook, name: str) -> dict[str, Any]:
 @panel("What it costs")
 def cost_data(workbook: Workbook) -> Contents:
     """The cost in figures, and what it leaves out."""
-    costs = workbook.plan.costs
-    if costs is None:
+    costs, ends = workbook.plan.costs, workbook.plan.cost_ranges
+    if costs is None or ends is None:
         first = "No GPU hosts yet, so there is nothing to pay for. "
         return {"text": [said(first, visit("Add a group", "groups"), ".")]}
-    currency, over = costs.currency, f"{costs.currency}, over {counted(costs.years, 'year')}"
     hosts = f"{tables.hosts_over_years(costs)}; " if costs.hosts[-1] > costs.hosts[0] else ""
     rate = stated_percent(costs.discount_rate).replace(" %", "\u00a0%")
-    used = f"{currency}, used {percent(costs.utilisation)} of the time"
+    over = f"over {counted(costs.years, 'year')}"
     at_start = percent(workbook.plan.lines["cost.utilisation"].value)
+    words = tables.ranges_words(workbook.plan)
+    totals = (
+        (
+            "Net present",
+            "net_present",
+            costs.net_present,
+            ends.net_present,
+            f"; {hosts}{over}, at {rate} a year",
+        ),
+        ("TCO", "total", costs.total, ends.total, f"; {over}"),
+        ("At the start", "years.0", costs.cash[0], ends.cash[0], ""),
+        ("A GPU-hour installed", "gpu_hour_installed", costs.gpu_hour_installed, ends.gpu_hour_installed, ""),
+        (
+            "A GPU-hour used",
+            "gpu_hour_used",
+            costs.gpu_hour_used,
+            ends.gpu_hour_used,
+            f"; used {percent(costs.utilisation)} of the time",
+        ),
+    )
     return {
         "figures": [
-            figure(
-                "Net present", bare(costs.net_present), f"{hosts}{over}, at {rate} a year", "cost.net_present"
+            *(
+                figure(label, *_rounded(costs.currency, value, span, note), f"cost.{key}")
+                for label, key, value, span, note in totals
             ),
-            figure("TCO", bare(costs.total), over, "cost.total"),
-            figure("At the start", bare(costs.cash[0]), currency, "cost.years.0"),
-            figure(
-                "A GPU-hour installed", _hour(costs.gpu_hour_installed), currency, "cost.gpu_hour_installed"
-            ),
-            figure("A GPU-hour used", _hour(costs.gpu_hour_used), used, "cost.gpu_hour_used"),
             figure("Used at the start", at_start, "of their hours", "cost.utilisation"),
         ],
-        "after": _left_out(costs),
+        "after": [*([said(words)] if words else []), *_left_out(costs)],
     }
 
 
-def _hour(value: float | None) -> str:
-    return "\u2013" if value is None else bare(value)
+def _rounded(currency: str, value: float | None, ends: End | None, note: str) -> tuple[str, str]:
+    """A total as a headline has it, and below it its range and a note."""
+    if value is None:
+        return "\u2013", currency
+    text, low, high = rounded_money(value, ends)
+    return text, currency + f", {low} to {high}" * bool(low) + note
 
 
 def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:

@@ -13,11 +13,14 @@ from gpuplan.report.tables.cost import (
     INTERNAL,
     bill_of_materials,
     cost_by_group,
+    cost_by_part,
     cost_by_year,
     growth_words,
+    headlines,
     margin,
     power_points,
     prices,
+    ranges_words,
 )
 from gpuplan.report.tables.cost import power as power_table
 from gpuplan.wording import (
@@ -47,11 +50,11 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
     costs, power = plan.costs, plan.power
     if costs is None or power is None:
         return Chapter(title, (Paragraph("Without hosts nothing is bought."),))
-    currency = costs.currency
+    span = headlines(plan)
     lead = (
-        f"Over {counted(costs.years, 'year')} the design costs {money(costs.net_present, currency)} net present, with later payments "
-        f"discounted at {stated_percent(costs.discount_rate)} a year. {money(costs.total, currency)} are paid in all, "
-        f"{money(costs.cash[0], currency)} of it at the start."
+        f"Over {counted(costs.years, 'year')} the design costs {span['net_present']} net present, with later payments "
+        f"discounted at {stated_percent(costs.discount_rate)} a year. In all it costs {span['total']}, "
+        f"at the start {span['at_start']}."
     )
     if costs.hosts[-1] > costs.hosts[0]:
         lead += (
@@ -60,9 +63,11 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
         )
     gpu_hour = ""
     if costs.gpu_hour_installed is not None:
-        gpu_hour = f"A GPU-hour costs {money(costs.gpu_hour_installed, currency)} installed"
+        gpu_hour = f"A GPU-hour costs {span['gpu_hour_installed']} installed"
     if costs.gpu_hour_used is not None:
-        gpu_hour += f" and {money(costs.gpu_hour_used, currency)} used, with GPUs used {percent(costs.utilisation)} of the time"
+        gpu_hour += (
+            f" and {span['gpu_hour_used']} used, with GPUs used {percent(costs.utilisation)} of the time"
+        )
     outside, growth = "; ".join(costs.outside), growth_words(costs)
     left_out = (Paragraph("Left out, for want of a price or a count:"), Bullets(costs.excludes[:MOST_ROWS]))
     return chapter(
@@ -101,6 +106,9 @@ def _years(plan: Plan, costs: Costs) -> list[Block]:
         f"Chart of what is paid at the start and in each of {counted(costs.years, 'year')}, by part; "
         f"{money(costs.total, costs.currency)} in all.",
     )
+    blocks += tabled(cost_by_part(plan), caption="Cost by part")
+    if words := ranges_words(plan):
+        blocks.append(Paragraph(words, "note"))
     blocks += tabled(cost_by_group(plan))
     weak = [part.name for part in costs.parts if part.basis == "assumed" and part.total]
     if weak:

@@ -6,7 +6,8 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report.document.blocks import Bullets, Chapter, KeyFigures, Paragraph, chapter, section
 from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, what_to_do
-from gpuplan.wording import amount, counted, money, number, watts, whole
+from gpuplan.report.tables.cost import headlines
+from gpuplan.wording import amount, counted, number, watts, whole
 
 
 def summary_chapter(plan: Plan) -> Chapter:
@@ -80,5 +81,5 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
         found.append(("Power", watts(plan.power.typical_w), note))
     if plan.costs is not None:
         costs = plan.costs
-        found.append(("Net present cost", money(costs.net_present, costs.currency), cost_span(costs)))
+        found.append(("Net present cost", headlines(plan)["net_present"], cost_span(costs)))
     return found

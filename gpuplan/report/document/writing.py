@@ -12,7 +12,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
-from gpuplan.wording import NAMES, amount, counted, money, number, percent, runs
+from gpuplan.wording import NAMES, amount, counted, headline_money, number, percent, runs
 
 MOST_ROWS = 40
 """Rows of any other table."""
@@ -60,7 +60,7 @@ def cost_span(costs: Costs) -> str:
     text = f"over {counted(costs.years, 'year')}"
     if costs.hosts[-1] > costs.hosts[0]:
         text += f", with growth to {amount(costs.hosts[-1], 'host')}"
-    text += f"; {money(costs.cash[0], costs.currency)} of it at the start"
+    text += f"; {headline_money(costs.cash[0], costs.currency)} of it at the start"
     left_out = len(costs.excludes)
     return (
         f"{text}; {counted(left_out, 'item')} {'is' if left_out == 1 else 'are'} not in it"

@@ -19,10 +19,11 @@ from gpuplan.report.document.writing import cost_span, hosts_lost, waits, what_t
 from gpuplan.report.docx_file import QUIET
 from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, count_words, rgb
 from gpuplan.report.tables.alternatives import alternatives
+from gpuplan.report.tables.cost import headlines
 from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups, postures
 from gpuplan.report.tables.plan import decisions as decided
-from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, money, number, whole
+from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, headline_money, number, whole
 
 SERIES = 7
 """Parts of the cost that are told apart by colour; the smallest are put together."""
@@ -214,7 +215,7 @@ def cost_by_year_slide(deck: Deck, costs: Costs) -> None:
     from pptx.enum.chart import XL_CHART_TYPE, XL_LEGEND_POSITION
 
     slide = deck.slide(
-        f"The design costs {money(costs.net_present, costs.currency)} net present {cost_span(costs).partition(';')[0]}",
+        f"The design costs {headlines(deck.plan)['net_present']} net present {cost_span(costs).partition(';')[0]}",
         ("cost.net_present", "cost.years.0"),
     )
     years = ["Start", *(f"Year {year}" for year in range(1, costs.years + 1))]
@@ -242,8 +243,8 @@ def cost_by_part_slide(deck: Deck, costs: Costs) -> None:
         return
     largest = parts[-1]
     slide = deck.slide(
-        f"{largest.name}: the largest part, {money(largest.total, costs.currency)} of "
-        f"{money(costs.total, costs.currency)} paid over {counted(costs.years, 'year')}",
+        f"{largest.name}: the largest part, {headline_money(largest.total, costs.currency)} of "
+        f"{headline_money(costs.total, costs.currency)} paid over {counted(costs.years, 'year')}",
         ("cost.total", f"cost.parts.{largest.name.lower().replace(' ', '-')}"),
     )
     totals = {f"Paid over {counted(costs.years, 'year')}": [part.total for part in parts]}
@@ -290,7 +291,7 @@ def alternatives_slide(deck: Deck) -> None:
 def _apart(what: str, more: float, currency: str) -> str:
     if abs(more) < 0.5:
         return f"{what} as much as this plan"
-    return f"{what} {money(abs(more), currency)} {'more' if more > 0 else 'less'} than this plan"
+    return f"{what} {headline_money(abs(more), currency)} {'more' if more > 0 else 'less'} than this plan"
 
 
 def decisions_slide(deck: Deck) -> None:

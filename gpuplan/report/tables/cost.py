@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from gpuplan.plan import Plan
-from gpuplan.plan.bill_of_materials import Material
+from gpuplan.plan.bill_of_materials import BY_CORE, Material, in_advance
 from gpuplan.plan.cash_flow import CostPart
 from gpuplan.plan.cost import Costs, GroupCost
 from gpuplan.plan.customer import earned_in_all, earnings
@@ -16,13 +16,23 @@ from gpuplan.plan.power import PowerPart, PowerUse
 from gpuplan.plan.prices import Price
 from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
 from gpuplan.report.tables.plan import group_names
-from gpuplan.wording import NAMES, amount, capital, counted, money, number, stated_percent, watts
+from gpuplan.wording import (
+    NAMES,
+    amount,
+    capital,
+    counted,
+    headline_money,
+    money,
+    number,
+    stated_percent,
+    watts,
+)
 
 PER = NAMES["per"]
 """Per what a price is, in words."""
 STATUS = {"included": "included", "there": "there already", "to be sized": "to be sized"}
 """What stands in place of the cost of what is not paid."""
-PAID = {"bought": "at the start", "yearly": "each year"}
+PAID = {"bought": "at the start", "yearly": "for each year"}
 """When what is paid is paid."""
 NONE = Cell(None, words="")
 """Stands where a row that sums up has nothing to say."""
@@ -67,8 +77,19 @@ def cost_by_year(plan: Plan) -> Table:
         ),
         notes=(
             "Hosts bought for growth are paid in the year in which they are needed; what was bought stays.",
+            *_paid_in_advance(plan),
         ),
     )
+
+
+def _paid_in_advance(plan: Plan) -> Iterable[str]:
+    """How subscriptions are paid."""
+    given = plan.scenario.cost
+    if given.platform_licence in BY_CORE or given.gpu_licence == "subscription":
+        whole = f"The first term is bought whole; a renewal that would reach beyond the {counted(given.years, 'year')} is bought by the year."
+        yield f"Subscriptions are paid {in_advance(given.licence_term_years)}." + f" {whole}" * (
+            given.licence_term_years > 1
+        )
 
 
 def _in_a_year(year: int, part: CostPart) -> Cell:
@@ -98,30 +119,63 @@ def hosts_by_year(costs: Costs) -> Table:
 
 
 def cost_by_part(plan: Plan) -> Table:
-    """What each part costs over all years."""
-    costs, currency = plan.costs, plan.scenario.cost.currency
+    """What each part costs over all years, with its range."""
+    costs, ranges, currency = plan.costs, plan.cost_ranges, plan.scenario.cost.currency
     in_all = costs.total if costs else 0.0
 
     def share(part: CostPart) -> float | None:
         return part.total / in_all if in_all > 0 and part.total >= 0 else None
 
-    total = (
-        Cell("All parts", tone="total"),
-        Cell(in_all, line="cost.total", tone="total"),
-        Cell(None, words="", tone="total"),
-        Cell(None, tone="total"),
-    )
+    def end(at: int, part: CostPart) -> float | None:
+        return ranges.parts[part.name][at] if ranges else None
+
+    empty = Cell(None, words="", tone="total")
+    total = (Cell("All parts", tone="total"), Cell(in_all, line="cost.total", tone="total"))
+    ends = toned(ranges.total if ranges else (None, None), "total")
     return listed(
         "cost_by_part",
         "By part",
         (
             Column("part", "Part", of="name"),
             Column("total", f"TCO, {currency}", "money", currency, of=_part_total),
+            Column("low", "Low", "money", currency, of=partial(end, 0)),
+            Column("high", "High", "money", currency, of=partial(end, 1)),
             Column("share", "Share", "portion", of=share),
             Column("basis", "Weakest input", "basis"),
         ),
         costs.parts if costs else (),
-        totals=(total,) if costs else (),
+        totals=((*total, *ends, empty, empty),) if costs else (),
+    )
+
+
+def headlines(plan: Plan) -> dict[str, str]:
+    """The totals of the cost as headlines have them: rounded, with their ranges."""
+    costs, ranges = plan.costs, plan.cost_ranges
+    if costs is None or ranges is None:
+        return {}
+    found = {
+        "net_present": (costs.net_present, ranges.net_present),
+        "total": (costs.total, ranges.total),
+        "at_start": (costs.cash[0], ranges.cash[0]),
+        "hardware": (costs.hardware, ranges.hardware),
+        "gpu_hour_installed": (costs.gpu_hour_installed, ranges.gpu_hour_installed),
+        "gpu_hour_used": (costs.gpu_hour_used, ranges.gpu_hour_used),
+    }
+    return {
+        name: "none" if value is None else headline_money(value, costs.currency, ends)
+        for name, (value, ends) in found.items()
+    }
+
+
+def ranges_words(plan: Plan) -> str:
+    """Where the ranges of the cost come from; nothing where there are none."""
+    ranges = plan.cost_ranges
+    if ranges is None or not ranges.causes:
+        return ""
+    widest = [NAMES["cause"].get(cause, cause) for cause in list(ranges.causes)[:3]]
+    return (
+        "Low and high: the money planned again with the prices of each cause at the ends of their ranges, the causes taken as "
+        f"independent. The widest: {', '.join(widest)}."
     )
 
 

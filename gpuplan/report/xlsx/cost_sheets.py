@@ -18,7 +18,7 @@ from gpuplan.report.table import Column, Table, listed
 from gpuplan.report.tables.cost import INTERNAL, PAID, cost_by_year, growth_words, margin
 from gpuplan.report.xlsx.book import HEAD, Book, Editable, Live, SheetColumn, address, column_of, sum_of
 from gpuplan.report.xlsx.money import BILL, RUNNING, YEARS, Money
-from gpuplan.wording import stated_percent
+from gpuplan.wording import number, stated_percent
 
 
 def bill_sheet(book: Book, plan: Plan, money: Money) -> None:
@@ -246,7 +246,7 @@ def _results(book: Book, sheet: Any, money: Money) -> None:
         "gpu_hour_used": gpu_hour("used", costs.gpu_hour_used),
     }
     notes = {
-        "net_present": "the start, and each year discounted from its end",
+        "net_present": f"the start, and each year discounted from its end; {_span(money.plan)}",
         "hours_used": "hours of later years are discounted like the money",
         "total": f"as planned, excludes: {'; '.join(costs.excludes)}" if costs.excludes else "",
     }
@@ -259,6 +259,12 @@ def _results(book: Book, sheet: Any, money: Money) -> None:
     names = {"total": "total_cost", "net_present": "net_present_cost"}
     for name in ("total", "net_present", "gpu_hour_installed", "gpu_hour_used"):
         book.name(names.get(name, name), money.result_at(name))
+
+
+def _span(plan: Plan) -> str:
+    """The range of the net present cost as planned."""
+    low, high = plan.cost_ranges.net_present if plan.cost_ranges else (0.0, 0.0)
+    return f"as planned, {number(round(low))} to {number(round(high))} by the ranges of the prices"
 
 
 def _drivers(money: Money) -> Iterator[Row]:

@@ -43,6 +43,9 @@ def test_the_totals_below_the_rows_are_those_of_the_plan(example: Plan) -> None:
     assert sum(row["total"] for row in records(by_part)) == pytest.approx(by_part.rows[-1][1].value)
     assert sum(row["share"] or 0 for row in records(by_part)) == pytest.approx(1, abs=0.05)
     assert sum(row["total"] for row in records(cost.cost_by_group(example))) == pytest.approx(costs.total)
+    low, high = (records(by_part)[0][end] for end in ("low", "high"))
+    assert example.cost_ranges is not None and (low, high) == example.cost_ranges.parts[costs.parts[0].name]
+    assert tuple(cell.value for cell in by_part.rows[-1][2:4]) == example.cost_ranges.total
     last = [cell.value for cell in list(cost.cost_by_year(example).cells())[-4]]
     assert last[1:-2] == list(costs.cash)
 
