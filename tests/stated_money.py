@@ -17,6 +17,7 @@ PRICES = {
     "switches/sn2700": 12_000,
     "cable-100g": 100,
     "vcf-core-year": 300,
+    "vcf-core-year-1": 300,
     "nvaie-year": 4_000,
     "nvaie-year-3": 4_000,
     "nvaie-year-5": 3_600,

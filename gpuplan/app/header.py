@@ -15,7 +15,7 @@ from gpuplan.plan.prices import Price, Unknown
 from gpuplan.report import amount, basis_word, explain, number, percent
 from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact
-from gpuplan.wording import NAMES, counted, rounded_money, short_number, short_watts, stated_percent, whole
+from gpuplan.wording import NAMES, counted, rounded_money, short_watts, stated_percent, whole
 
 ON_HOSTS = ("platform.vsphere", "platform.vgpu_sizes")
 """Inputs of the platform that decide how a GPU is shared; they stand beside the hardware."""
@@ -121,7 +121,6 @@ def _chance(percentage: float) -> str:
 SHORT: Mapping[str, Callable[[float], str]] = {
     **dict.fromkeys(CHANCES, _chance),
     POWER: short_watts,
-    COST: short_number,
 }
 """Key of a line -> how the strip shows it."""
 
@@ -183,6 +182,8 @@ def _shown(plan: Plan, key: str, value: str) -> str:
     """A line as the strip shows it."""
     if key == PLACEMENT:
         return plan.placed.short.lower()
+    if key == COST and plan.cost_ranges is not None:
+        return rounded_money(plan.lines[key].value, plan.cost_ranges.net_present)[0]
     return SHORT[key](plan.lines[key].value) if key in SHORT else value
 
 
@@ -273,7 +274,7 @@ def planned_field(workbook: Workbook, path: str, planned: Fact) -> dict[str, Any
 
 def stated_hint(fields: Sequence[Mapping[str, Any]]) -> str:
     """How many inputs of a form are stated."""
-    stated = sum(bool(field["value"]) and field["value"] != "0" for field in fields)
+    stated = sum(bool(field["value"]) and field["value"] not in ("0", "0 %") for field in fields)
     return f"{stated} of {len(fields)} stated" if stated else "planning values of the catalog"
 
 

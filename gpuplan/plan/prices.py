@@ -47,7 +47,7 @@ OTHER_TERMS = {
     for keys in TERM_PRICES.values()
     for term, key in keys.items()
 }
-"""Price of a term -> those of the other terms, the nearest first; one that is stated stands for it."""
+"""Price of a term -> those of the other terms, the nearest first."""
 
 CAUSES = {
     "gpu": "GPUs",
@@ -124,21 +124,20 @@ class PriceList:
     def price(self, key: str, name: str, per: str, *instead: str) -> Price | None:
         """The price of ``key``, or of the first of ``instead`` that has one: stated, or of its catalog row.
 
-        What is stated for another term of a subscription comes before the catalog. What has no price is kept in ``unknown``;
-        what is asked for again keeps the name of the first time.
+        A subscription whose price is stated for another term is as far off its list price as that one. What has no price is
+        kept in ``unknown``; what is asked for again keeps the name of the first time.
         """
-        known = next((k for k in (key, *OTHER_TERMS.get(key, ())) if k in self._stated), None)
-        known = known or next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
+        known = next((k for k in (key, *instead) if k in self._stated or k in self._rows), None)
         if known is None:
             self.unknown.setdefault(key, Unknown(key, name, per))
             return None
+        term = next((k for k in OTHER_TERMS.get(key, ()) if k in self._stated and k in self._rows), None)
         if known in self._stated:
-            fact = self._scenario.fact(f"prices.{known}")
-            origin = self._scenario.origin(f"prices.{known}")
-            as_of = origin.as_of or self.as_of
-            fact = replace(fact, unit=self.currency, low=None, high=None)
+            fact, as_of = self._as_stated(known)
         else:
             fact, as_of = self._converted(self._rows[known]), str(self._rows[known]["as_of"])
+            if term is not None:
+                fact, as_of = self._as_far_off_list(fact, term)
         if ends := self._ranges.get(f"prices.{known}"):
             value = float(fact.value)
             fact = replace(fact, low=min(value, ends[0]), high=max(value, ends[1]))
@@ -163,6 +162,19 @@ class PriceList:
         )
         made = f"{fact.value:,.10g} / (1 - margin of {self.margin:g})"
         return replace(fact, value=value or 0.0, low=low, high=high, note=f"{made}. {fact.note}".strip())
+
+    def _as_stated(self, key: str) -> tuple[Fact, str]:
+        """A stated price without a range, and from when it is known."""
+        fact, origin = self._scenario.fact(f"prices.{key}"), self._scenario.origin(f"prices.{key}")
+        return replace(fact, unit=self.currency, low=None, high=None), origin.as_of or self.as_of
+
+    def _as_far_off_list(self, fact: Fact, term: str) -> tuple[Fact, str]:
+        """The list price of a subscription, as far off as the price that is stated for another term of it."""
+        stated, as_of = self._as_stated(term)
+        off = float(stated.value) / float(self._converted(self._rows[term]).value)
+        note = f"{fact.value:,.10g} x {off:.4g}, as far off the list price as what is stated for another term. {fact.note}"
+        value = float(fact.value) * off
+        return replace(fact, value=value, low=None, high=None, basis=stated.basis, note=note.strip()), as_of
 
     def _cause(self, key: str) -> str:
         """Why the price that is known by a key may be another one."""

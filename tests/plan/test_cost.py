@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -209,12 +210,21 @@ def test_an_order_has_at_least_72_cores(catalog: Catalog, hosts: int, cores: int
     assert owned.lines["cost.licensed_cores"].value == hosts * 2 * cores
 
 
-def test_a_price_that_is_stated_for_one_term_holds_for_all(catalog: Catalog, enterprise: Scenario) -> None:
-    for term in (1, 3, 5):
-        costs = costs_of(make_plan(enterprise.with_value("cost.licence_term_years", term), catalog))
-        assert costs.part("Platform licences").total == 5 * 8 * 2 * 24 * 300
-    own = enterprise.with_value("cost.licence_term_years", 5).with_value("prices.vcf-core-year-5", 280)
-    assert costs_of(make_plan(own, catalog)).part("Platform licences").yearly[0] == 5 * 8 * 2 * 24 * 280
+def test_other_terms_are_as_far_off_their_list_price_as_the_one_that_is_stated(
+    catalog: Catalog, enterprise: Scenario
+) -> None:
+    scenario = load_scenario("enterprise").with_value("prices.vcf-core-year", 280)
+    for term, each in {1: 395, 3: 350, 5: 315}.items():
+        plan = make_plan(scenario.with_value("cost.licence_term_years", term), catalog)
+        paid = costs_of(plan).part("Platform licences").yearly[0]
+        assert paid == pytest.approx(512 * term * each * 0.8)
+    both = scenario.with_value("prices.vcf-core-year-1", 300)
+    assert costs_of(make_plan(both, catalog)).part("Platform licences").yearly == pytest.approx(
+        [512 * 3 * 280, 0, 0, 512 * 300, 512 * 300, 0]
+    )
+    euro = replace(scenario.cost, currency="EUR", usd_rate=0.8)  # 280 euros are 350 dollars: the list price
+    paid = costs_of(make_plan(replace(scenario, cost=euro), catalog)).part("Platform licences").yearly[3]
+    assert paid == pytest.approx(512 * 395 * 0.8)
 
 
 def test_the_warranty_is_free_of_support(catalog: Catalog, enterprise: Scenario) -> None:
@@ -244,7 +254,7 @@ def test_paid_in_advance_costs_4_6_per_cent_more_than_at_the_end_of_the_year(cat
     scenario = load_scenario("enterprise")
     for path, value in {
         "prices.vcf-core-year": 350,
-        "prices.nvaie-year": 4_500,
+        "prices.vcf-core-year-1": 350,
         "cost.discount_rate": 0.0723,
         "cost.warranty_years": 0,
     }.items():
