@@ -240,7 +240,7 @@ def test_what_nobody_knows_is_named_with_an_empty_field_and_marked_in_the_strip(
         unknown.edit(f"prices.{each.key}", "100")
     left = len(costs.not_counted)
     assert strip(unknown)["cost.net_present"]["note"].endswith(f" M, excl. {left} item{'s' * (left > 1)}")
-    assert "".join(p["text"] for p in step.cost_data(unknown)["after"][0]) == (
+    assert "".join(p["text"] for p in step.cost_data(unknown)["after"][1]) == (
         f"Cost excludes: {'; '.join(costs.not_counted)}."
     )
 
