@@ -83,7 +83,7 @@ def _postures(plan: Plan, of: Costs) -> Iterator[Alternative]:
         if failures == chosen or other.costs is None:
             continue
         told = (
-            f"short of hosts {hours(short[failures])} a year instead of {hours(short[chosen])}"
+            f"capacity shortfall {hours(short[failures])} a year instead of {hours(short[chosen])}"
             if failures in short
             else ""
         )

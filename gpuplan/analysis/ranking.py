@@ -448,7 +448,13 @@ def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
 
 MEASURED = (
     ("hosts", "takes {} more", "takes {} fewer", "host", 1),
-    ("short_h", "is short of hosts {} a year more", "is short of hosts {} a year less", "h", 0.1),
+    (
+        "short_h",
+        "has {} a year more of capacity shortfall",
+        "has {} a year less of capacity shortfall",
+        "h",
+        0.1,
+    ),
     ("waiting_pct", "{} more of the requests wait", "{} fewer of the requests wait", "percentage point", 0.1),
     ("peak_w", "draws {} more at its peak", "draws {} less at its peak", "W", 100),
     ("racks", "takes {} more", "takes {} fewer", "rack", 1),

@@ -148,7 +148,7 @@ def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
             note = f"the work of {getattr(group, name)} with {catalog.gpus[own].name}: {work.how}"
             scenario = scenario.with_value(path, value)
             scenario = scenario.with_origin(path, Origin("assumed", "gpuplan-method", note=note))
-    stated = before.demand.stated_gpus
+    stated = before.deciding_total_gpus
     if stated is not None:
         rest = (stated - _gpus(before)) / work_of(catalog, Group("all", "All"), own, gpu).ratio
         scenario = scenario.with_value("demand.stated_gpus", max(1, math.ceil(_gpus(scenario) + rest - 1e-9)))

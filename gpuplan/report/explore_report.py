@@ -72,7 +72,9 @@ def exploration_text(
     """An exploration as text."""
     data = exploration_dict(found, scenario)
     ranked = explore.designs(data, data["best"], "The cheapest on each hardware, and what is against them")
-    frontier = explore.designs(data, data["frontier"], "Not beaten in cost, hours short and waiting at once")
+    frontier = explore.designs(
+        data, data["frontier"], "Not beaten in cost, capacity shortfall and waiting at once"
+    )
     out = explore.reasons(data)
     return page(
         scenario.name,

@@ -18,7 +18,7 @@ HOURS = [0, 0.01, 0.1, 1, 10, 100, 1000]
 
 
 def frontier_chart(data: Spec, look: Look) -> Spec:
-    """Net present cost against hours short of hosts; the larger a point, the more have to wait."""
+    """Net present cost against capacity shortfall; the larger a point, the more likely requests wait."""
     rows = data["rows"]
     names = [kind for kind in data["kinds"] if any(row["kind"] == kind for row in rows)]
     most_h, most_waiting = (max(row[name] for row in rows) for name in ("short_h", "waiting"))
@@ -32,7 +32,7 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
     )
     y = field(
         "short_h",
-        title="Hours a year short of hosts",
+        title="Capacity shortfall, h a year",
         scale={"type": "symlog", "constant": 0.01, "nice": False, "domain": [0, 1.3 * most_h or 1]},
         axis={"values": HOURS, "labelExpr": "format(datum.value, '~g')"},
     )
@@ -62,13 +62,15 @@ def frontier_chart(data: Spec, look: Look) -> Spec:
         shape=told_apart("kind", points),
         size=size,
         stroke=strokes,
-        tooltip=tooltip(label="Design", money="Net present", hours="Short a year", wait="Have to wait"),
+        tooltip=tooltip(
+            label="Design", money="Net present", hours="Capacity shortfall", wait="Probability of waiting"
+        ),
     )
     beside = {"expr": "datum.kind == 'the winner' ? -9 : 15"}  # two designs may lie side by side
     how = {"align": "left", "dx": 12, "dy": beside, "fontWeight": 600, "color": look.ink}
     named = [row for row in rows if row["kind"] in ("the winner", "as it was asked")]
     words = labels(named, "kind", how, x=field("cost"), y=field("short_h"))
-    about = "Net present cost against hours a year short of hosts of every priced design; the frontier stands in the table below"
+    about = "Net present cost against capacity shortfall of every priced design; the frontier stands in the table below"
     return chart([designs, words], look, about, 270)
 
 

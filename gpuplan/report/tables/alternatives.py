@@ -100,7 +100,7 @@ def alternative_words(plan: Plan) -> list[str]:
     for posture in posture_costs(plan):
         if posture.hour_price is not None:
             said.append(
-                f"N+{posture.host_failures} costs {money(posture.hour_price, currency)} for each hour short of hosts that it removes."
+                f"N+{posture.host_failures} costs {money(posture.hour_price, currency)} for each hour of capacity shortfall that it removes."
             )
     found = rent_terms(plan)
     if not found:
