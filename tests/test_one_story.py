@@ -85,6 +85,8 @@ def contradictions(plan: Plan, *texts: str) -> list[str]:
     placed = plan.placed
     found = []
     for sentence in sentences(*texts):
+        if "instead of" in sentence:  # of another design beside this one
+            continue
         everything, something, later = (known.search(sentence) for known in (ALL, SOME, AFTER))
         wrong = (
             (placed.missing and everything)
