@@ -138,6 +138,14 @@ def placed_alike(requests: tuple[placement.Request, ...], gpus_per_host: int) ->
     return placement.place(requests, gpus_per_host=gpus_per_host)
 
 
+@remembered
+def placed_most(
+    requests: tuple[placement.Request, ...], rooms: tuple[placement.Room, ...], priorities: tuple[int, ...]
+) -> placement.Most:
+    """``placement.place_most``, remembered: designs that differ elsewhere have the same hosts already there."""
+    return placement.place_most(requests, rooms=rooms, priorities=priorities)
+
+
 @dataclass(frozen=True)
 class Layout:
     """What stands on which host, and what follows from that alone: worked out once, when it is asked for."""

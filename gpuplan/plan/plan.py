@@ -24,6 +24,7 @@ from gpuplan.plan.demand import Demand, PoolDemand, demand_of
 from gpuplan.plan.fabric import Cabling, cabling
 from gpuplan.plan.growth import Growth, growth_of
 from gpuplan.plan.hosts import Layout, Pool, WholePool, layouts, whole_pools
+from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.plan.power import PowerUse, power_use
@@ -40,6 +41,7 @@ CHAPTERS = (
     "demand",
     "requests",
     "pools",
+    "inventory",
     "waiting",
     "totals",
     "postures",
@@ -107,6 +109,12 @@ class Plan:
         """Each cluster with its hosts, and what failures do to it."""
         trail = self._trail("pools")
         return pools(trail, self.scenario, self.catalog, self.requests, self.divisions)
+
+    @cached_property
+    def inventory(self) -> Inventory | None:
+        """What of the demand fits on the hosts already there, and what must be bought; None without any."""
+        trail = self._trail("inventory")
+        return inventory_of(trail, self.scenario, self.catalog, self.requests, self.pools)
 
     @cached_property
     def waiting(self) -> Mapping[str, Line]:

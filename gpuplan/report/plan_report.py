@@ -9,7 +9,15 @@ from gpuplan.report.document.summary import key_figures
 from gpuplan.report.table import indented, text
 from gpuplan.report.tables import TABLES, idle_text
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
-from gpuplan.report.tables.plan import clusters_alike, equipment, groups, hosts, postures
+from gpuplan.report.tables.plan import (
+    clusters_alike,
+    equipment,
+    groups,
+    hosts,
+    hosts_there,
+    inventory,
+    postures,
+)
 from gpuplan.report.text import chapter, heading, page, pairs, wrapped
 from gpuplan.wording import MODE_NAMES
 
@@ -24,6 +32,7 @@ def plan_text(plan: Plan) -> str:
         pairs((name, f"{value}  ({note})") for name, value, note in key_figures(plan)),
         chapter(groups(plan)),
         _access(plan),
+        _inventory(plan),
         *(_pool(plan, pool) for pool in clusters_alike(plan)),
         chapter(postures(plan)),
         _network(plan),
@@ -46,6 +55,11 @@ def _access(plan: Plan) -> str:
         said += [wrapped(f"but: {reason.text}", "    ") for reason in group.against]
         said += [wrapped(f"not {MODE_NAMES[r.mode]}: {r.reason.text}", "    ") for r in group.ruled_out]
     return heading("Why this access mode") + "\n".join(said) if said else ""
+
+
+def _inventory(plan: Plan) -> str:
+    """What fits on the hosts already there, where there are any."""
+    return "\n\n".join((chapter(hosts_there(plan)), chapter(inventory(plan)))) if plan.inventory else ""
 
 
 def _pool(plan: Plan, pool: Pool) -> str:

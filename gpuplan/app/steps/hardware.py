@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpuplan.app.cards import Contents, attributes, details, source_titles
+from gpuplan.app.cards import Contents, attributes, details, panel, source_titles
 from gpuplan.app.header import field_data
 from gpuplan.app.rows import COUNT, rows_of
 from gpuplan.app.state import Workbook
@@ -16,6 +16,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Column, listed, screen
+from gpuplan.report.tables import plan as tables
 from gpuplan.scenario import field_of, host_kinds, other_vms
 from gpuplan.wording import NAMES
 
@@ -62,6 +63,15 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "hardware.memory_gib_per_host", empty="not counted"),
         ],
     }
+
+
+@panel("What fits on the hosts already there")
+def inventory_data(workbook: Workbook) -> Contents:
+    """What of the demand fits on the hosts already there, and what must be bought for the rest."""
+    if workbook.plan.inventory is None:
+        return None
+    fits = screen(tables.inventory(workbook.plan))
+    return {"tables": [screen(tables.hosts_there(workbook.plan)), fits]}
 
 
 def existing_grid(workbook: Workbook) -> dict[str, Any]:

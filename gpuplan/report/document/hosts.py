@@ -10,7 +10,7 @@ from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, c
 from gpuplan.report.document.writing import and_more, drawn, tabled
 from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.demand import silos as silos_table
-from gpuplan.report.tables.plan import clusters_alike, hosts, pools
+from gpuplan.report.tables.plan import clusters_alike, hosts, hosts_there, inventory, pools
 from gpuplan.wording import NAMES, amount
 
 MOST_HOSTS = 24
@@ -41,6 +41,9 @@ def hosts_chapter(plan: Plan) -> Chapter:
         title,
         Paragraph(lead),
         tabled(pools(plan, *(plan.pools if len(plan.pools) <= MOST_HOSTS else clusters))),
+        section("Hosts already there", [*tabled(hosts_there(plan)), *tabled(inventory(plan))])
+        if plan.inventory
+        else None,
         drawing,
         (section(name, _placement(plan, pool)) for name, pool in shown),
         and_more(len(clusters) - len(shown)),

@@ -24,6 +24,8 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "failures": plan.failures,
     "shared_gpus": plan.shared_gpus,
     "idle": plan.idle,
+    "inventory": plan.inventory,
+    "hosts_there": plan.hosts_there,
     "postures": plan.postures,
     "remote_gpus": network.remote_gpus,
     "training": network.training,

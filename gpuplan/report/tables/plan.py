@@ -22,7 +22,7 @@ from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
-from gpuplan.wording import MODE_NAMES, amount, hours, number, runs
+from gpuplan.wording import MODE_NAMES, amount, counted, hours, number, runs
 
 
 def group_names(plan: Plan) -> dict[str, str]:
@@ -440,6 +440,70 @@ def _in_maintenance(posture: Posture) -> float:
 def _exposed(posture: Posture) -> Cell:
     short = posture.chance == 1 and posture.exposed_h > 0
     return Cell(posture.exposed_h, words=hours(posture.exposed_h) + " short" * short)
+
+
+def inventory(plan: Plan) -> Table:
+    """What of the demand fits on the hosts already there, by the priority of the groups, and what must be bought for the rest."""
+    names, found = group_names(plan), plan.inventory
+    groups = sorted(found.groups, key=lambda use: use.priority) if found else []
+    columns = [
+        Column("group", "Group", of=lambda use: names[use.id]),
+        Column("priority", "Priority", "number"),
+        Column("vms", "VMs", "number"),
+        Column("there", "On hosts there", "number"),
+        Column("elsewhere", "On another GPU", "number"),
+        Column("rest", "Hosts to buy for", "number"),
+    ]
+    if not any(use.elsewhere for use in groups):
+        del columns[4]
+    return listed(
+        "inventory",
+        "What fits on the hosts already there",
+        tuple(columns),
+        groups,
+        notes=_inventory_notes(plan),
+    )
+
+
+def _inventory_notes(plan: Plan) -> tuple[str, ...]:
+    found = plan.inventory
+    if found is None:
+        return ()
+    ours = [kind for kind in found.kinds if kind.joins]
+    used, there = sum(kind.gpus_used for kind in ours), sum(kind.hosts * kind.gpus_per_host for kind in ours)
+    notes = []
+    if ours:
+        sure = "" if found.proven else "; more may fit, as this is not proven"
+        notes.append(
+            f"With every host up, the demand takes {number(used)} of the {amount(there, 'GPU')} in hosts already there{sure}."
+        )
+    notes.append(f"The design buys {counted(found.buy, 'host')} for the rest, spare hosts included.")
+    if others := [kind for kind in found.kinds if not kind.joins]:
+        boards = ", ".join(dict.fromkeys(plan.catalog.gpus[kind.gpu].name for kind in others))
+        notes.append(
+            f"Hosts with {boards} are a cluster of their own, not part of this design: VMs with whole GPUs run there if the frame buffer "
+            f"is as large, shares and profiles do not. With what fits there, {counted(found.buy_beside, 'host')} must be bought."
+        )
+    return tuple(notes)
+
+
+def hosts_there(plan: Plan) -> Table:
+    """The kinds of hosts already there, and what of the demand takes them."""
+    gpus = plan.catalog.gpus
+    return listed(
+        "hosts_there",
+        "Hosts already there",
+        (
+            Column("kind", "Kind", of="name"),
+            Column("hosts", "Hosts", "number"),
+            Column("gpu", "GPU", words=lambda id: gpus[id].name),
+            Column("gpus_per_host", "GPUs each", "number"),
+            Column("gpus_used", "GPUs taken", "number"),
+            Column("vms", "VMs", "number"),
+            Column("joins", "In this design", "yes"),
+        ),
+        plan.inventory.kinds if plan.inventory else (),
+    )
 
 
 def access_modes(plan: Plan) -> Table:

@@ -13,7 +13,15 @@ pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps.hardware import allowed_data, hardware_form, more_form, shared_data
+from gpuplan.app.steps.hardware import (
+    allowed_data,
+    existing_grid,
+    hardware_form,
+    inventory_data,
+    more_form,
+    other_vms_grid,
+    shared_data,
+)
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 
@@ -123,3 +131,20 @@ def test_nobody_asks(catalog: Catalog) -> None:
     book.fold("shared", True)
     assert not plain(shared_data(book))["shown"]
     plain(more_form(book))
+
+
+def test_hosts_there_are_a_grid_and_a_table(book: Workbook) -> None:
+    assert inventory_data(book) == {"shown": False}
+    grid = plain(existing_grid(book))
+    assert [row["name"] for row in grid["rows"]] == ["new"]
+    book.edit("hardware.existing.1.hosts", "2")
+    book.edit("hardware.existing.1.gpus_per_host", "2")
+    grid = plain(existing_grid(book))
+    assert [row["name"] for row in grid["rows"]] == ["1", "new"]
+    assert [cell["value"] for cell in grid["rows"][0]["cells"]] == ["", "2", "2", "", "", ""]
+    there, fits = plain(inventory_data(book))["tables"]
+    assert there["rows"][0][1]["text"] == "2"
+    assert len(fits["rows"]) == len(book.plan.groups)
+    book.edit("hardware.existing.1.hosts", "none")
+    assert plain(existing_grid(book))["rows"][0]["cells"][1]["problem"]
+    assert plain(other_vms_grid(book))["hint"] == "none"

@@ -1,0 +1,154 @@
+"""Inventory: what of the demand fits on the hosts that are there, by the priority of the groups, and what must be bought for the rest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gpuplan.catalog import Catalog
+from gpuplan.models import placement
+from gpuplan.models.placement import Request
+from gpuplan.plan.hosts import Pool, placed, placed_most, spare_hosts
+from gpuplan.plan.requests import Requests, joins, kind_room, room_of
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.scenario import UNASSIGNED, HostKind, Scenario, host_kinds
+
+LAST = 10
+"""Priority of GPUs of no group: after every group."""
+
+
+@dataclass(frozen=True, slots=True)
+class KindUse:
+    """Hosts already there of one kind, and what of the demand fits on them."""
+
+    name: str
+    hosts: int
+    gpu: str
+    """In the catalog."""
+    gpus_per_host: int
+    joins: bool
+    """Whether they have the GPU of the design, and so are in its cluster."""
+    gpus_used: int
+    """GPUs that the VMs take that fit on them."""
+    vms: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupUse:
+    """VMs of a group: those that fit on hosts that are there, and those for which hosts must be bought."""
+
+    id: str
+    priority: int
+    vms: int
+    there: int
+    """On hosts with the GPU of the design."""
+    elsewhere: int
+    """On hosts with another GPU."""
+
+    @property
+    def rest(self) -> int:
+        """VMs that no host that is there has room for."""
+        return self.vms - self.there - self.elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What of the demand fits on the hosts that are there, all of them being up."""
+
+    kinds: tuple[KindUse, ...]
+    groups: tuple[GroupUse, ...]
+    proven: bool
+    """Whether no placement has more on the hosts with the GPU of the design."""
+    buy: int
+    """Hosts that the design buys, spare ones included."""
+    buy_beside: int
+    """The same if what fits on hosts with another GPU runs there."""
+
+
+def inventory_of(
+    trail: Trail, scenario: Scenario, catalog: Catalog, requests: Requests, pools: Sequence[Pool]
+) -> Inventory | None:
+    """What fits on the hosts that are there; None without any, or without demand."""
+    kinds = host_kinds(scenario.hardware.existing)
+    if not kinds or not requests.by_group:
+        return None
+    levels = {group.id: group.priority for group in scenario.groups} | {UNASSIGNED: LAST}
+    ours, others = [k for k in kinds if joins(scenario, k)], [k for k in kinds if not joins(scenario, k)]
+    there, used, proven = Counter[str](), list[KindUse](), True
+    for pool in requests.rooms:
+        asked = [requests.by_group[member] for member in requests.members[pool]]
+        most = _fit(scenario, asked, ours, levels)
+        there.update(dict(zip((r.group for r in asked), most.placed, strict=True)))
+        used += _uses(scenario, ours, most.hosts)
+        proven = most.gpus >= most.bound - 1e-9
+    elsewhere = Counter[str]()
+    for kind in others:
+        left = [
+            r._replace(vms=r.vms - there[r.group] - elsewhere[r.group]) for r in requests.by_group.values()
+        ]
+        able = [r for r in left if r.vms and _able(scenario, catalog, kind, r)]
+        most = _fit(scenario, able, [kind], levels)
+        elsewhere.update(dict(zip((r.group for r in able), most.placed, strict=True)))
+        used += _uses(scenario, [kind], most.hosts)
+    groups = tuple(
+        GroupUse(r.group, levels.get(r.group, 1), r.vms, there[r.group], elsewhere[r.group])
+        for r in requests.by_group.values()
+    )
+    buy = sum(pool.hosts - pool.existing_hosts for pool in pools)
+    fewer = _bought(scenario, requests, Counter()) - _bought(scenario, requests, elsewhere)
+    _lines(trail, scenario, used, buy)
+    return Inventory(tuple(used), groups, proven, buy, buy - fewer)
+
+
+def _fit(
+    scenario: Scenario, asked: Sequence[Request], kinds: Sequence[HostKind], levels: Mapping[str, int]
+) -> placement.Most:
+    """As much as fits on hosts of these kinds."""
+    rooms = [kind_room(scenario, kind) for kind in kinds for _ in range(kind.hosts)]
+    return placed_most(tuple(asked), tuple(rooms), tuple(levels.get(r.group, 1) for r in asked))
+
+
+def _able(scenario: Scenario, catalog: Catalog, kind: HostKind, request: Request) -> bool:
+    """Whether VMs may run on hosts with another GPU: those without one, and those with whole GPUs if its frame buffer is as large."""
+    if request.family is not None or kind.gpu is None:
+        return False
+    memory, least = (catalog.gpus[gpu].fact("memory_gib").value for gpu in (kind.gpu, scenario.hardware.gpu))
+    return not request.gpus or float(memory) >= float(least)
+
+
+def _uses(scenario: Scenario, kinds: Sequence[HostKind], hosts: Sequence[placement.Host]) -> list[KindUse]:
+    """What stands on the hosts of each kind."""
+    found, first = [], 0
+    for kind in kinds:
+        mine, first = hosts[first : first + kind.hosts], first + kind.hosts
+        vms = {(slot.group, slot.vm) for host in mine for load in host for slot in load.slots}
+        gpus = sum(load.gpus for host in mine for load in host)
+        per_host = kind.gpus or scenario.hardware.gpus_per_host
+        gpu = kind.gpu or scenario.hardware.gpu
+        found.append(KindUse(kind.name, kind.hosts, gpu, per_host, joins(scenario, kind), gpus, len(vms)))
+    return found
+
+
+def _bought(scenario: Scenario, requests: Requests, elsewhere: Mapping[str, int]) -> int:
+    """Hosts to buy if so many VMs of each group run on hosts with another GPU."""
+    room, spare, bought = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario), 0
+    for pool, members in requests.members.items():
+        asked = (requests.by_group[m]._replace(vms=requests.by_group[m].vms - elsewhere[m]) for m in members)
+        existing = requests.rooms.get(pool, ())
+        if left := tuple(request for request in asked if request.vms):
+            bought += len(placed(left, existing, room, spare).hosts) - len(existing)
+    return bought
+
+
+def _lines(trail: Trail, scenario: Scenario, used: Sequence[KindUse], buy: int) -> None:
+    there = scenario.fact("hardware.existing")
+    gpus = sum(kind.hosts * kind.gpus_per_host for kind in used)
+    placed_gpus: Line = trail.record(
+        "inventory.gpus_used",
+        placement.place_most,
+        sum(kind.gpus_used for kind in used),
+        words={"there": gpus},
+        existing=there,
+    )
+    trail.record("inventory.hosts_to_buy", placement.place_mixed, buy, gpus_used=placed_gpus, existing=there)

@@ -1,0 +1,100 @@
+"""What fits on the hosts already there, by priority, and what is bought for the rest."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpuplan import Catalog, Scenario, ScenarioError, make_plan
+from gpuplan.scenario import from_dict
+
+
+def asked(existing: str, *, hardware: dict[str, object] | None = None, **levels: int) -> Scenario:
+    """Ten VMs with a GPU and four with two, on hosts of four, none of them spare."""
+    groups = [
+        {"id": "one", "name": "One", "people": 10, "access": "passthrough"},
+        {"id": "two", "name": "Two", "people": 4, "gpus_each": 2, "access": "passthrough"},
+    ]
+    return from_dict(
+        {
+            "groups": [group | {"priority": levels.get(str(group["id"]), 1)} for group in groups],
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": existing, **(hardware or {})},
+            "availability": {"host_failures": 0},
+        }
+    )
+
+
+def uses(scenario: Scenario, catalog: Catalog) -> dict[str, tuple[int, int, int]]:
+    """VMs there, elsewhere and without a place, of each group."""
+    found = make_plan(scenario, catalog).inventory
+    assert found is not None
+    return {use.id: (use.there, use.elsewhere, use.rest) for use in found.groups}
+
+
+def test_the_groups_come_by_priority(catalog: Catalog) -> None:
+    assert uses(asked("2 x 4", one=1, two=2), catalog) == {"one": (8, 0, 2), "two": (0, 0, 4)}
+    assert uses(asked("2 x 4", one=2, two=1), catalog) == {"one": (0, 0, 10), "two": (4, 0, 0)}
+
+
+def test_what_is_bought_is_what_the_design_buys(catalog: Catalog) -> None:
+    plan = make_plan(asked("2 x 4; 1 x 2"), catalog)
+    found = plan.inventory
+    assert found is not None
+    # 18 GPUs, 10 are there: two hosts of 4 for the other 8
+    assert (found.buy, found.buy_beside, found.proven) == (2, 2, True)
+    assert found.buy == plan.totals.hosts - 3
+    assert [kind.gpus_used for kind in found.kinds] == [8, 2]
+    assert plan.lines["inventory.gpus_used"].value == 10
+    assert plan.lines["inventory.hosts_to_buy"].value == 2
+
+
+def test_kinds_have_their_own_cpu_and_memory(catalog: Catalog) -> None:
+    scenario = asked("2 x 4, 32 vCPUs; 1 x 4", hardware={"vcpus_per_host": 64})
+    for group in ("one", "two"):
+        scenario = scenario.with_value(f"groups.{group}.vcpus_each", 16)
+    (pool,) = make_plan(scenario, catalog).pools
+    assert [room.vcpus for room in pool.rooms[:3]] == [32, 32, 64]
+    for host, room in zip(pool.placement, pool.rooms, strict=True):
+        assert 16 * sum(len(load.slots) for load in host) <= room.vcpus
+
+
+def test_hosts_with_another_gpu_take_whole_gpus_of_as_large_a_frame_buffer(catalog: Catalog) -> None:
+    large = make_plan(asked("1 x 4; 2 x 4 a100-pcie-80gb"), catalog)
+    found = large.inventory
+    assert found is not None
+    assert sum(use.elsewhere * gpus for use, gpus in zip(found.groups, (1, 2), strict=True)) == 8
+    assert large.pools[0].existing_hosts == 1
+    # 18 GPUs: 4 there, 14 to buy in four hosts; with 8 of them elsewhere, 6 in two
+    assert (found.buy, found.buy_beside) == (4, 2)
+    small = uses(asked("2 x 4 t4-16gb"), catalog)
+    assert all(elsewhere == 0 for _, elsewhere, _ in small.values())
+
+
+def test_without_hosts_there_is_no_inventory(catalog: Catalog) -> None:
+    scenario = asked("1 x 4").with_value("hardware.existing", None)
+    assert make_plan(scenario, catalog).inventory is None
+
+
+def test_vms_without_a_gpu_take_cpu_of_the_hosts(catalog: Catalog) -> None:
+    scenario = asked("1 x 4", hardware={"vcpus_per_host": 64, "other_vms": "Web: 6 x 32 vCPUs"})
+    plan = make_plan(scenario, catalog)
+    (pool,) = plan.pools
+    bare = [slot for host in pool.placement for load in host for slot in load.slots if load.gpus == 0]
+    assert len(bare) == 6
+    assert pool.gpus_occupied == 18
+    assert plan.inventory is not None
+    assert plan.inventory.groups[-1].there == 2
+
+
+@pytest.mark.parametrize(
+    ("hardware", "path"),
+    [
+        ({"other_vms": "3 x 8 vCPUs"}, "hardware.vcpus_per_host"),
+        ({"other_vms": "3 x 8 GiB", "vcpus_per_host": 64}, "hardware.memory_gib_per_host"),
+        ({"other_vms": "3 x 80 vCPUs", "vcpus_per_host": 64}, "hardware.other_vms"),
+        ({"existing": "3 x 2 l40z"}, "hardware.existing"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(hardware: dict[str, object], path: str, catalog: Catalog) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        make_plan(asked("1 x 4", hardware=hardware), catalog)
+    assert [problem.path for problem in refused.value.problems] == [path]
