@@ -76,9 +76,9 @@ def inventory_data(workbook: Workbook) -> Contents:
 
 def existing_grid(workbook: Workbook) -> dict[str, Any]:
     """The grid of the hosts already there, a row for each kind and one more to type into."""
-    gpus = [("", "as a new host"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
+    gpus = [("", "as new"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
     return _grid(
-        workbook, "hardware.existing", NAMES["column of the hosts there"], {"gpu": gpus}, "as a new host"
+        workbook, "hardware.existing", NAMES["column of the hosts there"], {"gpu": gpus}, "as new"
     )
 
 

@@ -360,7 +360,7 @@ PAGE = box(
                 failures.failures_data,
                 Picture(failures.capacity_drawn, capacity_chart, wide=False),
             ),
-            hardware.inventory_data,
+            box("gp-card", hardware.inventory_data),
             Card("grid", hardware.existing_grid),
             Card("grid", hardware.other_vms_grid),
             box("gp-card", hardware.shared_data),

@@ -477,7 +477,10 @@ def _inventory_notes(plan: Plan) -> tuple[str, ...]:
         notes.append(
             f"With every host up, the demand takes {number(used)} of the {amount(there, 'GPU')} in hosts already there{sure}."
         )
-    notes.append(f"The design buys {counted(found.buy, 'host')} for the rest, spare hosts included.")
+    notes.append(
+        f"The design buys {counted(found.buy, 'host')} for the rest, spare hosts included; it may place VMs otherwise, so that fewer are "
+        "bought in all."
+    )
     if others := [kind for kind in found.kinds if not kind.joins]:
         boards = ", ".join(dict.fromkeys(plan.catalog.gpus[kind.gpu].name for kind in others))
         notes.append(

@@ -47,7 +47,7 @@ export default {
           plain ? null : [h("td", { class: "n" }, gpus), h("td", { class: "gp-icons" }, icons)]),
         h("tr", { class: "gp-problems" }, h("td"), h("td", { colspan: span + 2 }, cells.map((c) => c.problem))));
       return { node, update(next) {
-        mark.replaceChildren(chip(next.letter, next.colour));
+        mark.replaceChildren(next.letter ? chip(next.letter, next.colour) : "");
         cells.forEach((cell, i) => {
           cell.update(named(next.cells[i]));
           cell.input.setAttribute("aria-label", `${next.cells[i].label}, ${next.name}`);
