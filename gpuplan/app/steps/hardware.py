@@ -77,9 +77,7 @@ def inventory_data(workbook: Workbook) -> Contents:
 def existing_grid(workbook: Workbook) -> dict[str, Any]:
     """The grid of the hosts already there, a row for each kind and one more to type into."""
     gpus = [("", "as new"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
-    return _grid(
-        workbook, "hardware.existing", NAMES["column of the hosts there"], {"gpu": gpus}, "as new"
-    )
+    return _grid(workbook, "hardware.existing", NAMES["column of the hosts there"], {"gpu": gpus}, "as new")
 
 
 def other_vms_grid(workbook: Workbook) -> dict[str, Any]:
