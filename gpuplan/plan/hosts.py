@@ -87,8 +87,8 @@ class LossLevel:
     lost: int
     gpus_left: int
     fits: bool | None
-    """Whether everything has a place again, whichever hosts are lost; None if no place was found, and no bound says
-    that there is none."""
+    """Whether everything has a place again, whichever hosts are lost; None if no placement was found and
+    none is disproven."""
     without_moving: bool | None
     """Whether it does by restarts alone, nobody else being moved; None if that was not worked out."""
 

@@ -26,7 +26,7 @@ class Placed:
     survived: int
     """Host failures in each cluster after which every VM on the hosts is placed again."""
     known: bool
-    """Whether it is known what the worst failure of one host does; else a place was not found, and may exist."""
+    """Whether it is proven that VMs which a failure of one host leaves without a GPU have no place; else none was found."""
     clusters: int
 
     @property
@@ -92,12 +92,11 @@ def placed_of(groups: Sequence[GroupPlan], pools: Sequence[Pool]) -> Placed:
     missing = sum(each.vms for group in groups for each in group.unplaced)
     worst = [max((loss.unplaced for loss in pool.failures), default=0) for pool in pools]
     fits = ([level.fits for level in pool.losses if level.lost] for pool in pools)
-    singles = [next((level.fits for level in pool.losses if level.lost == 1), True) for pool in pools]
     return Placed(
         vms=missing + sum(request.vms for pool in pools for request in pool.requests),
         missing=missing,
         lost=max(worst, default=0),
         survived=min((len(list(takewhile(bool, each))) for each in fits), default=0),
-        known=all(fit is not None for fit, lost in zip(singles, worst, strict=True) if lost),
+        known=all(loss.impossible for pool in pools for loss in pool.failures if loss.unplaced),
         clusters=len(pools),
     )

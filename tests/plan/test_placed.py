@@ -78,5 +78,5 @@ def test_several_clusters_lose_a_host_each(catalog: Catalog) -> None:
 def test_what_is_not_known_is_not_said_to_be_lost() -> None:
     found = Placed(vms=9, missing=0, lost=2, survived=0, known=False, clusters=1)
     assert (found.state, found.tone) == ("unknown", "warn")
-    assert "no bound says that there is none" in found.sentence
+    assert "none is disproven" in found.sentence
     assert "have no GPU" not in found.sentence

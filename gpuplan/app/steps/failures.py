@@ -92,7 +92,7 @@ def verdict(workbook: Workbook, pool: Pool) -> dict[str, Any]:
 
 
 def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
-    worst, single = max((loss.unplaced for loss in pool.failures), default=0), _level(pool, 1)
+    worst = max((loss.unplaced for loss in pool.failures), default=0)
     vms, spare = amount(worst, "VM"), pool.hosts_for_failures
     if worst == 0:
         tone, lead = "good", "Any one host can fail."
@@ -104,9 +104,9 @@ def _all_running(workbook: Workbook, pool: Pool) -> dict[str, Any]:
             )
         if workbook.plan.placed.missing:
             tone, text = "warn", f"{text} {workbook.plan.placed.sentence}"
-    elif single is not None and single.fits is None:
+    elif not workbook.plan.placed.known:
         tone, lead = "warn", "Not known whether every failure is survived."
-        text = f"After the worst failure of one host no place was found for {vms}, and no bound says that there is none."
+        text = f"No placement was found for {vms} after the worst failure of one host, and none is disproven."
     else:
         tone, lead = "warn", "Not every failure is survived." if spare else "No host is spare."
         text = f"The worst failure of one host leaves {vms} without a GPU."
@@ -132,7 +132,9 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int) -> str:
         said.append(f"{amount(restarted, 'VM')} {'restarts' if restarted == 1 else 'restart'}")
     makes_room = [f"{amount(moved, 'VM')} must move to make room"] if moved else []
     if outcome.unplaced:
-        said = [f"{amount(len(outcome.unplaced), 'VM')} without a GPU", *said, *makes_room]
+        vms = amount(len(outcome.unplaced), "VM")
+        left = f"{vms} without a GPU" if outcome.impossible else f"no placement found for {vms}, none disproven"
+        said = [left, *said, *makes_room]
         spare = amount(pool.hosts_for_failures, "host")
         return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
     said = [*(said or ["No VM was on it"]), *(makes_room or ["no other VM moves"])]

@@ -356,7 +356,8 @@ def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table
 
 
 def _unplaced(loss: Loss) -> Cell:
-    return Cell(loss.unplaced, tone="bad" if loss.unplaced else "")
+    words = f"{loss.unplaced} not found a place" if loss.unplaced and not loss.impossible else None
+    return Cell(loss.unplaced, words=words, tone="bad" if loss.unplaced else "")
 
 
 def _lost(loss: Loss) -> Cell:

@@ -210,7 +210,7 @@ def test_what_is_not_known_of_a_loss_is_neither_yes_nor_no(book: Workbook) -> No
     ]
     said = verdict_of(book)
     assert (said["tone"], said["lead"]) == ("warn", "Not known whether every failure is survived.")
-    assert "no place was found for 2 VMs" in said["text"]
+    assert "No placement was found for 2 VMs" in said["text"]
     rows = capacity_rows(book.plan)
     assert [row["state"] for row in rows] == ["VMs on hosts fit", "not known", "not known"]
     drawn = capacity_chart(rows, LIGHT)
