@@ -30,7 +30,7 @@ from gpuplan.cli.options import (
     tell_progress,
 )
 from gpuplan.models.demand.simulation import Progress
-from gpuplan.plan import Plan, make_plan
+from gpuplan.plan import Plan, fail_hosts, make_plan
 from gpuplan.plan.customer import customer_scenario
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.report import (
@@ -40,6 +40,8 @@ from gpuplan.report import (
     cost_text,
     demand_dict,
     demand_text,
+    failure_dict,
+    failure_text,
     network_dict,
     network_text,
     plan_dict,
@@ -55,6 +57,8 @@ def plan_options(command: argparse.ArgumentParser) -> None:
     takes_file(command)
     takes_json(command, "the whole plan")
     takes_customer(command)
+    words = "say what the loss of hosts of a cluster does instead, such as vgpu:3 or vgpu-4:3,5"
+    command.add_argument("--fail", metavar="CLUSTER:HOSTS", help=words)
 
 
 def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
@@ -66,7 +70,15 @@ def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
 
 def run_plan(args: argparse.Namespace) -> int:
     """``gpuplan plan``."""
-    return print_answer(args, plan_dict, plan_text, _shown_plan(args, read_scenario(args.file)))
+    plan = _shown_plan(args, read_scenario(args.file))
+    if args.fail is None:
+        return print_answer(args, plan_dict, plan_text, plan)
+    cluster, colon, listed = args.fail.partition(":")
+    if not colon or not all(host.strip().isdecimal() for host in listed.split(",")):
+        raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", "--fail", args.fail)
+    hosts = tuple(int(host) for host in listed.split(","))
+    outcome = fail_hosts(plan, cluster, hosts)
+    return print_answer(args, failure_dict, failure_text, plan, plan.pool(cluster), hosts, outcome)
 
 
 network_options = takes_file_and_json

@@ -17,6 +17,7 @@ from gpuplan.report.explore_report import (
     sensitivity_dict,
     sensitivity_text,
 )
+from gpuplan.report.failure_report import failure_dict, failure_text
 from gpuplan.report.network_report import network_dict, network_text
 from gpuplan.report.plan_data import plan_dict
 from gpuplan.report.plan_report import plan_text, table_text

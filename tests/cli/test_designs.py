@@ -35,6 +35,27 @@ def test_plan_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert data["totals"]["gpus_after_failure"] == 28
 
 
+def test_plan_says_what_the_loss_of_hosts_does(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Four clusters of 5 + 1 hosts: only VMs of the fourth restart, on hosts of the fourth."""
+    data = {
+        "groups": [{"id": "a", "people": 80, "remote_allowed": False}],
+        "availability": {"hosts_per_cluster": 6},
+    }
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    code, out, err = run(capsys, "plan", str(path), "--fail", "vgpu-4:3")
+    assert (code, err) == (0, "") and out.startswith("Host 3 of the vGPU cluster 4 lost")
+    code, out, _ = run(capsys, "plan", str(path), "--fail", "vgpu-4:3", "--json")
+    vms = json.loads(out)["vms"]
+    assert [(row["vm"], row["to_host"]) for row in vms] == [(n, 6) for n in (69, 70, 71, 72)]
+
+
+@pytest.mark.parametrize("given", ["vgpu", "vgpu:x", "vgpu:0", "vgpu:9", "vgpx:1"])
+def test_hosts_that_are_not_there_cannot_be_lost(capsys: pytest.CaptureFixture[str], given: str) -> None:
+    code, out, err = run(capsys, "plan", "enterprise", "--fail", given)
+    assert (code, out) == (2, "") and err.count("\n") <= 2
+
+
 def test_json_is_plain_ascii_so_that_every_terminal_can_carry_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -227,7 +227,8 @@ def failures_data(workbook: Workbook) -> Contents:
 def _hint(pools: tuple[Pool, ...]) -> str:
     survived = min((max((x.lost for x in p.losses if x.fits), default=0) for p in pools), default=0)
     if survived:
-        return "any one host may be lost" if survived == 1 else f"any {survived} hosts may be lost"
+        each = " in each cluster" * (len(pools) > 1)
+        return f"any {'one host' if survived == 1 else f'{survived} hosts'}{each} may be lost"
     singles = [_level(pool, 1) for pool in pools]
     known = any(single is None or single.fits is False for single in singles)
     words = "not every loss of one host is survived"

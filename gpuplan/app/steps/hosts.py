@@ -370,6 +370,7 @@ PAGE = box(
             "gp-side",
             Card("form", hardware.hardware_form),
             Card("form", hardware.more_form),
+            Card("form", posture.clusters_form),
             Card("allowed", hardware.allowed_data),
         ),
     ),

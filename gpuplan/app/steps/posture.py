@@ -13,8 +13,9 @@ from gpuplan.plan.availability import Posture
 from gpuplan.plan.weighing import stun_item
 from gpuplan.report import amount, hours, number, percent
 from gpuplan.report.table import Cell, Column, Table, listed, screen
+from gpuplan.report.tables import plan as plan_tables
 from gpuplan.scenario import FIELD_BY_PATH
-from gpuplan.wording import MODE_NAMES, short_number
+from gpuplan.wording import MODE_NAMES, counted, short_number
 
 POSTURES = (0, 1, 2)
 COSTED_HOSTS = 64
@@ -136,6 +137,28 @@ def risk_form(workbook: Workbook) -> dict[str, Any]:
         "tables": [screen(_stun_table(workbook), "Leaving a host by vMotion")]
         if workbook.plan.groups
         else [],
+    }
+
+
+def clusters_form(workbook: Workbook) -> dict[str, Any]:
+    """How hosts are divided into clusters, and the clusters that there are."""
+    plan, most = workbook.plan, workbook.catalog.assumptions["vi-cluster"].fact("max_hosts")
+    several = len(plan.pools) > 1
+    table = plan_tables.pools(plan).only("pool", "hosts_for_demand", "hosts_for_failures", "hosts", "gpus")
+    why = (
+        decision.justification
+        for decision in plan.decisions
+        if f"pools.{plan.pools[0].kind}.clusters" in decision.lines
+    )
+    return {
+        "title": "Clusters",
+        "fold": True,
+        "hint": counted(len(plan.pools), "cluster") if plan.pools else "",
+        "fields": [
+            field_data(workbook, "availability.split"),
+            planned_field(workbook, "availability.hosts_per_cluster", most),
+        ],
+        "tables": [screen(table, "", next(why, ""))] if several else [],
     }
 
 

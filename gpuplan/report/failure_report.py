@@ -1,0 +1,59 @@
+"""What happens to each VM when hosts of a cluster fail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.models.availability.failover import Outcome
+from gpuplan.plan import Plan
+from gpuplan.plan.hosts import Pool
+from gpuplan.report.table import Column, Table, listed, records
+from gpuplan.report.tables import group_names
+from gpuplan.report.text import chapter, page, wrapped
+from gpuplan.wording import amount
+
+
+def failed_vms(plan: Plan, outcome: Outcome) -> Table:
+    """Each VM that restarts, makes room or has no place, and its hosts, which count from 1."""
+    names, lost = group_names(plan), set(outcome.unplaced)
+    rows = [
+        *(
+            (group, vm, "restarts", None, to)
+            for group, vm, to in outcome.restarted
+            if (group, vm) not in lost
+        ),
+        *(
+            (group, vm, "makes room", at, to)
+            for group, vm, at, to in outcome.moved
+            if (group, vm) not in lost
+        ),
+        *((group, vm, "has no GPU", None, None) for group, vm in outcome.unplaced),
+    ]
+    return listed(
+        "failed_vms",
+        "VMs that are touched",
+        (
+            Column("group", "Group", of=lambda row: names[row[0]]),
+            Column("vm", "VM", "number", of=lambda row: row[1]),
+            Column("what", "What happens", of=lambda row: row[2]),
+            Column("from_host", "From host", "number", of=lambda row: row[3]),
+            Column("to_host", "To host", "number", of=lambda row: row[4]),
+        ),
+        rows,
+    )
+
+
+def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> str:
+    """The failure of some hosts of a cluster as text for a terminal."""
+    lost = f"{'Host' if len(hosts) == 1 else 'Hosts'} {', '.join(map(str, hosts))} of the {pool.name} lost"
+    said = (
+        f"{amount(len(outcome.restarted), 'VM')} restart, {amount(len(outcome.moved), 'VM')} make room, "
+        f"{amount(len(outcome.unplaced), 'VM')} have no GPU. VMs on other hosts"
+        f"{' and in other clusters' * (len(plan.pools) > 1)} keep running."
+    )
+    return page(lost, wrapped(said), chapter(failed_vms(plan, outcome)))
+
+
+def failure_dict(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> dict[str, Any]:
+    """The same as plain JSON values."""
+    return {"pool": pool.id, "hosts_lost": list(hosts), "vms": records(failed_vms(plan, outcome))}
