@@ -71,7 +71,7 @@ COLUMNS, GAP, PAD = 4, 12, 6
 TILE = (WIDTH - (COLUMNS - 1) * GAP) / COLUMNS
 
 
-def hosts_svg(plan: Plan) -> str:
+def hosts_svg(plan: Plan, most_clusters: int = MOST_CLUSTERS) -> str:
     """The hosts with who is on which GPU, and a legend; many hosts are drawn once for all that are filled alike."""
     drawing = Drawing()
     if not plan.pools:
@@ -80,12 +80,12 @@ def hosts_svg(plan: Plan) -> str:
     y = 0.0
     drawn: set[str] = set()
     clusters = clusters_alike(plan)
-    most = MOST_HOSTS // min(len(clusters), MOST_CLUSTERS)
-    for pool in clusters[:MOST_CLUSTERS]:
+    most = MOST_HOSTS // min(len(clusters), most_clusters)
+    for pool in clusters[:most_clusters]:
         hosts = _Hosts(drawing, plan, pool)
         y = hosts.draw(y, most)
         drawn |= hosts.drawn
-    if (left := len(clusters) - MOST_CLUSTERS) > 0:
+    if (left := len(clusters) - most_clusters) > 0:
         drawing.text(0, y + SIZE, f"and {counted(left, 'cluster')} filled in other ways", fill=SOFT)
         y += LINE + 6
     y = _legend(drawing, plan, drawn, y)

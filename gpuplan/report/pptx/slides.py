@@ -105,7 +105,9 @@ def hosts_slide(deck: Deck) -> None:
     title = f"{number(used)} of {amount(plan.totals.gpus, 'GPU')} are taken at the peak"
     title += f"; {_are(spare, 'host', 'is', 'are')} spare" if spare else ""
     slide = deck.slide(title, ("totals.gpus", *(f"pools.{pool.id}.hosts" for pool in plan.pools)))
-    deck.picture(slide, hosts_svg(plan), f"Hosts and who is on their GPUs: {title}", deck.box)
+    deck.picture(
+        slide, hosts_svg(plan, most_clusters=2), f"Hosts and who is on their GPUs: {title}", deck.box
+    )
 
 
 def failure_slide(deck: Deck) -> None:
