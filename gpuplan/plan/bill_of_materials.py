@@ -139,6 +139,11 @@ class Counts:
         years = (self._switches(sum(hosts.values())) for hosts in growth)
         return next(((s.spine, s.spine_name) for s in years if s is not None and s.spine), ("", ""))
 
+    def several_fabrics(self, growth: Sequence[Mapping[str, int]]) -> bool:
+        """Whether the hosts of any year take more than one fabric."""
+        years = (self._switches(sum(hosts.values())) for hosts in growth)
+        return any(switches is not None and switches.fabrics > 1 for switches in years)
+
     def _switches(self, hosts: int) -> Switches | None:
         """Switches of so many hosts."""
         if self.fabric.switches is None:

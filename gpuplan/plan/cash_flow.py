@@ -100,6 +100,7 @@ class Flows:
             "Switches and their cables: no design of the fabric": not designed[0],
             "Switches and cables for the growth: the fabric cannot grow that far": designed[0]
             and not all(designed),
+            "What joins the fabrics": self.counts.several_fabrics(self.growth.hosts),
             "Hardware support of the hosts already there": self.counts.existing,
             "Space: one host alone is more than a rack may carry": not self.use.hosts_per_rack,
             f"Electricity of {', '.join(unknown_power)} (power not known)": unknown_power,

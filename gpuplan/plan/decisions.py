@@ -17,7 +17,7 @@ from gpuplan.plan.availability import Posture
 from gpuplan.plan.bill_of_materials import in_advance
 from gpuplan.plan.clusters import SPLIT_NAMES
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.fabric import Cabling, Switches
 from gpuplan.plan.hosts import Layout, Pool, WholePool, whole_pools
 from gpuplan.plan.placed import placed_of
 from gpuplan.plan.requests import joins
@@ -86,7 +86,11 @@ def decide(
         *_enough(scenario, pools, groups, lines),
         _gpus_per_host(scenario, catalog, groups),
         *(_hosts_for_demand(pool, len(of_kind) > 1, lines) for pool in of_kind),
-        *(_clusters(pool, len(of_kind) > 1, scenario, lines) for pool in of_kind if len(pool.clusters) > 1),
+        *(
+            _clusters(pool, len(of_kind) > 1, scenario, lines, fabric)
+            for pool in of_kind
+            if len(pool.clusters) > 1
+        ),
         _spare_hosts(scenario, pools, postures),
         _capacity(scenario, pools, groups, lines),
         *_allocation(pools, groups),
@@ -215,7 +219,13 @@ def _one_fewer(laid: Layout) -> str:
     )
 
 
-def _clusters(pool: WholePool, several: bool, scenario: Scenario, lines: Mapping[str, Line]) -> Found:
+def _clusters(
+    pool: WholePool,
+    several: bool,
+    scenario: Scenario,
+    lines: Mapping[str, Line],
+    fabric: Cabling | None,
+) -> Found:
     """How a pool is divided into clusters, and what the other ways would take."""
     at, split, spare = f"pools.{pool.kind}", scenario.availability.split, pool.clusters[0].hosts_for_failures
     held = Counter(request.group for cluster in pool.clusters for request in cluster.requests)
@@ -242,8 +252,19 @@ def _clusters(pool: WholePool, several: bool, scenario: Scenario, lines: Mapping
         most=known["most_hosts"].value,
         chosen=ways.pop(split),
         others=" or ".join(ways.values()),
+        switches=_shared_switches(fabric.switches) if fabric is not None else "",
         over=f" VMs of {over} are in several clusters." if names else "",
     )
+
+
+def _shared_switches(switches: Switches | None) -> str:
+    """What clusters have to do with switches."""
+    if switches is None:
+        return ""
+    if switches.fabrics == 1:
+        return " All clusters share the leaf and spine switches: a cluster is a boundary of vSphere, not of the network."
+    fabrics = counted(switches.fabrics, "fabric")
+    return f" Two tiers of switches end before all hosts are connected, so {fabrics} hold whole clusters each; what joins them is to be sized."
 
 
 def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[Posture]) -> Found:
@@ -374,7 +395,7 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
         *keys,
         each=each,
         hosts=amount(fabric.gpu_hosts, "GPU host") + more,
-        leaves=f"{amount(shape.leaves, 'leaf switch')} {chosen.leaf_name}",
+        leaves=f"{amount(shape.leaves, 'leaf switch')} {chosen.leaf_name}{chosen.where}",
         joined=joined,
         ratio=shape.oversubscription,
         most=fabric.max_oversubscription,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Fact, derived, own_rows
+from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.network.fabric import (
     LeafSpine,
     TooManyLeaves,
@@ -21,6 +22,7 @@ from gpuplan.models.network.fabric import (
     oversubscription,
     pvrdma_ports,
 )
+from gpuplan.plan.clusters import most_hosts_fact
 from gpuplan.plan.gpu_speed import ITEM, RDMA
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
@@ -74,6 +76,14 @@ class Switches:
     port_gbit_s: float
     up_gbit_s: float
     shape: LeafSpine
+    """Switches and cables of all fabrics; ports and oversubscription of the busiest."""
+    fabrics: int = 1
+    """Fabrics that no switch of these joins, each for whole clusters."""
+
+    @property
+    def where(self) -> str:
+        """How many fabrics they are, if there are several."""
+        return f" in {self.fabrics} fabrics" if self.fabrics > 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +138,9 @@ def cabling(
     bound = _bound(scenario, use)
     on_fabric = hosts + (given.compute_hosts or 0)
     ethernet = _ethernet_ports(scenario, ports, compute)
-    switches, reason = _cheapest(
-        catalog, given.link_gbit_s, given.leaf, given.spine, on_fabric, ethernet, float(bound.value)
+    most = int(most_hosts_fact(scenario, catalog).value)
+    switches, reason = _fabrics(
+        catalog, given.link_gbit_s, given.leaf, given.spine, ethernet, float(bound.value), on_fabric, most
     )
     if switches is not None:
         _record(trail, scenario, switches, on_fabric, ethernet, bound)
@@ -154,14 +165,15 @@ def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_host
     if held is None or gpu_hosts == fabric.gpu_hosts:
         return held
     ethernet = _ethernet_ports(scenario, fabric.ports, fabric.compute_ports)
-    return _cheapest(
+    return _fabrics(
         catalog,
         scenario.network.link_gbit_s,
         held.leaf,
         held.spine or scenario.network.spine,
-        gpu_hosts + fabric.compute_hosts,
         ethernet,
         fabric.max_oversubscription,
+        gpu_hosts + fabric.compute_hosts,
+        int(most_hosts_fact(scenario, catalog).value),
     )[0]
 
 
@@ -288,14 +300,49 @@ def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind
 
 
 @lru_cache(maxsize=256)  # without it `sensitivity` takes a half longer
-def _cheapest(
-    catalog: Catalog, link: float, leaf: str | None, spine: str | None, hosts: int, ports: int, bound: float
+def _fabrics(
+    catalog: Catalog,
+    link: float,
+    leaf: str | None,
+    spine: str | None,
+    ports: int,
+    bound: float,
+    hosts: int,
+    cluster: int,
 ) -> tuple[Switches | None, str]:
-    """The fabric with the fewest switches, of those the fewest ports, with spines like its leaves; else why there is none."""
+    """One fabric for all hosts, or else the fewest, each for whole clusters of so many hosts; else why there is none."""
+    kind = (catalog, link, leaf, spine, ports, bound)
+    found, reason, most = _cheapest(*kind, (hosts,))
+    if found is not None or most < min(cluster, hosts):
+        return found, reason
+    sizes = cluster_hosts(hosts, clusters=-(-hosts // cluster))
+    for fabrics in range(-(-hosts // most), len(sizes) + 1):
+        each, first, parts = cluster_hosts(len(sizes), clusters=fabrics), 0, []
+        for clusters in each:
+            parts.append(sum(sizes[first : first + clusters]))
+            first += clusters
+        found = _cheapest(*kind, tuple(parts))[0]
+        if found is not None:
+            return found, ""
+    return None, reason
+
+
+def _cheapest(
+    catalog: Catalog,
+    link: float,
+    leaf: str | None,
+    spine: str | None,
+    ports: int,
+    bound: float,
+    parts: tuple[int, ...],
+) -> tuple[Switches | None, str, int]:
+    """Fabrics for so many hosts each, with the fewest switches, of those the fewest ports, with spines like their leaves; else why
+    there is none, and for how many hosts there would be one.
+    """
     leaves = _leaf_kinds(catalog, link, leaf)
     if not leaves:
         has = f"{catalog.switches[leaf].name} has no" if leaf else "no switch of the catalog has"
-        return None, f"{has} ports of {link:g} Gbit/s for hosts"
+        return None, f"{has} ports of {link:g} Gbit/s for hosts", 0
     built: list[tuple[tuple[object, ...], Switches]] = []
     reason, most = "", 0
     """Why there is none: of switches that connect too few hosts, those that connect most."""
@@ -303,17 +350,21 @@ def _cheapest(
         spines, missing = _spines(catalog, kind, spine)
         for spine_id, spine_ports in spines:
             try:
-                shape = leaf_spine(
-                    hosts,
-                    ports_per_host=ports,
-                    port_gbit_s=link,
-                    leaf_down_ports=kind.down,
-                    leaf_up_ports=kind.up,
-                    leaf_ports=kind.alike,
-                    up_gbit_s=kind.up_gbit_s,
-                    spine_ports=spine_ports,
-                    max_oversubscription=bound,
-                )
+                shapes = {
+                    hosts: leaf_spine(
+                        hosts,
+                        ports_per_host=ports,
+                        port_gbit_s=link,
+                        leaf_down_ports=kind.down,
+                        leaf_up_ports=kind.up,
+                        leaf_ports=kind.alike,
+                        up_gbit_s=kind.up_gbit_s,
+                        spine_ports=spine_ports,
+                        max_oversubscription=bound,
+                    )
+                    for hosts in {*parts}
+                }
+                shape = _together([shapes[hosts] for hosts in parts])
                 if missing and shape.spines:
                     raise ValueError(missing)
             except TooManyLeaves as error:
@@ -323,7 +374,18 @@ def _cheapest(
                 reason = reason if most else missing or str(error)
             else:
                 built.append(_built(catalog, kind, spine_id, spine_ports, link, shape))
-    return (min(built, key=lambda found: found[0])[1], "") if built else (None, reason)
+    if not built:
+        return None, reason, most
+    return replace(min(built, key=lambda found: found[0])[1], fabrics=len(parts)), "", 0
+
+
+def _together(shapes: Sequence[LeafSpine]) -> LeafSpine:
+    """Switches and cables of several fabrics; ports and oversubscription are those of the one with the busiest leaves."""
+    counts = ("leaves", "spines", "host_cables", "uplink_cables", "peer_cables")
+    busiest = max(shapes, key=lambda shape: (shape.hosts_per_pair, shape.oversubscription))
+    used = max(shape.spine_ports_used for shape in shapes)
+    sums = {name: sum(getattr(shape, name) for shape in shapes) for name in counts}
+    return replace(busiest, spine_ports_used=used, **sums)
 
 
 def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tuple[str, int]], str]:
@@ -363,7 +425,11 @@ def _record(
     }
     for key in ("leaves", "spines", "host_cables"):
         trail.record(
-            f"network.fabric.{key}", leaf_spine, getattr(shape, key), held, words={"leaf": switches.leaf_name}
+            f"network.fabric.{key}",
+            leaf_spine,
+            getattr(shape, key),
+            held,
+            words={"leaf": switches.leaf_name, "fabrics": switches.where},
         )
     up = shape.uplinks_per_leaf or shape.peer_cables
     trail.compute(
@@ -409,15 +475,14 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
         words["rdma"] = left(ports.rdma)
     if switches is not None:
         shape = switches.shape
+        each = shape.uplinks_per_leaf // max(1, shape.links_per_spine)
         connected = ports.shared if transport == "infiniband" else ports.total
-        holds |= {"switches"} | (
-            {"spines"} if shape.spines > 1 else {"peers"} if shape.peer_cables else set()
-        )
+        holds |= {"switches"} | ({"spines"} if each > 1 else {"peers"} if shape.peer_cables else set())
         words |= {
             "leaf": left(connected, -(-connected // 2)),
             "hosts": shape.hosts_per_pair,
             "fall_back": "; RDMA ports on the failed leaf fall back to TCP" * (transport == "pvrdma"),
-            "spine": left(shape.spines) if shape.spines > 1 else "",
+            "spine": left(each) if each > 1 else "",
             "before": shape.oversubscription,
             "after": shape.oversubscription_after_spine or shape.oversubscription,
             "peer": left(shape.peer_cables) if shape.peer_cables else "",

@@ -299,7 +299,7 @@ class _Fabric:
         if shape.spines:
             head = _head(counted(shape.spines, "spine"), shape.spines - len(self.spine_x))
             leaf_y = max(self._words(spine_y, head, self._spine_words()) + 12, spine_y + 110)
-        leaves = f"{number(shape.leaves)} leaves"
+        leaves = f"{number(shape.leaves)} leaves{self.switches.where}"
         head = _head(leaves, shape.leaves - 2 * len(self.pair_x))
         host_y = max(self._words(leaf_y, head, self._leaf_words()) + 12, leaf_y + 110)
         self._links(spine_y, leaf_y, host_y)

@@ -402,10 +402,7 @@ def test_space_for_hosts_that_no_rack_can_carry_is_named(catalog: Catalog, enter
 
 def test_a_fabric_without_switches_is_named(catalog: Catalog, enterprise: Scenario) -> None:
     plan = make_plan(
-        enterprise.with_value("network.leaf", "sn2100")
-        .with_value("demand.stated_gpus", 4000)
-        .with_value("demand.rule", "stated"),
-        catalog,
+        enterprise.with_value("network.leaf", "sn2100").with_value("network.link_gbit_s", 1), catalog
     )
     assert plan.cabling is not None and plan.cabling.switches is None
     assert any(name.startswith("Switches") for name in costs_of(plan).excludes)

@@ -131,7 +131,7 @@ def _ports_words(found: Cabling, switches: Switches) -> list[str]:
 def _about(found: Cabling, switches: Switches) -> str:
     """The whole drawing in words."""
     shape = switches.shape
-    leaves = f"{number(shape.leaves)} leaf switches {switches.leaf_name}"
+    leaves = f"{number(shape.leaves)} leaf switches {switches.leaf_name}{switches.where}"
     up = f"{number(switches.up_gbit_s)} Gbit/s"
     if shape.spines:
         joined = (

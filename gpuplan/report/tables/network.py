@@ -249,7 +249,7 @@ def fabric_words(fabric: Cabling) -> str:
         return f"{ports}; no switches: {fabric.reason.replace('_', ' ')}"
     shape, spine = fabric.switches.shape, fabric.switches.spine_name
     spines = f" under {shape.spines} x {spine}" if shape.spines else ""
-    leaves = f"{shape.leaves} x {fabric.switches.leaf_name}{spines}"
+    leaves = f"{shape.leaves} x {fabric.switches.leaf_name}{spines}{fabric.switches.where}"
     return f"{ports}, {leaves}, oversubscription {shape.oversubscription:.2f}:1"
 
 
@@ -285,7 +285,7 @@ def _switches(fabric: Cabling) -> list[tuple[str, str]]:
         f"{number(shape.uplink_cables or shape.peer_cables)} between switches at {number(switches.up_gbit_s)} Gbit/s"
     )
     return [
-        ("Leaf switches", f"{number(shape.leaves)} x {switches.leaf_name}"),
+        ("Leaf switches", f"{number(shape.leaves)} x {switches.leaf_name}{switches.where}"),
         ("Spine switches", spines if shape.spines else "none: one pair of leaves holds every host"),
         ("Oversubscription", oversubscription),
         ("Cables", cables),
