@@ -133,7 +133,9 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int) -> str:
     makes_room = [f"{amount(moved, 'VM')} must move to make room"] if moved else []
     if outcome.unplaced:
         vms = amount(len(outcome.unplaced), "VM")
-        left = f"{vms} without a GPU" if outcome.impossible else f"no placement found for {vms}, none disproven"
+        left = (
+            f"{vms} without a GPU" if outcome.impossible else f"no placement found for {vms}, none disproven"
+        )
         said = [left, *said, *makes_room]
         spare = amount(pool.hosts_for_failures, "host")
         return f"{'; '.join(said)}. The design has {spare} more than the demand needs."
