@@ -113,7 +113,7 @@ def run_sensitivity(args: argparse.Namespace) -> int:
     plan = plan_of(args)
 
     def tell(done: int, of: int) -> None:
-        tell_progress(args, done=0.9 * done / of, step=f"{done} of {of} inputs planned")
+        tell_progress(args, done=0.9 * (done / of), step=f"{done} of {of} inputs planned")
 
     bars = tornado(plan, tell)
     tell_progress(args, done=0.9, step="Looking for where the hosts change")

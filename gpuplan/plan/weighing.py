@@ -11,7 +11,7 @@ from gpuplan.catalog import Catalog, CatalogError, Item
 from gpuplan.facts import did_you_mean
 from gpuplan.models import access, availability, sharing
 from gpuplan.plan.hardware import boards
-from gpuplan.plan.prices import ANY_HOST, PriceList, factor, sockets
+from gpuplan.plan.prices import ANY_HOST, TERM_PRICES, PriceList, factor, sockets
 from gpuplan.plan.sharing import share_each, smallest_profile
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
@@ -183,13 +183,15 @@ def _years_to_pay(scenario: Scenario, catalog: Catalog) -> int:
 
 
 def licence_price(scenario: Scenario, catalog: Catalog, prices: PriceList) -> float | None:
-    """What the GPU software of one GPU costs over the years, by the year and before interest; None where nobody knows."""
+    """What the GPU software of one GPU costs over the years, before interest; None where nobody knows."""
     if not licence_to_buy(scenario, catalog):
         return 0.0
-    price = prices.price("nvaie-year", "NVIDIA AI Enterprise", "gpu-year")
+    given, once = scenario.cost, scenario.cost.gpu_licence == "perpetual"
+    key = "nvaie-perpetual" if once else TERM_PRICES["nvaie"][given.licence_term_years]
+    price = prices.price(key, "", "")
     if price is None:
         return None
-    return price.value * _years_to_pay(scenario, catalog) * (1 - scenario.cost.licence_discount)
+    return price.value * (1 if once else _years_to_pay(scenario, catalog)) * (1 - given.licence_discount)
 
 
 def spare_host_price(scenario: Scenario, catalog: Catalog, prices: PriceList) -> float | None:
@@ -203,7 +205,8 @@ def spare_host_price(scenario: Scenario, catalog: Catalog, prices: PriceList) ->
     if board is None or host is None:
         return None
     bought = board.value * boards(scenario, catalog) + host.value
-    core = prices.price(f"{money_in.platform_licence}-core-year", "", "")
+    by_term = TERM_PRICES.get(money_in.platform_licence, {})
+    core = prices.price(by_term[money_in.licence_term_years], "", "") if by_term else None
     each, of_each = sockets(scenario, catalog), factor(scenario, catalog, "cores_per_socket")
     cores = int(each.value) * int(of_each.value)
     licences = core.value * cores * money_in.years if core else 0.0

@@ -134,6 +134,8 @@ def test_what_the_licence_of_a_gpu_costs_by_hand(catalog: Catalog) -> None:
         ("l40s-48gb", {"years": 5}, 22_500),
         ("l40s-48gb", {"years": 2, "licence_discount": 0.1}, 8_100),
         ("l40s-48gb", {"gpu_licence": "owned"}, 0),
+        ("l40s-48gb", {"licence_term_years": 5}, 18_000),
+        ("l40s-48gb", {"gpu_licence": "perpetual"}, 22_500),
         ("h100-pcie-80gb", {"years": 5}, 0),
         ("h100-pcie-80gb", {"years": 7}, 9_000),
     ):
