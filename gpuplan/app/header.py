@@ -99,17 +99,17 @@ def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
     power, costs = plan.power, plan.costs
     if power is None or costs is None:
         return [_figure(POWER, "Power", "\u2013", ""), _figure(COST, "Cost", "\u2013", "")]
-    label, ends = f"Cost over {counted(costs.years, 'year')}", plan.cost_ranges
+    label, ends = f"Cost over {counted(costs.years, 'year')}, {costs.currency}", plan.cost_ranges
     value, low, high = rounded_money(costs.net_present, ends.net_present if ends else None)
-    left_out, span = len(costs.excludes), f", {low} to {high}" * bool(low)
+    left_out, span = len(costs.excludes), f"{low} to {high}" if low else "net present"
     what = "item" if costs.not_counted else "price"
-    grown = f", growing to {counted(costs.hosts[-1], 'host')}" if costs.hosts[-1] > costs.hosts[0] else ""
-    note = f"{costs.currency}{span}{grown}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
+    grown = f", with {counted(costs.hosts[-1], 'host')}" if costs.hosts[-1] > costs.hosts[0] else ""
+    note = f"{span}{grown}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
     return [
         _figure(POWER, "Typical power", short_watts(power.typical_w), f"peak {short_watts(power.peak_w)}"),
         _figure(COST, label, value, note, "warn")
         if left_out
-        else _figure(COST, label, value, f"{costs.currency} net present{span}{grown}"),
+        else _figure(COST, label, value, f"{span}{grown}"),
     ]
 
 

@@ -227,7 +227,7 @@ def test_what_nobody_knows_is_named_with_an_empty_field_and_marked_in_the_strip(
     assert costs.not_counted
     assert all(any(piece["text"] == name for piece in said) for name in costs.excludes)
     figure = strip(unknown)["cost.net_present"]
-    assert figure["note"].startswith("USD, ") and figure["tone"] == "warn"
+    assert figure["label"].endswith(", USD") and figure["tone"] == "warn"
     assert figure["note"].endswith(f" M, excl. {len(costs.excludes)} items")
     unknown.drawer = "cost.net_present"
     more = drawer_data(unknown)["more"]
@@ -276,7 +276,7 @@ def test_another_currency_needs_its_rate_and_keeps_the_last_plan(enterprise: Wor
     after = enterprise.plan.costs
     assert after is not None
     assert after.net_present == pytest.approx(0.9 * before.net_present)
-    assert strip(enterprise)["cost.net_present"]["note"].startswith("EUR")
+    assert strip(enterprise)["cost.net_present"]["label"].endswith(", EUR")
     assert step.prices_data(enterprise)["heads"][1]["text"] == "EUR"
     enterprise.edit("cost.currency", "dollars")
     fields = {f["path"]: f for f in step.money_form(enterprise)["fields"]}
