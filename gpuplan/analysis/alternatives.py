@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -25,6 +25,9 @@ class Alternative:
     """At the start and in each year; none where GPUs are rented."""
     gpus: tuple[int, ...]
     net_present: float
+    low: float | None
+    """Net present cost with the prices of each cause at their ends, or of the offers; None where no range is known."""
+    high: float | None
     difference: float
     """More than this plan; negative if it costs less."""
     gives_up: str
@@ -55,16 +58,15 @@ def alternatives(plan: Plan) -> tuple[Alternative, ...]:
 
 def _row(plan: Plan, of: Costs, key: str, name: str, gives_up: str) -> Alternative:
     costs = plan.costs or of
+    low, high = _ends(plan)
+    more = costs.net_present - of.net_present
     return Alternative(
-        key,
-        name,
-        costs.hosts,
-        costs.gpus,
-        costs.net_present,
-        costs.net_present - of.net_present,
-        gives_up,
-        costs.excludes,
+        key, name, costs.hosts, costs.gpus, costs.net_present, low, high, more, gives_up, costs.excludes
     )
+
+
+def _ends(plan: Plan) -> tuple[float | None, float | None]:
+    return plan.cost_ranges.net_present if plan.cost_ranges else (None, None)
 
 
 def _posture_name(plan: Plan) -> str:
@@ -115,15 +117,23 @@ def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
     ]
     told = "sharing between the groups: GPUs of one are idle while another waits"
     left_out = tuple(dict.fromkeys((*of.excludes, *(name for each in costs for name in each.excludes))))
+    low, high = _together(alone.values(), of.net_present + more)
+    name = "Silos: hosts for each group"
     yield Alternative(
-        "silos",
-        "Silos: hosts for each group",
-        counts[0],
-        counts[1],
-        of.net_present + more,
-        more,
-        told,
-        left_out,
+        "silos", name, counts[0], counts[1], of.net_present + more, low, high, more, told, left_out
+    )
+
+
+def _together(plans: Iterable[Plan], net_present: float) -> tuple[float, float]:
+    """The ends of several plans bought at the same prices: those of each add up."""
+    ranged = [
+        (plan.costs.net_present, plan.cost_ranges.net_present)
+        for plan in plans
+        if plan.costs and plan.cost_ranges
+    ]
+    return (
+        net_present - sum(value - low for value, (low, _) in ranged),
+        net_present + sum(high - value for value, (_, high) in ranged),
     )
 
 
@@ -141,7 +151,19 @@ def _rented(plan: Plan, of: Costs) -> Iterator[Alternative]:
         gpus = tuple(gpus - found.spare_gpus for gpus in of.gpus)
         told = GIVES_UP.get(found.term, GIVES_UP[""])
         key = f"rent-{found.term}"
-        yield Alternative(key, _offer(name, found), (), gpus, found.rent_net_present, more, told, ())
+        low, high = _between_offers(found)
+        yield Alternative(
+            key, _offer(name, found), (), gpus, found.rent_net_present, low, high, more, told, ()
+        )
+
+
+def _between_offers(found: RentOrBuy) -> tuple[float | None, float | None]:
+    """What the cheapest and the dearest offer of this GPU by the same way cost; None where the rent is stated."""
+    prices = [row.gpu_hour_price for row in found.rows if row.term == found.term]
+    if found.row is None or not prices:
+        return None, None
+    each = found.rent_net_present / found.gpu_hour_price
+    return min(prices) * each, max(prices) * each
 
 
 def _offer(name: str, found: RentOrBuy) -> str:

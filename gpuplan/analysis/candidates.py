@@ -11,7 +11,7 @@ from typing import Any
 from gpuplan.analysis.same_work import on_board
 from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of
-from gpuplan.plan.prices import catalog_factor
+from gpuplan.plan.prices import PriceList, catalog_factor
 from gpuplan.scenario import Scenario
 from gpuplan.wording import MODE_NAMES, amount, number
 
@@ -106,7 +106,7 @@ MOST_COMBINED = 1_500
 def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     """What an architect would compare for a scenario.
 
-    Boards that replace the one asked for, those with a price and then the nearest in age first; for each of them servers that take
+    Boards that replace the one asked for, those with a price that are surely sold and then the nearest in age first; for each of them servers that take
     it, the one asked for and those of its maker first; numbers of GPUs that hold the largest VM; the usual links; the failures asked
     for, and one more.
     """
@@ -182,19 +182,32 @@ def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     priced = {key for key, _ in scenario.prices} | {
         row["item"] for row in catalog.rows("prices") if row["use"] == "default"
     }
-    year = launched(own, catalog)
+    year, today = launched(own, catalog), PriceList(scenario, catalog).as_of
     found = [
         gpu
         for gpu in replacements(scenario, catalog)
         if not too_little(gpu, scenario, catalog) and takers(gpu, catalog)
     ]
-    found.sort(key=lambda gpu: (f"gpus/{gpu}" not in priced, abs(launched(gpu, catalog) - year), gpu))
+    found.sort(
+        key=lambda gpu: (
+            f"gpus/{gpu}" not in priced,
+            maybe_ended(gpu, catalog, today),
+            abs(launched(gpu, catalog) - year),
+            gpu,
+        )
+    )
     return (own, *found[: MOST_GPUS - 1])
 
 
 def launched(gpu: str, catalog: Catalog) -> int:
     """Year in which a board came out; a late one where nobody says."""
     return int(str(catalog.gpus[gpu].value("launched") or "2025")[:4])
+
+
+def maybe_ended(gpu: str, catalog: Catalog, today: str) -> bool:
+    """Whether a board came out so long ago that it may no longer be sold."""
+    years = int(today[:4]) - launched(gpu, catalog)
+    return years > float(catalog_factor(catalog, "board_sale_years").value)
 
 
 @lru_cache(maxsize=128)  # each candidate on a server of any make asks
@@ -281,6 +294,15 @@ def _not_held(catalog: Catalog, candidate: Candidate) -> str:
     if fit.whole and count < fit.gpus:
         return f"{server.name} comes with {fit.gpus} {gpu.name} on one baseboard"
     return ""
+
+
+def roomier(scenario: Scenario, catalog: Catalog, space: Space, candidate: Candidate) -> bool:
+    """Whether a smaller server of the space takes as many of the board, so that one would not buy the larger one for them."""
+    own, fit = scenario.hardware.server or "", fit_of(catalog, candidate.server, candidate.gpu)
+    if fit is None or candidate.server == own:
+        return False
+    others = (fit_of(catalog, server, candidate.gpu) for server in space.servers)
+    return any(other and candidate.gpus_per_host <= other.gpus < fit.gpus for other in others)
 
 
 def hopeless(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> bool:

@@ -27,6 +27,7 @@ from gpuplan.analysis.candidates import (
     default_space,
     hopeless,
     replacements,
+    roomier,
     takers,
     too_little,
     unfit,
@@ -68,6 +69,8 @@ def explore(
     own = asked(scenario)
     usual = default_space(scenario, catalog)
     every = candidates(space or usual)
+    if space in (None, usual):
+        every = tuple(each for each in every if not roomier(scenario, catalog, usual, each))
     never = _not_offered(own, scenario, catalog) if space in (None, usual) else ()
     wanted = tuple(sorted({own, *_planned(every, own, scenario, catalog), *never}, key=ORDER))
     paths = tuple(str(f) for f in (folders or catalog.folders[1:]))

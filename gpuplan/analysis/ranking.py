@@ -8,14 +8,14 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from gpuplan.analysis.candidates import SHARING, Candidate, asked, launched, unfit
+from gpuplan.analysis.candidates import SHARING, Candidate, asked, launched, maybe_ended, unfit
 from gpuplan.analysis.same_work import Work, work_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.power import PowerUse
-from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, catalog_factor
+from gpuplan.plan.prices import ANY_HOST, LARGE_HOST
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
 from gpuplan.wording import MODE_NAMES, amount, money, number, percent
 
@@ -60,6 +60,8 @@ class Option:
     """How each group gets its GPUs."""
     confirm: tuple[str, ...] = ()
     """What to ask the maker before it is signed."""
+    maybe_ended: bool = False
+    """Whether its board came out so long ago that it may no longer be sold."""
 
 
 def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
@@ -87,6 +89,7 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
         reasons=tuple(_reasons(plan, _chosen_for(scenario, candidate))),
         modes=tuple(group.mode for group in plan.groups),
         confirm=tuple(_to_confirm(plan)),
+        maybe_ended=plan.costs is not None and maybe_ended(candidate.gpu, catalog, plan.costs.as_of),
         **_money(plan.costs),
         **_power(plan.power),
     )
@@ -139,8 +142,7 @@ def _to_confirm(plan: Plan) -> Iterator[str]:
     fit = fit_of(catalog, hardware.server, gpu.id) if hardware.server else None
     if hardware.server and (fit is None or fit.basis in ("derived", "assumed")):
         yield f"that {catalog.servers[hardware.server].name} is sold with {gpu.name}"
-    years = int(str(plan.costs.as_of if plan.costs else "2026")[:4]) - launched(gpu.id, catalog)
-    if years > float(catalog_factor(catalog, "board_sale_years").value):
+    if plan.costs and maybe_ended(gpu.id, catalog, plan.costs.as_of):
         yield f"that {gpu.name}, of {launched(gpu.id, catalog)}, is still sold"
 
 
@@ -259,7 +261,7 @@ class Exploration:
 
     ranked: tuple[Option, ...]
     """In and priced: those that tolerate the failures asked for, then those that tolerate more, last those that tolerate fewer; among
-    them the cheapest by net present cost first."""
+    them those whose board is surely still sold, the cheapest by net present cost first."""
     unpriced: tuple[Option, ...]
     """In, but GPUs or servers have no price."""
     rejected: tuple[Option, ...]
@@ -295,6 +297,7 @@ def sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option]) 
         failures = option.candidate.host_failures
         return (
             2 if failures < own.host_failures else int(failures > own.host_failures),
+            option.maybe_ended,
             option.net_present,
             option.candidate != own,
             len(option.confirm),
@@ -392,6 +395,9 @@ def _notes_on_boards(
             "has. A faster board is divided among more VMs or a VM has fewer of them; with a slower one more VMs work at once. "
             "\u2018Counted alike\u2019 are the GPUs if one counted as one."
         )
+    ended = dict.fromkeys(catalog.gpus[o.candidate.gpu].name for o in ranked if o.maybe_ended)
+    if ended:
+        yield f"Designs with boards that may no longer be sold stand last, whatever they cost: {', '.join(ended)}."
     asked_for = [o for o in options if o.candidate.gpu != own]
     if asked_for and scenario.hardware.existing:
         yield "Hosts already there hold the chosen GPU model; designs with another one buy all hosts anew."
@@ -439,7 +445,7 @@ def _cost_apart(option: Option, winner: Option) -> Iterator[str]:
         if abs(dearer) >= 0.0005:
             yield f"costs {_share(abs(dearer))} {'more' if dearer > 0 else 'less'}"
         else:
-            yield "costs the same; then the design as it stands comes first, fewer hosts, the chosen link, the name"
+            yield "costs the same; then the design as it stands comes first, less to confirm, fewer hosts, the chosen link, the name"
     if less := [name for name in winner.excludes if name not in option.excludes]:
         yield f"counts what the winner leaves out ({'; '.join(less)})"
     if more := [name for name in option.excludes if name not in winner.excludes]:

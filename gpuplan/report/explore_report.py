@@ -134,6 +134,7 @@ def _in_short(option: Option, currency: str) -> str:
         return f"{option.label}: {hosts}, no price of {', '.join(option.unpriced)}"
     cost = "-" if option.net_present is None else money(option.net_present, currency)
     without = f"; leaves out {'; '.join(option.excludes)}" if option.excludes else ""
+    without += "".join(f"; confirm {text}" for text in option.confirm)
     grown = ""
     if option.hosts_at_end and option.hosts_at_end > (option.hosts or 0):
         grown = f" growing to {option.hosts_at_end}"

@@ -38,6 +38,21 @@ def test_the_plan_stands_first_and_all_others_beside_it(example: Plan) -> None:
     assert len(keys) == len(set(keys)) and {"n0", "n2", "silos"} <= set(keys)
 
 
+def test_each_cost_lies_within_its_range(example: Plan) -> None:
+    found = by_key(example)
+    for each in found.values():
+        assert each.low is not None and each.high is not None
+        assert each.low <= each.net_present + 1e-6 and each.net_present - 1e-6 <= each.high, each.key
+    assert example.cost_ranges is not None
+    assert (found["plan"].low, found["plan"].high) == example.cost_ranges.net_present
+
+
+def test_a_stated_rent_has_no_range(catalog: Catalog) -> None:
+    plan = make_plan(load_scenario("enterprise").with_value("prices.rent/v100-pcie-32gb", 0.5), catalog)
+    row = by_key(plan)["rent-on-demand"]
+    assert (row.low, row.high) == (None, None)
+
+
 def test_fewer_hosts_cost_less_and_more_cost_more(example: Plan, catalog: Catalog) -> None:
     found = by_key(example)
     assert found["n0"].difference < 0 < found["n2"].difference

@@ -14,7 +14,9 @@ from gpuplan.analysis.candidates import (
     candidates,
     default_space,
     hopeless,
+    maybe_ended,
     replacements,
+    roomier,
     too_little,
     unfit,
 )
@@ -132,6 +134,26 @@ def test_modules_with_nvswitch_come_as_a_whole_in_their_own_chassis(catalog: Cat
                 assert any(fit_of(catalog, server, gpu) for server in space.servers)
     space = default_space(scenario, catalog)
     assert {"dell-xe9680", "dell-xe8640"} & set(space.servers) and 8 in space.gpus_per_host
+
+
+def test_a_larger_server_is_not_offered_for_what_a_smaller_one_takes(catalog: Catalog) -> None:
+    scenario = load_scenario("enterprise")
+    space = replace(default_space(scenario, catalog), servers=("dell-c4140", "dell-r760xa", "dell-xe7740"))
+
+    def larger(gpu: str, server: str, count: int) -> bool:
+        return roomier(scenario, catalog, space, Candidate(gpu, server, count, "as asked", 100, 1))
+
+    assert larger("h100-pcie-80gb", "dell-xe7740", 4) and not larger("h100-pcie-80gb", "dell-xe7740", 8)
+    assert not larger("h100-pcie-80gb", "dell-r760xa", 4)
+
+
+def test_boards_that_are_surely_sold_are_looked_at_first(catalog: Catalog) -> None:
+    gpus = default_space(load_scenario("starter"), catalog).gpus
+    assert gpus[0] == "v100-pcie-32gb"  # the one asked for, however old
+    assert not any(maybe_ended(gpu, catalog, "2026-11-21") for gpu in gpus[1:])
+    assert maybe_ended("a40-48gb", catalog, "2026-11-21") and not maybe_ended(
+        "a40-48gb", catalog, "2025-11-21"
+    )
 
 
 def test_the_design_as_it_stands_needs_no_list(starter: Scenario, catalog: Catalog) -> None:

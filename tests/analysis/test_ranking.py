@@ -175,6 +175,15 @@ def test_fewer_failures_than_asked_never_outrank(found: Exploration, starter: Sc
     assert found.winner is not None and found.winner.candidate.host_failures == wanted
 
 
+def test_boards_that_may_no_longer_be_sold_stand_last(catalog: Catalog) -> None:
+    found = explore(load_scenario("starter"), catalog, workers=1)
+    wanted = [o for o in found.ranked if o.candidate.host_failures == 1]
+    assert [o.maybe_ended for o in wanted] == sorted(o.maybe_ended for o in wanted)
+    assert found.winner is not None and not found.winner.maybe_ended
+    assert found.asked.maybe_ended and found.asked in found.ranked
+    assert any("may no longer be sold" in note and "V100" in note for note in found.notes)
+
+
 def test_the_best_of_each_hardware_is_its_first_in_the_ranking(found: Exploration) -> None:
     hardware = [(o.candidate.gpu, o.candidate.server, o.candidate.gpus_per_host) for o in found.best]
     assert len(hardware) == len(set(hardware)) > 1

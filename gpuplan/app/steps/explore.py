@@ -113,6 +113,8 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
         return [*said, counts, "No design can be ranked: see below what is missing or ruled out."]
     text = f"{winner['label']} wins at {money(winner['net_present'], found['currency'])} net present"
     text += f", without {'; '.join(winner['excludes'])}." if winner["excludes"] else "."
+    if winner["confirm"]:
+        text += f" Confirm {' and '.join(winner['confirm'])}."
     if winner["label"] == asked["label"]:
         text += " It is the design that was asked about."
     elif asked["net_present"] is not None and not asked["reasons"]:

@@ -11,7 +11,7 @@ from gpuplan.analysis.posture_costs import posture_costs
 from gpuplan.analysis.rent_or_buy import RentOrBuy, RentRow, no_rental, rent_terms
 from gpuplan.plan import Plan
 from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
-from gpuplan.wording import NAMES, counted, money, number, percent, stated_percent
+from gpuplan.wording import NAMES, counted, money, number, percent, rounded_money, stated_percent
 
 TERM_NAMES = NAMES["rental term"]
 
@@ -24,10 +24,11 @@ def alternatives(plan: Plan) -> Table:
     if costs is not None:
         notes.append(
             f"Every line has the same demand, prices and {counted(costs.years, 'year')}, later payments discounted at "
-            f"{stated_percent(costs.discount_rate)} a year, and the hosts bought for the growth unless it says otherwise."
+            f"{stated_percent(costs.discount_rate)} a year, and the hosts bought for the growth unless it says otherwise. "
+            "Prices that turn out high are high in every line that is bought."
         )
     demand, hardware = plan.scenario.demand, plan.scenario.hardware
-    if any(each.key == "silos" for each in found) and (demand.stated_gpus is not None or hardware.existing):
+    if any(each.key == "silos" for each in found) and (demand.rule == "stated" or hardware.existing):
         notes.append("Silos cost more or less than shared hosts for the demand of the groups, all hosts new.")
     notes += _left_out(found)
     return listed(
@@ -41,6 +42,9 @@ def alternatives(plan: Plan) -> Table:
             Column("hosts", "Hosts", "number", of=lambda each: _counted(each.hosts)),
             Column("gpus", "GPUs", "number", of=lambda each: _counted(each.gpus)),
             Column("net_present", f"Net present cost, {currency}", "money", currency),
+            Column("range", "Low to high", of=_range),
+            Column("low", "Low", "money", currency, detail=True),
+            Column("high", "High", "money", currency, detail=True),
             Column("difference", f"Difference, {currency}", "money", currency, of=_difference),
             Column(
                 "hosts_at_end", "Hosts at the end", "number", detail=True, of=lambda each: _last(each.hosts)
@@ -70,6 +74,14 @@ def _left_out(found: Sequence[Alternative]) -> list[str]:
 
 def _counted(counts: Sequence[int]) -> Cell:
     return Cell(counts[0] if counts else None, words=count_over_years(counts) if counts else NOTHING)
+
+
+def _range(each: Alternative) -> Cell:
+    """Between which costs it lies, rounded as its headline is."""
+    if each.low is None or each.high is None:
+        return Cell(None, words=NOTHING)
+    _, low, high = rounded_money(each.net_present, (each.low, each.high))
+    return Cell((each.low, each.high), words=f"{low} to {high}" if low else NOTHING)
 
 
 def _last(counts: Sequence[int]) -> int | None:
