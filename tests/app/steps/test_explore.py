@@ -123,11 +123,13 @@ def test_ruled_out_designs_stand_with_their_reason(book: Workbook, found: dict[s
     assert all(row[0]["text"] for row in rows)
 
 
-def test_designs_without_a_price_name_what_has_none(book: Workbook, found: dict[str, Any]) -> None:
-    assert found["unpriced"]
+def test_designs_without_a_price_name_what_has_none(catalog: Catalog, found: dict[str, Any]) -> None:
+    last = found["ranked"][-1] | {"unpriced": ["Board X"], "excludes": ["Board X"]}
+    book = Workbook(catalog, load_scenario("enterprise"))
+    done(book.exploring, "exploration", found | {"unpriced": [last]}, book)
     book.fold("explore-unpriced", True)
-    rows = step.unpriced_data(book)["tables"][0]["rows"]
-    assert all(row[3]["text"] and acts(row) == ["Use"] for row in rows)
+    (row,) = step.unpriced_data(book)["tables"][0]["rows"]
+    assert row[3]["text"] == "Board X" and acts(row) == ["Use"]
 
 
 def test_what_the_winner_leaves_out_is_said_once_not_in_every_row() -> None:
