@@ -5,6 +5,7 @@ and ``compare`` replays its jobs on proposed hosts.
 """
 
 from gpuplan.audit.curves import REAL_TIME_S
+from gpuplan.audit.hosts import HostList, read_hosts
 from gpuplan.audit.reading import FORMATS, read_trace
 from gpuplan.audit.replay import Cancelled, Comparison, Method, Silo, compare
 from gpuplan.audit.suggestions import Suggestion, suggest_groups, suggested_scenario

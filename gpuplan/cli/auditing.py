@@ -13,6 +13,7 @@ from gpuplan.audit import (
     Samples,
     audit,
     compare,
+    read_hosts,
     read_trace,
     suggest_groups,
     suggested_scenario,
@@ -56,6 +57,10 @@ def audit_options(command: argparse.ArgumentParser) -> None:
     add("--on", metavar="FILE", help=words)
     words = "scenario whose hardware and platform the groups get (- reads it from the input)"
     add("--base", metavar="FILE", help=words)
+    words = "CSV of the hosts there are (count, gpus, model, vcpus, memory_gib; openb_nodes.csv): into the scenario"
+    add("--hosts", type=path, metavar="FILE", help=words)
+    words = "GPU of the catalog that a model of --hosts is, such as P100=p100-pcie-16gb"
+    add("--gpu", action="append", default=[], metavar="MODEL=ID", help=words)
     words = "wait that is too long, in minutes (default: that of the scenario of --on)"
     add("--wait-min", help=words)
     words = "share of the jobs that may wait longer (default: that of the scenario of --on)"
@@ -70,6 +75,7 @@ def run_audit(args: argparse.Namespace) -> int:
     catalog = catalog_of(args)
     target = read_scenario(args.on) if args.on else None
     base = read_scenario(args.base) if args.base else target or from_dict({})
+    base, left_out_hosts = _with_hosts(base, catalog, args)
     name = shown_name(args.name or args.file.name)
     tell_progress(args, step=f"Reading {name}")
     trace = _trace(args)
@@ -78,6 +84,7 @@ def run_audit(args: argparse.Namespace) -> int:
         found = audit(trace, time_zone=args.time_zone, installed_gpus=args.installed, skip_share=args.skip)
     except ValueError as error:
         raise refusal(f"cannot audit {name}: {error}") from None
+    found = replace(found, notes=(*found.notes, *left_out_hosts))
     suggestions = suggest_groups(found, gpus_per_host=base.hardware.gpus_per_host)
     made, why = None, "samples name no jobs, so they give no groups"
     if suggestions:
@@ -98,6 +105,26 @@ def run_audit(args: argparse.Namespace) -> int:
         tell_progress(args, audit=audit_dict(*answer), scenario=made.to_dict() if made else None)
         return 0
     return print_answer(args, audit_dict, audit_text, *answer)
+
+
+def _with_hosts(
+    base: Scenario, catalog: Catalog, args: argparse.Namespace
+) -> tuple[Scenario, tuple[str, ...]]:
+    """The scenario with the hosts of a file as those already there, and what was left out of it."""
+    if not args.hosts:
+        return base, ()
+    if wrong := [text for text in args.gpu if "=" not in text]:
+        raise refusal("a model and an id of the catalog, such as P100=p100-pcie-16gb", "--gpu", wrong[0])
+    gpus = {gpu.id: gpu.name for gpu in catalog.gpus.values()}
+    try:
+        found = read_hosts(args.hosts, gpus, dict(text.split("=", 1) for text in args.gpu))
+    except OSError as error:
+        raise refusal(
+            f"a file that can be read ({error.strerror})", "--hosts", path_text(args.hosts)
+        ) from None
+    kept = base.with_value("hardware.existing", found.existing or None)
+    said = f"Left out of the hosts: {'; '.join(found.left_out)}"
+    return kept, (said,) if found.left_out else ()
 
 
 def _write(path: Path, scenario: Scenario | None, why: str) -> None:

@@ -30,7 +30,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     Returns
     -------
     plan_dict : dict
-        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``sharing_modes``,
+        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``inventory``, ``sharing_modes``,
         ``network``, ``cabling``, ``power``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
@@ -49,6 +49,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
             }
             for group in plan.groups
         ],
+        "inventory": plain(plan.inventory),
         "sharing_modes": plain(sharing_modes(plan.scenario, plan.catalog)),
         "network": plain(plan.network),
         "cabling": plain(plan.cabling),

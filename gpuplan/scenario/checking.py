@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from gpuplan.facts import BASES, did_you_mean
-from gpuplan.scenario.hosts_and_vms import OTHER_VMS, hosts_text
+from gpuplan.scenario.hosts_and_vms import OTHER_VMS
 from gpuplan.scenario.inputs import FIELDS, GROUP_FIELD_BY_NAME, GROUP_FIELDS, INPUTS, field_of
 from gpuplan.scenario.kinds import Field, parse_value
 from gpuplan.scenario.problems import Problem, ScenarioError, show, show_key
@@ -57,7 +57,6 @@ def from_dict(data: Any) -> Scenario:
         raise ScenarioError([Problem("", show(data), f"{wanted}; this file holds {_kind(data)}")])
     data = up_to_date(data)
     problems: _Problems = []
-    data = _as_now(data, problems)
     origins = _origins(data.get("origins", {}), problems)
     known = {"schema", "name", "customer", "groups", "notes", "origins", *MAPS, *SECTIONS}
     _name_unknown(data, known, "", problems)
@@ -80,31 +79,6 @@ def from_dict(data: Any) -> Scenario:
         **top,
         **{head: SECTIONS[head](**values) for head, values in sections.items()},
     )
-
-
-OLD_HOSTS, OLD_GPUS = "existing_hosts", "existing_gpus_per_host"
-
-
-def _as_now(data: Mapping[Any, Any], problems: _Problems) -> Mapping[Any, Any]:
-    """A file from before there were several kinds of hosts already there: its hosts are one kind."""
-    hardware = data.get("hardware")
-    if not isinstance(hardware, Mapping) or not {OLD_HOSTS, OLD_GPUS} & hardware.keys():
-        return data
-    now = {key: value for key, value in hardware.items() if key not in (OLD_HOSTS, OLD_GPUS)}
-    if hosts := hardware.get(OLD_HOSTS):
-        row = {"hosts": hosts, "gpus_per_host": hardware.get(OLD_GPUS)}
-        if hosts_text([row]) is None:
-            given = f"{show(hosts)} with {show(row['gpus_per_host'])} GPUs"
-            problems.append(Problem(f"hardware.{OLD_HOSTS}", given, field_of("hardware.existing").allowed()))
-        else:
-            now.setdefault("existing", [row])
-    origins = data.get("origins")
-    if isinstance(origins, Mapping):
-        kept = {key: value for key, value in origins.items() if key != f"hardware.{OLD_GPUS}"}
-        if (known := kept.pop(f"hardware.{OLD_HOSTS}", None)) and "existing" in now:
-            kept["hardware.existing"] = known
-        origins = kept
-    return {**data, "hardware": now} | ({} if origins is None else {"origins": origins})
 
 
 def _kind(data: Any) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpuplan.scenario.inputs import GROUP_RULES
+from gpuplan.scenario.hosts_and_vms import hosts_text
+from gpuplan.scenario.inputs import GROUP_RULES, field_of
 from gpuplan.scenario.problems import Problem, ScenarioError, show
 from gpuplan.scenario.renamed import renamed
 
@@ -20,7 +21,38 @@ def up_to_date(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
         allowed = f"this version of gpuplan reads schema 1 and {SCHEMA_VERSION}"
         raise ScenarioError([Problem("schema", show(version), allowed)])
     data = renamed(data)
+    data = _hosts_of_kinds(data)
     return _total_decides(data) if version == 1 else data
+
+
+OLD_HOSTS, OLD_GPUS = "existing_hosts", "existing_gpus_per_host"
+
+
+def _hosts_of_kinds(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Before there were several kinds of hosts already there, they were a number of hosts with so many GPUs each: one kind."""
+    hardware, origins = data.get("hardware"), data.get("origins")
+    if not isinstance(hardware, Mapping) or not {OLD_HOSTS, OLD_GPUS} & hardware.keys():
+        return data
+    now = {key: value for key, value in hardware.items() if key not in (OLD_HOSTS, OLD_GPUS)}
+    if hosts := hardware.get(OLD_HOSTS):
+        row = {"hosts": hosts, "gpus_per_host": hardware.get(OLD_GPUS)}
+        if hosts_text([row]) is None:
+            given = f"{show(hosts)} with {show(row['gpus_per_host'])} GPUs"
+            raise ScenarioError(
+                [Problem(f"hardware.{OLD_HOSTS}", given, field_of("hardware.existing").allowed())]
+            )
+        now.setdefault("existing", [row])
+    changed: dict[Any, Any] = {**data, "hardware": now}
+    if isinstance(origins, Mapping):
+        kept = {
+            key: value
+            for key, value in origins.items()
+            if key not in (f"hardware.{OLD_HOSTS}", f"hardware.{OLD_GPUS}")
+        }
+        if f"hardware.{OLD_HOSTS}" in origins and "existing" in now:
+            kept["hardware.existing"] = origins[f"hardware.{OLD_HOSTS}"]
+        changed["origins"] = kept
+    return changed
 
 
 def _total_decides(data: Mapping[Any, Any]) -> Mapping[Any, Any]:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command_line import JOBS, SCENARIO, run
 
+from gpuplan import load_scenario
+
 
 def test_audit_prints_and_writes_a_scenario(
     capsys: pytest.CaptureFixture[str], jobs: Path, tmp_path: Path
@@ -145,3 +147,27 @@ def test_a_trace_is_called_what_it_was_called(capsys: pytest.CaptureFixture[str]
     code, _, err = run(capsys, "audit", str(path), "--name", "jobs\u202e.csv")
     assert code == 2
     assert err.startswith("cannot audit jobs\\u202e.csv: its jobs span")
+
+
+def test_a_file_of_hosts_goes_into_the_scenario(
+    capsys: pytest.CaptureFixture[str], jobs: Path, tmp_path: Path
+) -> None:
+    hosts, made = tmp_path / "nodes.csv", tmp_path / "made.yaml"
+    hosts.write_text("sn,cpu_milli,memory_mib,gpu,model\na,64000,262144,2,P100\nb,96000,393216,8,G2\n")
+    order = (
+        "audit",
+        str(jobs),
+        "--hosts",
+        str(hosts),
+        "--gpu",
+        "P100=p100-pcie-16gb",
+        "--scenario",
+        str(made),
+    )
+    code, out, _ = run(capsys, *order)
+    assert code == 0
+    assert "Left out of the hosts: 1 with G2" in " ".join(out.split())
+    assert load_scenario(made).hardware.existing == "1 x 2 p100-pcie-16gb, 64 vCPUs, 256 GiB"
+    for wrong in (("--gpu", "P100"), ("--hosts", str(tmp_path / "none.csv"))):
+        code, _, err = run(capsys, *order, *wrong)
+        assert (code, wrong[0] in err) == (2, True)

@@ -1,0 +1,106 @@
+"""Hosts: a file of the hosts that are there, one a row or so many alike, as kinds for a scenario."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from gpuplan.audit.files import Lines, open_text
+from gpuplan.audit.trace import refusal
+from gpuplan.facts import own_rows
+from gpuplan.scenario import hosts_text, one_line, show
+from gpuplan.units import exact
+
+MAX_ROWS = 200_000
+COLUMNS = {
+    name: (row["what"], exact(row["unit"]))
+    for row in own_rows("words/host_columns")
+    for name in row["names"].split()
+}
+"""Name of a column -> (what it holds, how much of what is planned with one of its unit is)."""
+
+
+class HostList(NamedTuple):
+    """The hosts of a file."""
+
+    existing: str
+    """As ``hardware.existing`` of a scenario holds them; empty if there are none."""
+    left_out: tuple[str, ...]
+    """What was left out, and why."""
+
+
+class _Kind(NamedTuple):
+    gpus: int
+    model: str
+    vcpus: int
+    memory: int
+    name: str = ""
+
+
+def read_hosts(path: Path, gpus: Mapping[str, str], models: Mapping[str, str] | None = None) -> HostList:
+    """The kinds of hosts in a CSV file such as ``openb_nodes.csv``: number, GPUs and their model, vCPUs and memory of each.
+
+    ``gpus`` are the ids and names of the catalog, ``models`` says which id a model of the file is where its name alone
+    does not; hosts of other models, and those without a GPU, are left out.
+    """
+    with path.open("rb") as file:
+        text, _ = open_text(file)
+        counted = _counted(csv.reader(Lines(text)))
+    rows, left = [], Counter[str]()
+    for kind, hosts in counted.items():
+        found = [] if not kind.model else _matches(kind.model, gpus, models or {})
+        if kind.gpus < 1:
+            left["without a GPU"] += hosts
+        elif kind.model and len(found) != 1:
+            near = f"may be {', '.join(found[:4])}" if found else "no GPU of the catalog has this name"
+            left[f"with {one_line(kind.model)[:40]} ({near})"] += hosts
+        else:
+            row = {"hosts": hosts, "gpus_per_host": kind.gpus, "gpu": found[0] if found else None}
+            row |= {"vcpus_per_host": kind.vcpus or None, "memory_gib_per_host": kind.memory or None}
+            rows.append(row | {"name": kind.name or None})
+    existing = hosts_text(rows)
+    if existing is None:
+        raise refusal("at most 50 kinds of hosts, each with 1 to 16 GPUs and at most 10,000 hosts")
+    return HostList(existing, tuple(f"{n} {why}" for why, n in left.items()))
+
+
+def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
+    """How many hosts there are of each kind."""
+    found: Counter[_Kind] = Counter()
+    table = iter(rows)
+    heads = [head.strip().lower() for head in next(table, [])]
+    of = [(at, *COLUMNS[head]) for at, head in enumerate(heads) if head in COLUMNS]
+    if not {"gpus"} & {what for _, what, _ in of}:
+        raise refusal("a table of hosts has a column gpus, and may have hosts, model, vcpus and memory_gib")
+    for number, cells in enumerate(table, 2):
+        if number > MAX_ROWS:
+            raise refusal(f"more than {MAX_ROWS:,} rows, where a row is a host or a kind of hosts")
+        values = {"gpus": 0, "vcpus": 0, "memory": 0, "hosts": 1}
+        words = {"model": "", "name": ""}
+        for at, what, unit in of:
+            text = cells[at].strip() if at < len(cells) else ""
+            if what in words:
+                words[what] = re.sub(r"[;:,]", " ", text)[:40].strip()
+            elif text:
+                if not re.fullmatch(r"\d{1,12}(\.\d{1,6})?", text):
+                    raise refusal("a number", where=f"{heads[at]} in line {number}", value=show(text))
+                values[what] = int(exact(text) * unit)
+        found[_Kind(values["gpus"], words["model"], values["vcpus"], values["memory"], words["name"])] += (
+            values["hosts"]
+        )
+    return found
+
+
+def _matches(model: str, gpus: Mapping[str, str], models: Mapping[str, str]) -> list[str]:
+    """Ids of the GPUs that a model may be."""
+    if model in models:
+        return [models[model]]
+    plain = re.sub(r"[^a-z0-9]+", " ", model.lower()).split()
+    if model.lower() in gpus:
+        return [model.lower()]
+    named = ((id, re.sub(r"[^a-z0-9]+", " ", name.lower()).split()) for id, name in gpus.items())
+    return [id for id, name in named if plain and set(plain) <= {*name, *id.split("-")}]
