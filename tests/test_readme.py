@@ -89,7 +89,8 @@ def test_text_example_is_what_the_command_prints(capsys) -> None:
 
 
 def test_contract_names_every_key() -> None:
-    data = plan_dict(make_plan(load_scenario("enterprise"), load_catalog()))
+    scenario = load_scenario("enterprise").with_value("hardware.existing", "2 x 4")
+    data = plan_dict(make_plan(scenario, load_catalog()))
     named = set(re.findall(r"`(\w+)`", CONTRACT))
     for key, value in data.items():
         assert key in named
@@ -102,6 +103,8 @@ def test_contract_names_every_key() -> None:
             record = (
                 record | record["ports"] | record["switches"] | record["settings"][0] | record["failures"][0]
             )
+        if key == "inventory":
+            record = record | record["kinds"][0] | record["groups"][0]
         if key == "power":
             record = record | record["parts"][0]
         if key == "costs":
