@@ -258,7 +258,7 @@ def suggested_scenario(
         scenario = scenario.with_origin(f"groups.{group_id}", measured)
         for name in ("jobs_per_day", "work_h") if s.rounded_up else ():
             scenario = scenario.with_origin(f"groups.{group_id}.{name}", replace(guessed, note=s.note))
-        for name in ("use_case", "remote_allowed", "low_latency", "isolation", "access"):
+        for name in ("use_case", "remote_allowed", "low_latency", "isolation", "vmotion", "access"):
             scenario = scenario.with_origin(f"groups.{group_id}.{name}", guessed)
     asked = scenario.demand
     scenario = replace(

@@ -256,7 +256,7 @@ class Scenario:
 
     def _check(self, path: str) -> None:
         """Refuse a path at which this scenario has no input, and name the nearest."""
-        head, _, rest = path.partition(".")
+        head, _, rest = str(path).partition(".")
         if head == "ranges" and not rest.startswith("prices."):
             return self._check(rest)
         if head == "groups":

@@ -169,6 +169,12 @@ def test_a_misspelt_path_is_refused_with_the_nearest_one(path: str, nearest: str
         assert f"did you mean {nearest}" in str(refused.value)
 
 
+def test_what_is_no_path_is_refused() -> None:
+    for path in (None, 3, "", "groups", "groups.", "prices"):
+        with pytest.raises(ScenarioError, match="there is no input"):
+            load_scenario("enterprise").with_value(path, 1)  # type: ignore[arg-type]
+
+
 def test_a_path_that_is_there_is_taken() -> None:
     scenario = load_scenario("enterprise")
     for path, value in (
