@@ -4,19 +4,26 @@
 one, whatever comes after it.
 """
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from gpuplan.models.placement.fit import Blocks, Request, Room, Rules
-from gpuplan.models.placement.host_columns import HostColumns, Place, placed_vms
+from gpuplan.models.placement.fit import Block, Blocks, Request, Room, Rules, vms_in
+from gpuplan.models.placement.host_columns import HostColumns, Place, placed_vms, trimmed
+from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.layout import Host, laid
+from gpuplan.models.placement.packing import whole_programme
+from gpuplan.models.placement.shared_gpus import SharedGpus
 
 KEPT = 1000
 """What a VM of a higher priority is worth beside the dearest one of those that are placed now."""
 FIRST_COME = 0.0001
 """The part by which a VM of the first request is worth more than its equal of the last one: ties keep their order."""
+MOST_LISTED, MOST_PATTERNS = 40, 3000
+"""Kinds of VMs times kinds of hosts, and ways to fill a host, up to which all are looked at."""
+VALUE_UNIT = 10**6
 
 
 class Most(NamedTuple):
@@ -55,8 +62,9 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
     vCPUs or memory. First everything is placed greedily, largest first; if something is left, by column
     generation: the relaxed programme over fills of hosts known so far prices VMs, the fills that are worth most at these
     prices are added, and hosts are fixed whose fills are taken wholly, until none is left. One priority after the
-    other, those before it being required; where they cannot be placed again, what is there is filled up. The answer is not
-    proven to be the best unless it meets the bound: all that is demanded, or all GPUs there are.
+    other, those before it being required; where they cannot be placed again, what is there is filled up. Where all full ways to
+    fill a host are few, a programme in whole numbers over them finds the best, and proves it. The answer is proven where it
+    meets the bound: all that is demanded, all GPUs there are, or what that programme says.
 
     Examples
     --------
@@ -75,7 +83,7 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
     places = [Place(room, n) for room, n in sorted(Counter(there).items(), reverse=True)]
     values, levels = _values(rules, there), tuple(priorities) or (1,) * len(requests)
     blocks: Blocks = ()
-    placed = [0] * len(requests)
+    placed, could = [0] * len(requests), 0.0
     for level in sorted(set(levels)):
         asked = [
             request.vms if one == level else n
@@ -86,8 +94,14 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
             rules, places, [v if one == level else KEPT * most for v, one in zip(values, levels, strict=True)]
         )
         ways = [columns.filled_up(blocks, asked), columns.filled_up((), asked)]
+        worth = [v if one == level else 0.0 for v, one in zip(values, levels, strict=True)]
+        most_worth = sum(v * n for v, n in zip(worth, asked, strict=True))
         if all(placed_vms(way, len(placed)) != asked for way in ways):
             ways.append(columns.solved(asked))
+            listed, least_lost = _by_list(rules, places, asked, placed, worth)
+            ways += [listed] if listed is not None else []
+            most_worth -= least_lost
+        could += most_worth
         kept = [
             way
             for way in ways
@@ -100,8 +114,48 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
         placed = placed_vms(blocks, len(placed))
     gpus = sum((w * n for w, n in zip(rules.worth, placed, strict=True)), Fraction())
     demanded = sum((w * request.vms for w, request in zip(rules.worth, requests, strict=True)), Fraction())
-    bound = min(demanded, Fraction(sum(room.gpus for room in there)))
-    return Most(tuple(laid(rules, blocks, rooms=there)), tuple(placed), float(gpus), float(max(gpus, bound)))
+    bound = max(gpus, min(demanded, Fraction(sum(room.gpus for room in there))))
+    if all(rules.worth) and gpus + _step(rules) > could:  # what is worth more is worth a step more
+        bound = gpus
+    return Most(tuple(laid(rules, blocks, rooms=there)), tuple(placed), float(gpus), float(bound))
+
+
+def _step(rules: Rules) -> Fraction:
+    """What all sums of GPUs' worth are a multiple of."""
+    common = math.lcm(*(worth.denominator for worth in rules.worth))
+    return Fraction(math.gcd(*(int(worth * common) for worth in rules.worth)), common)
+
+
+def _by_list(
+    rules: Rules, places: Sequence[Place], asked: Sequence[int], kept: Sequence[int], worth: Sequence[float]
+) -> tuple[Blocks | None, float]:
+    """The best choice by a programme over all full ways to fill a host, if they are few, and what is lost at least."""
+    patterns = HostPatterns(SharedGpus(rules), asked)
+    if sum(map(bool, asked)) * len(places) > MOST_LISTED:
+        return None, 0.0
+    rows = [patterns.full(place.room) for place in places]
+    if any(one is None for one in rows) or sum(map(len, rows)) > MOST_PATTERNS:
+        return None, 0.0
+    fills = [(at, tuple(row)) for at, found in enumerate(rows) for row in found.tolist()]
+    kinds, none = range(len(asked)), (0,) * len(places)
+    lost = [at for at, k in enumerate(kinds) if worth[k]]
+    columns = [(*(int(at == other) for other in range(len(kinds))), *none) for at in lost]
+    columns += [(*row, *(-int(at == other) for other in range(len(places)))) for at, row in fills]
+    costs = [round(VALUE_UNIT * worth[kinds[at]]) for at in lost] + [0] * len(fills)
+    needed = [*(asked[k] if worth[k] else kept[k] for k in kinds), *(-(place.hosts or 0) for place in places)]
+    chosen, least = whole_programme(columns, needed, costs=costs)
+    least_lost = max(0.0, ((least or 0) - sum(asked)) / VALUE_UNIT)  # values were rounded
+    if chosen is None:
+        return None, least_lost
+    left, blocks = list(asked), list[Block]()
+    for (at, row), often in zip(fills, chosen[len(lost) :], strict=True):
+        content = patterns.content(places[at].room, row)
+        for _ in range(often):
+            if fill := trimmed(content, left):
+                blocks.append(Block(1, places[at].room, fill))
+                for kind, n in vms_in(fill).items():
+                    left[kind] -= n
+    return tuple(blocks), least_lost
 
 
 def _values(rules: Rules, rooms: Sequence[Room]) -> list[float]:

@@ -63,8 +63,11 @@ def test_as_much_as_any_choice_of_vms() -> None:
         assert most.placed in possible
         highest = max(worth(requests, one)[0] for one in possible)
         assert most.gpus <= float(highest) + 1e-9 <= most.bound + 1e-9
-        best += most.gpus == pytest.approx(float(highest))
-    assert best >= 185
+        if all(Rules(requests).worth):  # else CPU and memory are worth something too
+            assert most.gpus == pytest.approx(float(highest)), (requests, rooms)
+            assert most.bound == most.gpus
+            best += 1
+    assert best > 80
 
 
 def test_priorities_before_anything_else() -> None:
@@ -80,8 +83,10 @@ def test_priorities_before_anything_else() -> None:
         found = worth(requests, most.placed, levels)
         highest = max(worth(requests, one, levels) for one in choices(requests, rooms))
         assert found <= highest
-        best += found == highest
-    assert best >= 140
+        if all(Rules(requests).worth):
+            assert found == highest, (requests, rooms, levels)
+            best += 1
+    assert best > 60
 
 
 def test_a_group_that_comes_later_takes_no_place_from_one_before_it() -> None:
