@@ -66,7 +66,7 @@ def down(page: Any, *hosts: int) -> None:
 
 
 def verdict(page: Any) -> str:
-    return str(page.locator(".gp-verdict").inner_text())
+    return str(page.locator(".gp-verdict").first.inner_text())
 
 
 def test_enterprise_example_is_one_click_away(visit: Any) -> None:
@@ -226,24 +226,21 @@ def test_a_message_leads_to_a_field_that_is_folded_away(visit: Any) -> None:
     page.locator(".gp-bet p", has_text="3200 h").wait_for()
 
 
-def test_ten_thousand_hosts_are_a_picture_of_their_kinds(visit: Any, tmp_path: Path) -> None:
+def test_many_hosts_are_a_picture_of_their_kinds(visit: Any, tmp_path: Path) -> None:
     page = visit.page
     file = tmp_path / "large.yaml"
     groups = [
-        {"id": "large", "name": "Large", "use_case": "high-end-training", "people": 7498, "gpus_each": 8},
-        {"id": "half", "name": "Half", "people": 40000, "gpus_each": 0.5, "remote_allowed": False},
+        {"id": "large", "name": "Large", "use_case": "high-end-training", "people": 100, "gpus_each": 8},
+        {"id": "half", "name": "Half", "people": 640, "gpus_each": 0.5, "remote_allowed": False},
     ]
     file.write_text(yaml.safe_dump({"name": "Large", "hardware": {"gpus_per_host": 8}, "groups": groups}))
     choose(page, file)
-    wait_figure(page, "totals.hosts", "9999")
+    wait_figure(page, "totals.hosts", "143")  # two clusters of 51, one of 41
     go(page, "hosts")
     tiles = page.locator(".gp-host")
     tiles.first.wait_for()
-    assert [tiles.nth(i).locator("b").inner_text() for i in range(3)] == [
-        "\u00d7\u202f7498",
-        "\u00d7\u202f2500",
-        "\u00d7\u202f1",
-    ]
+    counts = ["50", "1", "50", "1", "40", "1"]
+    assert [tiles.nth(i).locator("b").inner_text() for i in range(6)] == [f"\u00d7\u202f{n}" for n in counts]
     tiles.first.click()
     down(page, 1)
     assert re.findall(r"\d+", verdict(page)) == ["1", "1"], "one VM restarts"

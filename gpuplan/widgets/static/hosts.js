@@ -1,6 +1,9 @@
 // The hosts with who is on which GPU: large, small, or one tile for all that are alike. A click takes a host down.
 const SIGNS = { failed: "\u2715", maintenance: "\u2016", landing: "+", spare: "\u25cb" };
 
+// Clusters that are chosen by a button each; more are a list.
+const MOST_BUTTONS = 16;
+
 function gpu(g) {
   const parts = g.parts.map((p) => h("i", { class: `gp-c${p.colour}`, style: `flex:${p.weight}` }, p.text));
   return h("span", { class: `gp-gpu${g.parts.length > 5 ? " crowded" : ""}`, title: g.title }, parts,
@@ -53,7 +56,10 @@ export default drawn((data, send) => {
       h("span", { class: "gp-small", id: "gp-click" }, "A click on a host"),
       h("div", { class: "gp-segments", role: "group", "aria-labelledby": "gp-click" }, mode("fail", "fails it"), mode("maintain", "puts it in maintenance")),
       h("button", { type: "button", class: "gp-restore", "data-at": "restore", disabled: !data.any_down, onclick: () => send("restore-hosts") }, "Bring all hosts back")),
-    data.clusters.length ? h("div", { class: "gp-tools" }, h("span", { class: "gp-small", id: "gp-cluster" }, "Cluster"),
+    data.clusters.length > MOST_BUTTONS ? h("label", { class: "gp-look" }, "Cluster", h("select", { "data-at": "look-cluster",
+      onchange: (event) => send("look", { what: "cluster", value: event.target.value }) },
+    data.clusters.map((c) => h("option", { value: c.id, selected: c.on }, c.name)))) : null,
+    data.clusters.length && data.clusters.length <= MOST_BUTTONS ? h("div", { class: "gp-tools" }, h("span", { class: "gp-small", id: "gp-cluster" }, "Cluster"),
       h("div", { class: "gp-segments gp-clusters", role: "group", "aria-labelledby": "gp-cluster" }, data.clusters.map((c) => h("button", {
         type: "button", class: `${c.on ? "on" : ""} ${c.state}`, "aria-pressed": String(c.on), title: c.name, "aria-label": c.name, "data-at": `cluster-${c.id}`,
         onclick: () => send("look", { what: "cluster", value: c.id }) }, c.text, c.state ? ` ${SIGNS[c.state]}` : "")))) : null,
