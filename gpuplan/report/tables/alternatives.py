@@ -67,8 +67,9 @@ def _left_out(found: Sequence[Alternative]) -> list[str]:
         less = [name for name in each.excludes if name not in mine]
         more = [name for name in found[0].excludes if name not in each.excludes] if each.hosts else []
         if less or more:
-            said = [f"leaves out {'; '.join(less)}"] * bool(less) + [f"counts {'; '.join(more)}"] * bool(more)
-            notes.append(f"{each.name} {' and '.join(said)}, and the plan does not.")
+            said = [f"leaves out {'; '.join(less)}, which the plan counts"] * bool(less)
+            said += [f"counts {'; '.join(more)}, which the plan leaves out"] * bool(more)
+            notes.append(f"{each.name} {', and '.join(said)}.")
     return notes
 
 
@@ -81,7 +82,7 @@ def _range(each: Alternative) -> Cell:
     if each.low is None or each.high is None:
         return Cell(None, words=NOTHING)
     _, low, high = rounded_money(each.net_present, (each.low, each.high))
-    return Cell((each.low, each.high), words=f"{low} to {high}" if low else NOTHING)
+    return Cell((each.low, each.high), words=f"{low} to {high}" if low else NOTHING, tone="whole")
 
 
 def _last(counts: Sequence[int]) -> int | None:
