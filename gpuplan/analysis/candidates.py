@@ -106,7 +106,7 @@ MOST_COMBINED = 1_500
 def default_space(scenario: Scenario, catalog: Catalog) -> Space:
     """What an architect would compare for a scenario.
 
-    Boards that replace the one asked for, those with a price that are surely sold and then the nearest in age first; for each of them servers that take
+    Boards that replace the one asked for, those with more than an assumed price that are surely sold and then the nearest in age first; for each of them servers that take
     it, the one asked for and those of its maker first; numbers of GPUs that hold the largest VM; the usual links; the failures asked
     for, and one more.
     """
@@ -180,7 +180,7 @@ def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
     """The board asked for, and those that replace it and that a server of the catalog takes."""
     own = scenario.hardware.gpu
     priced = {key for key, _ in scenario.prices} | {
-        row["item"] for row in catalog.rows("prices") if row["use"] == "default"
+        row["item"] for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed"
     }
     year, today = launched(own, catalog), PriceList(scenario, catalog).as_of
     found = [

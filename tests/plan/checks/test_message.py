@@ -261,7 +261,6 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(), "hardware": {"server": "dell-r740xd", "gpu": "v100-pcie-32gb"}},
     ),
-    "cost-excludes": ("note", {"groups": one(), "hardware": {"gpu": "h100-sxm5-64gb"}}),
     "cost-not-counted": ("note", {"groups": one(), "network": {"link_gbit_s": 1}}),
     "prices-old": ("note", {"groups": one(), "cost": {"as_of": "2030-01-01"}}),
     "prices-assumed": ("note", {"groups": one()}),
@@ -278,6 +277,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 UNREACHED = {
+    "cost-excludes": "every part of the catalog has a price; with a catalog of one's own some may have none",
     "vgpu-support-unknown": "no GPU of the catalog has both profiles and unknown support",
 }
 

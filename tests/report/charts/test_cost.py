@@ -54,7 +54,7 @@ def test_parts_stand_on_each_other_and_what_is_left_hangs_below_zero(catalog: Ca
 def test_other_years_change_rows_and_no_more_than_rows(catalog: Catalog) -> None:
     before, after = (
         split_rows(years_chart(rows_of(make_plan(scenario, catalog)), LIGHT))
-        for scenario in (load_scenario("current"), load_scenario("current").with_value("cost.years", 3))
+        for scenario in (load_scenario("current"), load_scenario("current").with_value("cost.years", 4))
     )
     assert before[0] == after[0]
     assert before[1] != after[1]
