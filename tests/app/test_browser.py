@@ -346,7 +346,7 @@ def test_groups_are_added_from_table_1_copied_moved_and_deleted(visit: Any) -> N
     at(page, "move-1-development-and-test").click()
     page.locator('.gp-wide > .gp-grid thead + tbody + tbody[data-group="development-and-test"]').wait_for()
     page.locator("[data-at^=delete-]").first.click()
-    wait_figure(page, "demand.gpus", "4.125")
+    wait_figure(page, "demand.gpus", "5")
     rows.nth(2).wait_for(state="detached")  # drawn after the strip
     assert rows.count() == 2
 
