@@ -144,7 +144,7 @@ def session(group: str, price: str, turn: int) -> list[tuple[str, list[Change]]]
             [
                 *(("fill", "cost.years", n) for n in ("3", "5")),
                 *(("fill", "cost.hardware_discount", n) for n in ("10 %", "0 %")),
-                *(("select", "cost.gpu_licence", way) for way in ("5-years", "year")),
+                *(("select", "cost.licence_term_years", way) for way in ("5", "3")),
                 *(("fill", price, f"{n + turn}") for n in (30_000, 32_000)),
             ],
         ),

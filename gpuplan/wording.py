@@ -118,7 +118,7 @@ def rounded_money(value: float, ends: tuple[float, float] | None = None) -> tupl
     Two digits, and more where the ends would read like the amount; three where there is no range.
     """
     size, letter = next(((s, t) for s, t in SIZES if abs(value) >= 0.9995 * s), (1.0, ""))
-    digits = 2 if ends and letter else 3
+    digits = 2 if letter and ends and ends[0] < ends[1] else 3
     whole = len(f"{abs(value) / size:.0f}") if abs(value) >= size else 1
     places = max(0, digits - whole)
     low, high = ends or (value, value)

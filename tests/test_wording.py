@@ -22,6 +22,7 @@ from gpuplan.wording import (
     amount,
     basis_word,
     counted,
+    headline_money,
     hours,
     is_currency,
     money,
@@ -223,3 +224,23 @@ def test_short_powers(power_w: float, words: str) -> None:
 def test_numbers_without_gaps_are_a_run() -> None:
     assert runs([1, 2, 3, 7, 9, 10]) == [[1, 2, 3], [7], [9, 10]]
     assert runs([]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "ends", "said"),
+    [
+        (2_403_000, (1_980_000, 3_120_000), "USD 2.4 M (2.0 to 3.1 M)"),
+        (12_340_000, (9_870_000, 15_020_000), "USD 12 M (10 to 15 M)"),
+        (2_403_000, (2_398_000, 2_431_000), "USD 2.403 M (2.398 to 2.431 M)"),
+        (2_403_000, (2_403_000, 2_403_000), "USD 2.40 M"),
+        (2_403_000, None, "USD 2.40 M"),
+        (943_678, None, "USD 944 k"),
+        (999_700, (800_000, 1_100_000), "USD 1.0 M (0.8 to 1.1 M)"),
+        (2.4648, (1.8889, 2.7562), "USD 2.46 (1.89 to 2.76)"),
+        (0, (0, 0), "USD 0.00"),
+    ],
+)
+def test_headlines_of_money_are_rounded_with_their_range(
+    value: float, ends: tuple[float, float] | None, said: str
+) -> None:
+    assert headline_money(value, "USD", ends) == said
