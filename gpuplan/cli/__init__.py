@@ -63,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not know every character of a name
             stream.reconfigure(errors="replace")
+    if argv is None and sys.stdout.fileno() == 1:
+        _keep_output()
     words = sys.argv[1:] if argv is None else argv
     args = parser(*(word for word in words if word in COMMANDS)).parse_args(words)
     fit_to_terminal()
@@ -82,6 +84,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
         print("\n".join([*lines[:MOST_LINES], *more]), file=sys.stderr)
         return BAD_INPUT
+
+
+def _keep_output() -> None:
+    """Keep standard output for answers: what a solver prints beside Python (HiGHS does, rarely) goes to standard error."""
+    out, binary = sys.stdout, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    sys.stdout = io.TextIOWrapper(binary, out.encoding, errors="replace", line_buffering=binary.isatty())
 
 
 def _bad_input() -> tuple[type[Exception], ...]:

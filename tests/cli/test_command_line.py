@@ -123,3 +123,19 @@ def test_very_many_mistakes_are_counted(capsys: pytest.CaptureFixture[str], tmp_
 
 def test_the_help_of_compare_says_how_many_designs_can_be_compared() -> None:
     assert f"{FEWEST} to {MOST} designs" in COMMANDS["compare"][1]
+
+
+def test_what_a_library_prints_beside_python_stays_out_of_the_answer() -> None:
+    """A solver in C writes to the descriptor of standard output; the JSON must still be JSON."""
+    code = (
+        "import os, sys\n"
+        "from gpuplan import cli\n"
+        "from gpuplan.cli import designs\n"
+        "plan = designs.run_plan\n"
+        "designs.run_plan = lambda args: (os.write(1, b'noise'), plan(args))[1]\n"
+        "sys.argv = ['gpuplan', 'plan', 'starter', '--json']\n"
+        "sys.exit(cli.main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["scenario"]["name"] == "Starter example"
+    assert done.stderr == "noise"
