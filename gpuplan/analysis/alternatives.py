@@ -77,12 +77,12 @@ def _postures(plan: Plan, of: Costs) -> Iterator[Alternative]:
     """N+0 to N+2 without the chosen one."""
     chosen = plan.scenario.availability.host_failures
     short = {posture.host_failures: posture.short_h for posture in plan.postures}
-    for failures in (0, 1, 2):
+    for failures in sorted({0, 1, 2} - {chosen}):
         try:
             other = make_plan(plan.scenario.with_value("availability.host_failures", failures), plan.catalog)
         except ScenarioError:
             continue
-        if failures == chosen or other.costs is None:
+        if other.costs is None:
             continue
         told = (
             f"capacity shortfall {hours(short[failures])} a year instead of {hours(short[chosen])}"

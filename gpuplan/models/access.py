@@ -205,7 +205,8 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
 
     Examples
     --------
-    >>> rules = [Rule("lone", "out", ("mig",), ("whole GPUs",)), Rule("whole", "choose", ("mig", "passthrough"), ())]
+    >>> rules = [Rule("lone", "out", ("mig",), ("whole GPUs",)), Rule("whole", "choose", ("mig", "passthrough"), ()),
+    ...          Rule("dearer", "left", ("bitfusion", "vgpu"), ())]
     >>> case = Case(4, 1, False, False, False, False, "auto", "auto", False, False, True, True, True, 4, False, 16, None, None,
     ...             100, False, False, False)
     >>> access_mode(case, rules=rules)[:2]

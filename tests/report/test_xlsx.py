@@ -401,7 +401,7 @@ def test_names_are_text_whatever_they_look_like(catalog: Catalog) -> None:
     plan = make_plan(scenario, catalog)
     assert plan.costs is not None
     named = tuple(replace(group, name=name) for group, name in zip(plan.groups, evil, strict=True))
-    plan = plan.but(groups=named, scenario=replace(scenario, name=evil[0], customer=evil[5]))
+    plan = plan.but(groups=named, scenario=replace(scenario, name=evil[0], customer=evil[4]))
     content = xlsx_bytes(plan)
     file = openpyxl.load_workbook(io.BytesIO(content))
     names = [cell.value for cell in file["Groups"]["A"][4:]]
