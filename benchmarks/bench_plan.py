@@ -22,6 +22,7 @@ from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.models.availability.failover import after_failure, failure_survey
 from gpuplan.models.availability.outages import hours_short_h
+from gpuplan.models.placement import Family, Request, Room, place_mixed
 from gpuplan.models.placement.packing import _pack, pack
 from gpuplan.plan import Plan, worst_failures
 from gpuplan.scenario import Scenario, from_dict
@@ -164,6 +165,47 @@ def models(catalog: Catalog) -> None:
         )
 
 
+MOST_BY_SCRIPT = 1_000
+"""Hosts up to which the script is run: it looks at each host for each VM."""
+
+
+def limited(hosts: int) -> None:
+    """About so many hosts that are limited by GPUs, vCPUs and memory, beside first fit decreasing by GPUs."""
+    room, half = Room(8, 192, 1024), Family("half", ("half",), ((2,),))
+    kinds = (
+        Request("training", 3, gpus=4, vcpus=64, memory_gib=512),
+        Request("notebooks", 12, family=half, profile="half", vcpus=14, memory_gib=40),
+        Request("inference", 9, gpus=1, vcpus=12, memory_gib=190),
+        Request("development", 7, family=half, profile="half", vcpus=6, memory_gib=110),
+        Request("hpc", 2, gpus=2, vcpus=70, memory_gib=300),
+    )
+    asked = [kind._replace(vms=kind.vms * hosts // 7) for kind in kinds]
+    needs = [(kind.gpus or 0.5, kind.vcpus, kind.memory_gib) for kind in asked for _ in range(kind.vms)]
+
+    def script() -> int:
+        free: list[list[float]] = []
+        for need in sorted(needs, reverse=True):
+            for left in free:
+                if all(have >= want for have, want in zip(left, need, strict=True)):
+                    break
+            else:
+                left = [*map(float, room)]
+                free.append(left)
+            for at, want in enumerate(need):
+                left[at] -= want
+        return len(free)
+
+    placed, ours_s = place_mixed(asked, room=room), median_s(lambda: place_mixed(asked, room=room), 3)
+    ours = f"{len(placed.hosts)} hosts, at least {placed.bound}, {ours_s:.2f} s"
+    print(f"{len(needs)} VMs limited by CPU and memory: {ours}", end="")
+    if hosts <= MOST_BY_SCRIPT:
+        script_s = median_s(script, 1)
+        print(
+            f"; first fit {script()} hosts, {script_s:.2f} s   ours takes {ours_s / script_s:.2f} x", end=""
+        )
+    print()
+
+
 def start_s(code: str) -> float:
     """Median time of a fresh interpreter that runs some code. [s]"""
     return median_s(lambda: subprocess.run([sys.executable, "-c", code], check=True), 5)
@@ -192,6 +234,8 @@ def main() -> None:
     print(f"The worst of every pair of 64 hosts: {1000 * pairs_s:.1f} ms")
 
     models(catalog)
+    for hosts in (100, 1_000, 10_000):
+        limited(hosts)
 
     bare_s, ours_s, pandas_s = (start_s(code) for code in ("pass", "import gpuplan", "import pandas"))
     print(
