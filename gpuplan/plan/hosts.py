@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
@@ -176,15 +177,22 @@ class Layout:
 
     @cached_property
     def new_needed(self) -> tuple[int, ...]:
-        """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, never fewer with more down."""
+        """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, whichever these are."""
         if set(self.existing) <= {self.room}:
             return (self.used,)
         counts = [len(self.needed.hosts) - len(self.existing)]
         for down in range(1, min(len(self.existing), MOST_EXISTING_DOWN) + 1):
-            left = self.existing[down:]
-            placed = placed_mixed(self.asked, self.room, left)
-            counts.append(max(counts[-1], len(placed.hosts) - len(left)))
+            losses = placement.worst_losses(Counter(self.existing), lost=down)
+            if len(losses) > MOST_LOSSES:
+                break
+            needed = (self._new_beside(Counter(self.existing) - loss) for loss in losses)
+            counts.append(max(counts[-1], *needed))
         return tuple(counts)
+
+    def _new_beside(self, left: Counter[placement.Room]) -> int:
+        """New hosts that carry the demand beside these."""
+        there = tuple(left.elements())
+        return len(placed_mixed(self.asked, self.room, there).hosts) - len(there)
 
     @property
     def other_hosts(self) -> int:
@@ -206,6 +214,8 @@ class Layout:
 
 MOST_EXISTING_DOWN = 8
 """Of hosts already there, as many are looked at down at once; more count as too many."""
+MOST_LOSSES = 30
+"""The same where hosts differ so that more sets of them would have to be looked at."""
 
 
 def layouts(scenario: Scenario, requests: Requests) -> dict[str, Layout]:

@@ -69,7 +69,7 @@ def test_what_would_make_another_design_win_and_the_frontier(compare: Callable[[
     page = compare("current")
     explored(page)
     page.locator(".gp-chart svg text", has_text="winner").first.wait_for()
-    to_win(page).first.click()
+    page.locator("tr.gp-row-now").locator(to_win(page)).click()
     focused(page, "look-other")
     have(page, ".gp-part", "look-other").locator("tbody tr").first.wait_for()
     at(page, "explore-frontier").click()
@@ -144,10 +144,10 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     explored(page)
     done(page, "sensitivity")
     at(page, "keep").click()
-    to_win(page).first.click()
+    page.locator("tr.gp-row-now").locator(to_win(page)).click()
     have(page, ".gp-part", "look-other").locator("tbody tr").first.wait_for()
     opened.unfold()
-    for key in ("explore-frontier", "explore-rejected", "explore-unpriced", "thresholds"):
+    for key in ("explore-frontier", "explore-rejected", "thresholds"):
         rows(page, key).first.wait_for()
     page.locator("[data-at^=forget-kept]").wait_for()
     caught_up(page)

@@ -15,6 +15,7 @@ from PIL import Image
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.report import KINDS
 from gpuplan.scenario import decode_scenario
+from gpuplan.wording import rounded_money
 
 pytestmark = pytest.mark.browser
 
@@ -95,8 +96,11 @@ def test_the_journey_from_start_to_deliver(
     page.locator(".gp-chart:visible svg text", has_text="Start").first.wait_for()
     plan = make_plan(load_scenario("enterprise"), load_catalog())
     assert plan.costs is not None
-    net_present = f"{plan.costs.net_present:,.0f}".split(",")
-    page.locator(".gp-page:visible").get_by_text(re.compile(r"\D?".join(net_present))).first.wait_for()
+    assert plan.cost_ranges is not None
+    net_present, low, high = rounded_money(plan.costs.net_present, plan.cost_ranges.net_present)
+    shown = page.locator(".gp-page:visible").get_by_text(re.compile(f"^{net_present}$")).first
+    shown.wait_for()
+    assert f"{low} to {high}" in page.locator(".gp-page:visible").inner_text()
     page.mouse.wheel(0, 330)  # down to the chart
     picture(page, TOUR[4])
 

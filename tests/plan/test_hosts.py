@@ -160,3 +160,15 @@ def test_what_the_loss_of_hosts_does(catalog: Catalog) -> None:
             (False, False),
         ]
         assert [level.gpus_left for level in pool.losses] == left
+
+
+def test_the_largest_hosts_already_there_may_be_those_that_are_lost(catalog: Catalog) -> None:
+    """8 hosts of 2 GPUs and 2 of 8 are 32 + 4 spare; without both large ones 20 are left for 28, however they are listed."""
+    found = []
+    for there in ("A: 8 x 2; B: 2 x 8", "B: 2 x 8; A: 8 x 2"):
+        scenario = load_scenario("enterprise").with_value("hardware.existing", there)
+        (pool,) = make_plan(scenario, catalog).pools
+        found.append(([level.fits for level in pool.losses], pool.new_needed))
+        two = next(level for level in pool.losses if level.lost == 2)
+        assert two.gpus_left < 28 and two.fits is False
+    assert found[0] == found[1]

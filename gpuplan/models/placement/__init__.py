@@ -15,4 +15,5 @@ from gpuplan.models.placement.layout import (
     count_hosts,
     place,
     place_mixed,
+    worst_losses,
 )

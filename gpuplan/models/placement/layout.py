@@ -216,7 +216,7 @@ def place_mixed(
     needed: list[int] = []
     least: list[int] = []
     for lost in range(min(spare, others.total()) + 1):
-        found = [mixed.new_hosts(rules.vms, others - loss, room) for loss in _losses(others, lost)]
+        found = [mixed.new_hosts(rules.vms, others - loss, room) for loss in worst_losses(others, lost=lost)]
         needed.append(max(new.hosts for new in found))
         least.append(max(new.bound for new in found))
     count, bound = (
@@ -255,11 +255,39 @@ def _shared(rules: Rules, blocks: Blocks, fewest: Mapping[int, Packing]) -> tupl
     )
 
 
-def _losses(there: Counter[Room], lost: int) -> list[Counter[Room]]:
-    """Sets of hosts to lose, by kind; if there are many, only those that leave least."""
+def worst_losses(there: Mapping[Room, int], *, lost: int) -> list[Counter[Room]]:
+    """Sets of hosts to lose, by kind, among which is the worst.
+
+    Parameters
+    ----------
+    there : mapping of Room to int
+        How many hosts there are of each kind. [host]
+    lost : int
+        Hosts that are lost at once. [host]
+
+    Returns
+    -------
+    worst_losses : list of Counter
+        How many hosts of each kind are lost, for each set. [host]
+
+    Notes
+    -----
+    All sets if there are no more than 8; else only those in which no host could be exchanged for one that is left and offers
+    as much of everything: the loss of that one leaves no more.
+
+    Examples
+    --------
+    >>> small, large = Room(2, 32), Room(8, 64)
+    >>> [loss.total() for loss in worst_losses({small: 3, large: 2}, lost=2)]
+    [2, 2, 2]
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
     kinds = sorted(there)
     chosen = (Counter(each) for each in itertools.combinations_with_replacement(kinds, lost))
-    losses = [loss for loss in chosen if loss <= there]
+    losses = [loss for loss in chosen if all(n <= there[room] for room, n in loss.items())]
     if len(losses) <= MOST_LOSSES:
         return losses
     return [

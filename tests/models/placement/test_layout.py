@@ -222,11 +222,11 @@ def test_of_many_losses_only_those_of_the_largest_hosts_are_looked_at(
     """A host that offers as much of everything as another is the worse one to lose; 0 is without a limit."""
     small, large, free, other = Room(2, 32, 256), Room(4, 64, 512), Room(4, 0, 0), Room(4, 16, 512)
     every = Counter({small: 2, large: 2})
-    assert sorted(map(dict, layout_module._losses(every, 1)), key=str) == [{small: 1}, {large: 1}]
+    assert sorted(map(dict, layout_module.worst_losses(every, lost=1)), key=str) == [{small: 1}, {large: 1}]
     monkeypatch.setattr(layout_module, "MOST_LOSSES", 0)
 
     def losses(*rooms: Room, lost: int = 1) -> list[Counter[Room]]:
-        return layout_module._losses(Counter(dict.fromkeys(rooms, 2)), lost)
+        return layout_module.worst_losses(Counter(dict.fromkeys(rooms, 2)), lost=lost)
 
     assert losses(small, large) == [Counter({large: 1})]
     assert losses(small, large, lost=3) == [Counter({large: 2, small: 1})]
