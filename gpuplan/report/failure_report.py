@@ -10,7 +10,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.report.table import Column, Table, listed, records
 from gpuplan.report.tables import group_names
 from gpuplan.report.text import chapter, page, wrapped
-from gpuplan.wording import amount
+from gpuplan.wording import capital, counted
 
 
 def failed_vms(plan: Plan, outcome: Outcome) -> Table:
@@ -46,14 +46,25 @@ def failed_vms(plan: Plan, outcome: Outcome) -> Table:
 def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> str:
     """The failure of some hosts of a cluster as text for a terminal."""
     lost = f"{'Host' if len(hosts) == 1 else 'Hosts'} {', '.join(map(str, hosts))} of the {pool.name} lost"
+    restarted, moved, unplaced = (
+        counted(len(vms), "VM") for vms in (outcome.restarted, outcome.moved, outcome.unplaced)
+    )
+    others = " and in other clusters" * (len(plan.pools) > 1)
+    missing = plan.placed.missing
     said = (
-        f"{amount(len(outcome.restarted), 'VM')} restart, {amount(len(outcome.moved), 'VM')} make room, "
-        f"{amount(len(outcome.unplaced), 'VM')} have no GPU. VMs on other hosts"
-        f"{' and in other clusters' * (len(plan.pools) > 1)} keep running."
+        f"Restarted: {restarted}. Moved to make room: {moved}. Left without a GPU: {unplaced}."
+        + f" {capital(counted(missing, 'more planned VM'))} {'has' if missing == 1 else 'have'} none either way."
+        * bool(missing)
+        + f" VMs on other hosts{others} keep running."
     )
     return page(lost, wrapped(said), chapter(failed_vms(plan, outcome)))
 
 
 def failure_dict(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> dict[str, Any]:
     """The same as plain JSON values."""
-    return {"pool": pool.id, "hosts_lost": list(hosts), "vms": records(failed_vms(plan, outcome))}
+    return {
+        "pool": pool.id,
+        "hosts_lost": list(hosts),
+        "vms": records(failed_vms(plan, outcome)),
+        "planned_vms_without_gpu": plan.placed.missing,
+    }

@@ -197,7 +197,7 @@ def _why_not(option: Option, wins: bool) -> dict[str, Any]:
 def _acts(workbook: Workbook, found: dict[str, Any], option: Option) -> list[dict[str, Any]]:
     label, acts = option["label"], _use(workbook, option)
     if found["winner"] is not None and not _wins(found, option):
-        acts.append(act("look", "What would make it win?", label, what="other", value=label))
+        acts.append(act("look", "How it could win", label, what="other", value=label))
     return acts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -417,9 +418,7 @@ def postures(plan: Plan) -> Table:
             Column(
                 "hours_short_in_maintenance", "Shortfall in maintenance", "hours", "h", True, _in_maintenance
             ),
-            Column(
-                "chance", "Probability of an outage in it", "share", words=lambda p: "" if p == 1 else None
-            ),
+            Column("chance", "Outage during maintenance", "share", of=_outage),
         ),
         plan.postures,
         notes=(
@@ -438,9 +437,21 @@ def _in_maintenance(posture: Posture) -> float:
     return posture.maintenance_short_h
 
 
+def _short(posture: Posture) -> bool:
+    """Whether maintenance alone is too much."""
+    return posture.exposed_h > 0 and math.isclose(posture.maintenance_short_h, posture.exposed_h)
+
+
 def _exposed(posture: Posture) -> Cell:
-    short = posture.chance == 1 and posture.exposed_h > 0
-    return Cell(posture.exposed_h, words=hours(posture.exposed_h) + " short" * short)
+    return Cell(posture.exposed_h, words=hours(posture.exposed_h) + " short" * _short(posture))
+
+
+def _outage(posture: Posture) -> Cell:
+    if _short(posture):
+        return Cell(posture.chance, words="")
+    return Cell(
+        min(posture.chance, math.nextafter(1, 0))
+    )  # of many clusters it may be rounded to 1, but is not sure
 
 
 def inventory(plan: Plan) -> Table:
