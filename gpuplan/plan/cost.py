@@ -19,7 +19,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import Price, PriceList, Unknown, factor
 from gpuplan.plan.trail import Line, Trail, resting_on
-from gpuplan.scenario import UNASSIGNED, Scenario
+from gpuplan.scenario import UNASSIGNED, Scenario, pick
 from gpuplan.wording import counted
 
 
@@ -82,7 +82,7 @@ class Costs:
 
     def part(self, name: str) -> CostPart:
         """The part with this name."""
-        return next(p for p in self.parts if p.name == name)
+        return pick({part.name: part for part in self.parts}, name, "part of the cost")
 
 
 def costs(

@@ -738,3 +738,10 @@ def test_spines_that_only_the_growth_takes_are_counted(catalog: Catalog) -> None
     dark = costs_of(make_plan(watts, catalog)).part("Power").yearly
     more = [a - b for a, b in zip(without.part("Power").yearly, dark, strict=True)]
     assert more == pytest.approx([0, 0, 0, 0, 2 * 0.36 * 8760 * 0.131, 2 * 0.36 * 8760 * 0.131])
+
+
+def test_a_part_that_is_not_there_is_refused_with_the_nearest(plans: dict[str, Plan]) -> None:
+    costs = plans["starter"].costs
+    assert costs is not None
+    with pytest.raises(ScenarioError, match="did you mean GPUs"):
+        costs.part("GPU")

@@ -59,18 +59,16 @@ def alternatives(plan: Plan) -> Table:
 
 
 def _left_out(found: Sequence[Alternative]) -> list[str]:
-    """What the cost of an alternative leaves out and that of the plan counts, and the other way round."""
-    if not found:
-        return []
-    mine, notes = set(found[0].excludes), []
-    for each in found[1:]:
-        less = [name for name in each.excludes if name not in mine]
-        more = [name for name in found[0].excludes if name not in each.excludes] if each.hosts else []
-        if less or more:
-            said = [f"leaves out {'; '.join(less)}, which the plan counts"] * bool(less)
-            said += [f"counts {'; '.join(more)}, which the plan leaves out"] * bool(more)
-            notes.append(f"{each.name} {', and '.join(said)}.")
-    return notes
+    """What the cost of an alternative that is bought leaves out, where the plan leaves out other things."""
+    return [
+        f"{each.name}: leaves out {_named(each)}; this plan {_named(found[0])}."
+        for each in found[1:]
+        if (each.hosts or each.excludes) and set(each.excludes) != set(found[0].excludes)
+    ]
+
+
+def _named(each: Alternative) -> str:
+    return "; ".join(each.excludes) or "nothing"
 
 
 def _counted(counts: Sequence[int]) -> Cell:
