@@ -89,7 +89,7 @@ def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option
         reasons=tuple(_reasons(plan, _chosen_for(scenario, candidate))),
         modes=tuple(group.mode for group in plan.groups),
         confirm=tuple(_to_confirm(plan)),
-        maybe_ended=plan.costs is not None and maybe_ended(candidate.gpu, catalog, plan.costs.as_of),
+        maybe_ended=bool(day := _bought_on(plan)) and maybe_ended(candidate.gpu, catalog, day),
         **_money(plan.costs),
         **_power(plan.power),
     )
@@ -135,14 +135,23 @@ def _placed_gpus(scenario: Scenario, catalog: Catalog) -> int | None:
     return sum(plan.hosts_by_pool().values()) * scenario.hardware.gpus_per_host
 
 
+def _bought_on(plan: Plan) -> str:
+    """The day for which prices are taken; empty where those hosts that are already there are enough, also for the growth."""
+    there = sum(pool.existing_hosts for pool in plan.pools)
+    return plan.costs.as_of if plan.costs and max(plan.costs.hosts) > there else ""
+
+
 def _to_confirm(plan: Plan) -> Iterator[str]:
     """What only the maker knows: whether a server is sold with a board that no list shows in it, and whether an old board is still sold."""
     catalog, hardware = plan.catalog, plan.scenario.hardware
     gpu = catalog.gpus[hardware.gpu]
+    day = _bought_on(plan)
+    if not day:
+        return
     fit = fit_of(catalog, hardware.server, gpu.id) if hardware.server else None
     if hardware.server and (fit is None or fit.basis in ("derived", "assumed")):
         yield f"that {catalog.servers[hardware.server].name} is sold with {gpu.name}"
-    if plan.costs and maybe_ended(gpu.id, catalog, plan.costs.as_of):
+    if maybe_ended(gpu.id, catalog, day):
         yield f"that {gpu.name}, of {launched(gpu.id, catalog)}, is still sold"
 
 

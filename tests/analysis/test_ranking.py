@@ -259,3 +259,12 @@ def test_the_frontier_needs_no_more_than_its_definition() -> None:
         for at, (a, b, c) in enumerate(itertools.product(range(4), repeat=3))
     ]
     assert [o.label for o in frontier(grid)] == ["0"]
+
+
+def test_hosts_that_are_owned_need_not_be_sold(catalog: Catalog) -> None:
+    """The C4140 with V100 is out of sale for long, which is of no matter where eight of them are there already."""
+    bought = load_scenario("enterprise")
+    owned = bought.with_value("hardware.existing", "Racks: 8 x 4")
+    found = {each: assess(each, catalog, asked(each)) for each in (bought, owned)}
+    assert found[bought].maybe_ended and found[bought].confirm
+    assert not found[owned].maybe_ended and not found[owned].confirm
