@@ -153,8 +153,10 @@ def test_alternatives_that_leave_out_different_things_are_said(example: Plan) ->
     mine, *others = alternatives(example)
     text = one_line(cost_text(example).partition("\nAlternatives of this plan\n")[2])
     for each in others:
-        differ = bool(each.hosts) and set(each.excludes) != set(mine.excludes)
-        assert (f"{each.name} leaves out" in text or f"{each.name} counts" in text) == differ
+        differ = bool(each.hosts or each.excludes) and set(each.excludes) != set(mine.excludes)
+        left_out = ["; ".join(one.excludes) or "nothing" for one in (each, mine)]
+        said = "{}: leaves out {}; this plan {}.".format(each.name, *left_out)
+        assert (said in text) == differ
 
 
 def test_the_hosts_that_a_cost_is_for_stand_beside_it(plans: dict[str, Plan]) -> None:
