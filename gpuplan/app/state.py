@@ -206,9 +206,7 @@ class Workbook(PlanView):
         try:
             value = parse_value(spec, given, path)
         except ScenarioError as error:
-            if not live:
-                self.drafts[path] = (str(given), error.problems[0])
-                self._changed()
+            self._refused(path, given, error, live)
             return
         drafted = self.drafts.pop(path, None)
         scenario = self.scenario.with_value(path, value)
@@ -229,13 +227,17 @@ class Workbook(PlanView):
         try:
             value = parse_value(field_of(cell.path), with_cell(self.scenario, cell, given), cell.path)
         except ScenarioError as error:
-            if not live:
-                self.drafts[path] = (str(given), error.problems[0])
-                self._changed()
+            self._refused(path, given, error, live)
             return
         drafted = self.drafts.pop(path, None)
         if value != self.scenario.get(cell.path) or drafted or live:
             self._take(self.scenario.with_value(cell.path, value), typing=path if live else "")
+
+    def _refused(self, path: str, given: Any, error: ScenarioError, live: bool) -> None:
+        """Keep what was typed beside its field with what is wrong; while it is still typed, nothing is said."""
+        if not live:
+            self.drafts[path] = (str(given), error.problems[0])
+            self._changed()
 
     def add_group(self, use_case: str) -> None:
         """Add a group with the GPU configuration of a use case."""
