@@ -131,12 +131,9 @@ def _by_list(
 ) -> tuple[Blocks | None, float]:
     """The best choice by a programme over all full ways to fill a host, if they are few, and what is lost at least."""
     patterns = HostPatterns(SharedGpus(rules), asked)
-    if sum(map(bool, asked)) * len(places) > MOST_LISTED:
+    fills = _listed(patterns, places)
+    if fills is None:
         return None, 0.0
-    rows = [patterns.full(place.room) for place in places]
-    if any(one is None for one in rows) or sum(map(len, rows)) > MOST_PATTERNS:
-        return None, 0.0
-    fills = [(at, tuple(row)) for at, found in enumerate(rows) for row in found.tolist()]
     kinds, none = range(len(asked)), (0,) * len(places)
     lost = [at for at, k in enumerate(kinds) if worth[k]]
     columns = [(*(int(at == other) for other in range(len(kinds))), *none) for at in lost]
@@ -147,15 +144,34 @@ def _by_list(
     least_lost = max(0.0, ((least or 0) - sum(asked)) / VALUE_UNIT)  # values were rounded
     if chosen is None:
         return None, least_lost
-    left, blocks = list(asked), list[Block]()
-    for (at, row), often in zip(fills, chosen[len(lost) :], strict=True):
-        content = patterns.content(places[at].room, row)
-        for _ in range(often):
-            if fill := trimmed(content, left):
-                blocks.append(Block(1, places[at].room, fill))
+    used = [
+        Block(often, places[at].room, patterns.content(places[at].room, row))
+        for (at, row), often in zip(fills, chosen[len(lost) :], strict=True)
+        if often
+    ]
+    return _cut_down(used, asked), least_lost
+
+
+def _listed(patterns: HostPatterns, places: Sequence[Place]) -> list[tuple[int, tuple[int, ...]]] | None:
+    """All full ways to fill a host of each place, with its number; None if there are too many."""
+    if sum(map(bool, patterns.vms)) * len(places) > MOST_LISTED:
+        return None
+    rows = [patterns.full(place.room) for place in places]
+    if any(one is None for one in rows) or sum(map(len, rows)) > MOST_PATTERNS:
+        return None
+    return [(at, tuple(row)) for at, found in enumerate(rows) for row in found.tolist()]
+
+
+def _cut_down(blocks: Sequence[Block], asked: Sequence[int]) -> Blocks:
+    """The same hosts with no more VMs of a kind than are asked for."""
+    left, kept = list(asked), list[Block]()
+    for block in blocks:
+        for _ in range(block.times):
+            if fill := trimmed(block.content, left):
+                kept.append(Block(1, block.room, fill))
                 for kind, n in vms_in(fill).items():
                     left[kind] -= n
-    return tuple(blocks), least_lost
+    return tuple(kept)
 
 
 def _values(rules: Rules, rooms: Sequence[Room]) -> list[float]:
