@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
-from gpuplan.analysis.silos import bought_once, silo_plans
+from gpuplan.analysis.silos import net_present, priced_silos
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.scenario import ScenarioError
@@ -98,43 +98,38 @@ def _postures(plan: Plan, of: Costs) -> Iterator[Alternative]:
 
 
 def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:
-    """Each group with hosts of its own; what the plan has once, it has in all."""
+    """Each group with hosts of its own; what the plan has once, it has in all, and a host costs as much for switches."""
     if len(plan.groups) < 2:
         return
-    alone, pool = silo_plans(bought_once(plan))
-    costs = [each.costs for each in alone.values() if each.costs]
-    if pool.costs is None or not costs:
+    priced = priced_silos(plan)
+    pool, costs = priced.pool.costs, [each.costs for each in priced.alone.values() if each.costs]
+    if pool is None or not costs:
         return
-    more = sum(each.net_present for each in costs) - pool.costs.net_present
+    more = priced.sum(net_present) - pool.net_present
     counts = [
         tuple(
             now + sum(silos) - pooled
             for now, pooled, *silos in zip_longest(
-                getattr(of, name), getattr(pool.costs, name), *(getattr(each, name) for each in costs)
+                getattr(of, name), getattr(pool, name), *(getattr(each, name) for each in costs)
             )
         )
         for name in ("hosts", "gpus")
     ]
     told = "sharing between the groups: GPUs of one are idle while another waits"
     left_out = tuple(dict.fromkeys((*of.excludes, *(name for each in costs for name in each.excludes))))
-    low, high = _together(alone.values(), of.net_present + more)
-    name = "Silos: hosts for each group"
+    low, high = (of.net_present + more + priced.sum(end) - priced.sum(net_present) for end in (_low, _high))
+    name = "Silos: hosts for each group, on shared switches"
     yield Alternative(
         "silos", name, counts[0], counts[1], of.net_present + more, low, high, more, told, left_out
     )
 
 
-def _together(plans: Iterable[Plan], net_present: float) -> tuple[float, float]:
-    """The ends of several plans bought at the same prices: those of each add up."""
-    ranged = [
-        (plan.costs.net_present, plan.cost_ranges.net_present)
-        for plan in plans
-        if plan.costs and plan.cost_ranges
-    ]
-    return (
-        net_present - sum(value - low for value, (low, _) in ranged),
-        net_present + sum(high - value for value, (_, high) in ranged),
-    )
+def _low(plan: Plan) -> float:
+    return plan.cost_ranges.net_present[0] if plan.cost_ranges else net_present(plan)
+
+
+def _high(plan: Plan) -> float:
+    return plan.cost_ranges.net_present[1] if plan.cost_ranges else net_present(plan)
 
 
 GIVES_UP = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from gpuplan.analysis.demand import WeekDemand, week_demand
@@ -10,6 +11,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.models import cost
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.prices import price_keys
 from gpuplan.plan.sizing_rule import poisson_peakedness
 from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
 
@@ -87,7 +89,13 @@ def silo_plans(plan: Plan) -> tuple[dict[str, Plan], Plan]:
     alone = {
         group.id: make_plan(_alone(scenario, group, plan.catalog), plan.catalog) for group in scenario.groups
     }
-    return alone, plan if scenario == plan.scenario else make_plan(scenario, plan.catalog)
+    return alone, _pool(plan)
+
+
+def _pool(plan: Plan) -> Plan:
+    """The plan of all groups together, without a stated total and hosts already there."""
+    scenario = _unstated(plan.scenario)
+    return plan if scenario == plan.scenario else make_plan(scenario, plan.catalog)
 
 
 def _unstated(scenario: Scenario) -> Scenario:
@@ -153,47 +161,94 @@ class SiloCosts:
     be: at the high, the planning and the low end of that claim."""
 
 
+@dataclass(frozen=True)
+class PricedSilos:
+    """Silos and pool without what the design has once: storage, management and compute hosts, boards on the shelf."""
+
+    alone: dict[str, Plan]
+    """Each group alone, by its id, with switches for nothing: silos in one data centre are joined as the pool is."""
+    pool: Plan
+    unjoined: Plan
+    """The pool with switches for nothing."""
+
+    def cost(self, group: str, figure: Callable[[Plan], float]) -> float:
+        """A figure of what a silo costs: its own, and its share of the pool's switches and cables by the number of hosts."""
+        own = self.alone[group]
+        switches = figure(self.pool) - figure(self.unjoined)
+        return figure(own) + switches * _last_hosts(own) / max(1, _last_hosts(self.pool))
+
+    def sum(self, figure: Callable[[Plan], float]) -> float:
+        """A figure of all silos together."""
+        return cost.total_cost(*(self.cost(group, figure) for group in self.alone))
+
+
+def priced_silos(plan: Plan) -> PricedSilos:
+    """Silos and pool of a plan, to be compared in money."""
+    given = plan.scenario.cost
+    bare = replace(given, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
+    pool = plan if bare == given else make_plan(replace(plan.scenario, cost=bare), plan.catalog)
+    free = {key: 0.0 for key in price_keys(plan.catalog) if key.startswith(("switches/", "cable-"))}
+    scenario = replace(
+        pool.scenario,
+        prices=tuple(sorted((dict(pool.scenario.prices) | free).items())),
+        ranges=tuple(each for each in pool.scenario.ranges if each[0] not in free),
+    )
+    alone, unjoined = silo_plans(make_plan(scenario, plan.catalog))
+    return PricedSilos(alone, _pool(pool), unjoined)
+
+
+def _last_hosts(plan: Plan) -> int:
+    """Hosts at the end of the growth."""
+    return plan.costs.hosts[-1] if plan.costs else 0
+
+
+def net_present(plan: Plan) -> float:
+    """Net present cost of a plan; nothing without hosts."""
+    return plan.costs.net_present if plan.costs else 0.0
+
+
 def silo_costs(plan: Plan) -> SiloCosts | None:
     """What silos cost beside the pool; None without hosts or groups.
 
     A stated total and hosts already there are left aside. So is what the design has once, however its
-    GPUs are divided: storage, management and compute hosts, boards on the shelf.
+    GPUs are divided: storage, management and compute hosts, boards on the shelf. A host of a silo costs as much for switches as one of the pool.
     """
-    plan = bought_once(plan)
     if plan.costs is None or not plan.groups:
         return None
-    alone, pool = silo_plans(plan)
-    groups = tuple(_cost_of(own, group, own.groups[0].name) for group, own in alone.items())
-    shared = _cost_of(pool, "", "")
+    priced = priced_silos(plan)
+    alone, pool = priced.alone, priced.pool
+    groups = tuple(
+        SiloCost(
+            group,
+            own.groups[0].name,
+            own.totals.hosts,
+            own.totals.gpus,
+            priced.cost(group, _total),
+            priced.cost(group, net_present),
+        )
+        for group, own in alone.items()
+    )
+    together = cost.total_cost(*(silo.net_present for silo in groups))
     planned = [own.costs for own in (*alone.values(), pool) if own.costs]
-    net_present = cost.total_cost(*(silo.net_present for silo in groups))
     return SiloCosts(
         groups=groups,
         total=cost.total_cost(*(silo.total for silo in groups)),
-        net_present=net_present,
+        net_present=together,
         hosts=sum(silo.hosts for silo in groups),
         gpus=sum(silo.gpus for silo in groups),
-        pool_total=shared.total,
-        pool_net_present=shared.net_present,
-        pool_hosts=shared.hosts,
-        pool_gpus=shared.gpus,
-        saved=net_present - shared.net_present,
+        pool_total=_total(pool),
+        pool_net_present=net_present(pool),
+        pool_hosts=pool.totals.hosts,
+        pool_gpus=pool.totals.gpus,
+        saved=together - net_present(pool),
         currency=plan.costs.currency,
         excludes=tuple(dict.fromkeys(name for costs in planned for name in costs.excludes)),
-        claimed_gpu_hour=_claimed(plan.costs, plan.catalog),
+        claimed_gpu_hour=_claimed(pool.costs or plan.costs, plan.catalog),
     )
 
 
-def bought_once(plan: Plan) -> Plan:
-    """The plan without what it has once, however its GPUs are divided."""
-    given = plan.scenario.cost
-    bare = replace(given, storage_tb=0, management_hosts=0, compute_hosts_bought=False, spare_gpus=0)
-    return plan if bare == given else make_plan(replace(plan.scenario, cost=bare), plan.catalog)
-
-
-def _cost_of(plan: Plan, group: str, name: str) -> SiloCost:
-    total, net_present = (plan.costs.total, plan.costs.net_present) if plan.costs else (0.0, 0.0)
-    return SiloCost(group, name, plan.totals.hosts, plan.totals.gpus, total, net_present)
+def _total(plan: Plan) -> float:
+    return plan.costs.total if plan.costs else 0.0
 
 
 def _claimed(costs: Costs, catalog: Catalog) -> tuple[float, float, float] | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.analysis.silos import silo_costs, silos
+from gpuplan.analysis.silos import priced_silos, silo_costs, silos
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 
@@ -56,14 +57,36 @@ def test_silos_add_up_and_are_those_of_the_demand(example: Plan) -> None:
     assert [silo.group for silo in found.groups] == [group.id for group in example.scenario.groups]
 
 
-def test_a_silo_is_the_plan_of_its_group_alone(plans: dict[str, Plan], catalog: Catalog) -> None:
+def test_a_silo_is_its_group_alone_with_its_share_of_the_pools_switches(
+    plans: dict[str, Plan], catalog: Catalog
+) -> None:
     plan = plans["current"]
+    priced, found = priced_silos(plan), silo_costs(plan)
+    assert found is not None and plan.costs is not None and priced.unjoined.costs is not None
+    bought = {m.key: m.cost for m in priced.unjoined.costs.materials}
+    assert (
+        not any(bought[key] for key in ("leaf", "spine", "host-cables", "switch-cables"))
+        and bought["adapters"]
+    )
+    each = (plan.costs.net_present - priced.unjoined.costs.net_present) / plan.costs.hosts[-1]
+    for silo in found.groups:
+        own = priced.alone[silo.group].costs
+        assert own is not None and silo.hosts == own.hosts[0]
+        assert silo.net_present == pytest.approx(own.net_present + own.hosts[-1] * each)
     group = plan.scenario.groups[0]
     alone = make_plan(plan.scenario.with_groups([group]), catalog)
-    found = silo_costs(plan)
-    assert found is not None and alone.costs is not None
-    assert found.groups[0].net_present == pytest.approx(alone.costs.net_present)
-    assert found.groups[0].hosts == alone.totals.hosts
+    only = silo_costs(alone)
+    assert only is not None and alone.costs is not None
+    assert only.saved == pytest.approx(0, abs=1) and only.net_present == pytest.approx(
+        alone.costs.net_present
+    )
+
+
+def test_silos_are_not_cheaper_because_nothing_joins_them(plans: dict[str, Plan], catalog: Catalog) -> None:
+    groups = [replace(group, people=round(group.people * 78.5)) for group in plans["current"].scenario.groups]
+    found = silo_costs(make_plan(plans["current"].scenario.with_groups(groups), catalog))
+    assert found is not None and found.hosts > found.pool_hosts > 600
+    assert found.saved > 0
 
 
 def test_the_pool_is_the_plan_where_nothing_is_left_aside(plans: dict[str, Plan]) -> None:
