@@ -52,7 +52,7 @@ def own_rows(name: str) -> list[dict[str, str]]:
 
 
 def did_you_mean(key: object, known: Iterable[str]) -> str:
-    """Close names, so that a typing error is found at once.
+    """Close names, so that a typing error is found at once: alike as a whole, or in a part of theirs.
 
     Parameters
     ----------
@@ -70,11 +70,36 @@ def did_you_mean(key: object, known: Iterable[str]) -> str:
     --------
     >>> did_you_mean("researcher", ["researchers", "developers"])
     '; did you mean researchers?'
+    >>> did_you_mean("T4", ["l4-24gb", "t4-16gb"])
+    '; did you mean t4-16gb?'
     """
     from difflib import get_close_matches  # only on the way to an error
 
-    close = get_close_matches(str(key)[:200], list(known), n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    asked, names = str(key)[:200].lower(), {name.lower(): name for name in known}
+    close = get_close_matches(asked, names, n=3, cutoff=0.6)
+    close = close or [name for name in names if len(asked) > 1 and asked in name]
+    close = close or [name for name in names if get_close_matches(asked, name.split("-"), n=1, cutoff=0.6)]
+    return f"; did you mean {' or '.join(names[name] for name in close[:3])}?" if close else ""
+
+
+def did_you_mean_file(path: Path, known: Iterable[str] = ()) -> str:
+    """Close names among those that are known and those of the files beside one that is not there.
+
+    Parameters
+    ----------
+    path : Path
+        The file that was asked for.
+    known : iterable of str
+        What can be named instead of a file.
+
+    Returns
+    -------
+    str
+        As `did_you_mean` says it.
+    """
+    folder = path.parent
+    beside = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    return did_you_mean(path.name, [*known, *(name for name in beside if name.isprintable())])
 
 
 def weakest(bases: Iterable[str]) -> str:

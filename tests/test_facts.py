@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gpuplan.facts import BASES, Fact, Source, data_root, derived, weakest
+from gpuplan.facts import (
+    BASES,
+    Fact,
+    Source,
+    data_root,
+    derived,
+    did_you_mean,
+    did_you_mean_file,
+    weakest,
+)
 
 
 def fact(**changes: Any) -> Fact:
@@ -103,3 +113,26 @@ def test_what_the_plan_works_out_says_so() -> None:
     fact = derived("plan/x", 3, "VM", "counted")
     assert (fact.value, fact.unit, fact.basis, fact.note) == (3, "VM", "derived", "counted")
     assert fact.sources == ("gpuplan-method",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("V100-PCIE", "; did you mean v100-pcie-16gb?"),  # whatever the case
+        ("v100", "; did you mean v100-pcie-16gb or v100-sxm2-16gb?"),  # a part of the name
+        ("a4o", "; did you mean a40-48gb?"),  # a part that is nearly so
+        ("b200", ""),
+        ("", ""),
+    ],
+)
+def test_what_is_near_to_a_word(asked: str, near: str) -> None:
+    known = ["v100-pcie-16gb", "v100-sxm2-16gb", "a40-48gb"]
+    assert did_you_mean(asked, known) == near
+
+
+def test_what_is_near_to_a_file(tmp_path: Path) -> None:
+    for name in ("jobs.csv", "notes.txt"):
+        (tmp_path / name).touch()
+    assert did_you_mean_file(tmp_path / "job.csv") == "; did you mean jobs.csv?"
+    assert did_you_mean_file(tmp_path / "startr", ["starter"]) == "; did you mean starter?"
+    assert did_you_mean_file(tmp_path / "none" / "jobs.csv") == ""

@@ -14,8 +14,9 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from os import PathLike
+from pathlib import Path
 from typing import BinaryIO
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from gpuplan.audit.files import open_text
 from gpuplan.audit.jobs import JOB_COLUMNS, read_jobs
@@ -25,6 +26,7 @@ from gpuplan.audit.slurm import read_sacct
 from gpuplan.audit.table import Table
 from gpuplan.audit.trace import Jobs, Samples, refusal
 from gpuplan.audit.values import Clock
+from gpuplan.facts import did_you_mean, did_you_mean_file
 from gpuplan.scenario import one_line, show
 
 READERS: Mapping[str, Callable[[Table, Mapping[str, str], Clock], Jobs | Samples]] = {
@@ -60,7 +62,8 @@ def read_trace(
     try:
         clock = Clock(ZoneInfo(time_zone))
     except (KeyError, ValueError, OSError):
-        message = "an IANA name such as Europe/Berlin or UTC"
+        meant = did_you_mean(time_zone, sorted(available_timezones()))
+        message = f"an IANA name such as Europe/Berlin or UTC{meant}"
         raise refusal(message, where="time_zone", value=show(time_zone)) from None
     on_disk = isinstance(path, str | PathLike)
     try:
@@ -74,7 +77,8 @@ def read_trace(
         raise refusal("the file is nested too deeply") from error
     except OSError as error:
         name = one_line(str(path)) if on_disk else "the file"
-        raise refusal(f"cannot read {name}: {error.strerror or error}") from error
+        meant = did_you_mean_file(Path(path)) if isinstance(path, str | PathLike) else ""
+        raise refusal(f"cannot read {name}: {error.strerror or error}{meant}") from error
 
 
 def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> Jobs | Samples:

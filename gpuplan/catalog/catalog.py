@@ -109,6 +109,11 @@ class Catalog:
         _pick(self.gpus, gpu_id, "GPU")
         return self._profiles.get(gpu_id, ())
 
+    def names(self) -> tuple[str, ...]:
+        """What can be asked for by its name: tables, items and sources."""
+        ids = (id for items in self._items.values() for id in items)
+        return (*self.titles, *ids, *self.sources)
+
     def search(self, text: str) -> list[tuple[str, str, str, tuple[str, ...]]]:
         """Items and records in which every word of a text occurs, in their id, name or values, ignoring case.
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 from gpuplan import __version__
 from gpuplan.cli.terminal import clear_bar, fit_to_terminal
+from gpuplan.facts import did_you_mean
 
 BAD_INPUT = 2
 MOST_LINES = 20
@@ -102,9 +105,28 @@ def _bad_input() -> tuple[type[Exception], ...]:
     return ScenarioError, CatalogError, TraceError
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that names what is nearest to a word it does not know."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and end."""
+        wrong = re.search(r"(?:invalid choice|unrecognized arguments): '?([^\s']+)", message)
+        super().error(message + (did_you_mean(wrong[1], self.words()) if wrong else ""))
+
+    def words(self) -> list[str]:
+        """Options and choices; commands with theirs."""
+        found: list[str] = []
+        for action in self._actions:
+            found += action.option_strings
+            for choice in action.choices or ():
+                below = action.choices[choice] if isinstance(action.choices, dict) else None
+                found += [str(choice), *(below.words() if isinstance(below, Parser) else ())]
+        return found
+
+
 def parser(*chosen: str) -> argparse.ArgumentParser:
     """The parser of all commands, with the options of those that are chosen: to know them takes time."""
-    whole = argparse.ArgumentParser(
+    whole = Parser(
         prog="gpuplan", description="Size shared-GPU clusters on vSphere, with a source behind every number."
     )
     whole.add_argument("--version", action="version", version=f"gpuplan {__version__}")

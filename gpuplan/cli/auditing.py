@@ -31,6 +31,7 @@ from gpuplan.cli.options import (
     takes_progress,
     tell_progress,
 )
+from gpuplan.facts import did_you_mean_file
 from gpuplan.plan import make_plan
 from gpuplan.report import audit_dict, audit_text
 from gpuplan.scenario import Scenario, from_dict, show, shown_name
@@ -120,7 +121,9 @@ def _with_hosts(
         found = read_hosts(args.hosts, gpus, dict(text.split("=", 1) for text in args.gpu))
     except OSError as error:
         raise refusal(
-            f"a file that can be read ({error.strerror})", "--hosts", path_text(args.hosts)
+            f"a file that can be read ({error.strerror}){did_you_mean_file(args.hosts)}",
+            "--hosts",
+            path_text(args.hosts),
         ) from None
     kept = base.with_value("hardware.existing", found.existing or None)
     said = f"Left out of the hosts: {'; '.join(found.left_out)}"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gpuplan.cli.options import path_text, plan_of, refusal, takes_file, takes_progress, tell_progress
 from gpuplan.cli.terminal import clear_bar
+from gpuplan.facts import did_you_mean_file
 from gpuplan.report import KINDS, design_files
 from gpuplan.report.template import left_out_text, read_template
 from gpuplan.report.untrusted import TemplateError
@@ -79,7 +80,8 @@ def _template(args: argparse.Namespace, kind: str) -> bytes | None:
     try:
         checked = read_template(path, kind)
     except OSError as error:
-        raise refusal(f"cannot read {path_text(path)}: {error.strerror}") from None
+        meant = did_you_mean_file(path)
+        raise refusal(f"cannot read {path_text(path)}: {error.strerror}{meant}") from None
     except ModuleNotFoundError as error:
         raise _missing(error) from None
     except TemplateError as error:

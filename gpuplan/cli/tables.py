@@ -7,6 +7,7 @@ import json
 import sys
 
 from gpuplan.cli.options import catalog_of, print_answer, takes_json
+from gpuplan.facts import did_you_mean
 from gpuplan.report import calibration_dict, calibration_text, catalog_text
 from gpuplan.scenario import json_schema
 
@@ -30,9 +31,11 @@ def catalog_options(command: argparse.ArgumentParser) -> None:
 
 def run_catalog(args: argparse.Namespace) -> int:
     """``gpuplan catalog``."""
-    text = catalog_text(catalog_of(args), args.query)
+    catalog = catalog_of(args)
+    text = catalog_text(catalog, args.query)
     if not text:
-        print(f"Nothing in the catalog matches {args.query!r}.", file=sys.stderr)
+        meant = did_you_mean(args.query, catalog.names())
+        print(f"Nothing in the catalog matches {args.query!r}{meant}", file=sys.stderr)
         return 1
     print(text, end="")
     return 0

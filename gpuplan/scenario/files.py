@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from gpuplan.facts import data_root, did_you_mean
+from gpuplan.facts import data_root, did_you_mean_file
 from gpuplan.scenario.checking import from_dict
 from gpuplan.scenario.problems import Problem, ScenarioError, one_line, refusal, show, show_key
 from gpuplan.scenario.scenario import Scenario
@@ -157,7 +157,7 @@ def load_scenario(path: str | Path) -> Scenario:
             content = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        meant = did_you_mean(str(path), example_names())
+        meant = did_you_mean_file(path, example_names())
         raise refusal(f"cannot read {one_line(str(path))}: {why}{meant}") from None
     return decode_scenario(content)
 

@@ -65,6 +65,42 @@ def test_wrong_arguments(capsys: pytest.CaptureFixture[str], arguments: list[str
     assert "usage: gpuplan" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("line", "near"),
+    [
+        ("explor starter", "explore"),
+        ("cost starter --jsn", "--json"),
+        ("plan enterprse", "enterprise"),
+        ("network curent", "current"),
+        ("compare starter startr", "starter"),
+        ("sensitivity starter --progres1", "--progress"),
+        ("demand starter --when wek", "week"),
+        ("explore starter --gpu v100", "v100-pcie-16gb"),
+        ("explore starter --server r740dx", "dell-r740xd"),
+        ("explore starter --sharing mgi", "mig"),
+        ("report starter --to x --only docs", "docx"),
+        ("audit pyproject.tml", "pyproject.toml"),
+        ("audit pyproject.toml --time-zone Europe/Belin", "Europe/Berlin"),
+        ("catalog sevrers", "servers"),
+        ("app --prot 99", "--port"),
+        ("completion bsh", "bash"),
+        ("schema --hlp", "--help"),
+        ("calibrate --jsom", "--json"),
+    ],
+)
+def test_a_misspelt_word_is_refused_with_the_nearest(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, line: str, near: str
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    try:
+        code = main(line.split())
+    except SystemExit as end:
+        code = int(end.code or 0)
+    out, err = capsys.readouterr()
+    assert code and not out
+    assert near in err.rpartition("did you mean ")[2].split("?")[0].split(" or "), err
+
+
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     for argument, said in [("--version", __version__), ("--help", "plan")]:
         with pytest.raises(SystemExit) as caught:
