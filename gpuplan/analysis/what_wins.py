@@ -10,9 +10,8 @@ from gpuplan.analysis.candidates import Candidate
 from gpuplan.analysis.ranking import Option
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
-from gpuplan.plan.bill_of_materials import server_price
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.prices import Price
+from gpuplan.plan.prices import Price, server_price
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError, field_of
 from gpuplan.wording import LICENCE_NAMES, money, percent
 

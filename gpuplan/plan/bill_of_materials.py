@@ -14,16 +14,14 @@ from gpuplan.facts import Fact, derived, own_rows
 from gpuplan.models import cost
 from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
-from gpuplan.plan.hardware import boards, gpus_per_board, server_of
+from gpuplan.plan.hardware import boards, gpus_per_board
 from gpuplan.plan.hosts import Pool, whole_pools
 from gpuplan.plan.prices import (
-    ANY_HOST,
-    LARGE_HOST,
-    MODULE_HOSTS,
     TERM_PRICES,
     Price,
     PriceList,
     catalog_factor,
+    server_price,
     sockets,
     stated_or,
 )
@@ -243,25 +241,6 @@ class _Bill:
             unit_price=price.fact,
             discount=self.scenario.fact(f"cost.{discount}"),
         )
-
-
-def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, ...]]:
-    """What the price of a GPU host without its GPUs is known by, and what is taken instead if it has none of its own.
-
-    There are four kinds of host: with two processors and slots for few boards, with slots for more, and with four or eight SXM modules.
-    """
-    server, needed = server_of(scenario, catalog), boards(scenario, catalog)
-    usual_boards = float(catalog_factor(catalog, "usual_boards").value)
-    modules = str(catalog.gpus[scenario.hardware.gpu].value("form_factor")).startswith("SXM")
-    if server is not None:
-        slots, places = server.value("max_gpus_double_wide"), server.value("max_gpus_sxm")
-        modules = (modules and places is not None) or (places is not None and slots is None)
-        needed = int((places if modules else slots) or needed)
-    if modules:
-        usual = MODULE_HOSTS[4 if needed <= 4 else 8]
-    else:
-        usual = ANY_HOST if needed <= usual_boards else LARGE_HOST
-    return (usual, ()) if server is None else (f"servers/{server.id}", (usual,))
 
 
 def _hardware(

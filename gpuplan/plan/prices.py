@@ -13,7 +13,7 @@ from functools import lru_cache
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact
 from gpuplan.models.cost import selling_price
-from gpuplan.plan.hardware import server_of
+from gpuplan.plan.hardware import boards, server_of
 from gpuplan.scenario import Scenario
 
 ANY_HOST = "host-without-gpus"
@@ -232,6 +232,25 @@ def stated_or(scenario: Scenario, path: str, otherwise: Fact) -> Fact:
     if scenario.get(path) is None:
         return otherwise
     return replace(scenario.fact(path), unit=otherwise.unit, low=None, high=None)
+
+
+def server_price(scenario: Scenario, catalog: Catalog) -> tuple[str, tuple[str, ...]]:
+    """What the price of a GPU host without its GPUs is known by, and what is taken instead if it has none of its own.
+
+    There are four kinds of host: with two processors and slots for few boards, with slots for more, and with four or eight SXM modules.
+    """
+    server, needed = server_of(scenario, catalog), boards(scenario, catalog)
+    usual_boards = float(catalog_factor(catalog, "usual_boards").value)
+    modules = str(catalog.gpus[scenario.hardware.gpu].value("form_factor")).startswith("SXM")
+    if server is not None:
+        slots, places = server.value("max_gpus_double_wide"), server.value("max_gpus_sxm")
+        modules = (modules and places is not None) or (places is not None and slots is None)
+        needed = int((places if modules else slots) or needed)
+    if modules:
+        usual = MODULE_HOSTS[4 if needed <= 4 else 8]
+    else:
+        usual = ANY_HOST if needed <= usual_boards else LARGE_HOST
+    return (usual, ()) if server is None else (f"servers/{server.id}", (usual,))
 
 
 def sockets(scenario: Scenario, catalog: Catalog) -> Fact:

@@ -11,7 +11,7 @@ from gpuplan.catalog import Catalog, CatalogError, Item
 from gpuplan.facts import did_you_mean
 from gpuplan.models import access, availability, sharing
 from gpuplan.plan.hardware import boards
-from gpuplan.plan.prices import ANY_HOST, TERM_PRICES, PriceList, factor, sockets
+from gpuplan.plan.prices import TERM_PRICES, PriceList, factor, server_price, sockets
 from gpuplan.plan.sharing import share_each, smallest_profile
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
@@ -201,7 +201,8 @@ def spare_host_price(scenario: Scenario, catalog: Catalog, prices: PriceList) ->
     """
     hardware, money_in = scenario.hardware, scenario.cost
     board = prices.price(f"gpus/{hardware.gpu}", "", "")
-    host = prices.price(f"servers/{hardware.server}" if hardware.server else ANY_HOST, "", "", ANY_HOST)
+    server, instead = server_price(scenario, catalog)
+    host = prices.price(server, "", "", *instead)
     if board is None or host is None:
         return None
     bought = board.value * boards(scenario, catalog) + host.value
@@ -235,5 +236,7 @@ def _words(
         "stun": "" if stun_s is None else amount(round(stun_s), "s"),
         "limit": amount(round(case.stun_limit_s), "s"),
         "licences": licences,
-        "spare": "" if spare is None else money(spare, currency),
+        "spare": "at a price not known"
+        if spare is None
+        else f"{money(spare, currency)} with its platform licences, before interest and without support, power, space and people",
     }

@@ -11,9 +11,9 @@ from strategies import CATALOG, scenario_data
 
 from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan.bill_of_materials import DOMAIN, LARGE_HOST, WORDS, Material, server_price
+from gpuplan.plan.bill_of_materials import DOMAIN, WORDS, Material
 from gpuplan.plan.cash_flow import PARTS
-from gpuplan.plan.prices import ANY_HOST, MODULE_HOSTS, PriceList, price_keys
+from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS, PriceList, price_keys, server_price
 from gpuplan.plan.trail import sources_of
 from gpuplan.scenario import Scenario, from_dict
 

@@ -117,7 +117,7 @@ def test_whole_gpus_beside_groups_that_share_hosts(catalog: Catalog) -> None:
     assert "vMotion is not kept" in said(shared.group("g1"))
     bought = planned(catalog, "l40s-48gb", FOUR, small).group("g1")
     assert bought.mode == "passthrough"
-    assert "spare hosts, of their own" in said(bought)
+    assert "of their own (each USD 165\u202f585 with its platform licences, before interest" in said(bought)
 
 
 def test_licences_against_the_spare_hosts_of_another_cluster(catalog: Catalog) -> None:
@@ -152,6 +152,11 @@ def test_what_one_more_host_costs_by_hand(catalog: Catalog) -> None:
         scenario = asked("l40s-48gb", FOUR, **own, **stand, **cost)
         found = spare_host_price(scenario, catalog, PriceList(scenario, catalog))
         assert found == pytest.approx(0.9 * (4 * 8_000 + 20_000) + 2 * 24 * 5 * 300)
+    eight = asked("l40s-48gb", FOUR, prices={"large-host-without-gpus": 31_000}).with_value(
+        "hardware.gpus_per_host", 8
+    )
+    found = spare_host_price(eight, catalog, PriceList(eight, catalog))
+    assert found == pytest.approx(8 * 8_500 + 31_000 + 2 * 32 * 5 * 350)  # as in the bill of materials
 
 
 def test_stuns_are_estimated_where_a_version_moves_vgpus(catalog: Catalog) -> None:

@@ -18,11 +18,10 @@ from gpuplan.plan.bill_of_materials import (
     Counts,
     Material,
     included_years,
-    server_price,
 )
 from gpuplan.plan.cash_flow import HARDWARE, PARTS
 from gpuplan.plan.power import usual_power_w
-from gpuplan.plan.prices import TERM_PRICES, catalog_factor, factor
+from gpuplan.plan.prices import TERM_PRICES, catalog_factor, factor, server_price
 from gpuplan.report.tables.cost import bill_of_materials, prices
 from gpuplan.report.xlsx.book import HEAD, Editable, Live, address, column_of
 from gpuplan.scenario import Scenario
