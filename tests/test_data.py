@@ -305,6 +305,41 @@ def test_boards_of_a_server_are_of_its_form_and_no_more_than_it_holds(catalog: C
             assert most is None or row["boards"] <= int(most), row
 
 
+def test_a_derived_board_of_a_server_follows_from_a_known_one(catalog: Catalog) -> None:
+    """A row that says "as many as of" another board: known of the same server, no narrower, no less power, no older slot."""
+    rows = {(row["server"], row["gpu"]): row for row in catalog.rows("server_gpus")}
+    followed = 0
+    for (server, gpu), row in rows.items():
+        like = re.search(r"as many as of ([a-z0-9-]+):", row["note"] or "")
+        if like is None:
+            continue
+        known, followed = rows[server, like[1]], followed + 1
+        mine, other = catalog.gpus[gpu], catalog.gpus[like[1]]
+        assert row.basis == "derived" and known.basis in ("published", "measured"), row.id
+        assert row["boards"] <= known["boards"] and set(known.sources) <= set(row.sources), row.id
+        assert mine.value("form_factor") == other.value("form_factor") == "PCIe", row.id
+        assert mine.value("cooling") == other.value("cooling"), row.id
+        for name in ("slot_width", "tdp_w", "pcie_generation"):
+            assert float(mine.value(name) or math.inf) <= float(other.value(name) or 0), (row.id, name)
+    assert followed > 40
+
+
+def test_every_board_that_is_sold_in_servers_has_a_chassis(catalog: Catalog) -> None:
+    taken = {row["gpu"] for row in catalog.rows("server_gpus")}
+    assert set(catalog.gpus) - taken == {
+        "p4-8gb",
+        "p6-16gb",
+        "p100-sxm2-16gb",
+        "v100-fhhl-16gb",
+        "rtx6000-24gb",
+        "rtx8000-48gb",
+        "rtx6000-ada-48gb",
+        "h100-sxm5-94gb",
+        "h100-sxm5-64gb",
+        "rtx-pro-4500-se-32gb",
+    }, "a board lost its last chassis, or has one now: if that is meant, write it here"
+
+
 def test_double_precision_is_a_share_of_single_precision_that_belongs_to_the_chip(catalog: Catalog) -> None:
     for gpu in catalog.gpus.values():
         single, double = gpu.value("fp32_tflops"), gpu.value("fp64_tflops")

@@ -99,7 +99,7 @@ def candidates(space: Space) -> tuple[Candidate, ...]:
 
 PER_HOST = (2, 4, 8, 16)
 LINKS_GBIT_S = (10, 25, 100)
-MOST_GPUS = 8
+MOST_GPUS = 10
 MOST_COMBINED = 1_500
 
 
@@ -165,15 +165,11 @@ def _imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
     return f"{groups}, and {other.name} has {amount(double, 'TFLOP/s')} of it beside {amount(single, 'TFLOP/s')} in single precision"
 
 
-def replacements(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
-    """Boards that could stand for the one asked for if they were large, fast and precise enough: all but those with a fan."""
+def not_offered(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
+    """Boards that do not replace the one asked for, or that no server of the catalog takes."""
     own = scenario.hardware.gpu
-    fans = {"passive", catalog.gpus[own].value("cooling") or "passive"}
-    return tuple(
-        gpu
-        for gpu, item in catalog.gpus.items()
-        if gpu != own and (item.value("cooling") or "passive") in fans
-    )
+    others = (gpu for gpu in catalog.gpus if gpu != own)
+    return tuple(gpu for gpu in others if too_little(gpu, scenario, catalog) or not takers(gpu, catalog))
 
 
 def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
@@ -183,11 +179,8 @@ def _boards(scenario: Scenario, catalog: Catalog) -> tuple[str, ...]:
         row["item"] for row in catalog.rows("prices") if row["use"] == "default" and row.basis != "assumed"
     }
     year, today = launched(own, catalog), PriceList(scenario, catalog).as_of
-    found = [
-        gpu
-        for gpu in replacements(scenario, catalog)
-        if not too_little(gpu, scenario, catalog) and takers(gpu, catalog)
-    ]
+    out = {own, *not_offered(scenario, catalog)}
+    found = [gpu for gpu in catalog.gpus if gpu not in out]
     found.sort(
         key=lambda gpu: (
             f"gpus/{gpu}" not in priced,
@@ -217,20 +210,27 @@ def takers(gpu: str, catalog: Catalog) -> tuple[str, ...]:
 
 
 def _servers(own: Candidate, gpus: Sequence[str], catalog: Catalog) -> tuple[str, ...]:
-    """The server asked for, and for each board the one that holds most and the one nearest to the number asked for; of the same maker if one takes it."""
+    """The server asked for, and for each board the one that holds most and the one nearest to the number asked for.
+
+    They are of the same maker if one of its servers takes the board; where that is only derived, the largest that is known to take
+    it stands beside them.
+    """
     maker = catalog.servers[own.server].value("vendor") if own.server else None
     found = {own.server: None}
     for gpu in gpus:
-        able = takers(gpu, catalog)
-        same = [server for server in able if catalog.servers[server].value("vendor") == maker]
-        fits = {server: fit_of(catalog, server, gpu) for server in (same or able)}
-        room = {server: (fit.gpus, not fit.like, server) for server, fit in fits.items() if fit}
+        fits = {server: fit for server in takers(gpu, catalog) if (fit := fit_of(catalog, server, gpu))}
+        room = {server: (fit.gpus, fit.basis != "derived", server) for server, fit in fits.items()}
+        same = [server for server in room if catalog.servers[server].value("vendor") == maker]
+        near = {
+            server: (most >= own.gpus_per_host, -most, sure, server)
+            for server, (most, sure, _) in room.items()
+        }
         if room:
-            near = {
-                server: (gpus >= own.gpus_per_host, -gpus, listed, server)
-                for server, (gpus, listed, _) in room.items()
-            }
-            found |= dict.fromkeys((max(near, key=near.__getitem__), max(room, key=room.__getitem__)))
+            largest = max(same or room, key=room.__getitem__)
+            found |= dict.fromkeys((max(same or room, key=near.__getitem__), largest))
+            sure = [server for server in room if room[server][1]]
+            if sure and not room[largest][1]:
+                found[max(sure, key=room.__getitem__)] = None
     return tuple(found)
 
 

@@ -10,13 +10,16 @@ import importlib
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from gpuplan.analysis.candidates import (
@@ -26,10 +29,8 @@ from gpuplan.analysis.candidates import (
     candidates,
     default_space,
     hopeless,
-    replacements,
+    not_offered,
     roomier,
-    takers,
-    too_little,
     unfit,
 )
 from gpuplan.analysis.ranking import Exploration, Option, assess, sorted_out
@@ -60,18 +61,19 @@ def explore(
 ) -> Exploration:
     """All candidates of a space planned, ranked and sorted out.
 
-    What a server does not hold, or no VM fits, stands once among the rejected, whatever its sharing, link and failures; so does each
-    board that no server takes, and in the default space each that is too small, too slow or too imprecise. ``space`` is the default
+    What a server does not hold, or no VM fits, stands once among the rejected, whatever its sharing, link and failures; in the default
+    space so does each board that no server takes, or that is too small, too slow or too imprecise. ``space`` is the default
     one if None; ``workers`` processes plan it, 0 for as many as there are cores; ``engine`` is ``processes``, or
     ``dask`` on the cluster at ``scheduler``; ``progress`` is told how many of how many are done; ``folders`` hold rows of the
     user's own. A ValueError if dask is not installed or has no scheduler, or there is no such engine.
     """
     own = asked(scenario)
     usual = default_space(scenario, catalog)
-    every = candidates(space or usual)
+    every, never, beyond = candidates(space or usual), tuple[Candidate, ...](), tuple[str, ...]()
     if space in (None, usual):
         every = tuple(each for each in every if not roomier(scenario, catalog, usual, each))
-    never = _not_offered(own, scenario, catalog) if space in (None, usual) else ()
+        never = tuple(replace(own, gpu=gpu, server="") for gpu in not_offered(scenario, catalog))
+        beyond = tuple(gpu for gpu in catalog.gpus if gpu not in {*usual.gpus, *(each.gpu for each in never)})
     wanted = tuple(sorted({own, *_planned(every, own, scenario, catalog), *never}, key=ORDER))
     paths = tuple(str(f) for f in (folders or catalog.folders[1:]))
     options: dict[Candidate, Option] = {}
@@ -79,7 +81,7 @@ def explore(
         options |= {option.candidate: option for option in part}
         if progress:
             progress(len(options), len(wanted))
-    return sorted_out(scenario, catalog, [options[candidate] for candidate in wanted])
+    return sorted_out(scenario, catalog, [options[candidate] for candidate in wanted], beyond)
 
 
 def _planned(
@@ -93,13 +95,6 @@ def _planned(
             yield each
         elif not hopeless(scenario, catalog, each) or alone.pop(each.gpu, False) is None:
             yield replace(own, gpu=each.gpu, server=each.server, gpus_per_host=each.gpus_per_host)
-
-
-def _not_offered(own: Candidate, scenario: Scenario, catalog: Catalog) -> Iterator[Candidate]:
-    """Boards that do not replace the one asked for, or that no server of the catalog takes, each once."""
-    for gpu in replacements(scenario, catalog):
-        if too_little(gpu, scenario, catalog) or not takers(gpu, catalog):
-            yield replace(own, gpu=gpu, server="")
 
 
 def _run(
@@ -131,15 +126,28 @@ def _run(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin, initargs=(folders,)
     )
     try:
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # workers begin deaf to Ctrl-C
-        try:
+        with _starting():
             parts = [pool.submit(_assess_all, scenario, folders, catalog.digest, chunk) for chunk in chunks]
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for part in as_completed(parts):
             yield part.result()
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """While workers start: they begin deaf to Ctrl-C, and do not run the caller's script again, which may explore without a guard."""
+    with _ONE_AT_A_TIME:
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            sys.modules["__main__"] = main
 
 
 def _begin(folders: tuple[str, ...]) -> None:

@@ -8,16 +8,25 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from gpuplan.analysis.candidates import SHARING, Candidate, asked, launched, maybe_ended, unfit
+from gpuplan.analysis.candidates import (
+    SHARING,
+    Candidate,
+    asked,
+    launched,
+    maybe_ended,
+    takers,
+    too_little,
+    unfit,
+)
 from gpuplan.analysis.same_work import Work, work_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.power import PowerUse
-from gpuplan.plan.prices import ANY_HOST, LARGE_HOST
+from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS, factor
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
-from gpuplan.wording import MODE_NAMES, amount, money, number, percent
+from gpuplan.wording import MODE_NAMES, amount, hours, money, number, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +151,7 @@ def _bought_on(plan: Plan) -> str:
 
 
 def _to_confirm(plan: Plan) -> Iterator[str]:
-    """What only the maker knows: whether a server is sold with a board that no list shows in it, and whether an old board is still sold."""
+    """What is to be asked: whether a server is sold with a board that no list shows in it, whether few hosts or one processor do, whether an old board is still sold."""
     catalog, hardware = plan.catalog, plan.scenario.hardware
     gpu = catalog.gpus[hardware.gpu]
     day = _bought_on(plan)
@@ -151,6 +160,12 @@ def _to_confirm(plan: Plan) -> Iterator[str]:
     fit = fit_of(catalog, hardware.server, gpu.id) if hardware.server else None
     if hardware.server and (fit is None or fit.basis in ("derived", "assumed")):
         yield f"that {catalog.servers[hardware.server].name} is sold with {gpu.name}"
+    if hardware.server and catalog.servers[hardware.server].value("cpu_sockets") == 1:
+        cores = int(factor(plan.scenario, catalog, "cores_per_socket").value)
+        yield f"that one processor of {cores} cores is enough for {amount(hardware.gpus_per_host, 'GPU')}"
+    least = int(catalog.assumptions["vi-cluster"].fact("min_hosts").value)
+    if few := [pool.hosts for pool in plan.pools if pool.hosts < least]:
+        yield f"that a cluster may have {amount(min(few), 'host')}, where it usually starts with {least}"
     if maybe_ended(gpu.id, catalog, day):
         yield f"that {gpu.name}, of {launched(gpu.id, catalog)}, is still sold"
 
@@ -184,12 +199,15 @@ def _input(scenario: Scenario, path: str) -> str:
     return scenario.label(path) if path in FIELD_BY_PATH or path.count(".") == 2 else path
 
 
+HOSTS = (ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values())
+
+
 def _unpriced(costs: Costs) -> tuple[str, ...]:
     """GPUs, servers and their adapters whose price nobody knows: every host has them, so that its cost says little."""
     return tuple(
         item.name
         for item in costs.unknown
-        if item.key.startswith(("gpus/", "servers/", "adapter-")) or item.key in (ANY_HOST, LARGE_HOST)
+        if item.key.startswith(("gpus/", "servers/", "adapter-")) or item.key in HOSTS
     )
 
 
@@ -287,16 +305,23 @@ class Exploration:
 
     @property
     def best(self) -> tuple[Option, ...]:
-        """The first of the ranking on each hardware: the same boards, server and number of them a host."""
-        found: dict[tuple[str, str, int], Option] = {}
+        """The first of the ranking on each hardware (boards, server and number of them a host), each once of those that cost the same."""
+        first: dict[tuple[str, str, int], Option] = {}
         for option in self.ranked:
             chosen = option.candidate
-            found.setdefault((chosen.gpu, chosen.server, chosen.gpus_per_host), option)
+            first.setdefault((chosen.gpu, chosen.server, chosen.gpus_per_host), option)
+        found: dict[tuple[Any, ...], Option] = {}
+        for option in first.values():
+            found.setdefault(
+                (option.candidate.gpu, option.candidate.gpus_per_host, option.net_present), option
+            )
         return tuple(found.values())
 
 
-def sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option]) -> Exploration:
-    """Ranking, frontier and winner of what was planned."""
+def sorted_out(
+    scenario: Scenario, catalog: Catalog, options: Sequence[Option], beyond: Sequence[str] = ()
+) -> Exploration:
+    """Ranking, frontier and winner of what was planned; ``beyond`` are boards that would do and were not looked at."""
     own = asked(scenario)
     options = _distinct(options)
     rejected = [o for o in options if o.reasons or o.net_present is None]
@@ -326,7 +351,11 @@ def sorted_out(scenario: Scenario, catalog: Catalog, options: Sequence[Option]) 
         asked=next(o for o in options if o.candidate == own),
         currency=scenario.cost.currency,
         works=tuple(_works(scenario, catalog, [o for o in ranked if o.candidate.gpu != own.gpu])),
-        notes=tuple(_notes(scenario, catalog, options, ranked, winner)),
+        notes=(
+            *_notes_on_boards(scenario, catalog, options, ranked),
+            *_notes_on_missing(scenario, catalog, options, beyond),
+            *_notes_on_costs(scenario, ranked, winner),
+        ),
     )
 
 
@@ -369,15 +398,8 @@ def _aims(option: Option) -> tuple[float, ...]:
     )
 
 
-def _notes(
-    scenario: Scenario,
-    catalog: Catalog,
-    options: Sequence[Option],
-    ranked: Sequence[Option],
-    winner: Option | None,
-) -> Iterator[str]:
-    """What a reader of the ranking must know."""
-    yield from _notes_on_boards(scenario, catalog, options, ranked)
+def _notes_on_costs(scenario: Scenario, ranked: Sequence[Option], winner: Option | None) -> Iterator[str]:
+    """What a reader of the costs must know."""
     left_out = dict.fromkeys(name for option in ranked for name in option.excludes)
     if left_out:
         yield (
@@ -400,9 +422,8 @@ def _notes_on_boards(
     others = dict.fromkeys(o.candidate.gpu for o in ranked if o.candidate.gpu != own)
     if others:
         yield (
-            f"Boards are compared by the work they do: demand is stated in {catalog.gpus[own].name}, and each VM keeps the memory that it "
-            "has. A faster board is divided among more VMs or a VM has fewer of them; with a slower one more VMs work at once. "
-            "\u2018Counted alike\u2019 are the GPUs if one counted as one."
+            f"The same work: of each board as many GPUs as do what those of this design ({catalog.gpus[own].name}) do, no VM with less "
+            "memory than it has; \u2018counted alike\u2019 is their number if a GPU counted as a GPU."
         )
     ended = dict.fromkeys(catalog.gpus[o.candidate.gpu].name for o in ranked if o.maybe_ended)
     if ended:
@@ -410,6 +431,28 @@ def _notes_on_boards(
     asked_for = [o for o in options if o.candidate.gpu != own]
     if asked_for and scenario.hardware.existing:
         yield "Hosts already there hold the chosen GPU model; designs with another one buy all hosts anew."
+
+
+def _notes_on_missing(
+    scenario: Scenario, catalog: Catalog, options: Sequence[Option], beyond: Sequence[str]
+) -> Iterator[str]:
+    """Which boards would do and are not ranked, and how to have them ranked."""
+    own = scenario.hardware.gpu
+    tried = dict.fromkeys(option.candidate.gpu for option in options if option.candidate.gpu != own)
+    homeless = [gpu for gpu in tried if not takers(gpu, catalog) and not too_little(gpu, scenario, catalog)]
+    if homeless:
+        yield (
+            f"No chassis of the catalog takes {_names(homeless, catalog)}: choose the board and its server as this design\u2019s own, or add "
+            "the two to server_gpus.csv in a folder of your own (--catalog)."
+        )
+    if beyond:
+        yield (
+            f"Not looked at, although they would do: {_names(beyond, catalog)}; choose one as this design\u2019s own, or explore it with --gpu."
+        )
+
+
+def _names(gpus: Sequence[str], catalog: Catalog) -> str:
+    return ", ".join(catalog.gpus[gpu].name for gpu in gpus)
 
 
 def _note_on_winner(scenario: Scenario, ranked: Sequence[Option], winner: Option, cost: float) -> str:
@@ -488,7 +531,7 @@ def _measured_apart(option: Option, winner: Option) -> tuple[list[str], list[str
         if unit == "W" and option.powerless != winner.powerless:
             continue
         apart = float(f"{abs(mine - best):.2g}")
-        said = amount(apart, unit) + "s" * (unit == "rack" and apart > 1)
+        said = hours(apart) if unit == "h" else amount(apart, unit) + "s" * (unit == "rack" and apart > 1)
         if mine > best:
             worse.append(more.format(said))
         else:

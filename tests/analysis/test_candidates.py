@@ -15,7 +15,7 @@ from gpuplan.analysis.candidates import (
     default_space,
     hopeless,
     maybe_ended,
-    replacements,
+    not_offered,
     roomier,
     too_little,
     unfit,
@@ -143,8 +143,8 @@ def test_a_larger_server_is_not_offered_for_what_a_smaller_one_takes(catalog: Ca
     def larger(gpu: str, server: str, count: int) -> bool:
         return roomier(scenario, catalog, space, Candidate(gpu, server, count, "as asked", 100, 1))
 
-    assert larger("h100-pcie-80gb", "dell-xe7740", 4) and not larger("h100-pcie-80gb", "dell-xe7740", 8)
-    assert not larger("h100-pcie-80gb", "dell-r760xa", 4)
+    assert larger("l40s-48gb", "dell-xe7740", 4) and not larger("l40s-48gb", "dell-xe7740", 8)
+    assert not larger("l40s-48gb", "dell-r760xa", 4)
 
 
 def test_boards_that_are_surely_sold_are_looked_at_first(catalog: Catalog) -> None:
@@ -180,11 +180,22 @@ def test_boards_without_double_precision_are_not_offered_to_hpc(catalog: Catalog
     assert too_little("l40s-48gb", own, catalog) == ""  # what the customer states is not refused
 
 
-def test_workstation_boards_are_not_proposed_for_server_boards(catalog: Catalog) -> None:
-    fans = {gpu for gpu, item in catalog.gpus.items() if item.value("cooling") == "active"}
-    assert "rtx-a6000-48gb" in fans
-    scenario = load_scenario("enterprise")
-    assert not fans & set(default_space(scenario, catalog).gpus)
-    assert not fans & set(replacements(scenario, catalog))
-    workstation = scenario.with_value("hardware.gpu", "rtx8000-48gb")
-    assert len(fans & set(replacements(workstation, catalog))) > 1
+def test_boards_that_no_chassis_takes_are_not_offered(catalog: Catalog) -> None:
+    scenario = load_scenario("starter")
+    out = not_offered(scenario, catalog)
+    assert {"rtx6000-ada-48gb", "h100-sxm5-94gb", "t4-16gb"} <= set(out)  # no chassis, no chassis, too small
+    assert not {"a40-48gb", "rtx-a6000-48gb", scenario.hardware.gpu} & set(out)
+
+
+def test_a_chassis_that_is_known_to_take_a_board_stands_beside_one_of_which_it_is_derived(
+    catalog: Catalog,
+) -> None:
+    scenario = load_scenario("current")
+    space = default_space(scenario, catalog)
+    fits = {server: fit_of(catalog, server, "h100-nvl-94gb") for server in space.servers}
+    most = {server: fit for server, fit in fits.items() if fit and fit.gpus == 8}
+    assert {fit.basis for fit in most.values()} == {"derived", "measured"}
+    for name in EXAMPLES:
+        assert {"h200-nvl-141gb", "h100-pcie-80gb", "h100-sxm5-80gb"} <= set(
+            default_space(load_scenario(name), catalog).gpus
+        )

@@ -20,7 +20,7 @@ from waiting import LIMIT_S, soon
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.analysis import explore as module
-from gpuplan.analysis.candidates import Space, asked, candidates, hopeless, unfit
+from gpuplan.analysis.candidates import Space, asked, candidates, hopeless, too_little, unfit
 from gpuplan.analysis.explore import explore
 from gpuplan.analysis.ranking import Exploration, Option, assess, why_not
 from gpuplan.catalog import Catalog
@@ -76,6 +76,14 @@ def test_boards_that_are_not_offered_stand_among_the_rejected_once(catalog: Cata
         fit = fit_of(catalog, chosen.server, chosen.gpu)
         assert fit is not None and chosen.gpus_per_host <= fit.gpus, option.label
         assert chosen.gpus_per_host == fit.gpus or not fit.whole, option.label
+    homeless = next(note for note in found.notes if note.startswith("No chassis of the catalog takes "))
+    beyond = next(note for note in found.notes if note.startswith("Not looked at"))
+    assert "H100 SXM5 94GB" in homeless and "server_gpus.csv" in homeless and "T4" not in homeless
+    assert "A100 SXM4 40GB" in beyond and "--gpu" in beyond
+    ranked = {catalog.gpus[option.candidate.gpu].name for option in found.ranked}
+    for gpu, item in catalog.gpus.items():
+        told = item.name in ranked or item.name in homeless or item.name in beyond
+        assert told or too_little(gpu, scenario, catalog) or gpu == "b200-sxm6-180gb", gpu
 
 
 def test_a_board_asked_for_that_no_server_of_the_space_takes_is_named(
@@ -86,6 +94,9 @@ def test_a_board_asked_for_that_no_server_of_the_space_takes_is_named(
     assert [option.reasons for option in found.rejected] == [
         ("No source says that PowerEdge R740xd takes A40",)
     ]
+    found = explore(starter, catalog, replace(space, gpus=("rtx6000-ada-48gb",)), workers=1)
+    assert any("takes RTX 6000 Ada Generation: choose" in note for note in found.notes)
+    assert not any(note.startswith("Not looked at") for note in found.notes)
 
 
 @pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
@@ -184,6 +195,29 @@ def test_rows_of_the_users_own_reach_the_workers(starter: Scenario, catalog: Cat
     cheap = explore(starter, mine, space, workers=2)
     assert cheap == explore(starter, mine, space, workers=1)
     assert cheap.winner is not None and cheap.winner.candidate.gpu == "a40-48gb"
+
+
+def test_a_script_without_a_guard_explores(tmp_path: Path) -> None:
+    """Workers do not run the script again; here it would write into its file once more."""
+    script, ran = tmp_path / "mine.py", tmp_path / "ran"
+    script.write_text(
+        f"""
+from dataclasses import replace
+from gpuplan import load_scenario
+from gpuplan.analysis.candidates import default_space
+from gpuplan.analysis.explore import explore
+from gpuplan.catalog import load_catalog
+open({str(ran)!r}, "a").write("once ")
+scenario, catalog = load_scenario("starter"), load_catalog()
+space = replace(default_space(scenario, catalog), gpus=("v100-pcie-32gb",))
+print(len(explore(scenario, catalog, space, workers=2).ranked), __name__)
+""",
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    ranked, name = done.stdout.split()
+    assert int(ranked) > 10 and name == "__main__" and ran.read_text(encoding="utf-8") == "once "
 
 
 def test_a_worker_with_another_catalog_is_refused(starter: Scenario) -> None:

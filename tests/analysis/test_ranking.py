@@ -145,7 +145,7 @@ def test_why_another_loses(found: Exploration, starter: Scenario) -> None:
 
 
 def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, catalog: Catalog) -> None:
-    assert found.notes[0].startswith("Boards are compared by the work they do")
+    assert found.notes[0].startswith("The same work: ")
     left_out = {name for option in found.ranked for name in option.excludes}
     assert left_out and all(any(name in note for note in found.notes) for name in left_out)
     assert found.winner is not None and found.winner.excludes
@@ -157,9 +157,7 @@ def test_what_the_ranking_hides_is_said(found: Exploration, starter: Scenario, c
     assert "counts what the winner leaves out (" in "; ".join(why_not(whole, found.winner, starter))
     own = asked(starter)
     alone = Space((own.gpu,), (own.server,), (own.gpus_per_host,), ("as asked",), (own.link_gbit_s,), (1,))
-    assert not any(
-        "compared by the work" in note for note in explore(starter, catalog, alone, workers=1).notes
-    )
+    assert not any("same work" in note for note in explore(starter, catalog, alone, workers=1).notes)
     there = starter.with_value("hardware.existing", "1 hosts")
     other = replace(alone, gpus=("a40-48gb",), servers=("dell-r750xa",))
     assert any("already there" in note for note in explore(there, catalog, other, workers=1).notes)
