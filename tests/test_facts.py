@@ -135,4 +135,4 @@ def test_what_is_near_to_a_file(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     assert did_you_mean_file(tmp_path / "job.csv") == "; did you mean jobs.csv?"
     assert did_you_mean_file(tmp_path / "startr", ["starter"]) == "; did you mean starter?"
-    assert did_you_mean_file(tmp_path / "none" / "jobs.csv") == ""
+    assert did_you_mean_file(tmp_path / "none" / "jobs.csv") == did_you_mean_file(tmp_path / "jobs.csv") == ""
