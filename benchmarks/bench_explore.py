@@ -13,7 +13,8 @@ from dataclasses import replace
 from gpuplan import load_catalog, load_scenario
 from gpuplan.analysis.candidates import Space, candidates, default_space, unfit
 from gpuplan.analysis.explore import explore
-from gpuplan.analysis.ranking import Exploration, assess
+from gpuplan.analysis.option import assess
+from gpuplan.analysis.ranking import Exploration
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 

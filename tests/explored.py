@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.candidates import Space, asked
-from gpuplan.analysis.ranking import assess
+from gpuplan.analysis.option import assess
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
 

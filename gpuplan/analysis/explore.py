@@ -33,7 +33,8 @@ from gpuplan.analysis.candidates import (
     roomier,
     unfit,
 )
-from gpuplan.analysis.ranking import Exploration, Option, assess, sorted_out
+from gpuplan.analysis.option import Option, assess
+from gpuplan.analysis.ranking import Exploration, sorted_out
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.scenario import Scenario
 

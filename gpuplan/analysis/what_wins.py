@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
-from gpuplan.analysis.ranking import Option
+from gpuplan.analysis.option import Option
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
 from gpuplan.plan.cost import Costs

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.analysis.compare import Comparison
-from gpuplan.analysis.ranking import Exploration, Option, why_not
+from gpuplan.analysis.option import Option
+from gpuplan.analysis.ranking import Exploration, why_not
 from gpuplan.analysis.sensitivity import Bar, Threshold
 from gpuplan.analysis.what_wins import Condition
 from gpuplan.plan import Plan

@@ -22,7 +22,8 @@ from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.analysis import explore as module
 from gpuplan.analysis.candidates import Space, asked, candidates, hopeless, too_little, unfit
 from gpuplan.analysis.explore import explore
-from gpuplan.analysis.ranking import Exploration, Option, assess, why_not
+from gpuplan.analysis.option import Option, assess
+from gpuplan.analysis.ranking import Exploration, why_not
 from gpuplan.catalog import Catalog
 from gpuplan.plan.hardware import fit_of
 from gpuplan.scenario import Scenario

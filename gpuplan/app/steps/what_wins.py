@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from gpuplan.analysis.ranking import Option
+from gpuplan.analysis.option import Option
 from gpuplan.analysis.what_wins import Condition, to_win
 from gpuplan.app.cards import Contents, bare, panel, said, select
 from gpuplan.app.state import Workbook

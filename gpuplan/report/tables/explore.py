@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from gpuplan.analysis.candidates import Candidate
-from gpuplan.analysis.ranking import Option
+from gpuplan.analysis.option import Option
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.alternatives import count_over_years
 

@@ -1,0 +1,257 @@
+"""An option: a candidate that was planned, with what it costs, why it is out, and what is to be confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+from gpuplan.analysis.candidates import SHARING, Candidate, launched, maybe_ended, unfit
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.hardware import fit_of
+from gpuplan.plan.power import PowerUse
+from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS, factor
+from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
+from gpuplan.wording import MODE_NAMES, amount, number, percent
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A candidate that was planned. Numbers are None where it cannot be planned."""
+
+    candidate: Candidate
+    label: str
+    hosts: int | None = None
+    hosts_at_end: int | None = None
+    """With those bought for the growth, which its cost holds."""
+    gpus: int | None = None
+    gpus_alike: int | None = None
+    """GPUs that it would have if one of its GPUs did no more and no less than one of those that the demand is stated in."""
+    total: float | None = None
+    net_present: float | None = None
+    first: float | None = None
+    """Paid at the start."""
+    gpu_hour_used: float | None = None
+    waiting_pct: float | None = None
+    """Requests that find too few GPUs free in the busiest hours."""
+    short_h: float | None = None
+    """Expected hours a year in which failures leave somebody without a GPU."""
+    peak_w: float | None = None
+    racks: int | None = None
+    kept: float | None = None
+    """Worst share of native speed that a group with remote GPUs keeps; None if there is none."""
+    unplaced_vms: int | None = None
+    excludes: tuple[str, ...] = ()
+    """What the cost leaves out because nobody knows its price."""
+    assumed_prices: int | None = None
+    old_prices: int | None = None
+    reasons: tuple[str, ...] = ()
+    """Why it is out; empty if it is in."""
+    unpriced: tuple[str, ...] = ()
+    """GPUs, servers and adapters without a price: then its cost cannot be compared with others."""
+    powerless: tuple[str, ...] = ()
+    """What its power leaves out, as nobody knows how much that draws."""
+    modes: tuple[str, ...] = ()
+    """How each group gets its GPUs."""
+    confirm: tuple[str, ...] = ()
+    """What to ask the maker before it is signed."""
+    maybe_ended: bool = False
+    """Whether its board came out so long ago that it may no longer be sold."""
+
+
+def assess(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Option:
+    """One candidate, planned."""
+    label = candidate.label(catalog)
+    if why := unfit(scenario, catalog, candidate):
+        other = not candidate.server and candidate.gpu != scenario.hardware.gpu
+        return Option(candidate, catalog.gpus[candidate.gpu].name if other else label, reasons=(why,))
+    try:
+        plan = _planned(scenario, catalog, candidate)
+    except ScenarioError as error:
+        reasons = tuple(f"{_input(scenario, p.path)} {p.value}: {p.message}" for p in error.problems)
+        return Option(candidate, label, reasons=reasons)
+    waiting = plan.lines.get("totals.waiting")
+    return Option(
+        candidate=candidate,
+        label=label,
+        hosts=plan.totals.hosts,
+        gpus=plan.totals.gpus,
+        gpus_alike=_gpus_alike(plan, scenario, catalog, candidate),
+        waiting_pct=float(waiting.value) if waiting else None,
+        short_h=next((p.short_h for p in plan.postures if p.chosen), None),
+        kept=min((use.kept for use in plan.network.remote), default=None),
+        unplaced_vms=plan.totals.unplaced_vms,
+        reasons=tuple(_reasons(plan, _chosen_for(scenario, candidate))),
+        modes=tuple(group.mode for group in plan.groups),
+        confirm=tuple(_to_confirm(plan)),
+        maybe_ended=bool(day := _bought_on(plan)) and maybe_ended(candidate.gpu, catalog, day),
+        **_money(plan.costs),
+        **_power(plan.power),
+    )
+
+
+def _planned(scenario: Scenario, catalog: Catalog, candidate: Candidate) -> Plan:
+    """The plan of a candidate; those that differ in their link alone share all that does not depend on it."""
+    link = scenario.network.link_gbit_s
+    on_own_link = _on_own_link(replace(candidate, link_gbit_s=link).apply(scenario, catalog), catalog)
+    return (
+        on_own_link
+        if candidate.link_gbit_s == link
+        else on_own_link.relinked(candidate.apply(scenario, catalog))
+    )
+
+
+@lru_cache(maxsize=2)  # candidates come link after link: without it exploring takes a third longer
+def _on_own_link(scenario: Scenario, catalog: Catalog) -> Plan:
+    return make_plan(scenario, catalog)
+
+
+def _gpus_alike(plan: Plan, scenario: Scenario, catalog: Catalog, candidate: Candidate) -> int | None:
+    """GPUs of a candidate if a GPU counted as a GPU; None where that cannot be planned."""
+    if candidate.gpu == scenario.hardware.gpu:
+        return plan.totals.gpus
+    return _placed_gpus(_hosts_only(candidate.apply(scenario, catalog, alike=True)), catalog)
+
+
+def _hosts_only(scenario: Scenario) -> Scenario:
+    """A scenario without what changes no host."""
+    bare = Scenario()
+    return replace(
+        scenario, network=bare.network, training=bare.training, cost=bare.cost, prices=(), origins=()
+    )
+
+
+@lru_cache(maxsize=512)  # candidates that differ in the link have the same hosts: a third of the time
+def _placed_gpus(scenario: Scenario, catalog: Catalog) -> int | None:
+    try:
+        plan = make_plan(scenario, catalog)
+    except ScenarioError:
+        return None
+    return sum(plan.hosts_by_pool().values()) * scenario.hardware.gpus_per_host
+
+
+def _bought_on(plan: Plan) -> str:
+    """The day for which prices are taken; empty where those hosts that are already there are enough, also for the growth."""
+    there = sum(pool.existing_hosts for pool in plan.pools)
+    return plan.costs.as_of if plan.costs and max(plan.costs.hosts) > there else ""
+
+
+def _to_confirm(plan: Plan) -> Iterator[str]:
+    """What is to be asked: whether a server is sold with a board that no list shows in it, whether few hosts or one processor do, whether an old board is still sold."""
+    catalog, hardware = plan.catalog, plan.scenario.hardware
+    gpu = catalog.gpus[hardware.gpu]
+    day = _bought_on(plan)
+    if not day:
+        return
+    fit = fit_of(catalog, hardware.server, gpu.id) if hardware.server else None
+    if hardware.server and (fit is None or fit.basis in ("derived", "assumed")):
+        yield f"that {catalog.servers[hardware.server].name} is sold with {gpu.name}"
+    if hardware.server and catalog.servers[hardware.server].value("cpu_sockets") == 1:
+        cores = int(factor(plan.scenario, catalog, "cores_per_socket").value)
+        yield f"that one processor of {cores} cores is enough for {amount(hardware.gpus_per_host, 'GPU')}"
+    least = int(catalog.assumptions["vi-cluster"].fact("min_hosts").value)
+    if few := [pool.hosts for pool in plan.pools if pool.hosts < least]:
+        yield f"that a cluster may have {amount(min(few), 'host')}, where it usually starts with {least}"
+    if maybe_ended(gpu.id, catalog, day):
+        yield f"that {gpu.name}, of {launched(gpu.id, catalog)}, is still sold"
+
+
+def _money(costs: Costs | None) -> dict[str, Any]:
+    """What a design costs, and what that leaves out."""
+    if costs is None:
+        return {}
+    return {
+        "hosts_at_end": costs.hosts[-1],
+        "total": costs.total,
+        "net_present": costs.net_present,
+        "first": costs.cash[0],
+        "gpu_hour_used": costs.gpu_hour_used,
+        "excludes": costs.excludes,
+        "assumed_prices": sum(p.fact.basis == "assumed" for p in costs.prices),
+        "old_prices": sum(p.old for p in costs.prices),
+        "unpriced": _unpriced(costs),
+    }
+
+
+def _power(power: PowerUse | None) -> dict[str, Any]:
+    """What a design draws, and how many racks it takes if one may hold a host."""
+    if power is None:
+        return {}
+    return {"peak_w": power.peak_w, "racks": power.racks or None, "powerless": power.unknown_power}
+
+
+def _input(scenario: Scenario, path: str) -> str:
+    """What a problem is about: an input, or the path of something else."""
+    return scenario.label(path) if path in FIELD_BY_PATH or path.count(".") == 2 else path
+
+
+HOSTS = (ANY_HOST, LARGE_HOST, *MODULE_HOSTS.values())
+
+
+def _unpriced(costs: Costs) -> tuple[str, ...]:
+    """GPUs, servers and their adapters whose price nobody knows: every host has them, so that its cost says little."""
+    return tuple(
+        item.name
+        for item in costs.unknown
+        if item.key.startswith(("gpus/", "servers/", "adapter-")) or item.key in HOSTS
+    )
+
+
+def _chosen_for(scenario: Scenario, candidate: Candidate) -> dict[str, str]:
+    """Groups for which a candidate chooses the mode, not the customer, and the name of that mode."""
+    if candidate.sharing == SHARING[0]:
+        return {}
+    return {group.id: MODE_NAMES[candidate.sharing] for group in scenario.groups if group.access == "auto"}
+
+
+def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
+    """Why a design does not do what is asked; ``chosen`` has the modes that the customer has not decided on."""
+    yield from _without_gpu(plan, chosen)
+    yield from _slow_over_network(plan)
+    yield from _not_to_build(plan)
+
+
+def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
+    """VMs without a GPU, now or after a failure."""
+    if not plan.pools and not plan.totals.unplaced_vms:
+        yield "Nobody asks for a GPU."
+    for group in plan.groups:
+        for missing in group.unplaced:
+            why = missing.reason
+            if missing.code == "no-mode-possible" and group.id in chosen:
+                why = f"{chosen[group.id]} cannot serve this group"
+            yield f"{group.name}: no place for {amount(missing.vms, 'VM')}: {why}"
+    lost = plan.totals.unplaced_vms_after_failure - plan.totals.unplaced_vms
+    if lost and plan.scenario.availability.host_failures:
+        yield f"After the loss of a host {amount(lost, 'VM')} have no GPU"
+
+
+def _slow_over_network(plan: Plan) -> Iterator[str]:
+    """Groups whose work the link does not carry."""
+    link = f"{plan.scenario.network.link_gbit_s} Gbit/s do not carry"
+    for use in plan.network.remote:
+        if use.verdict == "bad":
+            yield f"{use.name}: {link} the work, of whose native speed {percent(use.kept)} is left"
+    for job in plan.network.training[:-1]:
+        if job.verdict == "bad":
+            yield (
+                f"{job.name}: {link} its training across {job.hosts} hosts, which "
+                f"reaches {percent(job.efficiency)} of what its GPUs do alone"
+            )
+
+
+def _not_to_build(plan: Plan) -> Iterator[str]:
+    """A host that no rack takes, and a GPU that no source says can be shared."""
+    if plan.power is not None and not plan.power.racks:
+        limit = next(i.value for i in plan.lines["power.hosts_per_rack"].inputs if i.name == "rack_kw")
+        yield (
+            f"One host draws {number(round(plan.power.host_peak_w / 1000, 1))} kW at its peak, or is higher than a rack; a rack "
+            f"may be given {number(limit)} kW"
+        )
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    if gpu.value("vgpu_compute") != "yes" and any(group.mode in ("vgpu", "mig") for group in plan.groups):
+        yield f"Whether {gpu.name} can be shared as vGPU on vSphere is not known from a source"
