@@ -279,9 +279,7 @@ def believe_words(method: str, low: float, high: float, measured: bool = False) 
 
 def years_left_out(years: int, asked: int) -> str:
     """What to say where growth is not planned for all the years asked for; nothing if it is."""
-    if years > asked:
-        return ""
-    return f"From year {years} on a group is larger than one design holds." if years else ""
+    return f"From year {years + 1} on a group is larger than one design holds." if years < asked else ""
 
 
 def held_for_each(method: str, rule: str) -> bool:

@@ -22,7 +22,7 @@ class Alternative:
     """``plan``, ``n0`` and so on, ``silos``, ``rent-TERM`` or ``no-growth``."""
     name: str
     hosts: tuple[int, ...]
-    """At the start and in each year; none where GPUs are rented."""
+    """In each year from 1; none where GPUs are rented."""
     gpus: tuple[int, ...]
     net_present: float
     low: float | None

@@ -1,4 +1,4 @@
-"""Purchase plan: hosts to buy at the start and for each year of growth."""
+"""Purchase plan: hosts to buy at the start of each year, as the demand grows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpuplan.scenario import ScenarioError
 
 @dataclass(frozen=True)
 class Year:
-    """What the design needs after some years of growth, and what is bought for that year."""
+    """What the design needs in a year, and what is bought at its start."""
 
     year: int
     people: int
@@ -22,17 +22,18 @@ class Year:
 
 
 def purchase_plan(plan: Plan) -> tuple[Year, ...]:
-    """Hosts to buy at the start and for each year of growth; hosts once bought stay, and serve whom they are needed for.
+    """Hosts to buy at the start of each year; hosts once bought stay, and serve whom they are needed for.
 
+    Year 1 has the demand as planned, and year k that after k - 1 years of growth, as the cash flow counts them.
     A stated total grows as the GPUs of the groups do together. Years in which a group has grown beyond what a design can
     hold are left out.
     """
     found: list[Year] = []
     peaks = group_peaks(plan.scenario, plan.weeks)
-    for year in range(plan.scenario.demand.years + 1):
+    for year in range(1, plan.scenario.demand.years + 1):
         try:
-            scenario = grow(plan.scenario, year, peaks) if year else plan.scenario
-            totals = make_plan(scenario, plan.catalog).totals if year else plan.totals
+            scenario = grow(plan.scenario, year - 1, peaks)
+            totals = plan.totals if year == 1 else make_plan(scenario, plan.catalog).totals
         except ScenarioError:
             break
         before = found[-1].hosts if found else sum(pool.existing_hosts for pool in plan.pools)

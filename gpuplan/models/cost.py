@@ -1,8 +1,8 @@
 """Cost: purchases, yearly cash and its present value, cost per GPU-hour, and rent or buy.
 
 Money is in one currency, whichever the prices are in. Yearly cash is a sequence: index 0 is the start, index k the
-end of year k; paying is positive. What is paid in advance for year k is paid at index k - 1. What is bought at the start (0) runs in years 1, 2, ...; what is bought
-in year b runs in years b, b + 1, ...
+end of year k, which is the start of year k + 1; paying is positive. What year k runs on is paid at its end, index k; what is
+paid in advance for it, or bought for it, at its start, index k - 1. What is bought at index b runs in years b + 1, b + 2, ...
 """
 
 import math
@@ -65,12 +65,12 @@ def later_price(price: float, *, yearly_change: float, year: int) -> float:
     yearly_change : float
         Share by which the price changes from one year to the next, above -1; negative if it falls. [-]
     year : int
-        Year of the purchase, 0 is the start. [-]
+        Years from the start to the purchase. [-]
 
     Returns
     -------
     later_price : float
-        Price in that year. [currency]
+        Price then. [currency]
 
     Raises
     ------

@@ -111,14 +111,14 @@ def ordered_licences(needed: Sequence[int], *, minimum_order: int) -> tuple[int,
     Parameters
     ----------
     needed : sequence of int
-        Licences needed at the start and in each year. [-]
+        Licences needed in each year. [-]
     minimum_order : int
         Licences that an order holds at least. [-]
 
     Returns
     -------
     ordered_licences : tuple of int
-        Licences ordered at the start and in each year. [-]
+        Licences ordered at the start of each year. [-]
 
     Raises
     ------
@@ -173,7 +173,7 @@ def subscription_payments(
     renewal_price : float or None
         Price of one for a year where a year is bought alone; None if it is the same. [currency]
     bought_year : int
-        Year in which what is licensed was bought; 0 is the start. [-]
+        Years from the start to the purchase of what is licensed. [-]
     years_included : int
         First years of operation that the purchase already covers. [-]
 
@@ -189,10 +189,9 @@ def subscription_payments(
 
     Notes
     -----
-    A term costs licences * yearly_price * term_years when it begins. The first year of operation is year 1 for what is bought
-    at the start and year b for what is bought in year b. Year k of the former is paid at index k - 1, the end of the year
-    before it; what is bought in year b is paid at index b, with the purchase. The first term is bought whole, even if it
-    reaches beyond the horizon; a renewal that would do so is bought by the year at renewal_price.
+    A term costs licences * yearly_price * term_years when it begins: one that begins with year k is paid at index k - 1. The
+    first year of operation is bought_year + 1. The first term is bought whole, even if it reaches beyond the horizon; a renewal
+    that would do so is bought by the year at renewal_price.
 
     Examples
     --------
@@ -210,13 +209,12 @@ def subscription_payments(
     not_negative(licences=licences, yearly_price=yearly_price, renewal_price=alone)
     _whole(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
     _whole(1, term_years=term_years)
-    began = max(bought_year, 1)
     paid = [0.0] * (horizon_years + 1)
-    year = first = began + years_included
+    year = first = bought_year + 1 + years_included
     while year <= horizon_years:
         whole = year == first or year + term_years - 1 <= horizon_years
         price, years = (yearly_price, term_years) if whole else (alone, 1)
-        paid[year - began + bought_year] = licences * price * years
+        paid[year - 1] = licences * price * years
         year += years
     return tuple(paid)
 
@@ -235,7 +233,7 @@ def perpetual_payment(
     horizon_years : int
         Last year that is planned for. [-]
     bought_year : int
-        Year in which what is licensed was bought; 0 is the start. [-]
+        Years from the start to the purchase of what is licensed. [-]
     years_included : int
         First years of operation that the purchase already covers. [-]
 
@@ -251,8 +249,7 @@ def perpetual_payment(
 
     Notes
     -----
-    licences * price at bought_year + years_included, if the first year to cover, max(bought_year, 1) + years_included, is
-    within the horizon.
+    licences * price at bought_year + years_included, the start of the first year to cover, if that year is within the horizon.
 
     Examples
     --------
@@ -269,7 +266,7 @@ def perpetual_payment(
     not_negative(licences=licences, price=price)
     _whole(horizon_years=horizon_years, bought_year=bought_year, years_included=years_included)
     paid = [0.0] * (horizon_years + 1)
-    if max(bought_year, 1) + years_included <= horizon_years:
+    if bought_year + years_included < horizon_years:
         paid[bought_year + years_included] = licences * price
     return tuple(paid)
 

@@ -1,7 +1,7 @@
 """Cash flow: what each part of a design costs in each year, from the day it is bought to the end of the analysis period.
 
-The models are ``gpuplan.models.cost`` and ``gpuplan.models.licences``. Column 0 is the purchase; column k holds what is paid in year k. Subscriptions
-and support are paid in advance. What has no price is left out.
+The models are ``gpuplan.models.cost``, which says when what is paid, and ``gpuplan.models.licences``. What the growth of year k takes is bought at the start of
+that year, in column k - 1, with its subscriptions and support; so the last column buys nothing. What has no price is left out.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ class Flows:
         self.years = scenario.cost.years
         held = [counts.of(hosts) for hosts in growth.hosts]
         self.held = [
-            {key: max(many[key] for many in held[: year + 1]) for key in held[0]} for year in range(len(held))
+            {key: max(many[key] for many in held[: at + 1]) for key in held[0]} for at in range(self.years)
         ]
-        """How many of everything there are in each year; what was bought stays."""
+        """How many of everything there are in each year from 1; what was bought stays."""
         self.spine_w = use.spine_w
         spine, spine_name = counts.spine(growth.hosts)
         unknown = dict.fromkeys(use.unknown_power)
@@ -134,11 +134,11 @@ class Flows:
         return other.parts()
 
     def load(self, year: int) -> float:
-        """Share of the time in which the GPUs are used in a year."""
+        """Share of the time in which the GPUs are used in a year from 1."""
         if self.scenario.cost.utilisation is not None:
             return self.scenario.cost.utilisation
-        gpus = self.counts.gpus(self.growth.hosts[year])
-        return min(1.0, self.growth.busy_gpus[year] / gpus)
+        gpus = self.counts.gpus(self.growth.hosts[year - 1])
+        return min(1.0, self.growth.busy_gpus[year - 1] / gpus)
 
     def _pay(self, part: str, yearly: Iterable[float], *facts: Fact) -> None:
         """What is paid for a part, year by year from the purchase, and what that rests on."""
@@ -147,12 +147,12 @@ class Flows:
         self.facts.setdefault(part, []).extend(facts)
 
     def _more(self, key: str) -> list[int]:
-        """How many are bought in each year beyond those of the year before."""
+        """How many are bought at the start of each year beyond those of the year before."""
         held = [many[key] for many in self.held]
         return [held[0], *(now - before for before, now in pairwise(held))]
 
     def _bought(self, material: Material) -> list[float]:
-        """What is paid for a material in each year; nothing if nobody knows its price."""
+        """What is paid for a material at the start of each year; nothing if nobody knows its price."""
         if material.price is None:
             return []
         if material.key not in self.held[0]:
@@ -168,10 +168,6 @@ class Flows:
             else 0.0
             for year, more in enumerate(self._more(material.key))
         ]
-
-    def _later(self, paid: Callable[[int], float]) -> list[float]:
-        """What is paid in each year from the first, and nothing at the start."""
-        return [0.0, *(paid(year) for year in range(1, self.years + 1))]
 
     def _platform(self) -> None:
         material, choice = self.materials["platform"], self.scenario.cost.platform_licence
@@ -248,7 +244,7 @@ class Flows:
     def _supported(
         self, material: Material, price: Price | None, licences: int, bought: int, free: int
     ) -> None:
-        """What support of the licences bought in a year costs, year by year in advance, after the years that are included."""
+        """What support of the licences bought at one time costs, year by year in advance, after the years that are included."""
         if price is not None and licences:
             each = cost.purchase_cost(1, unit_price=price.value, discount=material.discount)
             when = {"horizon_years": self.years, "bought_year": bought, "years_included": free}
@@ -280,36 +276,38 @@ class Flows:
             self._pay("Hardware support", cash)
 
     def _running(self) -> None:
-        """Power and cooling, space, and people."""
+        """Power and cooling, space, and people: paid at the end of each year."""
         use = self.use
         energy = self.price("electricity-kwh", "Electricity", "kwh")
         space = self.price("rack-year", "Space for a rack", "rack-year")
         people = self.price("administration-host-year", "Administration of a host", "host-year")
         hosts = [sum(many.values()) for many in self.growth.hosts]
 
-        def yearly(price: Price, many: Callable[[int], float]) -> list[float]:
-            return self._later(lambda year: cost.purchase_cost(many(year), unit_price=price.value))
+        def yearly(price: Price, many: Iterable[float]) -> list[float]:
+            return [0.0, *(cost.purchase_cost(each, unit_price=price.value) for each in many)]
 
         if energy is not None:
             pue = factor(self.scenario, self.catalog, "pue")
-            it = yearly(energy, lambda year: power.energy_kwh(self._typical_w(year)))
+            it = yearly(
+                energy, [power.energy_kwh(self._typical_w(year)) for year in range(1, self.years + 1)]
+            )
             self._pay("Power", it, energy.fact, *use.facts)
             self._pay("Cooling", [paid * (float(pue.value) - 1) for paid in it], energy.fact, pue, *use.facts)
         if space is not None and use.hosts_per_rack:
-            racks = yearly(space, lambda year: power.racks(hosts[year], hosts_per_rack=use.hosts_per_rack))
-            self._pay("Space", racks, space.fact)
+            racks = [power.racks(many, hosts_per_rack=use.hosts_per_rack) for many in hosts]
+            self._pay("Space", yearly(space, racks), space.fact)
         if people is not None:
-            self._pay("Administration", yearly(people, lambda year: hosts[year]), people.fact)
+            self._pay("Administration", yearly(people, hosts), people.fact)
 
     def _typical_w(self, year: int) -> float:
-        """Typical power of hosts and switches in a year, without cooling."""
-        new = sum(self.growth.hosts[year].values()) - sum(self.growth.hosts[0].values())
+        """Typical power of hosts and switches in a year from 1, without cooling."""
+        new = sum(self.growth.hosts[year - 1].values()) - sum(self.growth.hosts[0].values())
         hosts_w = power.typical_power_w(
             self.use.hosts_peak_w + new * self.use.host_peak_w,
             idle_share=self.use.idle_share,
             load=self.load(year),
         )
-        held = self.held[year]
+        held = self.held[year - 1]
         return power.total_power_w(hosts_w, held["leaf"] * self.use.leaf_w, held["spine"] * self.spine_w)
 
     def _left(self) -> None:

@@ -40,7 +40,7 @@ class Costs:
     years: int
     discount_rate: float
     hosts: tuple[int, ...]
-    """At the start, and in each year."""
+    """In each year from 1, as the GPUs and their hours are; the design as planned carries year 1."""
     gpus: tuple[int, ...]
     growth_left_out: int | None
     materials: tuple[Material, ...]
@@ -54,7 +54,7 @@ class Costs:
     utilisation: float
     """Share of the hours of all GPUs in which they are used, over the years."""
     gpu_hours: tuple[float, ...]
-    """Installed, in each year from 1."""
+    """Installed."""
     used_gpu_hours: tuple[float, ...]
     gpu_hour_installed: float | None
     gpu_hour_used: float | None
@@ -106,10 +106,8 @@ def costs(
     rate = factor(scenario, catalog, "discount_rate")
     present = _present_line(trail, cash, rate)
     gpus = tuple(counts.gpus(hosts) for hosts in growth.hosts)
-    installed = tuple(cost.installed_gpu_hours(n) for n in gpus[1:])
-    used = tuple(
-        cost.used_gpu_hours(n, utilisation=flows.load(year)) for year, n in enumerate(gpus[1:], start=1)
-    )
+    installed = tuple(cost.installed_gpu_hours(n) for n in gpus)
+    used = tuple(cost.used_gpu_hours(n, utilisation=flows.load(year)) for year, n in enumerate(gpus, start=1))
     per_hour = {
         name: _hour_line(trail, name, present, hours, rate, flows)
         for name, hours in (("installed", installed), ("used", used))

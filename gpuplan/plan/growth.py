@@ -1,4 +1,7 @@
-"""Growth: what a scenario asks for after some years, and the hosts that this takes."""
+"""Growth: what a scenario asks for after some years, and the hosts that this takes.
+
+The design as planned carries year 1; year k has the demand after k - 1 years of growth.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from gpuplan.units import exact
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Hosts of each pool in all of its clusters, and GPUs in use, year by year from the start."""
+    """Hosts of each pool in all of its clusters, and GPUs in use, in each year from 1."""
 
     hosts: tuple[Mapping[str, int], ...]
     busy_gpus: tuple[float, ...]
@@ -34,28 +37,28 @@ def growth_of(
     modes: Mapping[str, str],
     hosts_for: Callable[[Scenario], Mapping[str, int]],
 ) -> Growth:
-    """Hosts of each pool and GPUs held, from the start to the last year looked at; hosts once bought stay.
+    """Hosts of each pool and GPUs held in each year of the analysis period; hosts once bought stay.
 
     ``modes`` are the access modes of the groups, which they keep; ``hosts_for`` gives the hosts of each pool that a scenario takes.
     """
     hosts = [{kind: pool.hosts for kind, pool in whole_pools(pools).items()}]
     held = [float(held_gpus[""].value)]
-    years = range(1, scenario.cost.years + 1)
+    years = scenario.cost.years
     if not any(group.growth for group in scenario.groups):
-        return Growth(tuple(hosts * (1 + len(years))), tuple(held * (1 + len(years))), None)
+        return Growth(tuple(hosts * years), tuple(held * years), None)
     peaks = group_peaks(scenario, by_season)
     now = {group.id: float(held_gpus[group.id].value) for group in scenario.groups}
-    for year in years:
+    for grown_years in range(1, years):
         try:
-            counts = hosts_for(grow(_bare(scenario, modes), year, peaks))
+            counts = hosts_for(grow(_bare(scenario, modes), grown_years, peaks))
         except ScenarioError:
-            left = 1 + len(years) - year
-            return Growth((*hosts, *hosts[-1:] * left), (*held, *held[-1:] * left), year)
+            left = years - grown_years
+            return Growth((*hosts, *hosts[-1:] * left), (*held, *held[-1:] * left), grown_years + 1)
         grown = {pool: counts.get(pool, 0) for pool in hosts[-1]}
         grown[pools[0].kind] += sum(n for pool, n in counts.items() if pool not in grown)
         hosts.append({pool: max(before, grown[pool]) for pool, before in hosts[-1].items()})
         then = sum(
-            now[group.id] * working_hours.growth_factor(year, growth=group.growth or 0.0)
+            now[group.id] * working_hours.growth_factor(grown_years, growth=group.growth or 0.0)
             for group in scenario.groups
         )
         held.append(held[0] * (then / sum(now.values()) if sum(now.values()) else 1.0))

@@ -167,7 +167,7 @@ class Plan:
 
     @cached_property
     def growth(self) -> Growth:
-        """Hosts of each pool and GPUs held, from the start to the last year looked at."""
+        """Hosts of each pool and GPUs held in each year of the analysis period."""
         modes = {group.id: group.mode for group in self.groups}
         return growth_of(
             self.scenario,

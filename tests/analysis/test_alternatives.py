@@ -32,7 +32,7 @@ def test_the_plan_stands_first_and_all_others_beside_it(example: Plan) -> None:
     assert found[0].difference == 0 and found[0].gives_up == ""
     for each in found:
         assert each.difference == pytest.approx(each.net_present - costs.net_present)
-        assert len(each.gpus) == costs.years + 1
+        assert len(each.gpus) == costs.years
         assert each.gives_up or each.chosen
     keys = [each.key for each in found]
     assert len(keys) == len(set(keys)) and {"n0", "n2", "silos"} <= set(keys)

@@ -17,12 +17,12 @@ def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
     return make_plan(from_dict(data), catalog)
 
 
-def test_growth_buys_hosts_in_the_year_they_are_needed(catalog: Catalog) -> None:
+def test_growth_buys_hosts_for_the_year_they_are_needed(catalog: Catalog) -> None:
     plan = planned(
         catalog,
         {"people": 16, "growth": 0.5},
         {"people": 8},
-        demand={"years": 3},
+        demand={"years": 4},
         hardware={"gpus_per_host": 4},
     )
     years = purchase_plan(plan)
@@ -37,7 +37,7 @@ def test_hosts_once_bought_stay_and_those_there_are_not_bought(catalog: Catalog)
     plan = planned(
         catalog,
         {"people": 32, "growth": -0.5},
-        demand={"years": 2},
+        demand={"years": 3},
         hardware={"gpus_per_host": 4, "existing_hosts": 3},
     )
     years = purchase_plan(plan)
@@ -69,6 +69,6 @@ def test_a_stated_total_grows_with_the_groups(catalog: Catalog) -> None:
 
 def test_years_that_no_design_can_hold_are_left_out(catalog: Catalog) -> None:
     plan = planned(catalog, {"people": 30_000, "growth": 1}, demand={"years": 3})
-    assert [y.year for y in purchase_plan(plan)] == [0, 1]
+    assert [y.year for y in purchase_plan(plan)] == [1, 2]
     fading = planned(catalog, {"people": 1, "jobs_per_day": 0.015, "growth": -0.3}, demand={"years": 3})
-    assert len(purchase_plan(fading)) == 4
+    assert len(purchase_plan(fading)) == 3

@@ -28,7 +28,7 @@ def test_rent_on_demand_is_paid_for_the_hours_used(rented: Plan) -> None:
     found = rent_or_buy(rented)
     assert found is not None and found.row is not None and rented.costs is not None
     assert found.term == found.row.term == "on-demand"
-    by_hand = [0.0] + [0.6 * HOURS * gpus * found.gpu_hour_price for gpus in rented.costs.gpus[1:]]
+    by_hand = [0.0] + [0.6 * HOURS * gpus * found.gpu_hour_price for gpus in rented.costs.gpus]
     assert found.rent_cash == pytest.approx(by_hand)
     rate = rented.costs.discount_rate
     assert found.rent_net_present == pytest.approx(

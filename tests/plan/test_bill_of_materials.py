@@ -124,9 +124,9 @@ def test_what_only_the_growth_takes_is_in_the_bill_with_none_at_the_start(catalo
     found = bill_of(make_plan(scenario, catalog))
     bought = {key: found[key] for key in ("servers", "gpus", "adapters", "spine")}
     assert {key: (m.quantity, m.rule) for key, m in bought.items()} == {
-        "servers": (0, "none at the start, 13 for the growth"),
-        "gpus": (0, "none at the start, 52 for the growth"),
-        "adapters": (0, "none at the start, 26 for the growth"),
+        "servers": (0, "none at the start, 9 for the growth"),
+        "gpus": (0, "none at the start, 36 for the growth"),
+        "adapters": (0, "none at the start, 18 for the growth"),
         "spine": (0, "none at the start, 2 for the growth"),
     }
     assert {m.cost for m in bought.values()} == {0}

@@ -220,7 +220,7 @@ def test_growth_across_the_limit_buys_the_spare_hosts_of_the_next_cluster(catalo
     data["cost"] = {"years": 3}
     plan = make_plan(from_dict(data), catalog)
     assert plan.costs is not None
-    assert plan.costs.hosts == (61, 68, 75, 82)
+    assert plan.costs.hosts == (61, 68, 75)
     assert plan.costs.gpus == tuple(4 * hosts for hosts in plan.costs.hosts)
 
 

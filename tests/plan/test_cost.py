@@ -124,17 +124,16 @@ def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Sce
 def bill_for_licences(
     choice: str, term: int, bought: list[int], years: int, included: int, prices: dict[str, float]
 ) -> list[float]:
-    """What a register of single licences pays in each year; each bought in its year, running from year 1 at the earliest."""
+    """What a register of single licences pays in each year; each bought at the start of its first year."""
     paid = [0.0] * (years + 1)
-    for when, count in enumerate(bought):
+    for first, count in enumerate(bought, start=1):
         for _ in range(count):
-            first = max(1, when)
             covered_until = first + included - 1
             owned = False
             for year in range(first, years + 1):
                 if year <= covered_until:
                     continue
-                at = year if when else year - 1  # a start pays before its first year
+                at = year - 1  # in advance
                 if choice == "subscription":
                     whole = not owned or year + term - 1 <= years
                     paid[at] += prices[f"{term} years"] * term if whole else prices["1 years"]
@@ -177,7 +176,7 @@ def test_gpu_licences_by_a_register(
     costs = costs_of(plan)
     assert plan.pools[0].gpu_mode == "vgpu"
     bought = [costs.gpus[0], *(b - a for a, b in itertools.pairwise(costs.gpus))]
-    assert (sum(bought[1:]) > 0) == bool(growth)
+    assert (sum(bought[1:]) > 0) == (growth > 0 and years > 1)
     prices = {
         "1 years": 4_000.0,
         "3 years": 4_000.0,
@@ -412,7 +411,7 @@ def test_a_fabric_without_switches_is_named(catalog: Catalog, enterprise: Scenar
 # ---- growth
 
 
-def test_growth_buys_in_the_year_it_is_needed(catalog: Catalog) -> None:
+def test_growth_buys_at_the_start_of_the_year_it_is_needed(catalog: Catalog) -> None:
     scenario = priced(load_scenario("current"), years=5)
     for key, price in {"servers/dell-r760xa": 20_000, "gpus/h100-nvl-94gb": 30_000}.items():
         scenario = scenario.with_value(f"prices.{key}", price)
@@ -423,35 +422,32 @@ def test_growth_buys_in_the_year_it_is_needed(catalog: Catalog) -> None:
     assert costs.hosts == tuple(year.hosts for year in years)
     assert costs.gpus == tuple(year.gpus for year in years)
     assert costs.hosts[-1] > costs.hosts[0]
-    assert costs.part("Servers").yearly == pytest.approx([20_000 * year.hosts_bought for year in years])
-    assert costs.part("GPUs").yearly == pytest.approx([4 * 30_000 * year.hosts_bought for year in years])
+    new = [*(year.hosts_bought for year in years), 0]
+    assert costs.part("Servers").yearly == pytest.approx([20_000 * bought for bought in new])
+    assert costs.part("GPUs").yearly == pytest.approx([4 * 30_000 * bought for bought in new])
     assert costs.part("Administration").yearly == pytest.approx(
-        [0, *(3_000 * hosts for hosts in costs.hosts[1:])]
+        [0, *(3_000 * hosts for hosts in costs.hosts)]
     )
-    new = [year.hosts_bought for year in years]
     yearly, covered = [0.0] * 6, 0
     for at, hosts in enumerate(new):  # each order by the year, in advance, of at least 72 cores
         needed = 2 * 24 * sum(new[: at + 1])
         order = max(72, needed - covered) if needed > covered else 0
         covered += order
-        for year in range(max(at, 1), 6):
-            yearly[year if at else year - 1] += 300 * order
+        for paid_at in range(at, 5):
+            yearly[paid_at] += 300 * order
         assert hosts >= 0
     assert costs.part("Platform licences").yearly == pytest.approx(yearly)
     paid = [sum(p.yearly[y] for p in costs.parts if p.name in HARDWARE) for y in range(6)]
-    later = [0.0, *itertools.accumulate(paid[1:])]
-    assert costs.part("Hardware support").yearly == pytest.approx(
-        [0.1 * (paid[0] * (year < 5) + later[year]) for year in range(6)]
-    )
     bought = list(itertools.accumulate(paid))
+    assert costs.part("Hardware support").yearly == pytest.approx([*(0.1 * held for held in bought[:5]), 0])
     left = costs_of(make_plan(scenario.with_value("cost.residual_share", 0.2), catalog)).part("Value left")
     assert left.yearly == pytest.approx([0, 0, 0, 0, 0, -0.2 * bought[-1]])
 
 
 def test_growth_beyond_what_a_design_can_hold_is_said(catalog: Catalog) -> None:
     costs = costs_of(planned(catalog, {"people": 30_000, "growth": 1}, cost={"years": 3}))
-    assert costs.growth_left_out == 2
-    assert costs.hosts[3] == costs.hosts[2] == costs.hosts[1] > costs.hosts[0]
+    assert costs.growth_left_out == 3
+    assert costs.hosts[2] == costs.hosts[1] > costs.hosts[0]
     assert costs_of(planned(catalog, {"people": 30, "growth": 1}, cost={"years": 3})).growth_left_out is None
 
 
@@ -510,7 +506,7 @@ def check_costs(plan: Plan) -> None:
         assert plan.costs is None and plan.power is None
         return
     costs, years = costs_of(plan), plan.scenario.cost.years
-    assert len(costs.cash) == len(costs.hosts) == len(costs.gpus) == years + 1
+    assert len(costs.cash) - 1 == len(costs.hosts) == len(costs.gpus) == years
     assert costs.hosts[0] == plan.totals.hosts and costs.gpus[0] == plan.totals.gpus
     assert list(costs.hosts) == sorted(costs.hosts) and list(costs.gpus) == sorted(costs.gpus)
     whole = sum(abs(x) for part in costs.parts for x in part.yearly)
@@ -538,7 +534,7 @@ def check_costs(plan: Plan) -> None:
     existing = sum(room.gpus for pool in plan.pools for room in pool.rooms[: pool.existing_hosts])
     assert gpus * per_board >= plan.totals.gpus - existing
     assert 0 <= costs.utilisation <= 1
-    for hours, used, installed in zip(costs.gpu_hours, costs.used_gpu_hours, costs.gpus[1:], strict=True):
+    for hours, used, installed in zip(costs.gpu_hours, costs.used_gpu_hours, costs.gpus, strict=True):
         assert hours == installed * 8760 and 0 <= used <= hours * (1 + 1e-12)
     for number in (costs.total, costs.net_present, costs.gpu_hour_installed, costs.gpu_hour_used):
         assert number is None or (math.isfinite(number) and number >= -1e-9 * whole)
@@ -554,6 +550,8 @@ def check_costs(plan: Plan) -> None:
     for part in costs.parts:
         assert all(math.isfinite(x) for x in part.yearly)
         assert all(x >= 0 for x in part.yearly) or part.name == "Value left"
+        running = ("Power", "Cooling", "Space", "Administration", "Value left")
+        assert part.yearly[-1] == 0 or part.name in running, f"{part.name} bought when the period ends"
         assert part.basis in BASES
         assert plan.lines[f"cost.parts.{part.name.lower().replace(' ', '-')}"].value == part.total
     assert plan.lines["cost.total"].value == costs.total
@@ -710,9 +708,9 @@ def test_what_runs_hosts_that_are_bought_beside_the_design_is_named(catalog: Cat
 
 def test_hosts_bought_for_growth_beside_hosts_already_there_are_paid(catalog: Catalog) -> None:
     found = costs_of(make_plan(load_scenario("current").with_value("hardware.existing", "10 hosts"), catalog))
-    assert found.hosts == (10, 12, 14, 16, 19, 23)
-    assert found.part("Servers").yearly == pytest.approx([n * 19584.8 for n in (0, 2, 2, 2, 3, 4)])
-    assert found.part("GPUs").yearly == pytest.approx([n * 4 * 30_000 for n in (0, 2, 2, 2, 3, 4)])
+    assert found.hosts == (10, 12, 14, 16, 19)
+    assert found.part("Servers").yearly == pytest.approx([n * 19584.8 for n in (0, 2, 2, 2, 3, 0)])
+    assert found.part("GPUs").yearly == pytest.approx([n * 4 * 30_000 for n in (0, 2, 2, 2, 3, 0)])
 
 
 def test_spare_boards_do_not_hide_that_no_board_has_a_price(catalog: Catalog) -> None:
@@ -733,11 +731,11 @@ def test_spines_that_only_the_growth_takes_are_counted(catalog: Catalog) -> None
         b - a for a, b in zip(without.part("Network").yearly, priced.part("Network").yearly, strict=True)
     ]
     assert apart == pytest.approx([0, 0, 0, 0, 2 * 9_000, 0])
-    # Two spines of 360 W typically, from year 4 on; the leaves' power is not known.
+    # Two spines of 360 W typically, bought for year 5; the leaves' power is not known.
     watts = scenario.with_value("network.spine", "sn2700")
     dark = costs_of(make_plan(watts, catalog)).part("Power").yearly
     more = [a - b for a, b in zip(without.part("Power").yearly, dark, strict=True)]
-    assert more == pytest.approx([0, 0, 0, 0, 2 * 0.36 * 8760 * 0.131, 2 * 0.36 * 8760 * 0.131])
+    assert more == pytest.approx([0, 0, 0, 0, 0, 2 * 0.36 * 8760 * 0.131])
 
 
 def test_a_part_that_is_not_there_is_refused_with_the_nearest(plans: dict[str, Plan]) -> None:

@@ -184,11 +184,9 @@ def check_power(plan: Plan) -> None:
         value = getattr(power, name)
         assert not isinstance(value, float) or (math.isfinite(value) and value >= 0), name
     assert plan.costs is not None
-    if plan.costs.hosts[1] == plan.costs.hosts[0] and plan.costs.used_gpu_hours:
-        price = next(p for p in plan.costs.prices if p.key == "electricity-kwh")
-        grows = any(group.growth for group in plan.scenario.groups)
-        paid = plan.costs.part("Power").yearly[1] + plan.costs.part("Cooling").yearly[1]
-        assert grows or paid == pytest.approx(power.energy_kwh * price.value)
+    price = next(p for p in plan.costs.prices if p.key == "electricity-kwh")
+    paid = plan.costs.part("Power").yearly[1] + plan.costs.part("Cooling").yearly[1]
+    assert paid == pytest.approx(power.energy_kwh * price.value)
 
 
 @settings(max_examples=40)

@@ -108,7 +108,7 @@ def test_columns_of_years_add_up_as_shown(plans: dict[str, Plan]) -> None:
     assert len(parts) == len(plans["enterprise"].costs.parts)  # type: ignore[union-attr]
     for at, total in enumerate(found["All parts"]):
         assert abs(sum(values[at] for values in parts) - total) <= len(parts)
-    assert found["GPU hosts"] == [8] * 6
+    assert found["GPU hosts"] == [8] * 5
 
 
 @pytest.mark.parametrize(("rate", "word"), [(1.0, ""), (200.0, "thousands of "), (100_000.0, "millions of ")])
@@ -160,7 +160,7 @@ def test_alternatives_that_leave_out_different_things_are_said(example: Plan) ->
 
 
 def test_the_hosts_that_a_cost_is_for_stand_beside_it(plans: dict[str, Plan]) -> None:
-    assert "For               10 hosts, growing to 23 by year 5" in cost_text(plans["current"])
+    assert "For               10 hosts, growing to 19 in year 5" in cost_text(plans["current"])
     assert "For               8 hosts\n" in cost_text(plans["starter"])
 
 

@@ -30,7 +30,7 @@ def test_the_examples_as_data(name: str, catalog: Catalog) -> None:
         assert len(totals) == 672
         assert max(totals) == pytest.approx(week["peak_gpus"], abs=1e-5)
     assert found["simulated"][0]["hosts"] == plan.pools[0].hosts
-    assert [y["year"] for y in found["purchase_plan"]] == [0, 1, 2, 3]
+    assert [y["year"] for y in found["purchase_plan"]] == [1, 2, 3]
 
 
 def test_the_examples_as_text(catalog: Catalog) -> None:

@@ -47,9 +47,19 @@ def alternatives(plan: Plan) -> Table:
             Column("high", "High", "money", currency, detail=True),
             Column("difference", f"Difference, {currency}", "money", currency, of=_difference),
             Column(
-                "hosts_at_end", "Hosts at the end", "number", detail=True, of=lambda each: _last(each.hosts)
+                "hosts_at_end",
+                "Hosts in the last year",
+                "number",
+                detail=True,
+                of=lambda each: _last(each.hosts),
             ),
-            Column("gpus_at_end", "GPUs at the end", "number", detail=True, of=lambda each: _last(each.gpus)),
+            Column(
+                "gpus_at_end",
+                "GPUs in the last year",
+                "number",
+                detail=True,
+                of=lambda each: _last(each.gpus),
+            ),
             Column("excludes", "Leaves out", detail=True, of=lambda each: "; ".join(each.excludes)),
             Column("gives_up", "What it gives up", of=lambda each: Cell(each.gives_up, tone="small")),
         ),
@@ -97,7 +107,7 @@ def _difference(each: Alternative) -> Cell:
 
 
 def count_over_years(counts: Sequence[int]) -> str:
-    """A count at the start, and what it grows to: ``10, growing to 23``."""
+    """A count at the start, and what it grows to: ``10, growing to 19``."""
     grown = f", growing to {number(counts[-1])}" if counts[-1] > counts[0] else ""
     return f"{number(counts[0])}{grown}"
 

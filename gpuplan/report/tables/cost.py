@@ -71,12 +71,13 @@ def cost_by_year(plan: Plan) -> Table:
         costs.parts,
         totals=(
             (Cell("All parts", tone="total"), *cash, in_all, None),
-            counts("GPU hosts", costs.hosts),
-            counts("GPUs", costs.gpus),
+            counts("GPU hosts", (None, *costs.hosts)),
+            counts("GPUs", (None, *costs.gpus)),
             counts("GPU-hours used", (None, *costs.used_gpu_hours)),
         ),
         notes=(
-            "Hosts bought for growth are paid in the year in which they are needed; what was bought stays.",
+            "Running costs are paid at the end of their year. What the growth of a year takes is bought at its start, in the column "
+            "of the year before, and stays.",
             *_paid_in_advance(plan),
         ),
     )
@@ -99,21 +100,18 @@ def _in_a_year(year: int, part: CostPart) -> Cell:
 
 
 def hosts_by_year(costs: Costs) -> Table:
-    """Hosts and GPUs of each year, and how many hosts are new in it."""
+    """Hosts and GPUs of each year, and how many hosts are bought at its start."""
     bought = (costs.hosts[0], *(now - before for before, now in pairwise(costs.hosts)))
     return Table(
         "hosts_by_year",
         "Growth",
         (
-            Column("year", ""),
+            Column("year", "", words=lambda year: f"Year {year}"),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
-            Column("hosts_new", "Of the hosts, new in that year", "number"),
+            Column("hosts_new", "Of the hosts, new at its start", "number"),
         ),
-        tuple(
-            (Cell(year, words=f"Year {year}" if year else "Start"), hosts, gpus, new)
-            for year, (hosts, gpus, new) in enumerate(zip(costs.hosts, costs.gpus, bought, strict=True))
-        ),
+        tuple(zip(range(1, costs.years + 1), costs.hosts, costs.gpus, bought, strict=True)),
         notes=("A year counts from the day the design is installed. Hosts once bought stay.",),
     )
 
@@ -367,9 +365,9 @@ def power_points(use: PowerUse) -> list[tuple[str, str]]:
 
 
 def hosts_over_years(costs: Costs) -> str:
-    """The hosts that a cost is for: ``10 hosts, growing to 23 by year 5``."""
+    """The hosts that a cost is for: ``10 hosts, growing to 19 in year 5``."""
     grown = (
-        f", growing to {number(costs.hosts[-1])} by year {costs.years}"
+        f", growing to {number(costs.hosts[-1])} in year {costs.years}"
         if costs.hosts[-1] > costs.hosts[0]
         else ""
     )

@@ -240,12 +240,12 @@ def silos(plan: Plan, found: Silos) -> Table:
 
 
 def growth(found: Sequence[Year]) -> Table:
-    """The demand of each year, and the hosts to buy for it."""
+    """The demand of each year, and the hosts to buy at its start."""
     return listed(
         "growth",
         "Growth",
         (
-            Column("year", "Year", words=lambda year: f"+{year}" if year else "now"),
+            Column("year", "", words=lambda year: f"Year {year}"),
             Column("people", "Users", "number"),
             Column("gpus_demanded", "GPUs demanded", "number"),
             Column("hosts", "Hosts", "number"),

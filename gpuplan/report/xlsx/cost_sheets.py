@@ -93,7 +93,7 @@ class Row(NamedTuple):
 def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     """The cost of each part and item in each year, as formulas."""
     costs, last = money.costs, money.last
-    note = f"In {costs.currency} of {costs.as_of}. What is bought in a year is paid in that year."
+    note = f"In {costs.currency} of {costs.as_of}. Running costs are paid at the end of their year; what a year takes is bought at its start, in the column of the year before."
     if costs.excludes:
         note += f" As planned, it excludes: {'; '.join(costs.excludes)}."
     sheet = book.sheet(YEARS, f"{note} {growth_words(costs)}".rstrip())
@@ -108,7 +108,7 @@ def cost_by_year_sheet(book: Book, plan: Plan, money: Money) -> None:
     for at, title in money.sections.items():
         book.put(sheet, at, 0, title, "section")
     if money.unit_row:
-        anew = "Start: the bill of materials. Later years: by the hosts that the placement of the grown design takes."
+        anew = "Start: the bill of materials. Later: by the hosts that the placement of the grown design takes in the year after."
         book.put(sheet, min(money.unit_row.values()) - 1, 5 + last, anew)
     beside = {name: cells for name, *cells in reversed(more.rows)}  # GPUs as a part, not as the count below
     for row in (*_parts(money), *_items(money), *_units(money), *_drivers(money)):
@@ -168,9 +168,10 @@ def _part_formula(money: Money, name: str, year: int) -> str:
 
 
 def _support_formula(hardware: Sequence[int], year: int, last: int) -> str:
-    """Support of what is no longer under warranty: of the start, paid for the year after, and of each later purchase."""
-    due = [f"IF({year}>=warranty_years,{sum_of(hardware, [2])},0)"] if year < last else []
-    due += [f"IF({year - lot}>=warranty_years,{sum_of(hardware, [2 + lot])},0)" for lot in range(1, year + 1)]
+    """Support of what is no longer under warranty, paid for the year after."""
+    if year == last:
+        return "0"
+    due = [f"IF({year - lot}>=warranty_years,{sum_of(hardware, [2 + lot])},0)" for lot in range(year + 1)]
     return f"support_share*({'+'.join(due)})"
 
 
@@ -206,7 +207,7 @@ def _units(money: Money) -> Iterator[Row]:
         item = money.items[n]
         unit = money.costs.materials[item.material].unit
         start = Live(money.bill_at(item.material, "quantity"), item.lots[0])
-        cells = (start, *map(Editable, item.lots[1:]))
+        cells = (start, *map(Editable, item.lots[1:]), None)
         yield Row(at, item.part, cells, "" if unit == "1" else unit, item.name, kind="num")
 
 
@@ -276,7 +277,7 @@ def _drivers(money: Money) -> Iterator[Row]:
     used = [hours / HOURS_PER_YEAR for hours in costs.used_gpu_hours]
 
     def held(key: str, year: int) -> str:
-        return sum_of([unit_rows[key]] if key in unit_rows else [], range(2, 3 + year))
+        return sum_of([unit_rows[key]] if key in unit_rows else [], range(2, 2 + year))
 
     def row(
         name: str, label: str, cells: Sequence[Any], unit: str = "", note: str = "", kind: str = "int"
@@ -300,10 +301,10 @@ def _drivers(money: Money) -> Iterator[Row]:
     )
     left_out = f"without {', '.join(use.unknown_power)}" if use.unknown_power else ""
     left_out += ", unless filled in on Factors" * bool(left_out and money.unknown_w)
-    hosts = [Live(f"existing_hosts+{held('servers', y)}", n) for y, n in enumerate(costs.hosts)]
-    gpus = [Live(f"existing_gpus+{held('gpus', y)}*gpus_per_board", n) for y, n in enumerate(costs.gpus)]
-    shares = [busy / gpus for busy, gpus in zip(used, costs.gpus[1:], strict=True)]
-    racks = [-(-n // use.hosts_per_rack) if use.hosts_per_rack else 0 for n in costs.hosts[1:]]
+    hosts = by_year(lambda y: f"existing_hosts+{held('servers', y)}", costs.hosts)
+    gpus = by_year(lambda y: f"existing_gpus+{held('gpus', y)}*gpus_per_board", costs.gpus)
+    shares = [busy / gpus for busy, gpus in zip(used, costs.gpus, strict=True)]
+    racks = [-(-n // use.hosts_per_rack) if use.hosts_per_rack else 0 for n in costs.hosts]
     busy = "as stated" if stated else "by the groups, at most all GPUs"
     yield row("hosts", "Hosts", hosts, "host", grown)
     yield row("gpus", "GPUs", gpus, "GPU", grown)

@@ -54,9 +54,9 @@ class _Item(NamedTuple):
     units: int
     """Index of the item whose units these are: support has those of what it supports."""
     lots: tuple[float, ...]
-    """How many are bought or licensed anew, at the start and in each year."""
+    """How many are bought or licensed anew at the start of each year."""
     paid: tuple[tuple[int, ...], ...]
-    """For each year, from the start, the lots that are paid for in it, by the year they are from."""
+    """For the start and the end of each year, the lots that are paid for then, by their index."""
     times: int = 1
     """Years of a subscription that are paid at once; the price is that of one."""
 
@@ -151,7 +151,7 @@ class Money:
 
     def _items(self) -> list[_Item]:
         found: list[_Item] = []
-        at_once = tuple((year,) for year in range(self.last + 1))
+        at_once = (*((lot,) for lot in range(self.last)), ())
         given = self.plan.scenario.cost
         for at, material in enumerate(self.costs.materials):
             key, lots = self.keys.get(material.key, ""), self._lots(material)
@@ -185,21 +185,21 @@ class Money:
         return included_years(self.plan.scenario, self.plan.catalog)
 
     def _lots(self, material: Material) -> tuple[float, ...]:
-        """How many of a material are bought at the start and in each year."""
+        """How many of a material are bought at the start of each year."""
         held: list[int] = []
         for hosts in self.plan.growth.hosts:
             many = self.counts.of(hosts).get(material.key)
             if many is None:
-                return (material.quantity, *[0.0] * self.last)
+                return (material.quantity, *[0.0] * (self.last - 1))
             held.append(max(many, held[-1]) if held else many)
         by_core = material.key == "platform" and self.plan.scenario.cost.platform_licence in BY_CORE
         return ordered_licences(held, minimum_order=int(self.counts.least_order.value) if by_core else 0)
 
     def _paid(self, cash: Callable[..., Sequence[float]], included: int) -> tuple[tuple[int, ...], ...]:
-        """The lots that are paid for in each year, by the cash of one licence of each."""
-        years = range(self.last + 1)
-        of_lot = [cash(horizon_years=self.last, bought_year=lot, years_included=included) for lot in years]
-        return tuple(tuple(lot for lot in years if of_lot[lot][year]) for year in years)
+        """The lots that are paid for at the start and in each year, by the cash of one licence of each."""
+        lots = range(self.last)
+        of_lot = [cash(horizon_years=self.last, bought_year=lot, years_included=included) for lot in lots]
+        return tuple(tuple(lot for lot in lots if of_lot[lot][year]) for year in range(self.last + 1))
 
     def _subscribed(self, item: _Item, product: str, included: int) -> list[_Item]:
         """A subscription: its terms, and below them the years that are renewed alone."""
@@ -242,14 +242,15 @@ class Money:
         return found.yearly if found else (0.0,) * (self.last + 1)
 
     def kwh(self, year: int) -> float:
-        """Energy of hosts and switches in a year, without cooling."""
+        """Energy of hosts and switches in a year from 1, without cooling."""
         held = {
-            self.costs.materials[item.material].key: sum(item.lots[: year + 1])
+            self.costs.materials[item.material].key: sum(item.lots[:year])
             for n, item in enumerate(self.items)
             if item.units == n
         }
         hosts_w = power.typical_power_w(
-            self.power.hosts_peak_w + (self.costs.hosts[year] - self.costs.hosts[0]) * self.power.host_peak_w,
+            self.power.hosts_peak_w
+            + (self.costs.hosts[year - 1] - self.costs.hosts[0]) * self.power.host_peak_w,
             idle_share=self.power.idle_share,
             load=self.costs.used_gpu_hours[year - 1] / self.costs.gpu_hours[year - 1],
         )
