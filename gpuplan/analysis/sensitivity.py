@@ -130,12 +130,7 @@ def _stated(plan: Plan) -> Iterator[Range]:
     """Ranges of the scenario."""
     scenario = plan.scenario
     for path, (low, high) in scenario.ranges:
-        now = scenario.get(path)
-        if now is None:
-            prices = plan.costs.prices if plan.costs else ()
-            now = next((float(p.given.value) for p in prices if f"prices.{p.key}" == path), None)
-        if now is None and path.startswith("cost.") and path.removeprefix("cost.") in FACTORS:
-            now = catalog_factor(plan.catalog, path.removeprefix("cost.")).value
+        now = plan.planned(path)
         origin = scenario.origin(f"ranges.{path}")
         yield Range(
             path,

@@ -6,7 +6,7 @@ that year, in column k - 1, with its subscriptions and support; so the last colu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -38,6 +38,8 @@ PARTS = (
 )
 HARDWARE = ("Servers", "GPUs", "Network", "Spares", "Workload domain")
 """Parts that are bought, supported, and worth something at the end."""
+RANGED = ("discount_rate", "pue", "support_share")
+"""Factors of the money whose ranges are those of its totals too."""
 
 
 PriceOf = Callable[..., Price | None]
@@ -88,7 +90,7 @@ class Flows:
             if not self.spine_w:
                 unknown[f"{spine_name} switches"] = None
         self.not_counted = self._not_counted([bool(many["leaf"]) for many in held], tuple(unknown))
-        self.support_share = factor(scenario, catalog, "support_share")
+        self.factors = {name: factor(scenario, catalog, name) for name in RANGED}
         self.paid: dict[str, list[float]] = {}
         self.facts: dict[str, list[Fact]] = {}
         """What each part rests on."""
@@ -126,10 +128,10 @@ class Flows:
             if name in self.facts
         )
 
-    def at_prices(self, price: PriceOf, support_share: Fact) -> tuple[CostPart, ...]:
-        """Every part once more, at other prices."""
+    def at_prices(self, price: PriceOf, factors: Mapping[str, Fact]) -> tuple[CostPart, ...]:
+        """Every part once more, at other prices and with other factors."""
         other = copy(self)
-        other.price, other.support_share = price, support_share
+        other.price, other.factors = price, dict(factors)
         other.materials = {key: _repriced(material, price) for key, material in self.materials.items()}
         return other.parts()
 
@@ -261,7 +263,7 @@ class Flows:
 
     def _support(self) -> None:
         """Hardware support, in advance, of what is no longer under warranty."""
-        share, warranty = self.support_share, factor(self.scenario, self.catalog, "warranty_years")
+        share, warranty = self.factors["support_share"], factor(self.scenario, self.catalog, "warranty_years")
         self._pay("Hardware support", (), share, warranty, *self._hardware_facts())
         for bought, paid in enumerate(self._hardware()):
             if not paid:
@@ -287,7 +289,7 @@ class Flows:
             return [0.0, *(cost.purchase_cost(each, unit_price=price.value) for each in many)]
 
         if energy is not None:
-            pue = factor(self.scenario, self.catalog, "pue")
+            pue = self.factors["pue"]
             it = yearly(
                 energy, [power.energy_kwh(self._typical_w(year)) for year in range(1, self.years + 1)]
             )

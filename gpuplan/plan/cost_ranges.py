@@ -1,7 +1,7 @@
-"""Ranges of the cost: the money planned again with the prices of each cause at their low and at their high end.
+"""Ranges of the cost: the money planned again with each cause at its low and at its high end.
 
-Prices of one cause, such as those of all GPUs, move together; causes do not depend on each other (``combined_range``). Counts, hours, the
-discount rate and what is stated without a range stay as planned.
+Prices of one cause, such as those of all GPUs, move together; causes do not depend on each other (``combined_range``). The discount rate, the PUE and
+the share of support are causes too. Counts, hours, warranty, the value left at the end and what is stated without a range stay as planned.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from gpuplan.plan.prices import CAUSES, Price
 from gpuplan.scenario import Scenario
 
 SUPPORT = CAUSES["support"]
-"""The cause of the yearly share of hardware support."""
+"""The cause of the yearly share of hardware support; the other factors are causes by their own names."""
 End = tuple[float, float]
 """Low and high."""
 
 
 @dataclass(frozen=True, slots=True)
 class CostRanges:
-    """Low and high of each total; the same twice where no price has a range."""
+    """Low and high of each total; the same twice where nothing has a range."""
 
     net_present: End
     total: End
@@ -42,7 +42,7 @@ class CostRanges:
     gpu_hour_installed: End | None
     gpu_hour_used: End | None
     causes: Mapping[str, End]
-    """Net present cost with the prices of one cause alone at its ends, the widest first."""
+    """Net present cost with one cause alone at its ends, the widest first."""
 
 
 def cost_ranges(
@@ -61,11 +61,15 @@ def cost_ranges(
 
     def figures(cause: str, end: str) -> dict[str, float]:
         moved = {key: _at(price, end) if price.cause == cause else price for key, price in planned.items()}
-        share = _end_of(flows.support_share, end) if cause == SUPPORT else flows.support_share
-        return _figures(flows.at_prices(lambda key, *_: moved.get(key), share), costs.discount_rate)
+        factors = {
+            name: _end_of(fact, end) if _cause(name) == cause else fact
+            for name, fact in flows.factors.items()
+        }
+        parts = flows.at_prices(lambda key, *_: moved.get(key), factors)
+        return _figures(parts, costs, float(factors["discount_rate"].value))
 
     ends = [(cause, figures(cause, "low"), figures(cause, "high")) for cause in _causes(flows, planned)]
-    now = _figures(costs.parts, costs.discount_rate)
+    now = _figures(costs.parts, costs, costs.discount_rate)
     low_high = {
         name: combined_range(value, ends=[(low[name], high[name]) for _, low, high in ends])
         for name, value in now.items()
@@ -75,23 +79,28 @@ def cost_ranges(
         for cause, *tried in ends
         for both in [[figure["net_present"] for figure in tried]]
     }
-    present = low_high["net_present"]
     return CostRanges(
-        net_present=present,
+        net_present=low_high["net_present"],
         total=low_high["total"],
         hardware=low_high["hardware"],
         cash=tuple(low_high[f"year {year}"] for year in range(costs.years + 1)),
         parts={part.name: low_high[f"part {part.name}"] for part in costs.parts},
-        gpu_hour_installed=_per_hour(present, costs.gpu_hours, costs),
-        gpu_hour_used=_per_hour(present, costs.used_gpu_hours, costs),
+        gpu_hour_installed=low_high.get("gpu_hour_installed"),
+        gpu_hour_used=low_high.get("gpu_hour_used"),
         causes=dict(sorted(moved.items(), key=lambda item: item[1][0] - item[1][1])),
     )
 
 
 def _causes(flows: Flows, planned: Mapping[str, Price]) -> list[str]:
     """Why the cost may be another one, each once."""
-    found = {price.cause: None for price in planned.values() if _ranged(price.fact)}
-    return list(found | {SUPPORT: None} if _ranged(flows.support_share) else found)
+    found = [price.cause for price in planned.values() if _ranged(price.fact)]
+    found += [_cause(name) for name, fact in flows.factors.items() if _ranged(fact)]
+    return list(dict.fromkeys(found))
+
+
+def _cause(name: str) -> str:
+    """Why a factor may be another one."""
+    return SUPPORT if name == "support_share" else name
 
 
 def _ranged(fact: Fact) -> bool:
@@ -107,22 +116,17 @@ def _at(price: Price, end: str) -> Price:
     return replace(price, fact=_end_of(price.fact, end))
 
 
-def _figures(parts: Sequence[CostPart], rate: float) -> dict[str, float]:
-    """The totals of the parts of a cost."""
+def _figures(parts: Sequence[CostPart], costs: Costs, rate: float) -> dict[str, float]:
+    """The totals of the parts of a cost, and what a GPU-hour costs where there is one."""
     cash = [cost.total_cost(*paid) for paid in zip(*(part.yearly for part in parts), strict=True)]
+    present = cost.net_present_cost(cash, rate=rate)
+    by_name = {"installed": costs.gpu_hours, "used": costs.used_gpu_hours}
+    hours = {name: cost.net_present_cost([0.0, *given], rate=rate) for name, given in by_name.items()}
     return {
-        "net_present": cost.net_present_cost(cash, rate=rate),
+        "net_present": present,
+        **{f"gpu_hour_{name}": cost.gpu_hour_cost(present, gpu_hours=n) for name, n in hours.items() if n},
         "total": cost.total_cost(*cash),
         "hardware": cost.total_cost(*(part.yearly[0] for part in parts if part.name in HARDWARE)),
         **{f"year {year}": paid for year, paid in enumerate(cash)},
         **{f"part {part.name}": part.total for part in parts},
     }
-
-
-def _per_hour(present: End, hours: Sequence[float], costs: Costs) -> End | None:
-    """The range of a net present cost by the GPU-hour."""
-    discounted = cost.net_present_cost([0.0, *hours], rate=costs.discount_rate)
-    if not discounted:
-        return None
-    low, high = (cost.gpu_hour_cost(end, gpu_hours=discounted) for end in present)
-    return low, high

@@ -28,6 +28,7 @@ from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.plan.power import PowerUse, power_use
+from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.requests import Requests, requests_of
 from gpuplan.plan.totals import Totals, totals
 from gpuplan.plan.trail import Line, Trail
@@ -188,7 +189,7 @@ class Plan:
 
     @cached_property
     def cost_ranges(self) -> CostRanges | None:
-        """Low and high of each total of the cost, which follow from the ranges of its prices; None without GPU hosts."""
+        """Low and high of each total of the cost, which follow from the ranges of prices and factors; None without GPU hosts."""
         if self.costs is None or self.power is None or self.cabling is None:
             return None
         return cost_ranges(
@@ -260,6 +261,16 @@ class Plan:
     def line(self, key: str) -> Line:
         """The number with this key, and what is behind it."""
         return pick(self.lines, key, "figure")
+
+    def planned(self, path: str) -> Any:
+        """The number that the plan has for an input: as stated, or the price or factor of the catalog that stands for an empty one."""
+        now, (head, _, name) = self.scenario.get(path), path.partition(".")
+        if now is None and head == "prices":
+            prices = self.costs.prices if self.costs else ()
+            now = next((price.given.value for price in prices if price.key == name), None)
+        if now is None and head == "cost" and name in {row.id for row in self.catalog.rows("factors")}:
+            now = catalog_factor(self.catalog, name).value
+        return now
 
     def hosts_by_pool(self) -> dict[str, int]:
         """Hosts of each pool in all of its clusters, spare ones included, without anything that follows from them."""

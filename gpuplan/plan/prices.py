@@ -139,8 +139,7 @@ class PriceList:
             if term is not None:
                 fact, as_of = self._as_far_off_list(fact, term)
         if ends := self._ranges.get(f"prices.{known}"):
-            value = float(fact.value)
-            fact = replace(fact, low=min(value, ends[0]), high=max(value, ends[1]))
+            fact = _within(fact, ends)
         stated, old = known in self._stated, is_old(as_of, self.as_of)
         found = Price(key, name, per, fact, as_of, stated, old, cause=self._cause(known))
         if self.margin and is_sold(known):
@@ -223,8 +222,15 @@ def _default_rows(catalog: Catalog) -> Mapping[str, Row]:
 
 
 def factor(scenario: Scenario, catalog: Catalog, name: str) -> Fact:
-    """A factor of power or cost: what the scenario states in ``cost.NAME``, else the planning value of the catalog."""
-    return stated_or(scenario, f"cost.{name}", catalog_factor(catalog, name))
+    """A factor of power or cost: what the scenario states in ``cost.NAME``, else the planning value of the catalog; with the stated range."""
+    fact, ends = stated_or(scenario, f"cost.{name}", catalog_factor(catalog, name)), dict(scenario.ranges)
+    return _within(fact, ends[f"cost.{name}"]) if f"cost.{name}" in ends else fact
+
+
+def _within(fact: Fact, ends: tuple[float, float]) -> Fact:
+    """A fact with the range that the scenario states for it, which holds its value."""
+    value = float(fact.value)
+    return replace(fact, low=min(value, ends[0]), high=max(value, ends[1]))
 
 
 def stated_or(scenario: Scenario, path: str, otherwise: Fact) -> Fact:

@@ -302,5 +302,7 @@ def _wrong(path: str, spec: Field, given: Any) -> tuple[Problem, ...]:
     if spec.kind not in ("text", "area") and (
         read != given or (spec.kind == "int" and type(read) is not type(given))
     ):
-        return (Problem(path, f"{show(given)} of type {type(given).__name__}", spec.allowed()),)
+        return (
+            Problem(path, f"{show(given)} of type {type(given).__name__}", f"in Python it is {show(read)}"),
+        )
     return ()

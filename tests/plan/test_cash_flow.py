@@ -140,7 +140,7 @@ def test_at_other_prices_it_is_the_plan_with_those_stated(example: Plan, cause: 
         else price
         for key, price in prices.items()
     }
-    found = flows.at_prices(lambda key, *_: moved.get(key), flows.support_share)
+    found = flows.at_prices(lambda key, *_: moved.get(key), flows.factors)
     for key, price in moved.items():
         if price.cause == cause:
             scenario = scenario.with_value(f"prices.{key}", price.value)

@@ -23,7 +23,7 @@ def ranges_of(plan: Plan) -> CostRanges:
 
 
 def stated(catalog: Catalog) -> Scenario:
-    """The enterprise example with every price, and the share of support, stated: without a range."""
+    """The enterprise example with every price and factor stated: without a range."""
     scenario = priced(load_scenario("enterprise"))
     for price in costs_of(make_plan(scenario, catalog)).prices:
         scenario = scenario.with_value(f"prices.{price.key}", price.value)
@@ -70,6 +70,36 @@ def test_two_causes_by_hand(catalog: Catalog) -> None:
         assert np.array(ends) / hour == pytest.approx(np.array(found.net_present) / costs.net_present)
 
 
+def test_pue_and_discount_rate_by_hand(catalog: Catalog) -> None:
+    """PUE 1.5, 1.25 to 2: cooling halves or doubles. Rate 10 %, 5 to 12 %: low rate, high cost, of the hours too."""
+    bare = stated(catalog)
+    ranges = (("cost.pue", (1.25, 2.0)), ("cost.discount_rate", (0.05, 0.12)))
+    plan = make_plan(_ranged(bare, ranges), catalog)
+    costs, found = costs_of(plan), ranges_of(plan)
+    assert costs.net_present == costs_of(make_plan(bare, catalog)).net_present
+
+    def present(rate: float, cash: tuple[float, ...]) -> float:
+        return sum(paid / (1 + rate) ** year for year, paid in enumerate(cash))
+
+    cooling = present(0.1, costs.part("Cooling").yearly)
+    assert found.causes["pue"] == pytest.approx(
+        (costs.net_present - cooling / 2, costs.net_present + cooling)
+    )
+    by_rate = [present(rate, costs.cash) for rate in (0.12, 0.05)]
+    assert found.causes["discount_rate"] == pytest.approx(by_rate)
+    assert found.total == pytest.approx(
+        (costs.total - costs.part("Cooling").total / 2, costs.total + costs.part("Cooling").total)
+    )
+    hours = [present(rate, (0.0, *costs.gpu_hours)) for rate in (0.12, 0.1, 0.05)]
+    dearer, now, cheaper = by_rate[0] / hours[0], costs.net_present / hours[1], by_rate[1] / hours[2]
+    assert found.gpu_hour_installed == pytest.approx(
+        (
+            now - math.hypot(now - cheaper, cooling / 2 / hours[1]),
+            now + math.hypot(dearer - now, cooling / hours[1]),
+        )
+    )
+
+
 def _ranged(scenario: Scenario, ranges: tuple[tuple[str, tuple[float, float]], ...]) -> Scenario:
     for path, ends in ranges:
         scenario = scenario.with_value(f"ranges.{path}", ends)
@@ -84,14 +114,19 @@ def test_prices_of_one_cause_move_together(catalog: Catalog) -> None:
     assert len(network) > 2
     low = sum(m.quantity * float(m.price.fact.low or 0) for m in network if m.price)
     assert found.parts["Network"][0] == pytest.approx(low)
-    assert SUPPORT in found.causes and {"vcf", "nvaie", "GPUs", "Servers"} <= set(found.causes)
+    causes = {SUPPORT, "vcf", "nvaie", "GPUs", "Servers", "pue", "discount_rate"}
+    assert causes <= set(found.causes)
 
 
 def test_the_range_holds_ninety_per_cent_of_plans_drawn_at_random(catalog: Catalog) -> None:
     """Each cause at a place of its own, its range the middle 90 %: 300 plans made anew with all prices stated."""
     plan = make_plan(load_scenario("enterprise"), catalog)
     costs, found = costs_of(plan), ranges_of(plan)
-    share = catalog_factor(catalog, "support_share")
+    shares = {
+        "support_share": SUPPORT,
+        "pue": "pue",
+        "discount_rate": "discount_rate",
+    }
     rng, inside, draws = np.random.default_rng(3), 0, 300
     for _ in range(draws):
         place = {cause: rng.normal() / NINETY for cause in found.causes}
@@ -105,8 +140,10 @@ def test_the_range_holds_ninety_per_cent_of_plans_drawn_at_random(catalog: Catal
             fact = price.fact
             value = at(price.cause, price.value, float(fact.low or 0), float(fact.high or 0))
             scenario = scenario.with_value(f"prices.{price.key}", value)
-        drawn = at(SUPPORT, float(share.value), float(share.low or 0), float(share.high or 0))
-        scenario = scenario.with_value("cost.support_share", drawn)
+        for name, cause in shares.items():
+            share = catalog_factor(catalog, name)
+            drawn = at(cause, float(share.value), float(share.low or 0), float(share.high or 0))
+            scenario = scenario.with_value(f"cost.{name}", max(drawn, 1.0) if name == "pue" else drawn)
         low, high = found.net_present
         inside += low <= costs_of(make_plan(scenario, catalog)).net_present <= high
     assert 0.84 <= inside / draws <= 0.96

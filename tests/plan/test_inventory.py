@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import Catalog, Scenario, ScenarioError, make_plan
+from gpuplan.report.tables.plan import inventory
 from gpuplan.scenario import from_dict
 
 
@@ -67,6 +68,19 @@ def test_hosts_with_another_gpu_take_whole_gpus_of_as_large_a_frame_buffer(catal
     assert (found.buy, found.buy_beside) == (4, 2)
     small = uses(asked("2 x 4 t4-16gb"), catalog)
     assert all(elsewhere == 0 for _, elsewhere, _ in small.values())
+
+
+def test_what_the_hosts_are_bought_for_is_said(catalog: Catalog) -> None:
+    """18 GPUs: on 2 x 4, 8 of them; on 5 x 4, all, without and with a host that may fail; on 6 x 4 with one too."""
+
+    def said(existing: str, failures: int) -> str:
+        scenario = asked(existing).with_value("availability.host_failures", failures)
+        return " ".join(inventory(make_plan(scenario, catalog)).notes)
+
+    assert "buys 3 hosts for the other" in said("2 x 4", 0)
+    assert "All VMs fit there, failover capacity included: no host is bought." in said("5 x 4", 0)
+    assert "All VMs fit there: the design buys 1 host as failover capacity alone." in said("5 x 4", 1)
+    assert "no host is bought" in said("6 x 4", 1)
 
 
 def test_without_hosts_there_is_no_inventory(catalog: Catalog) -> None:

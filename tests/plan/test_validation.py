@@ -119,6 +119,31 @@ def test_money_that_means_something_is_allowed(catalog: Catalog) -> None:
         assert plan.costs is not None
 
 
+@pytest.mark.parametrize(
+    ("path", "ends", "said"),
+    [
+        ("groups.g1.people", (1, 2), "Group 1: People is planned with 4, outside its range of 1 to 2"),
+        ("groups.g1.active_share", (0.1, 0.2), "with 100 %, outside its range of 10 % to 20 %"),
+        ("cost.pue", (1.1, 1.2), "with 1.54, outside its range of 1.1 to 1.2"),
+        ("prices.rack-year", (1, 2), "outside its range of 1 to 2"),
+        ("groups.g1.people", (4, 9), ""),
+        ("cost.pue", (1.1, 1.54), ""),
+    ],
+)
+def test_a_range_beside_its_value_is_said(
+    catalog: Catalog, path: str, ends: tuple[float, float], said: str
+) -> None:
+    """In files and in Python; an edit that leaves the range behind is not refused in front of a customer."""
+    given = planned(catalog, groups=groups({"people": 4}), ranges={path: list(ends)})
+    made = make_plan(
+        planned(catalog, groups=groups({"people": 4})).scenario.with_value(f"ranges.{path}", ends), catalog
+    )
+    for plan in (given, made):
+        found = [m for m in check_plan(plan) if m.code == "range-beside-value"]
+        assert [said in m.text for m in found] == [True] * bool(said)
+        assert all(m.path == f"ranges.{path}" for m in found)
+
+
 def test_too_many_gpus_in_all(catalog: Catalog) -> None:
     asked = groups(*[{"people": 60_000, "gpus_each": 4}])
     assert problem_of(catalog, groups=asked)[0] == "groups"

@@ -32,6 +32,25 @@ origins:
 """
 
 
+@pytest.mark.parametrize(
+    ("path", "given", "taken"),
+    [
+        ("hardware.existing", [{"hosts": 3}], "3 hosts"),
+        ("hardware.existing", "3", "3 hosts"),
+        ("groups.a.hours", "9-18", "09:00-18:00"),
+        ("groups.a.people", "64", 64),
+        ("groups.a.people", 5.0, 5),
+    ],
+)
+def test_what_is_named_instead_is_taken(catalog: Catalog, path: str, given: object, taken: object) -> None:
+    """What a file may hold in several forms has one in Python: a refusal names it."""
+    scenario = parse_scenario(FULL)
+    with pytest.raises(ScenarioError) as caught:
+        make_plan(scenario.with_value(path, given), catalog)
+    assert f"in Python it is {json.dumps(taken)}" in str(caught.value)
+    assert make_plan(scenario.with_value(path, taken), catalog).scenario.get(path) == taken
+
+
 def test_html_in_names_is_text() -> None:
     name = "<script>alert('x')</script> & <b>Co</b>"
     scenario = from_dict({"name": name, "customer": name, "groups": [{"id": "a", "name": "<i>R&D</i>"}]})

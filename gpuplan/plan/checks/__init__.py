@@ -39,6 +39,7 @@ CHECKS = (
     sharing.gpu_support,
     hosts.assignment,
     demand.stated_total,
+    basis.beside_ranges,
     basis.scenario_notes,
     sharing.version,
     cost.cost,

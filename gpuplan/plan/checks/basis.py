@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
-from gpuplan.scenario import FIELD_BY_PATH
+from gpuplan.scenario import FIELD_BY_PATH, field_of
+from gpuplan.wording import stated_percent
 
 
 def assumed(plan: Plan) -> Iterator[Message]:
@@ -15,6 +16,16 @@ def assumed(plan: Plan) -> Iterator[Message]:
     assumed = sorted(key for key in keys if _is_input(plan, key))
     if assumed and plan.pools:
         yield message(plan, "inputs-assumed", count=len(assumed), path=_path_of(plan, assumed[0]))
+
+
+def beside_ranges(plan: Plan) -> Iterator[Message]:
+    """Ranges of the scenario that do not contain what is planned."""
+    for path, (low, high) in plan.scenario.ranges:
+        now = plan.planned(path)
+        if now is not None and not low <= now <= high:
+            worded = stated_percent if field_of(path).kind == "share" else "{:.10g}".format
+            ends, label = f"{worded(low)} to {worded(high)}", plan.scenario.label(path)
+            yield message(plan, "range-beside-value", label=label, now=worded(now), ends=ends, key=path)
 
 
 def _is_input(plan: Plan, key: str) -> bool:

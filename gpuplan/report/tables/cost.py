@@ -172,8 +172,8 @@ def ranges_words(plan: Plan) -> str:
         return ""
     widest = [NAMES["cause"].get(cause, cause) for cause in list(ranges.causes)[:3]]
     return (
-        "Low and high: the money planned again with the prices of each cause at the ends of their ranges, the causes taken as "
-        f"independent. The widest: {', '.join(widest)}."
+        "Low and high: the money planned again with each cause (prices of one kind, support, PUE, discount rate) at the ends of its "
+        f"range, the causes taken as independent. The widest: {', '.join(widest)}."
     )
 
 

@@ -489,10 +489,16 @@ def _inventory_notes(plan: Plan) -> tuple[str, ...]:
         notes.append(
             f"With every host up, the demand takes {number(used)} of the {amount(there, 'GPU')} in hosts already there{sure}."
         )
-    notes.append(
-        f"The design buys {counted(found.buy, 'host')} for the rest, spare hosts included; it may place VMs otherwise, so that fewer are "
-        "bought in all."
-    )
+    left, buys = sum(use.vms - use.there for use in found.groups), counted(found.buy, "host")
+    if left:
+        notes.append(
+            f"The design buys {buys} for the other {amount(left, 'VM')}, failover capacity included; it may place VMs otherwise, so that "
+            "fewer are bought in all."
+        )
+    elif found.buy:
+        notes.append(f"All VMs fit there: the design buys {buys} as failover capacity alone.")
+    else:
+        notes.append("All VMs fit there, failover capacity included: no host is bought.")
     if others := [kind for kind in found.kinds if not kind.joins]:
         boards = ", ".join(dict.fromkeys(plan.catalog.gpus[kind.gpu].name for kind in others))
         notes.append(

@@ -265,7 +265,7 @@ def _results(book: Book, sheet: Any, money: Money) -> None:
 def _span(plan: Plan) -> str:
     """The range of the net present cost as planned."""
     low, high = plan.cost_ranges.net_present if plan.cost_ranges else (0.0, 0.0)
-    return f"as planned, {number(round(low))} to {number(round(high))} by the ranges of the prices"
+    return f"as planned, {number(round(low))} to {number(round(high))} by the ranges of prices and factors"
 
 
 def _drivers(money: Money) -> Iterator[Row]:

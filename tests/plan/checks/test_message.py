@@ -268,6 +268,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "growth-beyond-horizon": ("warn", {"groups": one(people=99_000, active_share=0.001, growth=0.5)}),
     "utilisation-low": ("note", {"groups": one(people=40), "cost": {"utilisation": 0.29}}),
     "vsphere-support-ends": ("note", {"groups": one(), "platform": {"vsphere": "7.0"}}),
+    "range-beside-value": ("warn", {"groups": one(people=32), "ranges": {"groups.a.people": [1, 2]}}),
     "inputs-assumed": ("note", {"groups": one()}),
     "source-note": (
         "note",
