@@ -104,7 +104,7 @@ def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
     left_out, span = len(costs.excludes), f"{low} to {high}" if low else "net present"
     what = "item" if costs.not_counted else "price"
     grows = costs.hosts[-1] > costs.hosts[0]
-    grown = f", with {counted(costs.hosts[-1], 'host')} in year {costs.years}" * grows
+    grown = f", {counted(costs.hosts[-1], 'host')} in year {costs.years}" * grows
     note = f"{span}{grown}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
     return [
         _figure(POWER, "Typical power", short_watts(power.typical_w), f"peak {short_watts(power.peak_w)}"),
