@@ -409,7 +409,7 @@ def check_messages(plan: Plan) -> None:
             assert message.change
         if message.path:
             head = message.path.split(".")[0]
-            assert head in (*HEADS, "groups", "prices")
+            assert head in (*HEADS, "groups", "prices", "ranges")
             assert "." not in message.path or field_of(message.path).label
 
 

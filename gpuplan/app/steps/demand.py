@@ -162,7 +162,11 @@ def growth_form(workbook: Workbook) -> dict[str, Any]:
     if years is None:
         return data | {"text": f"This growth cannot be planned. {problem}."}
     left_out = years_left_out(len(years), workbook.plan.scenario.demand.years)
-    more = " ".join(filter(None, [f"Hosts are bought at the start of a year, and stay.{_totals_grow(workbook)}", left_out]))
+    more = " ".join(
+        filter(
+            None, [f"Hosts are bought at the start of a year, and stay.{_totals_grow(workbook)}", left_out]
+        )
+    )
     return data | {"tables": [screen(tables.growth(years), more=more)]}
 
 

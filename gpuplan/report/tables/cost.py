@@ -112,7 +112,9 @@ def hosts_by_year(costs: Costs) -> Table:
             Column("hosts_new", "Of the hosts, new at its start", "number"),
         ),
         tuple(zip(range(1, costs.years + 1), costs.hosts, costs.gpus, bought, strict=True)),
-        notes=("A year counts from the day the design is installed. Hosts are bought at its start, and stay.",),
+        notes=(
+            "A year counts from the day the design is installed. Hosts are bought at its start, and stay.",
+        ),
     )
 
 
