@@ -98,9 +98,9 @@ def did_you_mean_file(path: Path, known: Iterable[str] = ()) -> str:
         As `did_you_mean` says it.
     """
     folder = path.parent
-    if path.exists():
-        return ""  # it is there, and cannot be read for another reason
     beside = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    if path.name in beside:
+        return ""  # it is there, and cannot be read for another reason
     return did_you_mean(path.name, [*known, *(name for name in beside if name.isprintable())])
 
 
