@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Fact, derived
@@ -97,28 +98,33 @@ class GroupPlan:
 BACKINGS = {"vgpu": "timesliced", "mig": "mig"}
 
 
+class Wanted(NamedTuple):
+    """What a group wants: active users, VMs, and GPUs of all of them."""
+
+    active: int
+    vms: int
+    gpus: float
+
+
 def allocate(
     trail: Trail,
     scenario: Scenario,
     catalog: Catalog,
     group: Group,
     weighed: Weighed,
-    active: int,
-    vms: int,
-    demand_gpus: float,
+    wanted: Wanted,
     gpus_left: Fraction | None,
 ) -> GroupPlan:
     """The access mode and the profile of a group with so many VMs, and how many of them are within the stated total."""
     chosen, version = weighed.chosen, catalog.vsphere[scenario.platform.vsphere]
     reasons = tuple(_reason(catalog, code, weighed.words) for code in chosen.reasons)
-    fits = vms
-    if gpus_left is not None:
-        fits = demand.admitted_vms(vms, gpus_each=group.gpus_each, gpus_left=float(gpus_left))
-    if chosen.mode:
-        missing, code = vms - fits, "beyond-stated-total"
-        why = "the stated total sizes the design and is used up"
-    else:
-        missing, code, why = vms, "no-mode-possible", reasons[0].text
+    fits, code = wanted.vms, "beyond-stated-total"
+    why = "the stated total sizes the design and is used up"
+    if not chosen.mode:
+        fits, code, why = 0, "no-mode-possible", reasons[0].text
+    elif gpus_left is not None:
+        fits = demand.admitted_vms(wanted.vms, gpus_each=group.gpus_each, gpus_left=float(gpus_left))
+    missing = wanted.vms - fits
     missing_gpus = demand.group_demand_gpus(missing, gpus_each=group.gpus_each)
     backing = BACKINGS.get(chosen.mode, "")
     profile, frame_buffer_mb = weighed.profiles.get(backing), 0
@@ -140,12 +146,12 @@ def allocate(
         ),
         traits=(),
         facts=tuple(name for name in access.FACTS if name in chosen.facts),
-        active=active,
-        vms=vms,
-        vms_placed=fits if chosen.mode else 0,
+        active=wanted.active,
+        vms=wanted.vms,
+        vms_placed=fits,
         gpus_each=group.gpus_each,
         vgpus_each=group.vgpus_each,
-        demand_gpus=demand_gpus,
+        demand_gpus=wanted.gpus,
         profile=profile.name if profile else "",
         profile_reason=_profile_reason(scenario, group, profile),
         backing=backing,

@@ -14,7 +14,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import demand, placement
 from gpuplan.models.demand import working_hours
-from gpuplan.plan.access import allocate, with_pools
+from gpuplan.plan.access import Wanted, allocate, with_pools
 from gpuplan.plan.hosts import placed_mixed
 from gpuplan.plan.requests import existing_rooms, group_requests, members_of, room_of
 from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
@@ -131,20 +131,11 @@ class Shaped(NamedTuple):
 def shaped(scenario: Scenario, catalog: Catalog, peaks: Mapping[str, GroupDemand]) -> Shaped:
     """What one VM of each group asks for, however many there are, with the mixes of each pool and the hosts already there."""
     weighed = weigh(scenario, catalog)
-    plans = [
-        allocate(
-            Trail(),
-            scenario,
-            catalog,
-            group,
-            weighed[group.id],
-            peaks[group.id].active.value,
-            max(1, int(peaks[group.id].vms.value)),
-            peaks[group.id].gpus.value,
-            None,
-        )
-        for group in scenario.groups
-    ]
+    plans = []
+    for group in scenario.groups:
+        active, vms, gpus = (line.value for line in peaks[group.id])
+        wanted = Wanted(active, max(1, int(vms)), gpus)
+        plans.append(allocate(Trail(), scenario, catalog, group, weighed[group.id], wanted, None))
     plans = with_pools(scenario, catalog, plans, weighed)
     requests = group_requests(Trail(), scenario, catalog, plans)
     if problems := request_problems(scenario, requests):

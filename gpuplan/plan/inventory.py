@@ -75,22 +75,17 @@ def inventory_of(
         return None
     levels = {group.id: group.priority for group in scenario.groups} | {UNASSIGNED: LAST}
     ours, others = [k for k in kinds if joins(scenario, k)], [k for k in kinds if not joins(scenario, k)]
-    there, used, proven = Counter[str](), list[KindUse](), True
+    there, elsewhere, used, proven = Counter[str](), Counter[str](), list[KindUse](), True
     for pool in requests.rooms:
         asked = [requests.by_group[member] for member in requests.members[pool]]
-        most = _fit(scenario, asked, ours, levels)
-        there.update(dict(zip((r.group for r in asked), most.placed, strict=True)))
-        used += _uses(scenario, ours, most.hosts)
-        proven = most.gpus >= most.bound - 1e-9
-    elsewhere = Counter[str]()
+        most = _fit(scenario, asked, ours, levels, there, used)
+        proven &= most.gpus >= most.bound - 1e-9
     for kind in others:
-        left = [
+        left = (
             r._replace(vms=r.vms - there[r.group] - elsewhere[r.group]) for r in requests.by_group.values()
-        ]
+        )
         able = [r for r in left if r.vms and _able(scenario, catalog, kind, r)]
-        most = _fit(scenario, able, [kind], levels)
-        elsewhere.update(dict(zip((r.group for r in able), most.placed, strict=True)))
-        used += _uses(scenario, [kind], most.hosts)
+        _fit(scenario, able, [kind], levels, elsewhere, used)
     groups = tuple(
         GroupUse(r.group, levels.get(r.group, 1), r.vms, there[r.group], elsewhere[r.group])
         for r in requests.by_group.values()
@@ -102,11 +97,19 @@ def inventory_of(
 
 
 def _fit(
-    scenario: Scenario, asked: Sequence[Request], kinds: Sequence[HostKind], levels: Mapping[str, int]
+    scenario: Scenario,
+    asked: Sequence[Request],
+    kinds: Sequence[HostKind],
+    levels: Mapping[str, int],
+    there: Counter[str],
+    used: list[KindUse],
 ) -> placement.Most:
-    """As much as fits on hosts of these kinds."""
+    """As much as fits on hosts of these kinds, noted in the VMs that are there and in the use of the hosts."""
     rooms = [kind_room(scenario, kind) for kind in kinds for _ in range(kind.hosts)]
-    return placed_most(tuple(asked), tuple(rooms), tuple(levels.get(r.group, 1) for r in asked))
+    most = placed_most(tuple(asked), tuple(rooms), tuple(levels.get(r.group, 1) for r in asked))
+    there.update({r.group: placed for r, placed in zip(asked, most.placed, strict=True)})
+    used += _uses(scenario, kinds, most.hosts)
+    return most
 
 
 def _able(scenario: Scenario, catalog: Catalog, kind: HostKind, request: Request) -> bool:

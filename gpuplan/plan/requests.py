@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from gpuplan.catalog import Catalog
 from gpuplan.models import placement, sharing
-from gpuplan.plan.access import GroupPlan, allocate, with_pools
+from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
 from gpuplan.plan.sharing import pieces_of, share_each
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import weigh
@@ -37,8 +37,8 @@ def requests_of(
     groups: list[GroupPlan] = []
     weighed = weigh(scenario, catalog)
     for group in scenario.groups:
-        active, vms, gpus = (line.value for line in wanted[group.id])
-        plan = allocate(trail, scenario, catalog, group, weighed[group.id], active, vms, gpus, left)
+        asked = Wanted(*(line.value for line in wanted[group.id]))
+        plan = allocate(trail, scenario, catalog, group, weighed[group.id], asked, left)
         if left is not None:
             left -= plan.vms_placed * exact(group.gpus_each)
         groups.append(plan)

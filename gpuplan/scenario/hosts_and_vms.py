@@ -108,21 +108,27 @@ def file_rows(text: str, keys: Mapping[str, str]) -> list[dict[str, Any]]:
 
 def _rows(given: Any, pattern: re.Pattern[str], keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
     """A row of attributes for each kind; None if one cannot be read or is beyond what there may be."""
-    if isinstance(given, str):
-        parts = [part.strip() for part in re.split(r"[;\n]", given) if part.strip()]
-        found = [pattern.fullmatch(part) for part in parts]
-        rows = [match.groupdict() for match in found if match]
-        if len(rows) < len(parts):
-            return None
-    elif isinstance(given, Sequence) and all(
+    typed = _typed(given, pattern) if isinstance(given, str) else _listed(given, keys)
+    if typed is None or len(typed) > MAX_KINDS:
+        return None
+    rows = [{name: _value(name, row.get(name)) for name in keys} for row in typed]
+    return None if any(_WRONG in row.values() for row in rows) else rows
+
+
+def _typed(text: str, pattern: re.Pattern[str]) -> list[dict[str, Any]] | None:
+    """What is typed of each kind."""
+    parts = [part.strip() for part in re.split(r"[;\n]", text) if part.strip()]
+    found = [match.groupdict() for part in parts if (match := pattern.fullmatch(part))]
+    return found if len(found) == len(parts) else None
+
+
+def _listed(given: Any, keys: Mapping[str, str]) -> list[dict[str, Any]] | None:
+    """What a file lists of each kind."""
+    if not isinstance(given, Sequence) or not all(
         isinstance(one, Mapping) and set(one) <= {*keys.values()} for one in given
     ):
-        rows = [{name: one.get(key) for name, key in keys.items()} for one in given]
-    else:
         return None
-    read = [{name: _value(name, row.get(name)) for name in keys} for row in rows]
-    wrong = any(value is _WRONG for row in read for value in row.values())
-    return None if wrong or len(read) > MAX_KINDS else read
+    return [{name: one.get(key) for name, key in keys.items()} for one in given]
 
 
 _WRONG = object()

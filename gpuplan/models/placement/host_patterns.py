@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from gpuplan.models.placement import packing
 from gpuplan.models.placement.fit import Content, Room, vms_in
+from gpuplan.models.placement.host_fills import HostFills
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
 MOST_ROWS = 200_000
@@ -43,6 +44,7 @@ class HostPatterns:
         self.shared, self.rules, self.vms = shared, shared.rules, tuple(vms)
         self.requests, self.family_of = self.rules.requests, self.rules.family_of
         self._full: dict[Room, Any] = {}
+        self._fills = HostFills(self.rules)
 
     def most(self, room: Room) -> list[int]:
         """How many VMs of each kind a host can have at most."""
@@ -115,6 +117,12 @@ class HostPatterns:
             if self.family_of[kind] == f:
                 shares[kind, units.index(self.rules.units[kind])] = request.shares
         return shares
+
+    def likely(self, room: Room, prices: Sequence[float]) -> Iterator[tuple[int, ...]]:
+        """Patterns that may be worth much at these prices, quickly, where there are too many to list."""
+        if self.full(room) is None:
+            for content in self._fills.by_orders(self._fills.priced(room, prices, self.most(room))):
+                yield self.pattern(content)
 
     def dearest(self, room: Room, prices: Sequence[int]) -> Dearest:
         """Patterns that are worth most at these prices of a VM of each kind."""

@@ -5,10 +5,11 @@ one, whatever comes after it.
 """
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpuplan.models.placement.fit import Block, Blocks, Request, Room, Rules, vms_in
 from gpuplan.models.placement.host_columns import HostColumns, Place, placed_vms, trimmed
@@ -82,42 +83,48 @@ def place_most(requests: Sequence[Request], *, rooms: Sequence[Room], priorities
     there = [rules.counted(room) for room in rooms]
     places = [Place(room, n) for room, n in sorted(Counter(there).items(), reverse=True)]
     values, levels = _values(rules, there), tuple(priorities) or (1,) * len(requests)
-    blocks: Blocks = ()
-    placed, could = [0] * len(requests), 0.0
+    blocks, placed, could = Blocks(), [0] * len(requests), 0.0
     for level in sorted(set(levels)):
-        asked = [
-            request.vms if one == level else n
-            for request, one, n in zip(requests, levels, placed, strict=True)
-        ]
-        most = max(values, default=1.0)
-        columns = HostColumns(
-            rules, places, [v if one == level else KEPT * most for v, one in zip(values, levels, strict=True)]
-        )
-        ways = [columns.filled_up(blocks, asked), columns.filled_up((), asked)]
-        worth = [v if one == level else 0.0 for v, one in zip(values, levels, strict=True)]
-        most_worth = sum(v * n for v, n in zip(worth, asked, strict=True))
-        if all(placed_vms(way, len(placed)) != asked for way in ways):
-            ways.append(columns.solved(asked))
-            listed, least_lost = _by_list(rules, places, asked, placed, worth)
-            ways += [listed] if listed is not None else []
-            most_worth -= least_lost
-        could += most_worth
-        kept = [
-            way
-            for way in ways
-            if all(a >= b for a, b in zip(placed_vms(way, len(placed)), placed, strict=True))
-        ]
-        blocks = max(
-            kept,
-            key=lambda way: sum(v * n for v, n in zip(values, placed_vms(way, len(placed)), strict=True)),
-        )
-        placed = placed_vms(blocks, len(placed))
-    gpus = sum((w * n for w, n in zip(rules.worth, placed, strict=True)), Fraction())
-    demanded = sum((w * request.vms for w, request in zip(rules.worth, requests, strict=True)), Fraction())
-    bound = max(gpus, min(demanded, Fraction(sum(room.gpus for room in there))))
+        now = [one == level for one in levels]
+        asked = [r.vms if new else n for r, new, n in zip(requests, now, placed, strict=True)]
+        worth = [v if new else 0.0 for v, new in zip(values, now, strict=True)]
+        ways, lost = _ways(rules, places, blocks, asked, values, worth)
+        blocks = max(ways, key=lambda way: _sum(values, placed_vms(way, len(values))))
+        placed = placed_vms(blocks, len(values))
+        could += _sum(worth, asked) - lost
+    gpus = _sum(rules.worth, placed)
+    bound = max(gpus, min(_sum(rules.worth, rules.vms), sum(room.gpus for room in there)))
     if all(rules.worth) and gpus + _step(rules) > could:  # what is worth more is worth a step more
         bound = gpus
     return Most(tuple(laid(rules, blocks, rooms=there)), tuple(placed), float(gpus), float(bound))
+
+
+def _ways(
+    rules: Rules,
+    places: Sequence[Place],
+    blocks: Blocks,
+    asked: Sequence[int],
+    values: Sequence[float],
+    worth: Sequence[float],
+) -> tuple[list[Blocks], float]:
+    """Ways to place what is asked for that leave out nothing of these blocks, and what is lost at least of its worth."""
+    before = placed_vms(blocks, len(asked))
+    required = KEPT * max(values, default=1.0)
+    columns = HostColumns(
+        rules, places, [v if new else required for v, new in zip(values, worth, strict=True)]
+    )
+    ways, lost = [columns.filled_up(blocks, asked), columns.filled_up((), asked)], 0.0
+    if all(placed_vms(way, len(asked)) != asked for way in ways):
+        ways.append(columns.solved(asked))
+        listed, lost = _by_list(rules, places, asked, before, worth)
+        ways += [listed] if listed is not None else []
+    kept = [way for way in ways if all(map(operator.ge, placed_vms(way, len(asked)), before))]
+    return kept, lost
+
+
+def _sum(values: Sequence[Any], vms: Sequence[int]) -> Any:
+    """What so many VMs of each kind are worth."""
+    return sum(map(operator.mul, values, vms))
 
 
 def _step(rules: Rules) -> Fraction:

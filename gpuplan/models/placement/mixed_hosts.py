@@ -6,12 +6,14 @@ else the bound says how far it may be off.
 """
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gpuplan.models.placement.fit import Block, Blocks, Kinds, Room, Rules
 from gpuplan.models.placement.host_columns import UNPLACED, HostColumns, Place, placed_vms
+from gpuplan.models.placement.host_fills import ALMOST
 from gpuplan.models.placement.host_patterns import HostPatterns
 from gpuplan.models.placement.identical_hosts import IdenticalHosts, Merged
 from gpuplan.models.placement.packing import bins_bound, relaxed_programme, whole_programme
@@ -66,6 +68,8 @@ class MixedHosts:
         self.equal, self.rules = equal, equal.rules
         self._arranged: dict[tuple[Kinds, tuple[tuple[Room, int], ...], bool], Arranged] = {}
         self._new: dict[tuple[Kinds, tuple[tuple[Room, int], ...], Room], New] = {}
+        self._ways: tuple[Kinds, Merged, HostPatterns] | None = None
+        """Ways to fill hosts with the VMs asked for last: the same whichever hosts are lost."""
 
     def arrange(self, vms: Kinds, rooms: Counter[Room], *, thorough: bool) -> Arranged:
         """Hosts filled by the first way that does it: by the greedy orders, or (``thorough``) by the programme too."""
@@ -121,9 +125,12 @@ class MixedHosts:
 
     def _fewest(self, vms: Kinds, rooms: Counter[Room], room: Room, best: New) -> New:
         """The same by the programme, requests that ask for the same being one in it."""
-        merged = Merged(self.rules, vms, gpus_only=False)
-        shared, counts = SharedGpus(Rules(merged.requests)), tuple(r.vms for r in merged.requests)
-        found = _Programme(shared, counts, rooms, room, best).solved()
+        if self._ways is None or self._ways[0] != vms:
+            merged = Merged(self.rules, vms, gpus_only=False)
+            shared = SharedGpus(Rules(merged.requests))
+            self._ways = vms, merged, HostPatterns(shared, shared.rules.vms)
+        _, merged, patterns = self._ways
+        found = _Programme(patterns, rooms, room, best).solved()
         if not found.blocks:
             return best._replace(bound=min(found.bound, best.hosts))
         return found._replace(blocks=merged.told_apart(found.blocks))
@@ -243,8 +250,8 @@ class _Programme:
     most; and one over all that an answer with a host less could have, which is a proof too.
     """
 
-    def __init__(self, shared: SharedGpus, vms: Kinds, rooms: Counter[Room], new: Room, known: New) -> None:
-        self.patterns = HostPatterns(shared, vms)
+    def __init__(self, patterns: HostPatterns, rooms: Counter[Room], new: Room, known: New) -> None:
+        self.patterns, vms = patterns, patterns.vms
         self.best = known._replace(blocks=())
         self.bound = known.bound
         self.places = [new, *rooms]
@@ -291,19 +298,22 @@ class _Programme:
         rooms = Counter({room: n for room, n in zip(self.places[1:], there, strict=True) if n})
         held = self._blocks(chosen, [n - m for n, m in zip(self.asked, left, strict=True)])
         if most > 0 and held is not None:
-            rest = _Programme(self.patterns.shared, tuple(left), rooms, new, New(most, 0, ())).solved()
+            patterns = HostPatterns(self.patterns.shared, left)
+            rest = _Programme(patterns, rooms, new, New(most, 0, ())).solved()
             if rest.blocks or not any(left):
                 self.best = New(used[0] + _count(rest.blocks, new), 0, (*held, *rest.blocks))
 
     def _relaxed(self) -> list[tuple[Column, float]]:
         """How often each pattern is taken by the relaxed programme."""
-        for _ in range(MOST_PRICINGS):
+        for rounds in range(1, MOST_PRICINGS + 1):
             columns = list(self.columns)
             needed = [*self.asked, *(-n for n in self.there)]
             costs = [self._cost(at) for at, _ in columns]
             times, prices = relaxed_programme([self._row(one) for one in columns], needed, costs=costs)
-            self._price(prices)
             lowest = math.ceil(sum(t * c for t, c in zip(times, costs, strict=True)) - 1e-6)
+            if self.bound < lowest and rounds < MOST_PRICINGS and self._likely(prices):
+                continue
+            self._price(prices)
             if self.bound >= lowest or len(self.columns) == len(columns):
                 break  # more patterns cannot lead below the bound
         return list(zip(columns, times, strict=True))
@@ -316,6 +326,16 @@ class _Programme:
         """What a pattern adds: VMs of each kind, minus the host that it takes."""
         at, pattern = column
         return (*pattern, *(-int(at == other) for other in range(1, len(self.places))))
+
+    def _likely(self, prices: Sequence[float]) -> bool:
+        """Whether patterns by orders, where they cannot be listed, are worth more than their host takes; those are added."""
+        known = len(self.columns)
+        values, takes = prices[: len(self.asked)], [1.0, *prices[len(self.asked) :]]
+        for at, (room, take) in enumerate(zip(self.places, takes, strict=True)):
+            for pattern in self.patterns.likely(room, values):
+                if sum(map(operator.mul, values, pattern)) > take + ALMOST:
+                    self.columns.setdefault((at, pattern))
+        return len(self.columns) > known
 
     def _price(self, prices: Sequence[float]) -> None:
         """A bound from these prices, and the patterns that are worth more than the host that they take."""

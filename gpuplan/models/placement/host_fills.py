@@ -1,0 +1,185 @@
+"""Fills: what could stand on one host that is worth much at given prices of VMs, quickly and without proof.
+
+``HostFills`` fills a host in the order of what VMs are worth for what they take of it, or from whole VMs and well-shared GPUs
+by a small programme. ``host_columns`` looks for fills in this way alone, ``mixed_hosts`` before it asks for the best one.
+"""
+
+import operator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gpuplan.models.placement.fit import Content, Part, Room, Rules
+from gpuplan.models.placement.packing import most_valuable, whole_programme
+
+NOISE = (0.0, 0.05, 0.15)
+"""How far the orders that are tried stray from that by worth."""
+FACTORS = (0.0, 0.5, 0.8, 1.0, 1.2, 1.5, 2.0, 3.0)
+"""Multiples of the prices of vCPUs and memory at which the best fill of one GPU is looked for."""
+PROGRAMME_NODES = 200
+VALUE_UNIT = 10**4
+"""Values are rounded to whole multiples of 1 / VALUE_UNIT."""
+ALMOST = 1e-6
+
+Fill = tuple[tuple[int, int], ...]
+"""(kind, how many) on one host."""
+
+
+class Priced(NamedTuple):
+    """A host to fill: what it offers, prices of VMs, how many there are to place, and which are worth having."""
+
+    room: Room
+    prices: Any
+    left: Sequence[int]
+    wanted: Sequence[int]
+    weights: Any
+    """What a GPU, a vCPU and a GiB of it are worth if VMs could be divided at will."""
+
+
+class HostFills:
+    """Fills of hosts with VMs of some kinds.
+
+    >>> from gpuplan.models.placement.fit import Request, vms_in
+    >>> fills = HostFills(Rules([Request("three", 5, gpus=3), Request("two", 5, gpus=2)]))
+    >>> host = fills.priced(Room(5), [3.0, 2.5], [5, 5])
+    >>> dict(vms_in(next(fills.by_orders(host)))), dict(vms_in(next(fills.by_programme(host))))
+    ({1: 2}, {0: 1, 1: 1})
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        import numpy as np  # imported here: most plans have no hosts that are filled so
+
+        self.np, self.rules = np, rules
+        self._random = np.random.default_rng(1)
+        requests, whole = rules.requests, [float(worth) for worth in rules.worth]
+        self.needs = np.array([[w, r.vcpus, r.memory_gib] for w, r in zip(whole, requests, strict=True)])
+        """GPUs, vCPUs and memory of a VM of each kind."""
+        filled = [r.shares / n if n else w for r, n, w in zip(requests, rules.per_gpu, whole, strict=True)]
+        self.held = np.column_stack([filled, self.needs[:, 1:]])
+        """The same, a share holding what a GPU full of its like gives it."""
+
+    def priced(self, room: Room, prices: Any, left: Sequence[int]) -> Priced:
+        """A host at these prices."""
+        from scipy.optimize import linprog
+
+        prices = self.np.asarray(prices, dtype=float)
+        counted = [i for i, n in enumerate(room) if i == 0 or n]
+        solved = linprog(
+            -prices,
+            A_ub=self.needs.T[counted],
+            b_ub=[room[i] for i in counted],
+            bounds=[(0, n) for n in left],
+            method="highs",
+        )
+        weights = self.np.zeros(len(room))
+        weights[counted] = self.np.maximum(0.0, -solved.ineqlin.marginals)
+        return Priced(
+            room, prices, left, [k for k, n in enumerate(left) if n and prices[k] > ALMOST], weights
+        )
+
+    def by_orders(self, host: Priced) -> Iterator[Content]:
+        """Fills that take those VMs first that are worth most for what they take of the host."""
+        for needs in (self.needs, self.held):
+            worth = host.prices / self.np.maximum(needs @ host.weights, 1e-12)
+            for noise in NOISE:
+                straying = worth * (1 + noise * self._random.standard_normal(len(worth)))
+                yield self._filled(host, sorted(host.wanted, key=lambda k: -straying[k]))
+
+    def _filled(self, host: Priced, order: Sequence[int]) -> Content:
+        """A host with VMs in this order, as many of each as fit."""
+        state, content = self.rules.state(host.room), Content()
+        for kind in order:
+            request = self.rules.requests[kind]
+            for _ in range(host.left[kind]):
+                free, vcpus, memory, _ = state
+                if request.gpus > free or 0 <= vcpus < request.vcpus or 0 <= memory < request.memory_gib:
+                    break
+                fit = self.rules.fit_once(state, kind)
+                if fit is None:
+                    break
+                state, content = fit.state, self.rules.put(content, kind, fit)
+        return content
+
+    # ---- from parts
+
+    def by_programme(self, host: Priced) -> Iterator[Content]:
+        """The dearest fill from whole VMs and from GPUs that are shared well, by a small programme."""
+        items = list(self._items(host))
+        if not items:
+            return
+        counted = [i for i, n in enumerate(host.room) if i == 0 or n]
+        chosen, _ = whole_programme(
+            [[-int(self._takes(gpus, fill)[i]) for i in counted] for gpus, fill in items],
+            [-host.room[i] for i in counted],
+            costs=[-round(VALUE_UNIT * sum(host.prices[k] * n for k, n in fill)) for _, fill in items],
+            most=[min(host.left[k] // n for k, n in fill) for _, fill in items],
+            nodes=PROGRAMME_NODES,
+        )
+        if chosen is not None:
+            taken = [fill for (_, fill), n in zip(items, chosen, strict=True) for _ in range(n)]
+            yield self._content(taken, host.left)
+
+    def _takes(self, gpus: int, fill: Fill) -> tuple[float, float, float]:
+        """GPUs, vCPUs and memory of an item."""
+        return gpus, sum(self.needs[k][1] * n for k, n in fill), sum(self.needs[k][2] * n for k, n in fill)
+
+    def _items(self, host: Priced) -> Iterator[tuple[int, Fill]]:
+        """(GPUs, fill) of what can stand on a host by itself: one VM, or one GPU shared within a family."""
+        rules = self.rules
+        for k in host.wanted:
+            if rules.most_on(host.room, k) and (rules.family_of[k] < 0 or rules.requests[k].shares > 1):
+                shared = -(-rules.requests[k].shares // rules.per_gpu[k]) if rules.per_gpu[k] else 0
+                yield rules.requests[k].gpus or shared, ((k, 1),)
+        shares = [k for k in host.wanted if rules.family_of[k] >= 0 and rules.requests[k].shares == 1]
+        found: set[Fill] = set()
+        for factor in FACTORS:
+            values = {k: host.prices[k] - factor * (self.needs[k][1:] @ host.weights[1:]) for k in shares}
+            found.update(self._shared_gpus({k: v for k, v in values.items() if v > ALMOST}, host.left))
+        for fill in sorted(found):
+            yield 1, fill
+
+    def _shared_gpus(self, values: Mapping[int, float], left: Sequence[int]) -> Iterator[Fill]:
+        """Of each family one GPU that is shared by what is worth most on it."""
+        dearest_first = sorted(values, key=lambda k: -values[k])
+        for f in range(len(self.rules.families)):
+            best: dict[int, int] = {}  # of each profile or size the VM that is worth most
+            for k in dearest_first:
+                if self.rules.family_of[k] == f:
+                    best.setdefault(self.rules.units[k], k)
+            if best:
+                worth = {unit: round(VALUE_UNIT * values[k]) for unit, k in best.items()}
+                counts = self._one_gpu(f, worth, [left[k] for k in best.values()])
+                yield tuple(sorted((k, n) for k, n in zip(best.values(), counts, strict=True) if n))
+
+    def _one_gpu(self, family: int, worth: Mapping[int, int], most: Sequence[int]) -> Sequence[int]:
+        """How many shares of each profile or size one GPU has that is worth most."""
+        if capacity := self.rules.families[family].capacity:
+            return most_valuable(list(worth.values()), tuple(worth), needed=tuple(most), capacity=capacity)[1]
+        options = (
+            [min(layout[unit], n) for unit, n in zip(worth, most, strict=True)]
+            for layout in self.rules.layouts[family]
+        )
+        return max(options, key=lambda on: sum(map(operator.mul, on, worth.values())))
+
+    def _content(self, fills: Sequence[Fill], left: Sequence[int]) -> Content:
+        """A host with these items on it, of each kind no more than are left."""
+        rules, given, content = self.rules, Counter[int](), Content()
+        for fill in fills:
+            slots: tuple[tuple[int, int], ...] = ()
+            for k, n in fill:
+                slots += tuple((k, given[k] + i) for i in range(min(n, left[k] - given[k])))
+            if not slots:
+                continue
+            given.update(k for k, _ in slots)
+            kind = slots[0][0]
+            if rules.family_of[kind] >= 0 and rules.requests[kind].shares > 1:
+                content += tuple(self._several(kind, slots[0]))
+            else:
+                content += (Part(rules.family_of[kind], slots),)
+        return content
+
+    def _several(self, kind: int, one: tuple[int, int]) -> Iterator[Part]:
+        """GPUs of a VM with several shares that has them for itself."""
+        shares, most = self.rules.requests[kind].shares, self.rules.per_gpu[kind]
+        for at in range(0, shares, most):
+            yield Part(self.rules.family_of[kind], (one,) * min(most, shares - at))

@@ -1,0 +1,36 @@
+"""Fills of one host that are worth much at given prices."""
+
+from __future__ import annotations
+
+import random
+
+from brute_force import check_hosts, fits_on, limited, random_requests
+
+from gpuplan.models.placement import Request, Room
+from gpuplan.models.placement.fit import Block, Rules, vms_in
+from gpuplan.models.placement.host_fills import HostFills
+from gpuplan.models.placement.layout import laid
+
+
+def test_every_fill_stands_on_its_host_and_has_no_more_vms_than_there_are() -> None:
+    rng = random.Random(41)
+    for _ in range(60):
+        room = Room(rng.randint(1, 4), rng.randint(8, 14), rng.choice([0, 12]))
+        requests = limited(rng, random_requests(rng, 3, most=5, shares=2), Room(0, 8, 8))
+        rules = Rules(requests)
+        fills = HostFills(rules)
+        host = fills.priced(room, [rng.random() for _ in requests], rules.vms)
+        for content in (*fills.by_orders(host), *fills.by_programme(host)):
+            counts = vms_in(content)
+            kept = [r._replace(vms=counts[k]) for k, r in enumerate(requests)]
+            assert all(kept[k].vms <= r.vms for k, r in enumerate(requests))
+            check_hosts(laid(rules, (Block(1, room, content),), rooms=[room]), [room], kept)
+            assert fits_on(kept, [room])
+
+
+def test_what_is_worth_most_for_what_it_takes_comes_first_and_the_programme_fills_the_rest() -> None:
+    """Two VMs of 2 GPUs are worth 5.0 and waste a GPU of five; one of 3 beside one of 2 is worth 5.5."""
+    fills = HostFills(Rules([Request("three", 5, gpus=3), Request("two", 5, gpus=2)]))
+    host = fills.priced(Room(5), [3.0, 2.5], [5, 5])
+    assert vms_in(next(fills.by_orders(host))) == {1: 2}
+    assert vms_in(next(fills.by_programme(host))) == {0: 1, 1: 1}
