@@ -2,7 +2,8 @@
 
 A column is what stands on one host of a kind. The relaxed programme over the columns known so far says at which prices a
 VM is worth having; for each kind of host the fills that are worth most at these prices become columns, until there is
-none. Whole hosts are then fixed, and the rest is solved again. The answer is not proven; the prices prove a bound.
+none. Whole hosts are then fixed, and the rest is solved again. It stands beside the programme of ``mixed_hosts`` as neither
+does for the other: 40 kinds of VMs take this a second and that 14, but this took 165 hosts where 162 do, and proves nothing.
 """
 
 from collections import Counter

@@ -135,7 +135,7 @@ class HostFills:
         for factor in FACTORS:
             values = {k: host.prices[k] - factor * (self.needs[k][1:] @ host.weights[1:]) for k in shares}
             found.update(self._shared_gpus({k: v for k, v in values.items() if v > ALMOST}, host.left))
-        for fill in sorted(found):
+        for fill in sorted(found - {()}):
             yield 1, fill
 
     def _shared_gpus(self, values: Mapping[int, float], left: Sequence[int]) -> Iterator[Fill]:

@@ -12,8 +12,8 @@ from gpuplan.models.placement.fit import Content, Room, vms_in
 from gpuplan.models.placement.host_fills import HostFills
 from gpuplan.models.placement.shared_gpus import SharedGpus
 
-MOST_ROWS = 200_000
-"""Ways to fill a host, in whole or in part, that are looked at to list the full ones."""
+MOST_COUNTS = 2_800_000
+"""Numbers in all ways to fill a host, in whole or in part, that are looked at to list the full ones."""
 MOST_PATTERNS = 30_000
 """Full ways to fill a host that are listed."""
 COLUMNS_AT_ONCE = 20
@@ -65,7 +65,7 @@ class HostPatterns:
             for _ in range(most[at]):
                 more = self._one_more(found[-1], at)
                 fits = self._fit(more, room)
-                if fits is None or sum(map(len, found)) > MOST_ROWS:
+                if fits is None or sum(map(len, found)) * len(most) > MOST_COUNTS:
                     return None
                 found.append(more[fits])
             rows = np.concatenate(found)

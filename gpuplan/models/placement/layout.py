@@ -181,7 +181,7 @@ def place_mixed(
     free ones. The fewest new hosts win, ties go to the first in this order. The bound is the largest of the volume of each
     resource, hosts that hold one kind only, sizes that exclude each other in one resource, and the exact bound for
     the GPUs. If that leaves a gap, a programme over all full ways to fill a host is solved (Gilmore-Gomory; ways are listed
-    where 200000 rows do, else found one by one at the prices of the relaxed programme): relaxed, which proves a bound as no
+    where 2.8 million counts do, else found at the prices of the relaxed programme, likely ones before the best one): relaxed, which proves a bound as no
     host is worth more than its dearest way; rounded down with a programme in whole numbers for the rest; then over
     all ways that an answer with a host less could have, which is exact. With spare
     hosts everything is placed again after each loss by kind of host: new hosts = max over the losses of

@@ -22,7 +22,9 @@ from gpuplan.models.placement.shared_gpus import SharedGpus
 MOST_PRICINGS = 200
 """Rounds of the relaxed programme in which patterns are added."""
 MOST_KINDS = 500
-"""Kinds of VMs times kinds of hosts; with more, fills are found at their prices and not listed."""
+"""Kinds of VMs times kinds of hosts; with more, only likely fills are looked for."""
+MOST_SEARCHED, FEW_VMS = 20, 60
+"""With more kinds of more VMs, what the relaxed answer leaves over is not searched host by host."""
 PRICE_UNIT = 2**24
 """Prices are rounded down to whole multiples of 1 / PRICE_UNIT."""
 ROUNDED_BACK = (0, 3, 10)
@@ -116,8 +118,8 @@ class MixedHosts:
                 New(_count(blocks, room), bound, blocks) for blocks in self._portfolio(vms, rooms, room)
             )
             best = min(greedy, key=lambda new: new.hosts, default=New(sum(vms) + 1, bound, ()))
-            large = sum(map(bool, vms)) * (1 + len(rooms)) > MOST_KINDS
-            for more in (self._by_columns,) if large and rooms else (self._fewest, self._by_columns):
+            many = sum(map(bool, vms)) * (1 + len(rooms)) > MOST_KINDS
+            for more in (self._by_columns,) if many else (self._fewest, self._by_columns):
                 if best.hosts > best.bound:
                     best = more(vms, rooms, room, best)
             self._new[key] = best
@@ -136,9 +138,7 @@ class MixedHosts:
         return found._replace(blocks=merged.told_apart(found.blocks))
 
     def _by_columns(self, vms: Kinds, rooms: Counter[Room], room: Room, best: New) -> New:
-        """Fewer new hosts beside others by column generation over what stands on a host of each kind, if it finds them."""
-        if not rooms:
-            return best
+        """The same by column generation over likely fills of a host of each kind, if it finds fewer."""
         places = [*(Place(one, n) for one, n in rooms.items()), Place(room, None)]
         blocks = HostColumns(self.rules, places, (UNPLACED,) * len(vms)).solved(vms)
         complete = placed_vms(blocks, len(vms)) == list(vms)
@@ -278,7 +278,7 @@ class _Programme:
             if complete:
                 proven = self._try([*columns[: len(self.asked)], *every], [])
                 self.bound = max(self.bound, min(proven, self.best.hosts))
-            else:
+            elif len(self.asked) <= MOST_SEARCHED or sum(self.asked) <= FEW_VMS:
                 self._dive(times)
         return self.best._replace(bound=self.bound)
 

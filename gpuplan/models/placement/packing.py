@@ -5,8 +5,6 @@ among given layouts. Both look for a good answer and for a bound, and say which 
 """
 
 import math
-from bisect import bisect_left, insort
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -74,7 +72,7 @@ def pack(sizes: Mapping[int, int], *, capacity: int, search: bool = True) -> Pac
     solved by HiGHS: relaxed and rounded, and if that leaves a gap, in whole numbers (a limited search). With
     more than 20000 patterns they are generated one by one, each the best for the prices that the
     relaxed programme puts on the sizes, found by an exact knapsack (until 1.5e9 steps of it, then 20 nodes of the
-    search for whole numbers of what was generated); the answer is the best of that, first fit and best fit. Prices are
+    search for whole numbers of what was generated); the answer is the best of that and first fit. Prices are
     whole numbers, and by duality sum(price * count) / (most that one bin is worth) is a bound
     whichever they are (Farley), so the bound also holds when generation stops early. Where a
     gap is left the answer is labelled ``heuristic``.
@@ -504,24 +502,6 @@ def _first_fit_decreasing(sizes: Sequence[int], counts: Sequence[int], capacity:
     return uses
 
 
-def _best_fit_decreasing(sizes: Sequence[int], counts: Sequence[int], capacity: int) -> Uses:
-    """Each size, largest first, into the bin with the least room that has enough."""
-    rooms: list[int] = []
-    bins: dict[int, list[list[int]]] = defaultdict(list)
-    for index, size in enumerate(sizes):
-        for _ in range(counts[index]):
-            at = bisect_left(rooms, size)
-            room = rooms[at] if at < len(rooms) else capacity
-            chosen = bins[room].pop() if bins[room] else [0] * len(sizes)
-            if at < len(rooms) and not bins[room]:
-                del rooms[at]
-            chosen[index] += 1
-            if not bins[room - size]:
-                insort(rooms, room - size)
-            bins[room - size].append(chosen)
-    return dict(Counter(tuple(one) for each in bins.values() for one in each))
-
-
 def _martello_toth(counts: Counts, capacity: int) -> int:
     """Bound L2: sizes that exclude each other need bins of their own, small ones what room is left."""
     best = 0
@@ -601,9 +581,7 @@ def _generated(
     def rest(left: Sequence[int]) -> Uses:
         return _first_fit_decreasing(sizes, left, capacity)
 
-    best_fit = _best_fit_decreasing(sizes, needed, capacity)
-    best = min(first_fit, best_fit, key=_bins)
-    columns = list({**first_fit, **best_fit})
+    best, columns = first_fit, list(first_fit)
     lots = sum(min(n, capacity // s).bit_length() for n, s in zip(needed, sizes, strict=True))
     most = len(columns) + max(10, int(GENERATION_STEPS / (lots * capacity)))
     bound = known

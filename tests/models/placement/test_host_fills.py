@@ -6,7 +6,7 @@ import random
 
 from brute_force import check_hosts, fits_on, limited, random_requests
 
-from gpuplan.models.placement import Request, Room
+from gpuplan.models.placement import Family, Request, Room
 from gpuplan.models.placement.fit import Block, Rules, vms_in
 from gpuplan.models.placement.host_fills import HostFills
 from gpuplan.models.placement.layout import laid
@@ -34,3 +34,11 @@ def test_what_is_worth_most_for_what_it_takes_comes_first_and_the_programme_fill
     host = fills.priced(Room(5), [3.0, 2.5], [5, 5])
     assert vms_in(next(fills.by_orders(host))) == {1: 2}
     assert vms_in(next(fills.by_programme(host))) == {0: 1, 1: 1}
+
+
+def test_shares_worth_next_to_nothing_fill_no_gpu() -> None:
+    """Prices that round to nothing: no shared GPU is worth having, and the choice by priority does not end in a traceback."""
+    shared = Family("shared", capacity=1000)
+    fills = HostFills(Rules([Request("a", 3, family=shared, weight=400), Request("b", 2, gpus=1)]))
+    host = fills.priced(Room(2), [0.00002, 1.0], [3, 2])
+    assert [vms_in(content) for content in fills.by_programme(host)] == [{1: 2}]
