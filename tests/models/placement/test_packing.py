@@ -349,13 +349,3 @@ def test_fractions_for_thousands_of_vms_stay_near_the_bound() -> None:
     mix = {rng.randint(300, 20_000): rng.randint(1, 400) for _ in range(40)}
     found = pack(mix, capacity=49_152)
     assert found.bound <= found.bins <= 1.005 * found.bound
-
-
-def test_where_best_fit_reaches_the_bound_nothing_else_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """26 + 14 + 6 + 6 and 14 + 14 + 14 + 10 fill two bins of 53: first fit misses that and best fit does not."""
-    sizes, needed, capacity = (26, 14, 10, 6), (1, 4, 1, 2), 53
-    first = packing._first_fit_decreasing(sizes, needed, capacity)
-    best = packing._best_fit_decreasing(sizes, needed, capacity)
-    assert (packing._bins(first), packing._bins(best)) == (3, 2)
-    monkeypatch.setattr(packing, "relaxed_programme", None)
-    assert packing._generated(sizes, needed, capacity, 2, first) == (best, 2)
