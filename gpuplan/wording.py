@@ -87,6 +87,15 @@ def counted(count: int, word: str) -> str:
     return f"{number(count) if count else 'no'} {word}{'s' * (count != 1)}"
 
 
+def verb(count: float, many: str) -> str:
+    """The verb of a count of things, given as many of them have it: one ``is``, ``has``, ``needs``; two ``are``, ``have``, ``need``."""
+    return VERBS.get(many, f"{many}s") if 0 < count <= 1 else many
+
+
+VERBS = {"are": "is", "have": "has", "carry": "carries"}
+"""The verb of many things -> that of one, where it is not formed by an s."""
+
+
 def some_of(names: Sequence[str]) -> str:
     """Names one after the other; of many the first few, and how many more there are."""
     left = len(names) - MOST_NAMES

@@ -184,7 +184,7 @@ def test_the_check_finds_a_sentence_that_contradicts_its_plan() -> None:
     plan = make_plan(load_scenario("enterprise"), CATALOG)
     for text in (
         "A Bitfusion server has its GPUs by passthrough and cannot be moved.",
-        "Researchers get whole GPUs by DirectPath I/O on hosts of their own.",
+        "Whole GPUs by DirectPath I/O, on hosts of their own, for Researchers.",
         "Bitfusion servers have their GPUs in passthrough; all GPUs and compute resources of a host are given to the "
         "server on it, for Developers.",
     ):

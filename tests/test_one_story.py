@@ -15,7 +15,7 @@ from gpuplan import Plan, ScenarioError, load_catalog, load_scenario, make_plan
 from gpuplan.app.header import strip_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import verdict
-from gpuplan.report import demand_text, plan_text
+from gpuplan.report import cost_text, demand_text, plan_text
 from gpuplan.report.document import design_document
 from gpuplan.report.document.availability import availability_chapter
 from gpuplan.report.document.blocks import Bullets, Chapter, Grid, KeyFigures, Paragraph
@@ -33,7 +33,7 @@ ALL = re.compile(
 )
 """Says that everything has a place."""
 SOME = re.compile(
-    r"[1-9]\d* (of \d+ )?(planned )?VMs? (\([^)]*\) )?(ha(s|ve) no|without a) GPU|[1-9]\d* not placed|Without a GPU are",
+    r"[1-9]\d* (of \d+ )?(planned )?VMs? (\([^)]*\) )?(ha(s|ve) no|without a) GPU|[1-9]\d* not placed|(?-i:Without a GPU:)|no GPU for [1-9]",
     re.I,
 )
 """Says that something has none."""
@@ -181,3 +181,40 @@ def test_any_design_is_told_without_contradiction(data: dict[str, object]) -> No
         named = named.with_value(f"groups.{group.id}.name", group.id)
     plan = make_plan(named.with_value("name", "Design").with_value("customer", ""), catalog)
     assert contradictions(plan, *told(plan)) == []
+
+
+ONE_AS_MANY = re.compile(
+    r"(?<![\w.,/\u202f-])1 [A-Za-z]+( [a-z]+)? (are|have|need|take|carry|give|connect|fit)\b"
+)
+MANY_AS_ONE = re.compile(
+    r"(?<!of )\b([2-9]|\d\d+) (?!years)[A-Za-z]+s (is|has|needs|takes|carries|gives|connects|fits)\b"
+)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("spare", [0, 1])
+def test_verbs_agree_with_their_counts(count: int, spare: int) -> None:
+    """ "1 VM have no GPU", "Distributed training get whole GPUs"."""
+    team = {"id": "a", "name": "Team", "people": count, "remote_allowed": False}
+    for asked in (
+        {"demand": {"stated_gpus": count}},
+        {"groups": [team]},
+        {"groups": [team | {"people": count + 1}], "demand": {"stated_gpus": 1, "rule": "stated"}},
+        {"groups": [team | {"access": "passthrough", "gpus_each": 4}]},
+    ):
+        given = from_dict({**asked, "availability": {"host_failures": spare}})
+        plan = make_plan(given, load_catalog())
+        told = (plan_text(plan), demand_text(plan), cost_text(plan), document(plan), *slides(plan))
+        for sentence in sentences(*told):
+            assert not ONE_AS_MANY.search(sentence), sentence
+            assert not MANY_AS_ONE.search(sentence), sentence
+
+
+def test_a_stated_total_alone_speaks_of_nothing_else() -> None:
+    """ "0 GPUs are wanted on average, as if everybody worked at the same time", and a job that nobody named."""
+    plan = make_plan(from_dict({"demand": {"stated_gpus": 28}}), load_catalog())
+    chapters = document(plan).partition("How numbers are known")[0]
+    for sentence in sentences(plan_text(plan), demand_text(plan), cost_text(plan), chapters, *slides(plan)):
+        assert not re.search(r"\bgroups?\b|training job|every(body|one)|nobody|people", sentence, re.I), (
+            sentence
+        )

@@ -32,6 +32,7 @@ from gpuplan.wording import (
     short_number,
     short_watts,
     some_of,
+    verb,
     watts,
 )
 
@@ -114,6 +115,22 @@ def test_words() -> None:
     named = {**LICENCE_NAMES, "network.transport": TRANSPORT_NAMES, "training.aggregation": AGGREGATION_NAMES}
     for path, names in named.items():
         assert set(names) == {*field_of(path).choices}
+
+
+@pytest.mark.parametrize(
+    ("many", "one"),
+    [
+        ("are", "is"),
+        ("have", "has"),
+        ("carry", "carries"),
+        ("need", "needs"),
+        ("take", "takes"),
+        ("fit", "fits"),
+    ],
+)
+def test_a_verb_agrees_with_its_count(many: str, one: str) -> None:
+    assert [verb(count, many) for count in (0, 0.5, 1, 2)] == [many, one, one, many]
+    assert amount(0.5, "GPU") == "1/2 GPU"  # the unit, too, is that of one
 
 
 @pytest.mark.parametrize(

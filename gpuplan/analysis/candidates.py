@@ -156,7 +156,7 @@ def _imprecise(gpu: str, scenario: Scenario, catalog: Catalog) -> str:
         return ""
     other = catalog.gpus[gpu]
     double, single = other.value("fp64_tflops"), other.value("fp32_tflops")
-    groups = f"{', '.join(names)} need{'s' * (len(names) == 1)} double precision"
+    groups = f"Double precision is needed by {', '.join(names)}"
     if double is None:
         return f"{groups}, and no source says how fast {other.name} is in it"
     least = float(catalog_factor(catalog, "least_fp64_share").value)

@@ -16,7 +16,7 @@ from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS, factor
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
-from gpuplan.wording import MODE_NAMES, amount, number, percent
+from gpuplan.wording import MODE_NAMES, amount, number, percent, verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ def _reasons(plan: Plan, chosen: Mapping[str, str] = MappingProxyType({})) -> It
 def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
     """VMs without a GPU, now or after a failure."""
     if not plan.pools and not plan.totals.unplaced_vms:
-        yield "Nobody asks for a GPU."
+        yield "No workloads yet."
     for group in plan.groups:
         for missing in group.unplaced:
             why = missing.reason
@@ -227,7 +227,7 @@ def _without_gpu(plan: Plan, chosen: Mapping[str, str]) -> Iterator[str]:
             yield f"{group.name}: no place for {amount(missing.vms, 'VM')}: {why}"
     lost = plan.totals.unplaced_vms_after_failure - plan.totals.unplaced_vms
     if lost and plan.scenario.availability.host_failures:
-        yield f"After the loss of a host {amount(lost, 'VM')} have no GPU"
+        yield f"After the loss of a host {amount(lost, 'VM')} {verb(lost, 'have')} no GPU"
 
 
 def _slow_over_network(plan: Plan) -> Iterator[str]:

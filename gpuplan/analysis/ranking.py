@@ -11,7 +11,7 @@ from gpuplan.analysis.option import Option
 from gpuplan.analysis.same_work import Work, work_of
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario
-from gpuplan.wording import amount, hours, money
+from gpuplan.wording import amount, counted, hours, money, verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,9 @@ def why_not(option: Option, winner: Option | None, scenario: Scenario) -> tuple[
         return tuple(found)
     wanted = scenario.availability.host_failures
     if option.candidate.host_failures < wanted:
-        found.append(f"tolerates {option.candidate.host_failures} host failures, and {wanted} are asked for")
+        found.append(
+            f"tolerates {counted(option.candidate.host_failures, 'host failure')}; {wanted} {verb(wanted, 'are')} asked for"
+        )
     found += _cost_apart(option, winner)
     against, pro = _measured_apart(option, winner)
     ask = [f"confirm {text}" for text in option.confirm if text not in winner.confirm]

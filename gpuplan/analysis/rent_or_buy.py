@@ -167,4 +167,4 @@ def no_rental(plan: Plan) -> str:
         if plan.catalog.gpus[id].value("architecture") == gpu.value("architecture")
     ]
     near = f" Rented out are {', '.join(dict.fromkeys(alike))} of the same architecture." if alike else ""
-    return f"The catalog knows nobody who rents out the {gpu.name}.{near} State the rent of a GPU-hour to compare with it."
+    return f"The catalog has no offer to rent the {gpu.name}.{near} State the rent of a GPU-hour to compare with it."

@@ -102,7 +102,7 @@ def _bar(plan: Plan, given: Range) -> Bar:
             continue
         costs = there.costs
         if costs is None:
-            notes.append(f"At the {name} end nobody asks for a GPU.")
+            notes.append(f"At the {name} end there is no demand.")
         elif plan.costs and (more := [x for x in costs.excludes if x not in plan.costs.excludes]):
             notes.append(f"At the {name} end the cost also leaves out {'; '.join(more)}.")
         ends.append((costs.net_present if costs else None, there.totals.hosts))

@@ -104,9 +104,9 @@ def compare(
         )
     jobs = few_groups(jobs)
     replays = _Replays(jobs, policy, wait_limit_h, progress)
-    waiting = replays.run(hosts, "the proposed hosts, everybody waits")
+    waiting = replays.run(hosts, "the proposed hosts, all jobs wait")
     turned_away = replays.run(
-        hosts, "the proposed hosts, nobody waits", longest_wait_h=0.0
+        hosts, "the proposed hosts, no job waits", longest_wait_h=0.0
     ).turned_away_share()
     first, last = period_s(jobs)
     hours = (last - first) / 3600
@@ -227,7 +227,7 @@ class _Replays:
     def turned_away(self, gpus: int) -> float:
         if gpus < self.gpus.max():
             return 1.0
-        return self.run([gpus], f"a pool of {gpus} GPUs, nobody waits", 0.0).turned_away_share()
+        return self.run([gpus], f"a pool of {gpus} GPUs, no job waits", 0.0).turned_away_share()
 
 
 def _kaufman_roberts(

@@ -185,7 +185,7 @@ def _remarks(trace: Jobs | Samples, found: Allocation | None = None) -> tuple[st
     most = "GPU-hours" if isinstance(trace, Jobs) else "samples"
     said = {
         f"Only the {MOST_GROUPS - 1} groups with most {most} are told apart": OTHERS in trace.groups,
-        "Starts or requests are not known: GPUs are those wanted, as if nobody waited": found
+        "Starts or requests are not known: GPUs are those wanted, as if no job waited": found
         and found.held is None,
         "More GPUs were held than are said to be installed": found and (found.utilisation or 0) > 1,
     }

@@ -15,6 +15,7 @@ from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.weighing import Weighed, filled, listed, stun_item, vm_frame_buffer_mb
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
+from gpuplan.wording import verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,12 @@ def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile |
     if profile.whole and share == 1:
         return "the whole frame buffer of " + ("a GPU" if group.gpus_each <= 1 else "each GPU")
     each = f"{group.vgpus_each} in each VM, " if group.vgpus_each > 1 else ""
-    fit = f"{each}the smallest that gives at least {share} of a GPU; {most_on_gpu(scenario, profile)} fit on a GPU"
+    short = profile.compute_slices < share * profile.gpu_slices
+    size = (
+        f"the nearest to {share} of a GPU" if short else f"the smallest that gives at least {share} of a GPU"
+    )
+    most = most_on_gpu(scenario, profile)
+    fit = f"{each}{size}; {most} {verb(most, 'fit')} on a GPU"
     if profile.compute_slices:
         fit += f", each with {profile.compute_slices} of {profile.gpu_slices} compute slices"
     return fit

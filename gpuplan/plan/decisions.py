@@ -33,6 +33,7 @@ from gpuplan.wording import (
     percent,
     some_of,
     target_words,
+    verb,
     whole,
 )
 
@@ -131,7 +132,8 @@ def _enough(
     keys = ("demand.groups_gpus", "demand.sum_of_peaks_gpus")
     gpus, peaks = (amount(whole(lines[key].value), "GPU") for key in keys)
     if asked.rule == "hours":
-        yield found("enough in the busiest hours", *keys, gpus=gpus, peaks=peaks)
+        carry = verb(whole(lines[keys[0]].value), "carry")
+        yield found("enough in the busiest hours", *keys, gpus=gpus, peaks=peaks, carry=carry)
         return
     promise = target_words(asked.rule, asked.chance, asked.wait_min, each)
     case = "enough for a target, known people" if closed else "enough for a target"
@@ -144,7 +146,7 @@ def _stated_total(groups: Sequence[GroupPlan], lines: Mapping[str, Line]) -> Fou
     so = "Every group has its GPUs within it."
     if without:
         names = ", ".join(f"{name}: {amount(vms, 'VM')}" for name, vms in without.items())
-        so = f"Without a GPU are {names}."
+        so = f"Without a GPU: {names}."
     keys = ("demand.gpus", "demand.groups_gpus")
     gpus, needed = (amount(lines[key].value, "GPU") for key in keys)
     return found("enough by the stated total", *keys, gpus=gpus, needed=needed, so=so)
@@ -156,7 +158,7 @@ def _gpus_per_host(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupP
     there = [kind for kind in host_kinds(hardware.existing) if joins(scenario, kind)]
     largest = max(groups, key=lambda g: g.gpus_each, default=None)
     if largest and largest.gpus_each == per_host > 1:
-        why = f"{largest.name} need {largest.gpus_each:g} GPUs at once, and for best performance all of them in one host."
+        why = f"A VM of {largest.name} needs {largest.gpus_each:g} GPUs at once, and for best performance all of them in one host."
     elif largest and largest.gpus_each > 1:
         why = (
             f"The largest VM ({largest.name}) needs {largest.gpus_each:g} GPUs in one host; "
@@ -190,14 +192,18 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
     elif laid.mixed and needed.method == "volume":
         case = "hosts, mixed"
     each = amount(laid.room.gpus, "GPU")
-    added = f"{new} new with {each} each {'is' if new == 1 else 'are'} added"
-    there = f"{amount(existing, 'host')} {'is' if existing == 1 else 'are'} there already"
+    added = f"{new} new with {each} each {verb(new, 'are')} added"
+    there = f"{amount(existing, 'host')} {verb(existing, 'are')} there already"
+    demanded = whole(lines[f"{at}.gpus_demanded"].value)
     return found(
         case,
         f"{at}.hosts_for_demand",
         f"{at}.gpus_demanded",
         where=f" in the {pool.name}" if several else "",
-        demand=amount(whole(lines[f"{at}.gpus_demanded"].value), "GPU"),
+        demand=amount(demanded, "GPU"),
+        need=verb(demanded, "need"),
+        are=verb(demanded, "are"),
+        take=verb(demanded, "take"),
         hosts=amount(laid.used, "host"),
         each=each,
         fewer=_one_fewer(laid),
@@ -214,8 +220,8 @@ def _one_fewer(laid: Layout) -> str:
     if not fewer:
         return ""
     return (
-        f"{amount(fewer, 'host')} {'has' if fewer == 1 else 'have'} {amount(fewer * laid.room.gpus, 'GPU')}, and "
-        f"{number(laid.needed.gpus_occupied)} are occupied. "
+        f"{amount(fewer, 'host')} {verb(fewer, 'have')} {amount(fewer * laid.room.gpus, 'GPU')}, and "
+        f"{number(laid.needed.gpus_occupied)} {verb(laid.needed.gpus_occupied, 'are')} occupied. "
     )
 
 
@@ -285,7 +291,7 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
         more=amount(spare, "host"),
         each=" in each cluster" if len(pools) > 1 else "",
         failures=failures,
-        lost=f"{amount(failures, 'host')}{' in each cluster' * (len(pools) > 1)} {'is' if failures == 1 else 'are'} lost",
+        lost=f"{amount(failures, 'host')}{' in each cluster' * (len(pools) > 1)} {verb(failures, 'are')} lost",
         also="" if accepted else ", also while one is in maintenance",
         accepted=" A failure during maintenance is accepted." if accepted else "",
         bet=_bet(postures),
@@ -303,7 +309,7 @@ def _bet(postures: Sequence[Posture]) -> str:
 def _lost(hosts: int, alike: bool) -> str:
     """So many hosts, the largest where they differ, with the verb."""
     if alike:
-        return f"{amount(hosts, 'host')} {'is' if hosts == 1 else 'are'}"
+        return f"{amount(hosts, 'host')} {verb(hosts, 'are')}"
     return "the largest host is" if hosts == 1 else f"the {hosts} largest hosts are"
 
 
@@ -318,11 +324,9 @@ def _capacity(
     clusters = f" in {len(pools)} clusters" if len(pools) > 1 else ""
     so = "No GPU is there beyond the demand."
     if beyond:
-        idle = f"{'is' if beyond == 1 else 'are'} {amount(beyond, 'GPU')}: idle, or lent to work that may be stopped"
+        idle = f"{verb(beyond, 'are')} {amount(beyond, 'GPU')}: idle, or lent to work that may be stopped"
         so = f"Beyond the demand there {idle}, while nothing has failed."
-    give = (
-        f"{amount(hosts, 'host')}{clusters}{size} {'gives' if hosts == 1 else 'give'} {amount(gpus, 'GPU')}"
-    )
+    give = f"{amount(hosts, 'host')}{clusters}{size} {verb(hosts, 'give')} {amount(gpus, 'GPU')}"
     keys = ("totals.hosts", "totals.gpus", "demand.gpus", "totals.gpus_after_failure")
     return found(
         "capacity",
@@ -395,6 +399,7 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
         *keys,
         each=each,
         hosts=amount(fabric.gpu_hosts, "GPU host") + more,
+        connect=verb(fabric.gpu_hosts + fabric.compute_hosts, "connect"),
         leaves=f"{amount(shape.leaves, 'leaf switch')} {chosen.leaf_name}{chosen.where}",
         joined=joined,
         ratio=shape.oversubscription,
@@ -425,7 +430,7 @@ def _cost(
         how = f"one licence each, {LICENCE_NAMES['cost.gpu_licence'][given.gpu_licence]}."
         if included:
             how = f"which comes with the board for {included} years."
-        software = f" {amount(shared, 'GPU')} of hosts that share GPUs need NVIDIA AI Enterprise, {how}"
+        software = f" {amount(shared, 'GPU')} of hosts that share GPUs {verb(shared, 'need')} NVIDIA AI Enterprise, {how}"
     total, grows = lines["cost.net_present"], last_hosts > hosts
     return found(
         f"cost, {given.platform_licence}",

@@ -14,7 +14,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.remote_gpus import RemoteUse, RemoteWork, native_time_s, needs_gbit_s, remote_use
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, job_of, scenario_job, training_use
-from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
+from gpuplan.scenario import DEFAULT, FIELD_BY_PATH, Group, Scenario
 from gpuplan.wording import number, percent
 
 
@@ -40,6 +40,13 @@ class NetworkUse:
     rules: tuple[Verdict, ...] = ()
     remote_gbit_s: float = 0.0
     """What the users of remote GPUs move on average over the network of the busiest GPU host."""
+    job_named: bool = False
+    """Whether the training job of the scenario was named; else it is one to try out, of which no document speaks."""
+
+    @property
+    def asked(self) -> tuple[TrainingUse, ...]:
+        """Training that the scenario names."""
+        return self.training if self.job_named else self.training[:-1]
 
 
 def vendor_rules(scenario: Scenario, catalog: Catalog, groups: Sequence[GroupPlan]) -> tuple[Verdict, ...]:
@@ -124,6 +131,11 @@ def network_use(
         tuple(training_use(scenario, catalog, each, trail) for each in training),
         vendor_rules(scenario, catalog, groups),
         max((r.on_host_gbit_s for r in remote), default=0.0),
+        any(
+            scenario.get(path) is not None and scenario.origin(path) != DEFAULT
+            for path in FIELD_BY_PATH
+            if path.startswith("training.")
+        ),
     )
 
 

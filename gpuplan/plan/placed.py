@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.wording import NAMES, amount, capital, counted, number
+from gpuplan.wording import NAMES, amount, capital, counted, number, verb
 
 SHORT, NOTES, SENTENCES = NAMES["placement"], NAMES["placement, note"], NAMES["placement, sentence"]
 
@@ -79,9 +79,9 @@ class Placed:
             if self.vms == 1
             else f"all {number(self.vms)} planned VMs are placed",
             missing=number(self.missing),
-            have="has" if self.missing == 1 else "have",
+            have=verb(self.missing, "have"),
             lost=amount(self.lost, "VM"),
-            lose="has" if self.lost == 1 else "have",
+            lose=verb(self.lost, "have"),
             after=number(self.missing + self.lost),
             failures=self.failures,
         )

@@ -129,6 +129,13 @@ class Plan:
         """The answer in a few numbers."""
         return totals(self._trail("totals"), self.scenario, self.demand.planned, self.pools, self.groups)
 
+    @property
+    def asked_lines(self) -> Mapping[str, Line]:
+        """The lines without those of a training job that is only to try out."""
+        if self.network.job_named:
+            return self.lines
+        return {key: line for key, line in self.lines.items() if not key.startswith("network.job.")}
+
     @cached_property
     def placed(self) -> Placed:
         """Whether all planned VMs are placed, now and after failures."""

@@ -163,7 +163,7 @@ def _record_remote(
             f"{path}/round_trip_us",
             values["round_trip_us"],
             "us",
-            "the round trip that the measured overhead was read as: nobody measured what a shorter one gains",
+            "the round trip that the measured overhead was read as: what a shorter one gains is not measured",
         )
     inputs: dict[str, Fact | Line] = {
         "native_s": native,

@@ -40,7 +40,7 @@ def held_gpus_lines(
             "demand/unassigned_busy_gpus",
             asked.by_group[UNASSIGNED].vms * share,
             "GPU",
-            "stated GPUs of no group, held as much of the time as those of the groups",
+            "stated GPUs of no group, allocated as much of the time as those of the groups; without groups, always",
         )
     whole = trail.add_up("demand.busy_gpus", demand.total_demand_gpus, parts)
     return {key: part for key, part in parts.items() if isinstance(part, Line)} | {"": whole}

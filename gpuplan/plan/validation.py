@@ -38,6 +38,7 @@ from gpuplan.scenario import (
     wrong_values,
 )
 from gpuplan.units import exact
+from gpuplan.wording import amount
 
 
 def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
@@ -144,7 +145,7 @@ def _uncounted_vms(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]:
             (each.memory_gib, hardware.memory_gib_per_host, "memory_gib_per_host", "GiB"),
         ):
             if asked and not offered:
-                allowed = f"state it: {each.name} take {asked} {unit} each"
+                allowed = f"state it: each of {each.name} takes {asked} {unit}"
                 yield Problem(f"hardware.{name}", "nothing", allowed)
             elif asked and offered and asked > offered:
                 allowed = f"a host gives its VMs {offered} {unit}: at most {offered}"
@@ -370,7 +371,7 @@ def request_problems(scenario: Scenario, requests: Mapping[str, Request]) -> lis
         gpus = -(-request.shares // most)
         if gpus > per_host:
             allowed = (
-                f"{request.shares} vGPUs {request.profile} take {gpus} GPUs in one host, and a new host has {per_host}; fewer "
+                f"{request.shares} vGPUs {request.profile} take {amount(gpus, 'GPU')} in one host, and a new host has {per_host}; fewer "
                 "vGPUs, or more GPUs per host"
             )
             problems.append(Problem(f"groups.{group_id}.vgpus_each", str(request.shares), allowed))

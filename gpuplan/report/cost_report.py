@@ -20,7 +20,7 @@ from gpuplan.report.tables import cost
 from gpuplan.report.tables.alternatives import alternative_words, rent_by_year
 from gpuplan.report.tables.alternatives import alternatives as alternatives_table
 from gpuplan.report.text import chapter, page, pairs, wrapped
-from gpuplan.wording import basis_word, counted, money, percent, stated_percent, watts
+from gpuplan.wording import basis_word, counted, money, stated_percent, watts
 
 
 def cost_dict(plan: Plan) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def cost_text(plan: Plan) -> str:
 def _answer(plan: Plan, costs: Costs, use: PowerUse) -> str:
     """What it costs in all, and what that leaves out."""
     span = cost.headlines(plan)
-    used = f", {span['gpu_hour_used']} used (GPUs are used {percent(costs.utilisation)} of the time)"
+    used = f", {span['gpu_hour_used']} used (GPUs are used {cost.use_words(plan)})"
     rows = [
         (
             "Net present cost",

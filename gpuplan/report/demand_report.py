@@ -12,7 +12,7 @@ from gpuplan.analysis.simulation import PoolSimulation, simulation_dict
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.sizing_rule import burst_fact
-from gpuplan.report.document.writing import hosts_lost, waits
+from gpuplan.report.document.writing import hosts_lost, total_words, waits
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import records
 from gpuplan.report.tables import demand
@@ -115,6 +115,8 @@ def _methods(plan: Plan, found: Methods) -> dict[str, Any]:
 
 def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
     """The demand of a plan as text for a terminal."""
+    if not plan.groups:
+        return page(plan.scenario.name, _planned(plan))
     years = purchase_plan(plan)
     return page(
         plan.scenario.name,
@@ -137,9 +139,11 @@ def demand_text(plan: Plan, simulations: Sequence[PoolSimulation] = ()) -> str:
 def _planned(plan: Plan) -> str:
     """How many GPUs are planned for, and why."""
     stated, needed = plan.scenario.demand.stated_gpus, plan.lines["demand.groups_gpus"].value
-    rule = RULE_NAMES[plan.scenario.demand.rule if plan.groups else "stated"].lower()
+    if not plan.groups:
+        return wrapped(total_words(plan))
+    rule = RULE_NAMES[plan.scenario.demand.rule].lower()
     text = f"{amount(whole(plan.totals.gpus_demanded), 'GPU')} planned for, by the rule: {rule}."
-    if stated is not None and plan.groups:
+    if stated is not None:
         text += f" {amount(stated, 'GPU')} stated, {number(whole(needed))} needed by the groups."
     return wrapped(text)
 

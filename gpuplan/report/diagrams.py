@@ -28,7 +28,7 @@ from gpuplan.report.drawing import (
     wrapped,
 )
 from gpuplan.report.tables import group_names, host_kinds
-from gpuplan.report.tables.plan import clusters_alike
+from gpuplan.report.tables.plan import clusters_alike, unassigned_words
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES, amount, counted, number
 
@@ -75,7 +75,7 @@ def hosts_svg(plan: Plan, most_clusters: int = MOST_CLUSTERS) -> str:
     """The hosts with who is on which GPU, and a legend; many hosts are drawn once for all that are filled alike."""
     drawing = Drawing()
     if not plan.pools:
-        drawing.text(0, 20, "No group asks for a GPU yet, so there is no host.")
+        drawing.text(0, 20, "No workloads yet, so there is no host.")
         return drawing.svg(32, "No hosts")
     y = 0.0
     drawn: set[str] = set()
@@ -255,10 +255,10 @@ def _legend_entries(plan: Plan, listed: Iterable[GroupPlan]) -> list[tuple[Symbo
             (symbols[g.id], g.name, f"{number(g.vms_placed)} x {amount(g.gpus_each, 'GPU')}, {how}")
         )
     if any(request.group == UNASSIGNED for pool in plan.pools for request in pool.requests):
-        entries.append((symbols[UNASSIGNED], group_names(plan)[UNASSIGNED], "stated, but of no group"))
+        entries.append((symbols[UNASSIGNED], group_names(plan)[UNASSIGNED], unassigned_words(plan)))
     if plan.totals.gpus > sum(pool.gpus_occupied for pool in plan.pools):
         spare = any(not host for pool in plan.pools for host in pool.placement)
-        about = "spare hosts are kept for failures" if spare else "nobody is on it"
+        about = "spare hosts are kept for failures" if spare else "no VM is on it"
         entries.append((Symbol("", WHITE, INK), "Free GPU", about))
     return entries
 

@@ -10,7 +10,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.report.table import Column, Table, listed, records
 from gpuplan.report.tables import group_names
 from gpuplan.report.text import chapter, page, wrapped
-from gpuplan.wording import capital, counted
+from gpuplan.wording import capital, counted, verb
 
 
 def failed_vms(plan: Plan, outcome: Outcome) -> Table:
@@ -53,7 +53,7 @@ def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcom
     missing = plan.placed.missing
     said = (
         f"Restarted: {restarted}. Moved to make room: {moved}. Left without a GPU: {unplaced}."
-        + f" {capital(counted(missing, 'more planned VM'))} {'has' if missing == 1 else 'have'} none either way."
+        + f" {capital(counted(missing, 'more planned VM'))} {verb(missing, 'have')} none either way."
         * bool(missing)
         + f" VMs on other hosts{others} keep running."
     )

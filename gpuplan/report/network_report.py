@@ -65,7 +65,8 @@ def network_dict(plan: Plan) -> dict[str, Any]:
 def network_text(plan: Plan) -> str:
     """The network of a plan as text for a terminal."""
     scenario, catalog = plan.scenario, plan.catalog
-    jobs, hosts = plan.network.training, max(2, scenario.training.hosts)
+    jobs, hosts = plan.network.asked, max(2, scenario.training.hosts)
+    job = plan.network.training[-1]
     how = AGGREGATION_NAMES[scenario.training.aggregation]
     return page(
         scenario.name,
@@ -74,7 +75,7 @@ def network_text(plan: Plan) -> str:
         chapter(network.rules(plan)),
         chapter(network.carried_work(carried(scenario, catalog), hosts)),
         chapter(network.training(plan).without("work", "basis"), *map(_job, jobs)),
-        chapter(network.scaling(curves(scenario, catalog)), title=f"Scaling of the training job, {how}"),
+        chapter(network.scaling(curves(scenario, catalog)), title=f"Scaling of {job.workload_name}, {how}"),
         chapter(
             network.vendor_claims(claims(scenario, catalog)),
             _claimed(tcp_rate(scenario, catalog, CLAIMED_GBIT_S)),
@@ -86,7 +87,7 @@ def network_text(plan: Plan) -> str:
 def _link(plan: Plan) -> str:
     given = plan.scenario.network
     trip, tcp = round_trip(plan.scenario, plan.catalog), tcp_rate(plan.scenario, plan.catalog)
-    guess = "; nobody has measured it, so the most that is recommended is planned with"
+    guess = "; it is not measured, so the most that is recommended is planned with"
     return wrapped(
         f"{network_name(given.link_gbit_s, given.transport)}, MTU {given.mtu_bytes}. Round trip {_fact(trip)}"
         f"{guess if given.latency_us is None else ''}. A host moves {_fact(tcp)} over TCP, if its link is as fast."
@@ -103,7 +104,7 @@ def _remote(plan: Plan) -> str:
     table = network.remote_gpus(plan).without("work")
     if not table.rows:
         return heading(table.title) + wrapped(
-            "No group reaches its GPU over the network: vGPU, MIG and passthrough are in the VM's own host."
+            "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM's own host."
         )
     return chapter(table, *map(_work, plan.network.remote))
 

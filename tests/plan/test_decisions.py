@@ -86,7 +86,7 @@ def test_a_loss_that_is_not_survived_is_not_called_survived(catalog: Catalog) ->
 
 def test_passthrough(catalog: Catalog) -> None:
     plan = planned(catalog, groups=[{"id": "a", "name": "HPC", "people": 2, "access": "passthrough"}])
-    assert texts(plan)["Passthrough"].startswith("HPC get whole GPUs by DirectPath I/O")
+    assert texts(plan)["Passthrough"] == "Whole GPUs by DirectPath I/O, on hosts of their own, for HPC."
     assert "Allocation of GPUs" not in texts(plan)
 
 

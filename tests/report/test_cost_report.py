@@ -172,7 +172,7 @@ def test_rent_or_buy_is_told_as_it_is_worked_out(catalog: Catalog) -> None:
     row = next(line for line in text.splitlines() if line.startswith("Rented on demand"))
     assert money(found.rent_net_present, "").strip() in row
     none = cost_text(make_plan(load_scenario("enterprise"), catalog))
-    assert "nobody who rents out the Tesla V100 PCIe 32GB" in one_line(none)
+    assert "no offer to rent the Tesla V100 PCIe 32GB" in one_line(none)
     assert "Rent or buy" not in none
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -60,7 +61,9 @@ def test_the_mixes_of_the_week(catalog: Catalog) -> None:
 def test_nothing_asked_and_a_total_for_nobody(catalog: Catalog) -> None:
     nobody = make_plan(from_dict({}), catalog)
     assert demand_dict(nobody)["methods"] == []
-    assert "0 GPUs" in demand_text(nobody)
+    assert "No workloads yet." in demand_text(nobody)
     stated = make_plan(from_dict({"demand": {"stated_gpus": 9}}), catalog)
     assert demand_dict(stated)["gpus_demanded"] == 9
-    assert "9 GPUs planned for, by the rule: stated total." in demand_text(stated)
+    text = demand_text(stated)
+    assert "The customer states 9 GPUs and describes no workload" in text
+    assert not re.search("0 GPUs|silo|user|group|at the same time", text, re.IGNORECASE)

@@ -367,7 +367,7 @@ def test_the_readme_says_what_must_be_checked(all_plans: dict[str, Plan]) -> Non
     assert "no argument for a vGPU" not in readme["starter"]
     assert "Switch passthrough on" in readme["starter"]
     assert "Host 6 of `vgpu_hosts` has 2 GPUs in MIG mode" in readme["current"]
-    assert "28 GPUs of the stated total that no group asks for" in readme["no-group"]
+    assert "28 GPUs of the stated total without a workload" in readme["no-group"]
     assert "already out of the cluster" in readme["existing"]
     for plan_name, text in readme.items():
         totals = all_plans[plan_name].totals

@@ -192,7 +192,7 @@ def cost_data(workbook: Workbook) -> Contents:
             "gpu_hour_used",
             costs.gpu_hour_used,
             ends.gpu_hour_used,
-            f"; used {percent(costs.utilisation)} of the time",
+            f"; used {tables.use_words(workbook.plan)}",
         ),
     )
     return {
@@ -219,7 +219,7 @@ def _left_out(costs: Costs) -> list[list[dict[str, Any]]]:
     """What the cost does not hold, each with a way to its price."""
     found = []
     if costs.excludes:
-        more = ". Where nobody knows the price, enter what the customer is quoted." if costs.unknown else "."
+        more = ". Where the price is not known, enter what the customer is quoted." if costs.unknown else "."
         found.append(said(strong("Cost excludes: "), *excluded(costs), more))
     if costs.outside:
         outside = "; ".join(costs.outside)

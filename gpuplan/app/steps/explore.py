@@ -99,7 +99,7 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
         if exploring.runner.state == "cancelled":
             return ["Stopped; nothing was changed."]
         if not workbook.plan.pools:
-            return ["No group asks for a GPU yet, so there is nothing to design."]
+            return ["No workloads yet, so there is nothing to design."]
         return [
             "Every sensible design is planned as carefully as this one; it takes some seconds, and you can go on working."
         ]

@@ -17,7 +17,7 @@ from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import plan as plan_tables
-from gpuplan.wording import capital, counted
+from gpuplan.wording import capital, counted, verb
 
 SHOWN_KINDS = 12
 SHOWN_PAIRS = 8
@@ -142,7 +142,7 @@ def _outcome_words(pool: Pool, outcome: Outcome, missing: int) -> str:
     said = [*(said or ["No VM was on it"]), *(makes_room or ["no other VM moves"])]
     again = "all VMs are placed again"
     if missing:
-        again = f"the VMs on these hosts are placed again; {counted(missing, 'planned VM')} {'has' if missing == 1 else 'have'} no GPU either way"
+        again = f"the VMs on these hosts are placed again; {counted(missing, 'planned VM')} {verb(missing, 'have')} no GPU either way"
     return f"{again}. {'; '.join(said)}."
 
 

@@ -19,6 +19,7 @@ from gpuplan.plan.sharing import pieces_of
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_chart
 from gpuplan.report.tables import host_kinds
+from gpuplan.report.tables.plan import unassigned_words
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES
@@ -60,7 +61,7 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
     ]
     if any(request.group == UNASSIGNED for pool in plan.pools for request in pool.requests):
         name = group_names(plan)[UNASSIGNED]
-        legend.append({"letter": "\u00b7", "colour": 0, "name": name, "about": "stated, but of no group"})
+        legend.append({"letter": "\u00b7", "colour": 0, "name": name, "about": unassigned_words(plan)})
     return data | {"legend": legend}
 
 
@@ -218,7 +219,7 @@ class _Picture:
     def _summary(self, loads: Host) -> str:
         """Who is on a host, in a few words."""
         vms = Counter(group for group, _ in _vms(loads))
-        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or "nobody on it"
+        return ", ".join(f"{number(n)} x {self.names[g]}" for g, n in sorted(vms.items())) or "no VM on it"
 
     def _free(self, loads: Host, room: Room) -> str:
         """CPU and memory that are left on a host, where they are counted."""

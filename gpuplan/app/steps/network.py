@@ -111,16 +111,14 @@ def remote_data(workbook: Workbook) -> Contents:
     table = table.dressed(
         "users", lambda n, _: {"title": f"{rate(uses[n].on_host_gbit_s)} Gbit/s for all in one host"}
     )
-    more = "A bar is the range, its line the typical share; left of the first tick work is not carried, right of the second it is."
+    more = "A bar is the range, its line the typical share; below the first tick the link is unsuitable, above the second it is suitable."
     return {"hint": _link(plan.scenario), "tables": [screen(with_changes(table, uses), more=more)]}
 
 
 def _nobody(workbook: Workbook) -> str:
     if not workbook.plan.groups:
-        return "No group asks for a GPU yet. What this link would carry stands below."
-    return (
-        "No group reaches its GPU over the network: vGPU, MIG and passthrough are in the VM\u2019s own host."
-    )
+        return "No workloads yet. What this link would carry stands below."
+    return "No GPU is reached over the network: vGPU, MIG and passthrough are in the VM\u2019s own host."
 
 
 def _work(workbook: Workbook, use: RemoteUse) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from gpuplan.app.steps.week import weeks
 from gpuplan.report import amount, number, percent
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
-from gpuplan.wording import capital
 
 IN_MONEY = "The cost step has them in money."
 
@@ -28,7 +27,7 @@ def silo_data(workbook: Workbook) -> Contents:
     if found is None:
         return problem
     more = (
-        "Hosts with the spare ones of this posture; utilisation: GPUs that somebody holds, on average over the week, "
+        "Hosts with the spare ones of this posture; utilisation: GPUs allocated, on average over the week, "
         f"whether the chips are busy or not. {_leaves_out(workbook)}"
     )
     return {
@@ -46,15 +45,14 @@ def _leaves_out(workbook: Workbook) -> str:
         left.append("the hosts already there")
     if not left:
         return IN_MONEY
-    verb = "is" if left == ["the stated total"] else "are"
-    return f"{capital(' and '.join(left))} {verb} left aside. {IN_MONEY}"
+    return f"Left aside: {' and '.join(left)}. {IN_MONEY}"
 
 
 def _silo_words(found: Silos) -> str:
     return (
-        f"Alone the groups would need {amount(found.gpus, 'GPU')} in {amount(found.hosts, 'host')}, held "
+        f"Alone the groups would need {amount(found.gpus, 'GPU')} in {amount(found.hosts, 'host')}, allocated "
         f"{percent(found.utilisation)} of the time; together {number(found.pool.installed_gpus)} in "
-        f"{number(found.pool.hosts)}, held {percent(found.pool.utilisation)}."
+        f"{number(found.pool.hosts)}, allocated {percent(found.pool.utilisation)}."
     )
 
 

@@ -43,7 +43,7 @@ def _said(workbook: Workbook, old: bool) -> list[str]:
     if not simulating.simulations:
         return [
             "The formulas see one pool of GPUs. A simulation of the requests on these hosts sees where GPUs are left over "
-            "that nobody waiting can use."
+            "that no waiting request can use."
         ]
     said = ["This was another design: simulate again."] if old else []
     if simulating.runner.state == "cancelled":

@@ -41,7 +41,7 @@ def day_head(workbook: Workbook) -> Contents:
     """Heading of the hours, and whose clock is shown."""
     if not workbook.plan.groups:
         rest = ", and see here when GPUs are wanted and how many are enough."
-        first = "No group asks for a GPU yet. "
+        first = "No workloads yet. "
         return {"title": "", "hint": "", "text": [said(first, visit("Add a group", "groups"), rest)]}
     places = _places(workbook)
     return {"selects": [select("clock", "Clock", _place(workbook), places)] if len(places) > 1 else []}
@@ -75,7 +75,7 @@ def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
     found, place = weeks(workbook), _place(workbook)
     week = found[0]
     if week.steady:
-        first = "All groups work around the clock and everywhere at once, so nobody lends a GPU to anybody. "
+        first = "All groups work around the clock and everywhere at once: their peaks coincide. "
         path = f"groups.{workbook.scenario.groups[0].id}.sites" if workbook.scenario.groups else ""
         return [said(first, visit("State hours and places", path), " to see what they lend each other.")]
     peaks = [
@@ -86,11 +86,11 @@ def _peak_text(workbook: Workbook) -> list[list[dict[str, Any]]]:
     lent = (
         f"groups and places with other hours lend each other {_mean(week.lent_gpus)}"
         if week.lent_gpus > 0.005
-        else "the groups are all busy together, so nobody lends a GPU to anybody"
+        else "the peaks coincide, and no group lends GPUs to another"
     )
     text = [
-        f"The peak of the sum is {peaks[0]}{f' in {week.season}' if differ else ''}; everybody at work at the same time would "
-        f"be {_mean(week.everybody_gpus)}: {lent}."
+        f"The peak of the sum is {peaks[0]}{f' in {week.season}' if differ else ''}; with all groups at their peak "
+        f"at the same time it would be {_mean(week.everybody_gpus)}: {lent}."
     ]
     if differ:
         text.append(f"With the clocks of {found[1].season} it is {peaks[1]}.")
@@ -110,7 +110,7 @@ def mixes_data(workbook: Workbook) -> Contents:
     if not several:
         return None
     return {
-        "text": [said("Hours in which nobody wants more than in another row are left out.")],
+        "text": [said("Hours with no more demand than another row are left out.")],
         "tables": [
             screen(
                 _mixes(workbook, pool),

@@ -256,7 +256,7 @@ def failure_survey(
 def idle_gpus(
     layout: Sequence[Host], *, requests: Sequence[Request], rooms: Sequence[Room]
 ) -> tuple[Idle, ...]:
-    """What is idle on hosts that somebody is on, and who could still use it.
+    """What is idle on hosts in use, and which VMs could still use it.
 
     Parameters
     ----------

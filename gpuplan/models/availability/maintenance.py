@@ -46,7 +46,7 @@ def maintenance_hours_h(hosts: int, *, maintenance_h_per_host: float) -> float:
 
 
 def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> float:
-    """Hours per year in which a host is in maintenance and one failure more leaves somebody without a GPU.
+    """Hours per year in which a host is in maintenance and one failure more leaves VMs without a GPU.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def mixed_maintenance_short_h(
 def maintenance_chance(
     hosts: int, *, hosts_needed: int, mtbf_h: float, repair_h: float, maintenance_h: float
 ) -> float:
-    """Chance that in a year of maintenance a failure leaves somebody without a GPU at least once.
+    """Chance that in a year of maintenance a failure leaves VMs without a GPU at least once.
 
     Parameters
     ----------

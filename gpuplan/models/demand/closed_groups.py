@@ -30,7 +30,7 @@ _MOST_ODDS = 1e12
 def closed_wait_chance(
     units: int, *, people: Sequence[int], shares: Sequence[float], sizes: Sequence[int]
 ) -> Floats:
-    """Chance that a request of each class finds too few units free when nobody is ever turned away.
+    """Chance that a request of each class finds too few units free when no request is ever turned away.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 def erlang_b(servers: float, *, load: float) -> float:
-    """Chance that a request is turned away when all servers are busy and nobody waits.
+    """Chance that a request is turned away when all servers are busy and no request waits.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def erlang_b(servers: float, *, load: float) -> float:
 
 
 def erlang_c(servers: float, *, load: float) -> float:
-    """Chance that a request has to wait when all servers are busy and everybody waits.
+    """Chance that a request has to wait when all servers are busy and all requests wait.
 
     Parameters
     ----------

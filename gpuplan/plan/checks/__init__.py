@@ -21,6 +21,7 @@ CHECKS = (
     hosts.count_and_placement,
     hosts.stranded,
     sharing.sharing,
+    sharing.guarantees,
     sharing.fixed_share,
     hosts.counted_in_part,
     failures.stun,

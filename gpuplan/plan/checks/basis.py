@@ -7,15 +7,16 @@ from collections.abc import Iterator
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.scenario import FIELD_BY_PATH, field_of
-from gpuplan.wording import stated_percent
+from gpuplan.wording import counted, stated_percent, verb
 
 
 def assumed(plan: Plan) -> Iterator[Message]:
     """What rests on planning values."""
-    keys = {i.key for line in plan.lines.values() for i in line.inputs if i.basis == "assumed"}
+    keys = {i.key for line in plan.asked_lines.values() for i in line.inputs if i.basis == "assumed"}
     assumed = sorted(key for key in keys if _is_input(plan, key))
     if assumed and plan.pools:
-        yield message(plan, "inputs-assumed", count=len(assumed), path=_path_of(plan, assumed[0]))
+        inputs = f"{counted(len(assumed), 'input')} {verb(len(assumed), 'are')}"
+        yield message(plan, "inputs-assumed", inputs=inputs, path=_path_of(plan, assumed[0]))
 
 
 def beside_ranges(plan: Plan) -> Iterator[Message]:

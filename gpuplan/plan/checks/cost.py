@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import counted, number, percent, watts
+from gpuplan.wording import counted, number, percent, verb, watts
 
 
 def cost_basis(plan: Plan) -> Iterator[Message]:
@@ -25,11 +25,10 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
     assumed = [price for price in costs.prices if price.fact.basis == "assumed"]
     for code, found in (("prices-old", old), ("prices-assumed", assumed)):
         if found:
-            verb = "is" if len(found) == 1 else "are"
             yield message(
                 plan,
                 code,
-                prices=f"{len(found)} of {counted(len(costs.prices), 'price')} {verb}",
+                prices=f"{len(found)} of {counted(len(costs.prices), 'price')} {verb(len(found), 'are')}",
                 as_of=costs.as_of,
                 names="; ".join(price.name for price in found),
                 key=found[0].key,

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpuplan.plan.access import GroupPlan, Unplaced
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sizing_rule import Target, burst_fact, odds_of, peakedness_range
 from gpuplan.scenario import RISKS
-from gpuplan.wording import METHOD_NAMES, amount, counted, number, percent, some_of, week_hours, whole
+from gpuplan.wording import (
+    METHOD_NAMES,
+    MODE_NAMES,
+    amount,
+    counted,
+    number,
+    percent,
+    some_of,
+    week_hours,
+    whole,
+)
 
 
 def nothing_asked(plan: Plan) -> Iterator[Message]:
@@ -22,21 +33,31 @@ def unplaced(plan: Plan) -> Iterator[Message]:
     """VMs without a GPU, and why."""
     for group, missing in [(g, missing) for g in plan.groups for missing in g.unplaced]:
         if missing.code == "no-mode-possible":
-            reasons = [ruled_out.reason for ruled_out in group.ruled_out]
-            yield message(
-                plan,
-                "no-access-mode",
-                group=group.name,
-                id=group.id,
-                reason=missing.reason,
-                why=" ".join(reason.text for reason in reasons),
-                sources=tuple(s for reason in reasons for s in reason.sources if s != "scenario"),
-            )
+            yield _without_mode(plan, group, missing)
         else:
             vms, gpus = amount(missing.vms, "VM"), amount(missing.gpus, "GPU")
             yield message(
                 plan, "beyond-stated-total", group=group.name, vms=vms, gpus=gpus, reason=missing.reason
             )
+
+
+def _without_mode(plan: Plan, group: GroupPlan, missing: Unplaced) -> Message:
+    """That no mode serves a group, and why; where one was decided on, why that one does not, and which do."""
+    others = [MODE_NAMES[out.mode] for out in group.ruled_out if out.possible]
+    decided = plan.scenario.get(f"groups.{group.id}.access")
+    reasons = [
+        out.reason for out in group.ruled_out if not out.possible and (out.mode == decided or not others)
+    ]
+    words = {
+        "group": group.name,
+        "id": group.id,
+        "reason": missing.reason,
+        "why": " ".join(reason.text for reason in reasons),
+    }
+    sources = tuple(s for reason in reasons for s in reason.sources if s != "scenario")
+    if others:
+        return message(plan, "decided-mode-impossible", others=" or ".join(others), sources=sources, **words)
+    return message(plan, "no-access-mode", sources=sources, **words)
 
 
 def stated_total(plan: Plan) -> Iterator[Message]:
@@ -120,7 +141,7 @@ def bursts(plan: Plan) -> Iterator[Message]:
             yield message(
                 plan,
                 "bursts-need-more",
-                gpus=number(want.gpus),
+                gpus=amount(want.gpus, "GPU"),
                 method=METHOD_NAMES[want.method].lower(),
                 least=number(least),
                 most=number(most),

@@ -26,7 +26,7 @@ def maintenance_bet(plan: Plan) -> Iterator[Message]:
     for pool in plan.pools:
         spent = plan.lines[f"postures.n{availability.host_failures}.{pool.id}.maintenance_h"]
         if spent.value >= HOURS_PER_YEAR:
-            yield message(plan, "maintenance-never-ends", pool=pool.name, hosts=pool.hosts)
+            yield message(plan, "maintenance-never-ends", pool=pool.name, hosts=amount(pool.hosts, "host"))
     chosen = next((p for p in plan.postures if p.chosen), None)
     if not chosen or not availability.maintenance_failure_accepted or not chosen.exposed_h:
         return

@@ -9,7 +9,7 @@ from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.network import carried
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.training import TrainingUse
-from gpuplan.wording import TRANSPORT_NAMES, capital, percent
+from gpuplan.wording import TRANSPORT_NAMES, amount, capital, percent
 
 MANY_PORTS = 8
 """More network ports in one host than this are asked about: four adapters of two ports, our planning value."""
@@ -70,13 +70,14 @@ def carried_work(plan: Plan) -> Iterator[Message]:
 def training_network(plan: Plan) -> Iterator[Message]:
     """Training that the network slows, and a job larger than the design."""
     *groups, own = plan.network.training
+    named = plan.network.job_named
     hosts, per_host = plan.totals.hosts, plan.scenario.hardware.gpus_per_host
-    if own.verdict == "bad":
+    if named and own.verdict == "bad":
         yield _slowed(plan, "job-not-carried", own, "take larger batches, or fewer GPUs")
-    if plan.pools and (own.hosts > hosts or own.gpus_per_host > per_host):
-        each = own.gpus_per_host
+    if named and plan.pools and (own.hosts > hosts or own.gpus_per_host > per_host):
+        wanted, each = amount(own.hosts, "host"), amount(own.gpus_per_host, "GPU")
         yield message(
-            plan, "job-larger-than-design", wanted=own.hosts, each=each, hosts=hosts, per_host=per_host
+            plan, "job-larger-than-design", wanted=wanted, each=each, hosts=hosts, per_host=per_host
         )
     for use in groups:
         if use.verdict != "good":

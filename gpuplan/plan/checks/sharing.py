@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
-from gpuplan.plan.sharing import several_vgpus_confirmed
-from gpuplan.wording import some_of
+from gpuplan.plan.sharing import several_vgpus_confirmed, share_each, smallest_profile
+from gpuplan.units import exact
+from gpuplan.wording import capital, number, share_words, some_of
 
 
 def sharing(plan: Plan) -> Iterator[Message]:
@@ -28,6 +30,45 @@ def sharing(plan: Plan) -> Iterator[Message]:
     if several and not several_vgpus_confirmed(scenario, catalog):
         groups, gpu = some_of([g.name for g in several]), catalog.gpus[scenario.hardware.gpu].name
         yield message(plan, "several-vgpus-unconfirmed", groups=groups, gpu=gpu, id=several[0].id)
+
+
+def guarantees(plan: Plan) -> Iterator[Message]:
+    """MIG slices with less of the compute than the share that is guaranteed."""
+    scenario, catalog = plan.scenario, plan.catalog
+    rows = {str(row["profile"]): row for row in catalog.profiles_of(scenario.hardware.gpu)}
+    every = max((int(row["compute_slices"] or 0) for row in rows.values()), default=0)
+    asked = {group.id: share_each(group) for group in scenario.groups if group.isolation}
+    short: dict[tuple[str, float], list[GroupPlan]] = {}
+    for group in plan.groups:
+        if group.vms_placed and group.backing == "mig" and group.id in asked:
+            slices = int(rows[group.profile]["compute_slices"])
+            if Fraction(slices, every) < exact(asked[group.id]):
+                short.setdefault((group.profile, asked[group.id]), []).append(group)
+    for (profile, share), groups in short.items():
+        slices = int(rows[profile]["compute_slices"])
+        yield message(
+            plan,
+            "guarantee-not-kept",
+            groups=some_of([group.name for group in groups]),
+            id=groups[0].id,
+            share=number(share),
+            profile=profile,
+            slices=slices,
+            every=every,
+            percent=share_words(slices / every),
+            remedy=_remedy(plan, groups[0], share, number(slices / every)),
+        )
+
+
+def _remedy(plan: Plan, group: GroupPlan, share: float, has: str) -> str:
+    """What keeps a guaranteed share that a MIG slice does not."""
+    agree = f"agree on {has} with the group"
+    version = plan.scenario.platform.vsphere
+    profile = smallest_profile(plan.catalog, plan.scenario.hardware.gpu, "timesliced", version, share)
+    if profile and any(out.mode == "vgpu" and out.possible for out in group.ruled_out):
+        given = number(1 / profile.max_per_gpu)
+        return f"Choose vGPU as the access, whose fixed-share scheduler gives {given}, or {agree}."
+    return f"{capital(agree)}, or give each VM a whole GPU."
 
 
 def fixed_share(plan: Plan) -> Iterator[Message]:

@@ -103,13 +103,13 @@ def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
     """The lines of the chart; where they are close, the words of the lower one are below it."""
     mean = number(mean_gpus(everybody))
     if abs(everybody - planned) < 0.005 * everybody:
-        words = f"planned, and everybody at once: {number(planned)}"
+        words = f"planned, and all peaks at once: {number(planned)}"
         return [{"gpus": planned, "words": words, "below": False, "dashed": False}]
     close = abs(everybody - planned) < 0.09 * max(everybody, planned)
     return [
         {
             "gpus": everybody,
-            "words": f"everybody at once: {mean}",
+            "words": f"all peaks at once: {mean}",
             "below": close and everybody < planned,
             "dashed": True,
         },

@@ -21,6 +21,7 @@ from gpuplan.report.tables.cost import (
     power_points,
     prices,
     ranges_words,
+    use_words,
 )
 from gpuplan.report.tables.cost import power as power_table
 from gpuplan.wording import (
@@ -28,7 +29,6 @@ from gpuplan.wording import (
     counted,
     money,
     number,
-    percent,
     stated_percent,
 )
 
@@ -65,9 +65,7 @@ def cost_chapter(plan: Plan, cite: Citations) -> Chapter:
     if costs.gpu_hour_installed is not None:
         gpu_hour = f"A GPU-hour costs {span['gpu_hour_installed']} installed"
     if costs.gpu_hour_used is not None:
-        gpu_hour += (
-            f" and {span['gpu_hour_used']} used, with GPUs used {percent(costs.utilisation)} of the time"
-        )
+        gpu_hour += f" and {span['gpu_hour_used']} used, with GPUs used {use_words(plan)}"
     outside, growth = "; ".join(costs.outside), growth_words(costs)
     left_out = (Paragraph("Left out, for want of a price or a count:"), Bullets(costs.excludes[:MOST_ROWS]))
     return chapter(

@@ -6,7 +6,7 @@ from gpuplan.analysis.demand import methods, rule_answers, week_demand
 from gpuplan.plan import Plan
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.requirements import promise
-from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled, waits
+from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled, total_words, waits
 from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
 from gpuplan.report.tables.plan import groups
@@ -28,9 +28,7 @@ METHOD_MEANS = (
 def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Chapter 4: who needs GPUs when, how many are enough, and growth."""
     if not plan.groups:
-        stated = plan.scenario.demand.stated_gpus
-        text = f"The customer states {amount(stated, 'GPU')}; no group is described." if stated else ""
-        return Chapter("Demand", (Paragraph(text or "No workloads yet."),))
+        return Chapter("Demand", (Paragraph(total_words(plan)),))
     grows = any(group.growth for group in plan.scenario.groups)
     return chapter(
         "Demand",

@@ -49,9 +49,9 @@ def _work(plan: Plan, cite: Citations) -> list[Block]:
     if use.remote:
         blocks += tabled(remote_gpus(plan), cite)
     else:
-        blocks.append(Paragraph("No group reaches its GPUs over the network."))
+        blocks.append(Paragraph("No GPU is reached over the network."))
     blocks += tabled(training(plan).without("per_s", "hours", "knee_hosts"), cite)
-    works: tuple[RemoteUse | TrainingUse, ...] = (*use.remote, *use.training)
+    works: tuple[RemoteUse | TrainingUse, ...] = (*use.remote, *use.asked)
     changes = [
         f"{each.name}: {'; '.join(each.changes)}."
         for each in works

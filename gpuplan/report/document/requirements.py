@@ -31,6 +31,7 @@ from gpuplan.wording import (
     number,
     stated_percent,
     target_words,
+    verb,
 )
 
 Assumption = tuple[str, str, str, tuple[str, ...]]
@@ -77,7 +78,7 @@ def _given(plan: Plan, rows: Sequence[tuple[str, str]]) -> list[Block]:
         (path, plan.scenario.get(path)) for path in paths if plan.scenario.origin(path).basis == "assumed"
     ]
     chosen = [_value(plan, path, value) for path, value in held if value]
-    text = f"Chosen for this design, not required by anybody: {', '.join(chosen)}."
+    text = f"Chosen for this design, not a requirement of the customer: {', '.join(chosen)}."
     return [
         *([Paragraph(text)] if chosen else []),
         *(_numbered("C", "Constraint", rows) if rows or not chosen else []),
@@ -120,7 +121,9 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
     if not plan.pools:
         return found
     lost = stand.host_failures
-    survived = f"All planned VMs must have a GPU again when any {amount(lost, 'host')} {'is' if lost == 1 else 'are'} lost."
+    survived = (
+        f"All planned VMs must have a GPU again when any {amount(lost, 'host')} {verb(lost, 'are')} lost."
+    )
     return found | {
         "availability.host_failures": survived if lost else "No host failure has to be survived.",
         "availability.maintenance_failure_accepted": (
@@ -206,7 +209,7 @@ def _assumptions(plan: Plan, cite: Citations) -> list[Block]:
     ]
     return [
         Paragraph(
-            f"{capital(counted(len(found), 'input'))} of the calculation {'is' if len(found) == 1 else 'are'} assumed. Each can be "
+            f"{capital(counted(len(found), 'input'))} of the calculation {verb(len(found), 'are')} assumed. Each can be "
             "replaced by what the customer knows."
         ),
         *grid_of(

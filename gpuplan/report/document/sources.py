@@ -35,7 +35,7 @@ def _listed(cite: Citations, sources: Sequence[str]) -> tuple[str, ...]:
 
 def sources_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Chapter 10: how well the numbers are known, and every source."""
-    for line in plan.lines.values():
+    for line in plan.asked_lines.values():
         cite(line.sources)
     known = Counter(i.basis for i in inputs(plan).values())
     bases = [(capital(BASIS_WORDS[basis]), BASIS_MEANS[basis], number(known[basis])) for basis in BASES]
@@ -78,7 +78,7 @@ def inputs(plan: Plan) -> dict[str, Input]:
     tables = plan.catalog.titles
     held = [
         i
-        for line in plan.lines.values()
+        for line in plan.asked_lines.values()
         for i in line.inputs
         if i.key not in plan.lines
         and ("/" not in i.key or i.key.startswith("prices.") or i.key.partition("/")[0] in tables)

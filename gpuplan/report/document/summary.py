@@ -7,7 +7,7 @@ from gpuplan.plan.checks import check_plan
 from gpuplan.report.document.blocks import Bullets, Chapter, KeyFigures, Paragraph, chapter, section
 from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, what_to_do
 from gpuplan.report.tables.cost import headlines
-from gpuplan.wording import amount, counted, number, watts, whole
+from gpuplan.wording import amount, counted, number, verb, watts, whole
 
 
 def summary_chapter(plan: Plan) -> Chapter:
@@ -41,9 +41,8 @@ def _lead(plan: Plan) -> str:
         )
     boards = " and ".join(dict.fromkeys(plan.catalog.gpus[pool.gpu].name for pool in plan.pools))
     clusters = f" in {counted(len(plan.pools), 'cluster')}" if len(plan.pools) > 1 else ""
-    carry = "carries" if totals.hosts == 1 else "carry"
     text = (
-        f"{amount(totals.hosts, 'host')}{clusters} with {amount(totals.gpus, 'GPU')} ({boards}) {carry} a demand of "
+        f"{amount(totals.hosts, 'host')}{clusters} with {amount(totals.gpus, 'GPU')} ({boards}) {verb(totals.hosts, 'carry')} a demand of "
         f"{amount(whole(totals.gpus_demanded), 'GPU')}."
     )
     return f"{text} {plan.placed.sentence}"
@@ -51,7 +50,7 @@ def _lead(plan: Plan) -> str:
 
 def vms(count: int) -> str:
     """A count of VMs with its verb: ``3 VMs have``."""
-    return f"{amount(count, 'VM')} {'has' if count == 1 else 'have'}"
+    return f"{amount(count, 'VM')} {verb(count, 'have')}"
 
 
 def _why_so_many(plan: Plan) -> str:

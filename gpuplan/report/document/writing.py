@@ -12,7 +12,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.prices import newest_price
 from gpuplan.report.document.blocks import Block, Figure, Grid, Paragraph
 from gpuplan.report.table import Cell, Column, Table, heads, numeric, texts
-from gpuplan.wording import NAMES, amount, counted, headline_money, number, percent, runs
+from gpuplan.wording import NAMES, amount, counted, headline_money, number, percent, runs, verb
 
 MOST_ROWS = 40
 """Rows of any other table."""
@@ -50,6 +50,15 @@ def as_of(plan: Plan) -> str:
     return plan.scenario.cost.as_of or newest_price(plan.catalog)
 
 
+def total_words(plan: Plan) -> str:
+    """What is said of the demand where no workload is described."""
+    stated = plan.scenario.demand.stated_gpus
+    if not stated:
+        return "No workloads yet."
+    total = amount(stated, "GPU")
+    return f"The customer states {total} and describes no workload: each GPU is planned as a VM of its own."
+
+
 def what_to_do(message: Message) -> str:
     """What to do about a message, said to the customer."""
     return CHANGES.get(message.code, message.change)
@@ -62,11 +71,7 @@ def cost_span(costs: Costs) -> str:
         text += f", with growth to {amount(costs.hosts[-1], 'host')}"
     text += f"; {headline_money(costs.cash[0], costs.currency)} of it at the start"
     left_out = len(costs.excludes)
-    return (
-        f"{text}; {counted(left_out, 'item')} {'is' if left_out == 1 else 'are'} not in it"
-        if left_out
-        else text
-    )
+    return f"{text}; {counted(left_out, 'item')} {verb(left_out, 'are')} not in it" if left_out else text
 
 
 def waits(plan: Plan) -> tuple[str, str] | None:

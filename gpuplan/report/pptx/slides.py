@@ -15,7 +15,7 @@ from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.document import clean
 from gpuplan.report.document.summary import key_figures
-from gpuplan.report.document.writing import cost_span, hosts_lost, waits, what_to_do
+from gpuplan.report.document.writing import cost_span, hosts_lost, total_words, waits, what_to_do
 from gpuplan.report.docx_file import QUIET
 from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, count_words, rgb
 from gpuplan.report.tables.alternatives import alternatives
@@ -23,15 +23,15 @@ from gpuplan.report.tables.cost import headlines
 from gpuplan.report.tables.network import fabric_words, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups, postures
 from gpuplan.report.tables.plan import decisions as decided
-from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, headline_money, number, whole
+from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, headline_money, number, verb, whole
 
 SERIES = 7
 """Parts of the cost that are told apart by colour; the smallest are put together."""
 
 
-def _are(count: int, word: str, verb: str, verbs: str) -> str:
+def _are(count: int, word: str, many: str = "are") -> str:
     """A count of things with its verb: ``eight hosts carry``."""
-    return f"{count_words(count)} {word}{'' if count == 1 else 's'} {verb if count == 1 else verbs}"
+    return f"{count_words(count)} {word}{'' if count == 1 else 's'} {verb(count, many)}"
 
 
 # The slides
@@ -65,11 +65,11 @@ def demand_slide(deck: Deck) -> None:
     plan = deck.plan
     demanded = amount(whole(plan.totals.gpus_demanded), "GPU")
     if not plan.groups:
-        title = f"{demanded} are asked for" if plan.pools else "No workloads yet"
+        title = f"The customer states {demanded}" if plan.pools else "No workloads yet"
         slide = deck.slide(title, ("demand.gpus",))
-        deck.text(slide, "No group is named in the scenario.", deck.box)
+        deck.text(slide, total_words(plan), deck.box)
         return
-    title = f"{_are(len(plan.groups), 'group', 'asks', 'ask')} for {demanded} at the planned peak"
+    title = f"{_are(len(plan.groups), 'group', 'ask')} for {demanded} at the planned peak"
     slide = deck.slide(title, ("demand.gpus",))
     wanted = groups(plan).only("group", "access", "vms", "gpus_each", "gpus")
     ranked = replace(wanted, rows=tuple(sorted(wanted.rows, key=lambda row: -row[4])))
@@ -79,7 +79,7 @@ def demand_slide(deck: Deck) -> None:
 def design_slide(deck: Deck) -> None:
     """The answer in key figures."""
     plan, totals = deck.plan, deck.plan.totals
-    carry = _are(totals.hosts, "host", "carries", "carry")
+    carry = _are(totals.hosts, "host", "carry")
     title = f"{carry} {amount(whole(totals.gpus_demanded), 'GPU')} of demand. {plan.placed.sentence}"
     slide = deck.slide(
         title.rstrip("."), ("totals.hosts", "totals.gpus", "totals.unplaced_vms_after_failure")
@@ -102,8 +102,8 @@ def hosts_slide(deck: Deck) -> None:
     plan = deck.plan
     used = sum(pool.gpus_occupied for pool in plan.pools)
     spare = plan.totals.hosts_for_failures
-    title = f"{number(used)} of {amount(plan.totals.gpus, 'GPU')} are taken at the peak"
-    title += f"; {_are(spare, 'host', 'is', 'are')} spare" if spare else ""
+    title = f"{number(used)} of {amount(plan.totals.gpus, 'GPU')} {verb(used, 'are')} taken at the peak"
+    title += f"; {_are(spare, 'host')} spare" if spare else ""
     slide = deck.slide(title, ("totals.gpus", *(f"pools.{pool.id}.hosts" for pool in plan.pools)))
     deck.picture(
         slide, hosts_svg(plan, most_clusters=2), f"Hosts and who is on their GPUs: {title}", deck.box
@@ -114,10 +114,10 @@ def failure_slide(deck: Deck) -> None:
     """What is left when hosts fail, and the hours at risk."""
     plan, totals, gone = deck.plan, deck.plan.totals, hosts_lost(deck.plan)
     if lost := totals.unplaced_vms_after_failure:
-        title = f"When the worst host fails, {counted(lost, 'VM')} {'has' if lost == 1 else 'have'} no GPU"
+        title = f"When the worst host fails, {counted(lost, 'VM')} {verb(lost, 'have')} no GPU"
     else:
         fails = "a host fails" if gone == 1 else f"{count_words(gone)} hosts fail"
-        title = f"When {fails}, {amount(totals.gpus_after_failure, 'GPU')} are left"
+        title = f"When {fails}, {amount(totals.gpus_after_failure, 'GPU')} {verb(totals.gpus_after_failure, 'are')} left"
         title += " and every VM restarts" if plan.placed.survived >= gone else ""
     chosen = next((p for p in plan.postures if p.chosen), None)
     slide = deck.slide(title, ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"))
@@ -167,17 +167,15 @@ def network_slide(deck: Deck) -> None:
     """What the network leaves of the speed, and the fabric."""
     plan = deck.plan
     given = plan.scenario.network
-    uses: tuple[RemoteUse | TrainingUse, ...] = (*plan.network.remote, *plan.network.training)
+    uses: tuple[RemoteUse | TrainingUse, ...] = (*plan.network.remote, *plan.network.asked)
     link = f"{given.link_gbit_s:g} Gbit/s {TRANSPORT_NAMES[given.transport]}"
     table, weak = speed_kept(plan), sum(use.verdict != "good" for use in uses)
     if not uses:
-        title = f"No group works over the network; {link} carries data and vMotion"
+        title = f"No work depends on the network; {link} carries data and vMotion"
     elif not plan.groups:
         title = f"{link} {'does not carry all' if weak else 'carries the'} work that was looked at"
     elif weak:
-        title = (
-            f"{link} does not carry all work at full speed: {_are(weak, 'use', 'is', 'are')} slowed or worse"
-        )
+        title = f"{link} does not carry all work at full speed: {_are(weak, 'use')} slowed or worse"
     else:
         title = f"{link} carries what the groups do over the network"
     cited = [source for use in uses for source in use.sources]
@@ -306,7 +304,7 @@ def decisions_slide(deck: Deck) -> None:
     each = -(-len(decisions) // slides)
     for at in range(slides):
         part = decisions[at * each : (at + 1) * each]
-        title = f"{_are(len(decisions), 'decision', 'shapes', 'shape')} the design"
+        title = f"{_are(len(decisions), 'decision', 'shape')} the design"
         slide = deck.slide(
             title + (f" ({at + 1} of {slides})" if slides > 1 else ""),
             sources=[s for d in part for s in d.sources],
@@ -326,7 +324,7 @@ def open_points_slide(deck: Deck, messages: Sequence[Message]) -> None:
     """What is assumed, and what is open."""
     weighty = [m for m in messages if m.level in ("stop", "warn")]
     assumed = [m for m in messages if m.code.endswith("-assumed")]
-    points = _are(len(weighty), "point", "is", "are")
+    points = _are(len(weighty), "point")
     title = {
         (True, True): f"{points} open, and inputs are assumed",
         (True, False): f"{points} open",
@@ -354,7 +352,7 @@ def next_steps_slide(deck: Deck, messages: Sequence[Message]) -> None:
         change: f"; and {len(texts) - 1} more like it" * (len(texts) > 1) for change, texts in asked.items()
     }
     changes = [f"{change} ({texts[0]}{more[change]})" for change, texts in asked.items()]
-    title = f"{_are(len(changes), 'step', 'is', 'are')} next" if changes else "The next step is a quote"
+    title = f"{_are(len(changes), 'step')} next" if changes else "The next step is a quote"
     slide = deck.slide(
         title,
         sources=[s for m in messages for s in m.sources],

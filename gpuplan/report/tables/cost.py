@@ -24,6 +24,7 @@ from gpuplan.wording import (
     headline_money,
     money,
     number,
+    percent,
     stated_percent,
     watts,
 )
@@ -167,6 +168,13 @@ def headlines(plan: Plan) -> dict[str, str]:
     }
 
 
+def use_words(plan: Plan) -> str:
+    """How much of the time the GPUs are used, and what that rests on where no workload is described."""
+    share = percent(plan.costs.utilisation) if plan.costs else ""
+    always = not plan.groups and plan.scenario.cost.utilisation is None
+    return f"{share} of the time" + ", the stated ones taken as always in use" * always
+
+
 def ranges_words(plan: Plan) -> str:
     """Where the ranges of the cost come from; nothing where there are none."""
     ranges = plan.cost_ranges
@@ -195,7 +203,7 @@ def cost_by_group(plan: Plan) -> Table:
             Column("total", f"TCO, {currency}", "money", currency, of=_group_total),
             Column("share", "Share", "portion"),
         ),
-        plan.costs.groups if plan.costs else (),
+        plan.costs.groups if plan.costs and plan.groups else (),
     )
 
 

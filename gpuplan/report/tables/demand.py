@@ -56,9 +56,9 @@ def peak_words(plan: Plan) -> str:
     season = f" (clocks as in {week.season})" if others else ""
     gpus = amount(round(week.peak_gpus, 1), "GPU")
     if round(week.peak_gpus, 1) == round(week.everybody_gpus, 1):
-        return f"In the busiest hours {gpus} are wanted on average, as if everybody worked at the same time."
+        return f"Busiest on average: {gpus}, with all groups at their peak at the same time."
     return (
-        f"Busiest on average: {gpus}, {moment(week.peak_quarter)} UTC{season}; everybody at work at the same time would be "
+        f"Busiest on average: {gpus}, {moment(week.peak_quarter)} UTC{season}; with all groups at their peak at the same time it would be "
         f"{number(round(week.everybody_gpus, 1))}, so groups and places with other hours lend each other "
         f"{number(round(week.lent_gpus, 1))}."
     )

@@ -89,7 +89,7 @@ def training(plan: Plan) -> Table:
             Column("basis", "Basis", "basis"),
             Column("sources", "Sources", "sources", detail=True),
         ),
-        plan.network.training,
+        plan.network.asked,
         notes=("Hours need epochs (training.epochs). Hosts worth it: the most at which one more still is.",),
     )
 
@@ -108,7 +108,7 @@ def speed_kept(plan: Plan) -> Table:
     rows = [(r.name, f"Remote GPUs: {r.workload_name}", _kept(r), r.verdict) for r in plan.network.remote]
     rows += [
         (t.name, f"Training on {amount(t.hosts, 'host')}: {t.workload_name}", _efficiency(t), t.verdict)
-        for t in plan.network.training
+        for t in plan.network.asked
     ]
     return Table(
         "speed_kept",

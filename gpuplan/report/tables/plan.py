@@ -23,7 +23,7 @@ from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
-from gpuplan.wording import MODE_NAMES, amount, counted, hours, number, runs
+from gpuplan.wording import MODE_NAMES, amount, capital, counted, hours, number, runs
 
 
 def group_names(plan: Plan) -> dict[str, str]:
@@ -32,8 +32,13 @@ def group_names(plan: Plan) -> dict[str, str]:
     return (
         {g.id: g.name for g in plan.groups}
         | {f"{OTHER_VMS}{at}": each.name for at, each in enumerate(others, 1)}
-        | {UNASSIGNED: "Not assigned to a group"}
+        | {UNASSIGNED: "Not assigned to a group" if plan.groups else "Stated total"}
     )
+
+
+def unassigned_words(plan: Plan) -> str:
+    """What is said of stated GPUs that belong to no group."""
+    return "stated, but of no group" if plan.groups else "a VM with a GPU each"
 
 
 def equipment(plan: Plan, pool: Pool) -> str:
@@ -177,7 +182,14 @@ def groups(plan: Plan) -> Table:
 
 
 def _why(group: GroupPlan) -> str:
-    return " ".join([*(r.text for r in group.reasons), *(u.reason for u in group.unplaced)])
+    return " ".join(
+        dict.fromkeys(
+            [
+                *(r.text for r in group.reasons),
+                *(f"{capital(u.reason.removesuffix('.'))}." for u in group.unplaced),
+            ]
+        )
+    )
 
 
 def _not_placed(group: GroupPlan) -> int:
@@ -287,7 +299,8 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
             counts[f"GPU shared by {who} ({MODE_NAMES.get(load.family.name, load.family.name)})"] += 1
         else:
             many = "a GPU" if load.gpus == 1 else f"{load.gpus} GPUs"
-            counts[f"{names[load.slots[0].group]} with {many}"] += 1
+            group = load.slots[0].group
+            counts[f"{'VM of the stated total' if group == UNASSIGNED else names[group]} with {many}"] += 1
     gpus, taken = pool.rooms[at].gpus, sum(load.gpus for load in pool.placement[at])
     holds = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items()) or "Spare"
     return at < pool.existing_hosts, gpus, taken, len(vms), holds, gpus - taken

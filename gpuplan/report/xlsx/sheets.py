@@ -95,7 +95,7 @@ def _summary_cost(money: Money, costs: Costs) -> list[tuple[Any, ...]]:
 def groups_sheet(book: Book, plan: Plan, money: Money | None) -> None:
     """The groups, and their share of the cost."""
     block = book.block(topics.groups(plan))
-    if money is not None:
+    if money is not None and plan.groups:
         block = _with_cost(book, plan, money, block)
     book.topic("Groups", "Who asks for GPUs, how they reach them, and their share of the cost.", block)
 

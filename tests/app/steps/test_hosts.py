@@ -74,7 +74,7 @@ def test_a_host_is_read_aloud_in_a_few_words(book: Workbook) -> None:
     names = [host["name"] for host in pool_of(book)["hosts"]]
     assert names[0] == "Host 1, 4 of 4 used: 1 x High-performance researchers"
     assert "16 x Developers" in names[5]
-    assert names[7] == "Host 8, spare: nobody on it"
+    assert names[7] == "Host 8, spare: no VM on it"
     assert max(map(len, names)) < 100
 
 
@@ -298,7 +298,7 @@ def test_hosts_that_are_there_already_show_what_they_have(catalog: Catalog) -> N
 
 def test_gpus_of_no_group_and_no_groups(catalog: Catalog) -> None:
     book = Workbook(catalog, scenario(demand={"stated_gpus": 5}))
-    assert picture_data(book)["legend"][-1]["name"] == "Not assigned to a group"
+    assert picture_data(book)["legend"][-1]["name"] == "Stated total"
     book.toggle_host("gpu", 1)
     pool_of(book)
     assert plain(picture_data(Workbook(catalog)))["pools"] == []

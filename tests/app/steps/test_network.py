@@ -164,7 +164,7 @@ def test_without_remote_gpus_the_table_says_so(catalog: Catalog) -> None:
     assert "tables" not in data
     assert data["text"][0][0]["text"].startswith("No group reaches its GPU over the network: vGPU, MIG")
     assert step.rules_data(book) == {"shown": False}
-    assert "No group asks" in step.remote_data(book_of(catalog, "blank"))["text"][0][0]["text"]
+    assert "No workloads yet" in step.remote_data(book_of(catalog, "blank"))["text"][0][0]["text"]
 
 
 def test_the_vendors_claim_is_true_only_where_it_is_two(enterprise: Workbook) -> None:

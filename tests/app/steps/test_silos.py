@@ -31,7 +31,7 @@ def test_silos_against_the_pool(book: Workbook) -> None:
     assert rows["Pooled"] == ["28", "8", "32", "88 %"]
     assert rows["Saved by sharing"] == ["", "5", "20", ""]
     assert said(data) == (
-        "Alone the groups would need 52 GPUs in 13 hosts, held 54 % of the time; together 32 in 8, held 88 %."
+        "Alone the groups would need 52 GPUs in 13 hosts, allocated 54 % of the time; together 32 in 8, allocated 88 %."
     )
     assert "25 to 30 %" in data["notes"][0]["text"]
     assert data["notes"][0]["cite"]

@@ -40,7 +40,7 @@ def test_the_hours_lend_each_other_gpus(hours: Workbook) -> None:
     assert not week.steady
     text = said(hourly.day_data(hours))
     assert text.startswith(
-        "The peak of the sum is 17 GPUs, Mon 18:00 UTC; everybody at work at the same time would be 22 GPUs:"
+        "The peak of the sum is 17 GPUs, Mon 18:00 UTC; with all groups at their peak at the same time it would be 22 GPUs:"
     )
     assert text.endswith("lend each other 5 GPUs.")
 
@@ -109,7 +109,7 @@ def test_the_bars_of_the_chart_add_up(hours: Workbook) -> None:
         ]
         assert bar["group"].startswith(mark["letter"])
     assert data["days"] == ["Wednesday", "Saturday"]
-    assert [line["words"] for line in data["lines"]] == ["everybody at once: 22", "planned: 17"]
+    assert [line["words"] for line in data["lines"]] == ["all peaks at once: 22", "planned: 17"]
     hours.edit("demand.stated_gpus", "21")
     hours.edit("demand.rule", "stated")
     lines = hourly.day_rows(hours)["lines"]
@@ -122,7 +122,7 @@ def test_groups_that_work_around_the_clock_are_asked_for_hours(book: Workbook) -
     (link,) = [part for part in data["text"][0] if part.get("visit")]
     assert link["visit"] == "groups.researchers.sites"
     assert step_of(link["visit"]) == "demand"
-    assert len(hourly.day_rows(book)["lines"]) == 1  # planned, and everybody at once
+    assert len(hourly.day_rows(book)["lines"]) == 1  # planned, and all peaks at once
 
 
 def test_the_other_half_of_the_year_is_said_where_it_differs(catalog: Catalog) -> None:

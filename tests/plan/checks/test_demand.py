@@ -20,7 +20,7 @@ def messages(catalog: Catalog, **data: Any) -> dict[str, Message]:
 def test_names_are_text(catalog: Catalog) -> None:
     name = "<script>{alert}</script>"
     found = messages(catalog, groups=[{"id": "a", "name": name, "gpus_each": 0.5, "access": "passthrough"}])
-    assert name in found["no-access-mode"].text
+    assert name in found["decided-mode-impossible"].text
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_total_beside_the_groups_names_both_numbers_and_what_to_do(catalog: Ca
     asked = {"stated_gpus": 28}
     found = messages(catalog, groups=[{"id": "a", "people": 36}], demand=asked)["stated-total-differs"]
     assert (found.level, found.path) == ("warn", "demand.rule")
-    for words in ("28 GPUs are stated", "need 36", "8 GPUs more"):
+    for words in ("28 GPUs stated", "36 needed", "8 GPUs more"):
         assert words in found.text
     fewer = messages(catalog, groups=[{"id": "a", "people": 20}], demand=asked)["stated-total-differs"]
     assert fewer.level == "note" and "8 GPUs fewer" in fewer.text

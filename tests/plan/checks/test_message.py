@@ -34,7 +34,11 @@ def one(**group: Any) -> list[dict[str, Any]]:
 
 SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "nothing-demanded": ("note", {}),
-    "no-access-mode": ("stop", {"groups": one(gpus_each=0.5, access="passthrough")}),
+    "no-access-mode": (
+        "stop",
+        {"groups": one(gpus_each=0.5, remote_allowed=False), "hardware": {"gpu": "b200-sxm6-180gb"}},
+    ),
+    "decided-mode-impossible": ("stop", {"groups": one(gpus_each=0.5, access="passthrough")}),
     "beyond-stated-total": (
         "stop",
         {"groups": one(people=5), "demand": {"rule": "stated", "stated_gpus": 4}},
@@ -142,6 +146,10 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "stun-over-limit": ("warn", {"groups": one(access="vgpu"), "availability": {"stun_limit_s": 10}}),
     "stun-extrapolated": ("note", {"groups": one(gpus_each=2, access="vgpu")}),
+    "guarantee-not-kept": (
+        "warn",
+        {"groups": one(gpus_each=0.5, isolation=True), "hardware": {"gpu": "h100-nvl-94gb"}},
+    ),
     "fixed-share-scheduler": ("warn", {"groups": one(gpus_each=0.25, isolation=True), **L40S}),
     "stun-worst-case": ("note", {"groups": one(), "hardware": {"gpu": "v100-pcie-32gb"}}),
     "vmotion-link-slow": ("warn", {"groups": one(), "network": {"link_gbit_s": 1}}),

@@ -141,3 +141,13 @@ def test_a_message_cites_all_sources_of_its_rule(
 ) -> None:
     found = messages(catalog, groups=one(), network=network, **BITFUSION)
     assert found[code].sources == catalog.row("rules", rule)["source"] != ()
+
+
+def test_a_job_that_nobody_named_is_not_warned_of(catalog: Catalog) -> None:
+    """A stated total without groups was told that "the training job" is not carried."""
+    data: dict[str, Any] = {"demand": {"stated_gpus": 28}, "hardware": {"gpu": "h100-nvl-94gb"}}
+    plan = make_plan(from_dict(data), catalog)
+    assert not {m.code for m in check_plan(plan)} & {"job-not-carried", "job-larger-than-design"}
+    assert plan.network.asked == () and len(plan.network.training) == 1
+    named = make_plan(from_dict(data | {"training": {"hosts": 4}}), catalog)
+    assert "job-not-carried" in {m.code for m in check_plan(named)}

@@ -10,6 +10,7 @@ from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.checks.message import Message
+from gpuplan.plan.sharing import smallest_profile
 from gpuplan.scenario import from_dict
 
 L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}
@@ -77,3 +78,51 @@ def test_sizes_whose_places_on_a_gpu_are_listed_share_it(
     families = {r.family for r in plan.pools[0].requests}
     assert [len(family.profiles) for family in families if family] == [2]
     assert not {"mixed-size-unlisted", "mig-unlisted"} & set(messages(catalog, **data))
+
+
+@pytest.mark.parametrize(
+    ("gpu", "share", "said"),
+    [
+        (
+            "h100-nvl-94gb",
+            0.5,
+            "1/2 of a GPU is guaranteed, and H100L-3-47C has 3 of 7 compute slices (43 %).",
+        ),
+        (
+            "a100-pcie-80gb",
+            "1/3",
+            "1/3 of a GPU is guaranteed, and A100D-2-20C has 2 of 7 compute slices (29 %).",
+        ),
+        (
+            "h100-nvl-94gb",
+            0.2,
+            "1/5 of a GPU is guaranteed, and H100L-1-24C has 1 of 7 compute slices (14 %).",
+        ),
+        ("h100-nvl-94gb", 0.125, ""),  # 1 of 7
+        ("h100-nvl-94gb", 0.25, ""),  # 2 of 7
+        ("a30-24gb", 0.5, ""),  # 2 of 4
+        ("a30-24gb", 0.25, ""),
+    ],
+)
+def test_a_guarantee_that_a_slice_does_not_keep_is_said(
+    catalog: Catalog, gpu: str, share: float | str, said: str
+) -> None:
+    """H100L-3-47C was given for a guaranteed half, in silence: 3 of 7 compute slices are 43 %."""
+    data = {"hardware": {"gpu": gpu}, "platform": {"vsphere": "8.0u3"}}
+    found = messages(catalog, groups=one(gpus_each=share, isolation=True, remote_allowed=False), **data)
+    assert ("guarantee-not-kept" in found) == bool(said)
+    if said:
+        assert found["guarantee-not-kept"].text == f"Team: {said}"
+        assert "whose fixed-share scheduler gives 1/" in found["guarantee-not-kept"].change
+    data["platform"]["vgpu_sizes"] = "mixed"
+    mixed = messages(catalog, groups=one(gpus_each=share, isolation=True, remote_allowed=False), **data)
+    assert not said or "whole GPU" in mixed["guarantee-not-kept"].change
+    without = messages(catalog, groups=one(gpus_each=share, access="mig", remote_allowed=False), **data)
+    assert "guarantee-not-kept" not in without
+
+
+@pytest.mark.parametrize("parts", range(2, 17))
+def test_the_fixed_share_scheduler_keeps_every_guarantee(catalog: Catalog, parts: int) -> None:
+    for gpu in catalog.gpus:
+        profile = smallest_profile(catalog, gpu, "timesliced", "8.0u3", 1 / parts)
+        assert profile is None or profile.max_per_gpu <= parts

@@ -71,7 +71,7 @@ def test_an_hour_of_risk_and_the_break_even_are_said(plans: dict[str, Plan]) -> 
     assert found is not None and found.breakeven_utilisation is not None and found.row is not None
     assert percent(found.breakeven_utilisation) in words and found.row.name in words
     none = " ".join(tables.alternative_words(plans["enterprise"]))
-    assert "nobody who rents out the Tesla V100 PCIe 32GB" in none
+    assert "no offer to rent the Tesla V100 PCIe 32GB" in none
 
 
 def test_a_stated_rent_is_called_so(catalog: Catalog) -> None:

@@ -14,7 +14,8 @@ from gpuplan.report import plan_text, table_text
 from gpuplan.report.table import Column, Table, csv_text, records, screen, texts
 from gpuplan.report.tables import TABLES, gpu_rows, plan_frames, plan_tables
 from gpuplan.report.tables import plan as topic
-from gpuplan.report.tables.plan import placement
+from gpuplan.report.tables.cost import cost_by_group
+from gpuplan.report.tables.plan import hosts, placement
 from gpuplan.scenario import UNASSIGNED, from_dict
 
 
@@ -47,9 +48,16 @@ def test_tables_agree_with_the_plan(example: Plan) -> None:
     assert totals["GPUs after a failure"] == example.totals.gpus_after_failure
 
 
+def test_a_stated_total_alone_speaks_of_no_group(catalog: Catalog) -> None:
+    """ "4 x Not assigned to a group with a GPU" stood on every host, and one line of cost was by group."""
+    plan = make_plan(from_dict({"demand": {"stated_gpus": 3}}), catalog)
+    assert hosts(plan, plan.pools, 10).rows[0][7] == "3 x VM of the stated total with a GPU"
+    assert not cost_by_group(plan).rows
+
+
 def test_gpus_of_no_group_have_a_name(catalog: Catalog) -> None:
     plan = make_plan(from_dict({"demand": {"stated_gpus": 3}}), catalog)
-    assert {row["group"] for row in records(placement(plan))} == {"Not assigned to a group"}
+    assert {row["group"] for row in records(placement(plan))} == {"Stated total"}
     assert {vm["group"] for row in gpu_rows(plan.pools[0], 1) for vm in row["vms"]} == {UNASSIGNED}
 
 
