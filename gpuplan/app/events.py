@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import deliver, explore
+from gpuplan.app.steps import deliver, explore, hardware
 from gpuplan.app.uploading import Upload
 from gpuplan.scenario import MAX_FILE_BYTES, shown_name
 
@@ -86,6 +86,9 @@ EVENTS: Mapping[str, Handler] = {
         str(content["name"]), base64.b64decode(content["base64"])
     ),
     "too-large": _too_large,
+    "hosts-file": lambda workbook, content: hardware.take_hosts(
+        workbook, str(content["name"]), base64.b64decode(content["base64"])
+    ),
     "restore": _calls(Workbook.restore, fragment=str),
     "recent": _calls(Workbook.open_recent, fragment=str),
     "keep": _calls(Workbook.keep),

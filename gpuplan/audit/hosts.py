@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from gpuplan.audit.files import Lines, open_text
 from gpuplan.audit.trace import refusal
@@ -42,14 +42,19 @@ class _Kind(NamedTuple):
 
 
 def read_hosts(path: Path, gpus: Mapping[str, str], models: Mapping[str, str] | None = None) -> HostList:
+    """The kinds of hosts in a file of a shell, as ``hosts_in`` reads them."""
+    with path.open("rb") as file:
+        return hosts_in(file, gpus, models)
+
+
+def hosts_in(file: BinaryIO, gpus: Mapping[str, str], models: Mapping[str, str] | None = None) -> HostList:
     """The kinds of hosts in a CSV file such as ``openb_nodes.csv``: number, GPUs and their model, vCPUs and memory of each.
 
     ``gpus`` are the ids and names of the catalog, ``models`` says which id a model of the file is where its name alone
     does not; hosts of other models, and those without a GPU, are left out.
     """
-    with path.open("rb") as file:
-        text, _ = open_text(file)
-        counted = _counted(csv.reader(Lines(text)))
+    text, _ = open_text(file)
+    counted = _counted(csv.reader(Lines(text)))
     rows, left = [], Counter[str]()
     for kind, hosts in counted.items():
         found = [] if not kind.model else _matches(kind.model, gpus, models or {})
@@ -87,7 +92,7 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
                 words[what] = re.sub(r"[;:,]", " ", text)[:40].strip()
             elif text:
                 if not re.fullmatch(r"\d{1,12}(\.\d{1,6})?", text):
-                    raise refusal("a number", where=f"{heads[at]} in line {number}", value=show(text))
+                    raise refusal("expected a number", where=f"{heads[at]} in line {number}", value=show(text))
                 values[what] = int(exact(text) * unit)
         found[_Kind(values["gpus"], words["model"], values["vcpus"], values["memory"], words["name"])] += (
             values["hosts"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
 from typing import Any
 
 from gpuplan.app.cards import Contents, attributes, details, panel, source_titles
@@ -10,6 +11,8 @@ from gpuplan.app.header import field_data
 from gpuplan.app.rows import COUNT, rows_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import shown_clusters
+from gpuplan.audit.hosts import hosts_in
+from gpuplan.audit.trace import TraceError, refusal
 from gpuplan.models.placement import Request, Shared
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
@@ -17,8 +20,11 @@ from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Column, listed, screen
 from gpuplan.report.tables import plan as tables
-from gpuplan.scenario import field_of, host_kinds, other_vms
+from gpuplan.scenario import field_of, host_kinds, one_line, other_vms, shown_name
 from gpuplan.wording import NAMES
+
+MOST_FILE_BYTES = 10_000_000
+"""Of a file of hosts: some 100,000 rows."""
 
 
 def hardware_form(workbook: Workbook) -> dict[str, Any]:
@@ -74,10 +80,42 @@ def inventory_data(workbook: Workbook) -> Contents:
     return {"tables": [screen(tables.hosts_there(workbook.plan)), fits]}
 
 
+EXISTING = "hardware.existing"
+
+
 def existing_grid(workbook: Workbook) -> dict[str, Any]:
-    """The grid of the hosts already there, a row for each kind and one more to type into."""
+    """The grid of the hosts already there, a row for each kind and one more to type into, and a button for a file of them."""
     gpus = [("", "as new"), *((g.id, g.name) for g in workbook.catalog.gpus.values())]
-    return _grid(workbook, "hardware.existing", NAMES["column of the hosts there"], {"gpu": gpus}, "as new")
+    grid = _grid(workbook, EXISTING, NAMES["column of the hosts there"], {"gpu": gpus}, "as new")
+    return grid | {
+        "file": {
+            "label": "Take from a file (CSV)",
+            "hint": "A row for each host or kind of hosts; columns gpus, and as known hosts, model, vcpus, memory_gib, name",
+            "event": "hosts-file",
+            "most": MOST_FILE_BYTES,
+        }
+    }
+
+
+def take_hosts(workbook: Workbook, name: str, content: bytes) -> None:
+    """Take the hosts of a file as those already there; one that cannot be used leaves everything as it is."""
+    shown, gpus = shown_name(name), {gpu.id: gpu.name for gpu in workbook.catalog.gpus.values()}
+    try:
+        if len(content) > MOST_FILE_BYTES:
+            raise refusal(f"the file is too large: at most {MOST_FILE_BYTES:,} bytes")
+        found = hosts_in(BytesIO(content), gpus)
+    except TraceError as error:
+        workbook.say("stop", f"{shown} was not taken. {one_line(str(error))}.")
+        return
+    left = f" Left out: {'; '.join(found.left_out)}." if found.left_out else ""
+    if not found.existing:
+        workbook.say("stop", f"{shown} was not taken: no host in it has a GPU that the catalog knows.{left}")
+        return
+    workbook.edit(EXISTING, found.existing)
+    taken = sum(kind.hosts for kind in host_kinds(found.existing))
+    workbook.say(
+        "warn" if left else "note", f"{shown}: {amount(taken, 'host')} taken as already there.{left}"
+    )
 
 
 def other_vms_grid(workbook: Workbook) -> dict[str, Any]:

@@ -475,9 +475,9 @@ def inventory(plan: Plan) -> Table:
         Column("group", "Group", of=lambda use: names[use.id]),
         Column("priority", "Priority", "number"),
         Column("vms", "VMs", "number"),
-        Column("there", "On hosts there", "number"),
+        Column("there", "VMs on hosts there", "number"),
         Column("elsewhere", "On another GPU", "number"),
-        Column("rest", "Hosts to buy for", "number"),
+        Column("rest", "VMs on new hosts", "number"),
     ]
     if not any(use.elsewhere for use in groups):
         del columns[4]

@@ -13,13 +13,6 @@ function writeAddress(fragment) {
   if (location.hash.slice(1) !== fragment) history.replaceState(null, "", `#${fragment}`);
 }
 
-// The content of a file as text, as an event carries it.
-const base64 = (file) => new Promise((done) => {
-  const reader = new FileReader();
-  reader.onloadend = () => done(reader.result?.split(",")[1] ?? "");
-  reader.readAsDataURL(file);
-});
-
 function download(name, content) {
   const url = URL.createObjectURL(new Blob([content], { type: "application/octet-stream" }));
   const link = h("a", { href: url, download: name });

@@ -290,3 +290,10 @@ const messageList = (messages, send) => h("ul", { class: "gp-messages" }, messag
   h("b", { class: "gp-tag" }, LEVELS[m.level]), h("div", {}, m.text, " ", h("em", {}, m.change), " ",
     m.where ? h("button", { type: "button", class: "gp-link", "data-at": m.code, onclick: () => send("visit", { path: m.path }) }, `Go to \u201c${m.where}\u201d`) : null,
     m.sources.length ? h("cite", {}, m.sources.join("; "), m.locator ? `, ${m.locator}` : "") : null))));
+
+// The content of a file as text, as an event carries it.
+const base64 = (file) => new Promise((done) => {
+  const reader = new FileReader();
+  reader.onloadend = () => done(reader.result?.split(",")[1] ?? "");
+  reader.readAsDataURL(file);
+});

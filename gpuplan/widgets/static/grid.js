@@ -3,7 +3,7 @@
 export default {
   render({ model, el }) {
     const send = sender(model);
-    const { fold, title, heads, presets, head: first = "Group" } = model.get("data");
+    const { fold, title, heads, presets, head: first = "Group", file } = model.get("data");
     const plain = Boolean(fold || title);
     const span = heads.length;
     const rows = new Map();
@@ -16,7 +16,7 @@ export default {
     const table = h("table", { class: "gp-grid" }, h("thead", {}, head), plain ? null : foot);
     const stated = h("div");
     const hint = h("small");
-    const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, fold), hint), table) : null;
+    const details = fold ? h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, fold), hint), table, file ? fromFile() : null) : null;
     const choice = h("select", { "data-at": "add-what", "aria-label": "Use case of the new group" });
     const add = h("div", { class: "gp-add" }, choice,
       h("button", { type: "button", class: "gp-primary", "data-at": "add", onclick: () => send("add", { use_case: choice.value }) }, "Add group"));
@@ -28,6 +28,17 @@ export default {
       choice.append(...presets.map((p) => h("option", { value: p.id, title: p.example }, `${p.name} \u2013 ${p.configuration[0].toLowerCase() + p.configuration.slice(1)}`)));
     }
 
+    function fromFile() {
+      const chooser = h("input", { type: "file", accept: ".csv,.txt,.gz", hidden: true, "aria-label": file.label, onchange: async () => {
+        const chosen = chooser.files[0];
+        if (!chosen) return;
+        // One that is too large is refused by its beginning; the rest of it is not sent.
+        send(file.event, { name: chosen.name, base64: await base64(chosen.slice(0, file.most + 1)) });
+        chooser.value = "";
+      } });
+      return h("div", { class: "gp-run" }, chooser,
+        h("button", { type: "button", "data-at": file.event, title: file.hint, onclick: () => chooser.click() }, file.label));
+    }
     function makeRow(row) {
       const cells = row.cells.map((field) => control(field, send, row.name));
       const named = (field) => field.problem ? { ...field, problem: `${field.label}: ${field.problem}` } : field;

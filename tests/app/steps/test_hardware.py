@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("altair")
 pytest.importorskip("traitlets")
 
+from gpuplan.app.events import EVENTS
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hardware import (
     allowed_data,
@@ -21,6 +22,7 @@ from gpuplan.app.steps.hardware import (
     more_form,
     other_vms_grid,
     shared_data,
+    take_hosts,
 )
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
@@ -148,3 +150,38 @@ def test_hosts_there_are_a_grid_and_a_table(book: Workbook) -> None:
     book.edit("hardware.existing.1.hosts", "none")
     assert plain(existing_grid(book))["rows"][0]["cells"][1]["problem"]
     assert plain(other_vms_grid(book))["hint"] == "none"
+
+
+def test_hosts_of_a_file_are_taken_as_already_there(catalog: Catalog) -> None:
+    book = Workbook(catalog)
+    book.open_example("enterprise")
+    handled = EVENTS["hosts-file"]
+    text = "name,hosts,gpus,model\nold,2,4,v100-pcie-32gb\nstrange,3,8,Q9\n"
+    handled(book, {"name": "racks.csv", "base64": base64.b64encode(text.encode()).decode()})
+    assert book.scenario.hardware.existing == "old: 2 x 4 v100-pcie-32gb"
+    assert book.notice[0] == "warn"
+    assert "2 hosts taken as already there. Left out: 3 with Q9" in book.notice[1]
+    assert len(plain(existing_grid(book))["rows"]) == 2
+    book.undo()
+    assert not book.scenario.hardware.existing
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (b"gpus,hosts\n2,4\nmany,1\n", 'gpus in line 3: "many": expected a number.'),
+        (b"host,model\na,T4\n", "has a column gpus"),
+        (b"", "empty"),
+        (b"gpus,model\n8,Q9\n", "no host in it has a GPU that the catalog knows. Left out: 1 with Q9"),
+        (b"gpus\n" + b"2\n" * 5_000_000, "too large"),
+    ],
+)
+def test_a_file_of_hosts_that_cannot_be_used_changes_nothing(
+    catalog: Catalog, text: bytes, said: str
+) -> None:
+    book = Workbook(catalog)
+    book.open_example("enterprise")
+    before = book.scenario
+    take_hosts(book, "racks.csv", text)
+    assert book.scenario is before
+    assert book.notice[0] == "stop" and said in book.notice[1] and "racks.csv was not taken" in book.notice[1]
