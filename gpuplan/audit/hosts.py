@@ -92,7 +92,9 @@ def _counted(rows: Iterable[list[str]]) -> Counter[_Kind]:
                 words[what] = re.sub(r"[;:,]", " ", text)[:40].strip()
             elif text:
                 if not re.fullmatch(r"\d{1,12}(\.\d{1,6})?", text):
-                    raise refusal("expected a number", where=f"{heads[at]} in line {number}", value=show(text))
+                    raise refusal(
+                        "expected a number", where=f"{heads[at]} in line {number}", value=show(text)
+                    )
                 values[what] = int(exact(text) * unit)
         found[_Kind(values["gpus"], words["model"], values["vcpus"], values["memory"], words["name"])] += (
             values["hosts"]

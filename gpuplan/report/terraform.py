@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
+from gpuplan.scenario import other_vms
 from gpuplan.units import MIB_PER_GIB, exact
 from gpuplan.wording import MODE_NAMES, amount, number, runs
 
@@ -195,6 +196,7 @@ def _shown(plan: Plan) -> dict[str, Any]:
         "distributed_switches": cabling.distributed_switches,
         "rdma_switches": cabling.ports.rdma if network.transport == "pvrdma" else 0,
         "gpus_of_no_group": sum(request.vms for request in requests if request.group == UNASSIGNED),
+        "other_vms": other_vms(plan.scenario.hardware.other_vms),
         "sources": [plan.catalog.sources[id] for id in SOURCES],
     }
 

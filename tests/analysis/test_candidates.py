@@ -169,7 +169,7 @@ def test_the_design_as_it_stands_needs_no_list(starter: Scenario, catalog: Catal
 def test_boards_without_double_precision_are_not_offered_to_hpc(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise")
     for gpu in ("l40s-48gb", "a40-48gb", "rtx-pro-6000-se-96gb", "rtx8000-passive-48gb"):
-        assert too_little(gpu, scenario, catalog).startswith("HPC users needs double precision, and ")
+        assert too_little(gpu, scenario, catalog).startswith("Double precision is needed by HPC users, and ")
         assert gpu not in default_space(scenario, catalog).gpus
     assert too_little("a100-pcie-80gb", scenario, catalog) == ""
     assert "no source says" in too_little("rtx-pro-4500-se-32gb", scenario, catalog)

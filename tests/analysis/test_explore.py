@@ -69,7 +69,7 @@ def test_boards_that_are_not_offered_stand_among_the_rejected_once(catalog: Cata
     scenario = load_scenario("enterprise")
     found = explore(scenario, catalog, workers=1)
     said = {option.label: option.reasons for option in found.rejected}
-    assert "double precision" in said["L40S"][0]
+    assert "Double precision" in said["L40S"][0]
     assert "GiB of memory" in said["Tesla T4"][0]
     assert [option.label for option in found.rejected].count("L40S") == 1
     for option in (*found.ranked, *found.unpriced):

@@ -48,7 +48,7 @@ def test_reasons_in_plain_words(starter: Scenario, catalog: Catalog) -> None:
     assert not several.reasons and (several.hosts or 0) > 500  # several clusters, each with its spare host
     mixed = load_scenario("enterprise").with_value("platform.vgpu_sizes", "mixed")
     assert reasons(mixed, catalog).startswith("Time-sliced vGPUs on one GPU")
-    assert reasons(Scenario(), catalog) == "Nobody asks for a GPU."
+    assert reasons(Scenario(), catalog) == "No workloads yet."
 
 
 def test_a_board_whose_support_is_not_known_is_out_where_it_is_shared(catalog: Catalog) -> None:

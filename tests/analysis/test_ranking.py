@@ -71,7 +71,7 @@ def test_why_another_loses(found: Exploration, starter: Scenario) -> None:
     for option in found.ranked:
         said = why_not(option, found.winner, starter)
         if option.candidate.host_failures == 0:
-            assert "tolerates 0 host failures, and 1 are asked for" in said
+            assert "tolerates no host failures; 1 is asked for" in said
         elif option != found.winner:
             share = (option.net_present or 0) / (found.winner.net_present or 1) - 1
             assert any(text.startswith("costs") for text in said)

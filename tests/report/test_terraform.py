@@ -13,6 +13,7 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
+from gpuplan.report import plan_text
 from gpuplan.report.terraform import terraform_files
 from gpuplan.scenario import Group, Scenario, from_dict
 
@@ -425,3 +426,13 @@ def test_the_same_plan_gives_the_same_files(any_plan: Plan) -> None:
     assert terraform_files(any_plan) == files
     for text in files.values():
         assert "registry" not in text
+
+
+def test_vms_without_a_gpu_are_left_out_and_said_once(catalog: Catalog) -> None:
+    """They run already: no file makes them, and on their host they stand "without a GPU", not "with 0 GPUs"."""
+    given = load_scenario("starter").with_value("hardware.other_vms", "Licences: 6 x 8 vCPUs")
+    plan = make_plan(given.with_value("hardware.vcpus_per_host", 64), catalog)
+    files = terraform_files(plan)
+    assert "* 6 VMs without a GPU (Licences): they run already." in files["README.md"]
+    assert "Licences" not in "".join(text for name, text in files.items() if name != "README.md")
+    assert "6 x Licences without a GPU" in plan_text(plan)

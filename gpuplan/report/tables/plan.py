@@ -299,8 +299,9 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
             counts[f"GPU shared by {who} ({MODE_NAMES.get(load.family.name, load.family.name)})"] += 1
         else:
             many = "a GPU" if load.gpus == 1 else f"{load.gpus} GPUs"
+            having = f"with {many}" if load.gpus else "without a GPU"
             group = load.slots[0].group
-            counts[f"{'VM of the stated total' if group == UNASSIGNED else names[group]} with {many}"] += 1
+            counts[f"{'VM of the stated total' if group == UNASSIGNED else names[group]} {having}"] += 1
     gpus, taken = pool.rooms[at].gpus, sum(load.gpus for load in pool.placement[at])
     holds = "; ".join(f"{n} x {what}" if n > 1 else what for what, n in counts.items()) or "Spare"
     return at < pool.existing_hosts, gpus, taken, len(vms), holds, gpus - taken

@@ -162,7 +162,7 @@ def test_without_remote_gpus_the_table_says_so(catalog: Catalog) -> None:
     book = book_of(catalog, "current")
     data = step.remote_data(book)
     assert "tables" not in data
-    assert data["text"][0][0]["text"].startswith("No group reaches its GPU over the network: vGPU, MIG")
+    assert data["text"][0][0]["text"].startswith("No GPU is reached over the network: vGPU, MIG")
     assert step.rules_data(book) == {"shown": False}
     assert "No workloads yet" in step.remote_data(book_of(catalog, "blank"))["text"][0][0]["text"]
 

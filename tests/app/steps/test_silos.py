@@ -38,7 +38,7 @@ def test_silos_against_the_pool(book: Workbook) -> None:
     assert "left aside" not in data["tables"][0]["more"]
     book.edit("demand.rule", "stated")
     more = silos.silo_data(book)["tables"][0]["more"]
-    assert "The stated total is left aside. The cost step has them in money." in more
+    assert "Left aside: the stated total. The cost step has them in money." in more
 
 
 def test_a_pool_that_saves_nothing_is_not_praised(catalog: Catalog) -> None:
