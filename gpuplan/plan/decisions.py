@@ -325,7 +325,8 @@ def _capacity(
     so = "No GPU is there beyond the demand."
     if beyond:
         idle = f"{verb(beyond, 'are')} {amount(beyond, 'GPU')}: idle, or lent to work that may be stopped"
-        so = f"Beyond the demand there {idle}, while nothing has failed."
+        beyond_what = "demand" if scenario.deciding_total_gpus is None else "stated total"
+        so = f"Beyond the {beyond_what} there {idle}, while nothing has failed."
     give = f"{amount(hosts, 'host')}{clusters}{size} {verb(hosts, 'give')} {amount(gpus, 'GPU')}"
     keys = ("totals.hosts", "totals.gpus", "demand.gpus", "totals.gpus_after_failure")
     return found(

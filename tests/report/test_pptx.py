@@ -202,7 +202,7 @@ def test_key_figures_are_those_of_the_plan(shown: tuple[Plan, Any]) -> None:
     totals, costs, power = example.totals, example.costs, example.power
     assert costs is not None
     assert power is not None
-    said = texts(slide_of(show, "of demand."))
+    said = texts(slide_of(show, "a demand of"))
     for label, value in (
         ("Hosts", number(totals.hosts)),
         ("GPUs", number(totals.gpus)),
@@ -219,7 +219,7 @@ def test_titles_of_the_enterprise_example(deck: Deck) -> None:
         "Enterprise example",
         "Five groups ask for 28 GPUs at the planned peak",
         "Requests beyond the plan queue: how likely, in the busiest hours",
-        "Eight hosts carry 28 GPUs of demand. All 41 planned VMs are placed, also after any host failure",
+        "Eight hosts carry a demand of 28 GPUs. All 41 planned VMs are placed, also after any host failure",
         "28 of 32 GPUs are taken at the peak; one host is spare",
         "When a host fails, 28 GPUs are left and every VM restarts",
     ]
@@ -403,3 +403,14 @@ def test_lines_of_a_text() -> None:
     assert text_lines("one\ntwo", 12, 100) == 2
     assert text_lines("x" * 100, 10, 100) >= 5
     assert text_lines("word " * 40, 12, 200) >= text_lines("word " * 40, 12, 400)
+
+
+def test_titles_of_a_stated_total_that_is_too_small(catalog: Catalog) -> None:
+    """ "Five groups ask for 28 GPUs" beside 36 needed, and "When the worst host fails, 22 VMs have no GPU" of VMs that never had one."""
+    asked = load_scenario("enterprise").with_value("groups.data-scientists.people", 64)
+    found = titles(opened(pptx_bytes(make_plan(asked.with_value("demand.rule", "stated"), catalog))))
+    assert found[1] == "Five groups ask for 36 GPUs at the planned peak; the stated total provides 28 GPUs"
+    assert found[3] == "Eight hosts carry the stated total of 28 GPUs. 22 of 57 planned VMs have no GPU"
+    assert found[5] == (
+        "When a host fails, 28 GPUs are left and every placed VM restarts; 22 planned VMs have none either way"
+    )

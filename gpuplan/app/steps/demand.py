@@ -18,7 +18,15 @@ from gpuplan.report.charts import demand as charts
 from gpuplan.report.table import screen
 from gpuplan.report.tables import demand as tables
 from gpuplan.scenario import FIELD_BY_PATH, GROUP_RULES, RISKS
-from gpuplan.wording import FORMULA_NAMES, METHOD_NAMES, NAMES, RULE_NAMES, stated_percent, years_left_out
+from gpuplan.wording import (
+    FORMULA_NAMES,
+    METHOD_NAMES,
+    NAMES,
+    RULE_NAMES,
+    stated_percent,
+    whole,
+    years_left_out,
+)
 
 COLUMNS = NAMES["column of the hours"]
 """Attribute of a group -> its head in the grid."""
@@ -63,7 +71,7 @@ def _card(workbook: Workbook, rule: str, answer: RuleAnswer | None) -> dict[str,
     return {
         "value": rule,
         "title": RULE_NAMES[rule],
-        "gpus": "\u2013" if gpus is None else amount(gpus, "GPU"),
+        "gpus": "\u2013" if gpus is None else amount(whole(gpus), "GPU"),
         "key": _rule_key(workbook, answer) if answer else "",
         "about": about,
         "formula": formula,

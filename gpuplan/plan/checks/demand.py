@@ -31,14 +31,20 @@ def nothing_asked(plan: Plan) -> Iterator[Message]:
 
 def unplaced(plan: Plan) -> Iterator[Message]:
     """VMs without a GPU, and why."""
-    for group, missing in [(g, missing) for g in plan.groups for missing in g.unplaced]:
+    found = [(g, missing) for g in plan.groups for missing in g.unplaced]
+    beyond = [each for each in found if each[1].code == "beyond-stated-total"]
+    for group, missing in found:
         if missing.code == "no-mode-possible":
             yield _without_mode(plan, group, missing)
-        else:
-            vms, gpus = amount(missing.vms, "VM"), amount(missing.gpus, "GPU")
-            yield message(
-                plan, "beyond-stated-total", group=group.name, vms=vms, gpus=gpus, reason=missing.reason
-            )
+    if beyond:
+        yield message(
+            plan,
+            "beyond-stated-total",
+            vms=amount(sum(missing.vms for _, missing in beyond), "VM"),
+            gpus=amount(sum(missing.gpus for _, missing in beyond), "GPU"),
+            reason=beyond[0][1].reason,
+            groups=some_of([f"{group.name} {number(missing.vms)}" for group, missing in beyond]),
+        )
 
 
 def _without_mode(plan: Plan, group: GroupPlan, missing: Unplaced) -> Message:

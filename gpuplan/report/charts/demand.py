@@ -23,7 +23,7 @@ from gpuplan.report.charts.look import (
 )
 from gpuplan.report.colours import COLOURS, OKABE_ITO
 from gpuplan.report.drawing import pen_on
-from gpuplan.wording import DAY_NAMES, METHOD_NAMES, NAMES, number, percent, stated_percent
+from gpuplan.wording import DAY_NAMES, METHOD_NAMES, NAMES, number, percent, stated_percent, whole
 
 LINES = {
     "closed": (OKABE_ITO[0], [1, 0]),
@@ -101,9 +101,9 @@ def _stretches(below: Sequence[float], day: Sequence[float]) -> list[tuple[int, 
 
 def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
     """The lines of the chart; where they are close, the words of the lower one are below it."""
-    mean = number(mean_gpus(everybody))
+    mean, needed = number(mean_gpus(everybody)), number(whole(planned))
     if abs(everybody - planned) < 0.005 * everybody:
-        words = f"planned, and all peaks at once: {number(planned)}"
+        words = f"planned, and all peaks at once: {needed}"
         return [{"gpus": planned, "words": words, "below": False, "dashed": False}]
     close = abs(everybody - planned) < 0.09 * max(everybody, planned)
     return [
@@ -115,7 +115,7 @@ def _day_lines(everybody: float, planned: float) -> list[dict[str, Any]]:
         },
         {
             "gpus": planned,
-            "words": f"planned: {number(planned)}",
+            "words": f"planned: {needed}",
             "below": close and planned < everybody,
             "dashed": False,
         },

@@ -63,6 +63,7 @@ def _reasons(group: GroupPlan, cite: Citations) -> list[Block]:
         widths=(0.22, 0.16, 0.62),
     )
     blocks += [
-        Paragraph(f"{vms(missing.vms)} no GPU: {missing.reason}", "note") for missing in group.unplaced
+        Paragraph(f"{vms(missing.vms)} no GPU: {missing.reason.removesuffix('.')}.", "note")
+        for missing in group.unplaced
     ]
     return blocks

@@ -42,8 +42,8 @@ def _lead(plan: Plan) -> str:
     boards = " and ".join(dict.fromkeys(plan.catalog.gpus[pool.gpu].name for pool in plan.pools))
     clusters = f" in {counted(len(plan.pools), 'cluster')}" if len(plan.pools) > 1 else ""
     text = (
-        f"{amount(totals.hosts, 'host')}{clusters} with {amount(totals.gpus, 'GPU')} ({boards}) {verb(totals.hosts, 'carry')} a demand of "
-        f"{amount(whole(totals.gpus_demanded), 'GPU')}."
+        f"{amount(totals.hosts, 'host')}{clusters} with {amount(totals.gpus, 'GPU')} ({boards}) {verb(totals.hosts, 'carry')} "
+        f"{demand_words(plan)}."
     )
     return f"{text} {plan.placed.sentence}"
 
@@ -60,6 +60,12 @@ def _why_so_many(plan: Plan) -> str:
     return " ".join(f"{d.decision} {d.justification}" for d in found)
 
 
+def demand_words(plan: Plan, unit: str = "GPU") -> str:
+    """What the hosts carry: ``a demand of 28 GPUs``, or the stated total where that decides."""
+    kind = "a demand" if plan.scenario.deciding_total_gpus is None else "the stated total"
+    return f"{kind} of {amount(whole(plan.totals.gpus_demanded), unit)}"
+
+
 def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
     """The answer at a glance: what it is, its value, and what is to know of it."""
     totals = plan.totals
@@ -70,7 +76,7 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
             number(totals.hosts),
             f"{number(totals.hosts_for_demand)} for the demand, {number(totals.hosts_for_failures)} for failure and maintenance",
         ),
-        ("GPUs", number(totals.gpus), f"for a demand of {number(whole(totals.gpus_demanded))}"),
+        ("GPUs", number(totals.gpus), f"for {demand_words(plan, '')}"),
         ("GPUs after a failure", number(totals.gpus_after_failure), f"with {lost} lost"),
         ("Placement", plan.placed.short, plan.placed.note),
     ]

@@ -14,7 +14,8 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.document import clean
-from gpuplan.report.document.summary import key_figures
+from gpuplan.report.document.sources import inputs
+from gpuplan.report.document.summary import demand_words, key_figures
 from gpuplan.report.document.writing import cost_span, hosts_lost, total_words, waits, what_to_do
 from gpuplan.report.docx_file import QUIET
 from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, count_words, rgb
@@ -69,7 +70,10 @@ def demand_slide(deck: Deck) -> None:
         slide = deck.slide(title, ("demand.gpus",))
         deck.text(slide, total_words(plan), deck.box)
         return
-    title = f"{_are(len(plan.groups), 'group', 'ask')} for {demanded} at the planned peak"
+    needed = amount(whole(plan.lines["demand.groups_gpus"].value), "GPU")
+    title = f"{_are(len(plan.groups), 'group', 'ask')} for {needed} at the planned peak"
+    if needed != demanded:
+        title += f"; the stated total provides {demanded}"
     slide = deck.slide(title, ("demand.gpus",))
     wanted = groups(plan).only("group", "access", "vms", "gpus_each", "gpus")
     ranked = replace(wanted, rows=tuple(sorted(wanted.rows, key=lambda row: -row[4])))
@@ -80,7 +84,7 @@ def design_slide(deck: Deck) -> None:
     """The answer in key figures."""
     plan, totals = deck.plan, deck.plan.totals
     carry = _are(totals.hosts, "host", "carry")
-    title = f"{carry} {amount(whole(totals.gpus_demanded), 'GPU')} of demand. {plan.placed.sentence}"
+    title = f"{carry} {demand_words(plan)}. {plan.placed.sentence}"
     slide = deck.slide(
         title.rstrip("."), ("totals.hosts", "totals.gpus", "totals.unplaced_vms_after_failure")
     )
@@ -113,12 +117,17 @@ def hosts_slide(deck: Deck) -> None:
 def failure_slide(deck: Deck) -> None:
     """What is left when hosts fail, and the hours at risk."""
     plan, totals, gone = deck.plan, deck.plan.totals, hosts_lost(deck.plan)
-    if lost := totals.unplaced_vms_after_failure:
-        title = f"When the worst host fails, {counted(lost, 'VM')} {verb(lost, 'have')} no GPU"
+    missing = totals.unplaced_vms
+    if lost := totals.unplaced_vms_after_failure - missing:
+        more = "more VM" if missing else "VM"
+        title = f"When the worst host fails, {counted(lost, more)} {verb(lost, 'have')} no GPU"
     else:
         fails = "a host fails" if gone == 1 else f"{count_words(gone)} hosts fail"
         title = f"When {fails}, {amount(totals.gpus_after_failure, 'GPU')} {verb(totals.gpus_after_failure, 'are')} left"
-        title += " and every VM restarts" if plan.placed.survived >= gone else ""
+        every = "every placed VM" if missing else "every VM"
+        title += f" and {every} restarts" if plan.placed.survived >= gone else ""
+    if missing:
+        title += f"; {counted(missing, 'planned VM')} {verb(missing, 'have')} none either way"
     chosen = next((p for p in plan.postures if p.chosen), None)
     slide = deck.slide(title, ("totals.gpus_after_failure", "totals.unplaced_vms_after_failure"))
     if chosen is None:
@@ -270,13 +279,13 @@ def alternatives_slide(deck: Deck) -> None:
     apart = {each.key: each.difference for each in found}
     said = []
     if "silos" in apart:
-        said.append(_apart("hosts for each group alone cost", apart["silos"], costs.currency))
+        said.append(_apart("hosts for each group alone cost", apart["silos"], costs))
     rents = [more for key, more in apart.items() if key.startswith("rent-")]
     if rents:
-        said.append(_apart("renting costs", min(rents), costs.currency))
+        said.append(_apart("renting costs", min(rents), costs))
     if not said:
         other = next(each for each in found if not each.chosen)
-        said.append(_apart(f"{other.name} costs", other.difference, costs.currency))
+        said.append(_apart(f"{other.name} costs", other.difference, costs))
     slide = deck.slide(
         capital("; ".join(said)),
         why="Every line has the same demand, prices and years, and the hosts bought for the growth unless it says otherwise.\n"
@@ -288,10 +297,13 @@ def alternatives_slide(deck: Deck) -> None:
     )
 
 
-def _apart(what: str, more: float, currency: str) -> str:
-    if abs(more) < 0.5:
-        return f"{what} as much as this plan"
-    return f"{what} {headline_money(abs(more), currency)} {'more' if more > 0 else 'less'} than this plan"
+def _apart(what: str, more: float, costs: Costs) -> str:
+    """How far an alternative is from the plan; less than a thousandth is not told apart."""
+    if abs(more) < 0.001 * costs.net_present:
+        return f"{what} about as much as this plan"
+    return (
+        f"{what} {headline_money(abs(more), costs.currency)} {'more' if more > 0 else 'less'} than this plan"
+    )
 
 
 def decisions_slide(deck: Deck) -> None:
@@ -324,10 +336,11 @@ def open_points_slide(deck: Deck, messages: Sequence[Message]) -> None:
     """What is assumed, and what is open."""
     weighty = [m for m in messages if m.level in ("stop", "warn")]
     assumed = [m for m in messages if m.code.endswith("-assumed")]
-    points = _are(len(weighty), "point")
+    planning = counted(sum(each.basis == "assumed" for each in inputs(deck.plan).values()), "planning value")
+    points = f"{count_words(len(weighty))} point{'s' * (len(weighty) != 1)}"
     title = {
-        (True, True): f"{points} open, and inputs are assumed",
-        (True, False): f"{points} open",
+        (True, True): f"{points} and {planning} to confirm",
+        (True, False): f"{points} to confirm",
         (False, True): "The design rests on assumptions that the customer can confirm",
         (False, False): "Nothing is open, and no input is assumed",
     }[bool(weighty), bool(assumed)]
@@ -352,7 +365,7 @@ def next_steps_slide(deck: Deck, messages: Sequence[Message]) -> None:
         change: f"; and {len(texts) - 1} more like it" * (len(texts) > 1) for change, texts in asked.items()
     }
     changes = [f"{change} ({texts[0]}{more[change]})" for change, texts in asked.items()]
-    title = f"{_are(len(changes), 'step')} next" if changes else "The next step is a quote"
+    title = "Next steps" if changes else "The next step is a quote"
     slide = deck.slide(
         title,
         sources=[s for m in messages for s in m.sources],

@@ -27,6 +27,7 @@ from gpuplan.wording import (
     number,
     percent,
     week_hours,
+    whole,
 )
 
 ALONE, POOLED = "All silos", "Pooled"
@@ -42,7 +43,12 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
             Column(
                 "rule", "Rule", of=lambda a: Cell(a.rule, words=RULE_NAMES[a.rule] + " (chosen)" * a.chosen)
             ),
-            Column("gpus", "GPUs", "number", words=lambda gpus: "cannot say" if gpus is None else None),
+            Column(
+                "gpus",
+                "GPUs",
+                "number",
+                words=lambda gpus: "cannot say" if gpus is None else number(whole(gpus)),
+            ),
             Column("method", "Assumption", words=lambda method: METHOD_NAMES.get(method, "")),
             Column("chosen", "Chosen", "yes", detail=True),
         ),
@@ -50,17 +56,22 @@ def rules(found: Sequence[RuleAnswer]) -> Table:
     )
 
 
+def _mean(gpus: float) -> float:
+    """GPUs on average as a sentence has them: whole where they are many."""
+    return round(gpus, 1) if gpus < 100 else round(gpus)
+
+
 def peak_words(plan: Plan) -> str:
     """When most GPUs are wanted on average, and what groups and places with other hours lend each other."""
     week, *others = week_demand(plan)
     season = f" (clocks as in {week.season})" if others else ""
-    gpus = amount(round(week.peak_gpus, 1), "GPU")
+    gpus = amount(_mean(week.peak_gpus), "GPU")
     if round(week.peak_gpus, 1) == round(week.everybody_gpus, 1):
         return f"Busiest on average: {gpus}, with all groups at their peak at the same time."
     return (
         f"Busiest on average: {gpus}, {moment(week.peak_quarter)} UTC{season}; with all groups at their peak at the same time it would be "
-        f"{number(round(week.everybody_gpus, 1))}, so groups and places with other hours lend each other "
-        f"{number(round(week.lent_gpus, 1))}."
+        f"{number(_mean(week.everybody_gpus))}, so groups and places with other hours lend each other "
+        f"{number(_mean(week.lent_gpus))}."
     )
 
 
@@ -247,7 +258,7 @@ def growth(found: Sequence[Year]) -> Table:
         (
             Column("year", "", words=lambda year: f"Year {year}"),
             Column("people", "Users", "number"),
-            Column("gpus_demanded", "GPUs demanded", "number"),
+            Column("gpus_demanded", "GPUs demanded", "number", words=lambda gpus: number(whole(gpus))),
             Column("hosts", "Hosts", "number"),
             Column("gpus", "GPUs", "number"),
             Column("hosts_bought", "Hosts to buy", "number"),

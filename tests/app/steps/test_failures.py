@@ -53,7 +53,7 @@ def test_runs() -> None:
 def test_nothing_has_failed(book: Workbook) -> None:
     data = verdict_of(book)
     assert (data["tone"], data["lead"], data["rows"]) == ("good", "Any one host can fail.", [])
-    assert "Fewer than 7 hosts cannot hold the demand." in data["text"]
+    assert "Fewer than 7 hosts cannot hold these VMs." in data["text"]
 
 
 def test_a_failed_host_says_what_it_does_to_whom(book: Workbook) -> None:

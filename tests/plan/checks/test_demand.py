@@ -49,3 +49,11 @@ def test_a_total_beside_the_groups_names_both_numbers_and_what_to_do(catalog: Ca
         assert words in found.text
     fewer = messages(catalog, groups=[{"id": "a", "people": 20}], demand=asked)["stated-total-differs"]
     assert fewer.level == "note" and "8 GPUs fewer" in fewer.text
+
+
+def test_vms_beyond_a_stated_total_are_said_once_with_their_groups(catalog: Catalog) -> None:
+    teams = [{"id": f"g{n}", "name": f"Team {n}", "people": n} for n in (1, 2, 3)]
+    given = from_dict({"groups": teams, "demand": {"stated_gpus": 2, "rule": "stated"}})
+    found = [m for m in check_plan(make_plan(given, catalog)) if m.code == "beyond-stated-total"]
+    why = "because the stated total sizes the design and is used up"
+    assert [m.text for m in found] == [f"No GPU for 4 VMs (4 GPUs), {why}: Team 2 1, Team 3 3."]
