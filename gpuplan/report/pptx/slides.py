@@ -279,13 +279,13 @@ def alternatives_slide(deck: Deck) -> None:
     apart = {each.key: each.difference for each in found}
     said = []
     if "silos" in apart:
-        said.append(_apart("hosts for each group alone cost", apart["silos"], costs))
+        said.append(_apart("hosts for each group alone cost", apart["silos"], costs.currency))
     rents = [more for key, more in apart.items() if key.startswith("rent-")]
     if rents:
-        said.append(_apart("renting costs", min(rents), costs))
+        said.append(_apart("renting costs", min(rents), costs.currency))
     if not said:
         other = next(each for each in found if not each.chosen)
-        said.append(_apart(f"{other.name} costs", other.difference, costs))
+        said.append(_apart(f"{other.name} costs", other.difference, costs.currency))
     slide = deck.slide(
         capital("; ".join(said)),
         why="Every line has the same demand, prices and years, and the hosts bought for the growth unless it says otherwise.\n"
@@ -297,12 +297,11 @@ def alternatives_slide(deck: Deck) -> None:
     )
 
 
-def _apart(what: str, more: float, costs: Costs) -> str:
-    """How far an alternative is from the plan; less than a thousandth is not told apart."""
-    if abs(more) < 0.001 * costs.net_present:
-        return f"{what} about as much as this plan"
+def _apart(what: str, more: float, currency: str) -> str:
+    if abs(more) < 0.5:
+        return f"{what} as much as this plan"
     return (
-        f"{what} {headline_money(abs(more), costs.currency)} {'more' if more > 0 else 'less'} than this plan"
+        f"{what} {headline_money(abs(more), currency)} {'more' if more > 0 else 'less'} than this plan"
     )
 
 
