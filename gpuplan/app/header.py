@@ -60,12 +60,11 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
     asked = plan.scenario.demand
     by_total = plan.scenario.deciding_total_gpus is not None
     rule = "stated total" if by_total else NOTES.get(asked.rule, "at the target")
-    spare = f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare"
     fewer = f"{number(totals.gpus - totals.gpus_after_failure)} fewer" if totals.gpus else "none"
     placed = plan.placed
     figures = [
         _figure("demand.gpus", "GPUs demanded", number(whole(totals.gpus_demanded)), rule),
-        _figure("totals.hosts", "Hosts", number(totals.hosts), spare),
+        _figure("totals.hosts", "Hosts", *_hosts(plan)),
         _figure("totals.gpus", "GPUs", number(totals.gpus), "installed"),
         _figure("totals.gpus_after_failure", f"GPUs {after}", number(totals.gpus_after_failure), fewer),
         _figure(PLACEMENT, "Placement", placed.short, placed.note, placed.tone),
@@ -81,6 +80,15 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
         "shown": workbook.started,
         "open": workbook.drawer,
     }
+
+
+def _hosts(plan: Plan) -> tuple[str, str]:
+    """Hosts now and, where the cost beside them holds growth, in its last year; and what they are for."""
+    totals, costs = plan.totals, plan.costs
+    spare = f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare"
+    if costs is None or costs.hosts[-1] == totals.hosts:
+        return number(totals.hosts), spare
+    return f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}", f"{spare}, year {costs.years}"
 
 
 def _messages(messages: Sequence[Message]) -> dict[str, str]:
@@ -103,14 +111,10 @@ def _power_and_cost(plan: Plan) -> list[dict[str, str]]:
     value, low, high = rounded_money(costs.net_present, ends.net_present if ends else None)
     left_out, span = len(costs.excludes), f"{low} to {high}" if low else "net present"
     what = "item" if costs.not_counted else "price"
-    grows = costs.hosts[-1] > costs.hosts[0]
-    grown = f", {counted(costs.hosts[-1], 'host')} in year {costs.years}" * grows
-    note = f"{span}{grown}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
+    note = f"{span}, excl. {number(left_out)} {what}{'s' * (left_out > 1)}"
     return [
         _figure(POWER, "Typical power", short_watts(power.typical_w), f"peak {short_watts(power.peak_w)}"),
-        _figure(COST, label, value, note, "warn")
-        if left_out
-        else _figure(COST, label, value, f"{span}{grown}"),
+        _figure(COST, label, value, note, "warn") if left_out else _figure(COST, label, value, span),
     ]
 
 

@@ -4,7 +4,9 @@ import math
 from collections.abc import Sequence
 
 
-def combined_range(planned: float, *, ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def combined_range(
+    planned: float, *, ends: Sequence[tuple[float, float]], outermost: tuple[float, float] | None = None
+) -> tuple[float, float]:
     """Range of a total whose causes of uncertainty do not depend on each other.
 
     Parameters
@@ -13,6 +15,8 @@ def combined_range(planned: float, *, ends: Sequence[tuple[float, float]]) -> tu
         Total as planned. [currency]
     ends : sequence of tuple of float
         Total with each cause at its low and at its high end, everything else as planned. [currency]
+    outermost : tuple of float or None
+        Total with all causes at their low and at their high end; None if it is not known. [currency]
 
     Returns
     -------
@@ -29,7 +33,8 @@ def combined_range(planned: float, *, ends: Sequence[tuple[float, float]]) -> tu
     low = planned - sqrt(sum of (planned - lower end) ** 2), high = planned + sqrt(sum of (higher end - planned) ** 2): the
     root sum of squares, each side for itself. What shares a cause, such as the price of every GPU, belongs to one
     pair of ends and moves together. Exact for independent normal causes and a total that is linear in them; with
-    skewed ranges it is off by a few per cent of the range. All causes at their worst end at once are not in it.
+    skewed ranges it is off by a few per cent of the range, and never beyond ``outermost``: where causes multiply, the root sum of
+    squares alone can go further than all of them together.
 
     Examples
     --------
@@ -37,13 +42,20 @@ def combined_range(planned: float, *, ends: Sequence[tuple[float, float]]) -> tu
     (95.0, 108.54400374531753)
     >>> combined_range(100, ends=[])
     (100.0, 100.0)
+    >>> combined_range(100, ends=[(25, 100), (25, 100)], outermost=(6.25, 100))
+    (6.25, 100.0)
 
     References
     ----------
     .. [1] jcgm-gum-2008
     """
-    if not math.isfinite(math.fsum([planned, *(end for pair in ends for end in pair)])):
-        raise ValueError(f"planned is {planned} and ends are {list(ends)}; all must be finite")
+    most = (
+        (-math.inf, math.inf) if outermost is None else (min(planned, *outermost), max(planned, *outermost))
+    )
+    if not math.isfinite(math.fsum([planned, *(end for pair in [*ends, outermost or ()] for end in pair)])):
+        raise ValueError(
+            f"planned is {planned}, ends are {list(ends)} and outermost is {outermost}; all must be finite"
+        )
     below = math.hypot(*(max(0.0, planned - min(pair)) for pair in ends))
     above = math.hypot(*(max(0.0, max(pair) - planned) for pair in ends))
-    return planned - below, planned + above
+    return max(planned - below, most[0]), min(planned + above, most[1])

@@ -6,7 +6,7 @@ the share of support are causes too. Counts, hours, warranty, the value left at 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
@@ -25,6 +25,8 @@ from gpuplan.scenario import Scenario
 
 SUPPORT = CAUSES["support"]
 """The cause of the yearly share of hardware support; the other factors are causes by their own names."""
+DISCOUNTED = ("net_present", "gpu_hour_installed", "gpu_hour_used")
+"""Figures that a lower discount rate raises, while lower prices lower them: they have no end at which all causes meet."""
 End = tuple[float, float]
 """Low and high."""
 
@@ -59,19 +61,26 @@ def cost_ranges(
     planned = {price.key: price for price in costs.prices}
     flows = Flows(scenario, catalog, lambda key, *_: planned.get(key), counts, use, growth, costs.materials)
 
-    def figures(cause: str, end: str) -> dict[str, float]:
-        moved = {key: _at(price, end) if price.cause == cause else price for key, price in planned.items()}
+    def figures(causes: Collection[str], end: str) -> dict[str, float]:
+        moved = {key: _at(price, end) if price.cause in causes else price for key, price in planned.items()}
         factors = {
-            name: _end_of(fact, end) if _cause(name) == cause else fact
+            name: _end_of(fact, end) if _cause(name) in causes else fact
             for name, fact in flows.factors.items()
         }
         parts = flows.at_prices(lambda key, *_: moved.get(key), factors)
         return _figures(parts, costs, float(factors["discount_rate"].value))
 
-    ends = [(cause, figures(cause, "low"), figures(cause, "high")) for cause in _causes(flows, planned)]
+    causes = _causes(flows, planned)
+    ends = [(cause, figures([cause], "low"), figures([cause], "high")) for cause in causes]
+    undiscounted = [cause for cause in causes if cause != "discount_rate"]
+    least, most = (figures(undiscounted, end) for end in ("low", "high"))
     now = _figures(costs.parts, costs, costs.discount_rate)
     low_high = {
-        name: combined_range(value, ends=[(low[name], high[name]) for _, low, high in ends])
+        name: combined_range(
+            value,
+            ends=[(low[name], high[name]) for _, low, high in ends],
+            outermost=None if name in DISCOUNTED else (least[name], most[name]),
+        )
         for name, value in now.items()
     }
     moved = {

@@ -22,6 +22,11 @@ def test_by_hand() -> None:
     assert combined_range(100, ends=[(120, 90)]) == (90, 120)
     assert combined_range(100, ends=[(100, 130), (100, 140)]) == (100, 150)
     assert combined_range(-5, ends=[]) == (-5, -5)
+    half = [(50, 150), (50, 150)]
+    assert combined_range(100, ends=half, outermost=(25, 225)) == combined_range(100, ends=half)
+    assert combined_range(100, ends=[(20, 100), (20, 100)], outermost=(4, 100)) == (4, 100), (
+        "a product of the two"
+    )
 
 
 @given(st.floats(-1e6, 1e6), MOVES)

@@ -6,6 +6,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.report.document.blocks import Bullets, Chapter, KeyFigures, Paragraph, chapter, section
 from gpuplan.report.document.writing import MOST_ROWS, and_more, cost_span, hosts_lost, what_to_do
+from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.report.tables.cost import headlines
 from gpuplan.wording import amount, counted, number, verb, watts, whole
 
@@ -73,7 +74,7 @@ def key_figures(plan: Plan) -> list[tuple[str, str, str]]:
     found = [
         (
             "Hosts",
-            number(totals.hosts),
+            count_over_years(plan.costs.hosts) if plan.costs else number(totals.hosts),
             f"{number(totals.hosts_for_demand)} for the demand, {number(totals.hosts_for_failures)} for failure and maintenance",
         ),
         ("GPUs", number(totals.gpus), f"for {demand_words(plan, '')}"),

@@ -121,7 +121,7 @@ def alternative_words(plan: Plan) -> list[str]:
     for posture in posture_costs(plan):
         if posture.hour_price is not None:
             said.append(
-                f"N+{posture.host_failures} costs {money(posture.hour_price, currency)} for each hour of capacity shortfall that it removes."
+                f"N+{posture.host_failures} costs {money(posture.hour_price, currency)} for each hour with too few hosts that it removes, by failures or in maintenance."
             )
     found = rent_terms(plan)
     if not found:
