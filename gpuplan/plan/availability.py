@@ -155,23 +155,25 @@ def _mixed_hosts_lines(
     here: Trail, cluster: Named, laid: Layout, hosts: Line, known: Mapping[str, Fact | Line]
 ) -> dict[str, Line]:
     """Lines of a pool in which it matters which hosts are up: those already there have other GPUs than new ones."""
+    kinds, needed = laid.new_needed_by_kind
     counts: dict[str, Any] = {
-        "old_hosts": len(laid.existing),
+        "old_hosts": kinds,
         "new_hosts": hosts.value - len(laid.existing),
-        "new_needed": laid.new_needed,
+        "new_needed": needed,
     }
     listed = derived(
         f"pools/{cluster.id}/new hosts needed when 0, 1, 2, ... of those already there are down",
         ", ".join(str(n) for n in laid.new_needed),
         "",
-        "placed again for each; more hosts down count as too many",
+        "placed again for each, the worst of as many; more hosts down count as too many",
     )
     found = {}
     for name, (function, behind) in MIXED_HOSTS.items():
         taken = [other.replace("maintenance_h", "maintenance_h_per_host") for other in behind]
         value = function(**counts, **{other: float(known[other].value) for other in taken})
         shown = {"hosts": hosts, "new_needed": listed, **{other: known[other] for other in behind}}
-        there = {"existing": len(laid.existing)}
+        several = " of several kinds" if len(kinds) > 1 else ", taken at the worst of their kinds,"
+        there = {"existing": len(laid.existing), "kinds": several * (len({*laid.existing}) > 1)}
         found[name] = here.record(name, function, value, shown, when="mixed", words=there)
     return found
 

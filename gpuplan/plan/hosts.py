@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, wraps
 from typing import Any, NamedTuple, TypeVar
@@ -189,6 +190,31 @@ class Layout:
             counts.append(max(counts[-1], *needed))
         return tuple(counts)
 
+    @cached_property
+    def new_needed_by_kind(self) -> tuple[tuple[int, ...], dict[tuple[int, ...], int]]:
+        """Hosts already there of each kind, and the new ones needed for each number of each kind that are down.
+
+        Sets of hosts are placed again where what fewer and the worst of as many take leaves a choice. Of very many
+        kinds, and beyond ``MOST_LOSSES`` sets as large, the worst count.
+        """
+        there = Counter(self.existing)
+        kinds, new, found = sorted(there), len(self.hosts) - len(self.existing), dict[tuple[int, ...], int]()
+        if math.comb(len(self.new_needed) + len(kinds) - 2, len(kinds) - 1) > MOST_SETS:
+            return (len(self.existing),), {(down,): n for down, n in enumerate(self.new_needed)}
+        for lost, worst in enumerate(self.new_needed):
+            again = 0
+            for down in _sets([there[kind] for kind in kinds], lost):
+                fewer = (
+                    tuple(n - (at == one) for at, n in enumerate(down)) for one, n in enumerate(down) if n
+                )
+                least = max((found[each] for each in fewer), default=worst)
+                if least < worst and least <= new:
+                    left = there - Counter(dict(zip(kinds, down, strict=True)))
+                    least = max(least, self._new_beside(left)) if again < MOST_LOSSES else worst
+                    again += 1
+                found[down] = least
+        return tuple(there[kind] for kind in kinds), found
+
     def _new_beside(self, left: Counter[placement.Room]) -> int:
         """New hosts that carry the demand beside these."""
         there = tuple(left.elements())
@@ -212,10 +238,21 @@ class Layout:
         return failover.idle_gpus(self.hosts, requests=self.asked, rooms=self.rooms)
 
 
+def _sets(hosts: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
+    """Each way to take so many hosts, by how many of each kind."""
+    if not hosts:
+        yield from [()] * (not count)
+        return
+    for first in range(min(hosts[0], count) + 1):
+        yield from ((first, *rest) for rest in _sets(hosts[1:], count - first))
+
+
 MOST_EXISTING_DOWN = 8
 """Of hosts already there, as many are looked at down at once; more count as too many."""
 MOST_LOSSES = 30
 """The same where hosts differ so that more sets of them would have to be looked at."""
+MOST_SETS = 2000
+"""Of so many sets of hosts of each kind the chance of each is worked out."""
 
 
 def layouts(scenario: Scenario, requests: Requests) -> dict[str, Layout]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -85,3 +86,21 @@ def test_hosts_that_differ_are_placed_again_for_each_posture(catalog: Catalog) -
 
 def test_nobody_asks(catalog: Catalog) -> None:
     assert planned(catalog, people=0).postures == ()
+
+
+def test_hosts_of_several_kinds_each_fail_on_their_own(catalog: Catalog) -> None:
+    """8 GPUs on 4 hosts of 1 and 2 of 6: 10 are left without any one; of the 2^6 states those with fewer than 8 are short."""
+    plan = planned(
+        catalog,
+        people=8,
+        hardware={"gpus_per_host": 4, "existing": "Small: 4 x 1; Big: 2 x 6"},
+        availability=HOURS,
+    )
+    gpus, up, short = [1] * 4 + [6] * 2, 10_000 / 10_100, 0.0
+    assert [room.gpus for room in plan.pools[0].rooms] == gpus
+    for state in itertools.product((0, 1), repeat=6):
+        if sum(gpu * on for gpu, on in zip(gpus, state, strict=True)) < 8:
+            short += up ** sum(state) * (1 - up) ** (6 - sum(state))
+    (chosen,) = (posture for posture in plan.postures if posture.chosen)
+    assert chosen.short_h == pytest.approx(8760 * short)
+    assert chosen.exposed_h == 2 * 10  # beside a large host in maintenance the other one must not fail

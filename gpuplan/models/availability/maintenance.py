@@ -1,10 +1,11 @@
 """Maintenance: hours a year with one host in maintenance, and what a failure then does; ``mixed_...`` as in ``outages``."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from gpuplan.models.availability.outages import (
     HOURS_PER_YEAR,
+    chance_down,
     chance_exactly,
     chance_fewer,
     chance_of_shortage,
@@ -82,18 +83,22 @@ def exposed_hours_h(hosts: int, *, hosts_needed: int, maintenance_h: float) -> f
 
 
 def mixed_exposed_hours_h(
-    old_hosts: int, *, new_hosts: int, new_needed: Sequence[int], maintenance_h_per_host: float
+    old_hosts: Sequence[int],
+    *,
+    new_hosts: int,
+    new_needed: Mapping[tuple[int, ...], int],
+    maintenance_h_per_host: float,
 ) -> float:
-    """Hours per year in which a host of two kinds is in maintenance and some one failure more is too much.
+    """Hours per year in which a host of several kinds is in maintenance and some one failure more is too much.
 
     Parameters
     ----------
-    old_hosts : int
-        Hosts already there. [host]
+    old_hosts : sequence of int
+        Hosts already there of each kind. [host]
     new_hosts : int
         New hosts. [host]
-    new_needed : sequence of int
-        New hosts that must be up when 0, 1, 2, ... old ones are down. [host]
+    new_needed : mapping of tuple of int to int
+        Old hosts of each kind that are down -> new hosts that must be up then. [host]
     maintenance_h_per_host : float
         Hours per year that each host is in maintenance. [h]
 
@@ -104,12 +109,12 @@ def mixed_exposed_hours_h(
 
     Notes
     -----
-    For each kind: its maintenance hours, if without one of its hosts the loss of any one host more, of either kind,
+    For each kind: its maintenance hours, if without one of its hosts the loss of any one host more, of any kind,
     leaves too few. One host in maintenance at a time, at most 8760 hours in all.
 
     Examples
     --------
-    >>> mixed_exposed_hours_h(0, new_hosts=8, new_needed=[7], maintenance_h_per_host=16)
+    >>> mixed_exposed_hours_h([], new_hosts=8, new_needed={(): 7}, maintenance_h_per_host=16)
     128.0
 
     References
@@ -118,8 +123,10 @@ def mixed_exposed_hours_h(
     """
     exposed = 0.0
     for hours, old, new, needed in _maintained(old_hosts, new_hosts, new_needed, maintenance_h_per_host):
-        more = [(1, 0)] * (old > 0) + [(0, 1)] * (new > 0)
-        if not all(_carried(*loss, new, needed) for loss in [(0, 0), *more]):
+        none = (0,) * len(old)
+        least = [needed.get(none, new + 1) + (new > 0)]
+        least += [then for _, then in _one_more_down(none, old, new, needed)]
+        if new < max(least):
             exposed += hours
     return exposed
 
@@ -165,23 +172,23 @@ def maintenance_short_h(hosts: int, *, hosts_needed: int, availability: float, m
 
 
 def mixed_maintenance_short_h(
-    old_hosts: int,
+    old_hosts: Sequence[int],
     *,
     new_hosts: int,
-    new_needed: Sequence[int],
+    new_needed: Mapping[tuple[int, ...], int],
     availability: float,
     maintenance_h_per_host: float,
 ) -> float:
-    """Expected hours per year of maintenance in which failures leave too few hosts of two kinds.
+    """Expected hours per year of maintenance in which failures leave too few hosts of several kinds.
 
     Parameters
     ----------
-    old_hosts : int
-        Hosts already there. [host]
+    old_hosts : sequence of int
+        Hosts already there of each kind. [host]
     new_hosts : int
         New hosts. [host]
-    new_needed : sequence of int
-        New hosts that must be up when 0, 1, 2, ... old ones are down. [host]
+    new_needed : mapping of tuple of int to int
+        Old hosts of each kind that are down -> new hosts that must be up then. [host]
     availability : float
         Share of time a host is up. [-]
     maintenance_h_per_host : float
@@ -198,7 +205,7 @@ def mixed_maintenance_short_h(
 
     Examples
     --------
-    >>> round(mixed_maintenance_short_h(0, new_hosts=8, new_needed=[7], availability=0.997,
+    >>> round(mixed_maintenance_short_h([], new_hosts=8, new_needed={(): 7}, availability=0.997,
     ...                                  maintenance_h_per_host=16), 2)
     2.66
 
@@ -261,24 +268,24 @@ def maintenance_chance(
 
 
 def mixed_maintenance_chance(
-    old_hosts: int,
+    old_hosts: Sequence[int],
     *,
     new_hosts: int,
-    new_needed: Sequence[int],
+    new_needed: Mapping[tuple[int, ...], int],
     mtbf_h: float,
     repair_h: float,
     maintenance_h_per_host: float,
 ) -> float:
-    """Chance that in a year of maintenance a failure leaves too few hosts of two kinds at least once.
+    """Chance that in a year of maintenance a failure leaves too few hosts of several kinds at least once.
 
     Parameters
     ----------
-    old_hosts : int
-        Hosts already there. [host]
+    old_hosts : sequence of int
+        Hosts already there of each kind. [host]
     new_hosts : int
         New hosts. [host]
-    new_needed : sequence of int
-        New hosts that must be up when 0, 1, 2, ... old ones are down. [host]
+    new_needed : mapping of tuple of int to int
+        Old hosts of each kind that are down -> new hosts that must be up then. [host]
     mtbf_h : float
         Mean time between failures of a host. [h]
     repair_h : float
@@ -299,7 +306,7 @@ def mixed_maintenance_chance(
 
     Examples
     --------
-    >>> round(mixed_maintenance_chance(0, new_hosts=8, new_needed=[7], mtbf_h=16000, repair_h=48,
+    >>> round(mixed_maintenance_chance([], new_hosts=8, new_needed={(): 7}, mtbf_h=16000, repair_h=48,
     ...                                 maintenance_h_per_host=16), 3)
     0.054
 
@@ -310,22 +317,19 @@ def mixed_maintenance_chance(
     up = host_availability(mtbf_h, repair_h=repair_h)
     expected = 0.0
     for hours, old, new, needed in _maintained(old_hosts, new_hosts, new_needed, maintenance_h_per_host):
-        if not _carried(0, 0, new, needed):
+        if needed.get((0,) * len(old), new + 1) > new:
             return 1.0
         carried = ends = 0.0
-        for down in range(min(old + 1, len(needed))):
-            if new < needed[down]:
+        for down, least in needed.items():
+            if new < least:
                 continue
-            here = chance_exactly(old, old - down, availability=up)
-            carried += here * (1 - chance_fewer(new, needed[down], availability=up))
+            here, fewer = chance_down(old, down, availability=up), chance_fewer(new, least, availability=up)
+            carried += here * (1 - fewer)
             # a new host fails when just enough of them are up
-            ends += here * chance_exactly(new, needed[down], availability=up) * needed[down]
-            # an old host fails when too few new ones are up for that
-            then = max(needed[down], needed[down + 1] if down + 1 < len(needed) else new + 1)
-            between = chance_fewer(new, then, availability=up) - chance_fewer(
-                new, needed[down], availability=up
-            )
-            ends += here * between * (old - down)
+            ends += here * chance_exactly(new, least, availability=up) * least
+            for still_up, then in _one_more_down(down, old, new, needed):
+                # an old host fails when too few new ones are up for that
+                ends += here * still_up * (chance_fewer(new, max(least, then), availability=up) - fewer)
         if not carried:  # so rarely that a float cannot hold it
             return 1.0
         expected += hours * ends / carried / mtbf_h
@@ -333,16 +337,30 @@ def mixed_maintenance_chance(
 
 
 def _maintained(
-    old_hosts: int, new_hosts: int, new_needed: Sequence[int], maintenance_h_per_host: float
-) -> Iterator[tuple[float, int, int, Sequence[int]]]:
-    """(hours, old hosts left, new hosts left, new hosts needed then) for maintenance of each kind."""
-    hours = (old_hosts + new_hosts) * maintenance_h_per_host
+    old_hosts: Sequence[int],
+    new_hosts: int,
+    new_needed: Mapping[tuple[int, ...], int],
+    maintenance_h_per_host: float,
+) -> Iterator[tuple[float, Sequence[int], int, Mapping[tuple[int, ...], int]]]:
+    """(hours, old hosts left of each kind, new hosts left, new hosts needed then) for maintenance of each kind."""
+    hours = (sum(old_hosts) + new_hosts) * maintenance_h_per_host
     each = maintenance_h_per_host * min(1.0, HOURS_PER_YEAR / hours) if hours else 0.0
-    if old_hosts and each:
-        yield old_hosts * each, old_hosts - 1, new_hosts, new_needed[1:]
+    for kind, count in enumerate(old_hosts):
+        if count and each:
+            needed = {_changed(down, kind, -1): n for down, n in new_needed.items() if down[kind]}
+            yield count * each, _changed(old_hosts, kind, -1), new_hosts, needed
     if new_hosts and each:
         yield new_hosts * each, old_hosts, new_hosts - 1, new_needed
 
 
-def _carried(old_down: int, new_down: int, new_hosts: int, new_needed: Sequence[int]) -> bool:
-    return old_down < len(new_needed) and new_hosts - new_down >= new_needed[old_down]
+def _one_more_down(
+    down: Sequence[int], old: Sequence[int], new: int, needed: Mapping[tuple[int, ...], int]
+) -> Iterator[tuple[int, int]]:
+    """For each kind of old hosts of which some are up: how many, and the new hosts needed without one more."""
+    for kind, (lost, every) in enumerate(zip(down, old, strict=True)):
+        if lost < every:
+            yield every - lost, needed.get(_changed(down, kind, 1), new + 1)
+
+
+def _changed(counts: Sequence[int], kind: int, by: int) -> tuple[int, ...]:
+    return tuple(count + by * (at == kind) for at, count in enumerate(counts))

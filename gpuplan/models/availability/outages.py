@@ -1,12 +1,13 @@
 """Outages: hours and chances a year in which failures leave fewer hosts than the demand needs.
 
 Hosts fail and are repaired independently, all at the same rate. Of hosts that are alike only the number counts. Where hosts
-already there have other GPUs than new ones (``mixed_...``), it matters which fail: so many new hosts must be up for each
-number of old ones that are down (``new_needed``); with more old hosts down than are listed the demand is never carried.
+already there differ from new ones (``mixed_...``), it matters which fail: ``new_needed`` says how many new hosts must be up
+for each number of old ones of each kind that are down, for all sets of up to so many; with more down than that the demand
+is never carried.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 HOURS_PER_YEAR = 8760
 """A year of 365 days. [h]"""
@@ -83,18 +84,22 @@ def hours_short_h(hosts: int, *, hosts_needed: int, availability: float) -> floa
 
 
 def mixed_hours_short_h(
-    old_hosts: int, *, new_hosts: int, new_needed: Sequence[int], availability: float
+    old_hosts: Sequence[int],
+    *,
+    new_hosts: int,
+    new_needed: Mapping[tuple[int, ...], int],
+    availability: float,
 ) -> float:
-    """Expected hours per year in which failures leave too few hosts of two kinds for the demand.
+    """Expected hours per year in which failures leave too few hosts of several kinds for the demand.
 
     Parameters
     ----------
-    old_hosts : int
-        Hosts already there. [host]
+    old_hosts : sequence of int
+        Hosts already there of each kind. [host]
     new_hosts : int
         New hosts. [host]
-    new_needed : sequence of int
-        New hosts that must be up when 0, 1, 2, ... old ones are down. [host]
+    new_needed : mapping of tuple of int to int
+        Old hosts of each kind that are down -> new hosts that must be up then. [host]
     availability : float
         Share of time a host is up. [-]
 
@@ -105,27 +110,25 @@ def mixed_hours_short_h(
 
     Notes
     -----
-    8760 * sum over i of P(i old hosts down) * P(fewer than new_needed[i] new hosts up), both binomial; i beyond the
-    list counts as short.
+    8760 * sum over the sets of P(so many old hosts of each kind down) * P(fewer than new_needed new hosts up), each
+    binomial; larger sets than are listed count as short.
 
     Examples
     --------
-    >>> round(mixed_hours_short_h(0, new_hosts=8, new_needed=[7], availability=0.99), 1)
+    >>> round(mixed_hours_short_h([], new_hosts=8, new_needed={(): 7}, availability=0.99), 1)
     23.6
 
     References
     ----------
     .. [1] vmware-sap-formula-2013
     """
-    listed = min(old_hosts + 1, len(new_needed))
+    listed, every = max(map(sum, new_needed), default=-1), sum(old_hosts)
     short = math.fsum(
-        chance_exactly(old_hosts, old_hosts - down, availability=availability)
-        * chance_fewer(new_hosts, new_needed[down], availability=availability)
-        for down in range(listed)
+        chance_down(old_hosts, down, availability=availability)
+        * chance_fewer(new_hosts, needed, availability=availability)
+        for down, needed in new_needed.items()
     )
-    return HOURS_PER_YEAR * min(
-        1.0, short + chance_fewer(old_hosts, old_hosts + 1 - listed, availability=availability)
-    )
+    return HOURS_PER_YEAR * min(1.0, short + chance_fewer(every, every - listed, availability=availability))
 
 
 def chance_of_shortage(
@@ -274,6 +277,42 @@ def chance_exactly(hosts: int, up: int, *, availability: float) -> float:
         return float(up == hosts * availability)
     log_ways = math.lgamma(hosts + 1) - math.lgamma(up + 1) - math.lgamma(hosts - up + 1)
     return math.exp(log_ways + up * math.log(availability) + (hosts - up) * math.log1p(-availability))
+
+
+def chance_down(hosts: Sequence[int], down: Sequence[int], *, availability: float) -> float:
+    """Chance that exactly so many hosts of each kind are down.
+
+    Parameters
+    ----------
+    hosts : sequence of int
+        Hosts of each kind, which fail and are repaired independently. [host]
+    down : sequence of int
+        Hosts down of each kind. [host]
+    availability : float
+        Share of time a host is up. [-]
+
+    Returns
+    -------
+    chance_down : float
+        P(hosts down of each kind = down). [-]
+
+    Notes
+    -----
+    Product of binomials.
+
+    Examples
+    --------
+    >>> round(chance_down([2, 3], [1, 0], availability=0.9), 4)
+    0.1312
+
+    References
+    ----------
+    .. [1] vmware-sap-formula-2013
+    """
+    return math.prod(
+        chance_exactly(every, every - lost, availability=availability)
+        for every, lost in zip(hosts, down, strict=True)
+    )
 
 
 def chance_fewer(hosts: int, needed: int, *, availability: float) -> float:

@@ -78,24 +78,29 @@ CASES = [
 ]
 
 
+def by_down(needed: tuple[int, ...]) -> dict[tuple[int, ...], int]:
+    """New hosts needed, by the old ones of a single kind that are down."""
+    return {(down,): new for down, new in enumerate(needed)}
+
+
 def carried(old_down: int, new_down: int, new: int, needed: tuple[int, ...]) -> bool:
     return old_down < len(needed) and new - new_down >= needed[old_down]
 
 
 @pytest.mark.parametrize("hosts", [7, 8, 9, 12])
 def test_one_kind_is_what_the_other_functions_say(hosts: int) -> None:
-    alone = {"new_hosts": hosts, "new_needed": (7,)}
+    alone = {"new_hosts": hosts, "new_needed": {(): 7}}
     hours = 16 * hosts
-    assert mixed_hours_short_h(0, availability=UP, **alone) == pytest.approx(
+    assert mixed_hours_short_h([], availability=UP, **alone) == pytest.approx(
         hours_short_h(hosts, hosts_needed=7, availability=UP)
     )
-    assert mixed_exposed_hours_h(0, maintenance_h_per_host=16, **alone) == pytest.approx(
+    assert mixed_exposed_hours_h([], maintenance_h_per_host=16, **alone) == pytest.approx(
         exposed_hours_h(hosts, hosts_needed=7, maintenance_h=hours)
     )
-    assert mixed_maintenance_short_h(0, availability=UP, maintenance_h_per_host=16, **alone) == pytest.approx(
-        maintenance_short_h(hosts, hosts_needed=7, availability=UP, maintenance_h=hours)
-    )
-    assert mixed_maintenance_chance(0, maintenance_h_per_host=16, **RATES, **alone) == pytest.approx(
+    assert mixed_maintenance_short_h(
+        [], availability=UP, maintenance_h_per_host=16, **alone
+    ) == pytest.approx(maintenance_short_h(hosts, hosts_needed=7, availability=UP, maintenance_h=hours))
+    assert mixed_maintenance_chance([], maintenance_h_per_host=16, **RATES, **alone) == pytest.approx(
         maintenance_chance(hosts, hosts_needed=7, maintenance_h=hours, **RATES)
     )
 
@@ -123,21 +128,50 @@ def test_the_chance_against_every_state(old: int, new: int, needed: tuple[int, .
                 ends += here * (new_left - j) / RATES["mtbf_h"]
         expected += hours * ends / fine
     found = mixed_maintenance_chance(
-        old, new_hosts=new, new_needed=needed, maintenance_h_per_host=10, **RATES
+        [old], new_hosts=new, new_needed=by_down(needed), maintenance_h_per_host=10, **RATES
     )
     assert found == pytest.approx(-math.expm1(-expected), rel=1e-9)
 
 
 def test_a_small_host_in_maintenance_is_no_harm_until_a_large_one_fails() -> None:
     # two old hosts of 8 GPUs, four new ones of 2, 16 GPUs demanded: without an old host all four new ones are needed
-    needed = (0, 4)
-    assert mixed_exposed_hours_h(2, new_hosts=4, new_needed=needed, maintenance_h_per_host=16) == 6 * 16
+    needed = by_down((0, 4))
+    assert mixed_exposed_hours_h([2], new_hosts=4, new_needed=needed, maintenance_h_per_host=16) == 6 * 16
     down = 1 - UP
     by_hand = 8760 * (down**2 + 2 * UP * down * (1 - UP**4))
-    found = mixed_hours_short_h(2, new_hosts=4, new_needed=needed, availability=UP)
+    found = mixed_hours_short_h([2], new_hosts=4, new_needed=needed, availability=UP)
     assert found == pytest.approx(by_hand)
 
 
 def test_what_is_practically_never_carried_is_certain() -> None:
     rates = {"mtbf_h": 24.0, "repair_h": 10_000.0, "maintenance_h_per_host": 10.0}
-    assert mixed_maintenance_chance(178, new_hosts=200, new_needed=(150,), **rates) == 1
+    assert mixed_maintenance_chance([178], new_hosts=200, new_needed=by_down((150,)), **rates) == 1
+
+
+def test_hosts_of_several_kinds_against_every_state() -> None:
+    """4 hosts of 1 GPU, 2 of 6 and a new one of 4, for 12 GPUs: only without a host of 6 does it matter what fails."""
+    gpus, demand = [1, 1, 1, 1, 6, 6, 4], 12
+    needed = {
+        (small, large): max(0, -(-(demand - (4 - small) - 6 * (2 - large)) // 4))
+        for small in range(5)
+        for large in range(3)
+    }
+    many = {"new_hosts": 1, "new_needed": needed, "maintenance_h_per_host": 10.0}
+    exposed = short = expected = 0.0
+    for host in range(len(gpus)):
+        left = [*gpus[:host], *gpus[host + 1 :]]
+        exposed += 10 * any(sum(left) - lost < demand for lost in left)
+        fine = ends = 0.0
+        for state in itertools.product((0, 1), repeat=len(left)):
+            here = UP ** sum(state) * (1 - UP) ** (len(left) - sum(state))
+            there = sum(gpu for gpu, up in zip(left, state, strict=True) if up)
+            if there < demand:
+                short += 10 * here
+                continue
+            fine += here
+            ends += here * sum(there - g < demand for g, up in zip(left, state, strict=True) if up)
+        expected += 10 * ends / fine / RATES["mtbf_h"]
+    assert mixed_exposed_hours_h([4, 2], **many) == pytest.approx(exposed)
+    assert mixed_maintenance_short_h([4, 2], availability=UP, **many) == pytest.approx(short, rel=1e-9)
+    found = mixed_maintenance_chance([4, 2], **many, **RATES)
+    assert found == pytest.approx(-math.expm1(-expected), rel=1e-9)

@@ -250,6 +250,11 @@ def carried(old_down: int, new_down: int, new: int, needed: tuple[int, ...]) -> 
     return old_down < len(needed) and new - new_down >= needed[old_down]
 
 
+def by_down(needed: tuple[int, ...]) -> dict[tuple[int, ...], int]:
+    """New hosts needed, by the old ones of a single kind that are down."""
+    return {(down,): new for down, new in enumerate(needed)}
+
+
 def mixed_share_short(old: int, new: int, needed: tuple[int, ...]) -> float:
     """Every state of every host, added up."""
     short = 0.0
@@ -262,7 +267,7 @@ def mixed_share_short(old: int, new: int, needed: tuple[int, ...]) -> float:
 
 @pytest.mark.parametrize(("old", "new", "needed"), CASES)
 def test_hours_against_every_state(old: int, new: int, needed: tuple[int, ...]) -> None:
-    found = mixed_hours_short_h(old, new_hosts=new, new_needed=needed, availability=UP)
+    found = mixed_hours_short_h([old], new_hosts=new, new_needed=by_down(needed), availability=UP)
     assert found == pytest.approx(8760 * mixed_share_short(old, new, needed), rel=1e-9)
 
 
@@ -283,11 +288,44 @@ def test_the_hours_against_a_simulation() -> None:
         old_down, new_down = down[:old].sum(0), down[old:].sum(0)
         need = np.array([*needed, new + 1, new + 1])[old_down]
         short[year] = 8760 * np.mean(new - new_down < need)
-    found = mixed_hours_short_h(old, new_hosts=new, new_needed=needed, availability=UP)
+    found = mixed_hours_short_h([old], new_hosts=new, new_needed=by_down(needed), availability=UP)
     assert abs(short.mean() - found) < 2.6 * short.std() / math.sqrt(years)
 
 
 def test_the_more_new_hosts_the_fewer_hours() -> None:
-    hours = [mixed_hours_short_h(3, new_hosts=n, new_needed=(3, 5, 7), availability=UP) for n in range(2, 12)]
+    needed = by_down((3, 5, 7))
+    hours = [mixed_hours_short_h([3], new_hosts=n, new_needed=needed, availability=UP) for n in range(2, 12)]
     assert hours == sorted(hours, reverse=True)
     assert hours[0] == pytest.approx(8760)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "new", "demand"),
+    [
+        ([(4, 1), (2, 6)], 0, 8),
+        ([(4, 1), (2, 6)], 2, 12),
+        ([(3, 2), (1, 8), (2, 5)], 3, 20),
+        ([(1, 3)], 4, 9),
+    ],
+)
+def test_hosts_of_several_kinds_against_every_state(
+    kinds: list[tuple[int, int]], new: int, demand: int
+) -> None:
+    """Old hosts (number, GPUs) beside new ones with 4: short where the GPUs that are up are fewer than demanded."""
+    needed = {
+        down: max(
+            0, -(-(demand - sum((n - d) * gpus for (n, gpus), d in zip(kinds, down, strict=True))) // 4)
+        )
+        for down in itertools.product(*(range(n + 1) for n, _ in kinds))
+    }
+    each = [gpus for n, gpus in kinds for _ in range(n)] + [4] * new
+    short = 0.0
+    for state in itertools.product((0, 1), repeat=len(each)):
+        if sum(gpus * up for gpus, up in zip(each, state, strict=True)) < demand:
+            short += UP ** sum(state) * (1 - UP) ** (len(each) - sum(state))
+    found = mixed_hours_short_h([n for n, _ in kinds], new_hosts=new, new_needed=needed, availability=UP)
+    assert found == pytest.approx(8760 * short, rel=1e-9)
+    most = {down: n for down, n in needed.items() if sum(down) <= 2}  # three down count as too many
+    assert (
+        mixed_hours_short_h([n for n, _ in kinds], new_hosts=new, new_needed=most, availability=UP) >= found
+    )
