@@ -19,12 +19,11 @@ from gpuplan.plan.hosts import (
     Pool,
     cluster_of_pool,
     placed,
-    remembered,
     spare_hosts,
     undivided_pool,
     whole_pool_lines,
 )
-from gpuplan.plan.requests import Requests
+from gpuplan.plan.requests import Requests, remembered
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario, sites_people
 from gpuplan.wording import NAMES, counted

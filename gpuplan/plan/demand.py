@@ -16,7 +16,7 @@ from gpuplan.models import demand, placement
 from gpuplan.models.demand import working_hours
 from gpuplan.plan.access import Wanted, allocate, with_pools
 from gpuplan.plan.hosts import placed_mixed
-from gpuplan.plan.requests import existing_rooms, group_requests, members_of, room_of
+from gpuplan.plan.requests import existing_hosts, group_requests, members_of, room_of, rooms_of
 from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.validation import request_problems
@@ -145,7 +145,7 @@ def shaped(scenario: Scenario, catalog: Catalog, peaks: Mapping[str, GroupDemand
     return Shaped(
         requests,
         {pool: mixes(by_season, groups) for pool, groups in members.items()},
-        existing_rooms(scenario, members, plans),
+        rooms_of(scenario, existing_hosts(scenario, members, plans, requests)),
     )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, wraps
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property
+from typing import NamedTuple
 
 from gpuplan.facts import Fact, derived
 from gpuplan.models import availability, demand, placement
@@ -15,13 +15,10 @@ from gpuplan.models.availability import failover
 from gpuplan.models.availability.failover import Idle, Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
 from gpuplan.plan.access import Unplaced
-from gpuplan.plan.requests import Requests, room_of
+from gpuplan.plan.requests import Requests, remembered, room_of
 from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.units import exact
-
-T = TypeVar("T")
-
 
 POOL_NAMES = {
     "vgpu": "vGPU cluster",
@@ -103,21 +100,6 @@ def spare_hosts(scenario: Scenario) -> int:
     )
 
 
-FEW_VMS = 2000
-"""Placements of more VMs are large (10 MB for 10,000 hosts), so few of them are remembered."""
-
-
-def remembered(work: Callable[..., T]) -> Callable[..., T]:
-    """Remembers what follows from the requests that it is given first: of few VMs the last 256 answers, of more the last 4."""
-    few, many = lru_cache(maxsize=256)(work), lru_cache(maxsize=4)(work)
-
-    @wraps(work)
-    def known(requests: tuple[placement.Request, ...], *rest: Any) -> T:
-        return (few if sum(request.vms for request in requests) <= FEW_VMS else many)(requests, *rest)
-
-    return known
-
-
 @remembered
 def placed_mixed(
     requests: tuple[placement.Request, ...],
@@ -138,14 +120,6 @@ def numbered_from_1(losses: Iterable[failover.Loss]) -> tuple[failover.Loss, ...
 def placed_alike(requests: tuple[placement.Request, ...], gpus_per_host: int) -> placement.Placement:
     """``placement.place``, remembered: postures differ in their spare hosts alone."""
     return placement.place(requests, gpus_per_host=gpus_per_host)
-
-
-@remembered
-def placed_most(
-    requests: tuple[placement.Request, ...], rooms: tuple[placement.Room, ...], priorities: tuple[int, ...]
-) -> placement.Most:
-    """``placement.place_most``, remembered: designs that differ elsewhere have the same hosts already there."""
-    return placement.place_most(requests, rooms=rooms, priorities=priorities)
 
 
 @dataclass(frozen=True)

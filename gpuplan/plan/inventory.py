@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from gpuplan.catalog import Catalog
 from gpuplan.models import placement
 from gpuplan.models.placement import Request
-from gpuplan.plan.hosts import Pool, placed, placed_most, spare_hosts
-from gpuplan.plan.requests import Requests, joins, kind_room, room_of
+from gpuplan.plan.hosts import Pool, placed, spare_hosts
+from gpuplan.plan.requests import Requests, joins, kind_room, placed_most, room_of
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import UNASSIGNED, HostKind, Scenario, host_kinds
 
@@ -74,41 +74,45 @@ def inventory_of(
     if not kinds or not requests.by_group:
         return None
     levels = {group.id: group.priority for group in scenario.groups} | {UNASSIGNED: LAST}
-    ours, others = [k for k in kinds if joins(scenario, k)], [k for k in kinds if not joins(scenario, k)]
-    there, elsewhere, used, proven = Counter[str](), Counter[str](), list[KindUse](), True
-    for pool in requests.rooms:
+    there, elsewhere, proven = Counter[str](), Counter[str](), True
+    used = dict.fromkeys(sorted(kinds, key=lambda kind: not joins(scenario, kind)), (0, 0))
+    for pool, hosts in requests.there.items():
         asked = [requests.by_group[member] for member in requests.members[pool]]
-        most = _fit(scenario, asked, ours, levels, there, used)
+        most = _fit(scenario, asked, hosts, levels, there, used)
         proven &= most.gpus >= most.bound - 1e-9
-    for kind in others:
+    for kind in (kind for kind in kinds if not joins(scenario, kind)):
         left = (
             r._replace(vms=r.vms - there[r.group] - elsewhere[r.group]) for r in requests.by_group.values()
         )
         able = [r for r in left if r.vms and _able(scenario, catalog, kind, r)]
-        _fit(scenario, able, [kind], levels, elsewhere, used)
+        _fit(scenario, able, (kind,) * kind.hosts, levels, elsewhere, used)
     groups = tuple(
         GroupUse(r.group, levels.get(r.group, 1), r.vms, there[r.group], elsewhere[r.group])
         for r in requests.by_group.values()
     )
     buy = sum(pool.hosts - pool.existing_hosts for pool in pools)
     fewer = _bought(scenario, requests, Counter()) - _bought(scenario, requests, elsewhere)
-    _lines(trail, scenario, used, buy)
-    return Inventory(tuple(used), groups, proven, buy, buy - fewer)
+    uses = tuple(_use(scenario, kind, *taken) for kind, taken in used.items())
+    _lines(trail, scenario, uses, buy)
+    return Inventory(uses, groups, proven, buy, buy - fewer)
 
 
 def _fit(
     scenario: Scenario,
     asked: Sequence[Request],
-    kinds: Sequence[HostKind],
+    hosts: Sequence[HostKind],
     levels: Mapping[str, int],
     there: Counter[str],
-    used: list[KindUse],
+    used: dict[HostKind, tuple[int, int]],
 ) -> placement.Most:
-    """As much as fits on hosts of these kinds, noted in the VMs that are there and in the use of the hosts."""
-    rooms = [kind_room(scenario, kind) for kind in kinds for _ in range(kind.hosts)]
-    most = placed_most(tuple(asked), tuple(rooms), tuple(levels.get(r.group, 1) for r in asked))
+    """As much as fits on hosts of these kinds, noted in the VMs that are there and in the GPUs and VMs of each kind."""
+    rooms = tuple(kind_room(scenario, kind) for kind in hosts)
+    most = placed_most(tuple(asked), rooms, tuple(levels.get(r.group, 1) for r in asked))
     there.update({r.group: placed for r, placed in zip(asked, most.placed, strict=True)})
-    used += _uses(scenario, kinds, most.hosts)
+    for kind, host in zip(hosts, most.hosts, strict=True):
+        gpus, vms = used[kind]
+        standing = {(slot.group, slot.vm) for load in host for slot in load.slots}
+        used[kind] = gpus + sum(load.gpus for load in host), vms + len(standing)
     return most
 
 
@@ -120,17 +124,11 @@ def _able(scenario: Scenario, catalog: Catalog, kind: HostKind, request: Request
     return not request.gpus or float(memory) >= float(least)
 
 
-def _uses(scenario: Scenario, kinds: Sequence[HostKind], hosts: Sequence[placement.Host]) -> list[KindUse]:
-    """What stands on the hosts of each kind."""
-    found, first = [], 0
-    for kind in kinds:
-        mine, first = hosts[first : first + kind.hosts], first + kind.hosts
-        vms = {(slot.group, slot.vm) for host in mine for load in host for slot in load.slots}
-        gpus = sum(load.gpus for host in mine for load in host)
-        per_host = kind.gpus or scenario.hardware.gpus_per_host
-        gpu = kind.gpu or scenario.hardware.gpu
-        found.append(KindUse(kind.name, kind.hosts, gpu, per_host, joins(scenario, kind), gpus, len(vms)))
-    return found
+def _use(scenario: Scenario, kind: HostKind, gpus: int, vms: int) -> KindUse:
+    """What stands on the hosts of a kind."""
+    per_host = kind.gpus or scenario.hardware.gpus_per_host
+    gpu = kind.gpu or scenario.hardware.gpu
+    return KindUse(kind.name, kind.hosts, gpu, per_host, joins(scenario, kind), gpus, vms)
 
 
 def _bought(scenario: Scenario, requests: Requests, elsewhere: Mapping[str, int]) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog
 from gpuplan.models import placement, sharing
@@ -15,6 +18,31 @@ from gpuplan.plan.weighing import weigh
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, Group, HostKind, Scenario, host_kinds, other_vms
 from gpuplan.units import MIB_PER_GIB, exact
 
+T = TypeVar("T")
+
+
+FEW_VMS = 2000
+"""Placements of more VMs are large (10 MB for 10,000 hosts), so few of them are remembered."""
+
+
+def remembered(work: Callable[..., T]) -> Callable[..., T]:
+    """Remembers what follows from the requests that it is given first: of few VMs the last 256 answers, of more the last 4."""
+    few, many = lru_cache(maxsize=256)(work), lru_cache(maxsize=4)(work)
+
+    @wraps(work)
+    def known(requests: tuple[placement.Request, ...], *rest: Any) -> T:
+        return (few if sum(request.vms for request in requests) <= FEW_VMS else many)(requests, *rest)
+
+    return known
+
+
+@remembered
+def placed_most(
+    requests: tuple[placement.Request, ...], rooms: tuple[placement.Room, ...], priorities: tuple[int, ...]
+) -> placement.Most:
+    """``placement.place_most``, remembered: designs that differ elsewhere have the same hosts already there."""
+    return placement.place_most(requests, rooms=rooms, priorities=priorities)
+
 
 @dataclass(frozen=True)
 class Requests:
@@ -24,8 +52,10 @@ class Requests:
     by_group: Mapping[str, placement.Request]
     members: Mapping[str, list[str]]
     """Pool -> its groups, and the part of a stated total that no group asks for."""
+    there: Mapping[str, tuple[HostKind, ...]]
+    """Pool -> the kind of each host already there that joins it."""
     rooms: Mapping[str, tuple[placement.Room, ...]]
-    """Pool -> hosts already there."""
+    """Pool -> what each of these offers."""
 
 
 def requests_of(
@@ -51,7 +81,8 @@ def requests_of(
     for request in other_requests(scenario) if members else ():
         members[_home(members, groups)].append(request.group)
         requests[request.group] = request
-    return Requests(tuple(groups), requests, members, existing_rooms(scenario, members, groups))
+    there = existing_hosts(scenario, members, groups, requests)
+    return Requests(tuple(groups), requests, members, there, rooms_of(scenario, there))
 
 
 def members_of(groups: Sequence[GroupPlan]) -> dict[str, list[str]]:
@@ -175,18 +206,61 @@ def joins(scenario: Scenario, kind: HostKind) -> bool:
     return kind.gpu in (None, scenario.hardware.gpu)
 
 
-def _home(by_pool: Mapping[str, list[str]], groups: Sequence[GroupPlan]) -> str:
+def _home(by_pool: Mapping[str, Sequence[str]], groups: Sequence[GroupPlan]) -> str:
     """The pool with the largest demand."""
     return max(by_pool, key=lambda p: sum(g.demand_gpus for g in groups if g.pool == p), default="gpu")
 
 
-def existing_rooms(
-    scenario: Scenario, by_pool: Mapping[str, list[str]], groups: Sequence[GroupPlan]
+def rooms_of(
+    scenario: Scenario, there: Mapping[str, Sequence[HostKind]]
 ) -> dict[str, tuple[placement.Room, ...]]:
-    """Hosts already there that have the GPU of the design join the pool with the largest demand."""
-    kinds = [kind for kind in host_kinds(scenario.hardware.existing) if joins(scenario, kind)]
-    if not by_pool or not kinds:
+    """What each host already there offers, by pool."""
+    return {pool: tuple(kind_room(scenario, kind) for kind in kinds) for pool, kinds in there.items()}
+
+
+def existing_hosts(
+    scenario: Scenario,
+    by_pool: Mapping[str, Sequence[str]],
+    groups: Sequence[GroupPlan],
+    asked: Mapping[str, placement.Request],
+) -> dict[str, tuple[HostKind, ...]]:
+    """Hosts already there that have the GPU of the design, by the pool that they join.
+
+    By the priority of the groups, of equal ones in the larger pool first, each pool takes the smallest hosts that hold what can be
+    held of them; the rest, and all if no priority is better than another, join the pool with the largest demand.
+    """
+    left = [kind for kind in host_kinds(scenario.hardware.existing) if joins(scenario, kind)]
+    left = sorted((k for k in left for _ in range(k.hosts)), key=lambda kind: kind_room(scenario, kind))
+    if not by_pool or not left:
         return {}
-    return {
-        _home(by_pool, groups): tuple(kind_room(scenario, kind) for kind in kinds for _ in range(kind.hosts))
-    }
+    home, priority = _home(by_pool, groups), {group.id: group.priority for group in scenario.groups}
+    taken: dict[str, list[HostKind]] = {pool: [] for pool in by_pool}
+    turns = sorted(
+        {(priority[g], pool != home, pool) for pool, ids in by_pool.items() for g in ids if g in priority}
+    )
+    for level, _, pool in turns if len({level for level, *_ in turns}) > 1 else ():
+        mine = [asked[g] for g in by_pool[pool] if g in priority and priority[g] <= level]
+        used = _taken(scenario, tuple(mine), tuple(priority[r.group] for r in mine), taken[pool], left)
+        taken[pool] += [left[at] for at in used]
+        left = [kind for at, kind in enumerate(left) if at not in used]
+    taken[home] += left
+    order = {kind: at for at, kind in enumerate(host_kinds(scenario.hardware.existing))}
+    return {pool: tuple(sorted(kinds, key=lambda k: order[k])) for pool, kinds in taken.items() if kinds}
+
+
+def _taken(
+    scenario: Scenario,
+    asked: tuple[placement.Request, ...],
+    levels: tuple[int, ...],
+    mine: Sequence[HostKind],
+    left: Sequence[HostKind],
+) -> set[int]:
+    """Of hosts that are left, the smallest ones beside those of a pool that hold as much of what it asks as all of them would."""
+    rooms = [kind_room(scenario, kind) for kind in (*mine, *left)]
+
+    def held(hosts: int) -> placement.Most:
+        return placed_most(asked, tuple(rooms[: len(mine) + hosts]), levels)
+
+    every = held(len(left)).placed
+    fewest = bisect_left(range(len(left)), True, key=lambda hosts: held(hosts).placed == every)
+    return {at - len(mine) for at, host in enumerate(held(fewest).hosts) if host and at >= len(mine)}

@@ -28,7 +28,7 @@ from gpuplan.report.drawing import (
     wrapped,
 )
 from gpuplan.report.tables import group_names, host_kinds
-from gpuplan.report.tables.plan import clusters_alike, unassigned_words
+from gpuplan.report.tables.plan import clusters_alike, equipment, unassigned_words
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES, amount, counted, number
 
@@ -113,7 +113,7 @@ class _Hosts:
         """Draw them from a height on, at most so many if there are many; the height at which they end."""
         pool, plan = self.pool, self.plan
         self.drawing.text(0, y + 16, pool.name, bold=True)
-        self.drawing.text(0, y + 16 + LINE, self._equipment(), fill=SOFT)
+        self.drawing.text(0, y + 16 + LINE, equipment(plan, pool), fill=SOFT)
         y += 16 + LINE + 10
         every = plan.totals.hosts <= MOST_HOSTS or pool.hosts <= most
         kinds = [[index] for index in range(pool.hosts)] if every else host_kinds(pool)
@@ -130,16 +130,6 @@ class _Hosts:
             self.drawing.text(0, y + SIZE, f"and {amount(left, 'host')} filled in {ways}", fill=SOFT)
             y += LINE + 6
         return y + 6
-
-    def _equipment(self) -> str:
-        pool, catalog = self.pool, self.plan.catalog
-        server = catalog.servers[pool.server].name if pool.server else "server to be chosen"
-        there = pool.existing_hosts
-        gpus = f"{pool.gpus_per_host} x {catalog.gpus[pool.gpu].name}"
-        new = f"{number(pool.hosts - there)} x {server}, {gpus}"
-        if not there:
-            return new
-        return f"{number(there)} there already with {amount(pool.rooms[0].gpus, 'GPU')} each, {new}"
 
     def _tile(self, alike: Sequence[int], area: Area) -> None:
         """One host, or one for all that are filled alike."""

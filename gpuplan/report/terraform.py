@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gpuplan.plan import UNASSIGNED, Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
+from gpuplan.report.tables.plan import gpus_by_host
 from gpuplan.scenario import other_vms
 from gpuplan.units import MIB_PER_GIB, exact
 from gpuplan.wording import MODE_NAMES, amount, number, runs
@@ -212,7 +213,7 @@ def _cluster(plan: Plan, pool: Pool, vms: tuple[_Vms, ...]) -> dict[str, Any]:
         "id": _id(pool),
         "key": pool.id,
         "gpus": gpus,
-        "each_host": ", ".join(f"{hosts} x {amount(each, 'GPU')}" for each, hosts in Counter(gpus).items()),
+        "each_host": gpus_by_host(pool.rooms),
         # admission control allows at most one fewer than the hosts
         "tolerated": min(plan.scenario.availability.host_failures, pool.hosts - 1),
         "used": [at for at, host in enumerate(pool.placement) if host],

@@ -112,3 +112,52 @@ def test_what_cannot_be_planned_is_refused(hardware: dict[str, object], path: st
     with pytest.raises(ScenarioError) as refused:
         make_plan(asked("1 x 4", hardware=hardware), catalog)
     assert [problem.path for problem in refused.value.problems] == [path]
+
+
+TRAINERS = {"id": "trainers", "name": "Trainers", "people": 1, "gpus_each": 4, "access": "passthrough"}
+DEVELOPERS = {"id": "developers", "name": "Developers", "people": 32, "gpus_each": "1/4"}
+
+
+def over_pools(existing: str, trainers: int, developers: int) -> Scenario:
+    """4 GPUs by passthrough and 8 as vGPUs, on hosts of 4."""
+    return from_dict(
+        {
+            "groups": [TRAINERS | {"priority": trainers}, DEVELOPERS | {"priority": developers}],
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": existing},
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("existing", "levels", "there"),
+    [
+        ("2 x 4", (1, 9), {"trainers": 1, "developers": 16}),
+        ("2 x 4", (9, 1), {"trainers": 0, "developers": 32}),
+        ("2 x 4", (5, 5), {"trainers": 0, "developers": 32}),  # all join the larger pool
+        ("3 x 2; 1 x 4", (9, 1), {"trainers": 0, "developers": 32}),  # the small ones do not hold 8 GPUs
+        ("4 x 2; 1 x 4", (9, 1), {"trainers": 1, "developers": 32}),  # they do
+        ("9 x 2", (1, 9), {"trainers": 0, "developers": 32}),  # too small for 4 GPUs
+    ],
+)
+def test_priority_holds_over_pools(
+    catalog: Catalog, existing: str, levels: tuple[int, int], there: dict[str, int]
+) -> None:
+    """Who comes first has the smallest hosts that hold its VMs, whichever its pool; no host is lost, or counted twice."""
+    scenario = over_pools(existing, *levels)
+    assert {id: use[0] for id, use in uses(scenario, catalog).items()} == there
+    plan = make_plan(scenario, catalog)
+    hosts = sorted(int(part.split(" x ")[1]) for part in existing.split("; ") for _ in range(int(part[0])))
+    joined = [room.gpus for pool in plan.pools for room in pool.rooms[: pool.existing_hosts]]
+    assert sorted(joined) == hosts
+    notes = inventory(plan).notes
+    assert any("better priority" in note for note in notes) is (levels[0] == levels[1])
+
+
+def test_a_group_between_two_of_another_pool_has_its_turn(catalog: Catalog) -> None:
+    """First eight single GPUs, then two jobs of four, then the developers: 4 x 2 hold the first, 1 x 4 the second."""
+    scenario = over_pools("4 x 2; 1 x 4", 2, 3)
+    first = {"id": "first", "name": "First", "people": 8, "priority": 1}
+    data = scenario.to_dict()
+    data["groups"].append(first)
+    found = uses(from_dict(data), catalog)
+    assert {id: use[0] for id, use in found.items()} == {"first": 8, "trainers": 1, "developers": 0}

@@ -218,7 +218,7 @@ def test_who_is_on_the_hosts_of_the_enterprise_example(plans: dict[str, Plan]) -
     assert shown.count("S\u00d72") == 8  # 16 halves of a GPU
     assert shown.count("V\u00d78") == 2  # 16 eighths
     assert [shown.count(f"T{vm}") for vm in (1, 2, 3, 4)] == [1, 1, 1, 1]
-    assert "8 x PowerEdge C4140, 4 x Tesla V100 PCIe 32GB" in shown
+    assert "8 x PowerEdge C4140 with 4 Tesla V100 PCIe 32GB" in shown
 
 
 def test_more_groups_on_a_gpu_than_letters_are_counted(others: dict[str, Plan]) -> None:

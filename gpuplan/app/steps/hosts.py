@@ -19,7 +19,7 @@ from gpuplan.plan.sharing import pieces_of
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_chart
 from gpuplan.report.tables import host_kinds
-from gpuplan.report.tables.plan import unassigned_words
+from gpuplan.report.tables.plan import equipment, unassigned_words
 from gpuplan.scenario import UNASSIGNED
 from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import MODE_NAMES
@@ -93,7 +93,7 @@ def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]
 def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, Any]:
     picture = _Picture(workbook, pool, sum(each.hosts for each in shown))
     data = attributes(pool, "id", "name") | {
-        "about": _about(workbook.plan, pool),
+        "about": equipment(workbook.plan, pool),
         "zoom": picture.zoom,
         "wide": max(room.gpus for room in pool.rooms) > 4,
         "worst": _worst_buttons(workbook, pool),
@@ -119,14 +119,6 @@ def _worst_buttons(workbook: Workbook, pool: Pool) -> dict[str, Any]:
             if pool.hosts - len(down) >= lost
         ],
     }
-
-
-def _about(plan: Plan, pool: Pool) -> str:
-    server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
-    gpu = plan.catalog.gpus[pool.gpu].name
-    there = pool.existing_hosts
-    old = f"{number(there)} there already with {amount(pool.rooms[0].gpus, 'GPU')} each, " if there else ""
-    return f"{old}{number(pool.hosts - there)} x {server}, {pool.gpus_per_host} x {gpu}"
 
 
 class _Picture:

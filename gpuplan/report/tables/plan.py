@@ -17,7 +17,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.hosts import POOL_NAMES, LossLevel, Pool, pool_names
+from gpuplan.plan.hosts import POOL_NAMES, LossLevel, Pool, pool_names, whole_pools
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
@@ -42,9 +42,19 @@ def unassigned_words(plan: Plan) -> str:
 
 
 def equipment(plan: Plan, pool: Pool) -> str:
-    """What the hosts of a cluster are: ``8 x PowerEdge C4140 with 4 Tesla T4``."""
+    """What the hosts of a cluster are: ``8 x PowerEdge C4140 with 4 Tesla T4``, those already there before new ones."""
     server = plan.catalog.servers[pool.server].name if pool.server else "server to be chosen"
-    return f"{number(pool.hosts)} x {server} with {pool.gpus_per_host} {plan.catalog.gpus[pool.gpu].name}"
+    there, new = pool.existing_hosts, pool.hosts - pool.existing_hosts
+    made = f"{number(new)} x {server} with {pool.gpus_per_host} {plan.catalog.gpus[pool.gpu].name}"
+    if not there:
+        return made
+    return f"{gpus_by_host(pool.rooms[:there])} already there" + f" and {made}" * bool(new)
+
+
+def gpus_by_host(rooms: Sequence[Room]) -> str:
+    """How many hosts have how many GPUs: ``3 x 2 GPUs, 4 x 4 GPUs``."""
+    counts = Counter(room.gpus for room in rooms)
+    return ", ".join(f"{number(hosts)} x {amount(gpus, 'GPU')}" for gpus, hosts in counts.items())
 
 
 def idle_text(plan: Plan, idle: Idle) -> str:
@@ -211,7 +221,7 @@ def pools(plan: Plan, *pools: Pool) -> Table:
             Column("pool", "Cluster", of="name"),
             Column("server", "Server", words=lambda id: servers[id].name if id else "to be chosen"),
             Column("gpu", "GPU", words=lambda id: gpus[id].name),
-            Column("gpus_per_host", "GPUs per host", "number"),
+            Column("gpus_per_host", "GPUs per host", "number", of=_gpus_per_host),
             Column("hosts_for_demand", "For the demand", "number"),
             Column("hosts_for_failures", "Spare", "number"),
             Column("hosts", "Hosts", "number"),
@@ -221,6 +231,12 @@ def pools(plan: Plan, *pools: Pool) -> Table:
         ),
         pools or plan.pools,
     )
+
+
+def _gpus_per_host(pool: Pool) -> Cell:
+    """Those of a new host; all numbers that there are, where hosts already there have others."""
+    each = sorted({room.gpus for room in pool.rooms})
+    return Cell(pool.gpus_per_host, words=", ".join(map(str, each)) if each[1:] else None)
 
 
 def _by_cluster(
@@ -503,6 +519,12 @@ def _inventory_notes(plan: Plan) -> tuple[str, ...]:
         notes.append(
             f"With every host up, the demand takes {number(used)} of the {amount(there, 'GPU')} in hosts already there{sure}."
         )
+    if ours and len(pools := whole_pools(plan.pools)) > 1:
+        rule = "By priority, each group takes the smallest hosts already there that hold its VMs; those left join the largest pool."
+        if len({group.priority for group in plan.scenario.groups}) == 1:
+            (home,) = (pool.name for pool in pools.values() if pool.existing_hosts)
+            rule = f"No group has a better priority than another, so all join the {home}, which has the largest demand."
+        notes.append(rule)
     left, buys = sum(use.vms - use.there for use in found.groups), counted(found.buy, "host")
     if left:
         notes.append(

@@ -291,7 +291,7 @@ def test_hosts_that_are_there_already_show_what_they_have(catalog: Catalog) -> N
     )
     pool = pool_of(Workbook(catalog, old))
     assert [len(host["gpus"]) for host in pool["hosts"][:3]] == [2, 2, 4]
-    assert pool["about"].startswith("2 there already with 2 GPUs each, ")
+    assert pool["about"].startswith("2 x 2 GPUs already there and ")
     used = next(host for host in pool["hosts"] if host["word"] == "4 of 4 used")
     assert used["title"].endswith("24 of 64 vCPUs free, 624 of 1024 GiB memory free")
 

@@ -15,7 +15,7 @@ from gpuplan.report.table import Column, Table, csv_text, records, screen, texts
 from gpuplan.report.tables import TABLES, gpu_rows, plan_frames, plan_tables
 from gpuplan.report.tables import plan as topic
 from gpuplan.report.tables.cost import cost_by_group
-from gpuplan.report.tables.plan import hosts, placement
+from gpuplan.report.tables.plan import equipment, hosts, placement
 from gpuplan.scenario import UNASSIGNED, from_dict
 
 
@@ -98,3 +98,22 @@ def test_a_column_more_is_wherever_the_table_is(
     assert list(plan_frames(plan)["groups"]["desks"]) == wanted
     assert screen(table)["heads"][-1]["text"] == "Desks"
     assert plan_text(plan)
+
+
+def test_what_the_hosts_of_a_cluster_are(catalog: Catalog) -> None:
+    """Each host has what it has: two of 2 and one of 6 that are there, and new ones of 4."""
+    hardware = {"gpu": "l40s-48gb", "gpus_per_host": 4, "server": "dell-r750xa", "existing": "2 x 2; 1 x 6"}
+    plan = make_plan(from_dict({"groups": [{"id": "a", "people": 18}], "hardware": hardware}), catalog)
+    (pool,) = plan.pools
+    new = f"{pool.hosts - 3} x {catalog.servers['dell-r750xa'].name} with 4 L40S"
+    assert equipment(plan, pool) == f"2 x 2 GPUs, 1 x 6 GPUs already there and {new}"
+    assert sum(room.gpus for room in pool.rooms) == 2 * 2 + 6 + 4 * (pool.hosts - 3) == plan.totals.gpus
+    (row,) = texts(plan_tables(plan)["pools"])
+    assert "2, 4, 6" in row
+    assert f"{pool.name}: {equipment(plan, pool)}" in plan_text(plan)
+
+
+def test_a_cluster_of_hosts_already_there_alone_names_no_new_one(catalog: Catalog) -> None:
+    hardware = {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "3 x 2"}
+    plan = make_plan(from_dict({"groups": [{"id": "a", "people": 3}], "hardware": hardware}), catalog)
+    assert equipment(plan, plan.pools[0]) == "3 x 2 GPUs already there"
