@@ -11,8 +11,8 @@ import numpy as np
 
 from gpuplan.catalog import SEASONS, Catalog, offset_min, zone_of
 from gpuplan.models.demand import working_hours
+from gpuplan.models.placement import Room
 from gpuplan.plan import Plan, make_plan
-from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sizing_rule import Target, method_of, odds_of, peakedness_range
 from gpuplan.plan.working_week import Mix, Week, mixes, weeks
 from gpuplan.scenario import GROUP_RULES, MAX_GPUS, RISKS, Scenario, ScenarioError, sites_people
@@ -192,9 +192,9 @@ def busiest_mix(plan: Plan, pool_id: str) -> Mix:
     return max(several, key=least)
 
 
-def gpus_without_spare(pool: Pool) -> int:
+def gpus_without_spare(rooms: Sequence[Room], hosts_for_demand: int) -> int:
     """GPUs of the hosts for the demand, without those for failure and maintenance."""
-    return sum(sorted(room.gpus for room in pool.rooms)[: pool.hosts_for_demand])
+    return sum(sorted(room.gpus for room in rooms)[:hosts_for_demand])
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,9 @@ def methods(plan: Plan, pool_id: str) -> Methods:
     target = sizing_target(scenario)
     mix = busiest_mix(plan, pool_id)
     odds = odds_of(mix, target)
-    gpus = sum(gpus_without_spare(pool) for pool in plan.whole_pool(pool_id).clusters)
+    gpus = sum(
+        gpus_without_spare(pool.rooms, pool.hosts_for_demand) for pool in plan.whole_pool(pool_id).clusters
+    )
     chosen = method_of(replace(scenario, demand=replace(scenario.demand, rule=target.rule)))
     answers = []
     for method in ("closed", "poisson", "bursty"):

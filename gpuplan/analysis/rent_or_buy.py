@@ -57,7 +57,7 @@ class RentOrBuy:
     excludes: tuple[str, ...]
     """What the cost of buying leaves out because nobody knows its price."""
     spare_gpus: int
-    """GPUs of the design that are for failures only, and that nobody rents."""
+    """GPUs of the design that are for failures, or come with its division into clusters, and that nobody rents."""
 
 
 def rentals(plan: Plan, gpu: str = "") -> tuple[RentRow, ...]:
@@ -95,7 +95,9 @@ def rent_or_buy(plan: Plan, term: str = "on-demand") -> RentOrBuy | None:
     row = _cheapest(plan, rows, term) if stated is None else None
     term = row.term if row else term
     price = row.gpu_hour_price if row else float(stated)
-    spare = sum(pool.gpus - gpus_without_spare(pool) for pool in plan.pools)
+    # nobody rents what a division into clusters adds
+    needed = sum(gpus_without_spare(laid.rooms, laid.used) for laid in plan.layouts.values())
+    spare = plan.totals.gpus - needed
     paid = (
         costs.used_gpu_hours
         if term == "on-demand"

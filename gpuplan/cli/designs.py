@@ -57,8 +57,8 @@ def plan_options(command: argparse.ArgumentParser) -> None:
     takes_file(command)
     takes_json(command, "the whole plan")
     takes_customer(command)
-    words = "say what the loss of hosts of a cluster does instead, such as vgpu:3 or vgpu-4:3,5"
-    command.add_argument("--fail", metavar="CLUSTER:HOSTS", help=words)
+    words = "say what the loss of hosts of a cluster at once does instead, such as vgpu:3 or vgpu-4:3,5"
+    command.add_argument("--fail", metavar="CLUSTER:HOSTS", action="append", default=[], help=words)
 
 
 def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
@@ -71,12 +71,19 @@ def _shown_plan(args: argparse.Namespace, scenario: Scenario) -> Plan:
 def run_plan(args: argparse.Namespace) -> int:
     """``gpuplan plan``."""
     plan = _shown_plan(args, read_scenario(args.file))
-    if args.fail is None:
+    if not args.fail:
         return print_answer(args, plan_dict, plan_text, plan)
-    cluster, colon, listed = args.fail.partition(":")
-    if not colon or not all(host.strip().isdecimal() for host in listed.split(",")):
-        raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", "--fail", args.fail)
-    hosts = tuple(int(host) for host in listed.split(","))
+    lost: dict[str, set[int]] = {}
+    for given in args.fail:
+        cluster, colon, listed = given.partition(":")
+        if not colon or not all(host.strip().isdecimal() for host in listed.split(",")):
+            raise refusal("the id of a cluster, a colon and hosts, such as vgpu:3", "--fail", given)
+        lost.setdefault(cluster, set()).update(int(host) for host in listed.split(","))
+    if len(lost) > 1:
+        one = "hosts of one cluster: what fails in another touches none of its VMs"
+        raise refusal(one, "--fail", " ".join(args.fail))
+    ((cluster, failed),) = lost.items()
+    hosts = tuple(sorted(failed))
     outcome = fail_hosts(plan, cluster, hosts)
     return print_answer(args, failure_dict, failure_text, plan, plan.pool(cluster), hosts, outcome)
 

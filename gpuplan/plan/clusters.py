@@ -23,9 +23,9 @@ from gpuplan.plan.hosts import (
     undivided_pool,
     whole_pool_lines,
 )
-from gpuplan.plan.requests import Requests, remembered
+from gpuplan.plan.requests import LAST, Requests, remembered
 from gpuplan.plan.trail import Line, Trail
-from gpuplan.scenario import Scenario, sites_people
+from gpuplan.scenario import OTHER_VMS, Scenario, sites_people
 from gpuplan.wording import NAMES, counted
 
 SPLIT_NAMES = NAMES["availability.split"]
@@ -57,9 +57,10 @@ class Division:
         """The clusters with what they are called, numbered if there are several."""
         name = POOL_NAMES[kind]
         if len(self.clusters) == 1:
-            return [(Named(kind, kind, name), self.clusters[0].layout)]
+            layout, site = self.clusters[0]
+            return [(Named(kind, kind, name, site), layout)]
         return [
-            (Named(kind, f"{kind}-{number}", f"{name} {number}" + f", {site}" * bool(site)), layout)
+            (Named(kind, f"{kind}-{number}", f"{name} {number}" + f", {site}" * bool(site), site), layout)
             for number, (layout, site) in enumerate(self.clusters, 1)
         ]
 
@@ -86,13 +87,25 @@ def _divided(
     """The clusters of a pool, each with spare hosts of its own, and at least one for the demand."""
     spare = spare_hosts(scenario)
     most = max(int(most_hosts_fact(scenario, catalog).value), spare + 1)
-    if split != "by-site" and len(whole.hosts) <= most:
+    if split == "few-large" and len(whole.hosts) <= most:
         return Division(whole, (Cluster(whole),))
-    homes: tuple[str, ...] = ()
+    priority = {group.id: group.priority for group in scenario.groups}
+    homes = tuple(_home(scenario, member, split) for member in members)
+    levels = tuple(priority.get(member, LAST) for member in members)
+    clusters = _clusters(whole.asked, whole.existing, whole.room, spare, most, homes, levels)
+    if split == "by-group":
+        clusters = tuple(cluster._replace(site="") for cluster in clusters)
+    return Division(whole, clusters)
+
+
+def _home(scenario: Scenario, member: str, split: str) -> str | None:
+    """What has clusters of its own: a group, a site, or all together; None goes where most of the demand is."""
+    if member.startswith(OTHER_VMS):
+        return None
+    group = next((group for group in scenario.groups if group.id == member), None)
     if split == "by-site":
-        sites = {group.id: _main_site(group.sites) for group in scenario.groups}
-        homes = tuple(sites.get(member, "") for member in members)
-    return Division(whole, _clusters(whole.asked, whole.existing, whole.room, spare, most, split, homes))
+        return _main_site(group.sites) if group else ""
+    return member if split == "by-group" else ""
 
 
 def _main_site(sites: str | None) -> str:
@@ -107,32 +120,42 @@ def _clusters(
     room: Room,
     spare: int,
     most: int,
-    split: str,
-    homes: tuple[str, ...],
+    homes: tuple[str | None, ...],
+    levels: tuple[int, ...],
 ) -> tuple[Cluster, ...]:
-    """The clusters of what is asked; ``homes`` are the sites of the requests."""
-    bins: list[tuple[str, tuple[Request, ...]]] = [("", asked)]
-    if split == "by-group":
-        bins = [("", together) for together in _groups_together(asked, room, spare, most)]
-    elif split == "by-site":
-        by_site: dict[str, list[Request]] = defaultdict(list)
-        for home, request in zip(homes, asked, strict=True):
-            by_site[home].append(request)
-        bins = [(site, tuple(requests)) for site, requests in by_site.items()]
+    """The clusters of what is asked, apart for each of ``homes``, which are those of the requests; hosts already there by priority."""
+    together: dict[str, list[Request]] = defaultdict(list)
+    first = dict[str, int]()
+    for home, level, request in zip(homes, levels, asked, strict=True):
+        if home is not None:
+            together[home].append(request)
+            first[home] = min(level, first.get(home, level))
+    largest = max(
+        together, key=lambda home: len(placed(tuple(together[home]), (), room, 0).hosts), default=""
+    )
+    together[largest] += [request for home, request in zip(homes, asked, strict=True) if home is None]
     found, left = [], existing
-    for at, (site, requests) in enumerate(bins, 1):
-        there = left
-        if at < len(bins):
-            there = left[: min(most, len(placed(requests, (), room, spare).hosts))]
-        left = left[len(there) :]
-        found += [Cluster(layout, site) for layout in _few_large(requests, there, room, spare, most)]
+    for at, home in enumerate(sorted(together, key=lambda home: first.get(home, LAST)), 1):
+        own, there = tuple(together[home]), left
+        if at < len(together) and left:
+            hosts = placed(own, left, room, spare).hosts[: len(left)]
+            idle = sorted(
+                (n for n, host in enumerate(hosts) if not host), key=lambda n: left[n], reverse=True
+            )
+            taken = {n for n, host in enumerate(hosts) if host} | {*idle[:spare]}
+            there = tuple(each for n, each in enumerate(left) if n in taken)
+            left = tuple(each for n, each in enumerate(left) if n not in taken)
+        found += [Cluster(layout, home) for layout in _few_large(own, there, room, spare, most)]
     return tuple(_numbered(found))
 
 
 def _few_large(
     asked: tuple[Request, ...], existing: tuple[Room, ...], room: Room, spare: int, most: int
 ) -> list[Layout]:
-    """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, those already there first."""
+    """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, those already there first.
+
+    Hosts already there that the demand does not take are left out where a cluster would have too many with them.
+    """
     whole = placed(asked, existing, room, spare)
     if len(whole.hosts) <= most:
         return [whole]
@@ -142,9 +165,14 @@ def _few_large(
     clusters = max(fewest, -(-len(whole.needed.hosts) // most))
     while True:
         dealt, first = [], 0
-        sizes = cluster_hosts(len(used), clusters=clusters)
+        sizes = cluster_hosts(len(used), clusters=min(clusters, len(used)))
         for size, more in zip(sizes, _idle_hosts(idle, sizes), strict=True):
-            dealt.append(_part(whole, sorted((*used[first : first + size], *more)), spare))
+            own = used[first : first + size]
+            part = _part(whole, sorted((*own, *more)), spare)
+            while clusters >= len(used) and more and len(part.hosts) > most:
+                more = more[: max(0, len(more) - len(part.hosts) + most)]
+                part = _part(whole, sorted((*own, *more)), spare)
+            dealt.append(part)
             first += size
         if clusters >= len(used) or all(len(part.hosts) <= most for part in dealt):
             return dealt
@@ -205,32 +233,6 @@ def _needed(whole: Layout, content: tuple[Host, ...], existing: int) -> Placemen
         sum(load.gpus for load in loads),
         tuple(shared),
     )
-
-
-def _groups_together(
-    asked: Sequence[Request], room: Room, spare: int, most: int
-) -> Iterator[tuple[Request, ...]]:
-    """The groups of each cluster: the largest first, each in the first cluster with room; larger ones than a cluster are dealt."""
-    most_used = most - spare
-    bins: list[tuple[list[Request], int, int]] = []
-    alone = [(request, placed((request,), (), room, 0).needed) for request in asked]
-    for request, own in sorted(alone, key=lambda one: -len(one[1].hosts)):
-        if len(own.hosts) > most_used:
-            parts = _few_large((request,), (), room, spare, most)
-            bins += [(list(p.asked), len(p.needed.hosts), p.needed.gpus_occupied) for p in parts]
-            continue
-        for at, (together, taken, occupied) in enumerate(bins):
-            joined, hosts, gpus = [*together, request], taken + len(own.hosts), occupied + own.gpus_occupied
-            if hosts > most_used and gpus <= most_used * room.gpus:  # they may fill each other's gaps
-                hosts = len(placed(tuple(joined), (), room, 0).hosts)
-            if hosts <= most_used:
-                bins[at] = joined, hosts, gpus
-                break
-        else:
-            bins.append(([request], len(own.hosts), own.gpus_occupied))
-    order = {request.group: at for at, request in enumerate(asked)}
-    for together, *_ in bins:
-        yield tuple(sorted(together, key=lambda request: order[request.group]))
 
 
 def _vms(hosts: Sequence[Host]) -> set[tuple[str, int]]:

@@ -17,7 +17,7 @@ from gpuplan.plan.availability import Posture
 from gpuplan.plan.bill_of_materials import in_advance
 from gpuplan.plan.clusters import SPLIT_NAMES
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.fabric import Cabling, Switches
+from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import Layout, Pool, WholePool, whole_pools
 from gpuplan.plan.placed import placed_of
 from gpuplan.plan.requests import joins
@@ -225,6 +225,14 @@ def _one_fewer(laid: Layout) -> str:
     )
 
 
+SPLIT_REASONS = {
+    "few-large": "A cluster has",
+    "by-group": "Each group has clusters of its own, with",
+    "by-site": "Each site has clusters of its own, for the groups with most of their people there, with",
+}
+"""Why there are several clusters, before how many hosts one has at most."""
+
+
 def _clusters(
     pool: WholePool,
     several: bool,
@@ -255,21 +263,27 @@ def _clusters(
         clusters=counted(len(pool.clusters), "cluster"),
         size=size,
         each=f", each with {counted(spare, 'spare host')}" if spare else "",
+        why=SPLIT_REASONS[split],
         most=known["most_hosts"].value,
+        whose="as stated"
+        if scenario.availability.hosts_per_cluster
+        else "which VMware Cloud Foundation and vSAN allow",
         chosen=ways.pop(split),
         others=" or ".join(ways.values()),
-        switches=_shared_switches(fabric.switches) if fabric is not None else "",
+        switches=_shared_switches(fabric) if fabric is not None else "",
         over=f" VMs of {over} are in several clusters." if names else "",
     )
 
 
-def _shared_switches(switches: Switches | None) -> str:
+def _shared_switches(fabric: Cabling) -> str:
     """What clusters have to do with switches."""
-    if switches is None:
+    if fabric.switches is None:
         return ""
-    if switches.fabrics == 1:
+    if len(fabric.site_hosts) > 1:
+        return " Each site has leaf and spine switches of its own; what joins the sites is to be sized."
+    if fabric.switches.fabrics == 1:
         return " All clusters share the leaf and spine switches: a cluster is a boundary of vSphere, not of the network."
-    fabrics = counted(switches.fabrics, "fabric")
+    fabrics = counted(fabric.switches.fabrics, "fabric")
     return f" Two tiers of switches end before all hosts are connected, so {fabrics} hold whole clusters each; what joins them is to be sized."
 
 
@@ -294,6 +308,8 @@ def _spare_hosts(scenario: Scenario, pools: Sequence[Pool], postures: Sequence[P
         lost=f"{amount(failures, 'host')}{' in each cluster' * (len(pools) > 1)} {verb(failures, 'are')} lost",
         also="" if accepted else ", also while one is in maintenance",
         accepted=" A failure during maintenance is accepted." if accepted else "",
+        cluster="Each cluster" if len(pools) > 1 else "The cluster",
+        its="its" if len(pools) > 1 else "the",
         bet=_bet(postures),
     )
 
@@ -389,7 +405,7 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
         return found("fabric without switches", *keys, each=each, reason=fabric.reason)
     keys += [f"network.fabric.{name}" for name in ("leaves", "spines", "oversubscription")]
     shape, chosen = fabric.switches.shape, fabric.switches
-    joined = f"{amount(shape.peer_cables, 'link')} of {chosen.up_gbit_s:g} Gbit/s"
+    joined = f"{amount(chosen.peer_links, 'link')} of {chosen.up_gbit_s:g} Gbit/s"
     if shape.spines:
         joined = f"{amount(shape.spines, 'spine switch')} {chosen.spine_name}"
     more, unstated = "", " Hosts without GPUs are not counted: state those on the same switches."

@@ -5,8 +5,11 @@ The model is ``gpuplan.models.network.fabric``; switches come from the catalog. 
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -79,6 +82,13 @@ class Switches:
     """Switches and cables of all fabrics; ports and oversubscription of the busiest."""
     fabrics: int = 1
     """Fabrics that no switch of these joins, each for whole clusters."""
+    peer_links: int = 0
+    """Links between the two leaves of a fabric without spines, the one with most of them."""
+
+    @property
+    def pairs(self) -> str:
+        """The leaves where there are no spines."""
+        return "one pair of leaves in each fabric" if self.fabrics > 1 else "one pair of leaves"
 
     @property
     def where(self) -> str:
@@ -109,6 +119,8 @@ class Cabling:
     """The fabric of a design."""
 
     gpu_hosts: int
+    site_hosts: tuple[int, ...]
+    """GPU hosts of each site where clusters are by site, each with switches of its own; otherwise all."""
     compute_hosts: int
     ports: Ports
     """Of a GPU host."""
@@ -136,16 +148,21 @@ def cabling(
     ports = _ports(trail, scenario, catalog, use)
     compute = _compute_ports(scenario, catalog, use, hosts)
     bound = _bound(scenario, use)
-    on_fabric = hosts + (given.compute_hosts or 0)
+    sites = Counter[str]()
+    for pool in pools:
+        sites[pool.site] += pool.hosts
+    site_hosts = tuple(sites.values())
+    on_fabric = _at_sites(hosts, given.compute_hosts or 0, site_hosts)
     ethernet = _ethernet_ports(scenario, ports, compute)
     most = int(most_hosts_fact(scenario, catalog).value)
     switches, reason = _fabrics(
         catalog, given.link_gbit_s, given.leaf, given.spine, ethernet, float(bound.value), on_fabric, most
     )
     if switches is not None:
-        _record(trail, scenario, switches, on_fabric, ethernet, bound)
+        _record(trail, scenario, switches, sum(on_fabric), ethernet, bound)
     return Cabling(
         gpu_hosts=hosts,
+        site_hosts=site_hosts,
         compute_hosts=given.compute_hosts or 0,
         ports=ports,
         compute_ports=compute,
@@ -172,9 +189,20 @@ def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_host
         held.spine or scenario.network.spine,
         ethernet,
         fabric.max_oversubscription,
-        gpu_hosts + fabric.compute_hosts,
+        _at_sites(gpu_hosts, fabric.compute_hosts, fabric.site_hosts),
         int(most_hosts_fact(scenario, catalog).value),
     )[0]
+
+
+def _at_sites(gpu_hosts: int, compute_hosts: int, sites: Sequence[int]) -> tuple[int, ...]:
+    """Hosts of each site, of so many in all; GPU hosts and compute hosts are shared out like the GPU hosts of the plan."""
+    found, before = [], 0
+    for upto in itertools.accumulate(sites):
+        share = Fraction(upto, sum(sites))
+        all_upto = round(gpu_hosts * share) + round(compute_hosts * share)
+        found.append(all_upto - before)
+        before = all_upto
+    return tuple(hosts for hosts in found if hosts)
 
 
 def _ethernet_ports(scenario: Scenario, *hosts: Ports | None) -> int:
@@ -307,20 +335,22 @@ def _fabrics(
     spine: str | None,
     ports: int,
     bound: float,
-    hosts: int,
+    sites: tuple[int, ...],
     cluster: int,
 ) -> tuple[Switches | None, str]:
-    """One fabric for all hosts, or else the fewest, each for whole clusters of so many hosts; else why there is none."""
+    """One fabric for the hosts of each site, or else the fewest, each for whole clusters of so many hosts; else why there is none."""
     kind = (catalog, link, leaf, spine, ports, bound)
-    found, reason, most = _cheapest(*kind, (hosts,))
-    if found is not None or most < min(cluster, hosts):
+    found, reason, most = _cheapest(*kind, sites)
+    if found is not None or most < min(cluster, max(sites)):
         return found, reason
-    sizes = cluster_hosts(hosts, clusters=-(-hosts // cluster))
-    for fabrics in range(-(-hosts // most), len(sizes) + 1):
-        each, first, parts = cluster_hosts(len(sizes), clusters=fabrics), 0, []
-        for clusters in each:
-            parts.append(sum(sizes[first : first + clusters]))
-            first += clusters
+    clusters = [cluster_hosts(hosts, clusters=-(-hosts // cluster)) for hosts in sites]
+    for more in range(max(map(len, clusters))):
+        parts: list[int] = []
+        for hosts, sizes in zip(sites, clusters, strict=True):
+            left = list(sizes)
+            for count in cluster_hosts(len(sizes), clusters=min(len(sizes), more - (-hosts // most))):
+                parts.append(sum(left[:count]))
+                left = left[count:]
         found = _cheapest(*kind, tuple(parts))[0]
         if found is not None:
             return found, ""
@@ -373,10 +403,12 @@ def _cheapest(
             except ValueError as error:
                 reason = reason if most else missing or str(error)
             else:
-                built.append(_built(catalog, kind, spine_id, spine_ports, link, shape))
+                order, made = _built(catalog, kind, spine_id, spine_ports, link, shape)
+                peers = max(each.peer_cables for each in shapes.values())
+                built.append((order, replace(made, fabrics=len(parts), peer_links=peers)))
     if not built:
         return None, reason, most
-    return replace(min(built, key=lambda found: found[0])[1], fabrics=len(parts)), "", 0
+    return min(built, key=lambda found: found[0])[1], "", 0
 
 
 def _together(shapes: Sequence[LeafSpine]) -> LeafSpine:
@@ -431,7 +463,7 @@ def _record(
             held,
             words={"leaf": switches.leaf_name, "fabrics": switches.where},
         )
-    up = shape.uplinks_per_leaf or shape.peer_cables
+    up = shape.uplinks_per_leaf or switches.peer_links
     trail.compute(
         "network.fabric.oversubscription",
         oversubscription,
@@ -485,7 +517,7 @@ def _failures(scenario: Scenario, ports: Ports, switches: Switches | None) -> It
             "spine": left(each) if each > 1 else "",
             "before": shape.oversubscription,
             "after": shape.oversubscription_after_spine or shape.oversubscription,
-            "peer": left(shape.peer_cables) if shape.peer_cables else "",
+            "peer": left(switches.peer_links) if switches.peer_links else "",
         }
     for row in FAILURES:
         if row["when"] in holds:

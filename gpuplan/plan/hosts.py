@@ -72,6 +72,8 @@ class Pool:
     losses: tuple[LossLevel, ...]
     whole: Layout = field(repr=False)
     """What stands on the hosts of all clusters of its pool, as if they were one cluster."""
+    site: str = ""
+    """Where its hosts stand, if clusters are by site."""
 
     @property
     def mixed(self) -> bool:
@@ -327,6 +329,7 @@ class Named(NamedTuple):
     kind: str
     id: str
     name: str
+    site: str = ""
 
 
 def undivided_pool(
@@ -437,6 +440,7 @@ def _pool(
         failures=laid.failures,
         losses=tuple(_loss_level(lost, laid) for lost in range(3)),
         whole=whole,
+        site=cluster.site,
     )
 
 

@@ -10,12 +10,9 @@ from gpuplan.catalog import Catalog
 from gpuplan.models import placement
 from gpuplan.models.placement import Request
 from gpuplan.plan.hosts import Pool, placed, spare_hosts
-from gpuplan.plan.requests import Requests, joins, kind_room, placed_most, room_of
+from gpuplan.plan.requests import LAST, Requests, joins, kind_room, placed_most, room_of
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import UNASSIGNED, HostKind, Scenario, host_kinds
-
-LAST = 10
-"""Priority of GPUs of no group: after every group."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ from gpuplan.units import MIB_PER_GIB, exact
 T = TypeVar("T")
 
 
+LAST = 10
+"""Priority of GPUs of no group: after every group."""
 FEW_VMS = 2000
 """Placements of more VMs are large (10 MB for 10,000 hosts), so few of them are remembered."""
 

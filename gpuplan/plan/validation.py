@@ -302,12 +302,25 @@ def _demand_problems(scenario: Scenario, _catalog: Catalog) -> Iterator[Problem]
 
 
 def _cluster_size(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
-    """A cluster of more hosts than vSphere allows, or with none but spare ones."""
+    """A cluster of more hosts than the platform allows, or with none but spare ones."""
     path, stated = "availability.hosts_per_cluster", scenario.availability.hosts_per_cluster
-    most, spare = catalog.assumptions["vi-cluster"].fact("max_hosts"), spare_hosts(scenario)
-    if stated is not None and stated > int(most.value):
-        yield Problem(path, str(stated), f"vSphere allows a cluster {most.value} hosts: at most {most.value}")
-    elif stated is not None and stated <= spare:
+    if stated is None:
+        return
+    most, spare = int(catalog.assumptions["vi-cluster"].fact("max_hosts").value), spare_hosts(scenario)
+    version = catalog.vsphere[scenario.platform.vsphere]
+    allowed = max(most, int(version.value("max_cluster_hosts") or most))
+    if stated > most and scenario.cost.platform_licence == "vcf":
+        also = f"; without it {version.name} may have {allowed}" if allowed > most else ""
+        yield Problem(
+            path,
+            str(stated),
+            f"VMware Cloud Foundation and vSAN allow a cluster {most} hosts: at most {most}{also}",
+        )
+    elif stated > allowed:
+        yield Problem(
+            path, str(stated), f"{version.name} allows a cluster {allowed} hosts: at most {allowed}"
+        )
+    elif stated <= spare:
         yield Problem(
             path, str(stated), f"{spare} of them are spare, one more carries demand: at least {spare + 1}"
         )

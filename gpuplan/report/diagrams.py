@@ -319,7 +319,7 @@ class _Fabric:
         yield f"up to {counted(self.shape.down_ports_used, 'host port')} used"
         if not self.shape.spines:
             yield "between the two:"
-            yield f"{number(self.shape.peer_cables)} x {number(self.switches.up_gbit_s)} Gbit/s"
+            yield f"{number(self.switches.peer_links)} x {number(self.switches.up_gbit_s)} Gbit/s"
 
     def _host_words(self) -> Iterable[str]:
         found = self.found
@@ -342,7 +342,7 @@ class _Fabric:
                     link(spine, spine_y + 34, leaf, leaf_y, stroke=SOFT, width=_width(shape.links_per_spine))
             if not shape.spines:
                 peer = leaf_y + 17
-                link(left, peer, right, peer, stroke=SOFT, width=_width(shape.peer_cables))
+                link(left, peer, right, peer, stroke=SOFT, width=_width(self.switches.peer_links))
             for middle, ports in self._host_places(x):
                 rdma = ports.rdma if self.rdma else 0
                 for side, leaf in ((-1, left), (1, right)):

@@ -13,21 +13,24 @@ from gpuplan.report.text import chapter, page, wrapped
 from gpuplan.wording import capital, counted, verb
 
 
-def failed_vms(plan: Plan, outcome: Outcome) -> Table:
+def failed_vms(plan: Plan, pool: Pool, outcome: Outcome) -> Table:
     """Each VM that restarts, makes room or has no place, and its hosts, which count from 1."""
     names, lost = group_names(plan), set(outcome.unplaced)
+    on = {
+        (slot.group, slot.vm): number
+        for number, host in enumerate(pool.placement, 1)
+        for load in host
+        for slot in load.slots
+    }
+    restarts = [(group, vm, "restarts", to) for group, vm, to in outcome.restarted]
+    moves = [(group, vm, "makes room", to) for group, vm, _, to in outcome.moved]
     rows = [
         *(
-            (group, vm, "restarts", None, to)
-            for group, vm, to in outcome.restarted
+            (group, vm, what, on[group, vm], to)
+            for group, vm, what, to in (*restarts, *moves)
             if (group, vm) not in lost
         ),
-        *(
-            (group, vm, "makes room", at, to)
-            for group, vm, at, to in outcome.moved
-            if (group, vm) not in lost
-        ),
-        *((group, vm, "has no GPU", None, None) for group, vm in outcome.unplaced),
+        *((group, vm, "has no GPU", on[group, vm], None) for group, vm in outcome.unplaced),
     ]
     return listed(
         "failed_vms",
@@ -57,7 +60,7 @@ def failure_text(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcom
         * bool(missing)
         + f" VMs on other hosts{others} keep running."
     )
-    return page(lost, wrapped(said), chapter(failed_vms(plan, outcome)))
+    return page(lost, wrapped(said), chapter(failed_vms(plan, pool, outcome)))
 
 
 def failure_dict(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcome) -> dict[str, Any]:
@@ -65,6 +68,6 @@ def failure_dict(plan: Plan, pool: Pool, hosts: tuple[int, ...], outcome: Outcom
     return {
         "pool": pool.id,
         "hosts_lost": list(hosts),
-        "vms": records(failed_vms(plan, outcome)),
+        "vms": records(failed_vms(plan, pool, outcome)),
         "planned_vms_without_gpu": plan.placed.missing,
     }

@@ -54,7 +54,7 @@ def test_a_reservation_is_paid_for_all_hours_of_the_gpus_without_spare_hosts(ren
     found = rent_or_buy(rented, "reserved-1-year")
     assert found is not None and found.row is not None and rented.costs is not None
     assert found.row.term == "reserved-1-year"
-    needed = sum(gpus_without_spare(pool) for pool in rented.pools)
+    needed = sum(gpus_without_spare(pool.rooms, pool.hosts_for_demand) for pool in rented.pools)
     assert needed < rented.totals.gpus
     assert found.rent_cash[1] == pytest.approx(needed * HOURS * found.gpu_hour_price)
     assert found.breakeven_utilisation is None
@@ -140,3 +140,17 @@ def test_a_term_that_nobody_offers_falls_back_and_one_that_is_none_is_refused(
 def test_without_hosts_there_is_nothing_to_compare(catalog: Catalog) -> None:
     plan = make_plan(replace(Scenario(), name="Nobody"), catalog)
     assert (silo_costs(plan), rent_or_buy(plan), posture_costs(plan)) == (None, None, ())
+
+
+def test_how_clusters_are_divided_changes_no_rent(catalog: Catalog) -> None:
+    """By group more hosts are bought, for the same demand; the GPUs rented for it are the same."""
+    found = {}
+    for split in ("few-large", "by-group"):
+        scenario = load_scenario("enterprise").with_value("hardware.gpu", "v100-pcie-16gb")
+        plan = make_plan(scenario.with_value("availability.split", split), catalog)
+        rent = rent_or_buy(plan, "reserved-1-year")
+        assert rent is not None
+        found[split] = plan.totals.gpus, plan.totals.gpus - rent.spare_gpus, rent.rent_cash[1]
+    assert found["by-group"][0] > found["few-large"][0]
+    assert found["by-group"][1] == found["few-large"][1]
+    assert found["by-group"][2] == pytest.approx(found["few-large"][2])

@@ -47,7 +47,15 @@ def test_plan_says_what_the_loss_of_hosts_does(capsys: pytest.CaptureFixture[str
     assert (code, err) == (0, "") and out.startswith("Host 3 of the vGPU cluster 4 lost")
     code, out, _ = run(capsys, "plan", str(path), "--fail", "vgpu-4:3", "--json")
     vms = json.loads(out)["vms"]
-    assert [(row["vm"], row["to_host"]) for row in vms] == [(n, 6) for n in (69, 70, 71, 72)]
+    assert [(row["vm"], row["from_host"], row["to_host"]) for row in vms] == [
+        (n, 3, 6) for n in (69, 70, 71, 72)
+    ]
+    both = run(capsys, "plan", str(path), "--fail", "vgpu-4:3", "--fail", "vgpu-4:1", "--json")
+    assert both == run(capsys, "plan", str(path), "--fail", "vgpu-4:1,3", "--json")
+    data = json.loads(both[1])
+    assert data["hosts_lost"] == [1, 3] and {row["from_host"] for row in data["vms"]} == {1, 3}
+    code, out, err = run(capsys, "plan", str(path), "--fail", "vgpu-4:3", "--fail", "vgpu-3:1")
+    assert (code, out) == (2, "") and "hosts of one cluster" in err
 
 
 @pytest.mark.parametrize("given", ["vgpu", "vgpu:x", "vgpu:0", "vgpu:9", "vgpx:1"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from typing import Any
 
@@ -108,7 +109,7 @@ def test_hosts_already_there_with_other_gpus_survive_in_their_clusters(catalog: 
     ("split", "clusters"),
     [
         ("few-large", [{"a": 4}, {"b": 3, "c": 1}, {"c": 4}]),
-        ("by-group", [{"c": 5}, {"a": 4}, {"b": 3}]),
+        ("by-group", [{"a": 4}, {"b": 3}, {"c": 5}]),
         ("by-site", [{"a": 4, "c": 1}, {"c": 4}, {"b": 3}]),  # 9 hosts in Austin
     ],
 )
@@ -123,11 +124,29 @@ def test_how_a_pool_is_divided_is_chosen(
     assert plan.totals.hosts == 12 + 3
 
 
-def test_a_group_larger_than_a_cluster_is_divided_and_small_ones_fill_it_up(catalog: Catalog) -> None:
+def test_by_group_each_group_has_clusters_of_its_own(catalog: Catalog) -> None:
+    """As soon as it is chosen, not only where one cluster could not hold them; VMs without a GPU go with the largest group."""
     data = three_groups(split="by-group")
     data["groups"][0]["people"], data["groups"][1]["people"], data["groups"][2]["people"] = 8, 1, 1
+    assert shape(make_plan(from_dict(data), catalog)) == [{"a": 4}, {"a": 4}, {"b": 1}, {"c": 1}]
+    del data["availability"]["hosts_per_cluster"]
+    for group in data["groups"]:
+        group["vcpus_each"] = 8
+    data["hardware"] |= {"vcpus_per_host": 64, "other_vms": "Web: 12 x 2 vCPUs"}
     plan = make_plan(from_dict(data), catalog)
-    assert shape(plan) == [{"a": 4, "b": 1}, {"a": 4, "c": 1}]
+    assert shape(plan) == [{"a": 8, "vms-without-gpu-1": 12}, {"b": 1}, {"c": 1}]
+    assert plan.totals.hosts == 8 + 1 + 1 + 3
+
+
+@pytest.mark.parametrize("split", ["few-large", "by-group", "by-site"])
+def test_no_cluster_has_more_hosts_than_it_may(catalog: Catalog, split: str) -> None:
+    """Hosts of 2 GPUs cannot take over a VM with 4: those that make a cluster too large are left out, and it is said."""
+    data = whole_hosts(1, split=split)
+    data["hardware"]["existing"] = "63 x 2"
+    plan = make_plan(from_dict(data), catalog)
+    assert [(pool.hosts, pool.existing_hosts) for pool in plan.pools] == [(64, 62)]
+    (said,) = (m for m in check_plan(plan) if m.code == "hosts-left-out")
+    assert said.text.startswith("1 of the hosts already there is in no cluster")
 
 
 @pytest.mark.parametrize("split", ["few-large", "by-group", "by-site"])
@@ -235,10 +254,100 @@ def test_the_division_is_explained(catalog: Catalog) -> None:
     assert not [m for m in check_plan(plan) if m.code.startswith("cluster-")]
 
 
-@pytest.mark.parametrize(("value", "allowed"), [(65, "64"), (4, "5")])
-def test_a_cluster_has_as_many_hosts_as_vsphere_allows_and_one_that_is_not_spare(
-    catalog: Catalog, value: int, allowed: str
+@pytest.mark.parametrize(
+    ("value", "platform", "licence", "allowed"),
+    [
+        (
+            65,
+            "8.0u3",
+            "vcf",
+            "VMware Cloud Foundation and vSAN allow a cluster 64 hosts: at most 64; without it",
+        ),
+        (65, "6.7u3", "vcf", "VMware Cloud Foundation and vSAN allow a cluster 64 hosts: at most 64"),
+        (65, "7.0", "owned", "vSphere 7.0 allows a cluster 64 hosts: at most 64"),
+        (97, "8.0u3", "vvf", "vSphere 8.0 Update 3 allows a cluster 96 hosts: at most 96"),
+        (4, "8.0u3", "vcf", "at least 5"),
+    ],
+)
+def test_a_cluster_has_as_many_hosts_as_its_platform_allows_and_one_that_is_not_spare(
+    catalog: Catalog, value: int, platform: str, licence: str, allowed: str
 ) -> None:
+    data = whole_hosts(8, hosts_per_cluster=value, host_failures=4)
+    data |= {"platform": {"vsphere": platform}, "cost": {"platform_licence": licence}}
+    data["groups"][0]["access"] = "passthrough"
     with pytest.raises(ScenarioError) as refused:
-        make_plan(from_dict(whole_hosts(8, hosts_per_cluster=value, host_failures=4)), catalog)
+        make_plan(from_dict(data), catalog)
     assert "availability.hosts_per_cluster" in str(refused.value) and allowed in str(refused.value)
+
+
+@pytest.mark.parametrize("platform", ["7.0u3", "8.0u3", "9.0"])
+def test_without_cloud_foundation_a_cluster_may_have_more_hosts_which_is_to_be_confirmed(
+    catalog: Catalog, platform: str
+) -> None:
+    data = whole_hosts(90, hosts_per_cluster=96)
+    data |= {"platform": {"vsphere": platform}, "cost": {"platform_licence": "vvf"}}
+    plan = make_plan(from_dict(data), catalog)
+    assert [pool.hosts for pool in plan.pools] == [91]
+    (said,) = (m for m in check_plan(plan) if m.code == "cluster-limit-unconfirmed")
+    assert said.level == "note" and "96 are often quoted" in said.text and "64" in said.text
+    del data["availability"]["hosts_per_cluster"]
+    plain = make_plan(from_dict(data), catalog)
+    assert [pool.hosts for pool in plain.pools] == [46, 46]
+    assert not [m for m in check_plan(plain) if m.code == "cluster-limit-unconfirmed"]
+
+
+def test_each_split_has_its_own_reason(catalog: Catalog) -> None:
+    """By group and by site divide as soon as they are chosen, whatever a cluster may hold."""
+    for split, why, clusters in (
+        ("few-large", "A cluster has at most 6 hosts, as stated;", 3),
+        ("by-group", "Each group has clusters of its own, with at most 64 hosts, which VMware Cloud", 3),
+        ("by-site", "Each site has clusters of its own", 2),
+    ):
+        data = three_groups(split=split)
+        if split != "few-large":
+            del data["availability"]["hosts_per_cluster"]
+        plan = make_plan(from_dict(data), catalog)
+        decision = next(d for d in plan.decisions if d.title.startswith("Clusters"))
+        assert len(plan.pools) == clusters and decision.justification.startswith(why)
+
+
+def test_hosts_already_there_go_to_the_clusters_by_priority(catalog: Catalog) -> None:
+    data = three_groups(split="by-group")
+    data["hardware"]["existing"] = "6 x 4"
+    for group, priority in zip(data["groups"], (3, 2, 1), strict=True):
+        group["priority"] = priority
+    plan = make_plan(from_dict(data), catalog)
+    there = {pool.requests[0].group: pool.existing_hosts for pool in plan.pools}
+    assert there == {"c": 6, "b": 0, "a": 0}  # 5 and a spare one
+
+
+def test_no_random_design_has_too_large_a_cluster_in_silence(catalog: Catalog) -> None:
+    rng = random.Random(5)
+    for _ in range(60):
+        groups = [
+            {
+                "id": f"g{at}",
+                "people": rng.randint(1, 9),
+                "gpus_each": rng.choice([1, 2, 4]),
+                "access": "passthrough",
+            }
+            for at in range(rng.randint(1, 3))
+        ]
+        existing = "; ".join(
+            f"{rng.randint(1, 9)} x {rng.choice([2, 4, 6, 8])}" for _ in range(rng.randint(0, 2))
+        )
+        data = {
+            "groups": groups,
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}
+            | ({"existing": existing} if existing else {}),
+            "availability": {
+                "hosts_per_cluster": rng.choice([4, 5]),
+                "host_failures": rng.choice([0, 1, 2]),
+                "split": rng.choice(["few-large", "by-group"]),
+            },
+        }
+        plan = make_plan(from_dict(data), catalog)
+        most = plan.scenario.availability.hosts_per_cluster or 0
+        larger = [pool.name for pool in plan.pools if pool.hosts > most]
+        said = [m.text for m in check_plan(plan) if m.code == "cluster-too-large"]
+        assert len(said) == bool(larger) and all(name in said[0] for name in larger[:2]), data

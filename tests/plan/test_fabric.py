@@ -13,6 +13,7 @@ from gpuplan.plan.fabric import PORT_SPEEDS, TAKES, Cabling, Ports, cabling
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.network import NetworkUse
 from gpuplan.plan.trail import Trail
+from gpuplan.report.diagrams import fabric_svg
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, from_dict
 
 LINKS = FIELD_BY_PATH["network.link_gbit_s"].choices
@@ -22,7 +23,7 @@ TRANSPORTS = FIELD_BY_PATH["network.transport"].choices
 def built(catalog: Catalog, hosts: int, remote_gbit_s: float = 0.0, **network: Any) -> Cabling:
     """The fabric of so many hosts that do nothing but their other traffic, and serve remote GPUs."""
     scenario = from_dict({"network": network})
-    pools: Any = (SimpleNamespace(hosts=hosts),)
+    pools: Any = (SimpleNamespace(hosts=hosts, site=""),)
     found = cabling(Trail(), scenario, catalog, pools, NetworkUse(remote_gbit_s=remote_gbit_s))
     assert found is not None
     return found
@@ -319,3 +320,35 @@ def test_what_one_fabric_cannot_hold_are_several_with_every_port_cabled_once(cat
     assert (bought["leaf"], bought["spine"]) == (shape.leaves, shape.spines)
     assert bought["host-cables"] == shape.host_cables
     assert "in 2 fabrics" in next(d.decision for d in plan.decisions if d.title == "Fabric")
+
+
+@pytest.mark.parametrize("compute", [0, 9])
+def test_each_site_has_switches_of_its_own(catalog: Catalog, compute: int) -> None:
+    """20 GPUs in Austin and 40 in Bangalore, hosts of 4: 6 + 11 hosts, each site on a pair of leaves, however few its ports."""
+    data = {
+        "groups": [
+            {"id": "a", "people": 20, "sites": "Austin 20"},
+            {"id": "b", "people": 40, "sites": "Bangalore 40"},
+        ],
+        "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4},
+        "availability": {"split": "by-site"},
+        "network": {"link_gbit_s": 25} | ({"compute_hosts": compute} if compute else {}),
+    }
+    plan = make_plan(from_dict(data), catalog)
+    found = plan.cabling
+    assert found is not None and found.switches is not None and plan.costs is not None
+    shape = found.switches.shape
+    assert found.site_hosts == (6, 11) and [pool.site for pool in plan.pools] == ["Austin", "Bangalore"]
+    assert (found.switches.fabrics, shape.leaves, shape.spines) == (2, 4, 0)
+    assert shape.host_cables == 17 * found.ports.total + compute * 2
+    assert shape.hosts_per_pair == 11 + round(compute * 11 / 17)
+    assert 1 <= found.switches.peer_links < shape.peer_cables  # those of one pair, and of both
+    bought = {material.key: material.quantity for material in plan.costs.materials}
+    assert (bought["leaf"], bought["host-cables"]) == (4, shape.host_cables)
+    assert "What joins the fabrics" in plan.costs.excludes
+    decision = next(d for d in plan.decisions if d.title.startswith("Clusters"))
+    assert "Each site has leaf and spine switches of its own" in decision.implication
+    drawn = fabric_svg(plan)
+    assert drawn is not None and "4 leaves in 2 fabrics" in drawn and "Leaf 2B" in drawn
+    together = make_plan(plan.scenario.with_value("availability.split", "few-large"), catalog).cabling
+    assert together is not None and together.switches is not None and together.switches.shape.leaves == 2

@@ -56,7 +56,7 @@ def _switches(found: Cabling, switches: Switches) -> list[dict[str, Any]]:
     shape = switches.shape
     up = f"{number(shape.uplink_cables)} to spines"
     between = up if shape.spines else f"{number(shape.peer_cables)} between the leaves"
-    spines = switches.spine_name or "one pair of leaves needs none"
+    spines = switches.spine_name or f"{switches.pairs} needs none"
     ratio, most = _ratio(shape.oversubscription), f"at most {number(found.max_oversubscription)}:1"
     return [
         _figure("Leaves", shape.leaves, switches.leaf_name, "fabric.leaves"),
@@ -139,7 +139,7 @@ def _about(found: Cabling, switches: Switches) -> str:
             f"{amount(shape.links_per_spine, 'link')} of {up} from each leaf to each spine"
         )
     else:
-        joined = f"joined by {amount(shape.peer_cables, 'link')} of {up}, without spines"
+        joined = f"joined by {amount(switches.peer_links, 'link')} of {up}, without spines"
     return (
         f"{leaves}, {joined}. {' and '.join(_hosts_words(found))}, up to {number(shape.hosts_per_pair)} on a pair of leaves, with "
         f"{' '.join(_ports_words(found, switches))}, at most {number(shape.host_links_per_leaf)} of them to each leaf. "

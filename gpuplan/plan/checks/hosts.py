@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.clusters import most_hosts_fact
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.validation import server_gpu_limit
 from gpuplan.scenario import other_vms
-from gpuplan.wording import amount, capital, some_of, whole
+from gpuplan.wording import amount, capital, number, some_of, whole
 
 
 def count_and_placement(plan: Plan) -> Iterator[Message]:
@@ -96,8 +97,31 @@ def server(plan: Plan) -> Iterator[Message]:
 
 
 def cluster_size(plan: Plan) -> Iterator[Message]:
-    """Clusters smaller than one may start."""
-    least = plan.catalog.assumptions["vi-cluster"].fact("min_hosts")
+    """Clusters smaller than one may start, larger than one may be, or perhaps may be; hosts that are in none."""
+    scenario, limits = plan.scenario, plan.catalog.assumptions["vi-cluster"]
+    least, most = limits.fact("min_hosts"), int(most_hosts_fact(scenario, plan.catalog).value)
+    if most > int(limits.fact("max_hosts").value):
+        yield message(
+            plan,
+            "cluster-limit-unconfirmed",
+            stated=most,
+            least=limits.value("max_hosts"),
+            most=plan.catalog.vsphere[scenario.platform.vsphere].value("max_cluster_hosts"),
+            vsphere=plan.catalog.vsphere[scenario.platform.vsphere].name,
+        )
+    joined = sum(map(len, plan.requests.there.values()))
+    if left := joined - sum(pool.existing_hosts for pool in plan.pools):
+        yield message(
+            plan,
+            "hosts-left-out",
+            left=number(left),
+            are="is" if left == 1 else "are",
+            most=amount(most, "host"),
+        )
+    if larger := [pool for pool in plan.pools if pool.hosts > most]:
+        hosts = amount(max(pool.hosts for pool in larger), "host")
+        names = some_of([pool.name for pool in larger])
+        yield message(plan, "cluster-too-large", pools=names, hosts=hosts, most=most)
     for pool in plan.pools:
         if pool.hosts < int(least.value):
             hosts, fewest = amount(pool.hosts, "host"), least.value

@@ -286,7 +286,7 @@ def _switches(fabric: Cabling) -> list[tuple[str, str]]:
     )
     return [
         ("Leaf switches", f"{number(shape.leaves)} x {switches.leaf_name}{switches.where}"),
-        ("Spine switches", spines if shape.spines else "none: one pair of leaves holds every host"),
+        ("Spine switches", spines if shape.spines else f"none: {switches.pairs} holds every host"),
         ("Oversubscription", oversubscription),
         ("Cables", cables),
     ]

@@ -101,9 +101,8 @@ def clusters_alike(plan: Plan) -> list[Pool]:
     """The clusters, those of a pool that are filled alike once, under a name for all of them."""
     found: dict[tuple[Any, ...], list[Pool]] = {}
     for pool in plan.pools:
-        site = pool.name.removeprefix(POOL_NAMES[pool.kind]).partition(", ")[2]
         kinds = tuple(sorted((_kind(pool, members[0]), len(members)) for members in host_kinds(pool)))
-        found.setdefault((pool.kind, site, kinds), []).append(pool)
+        found.setdefault((pool.kind, pool.site, kinds), []).append(pool)
     return [_alike(pools, site) for (_, site, _), pools in found.items()]
 
 

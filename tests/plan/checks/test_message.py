@@ -127,6 +127,33 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "cluster-too-small": ("note", {"groups": one()}),
+    "cluster-too-large": (
+        "warn",
+        {
+            "groups": one(people=4, gpus_each=2),
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "1 x 8"},
+            "availability": {
+                "hosts_per_cluster": 4,
+                "host_failures": 2,
+                "maintenance_failure_accepted": False,
+            },
+        },
+    ),
+    "cluster-limit-unconfirmed": (
+        "note",
+        {
+            "groups": one(),
+            "availability": {"hosts_per_cluster": 96},
+            "cost": {"platform_licence": "vvf"},
+        },
+    ),
+    "hosts-left-out": (
+        "note",
+        {
+            "groups": one(gpus_each=4),
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "63 x 2"},
+        },
+    ),
     "gpus-stranded": ("note", {"groups": one(people=8, gpus_each=3), **L40S}),
     "maintenance-bet": ("note", {"groups": one(people=8)}),
     "maintenance-takes-gpus": ("warn", {"groups": one(people=8), "availability": {"host_failures": 0}}),

@@ -113,6 +113,19 @@ def test_what_the_hosts_of_a_cluster_are(catalog: Catalog) -> None:
     assert f"{pool.name}: {equipment(plan, pool)}" in plan_text(plan)
 
 
+def test_vms_without_a_gpu_stand_on_a_host_without_one(catalog: Catalog) -> None:
+    hardware = {
+        "gpu": "l40s-48gb",
+        "gpus_per_host": 4,
+        "vcpus_per_host": 64,
+        "other_vms": "Web: 12 x 2 vCPUs",
+    }
+    group = {"id": "a", "people": 4, "vcpus_each": 4}
+    plan = make_plan(from_dict({"groups": [group], "hardware": hardware}), catalog)
+    shown = plan_text(plan)
+    assert "12 x Web without a GPU" in shown and "0 GPUs" not in shown.partition("Hosts, capacity")[0]
+
+
 def test_a_cluster_of_hosts_already_there_alone_names_no_new_one(catalog: Catalog) -> None:
     hardware = {"gpu": "l40s-48gb", "gpus_per_host": 4, "existing": "3 x 2"}
     plan = make_plan(from_dict({"groups": [{"id": "a", "people": 3}], "hardware": hardware}), catalog)
