@@ -22,7 +22,9 @@ def fact(key: str, value: Any, basis: str = "published", source: str = "brochure
 def test_words_are_filled_in_as_they_are_given() -> None:
     here = Trail().about("postures.n1", name="N+1")
     for existing in (1, 1.0, True):
-        line = here.record("short_h", sum_over_pools, 2.0, when="mixed", words={"existing": existing, "kinds": ""})
+        line = here.record(
+            "short_h", sum_over_pools, 2.0, when="mixed", words={"existing": existing, "kinds": ""}
+        )
         assert f" {existing} were there already" in line.formula
 
 

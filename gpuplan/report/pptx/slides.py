@@ -300,9 +300,7 @@ def alternatives_slide(deck: Deck) -> None:
 def _apart(what: str, more: float, currency: str) -> str:
     if abs(more) < 0.5:
         return f"{what} as much as this plan"
-    return (
-        f"{what} {headline_money(abs(more), currency)} {'more' if more > 0 else 'less'} than this plan"
-    )
+    return f"{what} {headline_money(abs(more), currency)} {'more' if more > 0 else 'less'} than this plan"
 
 
 def decisions_slide(deck: Deck) -> None:
