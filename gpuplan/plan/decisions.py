@@ -406,6 +406,7 @@ def _fabric(scenario: Scenario, fabric: Cabling) -> Found:
     keys += [f"network.fabric.{name}" for name in ("leaves", "spines", "oversubscription")]
     shape, chosen = fabric.switches.shape, fabric.switches
     joined = f"{amount(chosen.peer_links, 'link')} of {chosen.up_gbit_s:g} Gbit/s"
+    joined += " in each fabric" * (chosen.fabrics > 1)
     if shape.spines:
         joined = f"{amount(shape.spines, 'spine switch')} {chosen.spine_name}"
     more, unstated = "", " Hosts without GPUs are not counted: state those on the same switches."

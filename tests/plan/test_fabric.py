@@ -348,6 +348,8 @@ def test_each_site_has_switches_of_its_own(catalog: Catalog, compute: int) -> No
     assert "What joins the fabrics" in plan.costs.excludes
     decision = next(d for d in plan.decisions if d.title.startswith("Clusters"))
     assert "Each site has leaf and spine switches of its own" in decision.implication
+    fabric = next(d.decision for d in plan.decisions if d.title == "Fabric")
+    assert f"{found.switches.peer_links} links of 100 Gbit/s in each fabric" in fabric
     drawn = fabric_svg(plan)
     assert drawn is not None and "4 leaves in 2 fabrics" in drawn and "Leaf 2B" in drawn
     together = make_plan(plan.scenario.with_value("availability.split", "few-large"), catalog).cabling
