@@ -863,6 +863,7 @@ def test_factors_that_the_code_looks_up(catalog: Catalog) -> None:
         "usual_boards": ("1", 2, 4, 8),
         "least_gpu_share": ("1", 0.5, 0.8, 1),
         "least_fp64_share": ("1", 0.1, 0.25, 0.5),
+        "board_version_years": ("1", 2, 3, 5),
         "board_sale_years": ("1", 4, 5, 7),
     }
     known = {"1", *SUFFIX.values()}

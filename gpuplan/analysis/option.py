@@ -15,6 +15,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS, factor
+from gpuplan.plan.sharing import unconfirmed_on
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
 from gpuplan.wording import MODE_NAMES, amount, number, percent, verb
 
@@ -141,7 +142,7 @@ def _bought_on(plan: Plan) -> str:
 
 
 def _to_confirm(plan: Plan) -> Iterator[str]:
-    """What is to be asked: whether a server is sold with a board that no list shows in it, whether few hosts or one processor do, whether an old board is still sold."""
+    """What is to be asked: whether a server is sold with a board that no list shows in it, whether few hosts or one processor do, whether a board runs on an old vSphere version, whether an old board is still sold."""
     catalog, hardware = plan.catalog, plan.scenario.hardware
     gpu = catalog.gpus[hardware.gpu]
     day = _bought_on(plan)
@@ -156,6 +157,9 @@ def _to_confirm(plan: Plan) -> Iterator[str]:
     least = int(catalog.assumptions["vi-cluster"].fact("min_hosts").value)
     if few := [pool.hosts for pool in plan.pools if pool.hosts < least]:
         yield f"that a cluster may have {amount(min(few), 'host')}, where it usually starts with {least}"
+    version = catalog.vsphere[plan.scenario.platform.vsphere]
+    if unconfirmed_on(catalog, gpu, version):
+        yield f"that {gpu.name}, of {launched(gpu.id, catalog)}, runs on {version.name}"
     if maybe_ended(gpu.id, catalog, day):
         yield f"that {gpu.name}, of {launched(gpu.id, catalog)}, is still sold"
 

@@ -50,7 +50,9 @@ class Case(NamedTuple):
     wish: str
     bitfusion_owned: bool
     bitfusion_supported: bool
+    board_supported: bool
     vgpu_profile: bool
+    mig_board: bool
     mig_profile: bool
     fixed_share_possible: bool
     max_vgpus_per_vm: int
@@ -103,7 +105,9 @@ FACTS: Mapping[str, Callable[[Case, str], bool]] = {
     "decided otherwise": lambda case, mode: case.wish not in ("auto", mode),
     "Bitfusion owned": lambda case, _: case.bitfusion_owned,
     "Bitfusion supported": lambda case, _: case.bitfusion_supported,
+    "board supported": lambda case, _: case.board_supported,
     "time-sliced profile": lambda case, _: case.vgpu_profile,
+    "MIG board": lambda case, _: case.mig_board,
     "MIG profile": lambda case, _: case.mig_profile,
     "fixed share possible": lambda case, _: case.fixed_share_possible,
     "more vGPUs than a VM may have": lambda case, _: case.vgpus > case.max_vgpus_per_vm,
@@ -117,8 +121,13 @@ FACTS: Mapping[str, Callable[[Case, str], bool]] = {
     "own hosts cost more": lambda case, _: case.own_hosts_cost_more,
 }
 """Fact that a rule may name -> whether it holds for a case and a mode."""
-LATE_FACTS = ("other modes possible", *(f"chosen {mode}" for mode in MODES))
-"""Facts that are known when the rest is decided: rules with the verdicts ``left`` and ``none`` may name them, too."""
+LATE_FACTS = (
+    "other modes possible",
+    *(f"chosen {mode}" for mode in MODES),
+    *(f"{mode} possible" for mode in MODES),
+)
+"""Facts that are known when the rest is decided: other modes possible for ``none``, the mode chosen for ``left``, and the modes that
+are not out for ``for`` and ``against``."""
 
 
 def unknown_facts(rule: Rule) -> tuple[str, ...]:
@@ -207,8 +216,8 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     --------
     >>> rules = [Rule("lone", "out", ("mig",), ("whole GPUs",)), Rule("whole", "choose", ("mig", "passthrough"), ()),
     ...          Rule("dearer", "left", ("bitfusion", "vgpu"), ())]
-    >>> case = Case(4, 1, False, False, False, False, "auto", "auto", False, False, True, True, True, 4, False, 16, None, None,
-    ...             100, False, False, False)
+    >>> case = Case(4, 1, False, False, False, False, "auto", "auto", False, False, True, True, True, True, True, 4, False,
+    ...             16, None, None, 100, False, False, False)
     >>> access_mode(case, rules=rules)[:2]
     ('passthrough', ('whole',))
 
@@ -240,10 +249,11 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
         late = frozenset({"other modes possible"} if len(out) < len(MODES) else ())
         why = (rule.code for rule in rules if rule.verdict == "none" and holds(rule.when, facts=late))
         return Access("", tuple(why)[:1], (), others(), frozenset())
-    spoken = {*held("choose", chosen)[:1], *held("for", chosen)}
+    possible = frozenset(f"{mode} possible" for mode in MODES if mode not in out)
+    spoken = {*held("choose", chosen)[:1], *held("for", chosen, possible)}
     reasons = tuple(rule.code for rule in rules if rule.code in spoken)
     left = others(frozenset({f"chosen {chosen}"}))
-    return Access(chosen, reasons, held("against", chosen), left, facts[chosen])
+    return Access(chosen, reasons, held("against", chosen, possible), left, facts[chosen] | possible)
 
 
 def _chosen(

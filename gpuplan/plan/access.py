@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -23,10 +23,22 @@ class Reason:
     """Why, in words, and where it is written."""
 
     code: str
-    text: str
+    sentence: str
     basis: str
     sources: tuple[str, ...]
     locator: str = ""
+    words: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
+    """What fills in the words of the sentence."""
+
+    @property
+    def text(self) -> str:
+        """The sentence; what it takes to compare modes is planned when it is read."""
+        return filled(self.sentence, self.words)
+
+    def _asdict(self) -> dict[str, object]:
+        """As data."""
+        said = {"code": self.code, "text": self.text, "basis": self.basis}
+        return {**said, "sources": self.sources, "locator": self.locator}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +158,7 @@ def allocate(
             for mode, code, possible in chosen.ruled_out
         ),
         traits=(),
-        facts=tuple(name for name in access.FACTS if name in chosen.facts),
+        facts=tuple(name for name in (*access.FACTS, *access.LATE_FACTS) if name in chosen.facts),
         active=wanted.active,
         vms=wanted.vms,
         vms_placed=fits,
@@ -167,7 +179,7 @@ def allocate(
 def _reason(catalog: Catalog, code: str, words: Mapping[str, object]) -> Reason:
     """A reason in words."""
     row = catalog.row("access_rules", code)
-    return Reason(code, filled(str(row["text"]), words), row.basis, row.sources, row.locator)
+    return Reason(code, str(row["text"]), row.basis, row.sources, row.locator, words)
 
 
 def _profile_line(

@@ -20,7 +20,7 @@ from gpuplan.plan.requests import existing_hosts, group_requests, members_of, ro
 from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.validation import request_problems
-from gpuplan.plan.weighing import weigh
+from gpuplan.plan.weighing import Weighed
 from gpuplan.plan.working_week import Ask, Mix, mixes, peak_jobs, weeks, work_fact
 from gpuplan.scenario import Group, Scenario, ScenarioError
 from gpuplan.units import exact
@@ -47,13 +47,13 @@ class Demand:
     """GPUs that are planned for: those of the groups, or the stated total where that sizes the design."""
 
 
-def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Demand:
+def demand_of(trail: Trail, scenario: Scenario, catalog: Catalog, weighed: Mapping[str, Weighed]) -> Demand:
     """From people to VMs and GPUs: at the peaks of the groups, or in the busiest hours and at the stated risk."""
     added_up = scenario.demand.rule in ("sum", "stated")
     wanted = {group.id: group_demand(trail, scenario, catalog, group, added_up) for group in scenario.groups}
     hours: tuple[PoolDemand, ...] = ()
     if not added_up:
-        hours = pool_demands(scenario, catalog, shaped(scenario, catalog, wanted))
+        hours = pool_demands(scenario, catalog, shaped(scenario, catalog, wanted, weighed))
         wanted = demand_lines(trail, scenario, catalog, hours, wanted)
     by_groups = trail.add_up(
         "demand.groups_gpus",
@@ -128,9 +128,13 @@ class Shaped(NamedTuple):
     """Hosts already in each pool."""
 
 
-def shaped(scenario: Scenario, catalog: Catalog, peaks: Mapping[str, GroupDemand]) -> Shaped:
+def shaped(
+    scenario: Scenario,
+    catalog: Catalog,
+    peaks: Mapping[str, GroupDemand],
+    weighed: Mapping[str, Weighed],
+) -> Shaped:
     """What one VM of each group asks for, however many there are, with the mixes of each pool and the hosts already there."""
-    weighed = weigh(scenario, catalog)
     plans = []
     for group in scenario.groups:
         active, vms, gpus = (line.value for line in peaks[group.id])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.utilisation import held_gpus_lines, utilisation_line
 from gpuplan.plan.validation import request_problems, scenario_problems
 from gpuplan.plan.waiting import waiting_lines
+from gpuplan.plan.weighing import Outcome, Weighed, weigh
 from gpuplan.plan.working_week import Week, weeks
 from gpuplan.scenario import Problem, Scenario, ScenarioError, example_names, pick, scenario_path, show
 
@@ -81,14 +83,20 @@ class Plan:
     catalog: Catalog = field(repr=False)
 
     @cached_property
+    def weighed(self) -> Mapping[str, Weighed]:
+        """The access of each group, and what it was weighed against."""
+        return weigh(self.scenario, self.catalog, lambda asked: _outcome(asked, self.catalog))
+
+    @cached_property
     def demand(self) -> Demand:
         """VMs and GPUs of each group."""
-        return demand_of(self._trail("demand"), self.scenario, self.catalog)
+        return demand_of(self._trail("demand"), self.scenario, self.catalog, self.weighed)
 
     @cached_property
     def requests(self) -> Requests:
         """Access mode and sharing: how each group reaches its GPUs, and what its VMs ask of the hosts."""
-        return requests_of(self._trail("requests"), self.scenario, self.catalog, self.demand.groups)
+        trail, wanted = self._trail("requests"), self.demand.groups
+        return requests_of(trail, self.scenario, self.catalog, wanted, self.weighed)
 
     @cached_property
     def groups(self) -> tuple[GroupPlan, ...]:
@@ -287,6 +295,8 @@ class Plan:
         """The plan of a scenario that differs in its network alone: the chapters before it are taken over."""
         if problems := scenario_problems(scenario, self.catalog):
             raise ScenarioError(problems)
+        if any(each.by_money for each in self.weighed.values()):  # the network is part of it
+            return make_plan(scenario, self.catalog)
         made = Plan(scenario, self.catalog)
         vars(made).update({chapter: getattr(self, chapter) for chapter in BEFORE_NETWORK})
         vars(made).update({name: value for name, value in vars(self).items() if name == "growth"})
@@ -356,3 +366,19 @@ def _check_kinds(scenario: object, catalog: object) -> None:
 def _hosts(scenario: Scenario, catalog: Catalog) -> Mapping[str, int]:
     """Hosts of each pool in a year of growth; kept, since a change of network or money leaves all years alone."""
     return make_plan(scenario, catalog).hosts_by_pool()
+
+
+@lru_cache(maxsize=256)
+def _outcome(scenario: Scenario, catalog: Catalog) -> Outcome | None:
+    """What a design takes in which every group has its access; kept, since both ways are asked for in the choice and in its reasons."""
+    try:
+        plan = make_plan(scenario, catalog)
+    except ScenarioError:
+        return None
+    if (costs := plan.costs) is None:
+        return None
+    material = next((m for m in costs.materials if m.key == "gpu-software"), None)
+    if material is not None and material.unknown:
+        return Outcome(inf, None, int(material.quantity), plan.totals.hosts)
+    paid = sum(part.total for part in costs.parts if part.name == "GPU software")
+    return Outcome(costs.net_present, paid, int(material.quantity) if material else 0, plan.totals.hosts)

@@ -14,7 +14,7 @@ from gpuplan.models import placement, sharing
 from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
 from gpuplan.plan.sharing import pieces_of, share_each
 from gpuplan.plan.trail import Line, Trail
-from gpuplan.plan.weighing import weigh
+from gpuplan.plan.weighing import Weighed
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, Group, HostKind, Scenario, host_kinds, other_vms
 from gpuplan.units import MIB_PER_GIB, exact
 
@@ -61,13 +61,16 @@ class Requests:
 
 
 def requests_of(
-    trail: Trail, scenario: Scenario, catalog: Catalog, wanted: Mapping[str, Sequence[Line]]
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    wanted: Mapping[str, Sequence[Line]],
+    weighed: Mapping[str, Weighed],
 ) -> Requests:
     """How each group with its lines (active, VMs, GPUs) reaches its GPUs, within a stated total that sizes the design, and what its VMs ask for."""
     total = scenario.deciding_total_gpus
     left = None if total is None else Fraction(total)
     groups: list[GroupPlan] = []
-    weighed = weigh(scenario, catalog)
     for group in scenario.groups:
         asked = Wanted(*(line.value for line in wanted[group.id]))
         plan = allocate(trail, scenario, catalog, group, weighed[group.id], asked, left)

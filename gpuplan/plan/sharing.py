@@ -56,6 +56,49 @@ def _profiles_of(catalog: Catalog, gpu: str, backing: str, version_id: str) -> M
     return found
 
 
+def supports_board(version: Item, gpu: Item) -> bool:
+    """Whether a vSphere version serves vGPUs of a board: of those that a source lists for it, or of all where none does."""
+    listed = version.value("vgpu_boards")
+    return listed is None or any(gpu.name.startswith(name.strip()) for name in str(listed).split(","))
+
+
+def year_of(date: object) -> float:
+    """An ISO day, month or year as a number of years."""
+    year, month = f"{date}-01".split("-")[:2]
+    return int(year) + (int(month) - 1) / 12
+
+
+def unconfirmed_on(catalog: Catalog, gpu: Item, version: Item) -> str:
+    """Why a board may not run on a vSphere version although no source says so; empty where its dates give no doubt."""
+    order, launched = version_order(catalog), gpu.value("launched")
+    if not launched:
+        return ""
+    ended = version.value("end_of_general_support")
+    if ended and year_of(launched) > year_of(ended):
+        return f", whose general support ended on {ended}"
+    known = [v for v in catalog.vsphere.values() if v.value("released") and order[v.id] <= order[version.id]]
+    released = max((str(v.value("released")) for v in known), default="")
+    years = float(catalog.row("factors", "board_version_years")["value"])
+    return (
+        f", first released on {released}"
+        if released and year_of(launched) - year_of(released) > years
+        else ""
+    )
+
+
+def nvswitch_version(catalog: Catalog, gpu: Item, version: Item, gpus_per_host: int) -> Item | None:
+    """The first vSphere version that serves vGPUs of a board in hosts with NVSwitch; None where this one does, or there is none."""
+    architecture = str(gpu.value("architecture"))
+
+    def serves(one: Item) -> bool:
+        return architecture in str(one.value("nvswitch_architectures") or "").split(", ")
+
+    if not str(gpu.value("form_factor")).startswith("SXM") or gpus_per_host <= 4 or serves(version):
+        return None
+    order = version_order(catalog)
+    return min(filter(serves, catalog.vsphere.values()), key=lambda one: order[one.id], default=None)
+
+
 def version_order(catalog: Catalog) -> dict[str, int]:
     """Order of release of the vSphere versions."""
     return {version.id: int(version.fact("order").value) for version in catalog.vsphere.values()}

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, CatalogError, Item
 from gpuplan.facts import did_you_mean
 from gpuplan.models import access, availability, sharing
-from gpuplan.plan.hardware import boards
-from gpuplan.plan.prices import TERM_PRICES, PriceList, factor, server_price, sockets
-from gpuplan.plan.sharing import share_each, smallest_profile
+from gpuplan.plan.sharing import share_each, smallest_profile, supports_board
 from gpuplan.scenario import Group, Scenario
-from gpuplan.units import MIB_PER_GIB, exact
+from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import amount, counted, money
 
 
@@ -28,6 +27,8 @@ class Weighed:
     """Backing -> the smallest profile that is large enough."""
     words: Mapping[str, object]
     """What fills in the words of the rules."""
+    by_money: bool
+    """Whether it was planned both ways."""
 
     @property
     def takes_fixed_share(self) -> bool:
@@ -35,42 +36,146 @@ class Weighed:
         return self.case.isolation and self.case.partial
 
 
+class Outcome(NamedTuple):
+    """What a design takes in which every group has its access, as its own plan says."""
+
+    net_present: float
+    """Infinite where nobody knows the price of its licences."""
+    gpu_software: float | None
+    """Paid for it over the years; None where nobody knows the price."""
+    licensed_gpus: int
+    hosts: int
+    """At the start, as are the licensed GPUs."""
+
+
+OutcomeOf = Callable[[Scenario], Outcome | None]
+"""Plans a scenario; None if it cannot be planned."""
+
+
 def filled(text: str, words: Mapping[str, object]) -> str:
-    """A sentence of the rules with its words filled in."""
+    """A sentence of the rules with its words filled in; what takes a while to find out is asked for where it is named."""
     for word, meaning in words.items():
-        text = text.replace(f"{{{word}}}", str(meaning))
+        if f"{{{word}}}" in text:
+            text = text.replace(f"{{{word}}}", str(meaning() if callable(meaning) else meaning))
     return text
 
 
-def weigh(scenario: Scenario, catalog: Catalog) -> dict[str, Weighed]:
+MOST_FLIPPED, MOST_VMS = 4, 2000
+"""Up to so many groups, and VMs, whole GPUs are weighed group by group too, not only all of them together."""
+
+
+def weigh(scenario: Scenario, catalog: Catalog, outcome_of: OutcomeOf) -> dict[str, Weighed]:
     """The access of each group, by its id; the same for all its users at their peak as for those of some hours.
 
-    It is found in two rounds: whether other groups share hosts by vGPU or MIG is known when each was looked at alone.
+    Each group is looked at alone; then it is known which groups share hosts. Where the access depends on what it costs, the design is
+    planned each way.
     """
-    wanted_gpus = {g.id: _peak_gpus(g) for g in scenario.groups}
     profiles = {g.id: _fitting(scenario, catalog, g) for g in scenario.groups}
     alone = {g.id: _case(scenario, catalog, g, profiles[g.id]) for g in scenario.groups}
-    first = {id: _applied(catalog, case) for id, case in alone.items()}
-    sharing_hosts = {id for id, found in first.items() if found.mode in ("vgpu", "mig")}
-    if scenario.platform.bitfusion_servers == "vgpu":
-        sharing_hosts |= {id for id, found in first.items() if found.mode == "bitfusion"}
-    apart = {id for id, found in first.items() if found.mode == "passthrough"}
-    prices = PriceList(scenario, catalog)
-    each, spare = licence_price(scenario, catalog, prices), spare_host_price(scenario, catalog, prices)
+    first = {id: _applied(catalog, case).mode for id, case in alone.items()}
+    sharing_hosts = {id for id, mode in first.items() if mode in ("vgpu", "mig")}
+    if scenario.platform.bitfusion_servers != "passthrough":
+        sharing_hosts |= {id for id, mode in first.items() if mode == "bitfusion"}
+    cases = {id: case._replace(shared_hosts=bool(sharing_hosts - {id})) for id, case in alone.items()}
+    ways = _Ways(scenario, catalog, cases, outcome_of)
+    by_money = ways.by_money()
+    dearer = ways.own_hosts_cost_more(by_money) if by_money else by_money
     found = {}
-    for group in scenario.groups:
-        shared, gpus = bool(sharing_hosts - {group.id}), sum(wanted_gpus[id] for id in apart | {group.id})
-        dearer = each is not None and spare is not None and spare > each * gpus
-        case = alone[group.id]._replace(shared_hosts=shared, own_hosts_cost_more=dearer)
-        words = _words(scenario, catalog, case, each, spare, wanted_gpus[group.id])
-        found[group.id] = Weighed(case, _applied(catalog, case), profiles[group.id], words)
+    for id, chosen in ways.chosen(dearer).items():
+        case = cases[id]._replace(own_hosts_cost_more=id in dearer)
+        words = _words(scenario, catalog, case) | ways.words(id, dearer)
+        found[id] = Weighed(case, chosen, profiles[id], words, id in by_money)
     return found
 
 
-def _peak_gpus(group: Group) -> int:
-    """Whole GPUs of the users who are active at the peak."""
-    active = math.ceil(exact(group.people) * exact(group.active_share))
-    return math.ceil(active * group.vms_each * exact(group.gpus_each))
+@dataclass(frozen=True)
+class _Ways:
+    """The ways in which whole GPUs can be reached, and what the design takes each way."""
+
+    scenario: Scenario
+    catalog: Catalog
+    cases: Mapping[str, access.Case]
+    outcome_of: OutcomeOf
+
+    def chosen(self, dearer: frozenset[str]) -> dict[str, access.Access]:
+        """The access of each group if hosts of their own cost more for some of them."""
+        return {
+            id: _applied(self.catalog, case._replace(own_hosts_cost_more=id in dearer))
+            for id, case in self.cases.items()
+        }
+
+    def by_money(self) -> frozenset[str]:
+        """The groups whose access depends on whether hosts of their own cost more."""
+        asked = {id: case for id, case in self.cases.items() if case.shared_hosts and not case.partial}
+        return frozenset(
+            id
+            for id, case in asked.items()
+            if len(
+                {
+                    _applied(self.catalog, case._replace(own_hosts_cost_more=more)).mode
+                    for more in (True, False)
+                }
+            )
+            > 1
+        )
+
+    def own_hosts_cost_more(self, by_money: frozenset[str]) -> frozenset[str]:
+        """Those of them for which vGPUs on shared hosts cost less."""
+        best = min((frozenset[str](), by_money), key=self._cost)
+        vms = sum(group.people * group.vms_each for group in self.scenario.groups)
+        while len(by_money) <= MOST_FLIPPED and vms <= MOST_VMS:
+            better = min((best ^ {id} for id in sorted(by_money)), key=self._cost)
+            if self._cost(better) >= self._cost(best):
+                break
+            best = better
+        return best
+
+    def _cost(self, dearer: frozenset[str]) -> float:
+        found = self._outcome({id: each.mode for id, each in self.chosen(dearer).items()})
+        return math.inf if found is None else found.net_present
+
+    def _outcome(self, modes: Mapping[str, str]) -> Outcome | None:
+        groups = [replace(g, access=modes[g.id] or g.access) for g in self.scenario.groups]
+        return self.outcome_of(self.scenario.with_groups(groups))
+
+    def words(self, group: str, dearer: frozenset[str]) -> dict[str, object]:
+        """What one group takes as vGPUs and by passthrough while the others stay as they are."""
+
+        def both() -> tuple[Outcome, Outcome] | None:
+            modes = {id: each.mode for id, each in self.chosen(dearer).items()}
+            shared, apart = (self._outcome({**modes, group: mode}) for mode in ("vgpu", "passthrough"))
+            return None if shared is None or apart is None else (shared, apart)
+
+        def licences() -> str:
+            found = both()
+            if found is None or found[0].gpu_software is None or found[1].gpu_software is None:
+                return "licences whose price is not known"
+            gpus = found[0].licensed_gpus - found[1].licensed_gpus
+            paid = money(found[0].gpu_software - found[1].gpu_software, self.scenario.cost.currency)
+            return f"{paid} over {self._years} for {counted(gpus, 'GPU')}, those of spare hosts included"
+
+        def hosts(apart: int) -> str:
+            found = both()
+            return counted(found[apart].hosts, "host") if found else "an unknown number of hosts"
+
+        def balance() -> str:
+            found = both()
+            if found is None or math.inf in (found[0].net_present, found[1].net_present):
+                return "costs that cannot be compared"
+            more = found[0].net_present - found[1].net_present
+            compared = f"{money(abs(more), self.scenario.cost.currency)} {'more' if more >= 0 else 'less'}"
+            return f"{compared} over {self._years} (net present cost, licences included)"
+
+        return {
+            "licences": licences,
+            "hosts_shared": lambda: hosts(0),
+            "hosts_apart": lambda: hosts(1),
+            "balance": balance,
+        }
+
+    @property
+    def _years(self) -> str:
+        return counted(self.scenario.cost.years, "year")
 
 
 def _applied(catalog: Catalog, case: access.Case) -> access.Access:
@@ -137,7 +242,9 @@ def _case(
         bitfusion_owned=platform.bitfusion,
         bitfusion_supported=version.value("bitfusion_server") == "supported",
         vgpu_profile=profiles["timesliced"] is not None,
+        mig_board=bool(catalog.gpus[scenario.hardware.gpu].value("mig_instances")),
         mig_profile=profiles["mig"] is not None,
+        board_supported=supports_board(version, catalog.gpus[scenario.hardware.gpu]),
         fixed_share_possible=platform.vgpu_sizes == "equal",
         max_vgpus_per_vm=int(version.value("max_vgpus_per_vm") or known_most),
         several_fractional_vgpus=bool(version.value("multi_vgpu_fractional")),
@@ -174,69 +281,19 @@ def stun_estimate_s(catalog: Catalog, version: Item, frame_buffer_mb: int) -> fl
 
 def licence_to_buy(scenario: Scenario, catalog: Catalog) -> bool:
     """Whether the GPU software of a vGPU is neither owned nor comes with the board for all years."""
-    return scenario.cost.gpu_licence != "owned" and _years_to_pay(scenario, catalog) > 0
-
-
-def _years_to_pay(scenario: Scenario, catalog: Catalog) -> int:
     included = int(catalog.gpus[scenario.hardware.gpu].value("nvaie_years") or 0)
-    return max(0, scenario.cost.years - included)
+    return scenario.cost.gpu_licence != "owned" and scenario.cost.years > included
 
 
-def licence_price(scenario: Scenario, catalog: Catalog, prices: PriceList) -> float | None:
-    """What the GPU software of one GPU costs over the years, before interest; None where nobody knows."""
-    if not licence_to_buy(scenario, catalog):
-        return 0.0
-    given, once = scenario.cost, scenario.cost.gpu_licence == "perpetual"
-    key = "nvaie-perpetual" if once else TERM_PRICES["nvaie"][given.licence_term_years]
-    price = prices.price(key, "", "")
-    if price is None:
-        return None
-    return price.value * (1 if once else _years_to_pay(scenario, catalog)) * (1 - given.licence_discount)
-
-
-def spare_host_price(scenario: Scenario, catalog: Catalog, prices: PriceList) -> float | None:
-    """What one more host costs with its boards and platform licences, before interest; None where nobody knows.
-
-    The hosts that are spare for failures do not count: otherwise more of them could change the access.
-    """
-    hardware, money_in = scenario.hardware, scenario.cost
-    board = prices.price(f"gpus/{hardware.gpu}", "", "")
-    server, instead = server_price(scenario, catalog)
-    host = prices.price(server, "", "", *instead)
-    if board is None or host is None:
-        return None
-    bought = board.value * boards(scenario, catalog) + host.value
-    by_term = TERM_PRICES.get(money_in.platform_licence, {})
-    core = prices.price(by_term[money_in.licence_term_years], "", "") if by_term else None
-    each, of_each = sockets(scenario, catalog), factor(scenario, catalog, "cores_per_socket")
-    cores = int(each.value) * int(of_each.value)
-    licences = core.value * cores * money_in.years if core else 0.0
-    return bought * (1 - money_in.hardware_discount) + licences * (1 - money_in.licence_discount)
-
-
-def _words(
-    scenario: Scenario,
-    catalog: Catalog,
-    case: access.Case,
-    each: float | None,
-    spare: float | None,
-    gpus: int,
-) -> dict[str, object]:
+def _words(scenario: Scenario, catalog: Catalog, case: access.Case) -> dict[str, object]:
     version = catalog.vsphere[scenario.platform.vsphere]
     stun_s = case.vgpu_stun_s if case.vgpu_stun_s is not None else case.mig_stun_s
-    licences, currency = "a licence for each (price not known)", scenario.cost.currency
-    if each:
-        over = f"over {counted(scenario.cost.years, 'year')}"
-        licences = f"{money(each, currency)} a GPU {over}, {money(each * gpus, currency)} in all"
     return {
         "gpu": catalog.gpus[scenario.hardware.gpu].name,
         "vsphere": version.name,
+        "boards": version.value("vgpu_boards") or "",
         "max_vgpus_per_vm": case.max_vgpus_per_vm,
         "max_passthrough_per_vm": case.max_passthrough_per_vm,
         "stun": "" if stun_s is None else amount(round(stun_s), "s"),
         "limit": amount(round(case.stun_limit_s), "s"),
-        "licences": licences,
-        "spare": "at a price not known"
-        if spare is None
-        else f"{money(spare, currency)} with its platform licences, before interest and without support, power, space and people",
     }

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpuplan.facts import own_rows
 from gpuplan.scenario.hosts_and_vms import hosts_text
-from gpuplan.scenario.inputs import GROUP_RULES, field_of
+from gpuplan.scenario.inputs import FIELD_BY_PATH, GROUP_FIELD_BY_NAME, GROUP_RULES, field_of
 from gpuplan.scenario.problems import Problem, ScenarioError, show
 from gpuplan.scenario.renamed import renamed
 
@@ -22,7 +23,7 @@ def up_to_date(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
         raise ScenarioError([Problem("schema", show(version), allowed)])
     data = renamed(data)
     data = _hosts_of_kinds(data)
-    return _total_decides(data) if version == 1 else data
+    return _total_decides(_whole_as_vgpus(data)) if version == 1 else data
 
 
 OLD_HOSTS, OLD_GPUS = "existing_hosts", "existing_gpus_per_host"
@@ -53,6 +54,67 @@ def _hosts_of_kinds(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
             kept["hardware.existing"] = origins[f"hardware.{OLD_HOSTS}"]
         changed["origins"] = kept
     return changed
+
+
+VGPU_FIRST = "the file is of schema 1, in which whole GPUs were vGPUs wherever the board has them"
+
+
+def _whole_as_vgpus(data: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Before a group could say whether it needs vMotion, whole GPUs that were not reached by Bitfusion were vGPUs wherever possible."""
+    groups, origins, notes = data.get("groups"), data.get("origins", {}), data.get("notes", [])
+    if not isinstance(groups, list) or not isinstance(origins, Mapping) or not isinstance(notes, list):
+        return data
+    pinned = [g for g in groups if isinstance(g, Mapping) and _was_vgpu(data, g)]
+    if not pinned:
+        return data
+    known = {
+        f"groups.{g.get('id')}.access": {"basis": "derived", "source": "scenario", "note": VGPU_FIRST}
+        for g in pinned
+    }
+    names = ", ".join(str(g.get("name") or g.get("id")) for g in pinned)
+    text = (
+        f"{VGPU_FIRST[0].upper()}{VGPU_FIRST[1:]}: {names}. That is kept, as if it had been decided; "
+        "with automatic access gpuplan now weighs what vMotion really keeps and what it costs."
+    )
+    return {
+        **data,
+        "groups": [{**g, "access": "vgpu"} if g in pinned else g for g in groups],
+        "origins": {**origins, **known},
+        "notes": [*notes, {"text": text, "source": "gpuplan-method"}],
+    }
+
+
+def _was_vgpu(data: Mapping[Any, Any], group: Mapping[Any, Any]) -> bool:
+    """Whether automatic access by the old rules gave a group whole GPUs as vGPUs."""
+
+    def given(section: str, name: str) -> Any:
+        stated = data.get(section)
+        default = FIELD_BY_PATH[f"{section}.{name}"].default
+        return stated.get(name, default) if isinstance(stated, Mapping) else default
+
+    known = {name: group.get(name, GROUP_FIELD_BY_NAME[name].default) for name in OLD_FACTS}
+    version, gpu = given("platform", "vsphere"), given("hardware", "gpu")
+    facts = {row["parameter"]: row["value"] for row in own_rows("vsphere") if row["item"] == version}
+    gpus = str(known["gpus_each"]).removesuffix(".0")
+    if (
+        "vmotion" in group
+        or known["access"] != "auto"
+        or not gpus.isdigit()
+        or known["vgpus_each"] not in (1, int(gpus))
+    ):
+        return False
+    remote = known["remote_allowed"] and not known["low_latency"] and int(gpus) == 1
+    if remote and given("platform", "bitfusion") and facts.get("bitfusion_server") == "supported":
+        return False
+    whole = any(
+        row["gpu"] == gpu and row["backing"] == "timesliced" and row["full_frame_buffer"] == "true"
+        for row in own_rows("profiles")
+    )
+    return whole and int(gpus) <= int(facts.get("max_vgpus_per_vm", 0))
+
+
+OLD_FACTS = ("access", "gpus_each", "vgpus_each", "remote_allowed", "low_latency")
+"""What the old rules looked at."""
 
 
 def _total_decides(data: Mapping[Any, Any]) -> Mapping[Any, Any]:

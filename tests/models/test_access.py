@@ -24,7 +24,9 @@ NEEDS: dict[str, Any] = {
 PLATFORM: dict[str, Any] = {
     "bitfusion_owned": True,
     "bitfusion_supported": True,
+    "board_supported": True,
     "vgpu_profile": True,
+    "mig_board": True,
     "mig_profile": False,
     "fixed_share_possible": True,
     "max_vgpus_per_vm": 4,
@@ -212,7 +214,9 @@ def cases() -> list[Case]:
                     "fixed_share_possible": several,
                     "max_vgpus_per_vm": vgpus,
                     "vgpu_profile": vgpu,
+                    "mig_board": mig or several,
                     "mig_profile": mig,
+                    "board_supported": vgpu or not shared,
                     "max_passthrough_per_vm": devices,
                     "vgpu_stun_s": stun if vgpu else None,
                     "mig_stun_s": stun if mig else None,
@@ -257,6 +261,7 @@ def _check_mode(case: Case, answer: Access) -> None:
     if partial and case.vgpus_each > 1:
         assert answer.mode in ("", "vgpu", "mig")
         assert not answer.mode or case.several_fractional_vgpus
+    assert case.board_supported or answer.mode not in ("vgpu", "mig")
     if answer.mode == "mig":
         assert partial and case.mig_profile
     if answer.mode == "passthrough":
@@ -265,7 +270,14 @@ def _check_mode(case: Case, answer: Access) -> None:
         assert case.vgpu_profile and vgpus <= case.max_vgpus_per_vm
         assert not (case.isolation and partial) or case.fixed_share_possible
     assert not ("vgpu-keeps-vmotion" in answer.reasons and (over or case.vgpu_stun_s is None))
-    assert ("vmotion-over-limit" in answer.against) == (over and answer.mode in ("vgpu", "mig"))
+    said = {"vmotion-over-limit", "vmotion-need-not-kept"} & {*answer.against}
+    assert len(said) == (over and answer.mode in ("vgpu", "mig"))
+    assert ("vmotion-need-not-kept" in said) == bool(said and case.vmotion == "needed")
+    assert not (over and "vgpu-for-vmotion" in answer.reasons)
+    if answer.mode == "passthrough" and (not case.vgpu_profile or vgpus > case.max_vgpus_per_vm):
+        assert not {"licences-saved", "vmotion-over-limit-anyway"} & {
+            *answer.reasons
+        }  # no vGPU to compare with
 
 
 def test_a_decision_for_bitfusion_overrides_preferences_but_not_rules(rules: tuple[Rule, ...]) -> None:

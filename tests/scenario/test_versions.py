@@ -11,7 +11,7 @@ from gpuplan.catalog import Catalog
 from gpuplan.scenario import Scenario, ScenarioError, from_dict
 from gpuplan.scenario.versions import SCHEMA_VERSION
 
-GROUPS = [{"id": "a", "people": 9}]
+GROUPS = [{"id": "a", "people": 9, "vmotion": "auto"}]
 
 
 def read(**data: Any) -> Scenario:
@@ -52,6 +52,52 @@ def test_the_examples_as_saved_before_give_the_same_design(catalog: Catalog, nam
     assert then.demand.rule == "stated"
     totals = make_plan(then, catalog).totals
     assert totals == make_plan(now, catalog).totals
+
+
+ENTERPRISE = {
+    "groups": [
+        {"id": "researchers", "people": 3, "gpus_each": 4, "remote_allowed": False, "low_latency": True},
+        {"id": "hpc", "people": 2},
+        {"id": "developers", "people": 16, "gpus_each": 0.125},
+    ],
+    "hardware": {"gpu": "v100-pcie-32gb", "gpus_per_host": 4},
+    "platform": {"vsphere": "7.0", "bitfusion": True, "bitfusion_servers": "vgpu"},
+}
+
+
+def test_whole_gpus_of_schema_1_stay_vgpus(catalog: Catalog) -> None:
+    """The enterprise design as it was saved before groups said whether they need vMotion: two clusters where it had one, and no note."""
+    old = read(**ENTERPRISE)
+    assert [group.access for group in old.groups] == ["vgpu", "auto", "auto"]
+    assert "schema 1" in old.origin("groups.researchers.access").note
+    assert "researchers" in old.notes[0].text
+    plan = make_plan(old, catalog)
+    assert {pool.kind for pool in plan.pools} == {"vgpu"}
+    assert [group.mode for group in plan.groups] == ["vgpu", "bitfusion", "bitfusion"]
+    assert from_dict(old.to_dict()) == old
+
+
+@pytest.mark.parametrize(
+    ("section", "changes"),
+    [
+        ("hardware", {"gpu": "b200-sxm6-180gb"}),  # no profile: passthrough, then as now
+        ("platform", {"vsphere": "6.7u3", "bitfusion": False}),  # four vGPUs at most
+        ("group", {"access": "passthrough"}),
+        ("group", {"gpus_each": "1/2"}),
+        ("group", {"vmotion": "auto"}),
+    ],
+)
+def test_what_was_not_vgpus_is_left_to_the_rules(section: str, changes: dict[str, Any]) -> None:
+    eight = [{"id": "a", "people": 3, "gpus_each": 8, "remote_allowed": False}]
+    parts: dict[str, Any] = {
+        "group": eight[0],
+        "hardware": {"gpus_per_host": 8},
+        "platform": {"vsphere": "8.0u3"},
+    }
+    parts[section] |= changes
+    old = read(groups=[parts.pop("group")], **parts)
+    assert old.groups[0].access in ("auto", "passthrough")
+    assert old.notes == ()
 
 
 @pytest.mark.parametrize("version", [0, SCHEMA_VERSION + 1, True, "2", None])

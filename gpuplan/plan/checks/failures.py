@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from gpuplan.models.availability import HOURS_PER_YEAR
+from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.weighing import stun_item, stun_limit_s
@@ -43,13 +45,41 @@ def maintenance_bet(plan: Plan) -> Iterator[Message]:
     )
 
 
+def vmotion_need(plan: Plan) -> Iterator[Message]:
+    """Groups that need vMotion, and whose VMs cannot be moved within the limit."""
+    needing = {group.id for group in plan.scenario.groups if group.vmotion == "needed"}
+    limit = stun_limit_s(plan.scenario, plan.catalog)
+    missed: dict[str, list[GroupPlan]] = {}
+    for group in plan.groups:
+        if group.id not in needing or not group.vms_placed or (group.stun_s or inf) <= limit:
+            continue
+        why = (
+            f"moving a VM would stun it for {group.stun_s:.0f} s, and the limit is {limit:.0f} s"
+            if group.stun_s
+            else ""
+        )
+        why = why or UNMOVED.get(group.mode, "no stun of its VMs is known")
+        missed.setdefault(why, []).append(group)
+    for why, groups in missed.items():
+        names = some_of([group.name for group in groups])
+        yield message(plan, "vmotion-need-not-kept", groups=names, why=why, id=groups[0].id)
+
+
+UNMOVED = {
+    "passthrough": "a VM with GPUs in passthrough cannot be moved while it runs",
+    "bitfusion": "no source says whether a client can be moved while it holds a remote GPU",
+}
+"""Why VMs are not moved, by their mode."""
+
+
 def stun(plan: Plan) -> Iterator[Message]:
     """VMs that stand still for long while vMotion moves them."""
     measured = stun_item(plan.catalog, plan.scenario.platform.vsphere)
     usual = measured.fact("limit_s")
     limit = int(stun_limit_s(plan.scenario, plan.catalog))
     moved = [(g, g.stun_s) for g in plan.groups if g.vms_placed and g.stun_s is not None]
-    slow = {g.name: stun_s for g, stun_s in moved if stun_s > limit}
+    needing = {group.id for group in plan.scenario.groups if group.vmotion == "needed"}
+    slow = {g.name: stun_s for g, stun_s in moved if stun_s > limit and g.id not in needing}
     if slow:
         sources = (*usual.sources, *plan.catalog.row("rules", "vmotion-stun-limit").sources)
         groups, stun_s = some_of(list(slow)), max(slow.values())

@@ -172,6 +172,23 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {"groups": one(people=40), "availability": {"maintenance_h_per_host": 2000}},
     ),
     "stun-over-limit": ("warn", {"groups": one(access="vgpu"), "availability": {"stun_limit_s": 10}}),
+    "vmotion-need-not-kept": (
+        "stop",
+        {"groups": one(vmotion="needed"), "availability": {"stun_limit_s": 10}},
+    ),
+    "nvswitch-version": (
+        "stop",
+        {
+            "groups": one(gpus_each=8),
+            "hardware": {"gpu": "h100-sxm5-80gb", "gpus_per_host": 8},
+            "platform": {"vsphere": "8.0u1"},
+            "availability": {"stun_limit_s": 1000},
+        },
+    ),
+    "board-not-confirmed": (
+        "warn",
+        {"groups": one(), "hardware": {"gpu": "h200-nvl-141gb"}, "platform": {"vsphere": "7.0"}},
+    ),
     "stun-extrapolated": ("note", {"groups": one(gpus_each=2, access="vgpu")}),
     "guarantee-not-kept": (
         "warn",
