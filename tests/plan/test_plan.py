@@ -154,7 +154,8 @@ def test_versions_decide(catalog: Catalog) -> None:
     }
     remote = groups({"people": 2})
     for version in ("6.7u3", "9.0"):
-        plan = planned(catalog, groups=remote, platform={"vsphere": version, "bitfusion": True})
+        on = {"vsphere": version, "bitfusion": True}
+        plan = planned(catalog, groups=remote, platform=on, hardware={"gpu": "v100-pcie-32gb"})
         assert plan.groups[0].mode == "vgpu"
         assert "bitfusion-version" in {r.reason.code for r in plan.groups[0].ruled_out}
 
@@ -485,10 +486,10 @@ def test_more_of_anything_never_needs_fewer_hosts(data: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "mode"), [("6.7u3", "vgpu"), ("7.0", "vgpu"), ("7.0u3", "mig"), ("8.0u3", "mig")]
+    ("version", "mode"), [("6.7u3", ""), ("7.0", "vgpu"), ("7.0u3", "mig"), ("8.0u3", "mig")]
 )
 def test_mig_needs_a_vsphere_that_supports_it(catalog: Catalog, version: str, mode: str) -> None:
-    # 6.7 supports only boards without MIG, 7.0 had a technical preview, 7.0 Update 3 lists A100; before, the fixed-share scheduler
+    # 6.7 serves only V100 and T4, 7.0 had a technical preview, 7.0 Update 3 lists A100; before, the fixed-share scheduler
     data = {
         "groups": [{"id": "a", "name": "Inference", "gpus_each": 0.25, "isolation": True}],
         "hardware": {"gpu": "a100-pcie-80gb"},
