@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
 from gpuplan.models import placement
@@ -89,7 +89,10 @@ def inventory_of(
     )
     buy = sum(pool.hosts - pool.existing_hosts for pool in pools)
     fewer = _bought(scenario, requests, Counter()) - _bought(scenario, requests, elsewhere)
-    uses = tuple(_use(scenario, kind, *taken) for kind, taken in used.items())
+    uses = tuple(
+        replace(_use(scenario, kind, *taken), hosts=kind.hosts * kinds.count(kind))
+        for kind, taken in used.items()
+    )
     _lines(trail, scenario, uses, buy)
     return Inventory(uses, groups, proven, buy, buy - fewer)
 

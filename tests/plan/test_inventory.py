@@ -161,3 +161,9 @@ def test_a_group_between_two_of_another_pool_has_its_turn(catalog: Catalog) -> N
     data["groups"].append(first)
     found = uses(from_dict(data), catalog)
     assert {id: use[0] for id, use in found.items()} == {"first": 8, "trainers": 1, "developers": 0}
+
+
+def test_kinds_that_are_alike_are_counted_together(catalog: Catalog) -> None:
+    found = make_plan(asked("A: 1 x 2; A: 1 x 2"), catalog).inventory
+    assert found is not None
+    assert [(kind.hosts, kind.gpus_used) for kind in found.kinds] == [(2, 4)]
