@@ -6,6 +6,7 @@ import difflib
 import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gpuplan.catalog import Catalog, Item, zone_of
@@ -18,8 +19,6 @@ from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
-    FIELD_BY_PATH,
-    GROUP_FIELD_BY_NAME,
     MAX_GPUS,
     MAX_VMS,
     PRICE,
@@ -216,9 +215,15 @@ def _range_problems(
     price = path.startswith("prices.")
     if price:
         yield from _unpriced(path.removeprefix("prices."), f"ranges.{path}", [*ends], known)
-    elif _kind_of(scenario, path) not in ("int", "number", "share", "gpus"):
-        yield Problem(f"ranges.{path}", show([*ends]), "the path of an input that is a number")
-        return
+    else:
+        try:
+            scenario.get(path)
+        except ScenarioError as error:
+            yield from (replace(each, path=f"ranges.{path}", value=show([*ends])) for each in error.problems)
+            return
+        if field_of(path).kind not in ("int", "number", "share", "gpus"):
+            yield Problem(f"ranges.{path}", show([*ends]), "the path of an input that is a number")
+            return
     for end in ends:
         try:
             parse_value(field_of(path), end, f"ranges.{path}")
@@ -255,21 +260,6 @@ def _unpriced(key: str, path: str, given: Any, known: Collection[str]) -> Iterat
         hint = f"; nearest are {', '.join(near)}" if near else ""
         allowed = f"what is priced is a catalog item such as gpus/a100-pcie-80gb, or one of {plain}{hint}"
         yield Problem(path, show(given), allowed)
-
-
-def _kind_of(scenario: Scenario, path: str) -> str:
-    """Kind of the input at a path of a scenario, or nothing if there is none."""
-    if path.startswith(("prices.", "ranges.")):
-        return ""
-    parts = path.split(".", 2)
-    if parts[0] == "groups":
-        known = (
-            len(parts) == 3
-            and parts[1] in {g.id for g in scenario.groups}
-            and parts[2] in GROUP_FIELD_BY_NAME
-        )
-        return GROUP_FIELD_BY_NAME[parts[2]].kind if known else ""
-    return FIELD_BY_PATH[path].kind if path in FIELD_BY_PATH else ""
 
 
 def _active(scenario: Scenario, catalog: Catalog, group: Group) -> int:

@@ -6,6 +6,7 @@ import datetime
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +34,8 @@ MAX_ENTRIES = 2_000
 MAX_ORIGINS = MAX_ENTRIES + len(FIELDS) + MAX_GROUPS * len(GROUP_FIELDS)
 """A file also says of each input that it is a default."""
 MAX_UNKNOWN = 5_000
+MAX_NAMED = 20
+"""Paths of origins that are refused one by one: each is compared with every input there is."""
 """Fields that there are not, of which each is named."""
 AS_OF = field_of("cost.as_of")
 
@@ -70,7 +73,7 @@ def from_dict(data: Any) -> Scenario:
     prices, ranges = (_map(data.get(name, {}), name, problems) for name in MAPS)
     if problems:
         raise ScenarioError(problems)
-    return Scenario(
+    scenario = Scenario(
         groups=groups,
         prices=prices,
         ranges=ranges,
@@ -79,6 +82,16 @@ def from_dict(data: Any) -> Scenario:
         **top,
         **{head: SECTIONS[head](**values) for head, values in sections.items()},
     )
+    for path in origins:
+        try:
+            scenario.check_origin(path)
+        except ScenarioError as error:
+            problems += [replace(each, path="origins", value=show(path)) for each in error.problems]
+            if len(problems) == MAX_NAMED:
+                break
+    if problems:
+        raise ScenarioError(problems)
+    return scenario
 
 
 def _kind(data: Any) -> str:

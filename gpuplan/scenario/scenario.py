@@ -323,11 +323,14 @@ class Scenario:
 
     def with_origin(self, path: str, origin: Origin) -> Scenario:
         """A new scenario in which all at or below ``path`` is known from ``origin``."""
-        above = {*SECTIONS, *MAPS, "groups", *(f"groups.{g.id}" for g in self.groups)}
-        if path not in above:
-            self._check(path)
+        self.check_origin(path)
         known = {p: o for p, o in self.origins if p != path and not p.startswith(path + ".")}
         return replace(self, origins=(*known.items(), (path, origin)))
+
+    def check_origin(self, path: str) -> None:
+        """Refuse a path at or below which this scenario has no input, and name the nearest."""
+        if path not in {*SECTIONS, *MAPS, "groups", *(f"groups.{g.id}" for g in self.groups)}:
+            self._check(path)
 
     def with_groups(self, groups: Iterable[Group]) -> Scenario:
         """A new scenario with these groups; what was recorded about groups no longer there is dropped."""

@@ -91,6 +91,7 @@ def test_html_in_names_is_text() -> None:
         ("origins: [x]", "origins", "['x']"),
         ("origins: {hardware: {basis: sure, source: x}}", "origins.hardware.basis", '"sure"'),
         ("origins: {hardware: {basis: assumed}}", "origins.hardware.source", '""'),
+        ("origins: {hardwar.gpu: {basis: quoted, source: s}}", "origins", '"hardwar.gpu"'),
         ("name: !!binary aGVsbG8=", "name", "b'hello'"),
         ("name: 2024-01-01", "name", "2024-01-01"),
         ("name: {a: 1}", "name", "{'a': 1}"),

@@ -206,7 +206,7 @@ def largest() -> Scenario:
             "prices": {f"p{n}": 1 for n in range(MAX_ENTRIES)},
             "ranges": {f"hardware.x{n}": [1, 2] for n in range(MAX_ENTRIES)},
             "notes": [{"text": "t", "source": "s", "locator": "l"}] * MAX_ENTRIES,
-            "origins": {f"x{n}": origin for n in range(MAX_ENTRIES)},
+            "origins": {f"prices.p{n}": origin for n in range(MAX_ENTRIES)},
             "groups": [{"id": f"g{n}"} for n in range(MAX_GROUPS)],
         }
     )
