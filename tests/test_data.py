@@ -271,7 +271,7 @@ def test_mig_placements_fit_their_slices(catalog: Catalog) -> None:
 def test_versions_are_in_order_and_only_gain(catalog: Catalog) -> None:
     versions = list(catalog.vsphere.values())
     assert [v.value("order") for v in versions] == list(range(1, len(versions) + 1))
-    for name in ("max_vgpus_per_vm", "multi_vgpu_fractional", "mixed_size_vgpu", "same_size_mixed_series",
+    for name in ("max_vgpus_per_vm", "max_passthrough_per_vm", "mig_backed_vgpu", "multi_vgpu_fractional", "mixed_size_vgpu", "same_size_mixed_series",
                  "mig_double_memory_profiles", "vgpu_vmotion"):  # fmt: skip
         values = [float(v.value(name) or 0) for v in versions]
         assert values == sorted(values), name
@@ -395,6 +395,16 @@ def test_dates_are_iso() -> None:
         ("assumptions", "host-reliability", "repair_h", 48),
         ("vsphere", "6.7u3", "max_vgpus_per_vm", 4),
         ("vsphere", "8.0", "max_vgpus_per_vm", 8),
+        ("vsphere", "8.0u1", "max_vgpus_per_vm", 8),
+        ("vsphere", "8.0u2", "max_vgpus_per_vm", 16),
+        ("vsphere", "9.1", "max_vgpus_per_vm", 16),
+        ("vsphere", "8.0", "max_passthrough_per_vm", 32),
+        ("vsphere", "8.0u1", "max_passthrough_per_vm", 64),
+        ("vsphere", "7.0u2", "mig_backed_vgpu", True),
+        ("vsphere", "9.0", "released", "2025-06-17"),
+        ("vsphere", "9.0.1", "released", "2025-09-29"),
+        ("vsphere", "9.1", "released", "2026-05-12"),
+        ("products", "nvidia-ai-enterprise", "bundled_after_days", 90),
         ("vsphere", "8.0u2", "mixed_size_vgpu", False),
         ("vsphere", "8.0u3", "mixed_size_vgpu", True),
         ("vsphere", "8.0u2", "max_passthrough_per_vm", 128),
@@ -428,19 +438,21 @@ def test_profile_counts(catalog: Catalog, profile: str, equal: int, mixed: int |
 
 
 @pytest.mark.parametrize(
-    ("name", "version", "points"),
+    ("name", "version", "gpu", "points"),
     [
-        ("vmotion-stun-10g", "7.0", (2, 4, 6, 12, 22, 39)),
-        ("vmotion-stun-10g-6.7u3", "6.7u3", (2.17, 4.03, 7.02, 14.48, 27.79, 50.81)),
+        ("vmotion-stun-10g", "7.0", "v100-pcie-32gb", (2, 4, 6, 12, 22, 39)),
+        ("vmotion-stun-10g-6.7u3-volta", "6.7u3", "v100-pcie-32gb", (2.17, 4.03, 7.02, 14.48, 27.79, 50.81)),
+        ("vmotion-stun-10g-6.7u3", "6.7u3", "p40-24gb", (9.0, 16.5, 31.4, 61.3, 76.3, 91.2)),
     ],
 )
 def test_the_stun_line_is_the_least_squares_fit_of_the_measured_points(
-    catalog: Catalog, name: str, version: str, points: tuple[float, ...]
+    catalog: Catalog, name: str, version: str, gpu: str, points: tuple[float, ...]
 ) -> None:
     item = catalog.assumptions[name]
-    measured = [row for row in catalog.rows("stun_times") if row["vsphere"] == version and row["gpu"]]
+    measured = [row for row in catalog.rows("stun_times") if (row["vsphere"], row["gpu"]) == (version, gpu)]
     assert tuple(row["stun_s"] for row in measured) == points
-    assert [row["frame_buffer_gb"] for row in measured] == [1, 2, 4, 8, 16, 32]
+    sizes = [1, 2, 4, 8, 10, 12] if gpu == "p40-24gb" else [1, 2, 4, 8, 16, 32]
+    assert [row["frame_buffer_gb"] for row in measured] == sizes
     assert all(row.basis == "measured" and row["link_gbit_s"] == 10 for row in measured)
     used, stun = ([float(row[name]) for row in measured] for name in ("frame_buffer_gb", "stun_s"))
     middle, spread = sum(used) / 6, sum((x - sum(used) / 6) ** 2 for x in used)
@@ -476,7 +488,7 @@ def test_worst_case_stuns_grow_with_frame_buffer_and_memory_and_are_above_the_me
         assert stun < worst.get((used * 2, memory), math.inf)
         assert stun < worst.get((used, memory * 2), math.inf)
     for row in catalog.rows("stun_times"):
-        if row["gpu"]:
+        if row["gpu"] == "v100-pcie-32gb":
             assert row["stun_s"] < worst[row["frame_buffer_gb"], 4]
 
 
@@ -643,12 +655,13 @@ def test_lower_precision_and_more_gpus_get_through_more(catalog: Catalog) -> Non
 
 
 def test_sizes_of_the_tables(catalog: Catalog) -> None:
-    sizes = {"profiles": 292, "vgpu_placements": 62, "mig_placements": 40, "stun_times": 36}
+    sizes = {"profiles": 292, "vgpu_placements": 62, "mig_placements": 40, "stun_times": 42}
     found = {name: len(catalog.rows(name)) for name in sizes}
     assert found == sizes, "rows came or went: if that is meant, write the new sizes here"
     assert len(catalog.gpus) == 41, "a GPU came or went: if that is meant, write the new number here"
     assert len(catalog.rows("rules")) >= 60
-    assert list(catalog.vsphere) == ["6.7u3", "7.0", "7.0u3", "8.0", "8.0u1", "8.0u2", "8.0u3", "9.0"]
+    versions = "6.7u3 7.0 7.0u1 7.0u2 7.0u3 8.0 8.0u1 8.0u2 8.0u3 9.0 9.0.1 9.1"
+    assert list(catalog.vsphere) == versions.split()
 
 
 def test_double_memory_mig_profiles_need_8_0_u3(catalog: Catalog) -> None:

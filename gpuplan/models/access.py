@@ -60,6 +60,7 @@ class Case(NamedTuple):
     max_passthrough_per_vm: int
     vgpu_stun_s: float | None
     mig_stun_s: float | None
+    vgpu_moves: bool
     stun_limit_s: float
     shared_hosts: bool
     licence_to_buy: bool
@@ -78,6 +79,12 @@ class Case(NamedTuple):
     def stun_s(self, mode: str) -> float | None:
         """Stun of a VM that is moved, as far as the mode has one; of passthrough that which a vGPU would have."""
         return self.mig_stun_s if mode == "mig" else self.vgpu_stun_s
+
+
+def _stun_not_known(case: Case, mode: str) -> bool:
+    """Whether a VM with vGPUs can be moved, and nobody knows how long that stuns it."""
+    profile = case.mig_profile if mode == "mig" else case.vgpu_profile
+    return case.vgpu_moves and profile and case.stun_s(mode) is None
 
 
 def _known(holds: Callable[[float, float], bool]) -> Callable[[Case, str], bool]:
@@ -113,7 +120,7 @@ FACTS: Mapping[str, Callable[[Case, str], bool]] = {
     "more vGPUs than a VM may have": lambda case, _: case.vgpus > case.max_vgpus_per_vm,
     "several shares allowed": lambda case, _: case.several_fractional_vgpus,
     "more devices than a VM may have": lambda case, _: case.gpus_each > case.max_passthrough_per_vm,
-    "stun known": _known(lambda stun_s, limit_s: True),
+    "stun not known": _stun_not_known,
     "stun within limit": _known(lambda stun_s, limit_s: stun_s <= limit_s),
     "stun over limit": _known(lambda stun_s, limit_s: stun_s > limit_s),
     "shared hosts": lambda case, _: case.shared_hosts,
@@ -217,7 +224,7 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     >>> rules = [Rule("lone", "out", ("mig",), ("whole GPUs",)), Rule("whole", "choose", ("mig", "passthrough"), ()),
     ...          Rule("dearer", "left", ("bitfusion", "vgpu"), ())]
     >>> case = Case(4, 1, False, False, False, False, "auto", "auto", False, False, True, True, True, True, True, 4, False,
-    ...             16, None, None, 100, False, False, False)
+    ...             16, None, None, True, 100, False, False, False)
     >>> access_mode(case, rules=rules)[:2]
     ('passthrough', ('whole',))
 

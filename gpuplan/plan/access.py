@@ -12,7 +12,7 @@ from gpuplan.facts import Fact, derived
 from gpuplan.models import access, availability, demand, sharing
 from gpuplan.plan.sharing import most_on_gpu, profiles_of, share_each, version_order
 from gpuplan.plan.trail import Line, Trail
-from gpuplan.plan.weighing import Weighed, filled, listed, stun_item, vm_frame_buffer_mb
+from gpuplan.plan.weighing import Weighed, filled, listed, stun_estimate_s, stun_item, vm_frame_buffer_mb
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
 from gpuplan.wording import verb
@@ -103,9 +103,14 @@ class GroupPlan:
     frame_buffer_mb: int
     """Frame buffer of all vGPUs of one VM; 0 where the mode has none."""
     stun_s: float | None
-    """Longest stun of one VM while vMotion moves it; None where it cannot be moved."""
+    """Longest stun of one VM while vMotion moves it; None where it cannot be moved, or nobody knows how long."""
     pool: str
     unplaced: tuple[Unplaced, ...]
+
+    @property
+    def stun_not_known(self) -> bool:
+        """Whether vMotion moves its VMs, and nobody knows how long they stand still."""
+        return bool(self.backing) and "stun not known" in self.facts
 
 
 BACKINGS = {"vgpu": "timesliced", "mig": "mig"}
@@ -170,7 +175,7 @@ def allocate(
         backing=backing,
         scheduler="fixed-share" if chosen.mode == "vgpu" and weighed.takes_fixed_share else "",
         frame_buffer_mb=frame_buffer_mb,
-        stun_s=_stun(trail, catalog, version, group, weighed, frame_buffer_mb),
+        stun_s=_stun(trail, scenario, catalog, group, weighed, frame_buffer_mb),
         pool="",
         unplaced=(Unplaced(group.id, missing, missing_gpus, code, why),) if missing else (),
     )
@@ -198,19 +203,25 @@ def _profile_line(
 
 
 def _stun(
-    trail: Trail, catalog: Catalog, version: Item, group: Group, weighed: Weighed, frame_buffer_mb: int
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    group: Group,
+    weighed: Weighed,
+    frame_buffer_mb: int,
 ) -> float | None:
-    """Stun of one VM when vMotion moves it, all its frame buffer being in use; None where it cannot be moved.
+    """Stun of one VM when vMotion moves it, all its frame buffer being in use; None where it is not moved, or nobody knows how long.
 
     What passthrough was weighed against has a line, too.
     """
+    version, gpu = catalog.vsphere[scenario.platform.vsphere], scenario.hardware.gpu
     as_vgpu = weighed.profiles["timesliced"]
     weighed_against = weighed.chosen.mode == "passthrough" and as_vgpu is not None
     if weighed_against and as_vgpu:
         frame_buffer_mb = vm_frame_buffer_mb(group, as_vgpu)
-    if not frame_buffer_mb or not version.value("vgpu_vmotion"):
+    if not frame_buffer_mb or stun_estimate_s(catalog, version, gpu, frame_buffer_mb) is None:
         return None
-    measured = stun_item(catalog, version.id)
+    measured = stun_item(catalog, version.id, gpu)
     used = derived(
         f"groups/{group.id}/frame buffer of a VM",
         frame_buffer_mb / MIB_PER_GIB,

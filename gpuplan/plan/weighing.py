@@ -226,7 +226,7 @@ def _case(
     stun_s = {
         backing: None
         if profile is None
-        else stun_estimate_s(catalog, version, vm_frame_buffer_mb(group, profile))
+        else stun_estimate_s(catalog, version, scenario.hardware.gpu, vm_frame_buffer_mb(group, profile))
         for backing, profile in profiles.items()
     }
     known_most = scenario.hardware.gpus_per_host  # where no source names a limit, the host is one
@@ -251,6 +251,7 @@ def _case(
         max_passthrough_per_vm=int(version.value("max_passthrough_per_vm") or known_most),
         vgpu_stun_s=stun_s["timesliced"],
         mig_stun_s=stun_s["mig"],
+        vgpu_moves=bool(version.value("vgpu_vmotion")),
         stun_limit_s=stun_limit_s(scenario, catalog),
         shared_hosts=False,
         licence_to_buy=licence_to_buy(scenario, catalog),
@@ -258,22 +259,24 @@ def _case(
     )
 
 
-def stun_item(catalog: Catalog, version: str) -> Item:
-    """What was measured about the stun by vMotion, for this vSphere version where it was."""
-    return catalog.assumptions.get(f"vmotion-stun-10g-{version}") or catalog.assumptions["vmotion-stun-10g"]
+def stun_item(catalog: Catalog, version: str, gpu: str) -> Item:
+    """What was measured about the stun by vMotion on a vSphere version, with GPUs of this architecture where it was."""
+    named = str(catalog.vsphere[version].value("vmotion_stun") or "vmotion-stun-10g")
+    architecture = str(catalog.gpus[gpu].value("architecture")).lower()
+    return catalog.assumptions.get(f"{named}-{architecture}") or catalog.assumptions[named]
 
 
 def stun_limit_s(scenario: Scenario, catalog: Catalog) -> float:
     """How long a VM may stand still while it is moved: stated, or the catalog's limit."""
-    usual = stun_item(catalog, scenario.platform.vsphere).fact("limit_s").value
+    usual = stun_item(catalog, scenario.platform.vsphere, scenario.hardware.gpu).fact("limit_s").value
     return float(scenario.availability.stun_limit_s or usual)
 
 
-def stun_estimate_s(catalog: Catalog, version: Item, frame_buffer_mb: int) -> float | None:
-    """How long moving a VM with so much frame buffer stuns it; None where vMotion of vGPUs is not known to be there."""
-    if not version.value("vgpu_vmotion"):
+def stun_estimate_s(catalog: Catalog, version: Item, gpu: str, frame_buffer_mb: int) -> float | None:
+    """How long moving a VM with so much frame buffer stuns it; None where vGPUs are not moved, or nobody measured how long."""
+    measured = stun_item(catalog, version.id, gpu)
+    if not version.value("vgpu_vmotion") or "copy_rate_gb_s" not in measured.facts:
         return None
-    measured = stun_item(catalog, version.id)
     fixed_s, copy_rate_gb_s = (float(measured.fact(name).value) for name in ("fixed_s", "copy_rate_gb_s"))
     used_gb = frame_buffer_mb / MIB_PER_GIB
     return availability.stun_time_s(used_gb, fixed_s=fixed_s, copy_rate_gb_s=copy_rate_gb_s)

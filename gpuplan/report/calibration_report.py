@@ -114,7 +114,7 @@ def _stuns(catalog: Catalog) -> list[Point]:
     for row in catalog.rows("stun_times"):
         size, memory = float(row["frame_buffer_gb"]), row["vm_memory_gb"]
         if memory is None:
-            line = stun_item(catalog, row["vsphere"])
+            line = stun_item(catalog, row["vsphere"], row["gpu"])
             seen = stun_time_s(
                 size,
                 fixed_s=float(line.fact("fixed_s").value),

@@ -34,6 +34,7 @@ PLATFORM: dict[str, Any] = {
     "max_passthrough_per_vm": 16,
     "vgpu_stun_s": 39.0,
     "mig_stun_s": None,
+    "vgpu_moves": True,
     "stun_limit_s": 100.0,
     "shared_hosts": False,
     "licence_to_buy": False,
@@ -104,7 +105,9 @@ def ruled_out(access: Access) -> dict[str, tuple[str, bool]]:
         # a stun over the limit, or one that nobody knows, is no vMotion: nothing is left that a vGPU of whole GPUs would keep
         (4, SLOW, "passthrough"),
         (4, SLOW | {"licence_to_buy": True}, "passthrough"),
-        (4, LOCAL | {"vgpu_stun_s": None}, "passthrough"),
+        (4, LOCAL | {"vgpu_stun_s": None, "vgpu_moves": False}, "passthrough"),
+        (4, LOCAL | {"vgpu_stun_s": None}, "vgpu"),
+        (4, LOCAL | {"vgpu_stun_s": None, "vmotion": "not-needed"}, "passthrough"),
         (4, LOCAL | {"vgpu_stun_s": 100.0}, "vgpu"),
         (4, SLOW | {"max_passthrough_per_vm": 2}, "vgpu"),
         # the group says whether it needs vMotion
@@ -274,6 +277,8 @@ def _check_mode(case: Case, answer: Access) -> None:
     assert len(said) == (over and answer.mode in ("vgpu", "mig"))
     assert ("vmotion-need-not-kept" in said) == bool(said and case.vmotion == "needed")
     assert not (over and "vgpu-for-vmotion" in answer.reasons)
+    unknown = case.stun_s(answer.mode) is None and answer.mode in ("vgpu", "mig")
+    assert ("stun-not-known" in answer.against) == unknown
     if answer.mode == "passthrough" and (not case.vgpu_profile or vgpus > case.max_vgpus_per_vm):
         assert not {"licences-saved", "vmotion-over-limit-anyway"} & {
             *answer.reasons

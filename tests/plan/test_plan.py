@@ -145,12 +145,16 @@ def test_versions_decide(catalog: Catalog) -> None:
     assert modes == {
         "6.7u3": "passthrough",
         "7.0": "passthrough",
+        "7.0u1": "passthrough",
+        "7.0u2": "passthrough",
         "7.0u3": "passthrough",
         "8.0": "vgpu",
         "8.0u1": "vgpu",
         "8.0u2": "vgpu",
         "8.0u3": "vgpu",
         "9.0": "vgpu",
+        "9.0.1": "vgpu",
+        "9.1": "vgpu",
     }
     remote = groups({"people": 2})
     for version in ("6.7u3", "9.0"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from gpuplan import Plan, check_plan, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog, CatalogError
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.weighing import Outcome, stun_estimate_s, stun_limit_s, weigh
+from gpuplan.plan.weighing import Outcome, stun_estimate_s, stun_item, stun_limit_s, weigh
+from gpuplan.report import plan_text
 from gpuplan.scenario import Scenario, from_dict
 from gpuplan.wording import counted, money
 
@@ -263,7 +265,7 @@ def test_a_board_without_mig_has_no_profile_too_small(catalog: Catalog) -> None:
 
 def test_stuns_are_estimated_where_a_version_moves_vgpus(catalog: Catalog) -> None:
     version = catalog.vsphere["7.0"]
-    assert stun_estimate_s(catalog, version, 32 * 1024) == pytest.approx(39.8, abs=0.1)
+    assert stun_estimate_s(catalog, version, "v100-pcie-32gb", 32 * 1024) == pytest.approx(39.8, abs=0.1)
     assert stun_limit_s(asked("l40s-48gb"), catalog) == 100
     assert stun_limit_s(asked("l40s-48gb", availability={"stun_limit_s": 300}), catalog) == 300
 
@@ -312,3 +314,58 @@ def test_a_rule_of_ones_own_that_names_no_fact_is_refused(tmp_path: Path) -> Non
     (folder / "access_rules.csv").write_text(head + good, encoding="utf-8")
     mine = make_plan(asked("l40s-48gb", {"people": 4, "gpus_each": "1/4"}), load_catalog(folder))
     assert mine.group("g1").mode == ""
+
+
+@pytest.mark.parametrize(("gpu", "stun_s"), [("t4-16gb", 91.2), ("v100-pcie-32gb", 20.1)])
+def test_on_6_7_the_stun_is_that_of_the_board(catalog: Catalog, gpu: str, stun_s: float) -> None:
+    """The vendor measured 91.2 s for 12 GB of a P40, and V100s on their own; boards that nobody measured are taken as the slower one."""
+    version = catalog.vsphere["6.7u3"]
+    assert stun_estimate_s(catalog, version, gpu, 12 * 1024) == pytest.approx(stun_s, abs=0.1)
+    assert stun_item(catalog, "6.7u3", gpu).value("limit_s") == 100
+
+
+@pytest.mark.parametrize("version", ["6.7u3", "7.0", "7.0u2", "8.0u3"])
+@pytest.mark.parametrize("gpu", ["t4-16gb", "v100-pcie-32gb", "p40-24gb", "h100-nvl-94gb"])
+def test_more_frame_buffer_is_never_moved_sooner(catalog: Catalog, gpu: str, version: str) -> None:
+    stuns = [
+        stun_estimate_s(catalog, catalog.vsphere[version], gpu, gb * 1024) or 0 for gb in range(0, 400, 7)
+    ]
+    assert stuns == sorted(stuns) and stuns[0] > 0
+
+
+@pytest.mark.parametrize("version", ["9.0", "9.0.1", "9.1"])
+def test_from_9_0_on_no_stun_is_extrapolated(catalog: Catalog, version: str) -> None:
+    """Four H100 NVL had 449 s, from a V100 on 7.0; the method changed, so that nobody knows before vCenter is asked."""
+    assert stun_estimate_s(catalog, catalog.vsphere[version], "h100-nvl-94gb", 4 * 94 * 1024) is None
+    for gpu, people, each in (("h100-nvl-94gb", 3, 4), ("l40s-48gb", 5, 1), ("h100-nvl-94gb", 8, "1/7")):
+        for vmotion, mode in (("auto", "vgpu"), ("needed", "vgpu"), ("not-needed", "passthrough")):
+            asks = {"people": people, "gpus_each": each, "vmotion": vmotion}
+            plan = planned(catalog, gpu, asks, version=version)
+            group = plan.group("g1")
+            assert group.mode == (mode if each != "1/7" else "vgpu")
+            assert group.stun_s is None and group.stun_not_known == bool(group.backing)
+            assert not any("stun" in key and "limit" not in key for key in plan.lines)
+            codes = {message.code for message in check_plan(plan)}
+            assert ("stun-not-known" in codes) == bool(group.backing)
+            assert not codes & {
+                "stun-extrapolated",
+                "stun-over-limit",
+                "stun-worst-case",
+                "vmotion-need-not-kept",
+            }
+            stunned = re.compile(
+                r"stands? still for (about|up to)|stun\w* (it|them|the VM)? ?for|449|\bs, and the limit"
+            )
+            assert not stunned.search(plan_text(plan)), version
+
+
+def test_a_later_version_never_loses_vmotion(catalog: Catalog) -> None:
+    """What 8.0 moves within the limit 9.0 moves sooner: the choice stays, and says what is not known."""
+    asks = {"people": 5, "gpus_each": 1}
+    before, after = (planned(catalog, "l40s-48gb", asks, version=v).group("g1") for v in ("8.0u3", "9.0"))
+    assert before.mode == after.mode == "vgpu"
+    assert {t.feature: t.verdict for t in after.traits}["vMotion"] == "limited"
+    assert "stunTimeEstimates" in said(after) and "stunTimeEstimates" not in said(before)
+    assert after.reasons[0].code == "vgpu-keeps-reworked-vmotion"
+    needed = planned(catalog, "l40s-48gb", asks | {"vmotion": "needed"}, version="9.0")
+    assert {m.code: m.level for m in check_plan(needed)}["stun-not-known"] == "warn"

@@ -51,6 +51,8 @@ def move_words(workbook: Workbook, group: GroupPlan | None) -> tuple[str, str]:
     """(words, tone) for how a VM of a group leaves a host while it runs, for maintenance or to make room."""
     if group is None:
         return "", ""
+    if group.stun_not_known:
+        return "moved while it runs, stun not known", "warn"
     if group.stun_s is None:
         vmotion = _trait(group, "vMotion")
         if vmotion is not None and vmotion.verdict == "unknown":

@@ -126,7 +126,8 @@ def risk_form(workbook: Workbook) -> dict[str, Any]:
     """How often hosts fail, how long they are out, and how long a VM may stand still."""
     reliability = workbook.catalog.assumptions["host-reliability"]
     planned = {name: reliability.fact(name) for name in ("mtbf_h", "repair_h", "maintenance_h_per_host")}
-    measured = stun_item(workbook.catalog, workbook.plan.scenario.platform.vsphere)
+    scenario = workbook.plan.scenario
+    measured = stun_item(workbook.catalog, scenario.platform.vsphere, scenario.hardware.gpu)
     planned["stun_limit_s"] = measured.fact("limit_s")
     fields = [planned_field(workbook, f"availability.{name}", fact) for name, fact in planned.items()]
     return {
@@ -182,5 +183,5 @@ def _stun_table(workbook: Workbook) -> Table:
 
 def _stun(group: GroupPlan) -> Cell:
     if group.stun_s is None:
-        return Cell(None, words="none")
+        return Cell(None, words="not known" if group.stun_not_known else "none")
     return Cell(group.stun_s, words=stun_text(group.stun_s), line=f"groups.{group.id}.stun_s")

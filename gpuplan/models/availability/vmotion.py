@@ -23,8 +23,9 @@ def stun_time_s(frame_buffer_gb: float, *, fixed_s: float, copy_rate_gb_s: float
     Notes
     -----
     fixed_s + frame_buffer_gb / copy_rate_gb_s, a line through measurements of 1 to 32 GB (vSphere 7.0,
-    V100, 10 Gbit/s). Beyond 32 GB it extrapolates; it does not hold for other links, GPUs or releases: on V100 and 10 Gbit/s
-    1.67 s and 0.84 GB/s with vSphere 7.0, 1.17 s and 0.635 GB/s with 6.7 U3.
+    V100, 10 Gbit/s). Beyond 32 GB it extrapolates; it does not hold for other links, GPUs or releases: on 10 Gbit/s
+    1.67 s and 0.84 GB/s with vSphere 7.0 and V100, 1.17 s and 0.635 GB/s with 6.7 U3 and V100, 1.53 s and 0.134 GB/s with 6.7 U1
+    and P40. From vSphere 9.0 on vMotion works otherwise, and no line is known.
 
     Examples
     --------

@@ -51,7 +51,8 @@ def vmotion_need(plan: Plan) -> Iterator[Message]:
     limit = stun_limit_s(plan.scenario, plan.catalog)
     missed: dict[str, list[GroupPlan]] = {}
     for group in plan.groups:
-        if group.id not in needing or not group.vms_placed or (group.stun_s or inf) <= limit:
+        movable = group.stun_not_known or (group.stun_s or inf) <= limit
+        if group.id not in needing or not group.vms_placed or movable:
             continue
         why = (
             f"moving a VM would stun it for {group.stun_s:.0f} s, and the limit is {limit:.0f} s"
@@ -74,7 +75,8 @@ UNMOVED = {
 
 def stun(plan: Plan) -> Iterator[Message]:
     """VMs that stand still for long while vMotion moves them."""
-    measured = stun_item(plan.catalog, plan.scenario.platform.vsphere)
+    platform = plan.catalog.vsphere[plan.scenario.platform.vsphere]
+    measured = stun_item(plan.catalog, platform.id, plan.scenario.hardware.gpu)
     usual = measured.fact("limit_s")
     limit = int(stun_limit_s(plan.scenario, plan.catalog))
     moved = [(g, g.stun_s) for g in plan.groups if g.vms_placed and g.stun_s is not None]
@@ -98,15 +100,52 @@ def stun(plan: Plan) -> Iterator[Message]:
             stun_s=worst["stun_s"],
             sources=worst.sources,
         )
-    most_gb = max(row["frame_buffer_gb"] for row in tried if row["vm_memory_gb"] is None)
-    beyond = [g.name for g, _ in moved if g.frame_buffer_mb > most_gb * MIB_PER_GIB]
-    if beyond:
-        sources = measured.fact("fixed_s").sources
-        yield message(plan, "stun-extrapolated", groups=some_of(beyond), most_gb=most_gb, sources=sources)
+    on_line = [
+        row for row in tried if row["gpu"] and stun_item(plan.catalog, row["vsphere"], row["gpu"]) == measured
+    ]
+    largest = max(on_line, key=lambda row: float(row["frame_buffer_gb"]), default=None)
+    most_mb = largest["frame_buffer_gb"] * MIB_PER_GIB if largest else 0
+    beyond = [g.name for g, _ in moved if g.frame_buffer_mb > most_mb]
+    remedy = STUN_REMEDIES[bool(platform.value("stun_estimates"))]
+    if beyond and largest:
+        yield message(
+            plan,
+            "stun-extrapolated",
+            groups=some_of(beyond),
+            most_gb=largest["frame_buffer_gb"],
+            on=f"{plan.catalog.vsphere[largest['vsphere']].name}, a {plan.catalog.gpus[largest['gpu']].name}",
+            link=largest["link_gbit_s"],
+            remedy=remedy,
+            sources=measured.fact("fixed_s").sources,
+        )
+    unknown = [g for g in plan.groups if g.vms_placed and g.stun_not_known]
+    if unknown:
+        before, peak = measured.fact("before_share"), measured.fact("peak_gbit_s")
+        yield message(
+            plan,
+            "stun-not-known",
+            level="warn" if needing & {group.id for group in unknown} else "",
+            groups=some_of([group.name for group in unknown]),
+            vsphere=platform.name,
+            low=before.low,
+            high=before.high,
+            peak=peak.value,
+            remedy=remedy,
+        )
+
+
+STUN_REMEDIES = {
+    False: "Try a migration before promising it.",
+    True: (
+        "Read stunTimeEstimates of the profile, for the bandwidth of the slower host, and add up the vGPUs of a VM. In PowerCLI: "
+        "(Get-View (Get-Cluster NAME).ExtensionData.EnvironmentBrowser).QueryConfigTarget($null).VgpuProfileInfo"
+    ),
+}
+"""What to do about a stun that was not measured, by whether vCenter has estimates of its own."""
 
 
 def vmotion_link(plan: Plan) -> Iterator[Message]:
     """A link that is too slow for vMotion of VMs with vGPUs."""
     link = plan.scenario.network.link_gbit_s
-    if link < 10 and any(g.vms_placed and g.stun_s is not None for g in plan.groups):
+    if link < 10 and any(g.vms_placed and (g.stun_not_known or g.stun_s is not None) for g in plan.groups):
         yield message(plan, "vmotion-link-slow", link=link)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpuplan.plan import Plan
+from gpuplan.plan.access import GroupPlan
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.hosts import MOST_HOSTS
 from gpuplan.report.document.writing import Citations, grid_of, tabled
@@ -43,6 +44,13 @@ def _hours(plan: Plan, cite: Citations) -> list[Block]:
     ]
 
 
+def _stun(group: GroupPlan) -> str:
+    """How long one VM stands still while it is moved."""
+    if group.stun_s is None:
+        return "not known" if group.stun_not_known else "no vMotion"
+    return f"{round(group.stun_s)} s"
+
+
 def _maintenance(plan: Plan) -> list[Block]:
     stand = plan.scenario.availability
     text = (
@@ -51,7 +59,7 @@ def _maintenance(plan: Plan) -> list[Block]:
         else "A failure during maintenance is not accepted: a host more stands in for the one in maintenance."
     )
     rows = [
-        (g.name, MODE_NAMES[g.mode], t.text, "no vMotion" if g.stun_s is None else f"{round(g.stun_s)} s")
+        (g.name, MODE_NAMES[g.mode], t.text, _stun(g))
         for g in plan.groups
         for t in g.traits
         if t.feature == "Maintenance"

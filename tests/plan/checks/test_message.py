@@ -190,6 +190,7 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {"groups": one(), "hardware": {"gpu": "h200-nvl-141gb"}, "platform": {"vsphere": "7.0"}},
     ),
     "stun-extrapolated": ("note", {"groups": one(gpus_each=2, access="vgpu")}),
+    "stun-not-known": ("note", {"groups": one(gpus_each=2), "platform": {"vsphere": "9.0.1"}, **L40S}),
     "guarantee-not-kept": (
         "warn",
         {"groups": one(gpus_each=0.5, isolation=True), "hardware": {"gpu": "h100-nvl-94gb"}},
