@@ -43,8 +43,10 @@ def test_several_fractional_vgpus_in_a_vm(catalog: Catalog) -> None:
 
 
 def test_more_vgpus_than_a_version_allows(catalog: Catalog) -> None:
-    plan = planned(catalog, "l40s-48gb", "8.0u3", [group("many", 1, 1, vgpus_each=9)])
+    nine = [group("many", 1, 1, vgpus_each=9)]
+    plan = planned(catalog, "l40s-48gb", "8.0u1", nine)
     assert {r.mode: r.reason.code for r in plan.group("many").ruled_out}["vgpu"] == "too-many-vgpus"
+    assert planned(catalog, "l40s-48gb", "8.0u2", nine).group("many").mode == "vgpu"  # sixteen from 8.0 U2
 
 
 def test_a_vgpu_is_at_most_one_gpu(catalog: Catalog) -> None:
