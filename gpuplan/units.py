@@ -63,22 +63,33 @@ def exact(value: float) -> Fraction:
 def above_zero(**given: float) -> None:
     """Refuse a quantity that is not above 0 and finite, by its name."""
     for name, value in given.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} is {value}; it must be above 0, and finite")
+        if not (_is_number(value) and 0 < value < math.inf):
+            raise ValueError(f"{name} is {value!r}; it must be above 0, and finite")
 
 
 def not_negative(**given: float) -> None:
     """Refuse a quantity that is below 0 or not finite, by its name."""
     for name, value in given.items():
-        if not 0 <= value < math.inf:
-            raise ValueError(f"{name} is {value}; it must be at least 0, and finite")
+        if not (_is_number(value) and 0 <= value < math.inf):
+            raise ValueError(f"{name} is {value!r}; it must be at least 0, and finite")
 
 
 def zero_to_one(**given: float) -> None:
     """Refuse a share that is not from 0 to 1, by its name."""
     for name, value in given.items():
-        if not 0 <= value <= 1:
-            raise ValueError(f"{name} is {value}; it must be from 0 to 1")
+        if not (_is_number(value) and 0 <= value <= 1):
+            raise ValueError(f"{name} is {value!r}; it must be from 0 to 1")
+
+
+def at_least_one(**given: int) -> None:
+    """Refuse a count that is not a whole number from 1, by its name."""
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+            raise ValueError(f"{name} is {value!r}; it must be a whole number, at least 1")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def whole_number(name: str, value: int, *, least: int = 0, most: int) -> int:
@@ -90,6 +101,6 @@ def whole_number(name: str, value: int, *, least: int = 0, most: int) -> int:
 
 def number_between(name: str, value: float, *, least: float = 0, most: float) -> float:
     """A quantity, refused by its name if it is no number or out of range."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not least <= value <= most:
+    if not _is_number(value) or not least <= value <= most:
         raise ValueError(f"{name} is {value!r}: must be a number from {least:g} to {most:,.0f}")
     return float(value)

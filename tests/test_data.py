@@ -600,6 +600,67 @@ def test_parameters_of_networks_are_those_of_their_layers(
         assert f"{sum(sizes):,}" in row.note
 
 
+def resnet_layers(*blocks: int) -> list[tuple[int, int]]:
+    """Parameters and multiply-adds of each layer, from the input to the output."""
+    layers, c = [(3 * 64 * 49 + 128, 3 * 64 * 49 * 112**2)], 64
+    for stage, repeats in enumerate(blocks):
+        width, size = 64 * 2**stage, 56 // 2**stage
+        for block in range(repeats):
+            before = size * (2 if stage and not block else 1)
+            shapes = [
+                (c * width, before, width),
+                (9 * width**2, size, width),
+                (4 * width**2, size, 4 * width),
+            ]
+            shapes += [(4 * c * width, size, 4 * width)] * (not block)
+            layers += [(kernel + 2 * out, kernel * side**2) for kernel, side, out in shapes]
+            c = 4 * width
+    return [*layers, (2049 * 1000, 2048 * 1000)]
+
+
+def vgg_layers() -> list[tuple[int, int]]:
+    layers, c = [], 3
+    for side, widths in (
+        (224, (64,) * 2),
+        (112, (128,) * 2),
+        (56, (256,) * 3),
+        (28, (512,) * 3),
+        (14, (512,) * 3),
+    ):
+        for width in widths:
+            layers.append((9 * c * width + width, 9 * c * width * side**2))
+            c = width
+    return layers + [(i * o + o, i * o) for i, o in ((25088, 4096), (4096, 4096), (4096, 1000))]
+
+
+def bert_layers(h: int, count: int) -> list[tuple[int, int]]:
+    heads = (2 * h * h + 30522, h * h + 30522 * h)  # the pooler sees one word only
+    return [((30522 + 514) * h, 0), *[(12 * h * h + 13 * h, 12 * h * h)] * count, heads]
+
+
+@pytest.mark.parametrize(
+    ("network", "layers"),
+    [
+        ("resnet-50", resnet_layers(3, 4, 6, 3)),
+        ("resnet-101", resnet_layers(3, 4, 23, 3)),
+        ("resnet-152", resnet_layers(3, 8, 36, 3)),
+        ("vgg-16", vgg_layers()),
+        ("bert-base", bert_layers(768, 12)),
+        ("bert-large", bert_layers(1024, 24)),
+    ],
+)
+def test_what_is_ready_last_is_that_of_the_layers_next_to_the_input(
+    catalog: Catalog, network: str, layers: list[tuple[int, int]]
+) -> None:
+    row = catalog.row("neural_networks", network)
+    assert sum(size for size, _ in layers) == pytest.approx(row["parameters"], rel=0.02)
+    left, late = sum(work for _, work in layers) / 3, 0.0
+    for size, work in layers:
+        share = min(1.0, left / work) if work else 1.0
+        late, left = late + share * size, max(0.0, left - work)
+    assert row["late_share"] == pytest.approx(late / sum(size for size, _ in layers), abs=0.002)
+
+
 def test_every_published_throughput_is_there_once(catalog: Catalog) -> None:
     rows = catalog.rows("workloads")
     assert collections.Counter(row.sources for row in rows) == {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -14,6 +15,7 @@ from gpuplan.units import (
     MIB_PER_GIB,
     SUFFIX,
     above_zero,
+    at_least_one,
     exact,
     not_negative,
     number_between,
@@ -88,6 +90,21 @@ def test_a_share(value: float) -> None:
     zero_to_one(discount=0, pue_share=1)
     with pytest.raises(ValueError, match=re.escape(f"rate is {value}; it must be from 0 to 1")):
         zero_to_one(discount=0.5, rate=value)
+
+
+@pytest.mark.parametrize("value", ["2", None, True, [1]])
+@pytest.mark.parametrize("check", [above_zero, not_negative, zero_to_one, at_least_one])
+def test_what_is_no_number_is_refused_by_its_name(check: Callable[..., None], value: object) -> None:
+    with pytest.raises(ValueError, match=re.escape(f"rate is {value!r}; it must be ")):
+        check(rate=value)
+
+
+@pytest.mark.parametrize("value", [0, -3, 2.5, math.nan, math.inf])
+def test_a_count(value: float) -> None:
+    at_least_one(hosts=1, gpus=10**6)
+    message = f"hosts is {value!r}; it must be a whole number, at least 1"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        at_least_one(gpus=4, hosts=value)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [0, 9, True, 1.5, math.nan])

@@ -2,21 +2,30 @@
 
 The parameters stand in ``data/assumptions.csv`` with basis ``fitted``; ``gpuplan calibrate`` fits them again on the rows of
 ``data/training_times.csv`` and ``data/remote_times.csv`` whose ``use`` is ``fit``. Each series of measurements weighs the
-same, and weak priors from measurements of links keep a parameter where the rows say nothing about it.
+same, and weak priors from measurements of links keep a parameter where the rows say nothing about it. Rows that are ``held``
+back test the models; the ranges of a plan come from them and from sources that were predicted from the others.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.models.network.links import tcp_rate_gbit_s
 from gpuplan.models.network.remoting import remote_time_s
-from gpuplan.models.network.training import parameter_server_step_s, scaling_efficiency, training_step_s
+from gpuplan.models.network.training import (
+    efficiency_range,
+    parameter_server_step_s,
+    scaling_efficiency,
+    training_step_s,
+)
 
 TRAINING, SERVERS, COLD, WARM = "training step", "parameter server", "cold remoting", "warm remoting"
 AREAS = (TRAINING, SERVERS, COLD, WARM)
@@ -29,17 +38,17 @@ ITEMS = {
 """Area -> item of the assumptions that holds its parameters."""
 
 UNSTATED = {
-    TRAINING: {"azure": "azure_gbit_s", "hkbu": "hkbu_scheduler_s"},
-    SERVERS: {"tensorflow-p2-xlarge": "p2_xlarge_gbit_s", "tensorflow-p2": "p2_intra_gb_s"},
+    TRAINING: {"azure": "azure_gbit_s"},
+    SERVERS: {"ebug-p2-xlarge": "p2_xlarge_gbit_s", "tensorflow-p2": "p2_intra_gb_s"},
     COLD: {},
 }
-"""Area -> series -> what its source does not state, so that it is fitted on that series alone: rates, and what the scheduler
-of one test costs on a single host already."""
+"""Area -> series -> the rate that its source does not state, so that it is fitted on that series alone."""
 
 PRIORS: dict[str, dict[str, tuple[float, float]]] = {
     TRAINING: {
         "tcp_gbit_s": (20.0, 0.5),
-        "intra_host_gb_s": (6.0, 0.4),
+        "tcp_growth": (0.25, 0.5),
+        "intra_host_gb_s": (5.0, 0.4),
         "reduce_gb_s": (1.0, 1.0),
         "exposed_share": (0.2, 0.5),
         "overlap_share": (0.5, 0.25),
@@ -47,10 +56,11 @@ PRIORS: dict[str, dict[str, tuple[float, float]]] = {
         "tcp_step_us": (15.0, 0.7),
         "rdma_step_us": (7.3, 0.4),
         "azure_gbit_s": (5.0, 1.5),
-        "hkbu_scheduler_s": (0.1, 1.0),
     },
     SERVERS: {
         "server_gbit_s": (5.0, 1.0),
+        "server_tcp_gbit_s": (30.0, 0.7),
+        "beside_share": (0.4, 0.7),
         "exposed_share": (0.2, 1.0),
         "overlap_share": (0.7, 0.4),
         "straggler_share": (0.01, 0.7),
@@ -75,8 +85,12 @@ FREE = {
 SPREAD = 0.05
 """Error that one row is expected to have: of the logarithm of time, for parameter servers of the efficiency."""
 
-TENSORS = {"resnet-50": 161}
-"""Tensors that ResNet-50 sends one by one: 53 convolutions, 53 x 2 of normalisation, and 2 of the last layer."""
+TENSORS = {"resnet-50": 161, "bert-base": 206, "bert-large": 398}
+"""Tensors that a network sends one by one. ResNet-50: 53 convolutions, 53 x 2 of normalisation, 2 of the last layer; BERT: 16
+in each layer, 5 of the embeddings, 9 of pooler and heads."""
+
+TAIL = 0.08
+"""Share of what was not seen that may lie below a range, and above it."""
 
 EVEN = 6
 """Rows that a series counts for, however many it has."""
@@ -98,6 +112,15 @@ class Point:
     measured: float
     """Seconds; for parameter servers the efficiency."""
     predicted: float
+    efficiency: float = 1.0
+    """Share of its own speed that a GPU keeps, as predicted."""
+    held: bool = False
+    """Whether it was held back to test the parameters."""
+
+    @property
+    def slower(self) -> float:
+        """Measured time of the step over the predicted one."""
+        return self.predicted / self.measured if self.area == SERVERS else self.measured / self.predicted
 
     @property
     def error(self) -> float:
@@ -129,8 +152,8 @@ def fitted_values(catalog: Catalog) -> dict[str, dict[str, float]]:
         facts = catalog.assumptions[item]
         names = (*FREE[area], *UNSTATED[area].values())
         found[item] = {name: float(facts.fact(name).value) for name in names}
-    for held in ("usable_share", "tcp_growth"):
-        found[ITEMS[TRAINING]][held] = float(catalog.assumptions[ITEMS[TRAINING]].fact(held).value)
+    held = catalog.assumptions[ITEMS[TRAINING]].fact("usable_share")
+    found[ITEMS[TRAINING]]["usable_share"] = float(held.value)
     return found
 
 
@@ -179,7 +202,7 @@ def fit(catalog: Catalog, area: str, *, without: Sequence[str] = ()) -> dict[str
         off = [_off(area, _again(catalog, rows[p.id], tried)) for p in kept]
         return np.concatenate([np.array(off) * weights, (logs - centre) / width])
 
-    limit = np.array([0.0 if name in ("exposed_share", "usable_share") else 20.0 for name in names])
+    limit = np.array([0.0 if name.endswith("_share") or name == "tcp_growth" else 20.0 for name in names])
     starts = [np.minimum(centre + shift * width, limit - 1e-6) for shift in (-1.0, 0.0, 1.0)]
     loss, bounds = "linear" if area == SERVERS else "soft_l1", (-20.0, limit + 1e-9)
     tried = [least_squares(residuals, start, loss=loss, bounds=bounds) for start in starts]
@@ -198,30 +221,65 @@ def _off(area: str, point: Point) -> float:
     return math.log(point.predicted / point.measured)
 
 
-def leave_one_out(catalog: Catalog, area: str) -> tuple[tuple[Errors, dict[str, float]], ...]:
-    """Errors of each series when the parameters are fitted on all others, and the parameters that gave them.
+def leave_one_out(catalog: Catalog, area: str) -> tuple[tuple[tuple[Point, ...], dict[str, float]], ...]:
+    """The rows of each source predicted by parameters that were fitted on all others, and those parameters.
 
-    The series on 16 and on 512 GPUs of one maker are left out together. What the source of a series does not state
-    (``UNSTATED``) is fitted on that series with the other parameters held.
+    Series of one source are left out together, those held back too. What the source of a series does not state (``UNSTATED``)
+    is fitted on that series with the other parameters held. A source on which nothing was fitted has no part of its own here.
     """
-    kept = [p for p in points(catalog) if p.area == area and p.fitted]
+    known = [p for p in points(catalog) if p.area == area and (p.fitted or p.held)]
     found = []
-    for part in sorted({_part(p).split("-")[0] if area == TRAINING else _part(p) for p in kept}):
-        out = [p for p in kept if _part(p) == part or (area == TRAINING and _part(p).startswith(part))]
-        series = sorted({_part(p) for p in out})
+    for source in sorted({_source(p) for p in known if p.fitted}):
+        out = [p for p in known if _source(p) == source]
+        series = sorted(set(map(_part, out)))
         values = fitted_values(catalog)
         values[ITEMS[area]].update(fit(catalog, area, without=series))
         _fit_unstated(catalog, area, series, values, out)
         ids = {p.id for p in out}
-        seen = [p for p in points(catalog, values) if p.id in ids]
-        (summary,) = errors(replace(p, series=part) for p in seen)
-        found.append((replace(summary, series=part), values[ITEMS[area]]))
+        seen = tuple(replace(p, series=source) for p in points(catalog, values) if p.id in ids)
+        found.append((seen, values[ITEMS[area]]))
     return tuple(found)
 
 
+@lru_cache(maxsize=8)
+def unseen(catalog: Catalog, area: str) -> tuple[Point, ...]:
+    """Every published row of an area, but those only shown, as predicted without its source."""
+    left_out = [p for out, _ in leave_one_out(catalog, area) for p in out]
+    sources = {p.series for p in left_out}
+    held = [replace(p, series=_source(p)) for p in points(catalog) if p.area == area and p.held]
+    return (*left_out, *(p for p in held if p.series not in sources))
+
+
+def range_shares(found: Sequence[Point], *, base_share: float) -> tuple[float, float]:
+    """How much longer and shorter than predicted a step may take, ``TAIL`` of what was not seen beyond each; sources weigh alike."""
+    rows = Counter(p.series for p in found)
+    ends = []
+    for way in (1, -1):
+        late = sorted(
+            ((p.slower**way - 1) / (base_share + 1 - p.efficiency), 1 / rows[p.series]) for p in found
+        )
+        reached = list(accumulate(weight for _, weight in late))
+        ends.append(max(0.0, late[bisect_left(reached, (1 - TAIL) * reached[-1])][0]))
+    return ends[0], ends[1]
+
+
+def inside(found: Iterable[Point], **shares: float) -> int:
+    """How many measurements lie within the range that a plan would print for them."""
+    count = 0
+    for point in found:
+        low, high = efficiency_range(point.efficiency, **shares)
+        count += low <= min(1.0, point.efficiency / point.slower) <= high
+    return count
+
+
 def _part(point: Point) -> str:
-    """What is left out together: a series, of cold starts a workload."""
+    """What weighs alike: a series, of cold starts a workload."""
     return point.what if point.area in (COLD, WARM) else point.series
+
+
+def _source(point: Point) -> str:
+    """What is left out together: the series of one maker, of cold starts a workload."""
+    return point.what if point.area in (COLD, WARM) else point.series.split("-")[0]
 
 
 def _fit_unstated(
@@ -260,9 +318,10 @@ def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
         "gpus_per_host": row["gpus_per_host"],
         "transport": row["transport"],
         "usable_share": ring["usable_share"],
-        "intra_host_gb_s": ring["intra_host_gb_s"],
+        "intra_host_gb_s": row["intra_host_gb_s"] or ring["intra_host_gb_s"],
+        "late_share": network["late_share"],
     }
-    unstated = {"azure": ring["azure_gbit_s"], "tensorflow-p2-xlarge": servers["p2_xlarge_gbit_s"]}
+    unstated = {"azure": ring["azure_gbit_s"], "ebug-p2-xlarge": servers["p2_xlarge_gbit_s"]}
     common["link_gbit_s"] = row["link_gbit_s"] or unstated[row["series"]] / ring["usable_share"]
     method = row["method"]
     if method in ("ring", "ring-on-cpu"):
@@ -270,24 +329,24 @@ def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
             common["link_gbit_s"], at_25_gbit_s=ring["tcp_gbit_s"], growth=ring["tcp_growth"]
         )
     if method in ("parameter-server", "byteps"):
-        inside = common["intra_host_gb_s"]
-        if method == "byteps" and row["overlap"] != "none":
-            inside = 1e6
         if row["series"] == "tensorflow-p2":
-            inside = servers["p2_intra_gb_s"]
+            common["intra_host_gb_s"] = servers["p2_intra_gb_s"]
         step = parameter_server_step_s(
             compute_s,
-            **{**common, "intra_host_gb_s": inside},
+            **common,
+            tcp_gbit_s=servers["server_tcp_gbit_s"],
             largest_variable_mb=network["largest_tensor_parameters"] * 4 / 1e6,
             workers_per_host=row["workers_per_host"],
             servers=row["servers"],
-            server_gbit_s=1e6 if method == "byteps" else servers["server_gbit_s"],
+            server_gbit_s=servers["server_gbit_s"],
+            partitioned=method == "byteps",
+            beside_share=servers["beside_share"],
             **_shares(servers, row),
         )
         seen, predicted = compute_s / measured_s, scaling_efficiency(compute_s, step_s=step)
         area = SERVERS
     else:
-        predicted = training_step_s(
+        predicted = step = training_step_s(
             compute_s,
             **common,
             messages=TENSORS[network["id"]] if row["overlap"] == "per-tensor" else None,
@@ -295,20 +354,18 @@ def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
             reduce_gb_s=ring["reduce_gb_s"] if method == "ring-on-cpu" else None,
             **_shares(ring, row),
         )
-        if row["overlap"] == "scheduled":
-            predicted += ring["hkbu_scheduler_s"]
         seen, area = measured_s, TRAINING
     what = (
         f"{network['name']}, {row['hosts']} x {row['gpus_per_host']} GPUs, {row['method']}, {row['overlap']}"
     )
-    return Point(row["id"], row["series"], area, what, row["use"] == "fit", seen, predicted)
+    fitted, held = row["use"] == "fit", row["use"] == "held"
+    return Point(row["id"], row["series"], area, what, fitted, seen, predicted, compute_s / step, held)
 
 
 def _shares(held: Mapping[str, float], row: Row) -> dict[str, Any]:
     """Shares of a step that computing hides and does not, and of stragglers; nothing is hidden without overlap."""
-    shares: dict[str, Any] = {
-        name: held[name] for name in ("exposed_share", "overlap_share", "straggler_share")
-    }
+    names = ("exposed_share", "overlap_share", "straggler_share")
+    shares: dict[str, Any] = {name: held[name] for name in names}
     return shares | ({"exposed_share": 1.0, "overlap_share": 0.0} if row["overlap"] == "none" else {})
 
 

@@ -31,8 +31,8 @@ MIXED = ("AMP", "FP16")
 REFERENCE = "v100-pcie-32gb"
 """Whose memory bandwidth is taken for a GPU that states none."""
 
-NVLINK_GB_S = 50.0
-"""One NVLink of the GPUs from V100 on, both directions together: how many a GPU has follows from its total."""
+NVLINK_GB_S, NVLINK_5_GB_S = 50.0, 100.0
+"""One NVLink, both directions together, from V100 to Hopper and from Blackwell on: how many a GPU has follows from its total."""
 
 
 class Speed(NamedTuple):
@@ -178,7 +178,8 @@ def inside_host_gb_s(catalog: Catalog, gpu: str) -> Fact:
     fitted = catalog.assumptions[ITEM["ring"]].fact("intra_host_gb_s")
     link, total = item.value("nccl_nvlink_link_gb_s"), item.value("nvlink_gb_s")
     if link and total and "SXM" in str(item.value("form_factor")):
-        rate = float(link) * float(total) / NVLINK_GB_S
+        newer = str(item.value("architecture")).startswith("Blackwell")
+        rate = float(link) * float(total) / (NVLINK_5_GB_S if newer else NVLINK_GB_S)
         return replace(
             item.fact("nccl_nvlink_link_gb_s"),
             value=rate,

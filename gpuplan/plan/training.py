@@ -15,6 +15,7 @@ from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact, derived, weakest
 from gpuplan.models.network.training import (
     allreduce_time_s,
+    efficiency_range,
     host_traffic_gbit_s,
     parameter_server_step_s,
     scaling_efficiency,
@@ -46,6 +47,9 @@ HOSTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 
 JOB = "job"
 """Id of the training job of the scenario; those of the groups have the group's id."""
+
+SHARES = ("exposed_share", "overlap_share", "straggler_share")
+WIDTH = ("slower_share", "faster_share", "base_share")
 
 FP32_BYTES = 4
 CLAIMED_GBIT_S = 100
@@ -135,6 +139,8 @@ class Job:
 
     gradient_mb: float
     largest_mb: float
+    late_share: float
+    """Share of the gradient that is ready last."""
     native_s: float
     """Time of a step on one GPU alone, in the VM's own host."""
     compute_s: float
@@ -183,6 +189,7 @@ def job_of(
         Job(
             gradient_mb=network["parameters"] * FP32_BYTES / 1e6,
             largest_mb=network["largest_tensor_parameters"] * FP32_BYTES / 1e6,
+            late_share=network["late_share"],
             native_s=size / float(speed.per_s.value),
             compute_s=size / float(speed.per_s.value),
             batch=size,
@@ -198,17 +205,16 @@ def _at_least(step_us: float, scenario: Scenario) -> float:
     return max(step_us, (scenario.network.latency_us or 0.0) / 2)
 
 
-def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int, *, end: str = "typical") -> float:
-    """Time of a step on so many hosts with the network of a scenario; ``end`` low or high for the slower and faster end."""
+def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> float:
+    """Time of a step on so many hosts with the network of a scenario."""
     given, how = scenario.network, scenario.training.aggregation
-    held = catalog.assumptions[ITEM[how]]
-    ring = catalog.assumptions[ITEM["ring"]]
-
-    def at(fact: Fact, *, more_is_slower: bool) -> float:
-        if end == "typical" or fact.low is None or fact.high is None:
-            return float(fact.value)
-        return fact.high if (end == "low") == more_is_slower else fact.low
-
+    held, ring = (
+        {name: float(item.fact(name).value) for name in names}
+        for item, names in (
+            (catalog.assumptions[ITEM[how]], SHARES),
+            (catalog.assumptions[ITEM["ring"]], ("usable_share", "tcp_step_us", "rdma_step_us")),
+        )
+    )
     common: dict[str, Any] = {
         "gradient_mb": job.gradient_mb,
         "hosts": hosts,
@@ -216,45 +222,47 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int, *, e
         "link_gbit_s": given.link_gbit_s,
         "transport": given.transport,
         "intra_host_gb_s": job.inside_gb_s,
-        "usable_share": at(ring.fact("usable_share"), more_is_slower=False),
+        "usable_share": ring["usable_share"],
         "mtu_bytes": given.mtu_bytes,
-        "exposed_share": at(held.fact("exposed_share"), more_is_slower=True),
-        "overlap_share": at(held.fact("overlap_share"), more_is_slower=False),
-        "straggler_share": at(held.fact("straggler_share"), more_is_slower=True),
+        "late_share": job.late_share,
+        **held,
     }
     if how == "parameter-server":
+        servers = catalog.assumptions[ITEM[how]]
         return parameter_server_step_s(
             job.compute_s,
             **common,
-            tcp_gbit_s=given.tcp_gbit_s,
+            tcp_gbit_s=float(_servers_tcp_rate(scenario, catalog).value),
             largest_variable_mb=job.largest_mb,
-            server_gbit_s=at(held.fact("server_gbit_s"), more_is_slower=False),
+            server_gbit_s=float(servers.fact("server_gbit_s").value),
         )
-    latency = ring.fact("tcp_step_us" if given.transport == "tcp" else "rdma_step_us")
     return training_step_s(
         job.compute_s,
         **common,
-        tcp_gbit_s=at(tcp_rate(scenario, catalog), more_is_slower=False),
+        tcp_gbit_s=float(tcp_rate(scenario, catalog).value),
         algorithm=how,
-        step_latency_us=_at_least(at(latency, more_is_slower=True), scenario),
+        step_latency_us=_at_least(
+            ring["tcp_step_us" if given.transport == "tcp" else "rdma_step_us"], scenario
+        ),
     )
 
 
-def efficiency_range(
-    scenario: Scenario, catalog: Catalog, job: Job, hosts: int
-) -> tuple[float, float, float]:
-    """Efficiency on so many hosts: low, typical, high; the ends are widened by the error of the fit."""
-    error = float(catalog.assumptions[ITEM[scenario.training.aggregation]].fact("error_share").value)
-    servers = scenario.training.aggregation == "parameter-server"
-    found = {}
-    for end in ("low", "typical", "high"):
-        step = step_time_s(scenario, catalog, job, hosts, end=end)
-        found[end] = scaling_efficiency(job.native_s, step_s=step)
-    if hosts * job.gpus_per_host > 1:
-        low = found["low"] - error if servers else found["low"] / (1 + error)
-        found["low"] = max(found["low"] / 2, low)
-        found["high"] = min(1.0, found["high"] + error if servers else found["high"] * (1 + error))
-    return found["low"], found["typical"], found["high"]
+def _servers_tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
+    """What a host moves over TCP with parameter servers: measured by the customer, or as fitted."""
+    if scenario.network.tcp_gbit_s is not None:
+        return scenario.fact("network.tcp_gbit_s")
+    return catalog.assumptions[ITEM["parameter-server"]].fact("server_tcp_gbit_s")
+
+
+def kept_range(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> tuple[float, float, float]:
+    """Efficiency on so many hosts: low, typical, high; as far off as published rows that were not fitted on."""
+    held = catalog.assumptions[ITEM[scenario.training.aggregation]]
+    step = step_time_s(scenario, catalog, job, hosts)
+    typical = scaling_efficiency(job.native_s, step_s=step)
+    if hosts * job.gpus_per_host == 1:
+        return typical, typical, typical
+    low, high = efficiency_range(typical, **{name: float(held.fact(name).value) for name in WIDTH})
+    return low, typical, high
 
 
 def curve(
@@ -263,7 +271,7 @@ def curve(
     """Throughput and efficiency over hosts with the network of a scenario."""
     steps = []
     for count in hosts:
-        low, typical, high = efficiency_range(scenario, catalog, job, count)
+        low, typical, high = kept_range(scenario, catalog, job, count)
         gpus = count * job.gpus_per_host
         steps.append(Step(count, gpus, typical, low, high, gpus * typical * job.batch / job.native_s))
     network = scenario.network
@@ -382,7 +390,7 @@ def _trained(
     scenario: Scenario, catalog: Catalog, job: Job, hosts: int
 ) -> tuple[tuple[float, float, float], float, int, tuple[str, ...]]:
     """Efficiency with its range, time of a step, hosts worth it, and what would change it: by network and training alone."""
-    share = efficiency_range(scenario, catalog, job, hosts)
+    share = kept_range(scenario, catalog, job, hosts)
     step = step_time_s(scenario, catalog, job, hosts)
     changes = _training_changes(scenario, catalog, job, hosts, share[1])
     return share, step, knee(scenario, catalog, job), changes
@@ -461,10 +469,10 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
         "usable_share": ring.fact("usable_share"),
     }
     servers = how == "parameter-server"
-    if tcp and (not servers or scenario.network.tcp_gbit_s is not None):
-        moved["tcp_gbit_s"] = tcp_rate(scenario, catalog)
-    names = ("exposed_share", "overlap_share", "straggler_share")
-    shares = {"compute_s": compute, **{name: held.fact(name) for name in names}}
+    if tcp:
+        moved["tcp_gbit_s"] = (_servers_tcp_rate if servers else tcp_rate)(scenario, catalog)
+    late = replace(row_fact(network, "late_share", "1"), note="share of the gradient that is ready last")
+    shares = {"compute_s": compute, "late_share": late, **{name: held.fact(name) for name in SHARES}}
     if servers:
         largest = derived(
             f"{path}/largest_variable_mb", job.largest_mb, "MB", "largest variable of the network"
@@ -491,7 +499,11 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
         summed = here.compute("allreduce_s", allreduce_time_s, moved)
         took = {"took": number(round(float(summed.value), 4))}
         line = here.compute("step_s", training_step_s, {**shares, **moved}, words=took)
-    here.compute("efficiency", scaling_efficiency, compute_s=alone, step_s=line)
+    seen = {
+        "rows": number(held.fact("unseen_rows").value),
+        "inside": number(held.fact("unseen_inside").value),
+    }
+    here.compute("efficiency", scaling_efficiency, {"compute_s": alone, "step_s": line}, words=seen)
     return line
 
 
@@ -544,6 +556,7 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
         compute_s = preset["batch"] / float(gpu_speed(catalog, preset, "t4-16gb").per_s.value)
         values: dict[str, Any] = {
             "gradient_mb": network["parameters"] * FP32_BYTES / 1e6,
+            "late_share": network["late_share"],
             "hosts": 4,
             "gpus_per_host": 1,
             "link_gbit_s": CLAIMED_GBIT_S,

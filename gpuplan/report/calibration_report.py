@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpuplan.analysis.calibration import (
     ITEMS,
+    SERVERS,
+    TRAINING,
     Errors,
     Point,
     errors,
     fit,
     fitted_values,
-    leave_one_out,
     points,
+    unseen,
 )
 from gpuplan.catalog import Catalog
 from gpuplan.models.availability import stun_time_s, worst_stun_time_s
@@ -35,8 +38,8 @@ def calibration_dict(catalog: Catalog) -> dict[str, Any]:
 
     Keys ``parameters`` (``value`` of the catalog, ``refitted``, ``low``, ``high``, ``moved``), ``moved``
     (whether any differs by more than rounding to three digits), ``errors`` (in sample: by area, then by area
-    and series, "" being all of them), ``left_out`` (the same, each series predicted by parameters fitted on
-    the others), ``targets``, and ``rows``.
+    and series, "" being all of them), ``left_out`` (the same by source, each predicted by parameters fitted on
+    the others), ``ranges`` (unseen rows, and how many of them lie in the range that a plan prints), ``targets``, and ``rows``.
 
     Errors are relative; of parameter servers they are differences of efficiency, of vMotion seconds.
     """
@@ -50,6 +53,14 @@ def calibration_dict(catalog: Catalog) -> dict[str, Any]:
         "moved": any(p["moved"] for p in parameters),
         "errors": [plain(e) for e in (*totals, *_errors(on, by_series=True))],
         "left_out": [plain(e) for area in ITEMS for e in _left_out(catalog, area)],
+        "ranges": [
+            {
+                "area": area,
+                "rows": catalog.assumptions[ITEMS[area]].fact("unseen_rows").value,
+                "inside": catalog.assumptions[ITEMS[area]].fact("unseen_inside").value,
+            }
+            for area in (TRAINING, SERVERS)
+        ],
         "targets": [
             {
                 "area": e.area,
@@ -70,11 +81,9 @@ _MEASURED = ("training_times", "remote_times", "stun_times")
 
 
 def _left_out(catalog: Catalog, area: str) -> tuple[Errors, ...]:
-    """Errors of an area out of sample: all its rows, then each series."""
-    each = [e for e, _ in leave_one_out(catalog, area)]
-    rows = sum(e.rows for e in each)
-    mean, bias = (sum(getattr(e, name) * e.rows for e in each) / rows for name in ("mean", "bias"))
-    return Errors(area, "", rows, mean, max(e.worst for e in each), bias), *each
+    """Errors of an area on rows that were predicted without their source: all of them, then each source."""
+    found = unseen(catalog, area)
+    return *errors(replace(p, series="") for p in found), *errors(found, by_series=True)
 
 
 def _parameters(catalog: Catalog) -> list[dict[str, Any]]:
@@ -166,6 +175,7 @@ def calibration_text(found: Mapping[str, Any]) -> str:
         wrapped(verdict),
         chapter(tables.targets(found)),
         chapter(tables.errors(found)),
+        wrapped(ranges_text(found)),
         heading("Rows with the largest errors") + worst_text(found),
     ]
     return "\n\n".join(parts) + "\n"
@@ -181,15 +191,21 @@ def errors_text(found: Mapping[str, Any]) -> str:
     return text(tables.errors(found))
 
 
+def ranges_text(found: Mapping[str, Any]) -> str:
+    """How many unseen measurements the printed ranges hold."""
+    held = (f"{each['inside']} of {each['rows']} ({each['area']})" for each in found["ranges"])
+    return f"Ranges of a plan held, of published rows predicted without their source: {', '.join(held)}."
+
+
 def worst_text(found: Mapping[str, Any], rows: int = WORST_ROWS) -> str:
-    """The rows of training and remoting whose prediction is furthest off, those fitted on and those only shown."""
+    """The rows of training and remoting whose prediction is furthest off, those fitted on, held back and only shown."""
     known = [r for r in found["rows"] if r["area"] in ITEMS]
     return _rows_text(sorted(known, key=lambda r: -abs(r["error"]))[:rows])
 
 
 def _rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """Measurements beside predictions; why nothing was fitted on some of them is said below."""
-    notes = Counter(r["note"] for r in rows if not r["fitted"])
+    notes = Counter(r["note"] for r in rows if not r["fitted"] and not r["held"])
     said = [
         wrapped(f"Only shown, not fitted on ({count} of these rows): {note}") for note, count in notes.items()
     ]
@@ -197,7 +213,7 @@ def _rows_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def predicted_text(found: Mapping[str, Any], area: str) -> str:
-    """Every published row of an area beside its prediction; ``shown`` marks those on which nothing was fitted, with the reason."""
+    """Every published row of an area beside its prediction; ``held`` marks those held back, ``shown`` those only shown, with the reason."""
     kept = [r for r in found["rows"] if r["area"] == area]
     if not kept:
         raise ValueError(f"area is {area!r}; it must be one of {', '.join(TARGETS)}")

@@ -175,6 +175,9 @@ def test_rates_inside_a_host(catalog: Catalog) -> None:
     assert sxm.value == 120  # 6 links of 20 GB/s each
     assert (v100.basis, a100.basis, sxm.basis) == ("fitted", "assumed", "derived")
     assert inside_host_gb_s(catalog, "a100-sxm4-80gb").value == 240  # 12 links
+    assert inside_host_gb_s(catalog, "b200-sxm6-180gb").value == pytest.approx(18 * 40.1)
+    for memory in (64, 80, 94):
+        assert inside_host_gb_s(catalog, f"h100-sxm5-{memory}gb").value == pytest.approx(18 * 20.6)
     for gpu in catalog.gpus:
         fact = inside_host_gb_s(catalog, gpu)
         assert fitted <= fact.value < 2_000, gpu

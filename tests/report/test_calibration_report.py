@@ -13,6 +13,7 @@ from gpuplan.report import calibration_dict, calibration_text
 from gpuplan.report.calibration_report import (
     errors_text,
     predicted_text,
+    ranges_text,
     same_to_three_digits,
     warm_text,
     worst_text,
@@ -34,7 +35,7 @@ def test_every_published_row_is_in_the_calibration(found: dict[str, Any], catalo
     wanted = {row.id for name in ("training_times", "stun_times") for row in catalog.rows(name)}
     wanted |= {row.id for row in catalog.rows("remote_times") if row["phase"] == "cold inference"}
     assert {row["id"] for row in found["rows"]} == wanted
-    shown = [row for row in found["rows"] if not row["fitted"]]
+    shown = [row for row in found["rows"] if not row["fitted"] and not row["held"]]
     assert shown
     assert all(row["note"] for row in shown), "a row that is not fitted on says why"
 
@@ -73,17 +74,28 @@ def test_a_stun_by_hand(found: dict[str, Any], catalog: Catalog) -> None:
     assert rows["worst-case-7.0-32gb-32gb"]["predicted"] == pytest.approx(99, abs=2)
 
 
-def test_each_series_is_predicted_from_the_others_too(found: dict[str, Any]) -> None:
+def test_each_source_is_predicted_from_the_others_too(found: dict[str, Any]) -> None:
     left_out = [e for e in found["left_out"] if e["series"]]
     assert {e["area"] for e in left_out} == set(ITEMS)
     for area in ITEMS:
         in_sample = next(e for e in found["errors"] if e["area"] == area and not e["series"])
         out = next(e for e in found["left_out"] if e["area"] == area and not e["series"])
         each = [e for e in left_out if e["area"] == area]
-        assert out["rows"] == in_sample["rows"] == sum(e["rows"] for e in each)
+        held = sum(row["held"] for row in found["rows"] if row["area"] == area)
+        assert out["rows"] == in_sample["rows"] + held == sum(e["rows"] for e in each)
         assert out["mean"] == pytest.approx(sum(e["mean"] * e["rows"] for e in each) / out["rows"])
         assert out["worst"] == max(e["worst"] for e in each)
         assert out["mean"] >= in_sample["mean"]
+
+
+def test_ranges_say_how_many_unseen_rows_they_hold(found: dict[str, Any]) -> None:
+    assert {each["area"] for each in found["ranges"]} == {TRAINING, SERVERS}
+    for each in found["ranges"]:
+        out = next(e for e in found["left_out"] if e["area"] == each["area"] and not e["series"])
+        assert out["rows"] == each["rows"]
+        assert 0.8 * each["rows"] <= each["inside"] <= each["rows"]
+        said = f"{each['inside']} of {each['rows']} ({each['area']})"
+        assert said in one_line(ranges_text(found)) and said in one_line(calibration_text(found))
 
 
 def test_rounding_to_three_digits() -> None:
@@ -115,8 +127,9 @@ def test_the_worst_rows_come_first_and_say_if_nothing_was_fitted_on_them(found: 
     worst = max((r for r in found["rows"] if r["area"] in ITEMS), key=lambda r: abs(r["error"]))
     first = worst_text(found).splitlines()[1]
     assert first.startswith(worst["id"])
-    assert first.endswith(" shown") is not worst["fitted"]
-    notes = {r["note"] for r in found["rows"] if not r["fitted"] and r["id"] in worst_text(found)}
+    assert first.endswith("" if worst["fitted"] else " held" if worst["held"] else " shown")
+    only = [r for r in found["rows"] if not r["fitted"] and not r["held"]]
+    notes = {r["note"] for r in only if r["id"] in worst_text(found)}
     assert all(note in one_line(worst_text(found)) for note in notes)
 
 
@@ -126,7 +139,10 @@ def test_every_row_of_an_area_is_listed(found: dict[str, Any], area: str) -> Non
     rows = [r for r in found["rows"] if r["area"] == area]
     lines = text.splitlines()[1 : 1 + len(rows)]
     assert [line.split()[0] for line in lines] == [r["id"] for r in rows]
-    assert sum(line.endswith(" shown") for line in lines) == sum(not r["fitted"] for r in rows)
+    assert [line.endswith(" held") for line in lines] == [r["held"] for r in rows]
+    assert sum(line.endswith(" shown") for line in lines) == sum(
+        not r["fitted"] and not r["held"] for r in rows
+    )
     assert area in errors_text(found)
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from gpuplan.units import above_zero, not_negative
+from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
 TRANSPORTS = ("tcp", "roce-v1", "roce", "pvrdma", "infiniband")
 """TCP; RDMA over Converged Ethernet v1 and v2; paravirtual RDMA over RoCE; RDMA over InfiniBand."""
@@ -19,7 +18,7 @@ HEADER_BYTES = 52
 JUMBO_BYTES = 9000
 
 
-def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 15.0, growth: float = 0.4) -> float:
+def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 14.4, growth: float = 0.164) -> float:
     """What NCCL and its like move over TCP from one host with an untuned stack.
 
     Parameters
@@ -47,8 +46,8 @@ def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 15.0, growth: f
 
     Examples
     --------
-    >>> tcp_rate_gbit_s(25, at_25_gbit_s=15), round(tcp_rate_gbit_s(100, at_25_gbit_s=15), 1)
-    (15.0, 26.1)
+    >>> tcp_rate_gbit_s(25, at_25_gbit_s=15), tcp_rate_gbit_s(100, at_25_gbit_s=15, growth=0.5)
+    (15.0, 30.0)
 
     References
     ----------
@@ -57,8 +56,7 @@ def tcp_rate_gbit_s(link_gbit_s: float, *, at_25_gbit_s: float = 15.0, growth: f
     .. [3] hkbu-ddl-benchmarks
     """
     above_zero(link_gbit_s=link_gbit_s, at_25_gbit_s=at_25_gbit_s)
-    if not 0 <= growth <= 1:
-        raise ValueError(f"growth is {growth}; it must be 0 to 1")
+    zero_to_one(growth=growth)
     return float(at_25_gbit_s * (link_gbit_s / 25) ** growth)
 
 
@@ -119,13 +117,14 @@ def delivered_gbit_s(
     """
     if transport not in TRANSPORTS:
         raise ValueError(f"transport is {transport!r}; it must be one of {', '.join(TRANSPORTS)}")
-    if not 0 < usable_share <= 1:
-        raise ValueError(f"usable_share is {usable_share}; it must be above 0 and at most 1")
+    above_zero(link_gbit_s=link_gbit_s, usable_share=usable_share, users=users)
+    zero_to_one(usable_share=usable_share)
     tcp = tcp_rate_gbit_s(link_gbit_s) if tcp_gbit_s is None else tcp_gbit_s
-    above_zero(link_gbit_s=link_gbit_s, tcp_gbit_s=tcp)
+    above_zero(tcp_gbit_s=tcp)
+    at_least_one(mtu_bytes=mtu_bytes)
     if not 576 <= mtu_bytes <= 9216:
         raise ValueError(f"mtu_bytes is {mtu_bytes}; it must be 576 to 9216")
-    if not 1 <= users < math.inf:
+    if users < 1:
         raise ValueError(f"users is {users}; it must be at least 1, and finite")
     rate = usable_share * link_gbit_s
     if transport == "tcp":
@@ -176,9 +175,10 @@ def fair_share_gbit_s(link_gbit_s: float, *, others: Sequence[tuple[float, float
     .. [1] bertsekas-data-networks-1992
     """
     above_zero(link_gbit_s=link_gbit_s)
+    for count, need in others:
+        not_negative(count=count, need_gbit_s=need)
     left, sharing = link_gbit_s, 1.0 + sum(count for count, _ in others)
     for count, need in sorted(others, key=lambda other: other[1]):
-        not_negative(count=count, need_gbit_s=need)
         if need >= left / sharing:
             break
         left, sharing = left - count * need, sharing - count

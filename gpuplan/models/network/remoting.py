@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpuplan.models.network.links import JUMBO_BYTES, delivered_gbit_s
-from gpuplan.units import above_zero, not_negative
+from gpuplan.units import above_zero, not_negative, zero_to_one
 
 
 def remote_time_s(
@@ -111,8 +111,7 @@ def remote_time_s(
     computing = native_s - ready_s if cold else native_s
     if computing <= 0:
         raise ValueError(f"native_s is {native_s}; a cold start must take longer than ready_s, {ready_s}")
-    if not 0 <= hidden_share <= 1:
-        raise ValueError(f"hidden_share is {hidden_share}; it must be 0 to 1")
+    zero_to_one(hidden_share=hidden_share)
     rate = delivered_gbit_s(
         link_gbit_s,
         transport=transport,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from gpuplan.models.network.links import JUMBO_BYTES, delivered_gbit_s
-from gpuplan.units import above_zero, not_negative
+from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
 
 ALGORITHMS = ("ring", "hierarchical")
 
 FUSION_MB = 67.108864
 """What Horovod collects before it sends: 64 MiB."""
 
-STEP_LATENCY_US = {"tcp": 13.4, "roce-v1": 9.14, "roce": 9.14, "pvrdma": 9.14, "infiniband": 9.14}
+STEP_LATENCY_US = {"tcp": 12.3, "roce-v1": 9.16, "roce": 9.16, "pvrdma": 9.16, "infiniband": 9.16}
 """Latency of one step of a ring by transport; fitted."""
 
 
@@ -57,8 +57,7 @@ def nccl_allreduce_time_s(
     .. [1] nccl-tests-performance
     .. [2] patarasuk-allreduce-2009
     """
-    if ranks < 1:
-        raise ValueError(f"ranks is {ranks}; it must be at least 1")
+    at_least_one(ranks=ranks)
     above_zero(bus_gb_s=bus_gb_s)
     not_negative(message_mb=message_mb, step_latency_us=step_latency_us)
     steps = 2 * (ranks - 1)
@@ -73,7 +72,7 @@ def allreduce_time_s(
     link_gbit_s: float,
     transport: str = "tcp",
     algorithm: str = "ring",
-    intra_host_gb_s: float = 6.41,
+    intra_host_gb_s: float = 4.54,
     tcp_gbit_s: float | None = None,
     usable_share: float = 0.95,
     mtu_bytes: int = JUMBO_BYTES,
@@ -147,11 +146,8 @@ def allreduce_time_s(
     """
     if algorithm not in ALGORITHMS:
         raise ValueError(f"algorithm is {algorithm!r}; it must be one of {', '.join(ALGORITHMS)}")
-    if hosts < 1 or gpus_per_host < 1:
-        raise ValueError(f"hosts is {hosts} and gpus_per_host {gpus_per_host}; both must be at least 1")
-    if messages is not None and messages < 1:
-        raise ValueError(f"messages is {messages}; it must be at least 1")
-    not_negative(gradient_mb=gradient_mb, step_latency_us=step_latency_us or 0.0)
+    at_least_one(hosts=hosts, gpus_per_host=gpus_per_host, messages=1 if messages is None else messages)
+    not_negative(gradient_mb=gradient_mb, step_latency_us=0.0 if step_latency_us is None else step_latency_us)
     above_zero(intra_host_gb_s=intra_host_gb_s, reduce_gb_s=1.0 if reduce_gb_s is None else reduce_gb_s)
     rate = delivered_gbit_s(
         link_gbit_s,
@@ -186,16 +182,17 @@ def training_step_s(
     link_gbit_s: float,
     transport: str = "tcp",
     algorithm: str = "ring",
-    intra_host_gb_s: float = 6.41,
+    intra_host_gb_s: float = 4.54,
     tcp_gbit_s: float | None = None,
     usable_share: float = 0.95,
     mtu_bytes: int = JUMBO_BYTES,
     messages: int | None = None,
     step_latency_us: float | None = None,
     reduce_gb_s: float | None = None,
-    exposed_share: float = 0.123,
-    overlap_share: float = 0.571,
-    straggler_share: float = 0.00946,
+    late_share: float = 0.0,
+    exposed_share: float = 0.125,
+    overlap_share: float = 0.553,
+    straggler_share: float = 0.00746,
 ) -> float:
     """Time of one step of synchronous training with allreduce.
 
@@ -233,8 +230,11 @@ def training_step_s(
         Latency of one step between hosts; None for the fitted one of the transport. [us]
     reduce_gb_s : float or None
         Rate at which processors sum, if the sum is not made on the GPUs. [GB/s]
+    late_share : float
+        Share of the gradient that is ready in the last third of the backward pass, when little is left to hide it behind; by
+        the layers of the network: 0.003 for VGG-16, 0.03 for ResNet-50, 0.5 for BERT-base. [-]
     exposed_share : float
-        Share of the allreduce that can never be hidden behind computing; 1 without overlap. [-]
+        Share of the rest of the allreduce that is not hidden either; 1 without overlap. [-]
     overlap_share : float
         Share of the compute time behind which the allreduce can hide; 0 without overlap. [-]
     straggler_share : float
@@ -252,10 +252,12 @@ def training_step_s(
 
     Notes
     -----
-    T_c (1 + d log2 GPUs) + max(exposed x T_ar, T_ar - overlap x T_c), T_ar by allreduce_time_s. Fitted on published rows of
-    CNNs in FP32 with a batch of 64 per GPU, 2 to 128 hosts, 10 to 100 Gbit/s; beyond them it extrapolates. Sound set-ups were fitted: old libraries, two sockets on the way or a limit on each
-    flow do worse. On one host only
-    the sum inside it and the slowest GPU are left, and with one GPU the step takes compute_s.
+    T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_ar, T_ar - overlap x T_c), T_ar by allreduce_time_s. Convolutions
+    compute long where they have few parameters, at the input, so almost all of their gradient is on its way early; a
+    transformer has as many in every layer, and its embedding, ready last. Fitted on published rows of CNNs and BERT-base in
+    FP32, 1 to 128 hosts of up to 4 GPUs on PCIe, 10 to 100 Gbit/s; held against BERT-large and against hosts of 8 GPUs on
+    NVLink that nothing was fitted on. Beyond them it extrapolates, and frameworks that overlap badly do worse. On one host only the sum inside it
+    and the slowest GPU are left, and with one GPU the step takes compute_s.
 
     Examples
     --------
@@ -270,9 +272,10 @@ def training_step_s(
     .. [2] hkbu-ddl-benchmarks
     .. [3] batchai-horovod-benchmark
     .. [4] mg-wfbp
+    .. [5] oneflow-dlperf
     """
     above_zero(compute_s=compute_s)
-    _check_shares(exposed_share, overlap_share, straggler_share)
+    _check_shares(exposed_share, overlap_share, straggler_share, late_share)
     reduced = allreduce_time_s(
         gradient_mb,
         hosts=hosts,
@@ -288,7 +291,8 @@ def training_step_s(
         step_latency_us=step_latency_us,
         reduce_gb_s=reduce_gb_s,
     )
-    waited = max(exposed_share * reduced, reduced - overlap_share * compute_s)
+    never = late_share + (1 - late_share) * exposed_share
+    waited = max(never * reduced, reduced - overlap_share * compute_s)
     return compute_s * (1 + straggler_share * math.log2(hosts * gpus_per_host)) + waited
 
 
@@ -303,14 +307,17 @@ def parameter_server_step_s(
     servers: int | None = None,
     link_gbit_s: float,
     transport: str = "tcp",
-    server_gbit_s: float = 3.14,
-    intra_host_gb_s: float = 6.41,
-    tcp_gbit_s: float | None = None,
+    server_gbit_s: float = 3.01,
+    partitioned: bool = False,
+    intra_host_gb_s: float = 4.54,
+    tcp_gbit_s: float = 30.4,
     usable_share: float = 0.95,
     mtu_bytes: int = JUMBO_BYTES,
-    exposed_share: float = 0.135,
-    overlap_share: float = 0.863,
-    straggler_share: float = 0.00844,
+    late_share: float = 0.0,
+    exposed_share: float = 0.0883,
+    overlap_share: float = 0.917,
+    beside_share: float = 0.387,
+    straggler_share: float = 0.00747,
 ) -> float:
     """Time of one step of synchronous training with parameter servers.
 
@@ -337,19 +344,28 @@ def parameter_server_step_s(
         ``tcp``, ``roce-v1``, ``roce``, ``pvrdma`` or ``infiniband``. [-]
     server_gbit_s : float
         What one server moves in one direction, however fast the link is; the default is that of TensorFlow over
-        gRPC. [Gbit/s]
+        gRPC. Not used where tensors are partitioned. [Gbit/s]
+    partitioned : bool
+        Whether tensors are cut into small parts that all servers share and that are sent while the GPUs of a host still sum
+        the next (BytePS), instead of each variable lying on one server (TensorFlow). [-]
     intra_host_gb_s : float
         Rate of a ring inside one host, where a worker has several GPUs. [GB/s]
-    tcp_gbit_s : float or None
-        What the TCP stack of a host moves over its many connections, as measured; None if all of the link. [Gbit/s]
+    tcp_gbit_s : float
+        What the TCP stack of a host moves over its many connections. [Gbit/s]
     usable_share : float
         Share of the link that large transfers get. [-]
     mtu_bytes : int
         Largest packet on the network. [-]
+    late_share : float
+        Share of the gradient that is ready in the last third of the backward pass, when little is left to hide it behind; by
+        the layers of the network: 0.003 for VGG-16, 0.03 for ResNet-50, 0.5 for BERT-base. [-]
     exposed_share : float
-        Share of the transfer that can never be hidden behind computing. [-]
+        Share of the rest of the transfer that is not hidden behind computing either. [-]
     overlap_share : float
         Share of the compute time behind which the transfer can hide. [-]
+    beside_share : float
+        Share of the shorter of transfer and sum inside the host that does not run beside the longer, where tensors are
+        partitioned. [-]
     straggler_share : float
         Growth of the compute time with each doubling of the GPUs. [-]
 
@@ -365,12 +381,12 @@ def parameter_server_step_s(
 
     Notes
     -----
-    T_c (1 + d log2 GPUs) + sum inside a worker + max(exposed x T_ps, T_ps - overlap x T_c) with
+    T_c (1 + d log2 GPUs) + sum inside a worker + max((late + (1 - late) exposed) x T_ps, T_ps - overlap x T_c) with
     T_ps the longer of two: what the busiest server moves, workers x (v + (S - v) / servers) / its rate, S being the gradient and
     v the largest variable; and what reaches one host over its link, 2 x its workers x S (hosts - 1) / hosts, one half for its workers and one for as
-    many servers beside them. On one host there is
-    no network term, and what its GPUs exchange is not counted. Fitted on published rows of CNNs on 2 to 128 hosts, with GPUs of
-    2016: much faster GPUs on 10 Gbit/s come out too good.
+    many servers beside them. With partitioned tensors T_ps is the longer of the sum inside and of 2 x workers of a host x S over its link, and a share of the
+    shorter; two hosts were measured to take as long as eight. On one host there is no network term. Fitted on published rows of CNNs and BERT-base on 1 to 128 hosts, with
+    GPUs of 2016 for TensorFlow: much faster GPUs on 10 Gbit/s come out too good.
 
     Examples
     --------
@@ -391,44 +407,50 @@ def parameter_server_step_s(
         server_gbit_s=server_gbit_s,
         intra_host_gb_s=intra_host_gb_s,
     )
-    if hosts < 1 or gpus_per_host < 1:
-        raise ValueError(f"hosts is {hosts} and gpus_per_host {gpus_per_host}; both must be at least 1")
-    if not 1 <= workers_each <= gpus_per_host:
+    at_least_one(hosts=hosts, gpus_per_host=gpus_per_host, workers_per_host=workers_each)
+    if workers_each > gpus_per_host:
         raise ValueError(
             f"workers_per_host is {workers_each}; it must be 1 to {gpus_per_host}, the GPUs per host"
         )
     workers = hosts * workers_each
     held_by = workers if servers is None else servers
-    if held_by < 1:
-        raise ValueError(f"servers is {held_by}; it must be at least 1")
-    if not 0 < largest_variable_mb <= gradient_mb:
+    at_least_one(servers=held_by)
+    above_zero(largest_variable_mb=largest_variable_mb)
+    if largest_variable_mb > gradient_mb:
         raise ValueError(
             f"largest_variable_mb is {largest_variable_mb}; it must be above 0 and at most the gradient, {gradient_mb}"
         )
-    _check_shares(exposed_share, overlap_share, straggler_share)
+    _check_shares(exposed_share, overlap_share, straggler_share, late_share, beside_share)
     inside = nccl_allreduce_time_s(
         gradient_mb, ranks=math.ceil(gpus_per_host / workers_each), bus_gb_s=intra_host_gb_s
     )
-    step = compute_s * (1 + straggler_share * math.log2(hosts * gpus_per_host)) + inside
     rate = delivered_gbit_s(
         link_gbit_s,
         transport=transport,
-        tcp_gbit_s=link_gbit_s if tcp_gbit_s is None else tcp_gbit_s,
+        tcp_gbit_s=tcp_gbit_s,
         usable_share=usable_share,
         mtu_bytes=mtu_bytes,
     )
     if hosts == 1:
-        return step
-    busiest = workers * (largest_variable_mb + (gradient_mb - largest_variable_mb) / held_by)
-    arrives = 2 * workers_each * gradient_mb * (hosts - 1) / hosts
-    moved = max(busiest / min(rate, server_gbit_s), arrives / rate) * 8 / 1000
-    return step + max(exposed_share * moved, moved - overlap_share * compute_s)
+        moved = 0.0
+    elif partitioned:
+        moved = 2 * workers_each * gradient_mb / rate * 8 / 1000
+    else:
+        busiest = workers * (largest_variable_mb + (gradient_mb - largest_variable_mb) / held_by)
+        arrives = 2 * workers_each * gradient_mb * (hosts - 1) / hosts
+        moved = max(busiest / min(rate, server_gbit_s), arrives / rate) * 8 / 1000
+    step = compute_s * (1 + straggler_share * math.log2(hosts * gpus_per_host))
+    if partitioned:
+        moved = max(inside, moved) + beside_share * min(inside, moved)
+    else:
+        step += inside
+    never = late_share + (1 - late_share) * exposed_share
+    return step + max(never * moved, moved - overlap_share * compute_s)
 
 
-def _check_shares(exposed_share: float, overlap_share: float, straggler_share: float) -> None:
-    not_negative(exposed_share=exposed_share, overlap_share=overlap_share, straggler_share=straggler_share)
-    if exposed_share > 1:
-        raise ValueError(f"exposed_share is {exposed_share}; it must be 0 to 1")
+def _check_shares(exposed: float, overlap: float, straggler: float, late: float, beside: float = 0.0) -> None:
+    not_negative(overlap_share=overlap, straggler_share=straggler)
+    zero_to_one(exposed_share=exposed, late_share=late, beside_share=beside)
 
 
 def host_traffic_gbit_s(
@@ -473,7 +495,8 @@ def host_traffic_gbit_s(
     ----------
     .. [1] patarasuk-allreduce-2009
     """
-    above_zero(step_s=step_s, hosts=hosts, gpus_per_host=gpus_per_host)
+    above_zero(step_s=step_s)
+    at_least_one(hosts=hosts, gpus_per_host=gpus_per_host)
     not_negative(gradient_mb=gradient_mb)
     if algorithm not in (*ALGORITHMS, "parameter-server"):
         raise ValueError(
@@ -519,11 +542,58 @@ def scaling_efficiency(compute_s: float, *, step_s: float) -> float:
     ----------
     .. [1] horovod-2018
     """
-    if not 0 < compute_s <= step_s:
-        raise ValueError(
-            f"compute_s is {compute_s}; it must be above 0 and at most the time of the step, {step_s}"
-        )
+    above_zero(compute_s=compute_s, step_s=step_s)
+    if compute_s > step_s:
+        raise ValueError(f"compute_s is {compute_s}; it must be at most the time of the step, {step_s}")
     return compute_s / step_s
+
+
+def efficiency_range(
+    efficiency: float, *, slower_share: float, faster_share: float, base_share: float = 0.3
+) -> tuple[float, float]:
+    """Range in which an efficiency is to be expected, from how far unseen measurements were off.
+
+    Parameters
+    ----------
+    efficiency : float
+        As predicted, in (0, 1]. [-]
+    slower_share : float
+        How much longer a step may take that does nothing but wait, as a share of it. [-]
+    faster_share : float
+        How much longer than measured such a step may be predicted. [-]
+    base_share : float
+        What computing alone adds to the share of the step that waits. [-]
+
+    Returns
+    -------
+    efficiency_range : (float, float)
+        Low and high, at most 1. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    With w = base_share + 1 - efficiency: low = efficiency / (1 + slower_share w), high = min(1, efficiency (1 + faster_share w)).
+    The more a step waits, the further it may be off. Both shares are quantiles of predicted over measured times of rows that
+    the parameters were not fitted on, so about as many unseen rows fall into the range as into the quantiles.
+
+    Examples
+    --------
+    >>> efficiency_range(0.8, slower_share=0.5, faster_share=0.25)
+    (0.64, 0.9)
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    above_zero(efficiency=efficiency)
+    zero_to_one(efficiency=efficiency)
+    not_negative(slower_share=slower_share, faster_share=faster_share, base_share=base_share)
+    waits = base_share + 1 - efficiency
+    return efficiency / (1 + slower_share * waits), min(1.0, efficiency * (1 + faster_share * waits))
 
 
 def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> float:
@@ -561,7 +631,8 @@ def training_throughput(gpus: int, *, batch_per_gpu: int, step_s: float) -> floa
     ----------
     .. [1] horovod-2018
     """
-    above_zero(gpus=gpus, batch_per_gpu=batch_per_gpu, step_s=step_s)
+    at_least_one(gpus=gpus, batch_per_gpu=batch_per_gpu)
+    above_zero(step_s=step_s)
     return gpus * batch_per_gpu / step_s
 
 
@@ -604,7 +675,8 @@ def training_time_h(samples: float, *, epochs: float, gpus: int, batch_per_gpu: 
     ----------
     .. [1] horovod-2018
     """
-    above_zero(samples=samples, epochs=epochs, gpus=gpus, batch_per_gpu=batch_per_gpu, step_s=step_s)
+    above_zero(samples=samples, epochs=epochs, step_s=step_s)
+    at_least_one(gpus=gpus, batch_per_gpu=batch_per_gpu)
     return math.ceil(samples / (gpus * batch_per_gpu)) * epochs * step_s / 3600
 
 
@@ -617,6 +689,7 @@ def tcp_rate_for_speedup_gbit_s(
     gpus_per_host: int = 1,
     link_gbit_s: float,
     transport: str = "pvrdma",
+    late_share: float = 0.0,
 ) -> float:
     """TCP rate of a host at which RDMA would make a training step so many times faster.
 
@@ -636,6 +709,8 @@ def tcp_rate_for_speedup_gbit_s(
         Network of one host. [Gbit/s]
     transport : str
         The RDMA transport. [-]
+    late_share : float
+        Share of the gradient that is ready in the last third of the backward pass. [-]
 
     Returns
     -------
@@ -663,6 +738,8 @@ def tcp_rate_for_speedup_gbit_s(
     ----------
     .. [1] mellanox-hpvml
     """
+    above_zero(speedup=speedup, link_gbit_s=link_gbit_s)
+    at_least_one(hosts=hosts)
     if speedup <= 1 or hosts < 2:
         raise ValueError(
             f"speedup is {speedup} and hosts {hosts}; they must be above 1 and at least 2: one host has no network"
@@ -677,6 +754,7 @@ def tcp_rate_for_speedup_gbit_s(
             link_gbit_s=link_gbit_s,
             transport=by,
             tcp_gbit_s=rate,
+            late_share=late_share,
         )
 
     wanted = speedup * step(transport, link_gbit_s)

@@ -105,7 +105,7 @@ def errors(found: Mapping[str, Any]) -> Table:
 
 
 def predictions(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Measurements beside predictions; ``shown`` marks those on which nothing was fitted."""
+    """Measurements beside predictions; ``held`` marks those held back, ``shown`` those only shown."""
     return listed(
         "predictions",
         "Measured and predicted",
@@ -114,7 +114,7 @@ def predictions(rows: Sequence[Mapping[str, Any]]) -> Table:
             Column("measured", "Measured", "number", of=partial(_measured, "measured")),
             Column("predicted", "Predicted", "number", of=partial(_measured, "predicted")),
             Column("error", "Error", "number", of=partial(_error, "error", sign=True)),
-            Column("fitted", "", words=lambda fitted: "" if fitted else "shown"),
+            Column("use", "", of=lambda row: "" if row["fitted"] else "held" if row["held"] else "shown"),
         ),
         rows,
     )

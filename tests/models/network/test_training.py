@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 import re
@@ -13,14 +14,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from gpuplan.models.network import fabric, links, remoting
 from gpuplan.models.network.links import TRANSPORTS
 from gpuplan.models.network.training import (
     ALGORITHMS,
     allreduce_time_s,
+    efficiency_range,
     host_traffic_gbit_s,
     nccl_allreduce_time_s,
     parameter_server_step_s,
     scaling_efficiency,
+    tcp_rate_for_speedup_gbit_s,
     training_step_s,
     training_throughput,
     training_time_h,
@@ -49,6 +53,7 @@ def jobs_with_servers(draw: st.DrawFn) -> dict[str, Any]:
     job["largest_variable_mb"] = job["gradient_mb"] * draw(st.floats(0.001, 1))
     job["workers_per_host"] = draw(st.none() | st.integers(1, job["gpus_per_host"]))
     job["servers"] = draw(st.none() | st.integers(1, 1000))
+    job |= {"partitioned": draw(st.booleans()), "late_share": draw(st.floats(0, 1))}
     return job
 
 
@@ -229,6 +234,48 @@ def test_a_step_with_parameter_servers_by_hand() -> None:
     assert step(server_gbit_s=8) == pytest.approx(1.7)
     # one worker for the two GPUs of a host: 500 MB inside over 10 GB/s, then 4 x (100 + 400 / 4) MB over 5 GB/s
     assert step(workers_per_host=1) == pytest.approx(0.5 + 0.05 + 0.16)
+    # in parts: 2 x 500 MB over 5 GB/s beside the 0.05 s inside; no variable lies on one server, none is slow
+    parts = {"workers_per_host": 1, "partitioned": True, "server_gbit_s": 1}
+    assert step(**parts, beside_share=0) == pytest.approx(0.5 + 0.2)
+    assert step(**parts, beside_share=1) == pytest.approx(0.5 + 0.25)
+    assert step(**parts, beside_share=1, link_gbit_s=400) == pytest.approx(0.5 + 0.02 + 0.05)
+    assert step(**parts, hosts=1) == pytest.approx(0.5 + 0.05), "one host sums inside"
+
+
+def test_what_is_ready_last_is_not_hidden() -> None:
+    """A tenth never hides, of the half that is ready last all of it: 0.55 of 0.15 s."""
+    job = {
+        "gradient_mb": 400, "hosts": 4, "gpus_per_host": 4, "link_gbit_s": 40, "intra_host_gb_s": 10, **CLEAN,
+        "exposed_share": 0.1, "overlap_share": 1, "straggler_share": 0,
+    }  # fmt: skip
+    assert training_step_s(1, **job) == pytest.approx(1.015)
+    assert training_step_s(1, **job, late_share=0.5) == pytest.approx(1 + 0.55 * 0.15)
+    assert training_step_s(1, **job, late_share=1) == pytest.approx(1.15)
+
+
+@given(COMPUTE, JOBS, st.floats(0, 1), st.floats(0, 1))
+def test_a_gradient_that_is_ready_later_is_never_faster(
+    compute: float, job: dict[str, Any], one: float, other: float
+) -> None:
+    steps = [training_step_s(compute, **job, late_share=late) for late in sorted((one, other))]
+    assert steps[0] <= steps[1] * SLACK
+
+
+@given(st.floats(0.001, 1), st.floats(0, 3), st.floats(0, 3), st.floats(0, 1))
+def test_a_range_holds_what_it_is_the_range_of(
+    kept: float, slower: float, faster: float, base: float
+) -> None:
+    low, high = efficiency_range(kept, slower_share=slower, faster_share=faster, base_share=base)
+    assert 0 < low <= kept <= high <= 1
+    wider = efficiency_range(kept, slower_share=slower + 1, faster_share=faster + 1, base_share=base)
+    assert wider[0] <= low and wider[1] >= high
+
+
+def test_a_range_by_hand() -> None:
+    # 0.5 + 0.3 of the step may be off: 25 % longer at most, 20 % shorter
+    low, high = efficiency_range(0.5, slower_share=0.3125, faster_share=0.25, base_share=0.3)
+    assert (low, high) == pytest.approx((0.4, 0.6))
+    assert efficiency_range(0.99, slower_share=0, faster_share=9) == (0.99, 1)
 
 
 @given(st.integers(2, 64), st.floats(1, 1000), st.floats(0.01, 1))
@@ -586,6 +633,59 @@ SHARE_FAULTS = [
     ("overlap_share", -0.1),
     ("straggler_share", -0.1),
 ]
+
+
+MODELS: dict[Callable[..., Any], dict[str, Any]] = {
+    nccl_allreduce_time_s: {"message_mb": 1.0, "ranks": 2, "bus_gb_s": 1.0},
+    allreduce_time_s: GOOD,
+    training_step_s: {"compute_s": 1.0, **GOOD},
+    parameter_server_step_s: {"compute_s": 1.0, **GOOD, "largest_variable_mb": 10.0},
+    host_traffic_gbit_s: {"gradient_mb": 100, "step_s": 1, "hosts": 2, "gpus_per_host": 1},
+    scaling_efficiency: {"compute_s": 1.0, "step_s": 1.0},
+    efficiency_range: {"efficiency": 0.5, "slower_share": 0.1, "faster_share": 0.1},
+    training_throughput: {"gpus": 1, "batch_per_gpu": 1, "step_s": 1},
+    training_time_h: {"samples": 1000, "epochs": 1, "gpus": 1, "batch_per_gpu": 1, "step_s": 1},
+    tcp_rate_for_speedup_gbit_s: {
+        "compute_s": 0.2, "speedup": 2, "gradient_mb": 100, "hosts": 4, "link_gbit_s": 100
+    },
+    links.tcp_rate_gbit_s: {"link_gbit_s": 10},
+    links.delivered_gbit_s: {"link_gbit_s": 10},
+    remoting.remote_time_s: {"native_s": 1.0, "sent_mb": 1, "link_gbit_s": 10},
+    remoting.remote_slowdown: {"native_s": 1.0, "remote_s": 1.0},
+    fabric.oversubscription: {"down_ports": 48, "down_gbit_s": 25, "up_ports": 4, "up_gbit_s": 100},
+    fabric.uplinks: {
+        "down_ports": 48, "down_gbit_s": 25, "up_gbit_s": 100, "max_oversubscription": 3, "spines": 2
+    },
+    fabric.host_ports: {"demand_gbit_s": 10, "port_gbit_s": 25, "usable_share": 0.95},
+    fabric.pvrdma_ports: {"rdma_demand_gbit_s": 10, "port_gbit_s": 25, "usable_share": 0.95},
+    fabric.bandwidth_left: {"links": 4},
+}  # fmt: skip
+"""Each model with inputs that it takes."""
+
+COUNTS = (
+    "hosts",
+    "gpus",
+    "gpus_per_host",
+    "ranks",
+    "batch_per_gpu",
+    "messages",
+    "servers",
+    "workers_per_host",
+)
+
+
+@pytest.mark.parametrize("function", MODELS, ids=lambda function: function.__name__)
+def test_no_number_is_a_string_or_not_a_number_or_negative(function: Callable[..., Any]) -> None:
+    """By its name, with what is allowed; and there is no fraction of a host."""
+    good = MODELS[function]
+    function(*(good[n] for n in list(good)[:1]), **{n: good[n] for n in list(good)[1:]})
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.annotation not in ("float", "int", "float | None", "int | None"):
+            continue
+        for value in ("4", math.nan, -1, *((2.5,) if name in COUNTS else ())):
+            inputs = {**good, name: value}
+            with pytest.raises(ValueError, match=rf"\b{name} is {re.escape(repr(value))}.* must be "):
+                function(inputs.pop(next(iter(good))), **inputs)
 
 
 def refuses(function: Callable[..., float], inputs: dict[str, Any], field: str, value: object) -> None:
