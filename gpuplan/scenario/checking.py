@@ -34,9 +34,9 @@ MAX_ENTRIES = 2_000
 MAX_ORIGINS = MAX_ENTRIES + len(FIELDS) + MAX_GROUPS * len(GROUP_FIELDS)
 """A file also says of each input that it is a default."""
 MAX_UNKNOWN = 5_000
+"""Fields that there are not, of which each is named."""
 MAX_NAMED = 20
 """Paths of origins that are refused one by one: each is compared with every input there is."""
-"""Fields that there are not, of which each is named."""
 AS_OF = field_of("cost.as_of")
 
 _Problems = list[Problem]

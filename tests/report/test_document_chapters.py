@@ -25,6 +25,7 @@ from gpuplan.report.document import (
     design_document,
 )
 from gpuplan.report.document.writing import CHANGES, Citations, hosts_lost, what_to_do
+from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.scenario import from_dict
 from gpuplan.wording import MODE_NAMES, headline_money, hours, watts
 
@@ -81,7 +82,7 @@ def test_summary_has_the_answer(example: Plan, chapters: tuple[Chapter, ...]) ->
     assert amount(totals.gpus_demanded, "GPU") in lead.text
     figures = next(b for b in summary.blocks if isinstance(b, KeyFigures))
     shown = {label: (value, note) for label, value, note in figures.items}
-    assert shown["Hosts"][0] == number(totals.hosts)
+    assert shown["Hosts"][0] == count_over_years(costs.hosts)
     assert shown["GPUs"][0] == number(totals.gpus)
     assert shown["GPUs after a failure"][0] == number(totals.gpus_after_failure)
     assert shown["Placement"] == (example.placed.short, example.placed.note)

@@ -20,8 +20,10 @@ COLUMNS_AT_ONCE = 20
 """Patterns that are taken from the list at the same prices."""
 MOST_PRICE = 2**20
 """Prices of a programme in whole numbers are no larger."""
+MOST_DIVIDED = 400
+"""Ways to divide a GPU that a programme chooses among; with more, as if it could be divided at will."""
 GPU_UNIT = 2**16
-"""Parts of a GPU that is divided in too many ways to list are rounded down to whole multiples of 1 / GPU_UNIT."""
+"""Parts of such a GPU are rounded down to whole multiples of 1 / GPU_UNIT."""
 
 
 class Dearest(NamedTuple):
@@ -162,8 +164,9 @@ class HostPatterns:
         if room.memory_gib:
             yield tuple(-r.memory_gib for r in self.requests), -room.memory_gib
         families = sorted(set(self.family_of) - {-1})
-        divided = {f: ways for f in families if (ways := self.shared.on_one(f)) is not None}
-        unit = 1 if len(divided) == len(families) else GPU_UNIT  # else as if a GPU could be divided at will
+        listed = {f: self.shared.on_one(f) for f in families}
+        divided = {f: ways for f, ways in listed.items() if ways is not None and len(ways) <= MOST_DIVIDED}
+        unit = 1 if len(divided) == len(families) else GPU_UNIT
         gpus = [
             -int((0 if f in divided else worth) * unit)
             for f, worth in zip(self.family_of, self.rules.worth, strict=True)

@@ -18,8 +18,8 @@ MOST_WAYS = 40_000
 """Ways to divide the GPUs of a host among shares that are looked at, times those to divide one GPU."""
 AT_ONCE = 2_000_000
 """Comparisons of a mix of shares with a way to divide GPUs that are made in one step."""
-MOST_MIXES = 20_000
-"""Where there are more: mixes of shares on some GPUs of which each is worked out by itself."""
+MOST_LOOKED = 150_000
+"""Where there are more: what may be left of a mix of shares beside a GPU, of all mixes that are worked out one by one."""
 
 
 class SharedGpus:
@@ -92,7 +92,7 @@ class SharedGpus:
         fewest = []
         for mix in amounts.tolist():
             fewest.append(holds.fewest(tuple(mix), most))
-            if len(holds.known) > MOST_MIXES:
+            if holds.looked > MOST_LOOKED:
                 return None
         return np.array(fewest)
 
@@ -143,22 +143,24 @@ class _Holds:
         """Of each unit what a share takes, as if its GPU were full of its like."""
         self.fullest = max(self._size(way) for way in one)
         self.known: dict[tuple[tuple[int, ...], int], bool] = {}
+        self.looked = 0
 
     def _size(self, mix: Sequence[int]) -> int:
         return sum(map(operator.mul, mix, self.sizes))
 
     def fewest(self, mix: tuple[int, ...], most: int) -> int:
-        """The fewest GPUs for a mix; ``most`` + 1 for more, or where there are too many mixes."""
+        """The fewest GPUs for a mix; ``most`` + 1 for more, or where too much was looked at."""
         least = -(-self._size(mix) // self.fullest)
         return next((gpus for gpus in range(least, most + 1) if self._hold(mix, gpus)), most + 1)
 
     def _hold(self, mix: tuple[int, ...], gpus: int) -> bool:
         if not any(mix):
             return True
-        if self._size(mix) > gpus * self.fullest or len(self.known) > MOST_MIXES:
+        if self._size(mix) > gpus * self.fullest or self.looked > MOST_LOOKED:
             return False
         if (mix, gpus) not in self.known:
             scarcest = min((u for u, n in enumerate(mix) if n), key=lambda u: self.most[u])
+            self.looked += len(self.by_unit[scarcest])
             rests = (
                 tuple(max(0, n - held) for n, held in zip(mix, way, strict=True))
                 for way in self.by_unit[scarcest]

@@ -59,7 +59,7 @@ def test_where_the_ways_are_too_many_each_mix_is_packed(monkeypatch: pytest.Monk
     known = shared.fewest(0, mixes, most=8).tolist()
     monkeypatch.setattr(SharedGpus, "ways", lambda *_: None)
     assert shared.fewest(0, mixes, most=8).tolist() == known == [3, 2, 2]
-    monkeypatch.setattr(shared_gpus, "MOST_MIXES", 2)
+    monkeypatch.setattr(shared_gpus, "MOST_LOOKED", 0)
     assert shared.fewest(0, [[3, 3, 4]], most=8) is None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,21 @@ SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in Path(FOLDER).par
 
 def messages(catalog: Catalog, **data: Any) -> dict[str, Message]:
     return {m.code: m for m in check_plan(make_plan(from_dict(data), catalog))}
+
+
+def many_shares(groups: int, rng: random.Random) -> list[dict[str, Any]]:
+    """Groups with shares of a GPU that divide it in so many ways that these cannot be listed."""
+    return [
+        {
+            "id": f"g{at}",
+            "people": rng.randint(15, 45),
+            "gpus_each": round(rng.uniform(0.05, 0.24), 2),
+            "vcpus_each": rng.randint(1, 12),
+            "memory_gib_each": rng.randint(16, 90),
+            "access": "bitfusion",
+        }
+        for at in range(groups)
+    ]
 
 
 def one(**group: Any) -> list[dict[str, Any]]:
@@ -82,31 +98,10 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(people=4), "availability": {"host_failures": 0}},
     ),
-    "placement-not-proven": (  # so many shares that do not divide a GPU that not all ways to fill a host can be listed
+    "placement-not-proven": (
         "warn",
         {
-            "groups": [
-                {
-                    "id": f"g{at}",
-                    "people": people,
-                    "gpus_each": gpus,
-                    "vcpus_each": vcpus,
-                    "memory_gib_each": memory,
-                    "access": "bitfusion",
-                }
-                for at, (people, gpus, vcpus, memory) in enumerate(
-                    (
-                        (41, 0.07, 1, 40),
-                        (25, 0.07, 9, 84),
-                        (31, 0.13, 5, 87),
-                        (47, 0.19, 9, 38),
-                        (54, 0.09, 10, 56),
-                        (51, 0.21, 6, 54),
-                        (35, 0.21, 3, 19),
-                        (52, 0.23, 12, 30),
-                    )
-                )
-            ],
+            "groups": many_shares(21, random.Random(121)),
             "hardware": {"gpus_per_host": 8, "vcpus_per_host": 256, "memory_gib_per_host": 1024},
             "platform": {"bitfusion": True, "vsphere": "7.0"},
         },
