@@ -146,14 +146,13 @@ def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = N
 def _fitted_tcp_rate(catalog: Catalog, link: float) -> Fact:
     ring = catalog.assumptions[ITEM["ring"]]
     fitted = ring.fact("tcp_gbit_s")
-    rate = tcp_rate_gbit_s(
-        link, at_25_gbit_s=float(fitted.value), growth=float(ring.fact("tcp_growth").value)
-    )
+    growth = float(ring.fact("tcp_growth").value)
+    rate = round(tcp_rate_gbit_s(link, at_25_gbit_s=float(fitted.value), growth=growth), 1)
     return replace(
         fitted,
-        value=round(rate, 3),
-        low=min(fitted.low or rate, round(rate, 3)),
-        high=max(fitted.high or rate, round(rate, 3)),
+        value=rate,
+        low=min(fitted.low or rate, rate),
+        high=max(fitted.high or rate, rate),
         note=f"{fitted.value:g} Gbit/s on a link of 25 Gbit/s, grown to one of {link:g}",
     )
 

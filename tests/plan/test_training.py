@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gpuplan import load_catalog
 from gpuplan.catalog import Catalog
 from gpuplan.models.network.training import training_step_s
-from gpuplan.plan.gpu_speed import LINKS, tcp_rate
+from gpuplan.plan.gpu_speed import ITEM, LINKS, tcp_rate
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.training import (
     HOSTS,
@@ -384,3 +384,24 @@ def test_workers_of_one_host_each_move_the_gradient_to_the_servers() -> None:
     training = Training(workload="vgg-16-train-64", hosts=4, gpus_per_host=4, aggregation="parameter-server")
     use = used(design(Network(link_gbit_s=25, transport="roce"), training))
     assert use.needs_gbit_s == pytest.approx(2 * 0.75 * 4 * 0.553430176 * 8 / use.step_s)
+
+
+def test_the_range_is_as_wide_as_unseen_rows_were_off_and_says_so(catalog: Catalog) -> None:
+    for how, item in ITEM.items():
+        trail = Trail()
+        use = used(design(Network(), Training(aggregation=how, hosts=4), "t4-16gb"), trail)
+        held = {
+            name: float(catalog.assumptions[item].fact(name).value)
+            for name in ("slower_share", "faster_share")
+        }
+        waits = 0.3 + 1 - use.efficiency
+        assert use.efficiency_low == pytest.approx(use.efficiency / (1 + held["slower_share"] * waits))
+        assert use.efficiency_high == pytest.approx(
+            min(1, use.efficiency * (1 + held["faster_share"] * waits))
+        )
+        seen, within = (catalog.assumptions[item].fact(f"unseen_{name}").value for name in ("rows", "inside"))
+        assert f"held {within} of {seen} published times" in trail.lines["network.job.efficiency"].formula
+        alone = used(design(Network(), Training(aggregation=how, hosts=1, gpus_per_host=1), "t4-16gb"))
+        assert alone.efficiency_low == alone.efficiency == alone.efficiency_high == 1, (
+            "one GPU waits for nobody"
+        )
