@@ -1,0 +1,169 @@
+"""Host line: cores, memory and disks of a host that one could order, from what its VMs take."""
+
+import math
+from collections.abc import Sequence
+
+from gpuplan.units import above_zero, not_negative
+
+
+def ordered_cores(
+    vcpus: float,
+    *,
+    sockets: int,
+    sizes: Sequence[int],
+    vcpus_per_core: float = 1.0,
+    kept_share: float = 0.0,
+) -> int:
+    """Cores of one processor, of those that are sold, so that a host carries its VMs.
+
+    Parameters
+    ----------
+    vcpus : float
+        vCPUs of the VMs on the fullest host. [-]
+    sockets : int
+        Processors of the host. [-]
+    sizes : sequence of int
+        Cores of the processors that are sold. [-]
+    vcpus_per_core : float
+        vCPUs for each core: 1 without overcommitment. [-]
+    kept_share : float
+        Share of the cores that hypervisor and storage keep, 0 to below 1. [-]
+
+    Returns
+    -------
+    ordered_cores : int
+        Cores of each processor; what is needed where none that is sold has so many. [-]
+
+    Raises
+    ------
+    ValueError
+        If an amount is negative, sockets or vcpus_per_core is not above 0, or kept_share is 1 or more.
+
+    Notes
+    -----
+    vcpus / vcpus_per_core / (1 - kept_share) / sockets, up to the next size. A hyper-thread is no core.
+
+    Examples
+    --------
+    >>> ordered_cores(64, sockets=2, sizes=(16, 32, 48, 64), kept_share=0.08)
+    48
+    >>> ordered_cores(64, sockets=2, sizes=(16, 32, 48, 64), vcpus_per_core=2, kept_share=0.08)
+    32
+
+    References
+    ----------
+    .. [1] vmware-tci-2.2-hosts
+    .. [2] vmware-vcpu-ratio-2025
+    """
+    not_negative(vcpus=vcpus)
+    above_zero(sockets=sockets, vcpus_per_core=vcpus_per_core, left=1 - kept_share)
+    not_negative(kept_share=kept_share)
+    needed = math.ceil(round(vcpus / vcpus_per_core / (1 - kept_share) / sockets, 9))
+    return min((size for size in sizes if size >= needed), default=needed)
+
+
+def ordered_memory_gib(
+    vms_gib: float,
+    *,
+    sizes_gib: Sequence[int],
+    gpus_gib: float = 0.0,
+    per_gpu_memory: float = 0.0,
+    kept_share: float = 0.0,
+    kept_gib: float = 0.0,
+) -> int:
+    """Memory of a host, of the sizes that are sold: for its VMs, and at least in proportion to its GPUs.
+
+    Parameters
+    ----------
+    vms_gib : float
+        Memory of the VMs on the fullest host, all of it reserved. [GiB]
+    sizes_gib : sequence of int
+        Sizes that are sold. [GiB]
+    gpus_gib : float
+        Memory of all GPUs of the host. [GiB]
+    per_gpu_memory : float
+        Memory of the host for each GiB of its GPUs. [-]
+    kept_share : float
+        Share that the hypervisor keeps, 0 to below 1. [-]
+    kept_gib : float
+        What storage keeps beside it. [GiB]
+
+    Returns
+    -------
+    ordered_memory_gib : int
+        Memory; above the largest size, whole multiples of that. [GiB]
+
+    Raises
+    ------
+    ValueError
+        If an amount is negative, there is no size, or kept_share is 1 or more.
+
+    Notes
+    -----
+    max((vms_gib + kept_gib) / (1 - kept_share), gpus_gib * per_gpu_memory), up to the next size. A VM with a vGPU or a
+    passthrough GPU reserves all of its memory, so none is overcommitted.
+
+    Examples
+    --------
+    >>> ordered_memory_gib(0, sizes_gib=(256, 512, 1024), gpus_gib=640, per_gpu_memory=1.6)
+    1024
+    >>> ordered_memory_gib(960, sizes_gib=(512, 1024, 1536), gpus_gib=192, per_gpu_memory=1.6, kept_share=0.08)
+    1536
+
+    References
+    ----------
+    .. [1] dell-genai-customization-2023
+    .. [2] vmware-vsphere-directpath-8.0
+    """
+    not_negative(
+        vms_gib=vms_gib,
+        gpus_gib=gpus_gib,
+        per_gpu_memory=per_gpu_memory,
+        kept_share=kept_share,
+        kept_gib=kept_gib,
+    )
+    above_zero(left=1 - kept_share, sizes_gib=max(sizes_gib, default=0))
+    needed = round(max((vms_gib + kept_gib) / (1 - kept_share), gpus_gib * per_gpu_memory), 9)
+    largest = max(sizes_gib)
+    above = largest * math.ceil(needed / largest)
+    return min((size for size in sizes_gib if size >= needed), default=above)
+
+
+def ordered_disks(raw_gb: float, *, disk_gb: float, least: int = 1) -> int:
+    """Data disks of a host.
+
+    Parameters
+    ----------
+    raw_gb : float
+        Raw capacity that the host must have. [GB]
+    disk_gb : float
+        Capacity of one disk. [GB]
+    least : int
+        Fewest disks of a host. [-]
+
+    Returns
+    -------
+    ordered_disks : int
+        Disks. [-]
+
+    Raises
+    ------
+    ValueError
+        If an amount is negative, or a disk has no capacity.
+
+    Notes
+    -----
+    max(least, ceil(raw_gb / disk_gb)). Express Storage Architecture has no disk for caching.
+
+    Examples
+    --------
+    >>> ordered_disks(5855, disk_gb=3200, least=4), ordered_disks(20_000, disk_gb=3200, least=4)
+    (4, 7)
+
+    References
+    ----------
+    .. [1] broadcom-vcf-9.1-workbook
+    """
+    not_negative(raw_gb=raw_gb, least=least)
+    above_zero(disk_gb=disk_gb)
+    return max(least, math.ceil(raw_gb / disk_gb))

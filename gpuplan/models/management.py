@@ -1,0 +1,171 @@
+"""Management domain: hosts that carry its appliances when one fails, and what vSAN needs for them."""
+
+import math
+from numbers import Integral
+
+from gpuplan.units import above_zero, not_negative
+
+
+def domain_hosts(
+    vcpus: float,
+    *,
+    memory_gb: float,
+    host_vcpus: float,
+    host_memory_gb: float,
+    min_hosts: int = 4,
+    spare_hosts: int = 1,
+) -> int:
+    """Hosts that carry all appliances while some are down.
+
+    Parameters
+    ----------
+    vcpus : float
+        vCPUs of all appliances. [-]
+    memory_gb : float
+        Memory of all appliances. [GB]
+    host_vcpus : float
+        vCPUs that one host gives to its VMs. [-]
+    host_memory_gb : float
+        Memory that one host gives to its VMs. [GB]
+    min_hosts : int
+        Fewest hosts of the domain. [host]
+    spare_hosts : int
+        Hosts whose failure the others carry. [host]
+
+    Returns
+    -------
+    domain_hosts : int
+        Hosts. [host]
+
+    Raises
+    ------
+    ValueError
+        If a host gives nothing, an amount is negative, or hosts are no whole number.
+
+    Notes
+    -----
+    max(min_hosts, spare_hosts + ceil(max(vcpus / host_vcpus, memory_gb / host_memory_gb))). Appliances are taken as
+    divisible over the hosts; none of the published sizes is larger than half a usual host.
+
+    Examples
+    --------
+    >>> domain_hosts(122, memory_gb=316, host_vcpus=64, host_memory_gb=1024)
+    4
+    >>> domain_hosts(122, memory_gb=316, host_vcpus=16, host_memory_gb=1024)
+    9
+
+    References
+    ----------
+    .. [1] broadcom-vcf-9.1-workbook
+    """
+    not_negative(vcpus=vcpus, memory_gb=memory_gb)
+    above_zero(host_vcpus=host_vcpus, host_memory_gb=host_memory_gb)
+    _whole(min_hosts=min_hosts, spare_hosts=spare_hosts)
+    carrying = math.ceil(max(vcpus / host_vcpus, memory_gb / host_memory_gb))
+    return max(min_hosts, spare_hosts + carrying)
+
+
+def share_of_host(total: float, *, hosts: int, spare_hosts: int = 1) -> int:
+    """What each host carries of a total while some are down.
+
+    Parameters
+    ----------
+    total : float
+        Cores, memory or capacity in all. [-]
+    hosts : int
+        Hosts, those that may fail included. [host]
+    spare_hosts : int
+        Hosts whose failure the others carry. [host]
+
+    Returns
+    -------
+    share_of_host : int
+        Part of one host, rounded up, in the unit of the total. [-]
+
+    Raises
+    ------
+    ValueError
+        If no host is left, the total is negative, or hosts are no whole number.
+
+    Notes
+    -----
+    ceil(total / (hosts - spare_hosts)). With 4 hosts and one spare it is a third, which leaves the quarter free that the
+    design of VCF 4.4 asks for.
+
+    Examples
+    --------
+    >>> share_of_host(122, hosts=4), share_of_host(316, hosts=4), share_of_host(17564, hosts=4)
+    (41, 106, 5855)
+
+    References
+    ----------
+    .. [1] broadcom-vcf-9.1-workbook
+    .. [2] vmware-vcf-4.4-design
+    """
+    not_negative(total=total)
+    _whole(hosts=hosts, spare_hosts=spare_hosts)
+    if hosts <= spare_hosts:
+        raise ValueError(f"hosts is {hosts}; it must be more than spare_hosts, {spare_hosts}")
+    return math.ceil(total / (hosts - spare_hosts))
+
+
+def vsan_raw_gb(
+    disk_gb: float,
+    *,
+    memory_gb: float = 0.0,
+    redundancy: float = 1.5,
+    reserve_share: float = 0.3,
+    growth_share: float = 0.1,
+) -> int:
+    """Raw capacity of vSAN for the disks of VMs and for the swap of their memory.
+
+    Parameters
+    ----------
+    disk_gb : float
+        Disks of the VMs. [GB]
+    memory_gb : float
+        Memory of the VMs that may be swapped; none where all of it is reserved. [GB]
+    redundancy : float
+        Raw capacity for each GB: 1.5 for RAID-5, 2 for a mirror. [-]
+    reserve_share : float
+        Capacity kept free on top. [-]
+    growth_share : float
+        Growth on top of that. [-]
+
+    Returns
+    -------
+    vsan_raw_gb : int
+        Raw capacity of all hosts together. [GB]
+
+    Raises
+    ------
+    ValueError
+        If a share or an amount is negative, or redundancy is not above 0.
+
+    Notes
+    -----
+    (disk_gb + memory_gb) * redundancy * (1 + reserve_share) * (1 + growth_share), rounded up at each step as the
+    published sheet does.
+
+    Examples
+    --------
+    >>> vsan_raw_gb(7872, memory_gb=316)
+    17564
+
+    References
+    ----------
+    .. [1] broadcom-vcf-9.1-workbook
+    """
+    not_negative(disk_gb=disk_gb, memory_gb=memory_gb, reserve_share=reserve_share, growth_share=growth_share)
+    above_zero(redundancy=redundancy)
+    held = disk_gb + memory_gb
+    for times in (redundancy, 1 + reserve_share, 1 + growth_share):
+        held = math.ceil(round(held * times, 6))
+    return int(held)
+
+
+def _whole(**given: int) -> None:
+    """Refuse hosts that are no whole number, by their name."""
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < 0:
+            raise ValueError(f"{name} is {value!r}; it must be a whole number from 0")
