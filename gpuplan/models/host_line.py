@@ -56,8 +56,8 @@ def ordered_cores(
     .. [2] vmware-vcpu-ratio-2025
     """
     not_negative(vcpus=vcpus)
-    above_zero(sockets=sockets, vcpus_per_core=vcpus_per_core, left=1 - kept_share)
-    not_negative(kept_share=kept_share)
+    above_zero(sockets=sockets, vcpus_per_core=vcpus_per_core)
+    _part(kept_share)
     needed = math.ceil(round(vcpus / vcpus_per_core / (1 - kept_share) / sockets, 9))
     return min((size for size in sizes if size >= needed), default=needed)
 
@@ -115,14 +115,9 @@ def ordered_memory_gib(
     .. [1] dell-genai-customization-2023
     .. [2] vmware-vsphere-directpath-8.0
     """
-    not_negative(
-        vms_gib=vms_gib,
-        gpus_gib=gpus_gib,
-        per_gpu_memory=per_gpu_memory,
-        kept_share=kept_share,
-        kept_gib=kept_gib,
-    )
-    above_zero(left=1 - kept_share, sizes_gib=max(sizes_gib, default=0))
+    not_negative(vms_gib=vms_gib, gpus_gib=gpus_gib, per_gpu_memory=per_gpu_memory, kept_gib=kept_gib)
+    above_zero(sizes_gib=max(sizes_gib, default=0))
+    _part(kept_share)
     needed = round(max((vms_gib + kept_gib) / (1 - kept_share), gpus_gib * per_gpu_memory), 9)
     largest = max(sizes_gib)
     above = largest * math.ceil(needed / largest)
@@ -167,3 +162,9 @@ def ordered_disks(raw_gb: float, *, disk_gb: float, least: int = 1) -> int:
     not_negative(raw_gb=raw_gb, least=least)
     above_zero(disk_gb=disk_gb)
     return max(least, math.ceil(raw_gb / disk_gb))
+
+
+def _part(kept_share: float) -> None:
+    """Refuse a share that leaves nothing."""
+    if not 0 <= kept_share < 1:
+        raise ValueError(f"kept_share is {kept_share}; it must be from 0 to below 1")

@@ -16,6 +16,7 @@ from gpuplan.models.licences import licensed_cores, licensed_sockets
 from gpuplan.plan.fabric import Cabling, Switches, switches_for
 from gpuplan.plan.hardware import boards, gpus_per_board
 from gpuplan.plan.hosts import Pool, whole_pools
+from gpuplan.plan.management import ManagementDomain
 from gpuplan.plan.prices import (
     TERM_PRICES,
     Price,
@@ -32,8 +33,8 @@ from gpuplan.wording import counted, number
 DOMAIN = "Workload domain"
 LICENCES = ("Platform licences", "GPU software")
 """Parts of the cost that get the discount of licences."""
-VCENTER_HOSTS, NSX_HOSTS = 2000, 1024
-"""Hosts that the largest vCenter Server and the largest NSX Manager serve, by the rule ``management-sizes``."""
+NUMBERS = {1: "one", 3: "three"}
+"""VMs of a cluster of NSX Managers, in words."""
 WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
     (row["key"], row["when"]): row for row in own_rows("words/materials")
 }
@@ -81,6 +82,7 @@ class Counts:
         self.pools = pools
         self.per_board = gpus_per_board(scenario, catalog)
         self.boards_per_host = boards(scenario, catalog)
+        self.management_hosts = scenario.cost.management_hosts
         self.existing = sum(pool.existing_hosts for pool in pools)
         self.sockets = sockets(scenario, catalog)
         self.cores = stated_or(scenario, "cost.cores_per_socket", catalog_factor(catalog, "cores_per_socket"))
@@ -175,6 +177,7 @@ def bill(
     prices: PriceList,
     counts: Counts,
     growth: Sequence[Mapping[str, int]],
+    domain: ManagementDomain,
 ) -> tuple[Material, ...]:
     """Everything that a design is made of; what only its growth takes is in it with none at the start."""
     made, hosts = _Bill(trail, scenario, catalog, prices), counts.at_start()
@@ -182,7 +185,8 @@ def bill(
     found = [*_hardware(made, scenario, catalog, counts, growth), _platform(made, counts, many["platform"])]
     if many["gpu-software"]:
         found.append(_gpu_software(made, scenario, catalog, many["gpu-software"]))
-    return (*found, *_domain(made, scenario, counts, sum(hosts.values())))
+    found += _management_platform(made, counts, domain)
+    return (*found, *_domain(made, scenario, counts, domain))
 
 
 class _Bill:
@@ -348,34 +352,56 @@ def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) 
     return made.material("gpu-software", gpus, choice, words)
 
 
-def _domain(made: _Bill, scenario: Scenario, counts: Counts, hosts: int) -> Iterator[Material]:
-    """What the reference architecture puts around the GPU hosts: sized where a rule is published, else to be sized."""
-    given = scenario.cost
-    size = "medium" if hosts <= 400 else "large" if hosts <= 1000 else "x-large"
-    domains, managers = math.ceil(hosts / VCENTER_HOSTS), math.ceil(hosts / NSX_HOSTS)
+def _domain(made: _Bill, scenario: Scenario, counts: Counts, domain: ManagementDomain) -> Iterator[Material]:
+    """What the reference architecture puts around the GPU hosts, as the management domain sizes it."""
+    given, vcenter, nsx = (
+        scenario.cost,
+        domain.of("vcenter", domain=True),
+        domain.of("nsx-manager", domain=True),
+    )
+    cluster = domain.of("nsx-manager").nodes
+    hosts = sum(counts.at_start().values())
     words = {
         "status": "included" if given.platform_licence == "vcf" else "to be sized",
-        "size": size,
+        "size": vcenter.size,
         "hosts": number(hosts),
-        "domains": domains,
-        "vcenter_hosts": number(VCENTER_HOSTS),
-        "nsx_hosts": number(NSX_HOSTS),
-        "nsx_size": "large" if hosts > 128 else "medium or large",
-        "each": ", in each workload domain" * (domains > 1),
-        "stated": given.management_hosts,
+        "domains": domain.domains,
+        "nsx_size": nsx.size,
+        "cluster": NUMBERS[cluster],
+        "clusters": nsx.nodes // cluster,
+        "each": ", in each workload domain" * (domain.domains > 1),
+        "stated": domain.hosts,
+        "needed": domain.needed_hosts,
+        "vcpus": number(domain.vcpus),
+        "memory": number(domain.memory_gb),
+        "line": ", ".join(part.size for part in domain.parts if part.key != "boot"),
     }
-    switches = domains * counts.fabric.distributed_switches
+    switches = domain.domains * counts.fabric.distributed_switches
     compute = scenario.network.compute_hosts or 0
     compute_when = "to be sized"
     if compute:
         compute_when = "bought" if given.compute_hosts_bought else "there"
+    storage = "bought" if given.storage_tb else "to be sized"
     for key, many, when in (
-        ("vcenter", domains, "several" * (domains > 1)),
-        ("nsx-manager", 3 * managers, "several" * (managers > 1)),
+        ("vcenter", domain.domains, "several" * (domain.domains > 1)),
+        ("nsx-manager", nsx.nodes, "several" * (nsx.nodes > cluster)),
         ("sddc-manager", 1, ""),
         ("distributed-switches", switches, ""),
-        ("management-hosts", given.management_hosts or 4, "bought" if given.management_hosts else "there"),
+        ("management-hosts", domain.hosts, "bought" if given.management_hosts else "there"),
         ("compute-hosts", compute, compute_when),
-        ("storage", given.storage_tb, "bought" if given.storage_tb else "to be sized"),
+        ("storage", given.storage_tb, storage),
     ):
         yield made.material(key, many, when, words)
+
+
+def _management_platform(made: _Bill, counts: Counts, domain: ManagementDomain) -> Iterator[Material]:
+    """Platform licences of the hosts that are bought for the management domain, where they are subscribed by the core."""
+    choice, term, hosts = made.cost.platform_licence, made.cost.licence_term_years, made.cost.management_hosts
+    if not hosts or choice not in BY_CORE:
+        return
+    least = int(counts.least_cores.value)
+    cores = licensed_cores(
+        hosts, sockets=2, cores_per_socket=math.ceil(domain.cores / 2), minimum_cores=least
+    )
+    words = {"hosts": hosts, "cores": domain.cores, "least": least, "advance": in_advance(term), "term": term}
+    yield made.material("management-platform", cores, choice, words | {"price": TERM_PRICES[choice][term]})

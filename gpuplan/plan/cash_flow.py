@@ -97,7 +97,7 @@ class Flows:
 
     def _not_counted(self, designed: Sequence[bool], unknown_power: Sequence[str]) -> tuple[str, ...]:
         """What costs money, but nobody knows how much of it there is; ``designed`` says when there is a fabric."""
-        others = [self.materials[key].status for key in ("management-hosts", "compute-hosts")]
+        by_core = self.scenario.cost.platform_licence in (*BY_CORE, "owned")
         left_out = {
             "Switches and their cables: no design of the fabric": not designed[0],
             "Switches and cables for the growth: the fabric cannot grow that far": designed[0]
@@ -106,7 +106,9 @@ class Flows:
             "Hardware support of the hosts already there": self.counts.existing,
             "Space: one host alone is more than a rack may carry": not self.use.hosts_per_rack,
             f"Electricity of {', '.join(unknown_power)} (power not known)": unknown_power,
-            "Licences, power, space and people for management and compute hosts": "bought" in others,
+            "Licences for the management hosts": self.counts.management_hosts and not by_core,
+            "Licences, power, space and people for compute hosts": self.materials["compute-hosts"].status
+            == "bought",
         }
         return tuple(words for words, holds in left_out.items() if holds)
 
@@ -178,6 +180,8 @@ class Flows:
                 [many["platform"] for many in self.held], minimum_order=int(self.counts.least_order.value)
             )
             self._subscribed(material, choice, orders, 0)
+            if managing := self.materials.get("management-platform"):
+                self._subscribed(managing, choice, [int(managing.quantity), *[0] * self.years], 0)
         elif choice == "socket":
             name = f"{material.name}: support"
             support = self.price("platform-support-socket-year", name, "socket-year")
@@ -283,7 +287,7 @@ class Flows:
         energy = self.price("electricity-kwh", "Electricity", "kwh")
         space = self.price("rack-year", "Space for a rack", "rack-year")
         people = self.price("administration-host-year", "Administration of a host", "host-year")
-        hosts = [sum(many.values()) for many in self.growth.hosts]
+        hosts = [sum(many.values()) + self.counts.management_hosts for many in self.growth.hosts]
 
         def yearly(price: Price, many: Iterable[float]) -> list[float]:
             return [0.0, *(cost.purchase_cost(each, unit_price=price.value) for each in many)]
@@ -310,7 +314,9 @@ class Flows:
             load=self.load(year),
         )
         held = self.held[year - 1]
-        return power.total_power_w(hosts_w, held["leaf"] * self.use.leaf_w, held["spine"] * self.spine_w)
+        return power.total_power_w(
+            hosts_w, held["leaf"] * self.use.leaf_w, held["spine"] * self.spine_w, self.use.management_w
+        )
 
     def _left(self) -> None:
         share = factor(self.scenario, self.catalog, "residual_share")

@@ -16,6 +16,7 @@ from gpuplan.plan.cash_flow import HARDWARE, CostPart, Flows
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.management import ManagementDomain
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import Price, PriceList, Unknown, factor
 from gpuplan.plan.trail import Line, Trail, resting_on
@@ -93,13 +94,14 @@ def costs(
     fabric: Cabling,
     use: PowerUse,
     growth: Growth,
+    domain: ManagementDomain,
 ) -> Costs:
     """What a design costs over the years."""
     given = scenario.cost
     prices = PriceList(scenario, catalog)
     trail = trail.saying(currency=prices.currency)
     counts = Counts(scenario, catalog, pools, fabric)
-    materials = bill(trail, scenario, catalog, prices, counts, growth.hosts)
+    materials = bill(trail, scenario, catalog, prices, counts, growth.hosts, domain)
     flows = Flows(scenario, catalog, prices.price, counts, use, growth, materials)
     parts = flows.parts()
     cash = _cash_lines(trail, parts, flows, prices.currency)

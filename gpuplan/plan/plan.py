@@ -24,8 +24,10 @@ from gpuplan.plan.decisions import Decision, decide
 from gpuplan.plan.demand import Demand, PoolDemand, demand_of
 from gpuplan.plan.fabric import Cabling, cabling
 from gpuplan.plan.growth import Growth, growth_of
+from gpuplan.plan.host_line import HostLine, host_line
 from gpuplan.plan.hosts import Layout, Pool, WholePool, layouts, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
+from gpuplan.plan.management import ManagementDomain, management_domain
 from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.plan.power import PowerUse, power_use
@@ -52,6 +54,8 @@ CHAPTERS = (
     "cabling",
     "held_gpus",
     "power",
+    "management",
+    "host_line",
     "costs",
 )
 """Chapters that have lines, in the order in which a plan is read."""
@@ -182,6 +186,20 @@ class Plan:
         return power_use(trail, self.scenario, self.catalog, self.pools, self.cabling, load)
 
     @cached_property
+    def management(self) -> ManagementDomain | None:
+        """The management domain, its appliances and hosts; None without GPU hosts."""
+        trail = self._trail("management")
+        return management_domain(trail, self.scenario, self.catalog, self.pools, self.groups)
+
+    @cached_property
+    def host_line(self) -> HostLine | None:
+        """A new GPU host that one could order; None where none is bought."""
+        if self.power is None or self.cabling is None or self.management is None:
+            return None
+        trail, beside = self._trail("host_line"), self.management.on_gpu_hosts
+        return host_line(trail, self.scenario, self.catalog, self.pools, beside, self.cabling, self.power)
+
+    @cached_property
     def growth(self) -> Growth:
         """Hosts of each pool and GPUs held in each year of the analysis period."""
         modes = {group.id: group.mode for group in self.groups}
@@ -197,10 +215,12 @@ class Plan:
     @cached_property
     def costs(self) -> Costs | None:
         """What it costs over the years; None without GPU hosts."""
-        if self.power is None or self.cabling is None:
+        if self.power is None or self.cabling is None or self.management is None:
             return None
-        trail = self._trail("costs")
-        return costs(trail, self.scenario, self.catalog, self.pools, self.cabling, self.power, self.growth)
+        trail, domain = self._trail("costs"), self.management
+        return costs(
+            trail, self.scenario, self.catalog, self.pools, self.cabling, self.power, self.growth, domain
+        )
 
     @cached_property
     def cost_ranges(self) -> CostRanges | None:

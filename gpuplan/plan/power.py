@@ -64,6 +64,8 @@ class PowerUse:
     leaf_w: float
     """Typical power of one leaf; 0 where nobody knows it."""
     spine_w: float
+    management_w: float
+    """Of the hosts that are bought for the management domain."""
     facts: tuple[Fact, ...]
     """What the power of a host rests on."""
     excludes: tuple[str, ...]
@@ -89,6 +91,8 @@ def power_use(
     peak, typical, idle, facts = _host_lines(trail, scenario, catalog, fabric, utilisation)
     parts = [_hosts_part(trail, scenario, catalog, hosts, peak, typical, excludes)]
     parts += _switch_parts(catalog, fabric, excludes)
+    managing = _management_part(scenario, catalog)
+    parts += [managing] * bool(managing.count)
     shown = {p.name: p for p in parts if p.count}
     it_peak = _sum(trail, "power.peak", {n: p.peak_w for n, p in shown.items()}, peak)
     it_typical = _sum(trail, "power.typical", {n: p.typical_w for n, p in shown.items()}, typical)
@@ -128,6 +132,7 @@ def power_use(
         idle_share=float(idle.value),
         leaf_w=sum(p.typical_w / p.count for p in parts if p.name == LEAVES),
         spine_w=sum(p.typical_w / p.count for p in parts if p.name == SPINES),
+        management_w=managing.typical_w,
         facts=facts,
         excludes=tuple(dict.fromkeys(excludes)),
     )
@@ -247,6 +252,16 @@ def _switch_parts(catalog: Catalog, fabric: Cabling, excludes: list[str]) -> lis
     return found
 
 
+def _management_part(scenario: Scenario, catalog: Catalog) -> PowerPart:
+    """Hosts that are bought for the management domain, at full load: how busy they are is not known."""
+    hosts, efficiency = scenario.cost.management_hosts, catalog_factor(catalog, "psu_efficiency")
+    base, height = factor(scenario, catalog, "host_base_w"), catalog_factor(catalog, "host_u")
+    each = power.host_power_w(
+        0, base_w=float(base.value), board_w=0.0, psu_efficiency=float(efficiency.value)
+    )
+    return PowerPart("management hosts", hosts, hosts * each, hosts * each, hosts * float(height.value))
+
+
 def usual_power_w(switch: Item) -> float | None:
     """What a switch draws typically, else at most; None if neither is known."""
     known = (switch.value(name) for name in ("typical_power_w", "max_power_w"))
@@ -275,5 +290,9 @@ def _racks(trail: Trail, scenario: Scenario, catalog: Catalog, hosts: int, peak:
     )
     if not each.value:
         return 0, 0
-    racks = trail.compute("power.racks", power.racks, hosts=trail["totals.hosts"], hosts_per_rack=each)
+    counted: Fact | Line = trail["totals.hosts"]
+    if more := scenario.cost.management_hosts:
+        behind = [counted, scenario.fact("cost.management_hosts")]
+        counted = resting_on(behind, "power/hosts", hosts + more, "host", "GPU hosts and management hosts")
+    racks = trail.compute("power.racks", power.racks, hosts=counted, hosts_per_rack=each)
     return int(each.value), int(racks.value)

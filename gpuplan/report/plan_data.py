@@ -31,7 +31,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     -------
     plan_dict : dict
         Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``inventory``, ``sharing_modes``,
-        ``network``, ``cabling``, ``power``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
+        ``network``, ``cabling``, ``power``, ``management``, ``host_line``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
         "version": JSON_VERSION,
@@ -54,6 +54,8 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "network": plain(plan.network),
         "cabling": plain(plan.cabling),
         "power": power_dict(plan.power),
+        "management": plain(plan.management),
+        "host_line": plain(plan.host_line),
         "costs": costs_dict(plan),
         "decisions": plain(plan.decisions),
         "messages": plain(check_plan(plan)),

@@ -18,6 +18,7 @@ from gpuplan.report.tables.plan import (
     inventory,
     postures,
 )
+from gpuplan.report.tables.platform import host_line, management, management_hosts
 from gpuplan.report.text import chapter, heading, page, pairs, wrapped
 from gpuplan.wording import MODE_NAMES
 
@@ -34,6 +35,9 @@ def plan_text(plan: Plan) -> str:
         _access(plan),
         _inventory(plan),
         *(_pool(plan, pool) for pool in clusters_alike(plan)),
+        chapter(host_line(plan).without("sources"), below=("rule",)),
+        chapter(management(plan).without("sources")),
+        chapter(management_hosts(plan).without("sources"), below=("rule",)),
         chapter(postures(plan)),
         _network(plan),
         _decisions(plan),

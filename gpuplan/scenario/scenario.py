@@ -108,6 +108,8 @@ class Hardware:
     gpus_per_host: int = TABLE
     vcpus_per_host: int | None = TABLE
     memory_gib_per_host: int | None = TABLE
+    vcpus_per_core: float | None = TABLE
+    storage: str | None = TABLE
     existing: str | None = TABLE
     other_vms: str | None = TABLE
 
@@ -137,6 +139,22 @@ class Platform:
     bitfusion: bool = TABLE
     bitfusion_servers: str = TABLE
     assignment: str = TABLE
+
+
+@dataclass(frozen=True, slots=True)
+@defaults("management.")
+class Management:
+    """The management domain, and what of VMware Cloud Foundation runs on the GPU cluster."""
+
+    model: str | None = TABLE
+    size: str | None = TABLE
+    storage: str | None = TABLE
+    services: str | None = TABLE
+    edges: str | None = TABLE
+    supervisor: str | None = TABLE
+    hosts: int | None = TABLE
+    cores_per_host: int | None = TABLE
+    memory_gib_per_host: int | None = TABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +244,7 @@ class Scenario:
     hardware: Hardware = field(default_factory=Hardware)
     availability: Availability = field(default_factory=Availability)
     platform: Platform = field(default_factory=Platform)
+    management: Management = field(default_factory=Management)
     network: Network = field(default_factory=Network)
     training: Training = field(default_factory=Training)
     cost: Cost = field(default_factory=Cost)
@@ -387,6 +406,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "hardware": Hardware,
     "availability": Availability,
     "platform": Platform,
+    "management": Management,
     "network": Network,
     "training": Training,
     "cost": Cost,

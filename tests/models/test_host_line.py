@@ -52,7 +52,7 @@ def test_disks() -> None:
     [
         (lambda: ordered_cores(-1, sockets=2, sizes=CORES), "vcpus"),
         (lambda: ordered_cores(1, sockets=0, sizes=CORES), "sockets"),
-        (lambda: ordered_cores(1, sockets=2, sizes=CORES, kept_share=1), "left"),
+        (lambda: ordered_cores(1, sockets=2, sizes=CORES, kept_share=1), "kept_share"),
         (lambda: ordered_memory_gib(1, sizes_gib=()), "sizes_gib"),
         (lambda: ordered_memory_gib(float("nan"), sizes_gib=MEMORY), "vms_gib"),
         (lambda: ordered_disks(1, disk_gb=0), "disk_gb"),

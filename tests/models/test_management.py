@@ -40,9 +40,7 @@ def test_so_many_hosts_carry_it_when_one_is_down_and_fewer_do_not(
     vcpus: int, memory: int, host: int, least: int
 ) -> None:
     """A second way: count up from the fewest until the others carry everything."""
-    found = domain_hosts(
-        vcpus, memory_gb=memory, host_vcpus=host, host_memory_gb=8 * host, min_hosts=least
-    )
+    found = domain_hosts(vcpus, memory_gb=memory, host_vcpus=host, host_memory_gb=8 * host, min_hosts=least)
     hosts = least
     while (hosts - 1) * host < vcpus or (hosts - 1) * 8 * host < memory:
         hosts += 1

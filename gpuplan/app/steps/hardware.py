@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Any
 
 from gpuplan.app.cards import Contents, attributes, details, panel, source_titles
-from gpuplan.app.header import field_data
+from gpuplan.app.header import field_data, planned_field
 from gpuplan.app.rows import COUNT, rows_of
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.failures import shown_clusters
@@ -20,6 +20,7 @@ from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Column, listed, screen
 from gpuplan.report.tables import plan as tables
+from gpuplan.report.tables import platform
 from gpuplan.scenario import field_of, host_kinds, one_line, other_vms, shown_name
 from gpuplan.wording import NAMES
 
@@ -67,8 +68,61 @@ def more_form(workbook: Workbook) -> dict[str, Any]:
         "fields": [
             field_data(workbook, "hardware.vcpus_per_host", empty="not counted"),
             field_data(workbook, "hardware.memory_gib_per_host", empty="not counted"),
+            planned_field(
+                workbook,
+                "hardware.vcpus_per_core",
+                workbook.catalog.assumptions["gpu-host"].fact("vcpus_per_core"),
+            ),
+            field_data(workbook, "hardware.storage"),
         ],
     }
+
+
+def management_form(workbook: Workbook) -> dict[str, Any]:
+    """What of the platform is deployed, and the hosts of the management domain that are there."""
+    domain = workbook.plan.management
+    said = "" if domain is None else f"{amount(domain.needed_hosts, 'host')} needed"
+    names = ("model", "size", "storage", "services", "edges", "supervisor")
+    stated = {"hosts": "taken as there", "cores_per_host": "as needed", "memory_gib_per_host": "as needed"}
+    return {
+        "title": "Management domain",
+        "fold": True,
+        "hint": said + ", too few stated" * bool(domain and domain.short),
+        "fields": [
+            *(field_data(workbook, f"management.{name}") for name in names),
+            *(field_data(workbook, f"management.{name}", empty=empty) for name, empty in stated.items()),
+        ],
+    }
+
+
+def _order_hint(workbook: Workbook) -> str:
+    line = workbook.plan.host_line
+    if line is None:
+        return ""
+    short = ", ".join(part.name.lower() for part in line.short)
+    sizes = ", ".join(part.size for part in line.parts if part.key in ("processors", "memory"))
+    return f"{sizes}; too little: {short}" if short else sizes
+
+
+@details("host-line", "A GPU host to order", _order_hint, lambda workbook: workbook.plan.host_line)
+def host_line_data(workbook: Workbook) -> Contents:
+    """A new GPU host, part by part."""
+    return {"tables": [screen(platform.host_line(workbook.plan))]}
+
+
+def _management_hint(workbook: Workbook) -> str:
+    domain = workbook.plan.management
+    if domain is None:
+        return ""
+    return f"{number(domain.vcpus)} vCPUs and {number(domain.memory_gb)} GB on {amount(domain.needed_hosts, 'host')}"
+
+
+@details("management", "Management domain", _management_hint, lambda workbook: workbook.plan.management)
+def management_data(workbook: Workbook) -> Contents:
+    """The appliances of the management domain, and one of its hosts."""
+    plan = workbook.plan
+    hosts = platform.management_hosts(plan)
+    return {"tables": [screen(platform.management(plan)), screen(hosts, hosts.title)]}
 
 
 @panel("What fits on the hosts already there")

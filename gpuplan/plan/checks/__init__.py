@@ -38,6 +38,7 @@ CHECKS = (
     network.transport,
     hosts.server,
     hosts.cluster_size,
+    hosts.ordered,
     sharing.gpu_support,
     sharing.board_on_version,
     hosts.assignment,

@@ -43,6 +43,7 @@ def _path_of(plan: Plan, key: str) -> str:
     if key.startswith("assumptions/bursts/"):
         return "demand.peakedness"
     path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")
+    path = path.replace("assumptions/gpu-host/", "hardware.")
     return path if path in FIELD_BY_PATH or path.startswith(("groups.", "prices.")) else ""
 
 

@@ -44,6 +44,28 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
             yield message(plan, "cpu-or-memory-binds", pool=pool.name, hosts=hosts, placed=laid.used)
 
 
+def ordered(plan: Plan) -> Iterator[Message]:
+    """Stated processors, memory or management hosts that are too little."""
+    short, domain = plan.host_line.short if plan.host_line else (), plan.management
+    for part in short:
+        if part.key == "supplies":
+            yield message(plan, "supplies-too-small", rule=part.rule, sources=part.sources)
+            continue
+        path = next(path for path in PATHS[part.key] if plan.scenario.get(path))
+        yield message(plan, "host-too-small", part=part.name, size=part.size, rule=part.rule, key=path)
+    if domain and domain.short:
+        path = "cost.management_hosts" if plan.scenario.cost.management_hosts else "management.hosts"
+        hosts, needed = amount(domain.hosts, "host"), amount(domain.needed_hosts, "host")
+        yield message(plan, "management-too-small", hosts=hosts, short=domain.short, needed=needed, key=path)
+
+
+PATHS = {
+    "processors": ("hardware.vcpus_per_host", "cost.cores_per_socket"),
+    "memory": ("hardware.memory_gib_per_host",),
+}
+"""Part of a host -> the inputs that may state it."""
+
+
 def stranded(plan: Plan) -> Iterator[Message]:
     """GPUs on used hosts that no VM of the design fits."""
     for pool in whole_pools(plan.pools).values():

@@ -31,7 +31,7 @@ def design_document(plan: Plan) -> Document:
             requirements_chapter(plan, cite),
             access_chapter(plan, cite),
             demand_chapter(plan, cite),
-            hosts_chapter(plan),
+            hosts_chapter(plan, cite),
             availability_chapter(plan, cite),
             network_chapter(plan, cite),
             cost_chapter(plan, cite),

@@ -7,10 +7,11 @@ from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.access import MOST_GROUPS
 from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, chapter, section
-from gpuplan.report.document.writing import and_more, drawn, tabled
+from gpuplan.report.document.writing import Citations, and_more, drawn, tabled
 from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.demand import silos as silos_table
 from gpuplan.report.tables.plan import clusters_alike, hosts, hosts_there, inventory, pools
+from gpuplan.report.tables.platform import host_line, management, management_hosts
 from gpuplan.wording import NAMES, amount
 
 MOST_HOSTS = 24
@@ -18,9 +19,11 @@ MOST_HOSTS = 24
 MOST_CLUSTERS = 12
 """Clusters that are filled otherwise, each with a section of its own."""
 PROVEN = NAMES["proof"]
+PART_WIDTHS = (0.14, 0.22, 0.42, 0.11, 0.11)
+"""Share of the width of each column of the parts of a host."""
 
 
-def hosts_chapter(plan: Plan) -> Chapter:
+def hosts_chapter(plan: Plan, cite: Citations) -> Chapter:
     """Chapter 5: hosts, what stands on them, and what silos would take."""
     from gpuplan.report import diagrams
 
@@ -47,6 +50,8 @@ def hosts_chapter(plan: Plan) -> Chapter:
         drawing,
         (section(name, _placement(plan, pool)) for name, pool in shown),
         and_more(len(clusters) - len(shown)),
+        section("A host to order", tabled(host_line(plan), cite, widths=PART_WIDTHS)),
+        section("Management domain", _management(plan, cite)),
         section("One pool instead of silos", _silos(plan)) if 1 < len(plan.groups) <= MOST_GROUPS else None,
     )
 
@@ -70,6 +75,12 @@ def _placement(plan: Plan, pool: Pool) -> list[Block]:
             *and_more(len(idle) - MOST_HOSTS),
         ]
     return blocks
+
+
+def _management(plan: Plan, cite: Citations) -> list[Block]:
+    """The appliances, and the hosts that carry them."""
+    hosts = tabled(management_hosts(plan), cite, widths=PART_WIDTHS)
+    return [*tabled(management(plan), cite), *hosts]
 
 
 def _silos(plan: Plan) -> list[Block]:

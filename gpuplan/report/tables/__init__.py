@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpuplan.plan import Plan
 from gpuplan.report.table import Table, frame
-from gpuplan.report.tables import alternatives, cost, network, plan
+from gpuplan.report.tables import alternatives, cost, network, plan, platform
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "inventory": plan.inventory,
     "hosts_there": plan.hosts_there,
     "postures": plan.postures,
+    "host_line": platform.host_line,
+    "management": platform.management,
+    "management_hosts": platform.management_hosts,
     "remote_gpus": network.remote_gpus,
     "training": network.training,
     "materials": cost.bill_of_materials,

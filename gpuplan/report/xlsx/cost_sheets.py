@@ -163,8 +163,13 @@ def _part_formula(money: Money, name: str, year: int) -> str:
         "Power": f"{money.driver_at('kwh', year)}*{money.price_at(RUNNING['Power'])}",
         "Cooling": f"{money.year_at(money.part_row['Power'], year)}*(power_usage_effectiveness-1)",
         "Space": f"{money.driver_at('racks', year)}*{money.price_at(RUNNING['Space'])}",
-        "Administration": f"{money.driver_at('hosts', year)}*{money.price_at(RUNNING['Administration'])}",
+        "Administration": f"({money.driver_at('hosts', year)}{_managing(money, 'hosts')})*{money.price_at(RUNNING['Administration'])}",
     }[name]
+
+
+def _managing(money: Money, what: str) -> str:
+    """Hosts of the management domain, or their watts, added where some are bought."""
+    return f"+management_{what}" * bool(money.counts.management_hosts)
 
 
 def _support_formula(hardware: Sequence[int], year: int, last: int) -> str:
@@ -294,7 +299,7 @@ def _drivers(money: Money) -> Iterator[Row]:
     def kwh(year: int) -> str:
         hosts_w = f"(hosts_peak_w+({at('hosts', year)}-planned_hosts)*host_peak_w)"
         host_w = f"{hosts_w}*(idle_share+(1-idle_share)*{at('load', year)})"
-        return f"({host_w}+{held('leaf', year)}*leaf_w+{held('spine', year)}*spine_w)*hours_per_year/1000"
+        return f"({host_w}{_managing(money, 'w')}+{held('leaf', year)}*leaf_w+{held('spine', year)}*spine_w)*hours_per_year/1000"
 
     grown = "grows with the hosts bought; when the design grows, by its placement" * (
         len(set(costs.hosts)) > 1
@@ -304,7 +309,8 @@ def _drivers(money: Money) -> Iterator[Row]:
     hosts = by_year(lambda y: f"existing_hosts+{held('servers', y)}", costs.hosts)
     gpus = by_year(lambda y: f"existing_gpus+{held('gpus', y)}*gpus_per_board", costs.gpus)
     shares = [busy / gpus for busy, gpus in zip(used, costs.gpus, strict=True)]
-    racks = [-(-n // use.hosts_per_rack) if use.hosts_per_rack else 0 for n in costs.hosts]
+    placed = [hosts + money.counts.management_hosts for hosts in costs.hosts]
+    racks = [-(-n // use.hosts_per_rack) if use.hosts_per_rack else 0 for n in placed]
     busy = "as stated" if stated else "by the groups, at most all GPUs"
     yield row("hosts", "Hosts", hosts, "host", grown)
     yield row("gpus", "GPUs", gpus, "GPU", grown)
@@ -313,7 +319,10 @@ def _drivers(money: Money) -> Iterator[Row]:
     yield row(
         "kwh", "Energy of hosts and switches", by_year(kwh, list(map(money.kwh, years))), "kWh", left_out
     )
-    taken = by_year(lambda y: f"IF(hosts_per_rack=0,0,ROUNDUP({at('hosts', y)}/hosts_per_rack,0))", racks)
+    managing = _managing(money, "hosts")
+    taken = by_year(
+        lambda y: f"IF(hosts_per_rack=0,0,ROUNDUP(({at('hosts', y)}{managing})/hosts_per_rack,0))", racks
+    )
     yield row("racks", "Racks", taken)
     installed = by_year(lambda y: f"{at('gpus', y)}*hours_per_year", costs.gpu_hours)
     yield row("hours_installed", "GPU-hours installed", installed, "GPU-hour")

@@ -155,9 +155,8 @@ class Money:
         given = self.plan.scenario.cost
         for at, material in enumerate(self.costs.materials):
             key, lots = self.keys.get(material.key, ""), self._lots(material)
-            licence = {"platform": given.platform_licence, "gpu-software": given.gpu_licence}.get(
-                material.key
-            )
+            licences = dict.fromkeys(("platform", "management-platform"), given.platform_licence)
+            licence = (licences | {"gpu-software": given.gpu_licence}).get(material.key)
             if not key and licence != "socket":
                 continue
             item = _Item(material.part, material.name, at, key, len(found), lots, at_once)
@@ -255,7 +254,7 @@ class Money:
             load=self.costs.used_gpu_hours[year - 1] / self.costs.gpu_hours[year - 1],
         )
         switches_w = [held.get(name, 0) * self.factor(f"{name}_w") for name in ("leaf", "spine")]
-        return power.energy_kwh(power.total_power_w(hosts_w, *switches_w))
+        return power.energy_kwh(power.total_power_w(hosts_w, *switches_w, self.power.management_w))
 
     def _factors(self) -> list[_Factor]:
         catalog, scenario, use = self.plan.catalog, self.plan.scenario, self.power
@@ -299,6 +298,11 @@ class Money:
             ("spine_w", "A spine switch", drawn["spine_w"], "W", notes.get("spine_w", "")),
             ("hosts_per_rack", "Hosts in a rack", use.hosts_per_rack, "host", unknown_height),
         ]
+        if many := self.counts.management_hosts:
+            derived += [
+                ("management_hosts", "Hosts bought for the management domain", many, "host", ""),
+                ("management_w", "All of these at full load", use.management_w, "W", ""),
+            ]
         for name, label, value, unit, note in derived:
             cell = Editable(value, "num") if name in self.unknown_w else value
             found.append(_Factor(name, label, value, unit, "derived", ("gpuplan-method",), note, cell))
@@ -343,6 +347,7 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
         "host-cables": f"cable-{link}g",
         "switch-cables": f"cable-{number(up)}g",
         "platform": _platform_licence(scenario),
+        "management-platform": _platform_licence(scenario),
         "gpu-software": _gpu_licence(scenario),
         "management-hosts": "management-host",
         "compute-hosts": "compute-host",

@@ -25,6 +25,7 @@ def xlsx_bytes(plan: Plan) -> bytes:
     sheets.demand_sheet(book, plan)
     sheets.plain_sheet(book, plan, "Availability")
     sheets.network_sheet(book, plan)
+    sheets.plain_sheet(book, plan, "Platform")
     live(BILL, cost_sheets.bill_sheet)
     live(YEARS, cost_sheets.cost_by_year_sheet)
     sheets.plain_sheet(book, plan, "Alternatives")

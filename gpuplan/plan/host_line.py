@@ -1,0 +1,345 @@
+"""The host line: a GPU host that one could order, with the rule behind each of its parts.
+
+What is stated is shown as it is, with whether it suffices. Processors and memory come in the sizes that makers submitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, derived, own_rows, weakest
+from gpuplan.models.host_line import ordered_cores, ordered_disks, ordered_memory_gib
+from gpuplan.models.management import share_of_host, vsan_raw_gb
+from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.hardware import boards, server_of
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.power import PowerUse
+from gpuplan.plan.prices import sockets, stated_or
+from gpuplan.plan.trail import Line, Trail, resting_on, sources_of
+from gpuplan.scenario import Scenario, other_vms
+from gpuplan.wording import amount, number, stated_percent, watts
+
+ITEM = "gpu-host"
+"""Planning values of a host."""
+WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
+    (row["key"], row["when"]): row for row in own_rows("words/host_parts")
+}
+"""(key, case) of a part -> its name, size, rule and sources."""
+
+
+class HostPart(NamedTuple):
+    """One part of a host as it is ordered."""
+
+    key: str
+    name: str
+    size: str
+    rule: str
+    """How the size follows, with the numbers."""
+    basis: str
+    sources: tuple[str, ...]
+    line: str = ""
+    """Key of the line that explains it."""
+    short: bool = False
+    """Whether what is stated is too little."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostLine:
+    """A new GPU host, part by part."""
+
+    hosts: int
+    """New hosts of this kind."""
+    parts: tuple[HostPart, ...]
+    cores: int
+    """Of each processor, ordered or stated; 0 where vCPUs are stated instead."""
+    memory_gib: int
+
+    @property
+    def short(self) -> tuple[HostPart, ...]:
+        """Stated parts that are too little."""
+        return tuple(part for part in self.parts if part.short)
+
+
+class Sizes:
+    """What hosts are made of in the catalog, and what hypervisor and vSAN keep of them."""
+
+    def __init__(self, scenario: Scenario, catalog: Catalog, vsan: bool) -> None:
+        self.catalog, self.vsan = catalog, vsan
+        rows = catalog.rows("host_examples")
+        self.sources = tuple(dict.fromkeys(source for row in rows for source in row.sources))
+        self.cores = tuple(
+            sorted({self.value("least_cores_per_socket"), *(r["cores_per_socket"] for r in rows)})
+        )
+        self.memory = tuple(sorted({row["memory_gib"] for row in rows}))
+        self.ratio = stated_or(scenario, "hardware.vcpus_per_core", self.fact("vcpus_per_core"))
+        kept = [self.fact("hypervisor_share"), *[self.fact("vsan_cpu_share")] * vsan]
+        share = sum(float(fact.value) for fact in kept)
+        note = f"of the cores, for {self.keepers}"
+        self.kept_cores = resting_on(kept, "host_line/kept_share", share, "1", note)
+        self.kept_memory = self.fact("hypervisor_share")
+        none = derived("host_line/kept_gib", 0, "GiB", "no vSAN in the hosts")
+        self.kept_gib = self.fact("vsan_memory_gib") if vsan else none
+
+    @property
+    def keepers(self) -> str:
+        """Who keeps a part of the cores."""
+        return "ESXi and vSAN" if self.vsan else "ESXi"
+
+    def fact(self, name: str) -> Fact:
+        """A planning value of a host."""
+        return self.catalog.assumptions[ITEM].fact(name)
+
+    def value(self, name: str) -> int:
+        """The same as a whole number."""
+        return int(self.fact(name).value)
+
+    def sold(self, what: str) -> Fact:
+        """The sizes as a fact, so that a line can name them."""
+        sizes = ", ".join(map(str, getattr(self, what)))
+        return Fact(
+            f"host_line/{what}_sold", sizes, "", None, None, "measured", self.sources, "table host_examples"
+        )
+
+    def words(self) -> dict[str, str]:
+        """Words that rules of several parts have in common."""
+        return {
+            "ratio": number(self.ratio.value),
+            "kept": stated_percent(float(self.kept_cores.value)),
+            "keepers": self.keepers,
+            "vsan": f" and {number(self.kept_gib.value)} GB for vSAN" if self.vsan else "",
+            "disk": number(self.value("disk_gb") / 1000),
+        }
+
+    def part(
+        self,
+        key: str,
+        when: str,
+        words: Mapping[str, object],
+        behind: Sequence[Fact | Line] = (),
+        line: str = "",
+        short: bool = False,
+    ) -> HostPart:
+        """A part as its table words it, known no better than what is behind it."""
+        row = WORDS[key, when]
+        cited = (*(s for fact in behind for s in fact.sources), *sources_of(self.catalog, row["sources"]))
+        return HostPart(
+            key,
+            row["name"],
+            row["size"].format(**words),
+            row["rule"].format(**words),
+            weakest(fact.basis for fact in behind) if behind else "derived",
+            tuple(dict.fromkeys(cited)),
+            line,
+            short,
+        )
+
+
+def host_line(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    pools: Sequence[Pool],
+    beside: tuple[int, float],
+    fabric: Cabling,
+    use: PowerUse,
+) -> HostLine:
+    """A new GPU host; ``beside`` is (vCPUs, memory) of the platform's VMs that each host may carry beside those of the groups."""
+    hosts = sum(pool.hosts - pool.existing_hosts for pool in pools)
+    ordered = _Ordered(trail, scenario, catalog, pools, beside)
+    processors, cores = ordered.processors()
+    memory, memory_gib = ordered.memory()
+    parts = (
+        *ordered.bought(),
+        processors,
+        memory,
+        *ordered.connected(fabric),
+        ordered.data(hosts),
+        ordered.supplies(use),
+    )
+    return HostLine(hosts, parts, cores, memory_gib)
+
+
+class _Ordered:
+    """The parts of a new GPU host."""
+
+    def __init__(
+        self,
+        trail: Trail,
+        scenario: Scenario,
+        catalog: Catalog,
+        pools: Sequence[Pool],
+        beside: tuple[int, float],
+    ) -> None:
+        self.trail, self.scenario, self.catalog = trail, scenario, catalog
+        self.sizes = Sizes(scenario, catalog, scenario.hardware.storage == "vsan")
+        self.vcpus, self.memory_gib = fullest(pools)
+        self.beside = beside
+        self.gpus = scenario.hardware.gpus_per_host
+        self.gpu = catalog.gpus[scenario.hardware.gpu]
+
+    def _stated(self, name: str) -> bool:
+        """Whether all VMs have this stated."""
+        others = other_vms(self.scenario.hardware.other_vms)
+        groups = [getattr(group, f"{name}_each") for group in self.scenario.groups]
+        return bool(groups) and all(groups) and all(getattr(each, name) for each in others)
+
+    def _behind(self, name: str) -> list[Fact]:
+        """What the groups state of it."""
+        paths = (f"groups.{group.id}.{name}" for group in self.scenario.groups)
+        return [self.scenario.fact(path) for path in paths if self.scenario.get(path)]
+
+    def _taken(self, value: float, unit: str, added: float) -> str:
+        """What the fullest host carries, in words."""
+        platform = f", {number(added)} of it for the platform" if added else ""
+        return f"{number(value + added)} {unit} on the fullest host{platform}"
+
+    def bought(self) -> Iterator[HostPart]:
+        """Chassis and GPUs."""
+        server, count = server_of(self.scenario, self.catalog), boards(self.scenario, self.catalog)
+        words = {"boards": count, "gpu": self.gpu.name}
+        if server is None:
+            yield self.sizes.part("chassis", "open", words)
+        else:
+            height = server.value("rack_units_u")
+            rack = "height not in the catalog" if height is None else amount(height, "U")
+            yield self.sizes.part("chassis", "", {"server": server.name, "rack": rack})
+        yield self.sizes.part("gpus", "", words)
+
+    def processors(self) -> tuple[HostPart, int]:
+        """Processors, and cores of each; 0 where the vCPUs of a host are stated instead."""
+        sizes, added = self.sizes, self.beside[0]
+        each, per_gpu = sockets(self.scenario, self.catalog), sizes.fact("cores_per_gpu")
+        taken, vcpus = self._taken(self.vcpus, "vCPUs", added), float(self.vcpus + added)
+        by_gpu, behind = float(per_gpu.value) * self.gpus, self._behind("vcpus_each")
+        words = sizes.words() | {"sockets": each.value, "taken": taken, "per_gpu": number(per_gpu.value)}
+        words |= {"gpus": self.gpus}
+        if offered := self.scenario.hardware.vcpus_per_host:
+            stated = [self.scenario.fact("hardware.vcpus_per_host"), *behind]
+            part = sizes.part(
+                "processors", "stated", words | {"vcpus": offered}, stated, short=vcpus > offered
+            )
+            return part, 0
+        when, inputs = (
+            "by GPU",
+            {"vcpus": resting_on([per_gpu], "host_line/cores", by_gpu, "1", "cores by GPUs")},
+        )
+        if self._stated("vcpus") or vcpus > by_gpu:
+            asked = resting_on(behind or [per_gpu], "host_line/vcpus", vcpus, "1", taken)
+            when = ""
+            inputs = {"vcpus": asked, "vcpus_per_core": sizes.ratio, "kept_share": sizes.kept_cores}
+        stated_cores = self.scenario.cost.cores_per_socket
+        sold = sizes.cores if stated_cores is None else ()
+        plain: dict[str, Any] = {name: fact.value for name, fact in inputs.items()}
+        found = ordered_cores(**plain, sockets=int(each.value), sizes=sold)
+        given = {**inputs, "sockets": each, "sizes": sizes.sold("cores")}
+        line = self.trail.record("host_line.cores", ordered_cores, found, given, when=when)
+        if stated_cores is None:
+            return sizes.part("processors", when, words | {"cores": found}, [line], line.key), found
+        case = "stated by GPU" if when else "stated cores"
+        rest: list[Fact | Line] = [self.scenario.fact("cost.cores_per_socket"), line]
+        short = stated_cores < found
+        words |= {"needed": found, "cores": stated_cores}
+        return sizes.part("processors", case, words, rest, line.key, short), stated_cores
+
+    def memory(self) -> tuple[HostPart, int]:
+        """Memory, and how much."""
+        sizes, added = self.sizes, self.beside[1]
+        gpus_gib, multiple = (
+            self.gpus * float(self.gpu.fact("memory_gib").value),
+            sizes.fact("memory_per_gpu_memory"),
+        )
+        gib, taken = self.memory_gib + added, self._taken(self.memory_gib, "GB", added)
+        words = sizes.words() | {
+            "taken": taken,
+            "multiple": number(multiple.value),
+            "gpus_gib": number(gpus_gib),
+        }
+        words |= {"kept": stated_percent(float(sizes.kept_memory.value))}
+        behind = self._behind("memory_gib_each")
+        when = "" if gib else "by GPU"
+        if offered := self.scenario.hardware.memory_gib_per_host:
+            stated = [self.scenario.fact("hardware.memory_gib_per_host"), *behind]
+            words |= {"stated": number(offered), "by_gpu": number(round(gpus_gib * float(multiple.value)))}
+            return sizes.part("memory", "stated", words, stated, short=gib > offered), offered
+        inputs = {
+            "vms_gib": resting_on(behind or [multiple], "host_line/vms_gib", float(gib), "GiB", taken),
+            "gpus_gib": resting_on(
+                [self.gpu.fact("memory_gib")], "host_line/gpus_gib", gpus_gib, "GiB", "all GPUs of a host"
+            ),
+            "per_gpu_memory": multiple,
+            "kept_share": sizes.kept_memory,
+            "kept_gib": sizes.kept_gib,
+        }
+        plain: dict[str, Any] = {name: fact.value for name, fact in inputs.items()}
+        found = ordered_memory_gib(**plain, sizes_gib=sizes.memory)
+        given = {**inputs, "sizes_gib": sizes.sold("memory")}
+        line = self.trail.record("host_line.memory", ordered_memory_gib, found, given)
+        return sizes.part("memory", when, words | {"memory": number(found)}, [line], line.key), found
+
+    def connected(self, fabric: Cabling) -> Iterator[HostPart]:
+        """Adapters by the network plan, and what the host starts from."""
+        link = self.scenario.network.link_gbit_s
+        yield self.sizes.part("adapters", "", {"adapters": fabric.adapters, "link": link})
+        boot = self.sizes.fact("boot_disks")
+        yield self.sizes.part("boot", "", {"boot": boot.value}, [boot])
+
+    def data(self, hosts: int) -> HostPart:
+        """Data disks of vSAN, whose capacity is as stated."""
+        sizes, usable = self.sizes, self.scenario.cost.storage_tb
+        if not sizes.vsan:
+            return sizes.part("data", "", {})
+        least, disk = sizes.fact("least_disks"), sizes.fact("disk_gb")
+        words = sizes.words() | {"disks": least.value}
+        if not usable or hosts < 2:
+            return sizes.part("data", "unsized", words, [least, disk])
+        raw_gb = vsan_raw(self.catalog, usable * 1000)
+        each = resting_on(
+            raw_gb,
+            "host_line/raw_gb",
+            share_of_host(float(raw_gb[0].value), hosts=hosts),
+            "GB",
+            "with one host down",
+        )
+        line = self.trail.compute("host_line.disks", ordered_disks, raw_gb=each, disk_gb=disk, least=least)
+        words |= {"disks": line.value, "usable": number(usable), "hosts": hosts}
+        words |= {"raw": number(round(float(raw_gb[0].value) / 1000, 1))}
+        return sizes.part("data", "vsan", words, [line], line.key)
+
+    def supplies(self, use: PowerUse) -> HostPart:
+        """Power supplies, and whether one side of them carries the host."""
+        server, peak = server_of(self.scenario, self.catalog), watts(use.host_peak_w)
+        known = [server.facts.get(name) for name in ("psu_count", "psu_w")] if server else []
+        facts = [fact for fact in known if fact is not None]
+        if len(facts) < 2:
+            return self.sizes.part("supplies", "open", {"peak": peak})
+        count, together = int(facts[0].value), float(facts[1].value)
+        words = {"supplies": count, "watts": watts(together), "half": watts(together / 2), "peak": peak}
+        return self.sizes.part("supplies", "", words, facts, short=together / 2 < use.host_peak_w)
+
+
+def vsan_raw(catalog: Catalog, disk_gb: float, memory_gb: float = 0.0) -> tuple[Fact, ...]:
+    """Raw capacity of vSAN for so much, and what that rests on."""
+    item = catalog.assumptions["management-domain"]
+    shares = [item.fact(name) for name in ("vsan_redundancy", "vsan_reserve_share", "growth_share")]
+    redundancy, reserve, growth = (float(fact.value) for fact in shares)
+    raw = vsan_raw_gb(
+        disk_gb, memory_gb=memory_gb, redundancy=redundancy, reserve_share=reserve, growth_share=growth
+    )
+    return resting_on(shares, "host_line/vsan_raw_gb", raw, "GB", "raw capacity of vSAN"), *shares
+
+
+def fullest(pools: Sequence[Pool]) -> tuple[int, float]:
+    """(vCPUs, memory) of the VMs on the fullest new host, each on its own."""
+    vcpus, memory = 0, 0.0
+    for pool in pools:
+        each = {request.group: (request.vcpus, request.memory_gib) for request in pool.requests}
+        if not any(map(any, each.values())):
+            continue
+        for host in pool.placement[pool.existing_hosts :]:
+            held = [each[group] for group, _ in {(s.group, s.vm) for load in host for s in load.slots}]
+            vcpus = max(vcpus, sum(vm[0] for vm in held))
+            memory = max(memory, sum(vm[1] for vm in held))
+    return vcpus, memory
