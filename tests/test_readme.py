@@ -107,6 +107,8 @@ def test_contract_names_every_key() -> None:
             record = record | record["kinds"][0] | record["groups"][0]
         if key == "power":
             record = record | record["parts"][0]
+        if key in ("management", "host_line"):
+            record = record | record["parts"][0] | record.get("appliances", [{}])[0]
         if key == "costs":
             record = (
                 record

@@ -78,7 +78,7 @@ def test_a_vcenter_is_as_large_as_its_hosts_ask(catalog: Catalog, gpus: int, siz
 
 
 def test_a_vcenter_serves_no_more_hosts_than_it_can(catalog: Catalog) -> None:
-    """5,000 hosts and one spare for each of 80 clusters: x-large vCenters of 2,000 hosts each, NSX Managers of 1,024, distributed switches in each domain."""
+    """5,000 hosts and one spare for each of 80 clusters: x-large vCenters of 2,000 hosts each, NSX Managers of 2,048, distributed switches in each domain."""
     found = bill_of(
         make_plan(
             load_scenario("enterprise")
@@ -88,9 +88,9 @@ def test_a_vcenter_serves_no_more_hosts_than_it_can(catalog: Catalog) -> None:
         )
     )
     assert found["servers"].quantity == 5_080
-    assert (found["vcenter"].quantity, found["nsx-manager"].quantity) == (3, 3 * 5)
+    assert (found["vcenter"].quantity, found["nsx-manager"].quantity) == (3, 3 * 3)
     assert found["distributed-switches"].quantity == 3 * 2
-    assert "3 workload domains" in found["vcenter"].rule and "serves 5" not in found["vcenter"].rule
+    assert "3 workload domains" in found["vcenter"].rule and "does not serve 5" in found["vcenter"].rule
 
 
 @pytest.mark.parametrize(("gpus", "domains"), [(7_872, 1), (7_873, 2), (16_000, 3)])

@@ -698,12 +698,33 @@ def test_another_currency_converts_the_catalog_and_leaves_what_is_stated(catalog
 def test_what_runs_hosts_that_are_bought_beside_the_design_is_named(catalog: Catalog) -> None:
     scenario = load_scenario("enterprise").with_value("cost.management_hosts", 4)
     found = costs_of(make_plan(scenario, catalog))
-    assert found.excludes[-1] == "Licences, power, space and people for management and compute hosts"
     before = costs_of(make_plan(load_scenario("enterprise"), catalog))
-    more = found.part("Workload domain").total
-    assert more == pytest.approx(4 * 19584.8)
-    support = found.part("Hardware support").total - before.part("Hardware support").total
-    assert found.total - before.total == pytest.approx(more + support)
+    assert found.excludes == before.excludes
+    more = {
+        part.name: part.total - (before.part(part.name).total if part.name != "Workload domain" else 0)
+        for part in found.parts
+    }
+    each = {price.key: price.value for price in found.prices}
+    assert more["Workload domain"] == pytest.approx(4 * 19584.8)
+    assert more["Platform licences"] == pytest.approx(
+        before.part("Platform licences").total * 4 * 32 / (8 * 64)
+    )
+    assert more["Administration"] == pytest.approx(5 * 4 * each["administration-host-year"])
+    kwh = 4 * 430 / 0.94 * 8.76
+    assert more["Power"] == pytest.approx(5 * kwh * each["electricity-kwh"])
+    assert more["Cooling"] == pytest.approx(0.54 * more["Power"])
+    assert more["Space"] >= 0 and sum(more.values()) == pytest.approx(found.total - before.total)
+    socket = scenario.with_value("cost.platform_licence", "socket")
+    assert "Licences for the management hosts" in costs_of(make_plan(socket, catalog)).excludes
+    compute = (
+        load_scenario("enterprise")
+        .with_value("network.compute_hosts", 8)
+        .with_value("cost.compute_hosts_bought", True)
+    )
+    assert (
+        costs_of(make_plan(compute, catalog)).excludes[-1]
+        == "Licences, power, space and people for compute hosts"
+    )
 
 
 def test_hosts_bought_for_growth_beside_hosts_already_there_are_paid(catalog: Catalog) -> None:

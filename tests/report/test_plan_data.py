@@ -130,6 +130,8 @@ CONTRACT: dict[str, Any] = {
     "inventory": (dict, type(None)),
     "cabling": (dict, type(None)),
     "power": (dict, type(None)),
+    "management": (dict, type(None)),
+    "host_line": (dict, type(None)),
     "costs": (dict, type(None)),
     "decisions": [
         {

@@ -22,7 +22,7 @@ from gpuplan.report.xlsx.book import MAX_TEXT
 from gpuplan.scenario import Scenario, from_dict
 
 SHEETS = [
-    "Summary", "Groups", "Hosts", "Demand", "Availability", "Network", "Bill of materials", "Cost by year", "Alternatives",
+    "Summary", "Groups", "Hosts", "Demand", "Availability", "Network", "Platform", "Bill of materials", "Cost by year", "Alternatives",
     "Power", "Inputs", "Prices", "Factors", "Trail", "Sources", "Messages", "Decisions",
 ]  # fmt: skip
 LIVE = {"Summary", "Groups", "Bill of materials", "Cost by year", "Prices", "Factors"}
@@ -232,6 +232,10 @@ VARIANTS: dict[str, tuple[Any, dict[str, Any]]] = {
     "two pools, terms, another currency": (
         TWO_POOLS,
         {"cost.licence_term_years": 5, "cost.years": 7, "cost.currency": "EUR", "cost.usd_rate": 0.9},
+    ),
+    "a management domain that is bought": (
+        "enterprise",
+        {"cost.management_hosts": 4, "cost.licence_term_years": 1},
     ),
     "two pools, for ever": (TWO_POOLS, {"cost.gpu_licence": "perpetual", "cost.years": 7}),
     "licences that come with the board": ("current", {"cost.years": 7}),
