@@ -107,7 +107,7 @@ def _order_hint(workbook: Workbook) -> str:
 @details("host-line", "A GPU host to order", _order_hint, lambda workbook: workbook.plan.host_line)
 def host_line_data(workbook: Workbook) -> Contents:
     """A new GPU host, part by part."""
-    return {"tables": [screen(platform.host_line(workbook.plan))]}
+    return {"tables": [screen(platform.host_line(workbook.plan).without("sources"))]}
 
 
 def _management_hint(workbook: Workbook) -> str:
@@ -120,9 +120,8 @@ def _management_hint(workbook: Workbook) -> str:
 @details("management", "Management domain", _management_hint, lambda workbook: workbook.plan.management)
 def management_data(workbook: Workbook) -> Contents:
     """The appliances of the management domain, and one of its hosts."""
-    plan = workbook.plan
-    hosts = platform.management_hosts(plan)
-    return {"tables": [screen(platform.management(plan)), screen(hosts, hosts.title)]}
+    tables = platform.management(workbook.plan), platform.management_hosts(workbook.plan)
+    return {"tables": [screen(table.without("sources"), table.title) for table in tables]}
 
 
 @panel("What fits on the hosts already there")

@@ -357,7 +357,8 @@ PAGE = box(
             Card("grid", hardware.existing_grid),
             Card("grid", hardware.other_vms_grid),
             box("gp-card", hardware.shared_data),
-            box("gp-card", hardware.host_line_data, hardware.management_data),
+            box("gp-card", hardware.host_line_data),
+            box("gp-card", hardware.management_data),
             Card("form", posture.risk_form),
         ),
         box(

@@ -51,6 +51,7 @@ def management(plan: Plan) -> Table:
         cells = (Cell(getattr(domain, name), line=f"domain.{name}", tone="total") for name, _ in sums)
         empty = Cell(None, words="")
         total = ((Cell("Management domain", tone="total"), empty, empty, *cells, empty, None, None),)
+    apart = any(a.on_gpu_hosts for a in domain.appliances) if domain else False
     return listed(
         "management",
         "Appliances of VMware Cloud Foundation",
@@ -63,7 +64,7 @@ def management(plan: Plan) -> Table:
             Column("size", "Size"),
             Column("nodes", "VMs", "number"),
             *(Column(name, label, "number") for name, label in sums),
-            Column("where", "Runs on", of=_where),
+            Column("where", "Runs on", detail=not apart, of=_where),
             Column("basis", "Known", "basis"),
             Column("sources", "Sources", "sources"),
         ),
