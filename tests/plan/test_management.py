@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from typing import Any
 
 import pytest
-from own_catalog import FACTS, write
 
 from gpuplan import Plan, load_scenario, make_plan
-from gpuplan.catalog import Catalog, load_catalog
-from gpuplan.facts import data_root
+from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.management import Appliance, ManagementDomain, release
+from gpuplan.scenario import from_dict
 
 SUMS = ("nodes", "vcpus", "memory_gb", "disk_gb")
-
-
-@pytest.fixture(scope="module")
-def later(tmp_path_factory: pytest.TempPathFactory) -> Catalog:
-    """The shipped catalog with vSphere 9.1, alike 9.0."""
-    with (data_root() / "vsphere.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.reader(file) if row[0] == "9.0"]
-    folder: Path = tmp_path_factory.mktemp("own")
-    write(folder, "vsphere.csv", FACTS)
-    with (folder / "vsphere.csv").open("a", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows(["9.1", r[1], "99" if r[1] == "order" else r[2], *r[3:]] for r in rows)
-    return load_catalog(folder)
 
 
 def plan_of(catalog: Catalog, version: str, given: dict[str, Any]) -> Plan:
@@ -54,35 +39,35 @@ def own(domain: ManagementDomain) -> list[Appliance]:
     return [a for a in domain.appliances if not a.id.startswith("domain-") and not a.on_gpu_hosts]
 
 
-def test_the_workbook_sums_its_example_alike(later: Catalog) -> None:
+def test_the_workbook_sums_its_example_alike(catalog: Catalog) -> None:
     """High availability, medium, without VCF Operations: 12 VMs, 122 vCPU, 316 GB, 7,872 GB, by the published total."""
-    domain = domain_of(later, services="none")
+    domain = domain_of(catalog, services="none")
     assert sums(own(domain)) == [12, 122, 316, 7872]
     assert {a.basis for a in domain.appliances} == {"published"}
     assert (domain.min_hosts, domain.needed_hosts) == (4, 4)
     assert domain.memory_gib == 1024, "what the workbook asks for, more than the appliances need"
 
 
-def test_a_workload_domain_adds_its_own_vcenter_and_managers(later: Catalog) -> None:
+def test_a_workload_domain_adds_its_own_vcenter_and_managers(catalog: Catalog) -> None:
     """vCenter medium 8 / 30 / 1,658 and three NSX Managers of 6 / 24 / 300: 148 vCPUs, 418 GB, 10,430 GB in all."""
-    domain = domain_of(later, services="none")
+    domain = domain_of(catalog, services="none")
     assert (domain.vcpus, domain.memory_gb, domain.disk_gb) == (148, 418, 10_430)
     assert domain.raw_gb == 23_270, "10,848 x 1.5 = 16,272; x 1.3, up to 21,154; x 1.1, up to 23,270"
 
 
-def test_operations_and_automation_by_hand(later: Catalog) -> None:
+def test_operations_and_automation_by_hand(catalog: Catalog) -> None:
     """Three of 16 / 48 / 274 and a license server of 2 / 4 / 12; Automation three of 24 / 96 / 334."""
-    without, with_operations = domain_of(later, services="none"), domain_of(later)
-    both = domain_of(later, services="operations-automation")
+    without, with_operations = domain_of(catalog, services="none"), domain_of(catalog)
+    both = domain_of(catalog, services="operations-automation")
     assert with_operations.vcpus - without.vcpus == 3 * 16 + 2
     assert with_operations.memory_gb - without.memory_gb == 3 * 48 + 4
     assert both.disk_gb - with_operations.disk_gb == 3 * 334
 
 
 @pytest.mark.parametrize(("storage", "hosts"), [("vsan", 3), ("external", 2)])
-def test_simple_takes_one_of_each_and_fewer_hosts(later: Catalog, storage: str, hosts: int) -> None:
+def test_simple_takes_one_of_each_and_fewer_hosts(catalog: Catalog, storage: str, hosts: int) -> None:
     """SDDC Manager, vCenter small, one NSX Manager, one control node and three workers of the small size, the reserve."""
-    domain = domain_of(later, model="simple", size="small", storage=storage, services="none")
+    domain = domain_of(catalog, model="simple", size="small", storage=storage, services="none")
     vcpus = 4 + 4 + 6 + 4 + 3 * 12 + 8
     assert sums(own(domain)) == [
         8,
@@ -114,10 +99,10 @@ def test_an_older_release_has_no_services_and_assumes_the_sizes(catalog: Catalog
     assert old.min_hosts == newer.min_hosts == 4
 
 
-def test_what_runs_on_the_gpu_hosts_is_not_in_the_domain(later: Catalog) -> None:
+def test_what_runs_on_the_gpu_hosts_is_not_in_the_domain(catalog: Catalog) -> None:
     """One edge large and one control plane VM small on a host at most: 8 + 4 vCPUs, 32 + 16 GB."""
-    domain = domain_of(later, edges="large", supervisor="small")
-    assert (domain.vcpus, domain.memory_gb) == (domain_of(later).vcpus, domain_of(later).memory_gb)
+    domain = domain_of(catalog, edges="large", supervisor="small")
+    assert (domain.vcpus, domain.memory_gb) == (domain_of(catalog).vcpus, domain_of(catalog).memory_gb)
     assert domain.on_gpu_hosts == (12, 48)
     assert [(a.name, a.nodes) for a in domain.appliances if a.on_gpu_hosts] == [
         ("NSX Edge", 2),
@@ -125,17 +110,17 @@ def test_what_runs_on_the_gpu_hosts_is_not_in_the_domain(later: Catalog) -> None
     ]
 
 
-def test_hosts_that_are_there_are_checked(later: Catalog) -> None:
+def test_hosts_that_are_there_are_checked(catalog: Catalog) -> None:
     """198 vCPUs on three hosts take 66 and, ESXi and vSAN keeping 18 %, 81 cores: 96 suffice, 64 do not."""
-    enough = domain_of(later, services="operations", hosts=4, cores_per_host=96, memory_gib_per_host=1024)
+    enough = domain_of(catalog, services="operations", hosts=4, cores_per_host=96, memory_gib_per_host=1024)
     assert enough.vcpus == 198 and not enough.short
-    plan = plan_of(later, "9.1", {"management.hosts": 4, "management.cores_per_host": 64})
+    plan = plan_of(catalog, "9.1", {"management.hosts": 4, "management.cores_per_host": 64})
     domain = plan.management
     assert domain is not None and domain.needed_hosts == 5
     assert domain.short == "with one down 157 of 198 vCPUs are left"
     message = next(m for m in check_plan(plan) if m.code == "management-too-small")
     assert message.path == "management.hosts" and "5 hosts" in message.change
-    few = domain_of(later, hosts=3)
+    few = domain_of(catalog, hosts=3)
     assert few.short == "4 is the least"
 
 
@@ -146,7 +131,5 @@ def test_releases() -> None:
 
 
 def test_without_hosts_there_is_none(catalog: Catalog) -> None:
-    from gpuplan.scenario import from_dict
-
     plan = make_plan(from_dict({}), catalog)
     assert plan.management is None and plan.host_line is None
