@@ -18,7 +18,10 @@ from gpuplan.app.steps.hardware import (
     allowed_data,
     existing_grid,
     hardware_form,
+    host_line_data,
     inventory_data,
+    management_data,
+    management_form,
     more_form,
     other_vms_grid,
     shared_data,
@@ -78,7 +81,7 @@ def test_a_link_may_name_a_gpu_that_this_catalog_does_not_have(book: Workbook) -
 def test_more_about_the_hosts(book: Workbook) -> None:
     data = plain(more_form(book))
     assert data["hint"] == "only GPUs counted"
-    assert [field["empty"] for field in data["fields"]] == ["not counted", "not counted"]
+    assert [field["empty"] for field in data["fields"]] == ["not counted", "not counted", "1 (assumed)", ""]
     book.edit("hardware.vcpus_per_host", "64")
     assert more_form(book)["hint"] == "only GPUs counted"  # no group says how many it needs
     book.edit("groups.hpc.vcpus_each", "8")
@@ -185,3 +188,17 @@ def test_a_file_of_hosts_that_cannot_be_used_changes_nothing(
     take_hosts(book, "racks.csv", text)
     assert book.scenario is before
     assert book.notice[0] == "stop" and said in book.notice[1] and "racks.csv was not taken" in book.notice[1]
+
+
+def test_a_host_to_order_and_the_management_domain(book: Workbook) -> None:
+    """Both are folded with their answer; a part that is too little is named there."""
+    plan = book.plan
+    assert plan.host_line is not None and plan.management is not None
+    order, domain = plain(host_line_data(book)), plain(management_data(book))
+    assert str(plan.host_line.memory_gib) in order["hint"] and "too little" not in order["hint"]
+    assert f"{plan.management.vcpus} vCPUs" in domain["hint"]
+    assert plain(management_form(book))["hint"] == "4 hosts needed"
+    book.edit("management.hosts", "3")
+    assert plain(management_form(book))["hint"] == "4 hosts needed, too few stated"
+    book.edit("cost.cores_per_socket", "2")
+    assert plain(host_line_data(book))["hint"].endswith("too little: processors")

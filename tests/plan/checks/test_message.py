@@ -304,6 +304,23 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(gpus_each=0.25, isolation=True), "hardware": {"gpu": "a100-pcie-80gb"}},
     ),
+    "host-too-small": (
+        "warn",
+        {
+            "groups": one(people=4, vcpus_each=24),
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4},
+            "cost": {"cores_per_socket": 32},
+        },
+    ),
+    "supplies-too-small": (
+        "note",
+        {
+            "groups": one(people=4),
+            "hardware": {"gpu": "h100-sxm5-80gb", "server": "dell-xe9680", "gpus_per_host": 8},
+            "cost": {"host_base_w": 5000},
+        },
+    ),
+    "management-too-small": ("warn", {"groups": one(people=4), "management": {"hosts": 3}, **L40S}),
     "server-not-chosen": ("note", {"groups": one()}),
     "server-limit-unknown": (
         "warn",
