@@ -174,9 +174,8 @@ def check_power(plan: Plan) -> None:
     assert power.hosts_peak_w == power.parts[0].peak_w
     assert (power.racks == 0) == (power.hosts_per_rack == 0)
     if power.racks:
-        assert (
-            (power.racks - 1) * power.hosts_per_rack < plan.totals.hosts <= power.racks * power.hosts_per_rack
-        )
+        hosts = plan.totals.hosts + plan.scenario.cost.management_hosts
+        assert (power.racks - 1) * power.hosts_per_rack < hosts <= power.racks * power.hosts_per_rack
         limit = plan.lines["power.hosts_per_rack"]
         kilowatts = next(i.value for i in limit.inputs if i.name == "rack_kw")
         assert power.hosts_per_rack * power.host_peak_w <= kilowatts * 1000 * (1 + 1e-12)
