@@ -138,8 +138,7 @@ class _Domain:
         raw = self._raw(disk, memory)
         least = self._min_hosts()
         stated = self.scenario.cost.management_hosts or self.given.hosts
-        planned = stated or int(least.value)
-        parts, cores, memory_gib = self._host(vcpus, memory, raw, max(planned, 2))
+        parts, cores, memory_gib = self._host(vcpus, memory, raw, int(least.value))
         needed = self._needed(vcpus, memory, cores, memory_gib, least)
         short = ""
         if stated and stated < int(needed.value):
@@ -247,7 +246,7 @@ class _Domain:
     def _host(
         self, vcpus: Line, memory: Line, raw: Line, hosts: int
     ) -> tuple[tuple[HostPart, ...], int, int]:
-        """One of so many hosts, its cores and its memory."""
+        """One host, its cores and its memory: so that the fewest hosts of the domain carry it, whichever number is bought."""
         sizes, left = self.sizes, hosts - 1
         words = sizes.words() | {"left": left, "sockets": 2, "vcpus": number(vcpus.value)}
         processors, cores = self._processors(vcpus, hosts, words)
