@@ -85,6 +85,9 @@ def templates() -> Mapping[str, tuple[re.Pattern[str], set[str]]]:
     for text, wanted in said:
         for sentence in re.split(r"(?<=[.])\s", text):
             about.setdefault(sentence, set()).update(wanted)
+    for row in CATALOG.rows("access_rules"):  # a reason may say of several modes what a trait says of one
+        if row["text"] in about:
+            about[row["text"]] |= about_of(row["modes"] or "")
     found = {}
     for text, wanted in about.items():
         parts = [re.escape(part) for part in re.split(r"\{[^}]*\}", text)]
