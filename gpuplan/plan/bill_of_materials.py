@@ -26,6 +26,7 @@ from gpuplan.plan.prices import (
     sockets,
     stated_or,
 )
+from gpuplan.plan.sharing import version_order
 from gpuplan.plan.trail import Line, Trail, sources_of
 from gpuplan.scenario import Scenario
 from gpuplan.wording import counted, number
@@ -89,6 +90,7 @@ class Counts:
         self.least_cores = catalog.products["vcf"].fact("least_cores")
         self.least_order = catalog.products["vcf"].fact("least_order_cores")
         self.cores_per_licence = catalog.products["vsphere"].fact("cores_per_licence")
+        self.ai_add_on = _ai_add_on(scenario, catalog)
         self.needs_licence = {pool.kind for pool in pools if pool.gpu_mode == "vgpu"}
 
     def at_start(self) -> dict[str, int]:
@@ -121,6 +123,7 @@ class Counts:
             "host-cables": 0,
             "switch-cables": 0,
             "platform": self._platform(total),
+            "ai-add-on": self._cores(total) if self.ai_add_on else 0,
             "gpu-software": self.gpus(hosts, licensed=True),
         }
         switches = self._switches(total)
@@ -152,22 +155,32 @@ class Counts:
 
     def _platform(self, hosts: int) -> int:
         """Cores or processor licences of so many hosts."""
-        sockets, cores = int(self.sockets.value), int(self.cores.value)
         choice = self.scenario.cost.platform_licence
         if choice == "socket":
             return licensed_sockets(
                 hosts,
-                sockets=sockets,
-                cores_per_socket=cores,
+                sockets=int(self.sockets.value),
+                cores_per_socket=int(self.cores.value),
                 cores_per_licence=int(self.cores_per_licence.value),
             )
+        return self._cores(hosts, int(self.least_order.value) if choice in BY_CORE else 0)
+
+    def _cores(self, hosts: int, minimum_order: int = 0) -> int:
+        """Cores of so many hosts that are licensed."""
         return licensed_cores(
             hosts,
-            sockets=sockets,
-            cores_per_socket=cores,
+            sockets=int(self.sockets.value),
+            cores_per_socket=int(self.cores.value),
             minimum_cores=int(self.least_cores.value),
-            minimum_order=int(self.least_order.value) if choice in BY_CORE else 0,
+            minimum_order=minimum_order,
         )
+
+
+def _ai_add_on(scenario: Scenario, catalog: Catalog) -> bool:
+    """Whether the platform is one to which the licences of private AI are an add-on."""
+    order, earliest = version_order(catalog), catalog.products["private-ai-foundation"].value("min_vsphere")
+    late = order[scenario.platform.vsphere] >= order[str(earliest)]
+    return scenario.cost.platform_licence == "vcf" and late
 
 
 def bill(
@@ -183,6 +196,10 @@ def bill(
     made, hosts = _Bill(trail, scenario, catalog, prices), counts.at_start()
     many = counts.of(hosts)
     found = [*_hardware(made, scenario, catalog, counts, growth), _platform(made, counts, many["platform"])]
+    if counts.ai_add_on and many["ai-add-on"]:
+        price = TERM_PRICES["private-ai"][scenario.cost.licence_term_years]
+        words = {"cores": number(many["ai-add-on"]), "price": price}
+        found.append(made.material("ai-add-on", many["ai-add-on"], "", words))
     if many["gpu-software"]:
         found.append(_gpu_software(made, scenario, catalog, many["gpu-software"]))
     found += _management_platform(made, counts, domain)
@@ -341,11 +358,16 @@ def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) 
     term, owned = scenario.cost.licence_term_years, choice == "owned"
     status = {"subscription": "yearly", "perpetual": "bought", "owned": "there"}[choice]
     price = {"subscription": TERM_PRICES["nvaie"][term], "perpetual": "nvaie-perpetual", "owned": ""}[choice]
-    paid = years < scenario.cost.years
+    paid, days = (
+        years < scenario.cost.years,
+        catalog.products["nvidia-ai-enterprise"].value("bundled_after_days"),
+    )
     advance = f"; {in_advance(term)}" * (paid and choice == "subscription")
     words = {
         "status": "included" if years and not owned else status,
-        "with_board": f"; {years} years come with the board" * (years > 0 and not owned) + advance,
+        "with_board": f"; {years} years come with the board and run from {days} days after it is shipped, in use or not"
+        * (years > 0 and not owned)
+        + advance,
         "price": price if paid else "",
         "term": term,
     }

@@ -189,6 +189,8 @@ class Flows:
                 self._pay("Platform licences", self._bought(material), material.price.fact)
             for bought, licences in enumerate(self._more("platform")):
                 self._supported(material, support, licences, bought, 0)
+        if add_on := self.materials.get("ai-add-on"):
+            self._subscribed(add_on, "private-ai", self._more(add_on.key), 0)
         if "Platform licences" in self.facts:
             self._pay("Platform licences", (), self.counts.cores, self.counts.sockets)
 

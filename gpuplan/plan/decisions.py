@@ -447,7 +447,8 @@ def _cost(
         included = catalog.gpus[scenario.hardware.gpu].value("nvaie_years")
         how = f"one licence each, {LICENCE_NAMES['cost.gpu_licence'][given.gpu_licence]}."
         if included:
-            how = f"which comes with the board for {included} years."
+            days = catalog.products["nvidia-ai-enterprise"].value("bundled_after_days")
+            how = f"which comes with the board for {included} years, from {days} days after it is shipped."
         software = f" {amount(shared, 'GPU')} of hosts that share GPUs {verb(shared, 'need')} NVIDIA AI Enterprise, {how}"
     total, grows = lines["cost.net_present"], last_hosts > hosts
     return found(

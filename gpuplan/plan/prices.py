@@ -28,6 +28,7 @@ UNLISTED = (
     "rack-year",
     "administration-host-year",
     "nvaie-support-year",
+    "private-ai-core-year",
     "platform-socket",
     "platform-support-socket-year",
     "storage-tb",
@@ -39,6 +40,7 @@ UNLISTED = (
 TERM_PRICES = {
     "vcf": {1: "vcf-core-year-1", 3: "vcf-core-year", 5: "vcf-core-year-5"},
     "vvf": {1: "vvf-core-year-1", 3: "vvf-core-year", 5: "vvf-core-year-5"},
+    "private-ai": dict.fromkeys((1, 3, 5), "private-ai-core-year"),
     "nvaie": {1: "nvaie-year", 3: "nvaie-year-3", 5: "nvaie-year-5"},
 }
 """Product -> years of a subscription -> what its price for a year is known by."""

@@ -249,6 +249,9 @@ def test_everything_that_a_bill_may_hold_has_a_price_with_a_range(catalog: Catal
             hardware = {"gpu": gpu, "gpus_per_host": max(*places, 1), "server": server}
             asked.append(server_price(from_dict({"hardware": hardware}), catalog))
     asked += [(key, ()) for key in sorted(price_keys(catalog)) if not key.startswith(("rent/", "servers/"))]
+    asked.remove(
+        ("private-ai-core-year", ())
+    )  # the one of which no price was found, and every plan that takes it says so
     for key, instead in asked:
         price = listed.price(
             key, key, "each", *instead, *(["host-without-gpus"] if key.endswith("-host") else [])
@@ -268,7 +271,7 @@ def test_a_fabric_of_forty_leaves_prices_all_parts(catalog: Catalog) -> None:
     plan = make_plan(from_dict(data), catalog)
     bill = bill_of(plan)
     assert bill["leaf"].quantity >= 40 and bill["spine"].quantity > 0
-    assert not [m.name for m in bill.values() if m.unknown]
+    assert [m.key for m in bill.values() if m.unknown] == ["ai-add-on"]
     assert all(
         bill[key].cost for key in ("servers", "adapters", "leaf", "spine", "host-cables", "switch-cables")
     )
@@ -322,3 +325,41 @@ def test_without_switches_that_were_chosen_none_is_bought(catalog: Catalog) -> N
     assert plan.cabling is not None and plan.cabling.switches is None
     assert found["adapters"].quantity == 8 * plan.cabling.adapters > 0
     assert not {"leaf", "spine", "host-cables", "switch-cables"} & set(found)
+
+
+@pytest.mark.parametrize(
+    ("vsphere", "licence", "cores"),
+    [
+        ("7.0u3", "vcf", 0),
+        ("8.0", "vcf", 640),
+        ("9.1", "vcf", 640),
+        ("8.0u3", "vvf", 0),
+        ("8.0u3", "owned", 0),
+    ],
+)
+def test_private_ai_is_an_add_on_by_the_core(
+    catalog: Catalog, vsphere: str, licence: str, cores: int
+) -> None:
+    """Ten hosts of two processors with 32 cores; no price was found, so that the cost names it until one is stated."""
+    scenario = load_scenario("current").with_value("platform.vsphere", vsphere)
+    scenario = scenario.with_value("cost.platform_licence", licence).with_value("cost.years", 3)
+    plan = make_plan(scenario.with_groups([replace(g, growth=0.0) for g in scenario.groups]), catalog)
+    found = bill_of(plan).get("ai-add-on")
+    assert (found.quantity if found else 0) == plan.totals.hosts * 64 * bool(cores)
+    assert plan.costs is not None and ("VMware Private AI Foundation, add-on" in plan.costs.excludes) == bool(
+        cores
+    )
+    if cores:
+        assert plan.totals.hosts == 10 and found is not None and found.unknown
+        asks = plan.scenario.with_value("prices.private-ai-core-year", 50)
+        paid = make_plan(asks, catalog)
+        assert paid.costs is not None and plan.costs is not None
+        assert paid.costs.total - plan.costs.total == pytest.approx(640 * 50 * 3)
+        unused = make_plan(plan.scenario.with_value("prices.private-ai-core-year", 0), catalog).costs
+        assert unused is not None and unused.total == plan.costs.total
+        assert "VMware Private AI Foundation, add-on" not in unused.excludes
+
+
+def test_the_years_that_come_with_a_board_have_a_clock(catalog: Catalog) -> None:
+    rule = bill_of(make_plan(load_scenario("current"), catalog))["gpu-software"].rule
+    assert "5 years come with the board and run from 90 days after it is shipped" in rule

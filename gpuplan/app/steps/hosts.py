@@ -360,6 +360,7 @@ PAGE = box(
             box("gp-card", hardware.host_line_data),
             box("gp-card", hardware.management_data),
             Card("form", posture.risk_form),
+            box("gp-card", posture.platform_data),
         ),
         box(
             "gp-side",

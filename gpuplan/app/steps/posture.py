@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gpuplan.app.cards import Contents, details
 from gpuplan.app.header import field_data, planned_field, stated_hint
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.alternatives import postures_of
@@ -14,6 +15,7 @@ from gpuplan.plan.weighing import stun_item
 from gpuplan.report import amount, hours, number, percent
 from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import plan as plan_tables
+from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
 from gpuplan.scenario import FIELD_BY_PATH
 from gpuplan.wording import MODE_NAMES, counted, short_number
 
@@ -139,6 +141,18 @@ def risk_form(workbook: Workbook) -> dict[str, Any]:
         if workbook.plan.groups
         else [],
     }
+
+
+@details(
+    "platform-rules",
+    "What vSphere does, and checks at hand-over",
+    "DRS, HA, vMotion and licences",
+    lambda workbook: workbook.plan.pools,
+)
+def platform_data(workbook: Workbook) -> Contents:
+    """The rules of the platform that hold for this design, and what to see on the cluster before it is handed over."""
+    plan = workbook.plan
+    return {"tables": [screen(behaviour(plan)), screen(hand_over(plan), "Checks at hand-over")]}
 
 
 def clusters_form(workbook: Workbook) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, s
 from gpuplan.report.document.hosts import MOST_HOSTS
 from gpuplan.report.document.writing import Citations, grid_of, tabled
 from gpuplan.report.tables.plan import clusters_alike, failures, losses, postures
+from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
 from gpuplan.wording import MODE_NAMES, hours
 
 
@@ -30,6 +31,8 @@ def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
         ),
         section("Capacity shortfall and exposure", _hours(plan, cite)),
         section("Maintenance", _maintenance(plan)),
+        section("What vSphere does by itself", tabled(behaviour(plan), cite, widths=(0.14, 0.6, 0.14, 0.12))),
+        section("Checks at hand-over", tabled(hand_over(plan), cite, widths=(0.16, 0.7, 0.14))),
     )
 
 

@@ -156,11 +156,12 @@ class Money:
         for at, material in enumerate(self.costs.materials):
             key, lots = self.keys.get(material.key, ""), self._lots(material)
             licences = dict.fromkeys(("platform", "management-platform"), given.platform_licence)
-            licence = (licences | {"gpu-software": given.gpu_licence}).get(material.key)
+            licences |= {"ai-add-on": "private-ai", "gpu-software": given.gpu_licence}
+            licence = licences.get(material.key)
             if not key and licence != "socket":
                 continue
             item = _Item(material.part, material.name, at, key, len(found), lots, at_once)
-            if licence in BY_CORE:
+            if licence in (*BY_CORE, "private-ai"):
                 found += self._subscribed(item, licence, 0)
             elif licence == "subscription":
                 found += self._subscribed(item, "nvaie", self._included())
@@ -348,6 +349,7 @@ def _price_keys(plan: Plan, materials: Sequence[Material]) -> dict[str, str]:
         "switch-cables": f"cable-{number(up)}g",
         "platform": _platform_licence(scenario),
         "management-platform": _platform_licence(scenario),
+        "ai-add-on": TERM_PRICES["private-ai"][scenario.cost.licence_term_years],
         "gpu-software": _gpu_licence(scenario),
         "management-hosts": "management-host",
         "compute-hosts": "compute-host",

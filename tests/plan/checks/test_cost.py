@@ -42,14 +42,14 @@ def test_a_stated_price_is_neither_unknown_nor_assumed(catalog: Catalog) -> None
     assert plan.costs is not None
     keys = [price.key for price in plan.costs.prices if price.fact.basis == "assumed"]
     assert keys
-    stated = {"groups": one(), "prices": dict.fromkeys(keys, 100.0)}
+    stated = {"groups": one(), "prices": dict.fromkeys([*keys, "private-ai-core-year"], 100.0)}
     assert not {"cost-excludes", "prices-assumed"} & set(messages(catalog, **stated))
 
 
 def test_what_has_no_price_is_named_in_full(catalog: Catalog) -> None:
     catalog = unpriced(catalog, "gpus/h100-sxm5-64gb", "adapter-25g")
     plan = make_plan(from_dict({"groups": one(), "hardware": {"gpu": "h100-sxm5-64gb"}}), catalog)
-    assert plan.costs is not None and len(plan.costs.unknown) == 2
+    assert plan.costs is not None and len(plan.costs.unknown) == 3  # and the add-on for private AI
     message = next(m for m in check_plan(plan) if m.code == "cost-excludes")
     assert all(item.name in message.text for item in plan.costs.unknown)
     assert message.path == f"prices.{plan.costs.unknown[0].key}"

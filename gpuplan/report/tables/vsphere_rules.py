@@ -1,0 +1,42 @@
+"""The tables of the platform: what vSphere does by itself with the VMs of a design, and what to check at hand-over."""
+
+from __future__ import annotations
+
+from gpuplan.plan import Plan
+from gpuplan.plan.platform_rules import PlatformRule, platform_rules
+from gpuplan.report.table import Column, Table, listed
+from gpuplan.wording import capital
+
+
+def behaviour(plan: Plan) -> Table:
+    """What DRS, HA, vMotion and licences do with this design, and who says otherwise."""
+    return listed(
+        "platform_rules",
+        "What vSphere does",
+        (
+            Column("topic", "Topic", words=capital),
+            Column("text", "Rule", of=_with_conflict),
+            Column("basis", "Basis", "basis"),
+            Column("sources", "Sources", "sources", detail=True),
+        ),
+        platform_rules(plan),
+    )
+
+
+def _with_conflict(rule: PlatformRule) -> str:
+    """The rule, and what others say, or what nobody does."""
+    return f"{rule.text} ({capital(rule.conflict)}.)" if rule.conflict else rule.text
+
+
+def hand_over(plan: Plan) -> Table:
+    """What to see on the cluster itself before it is handed over."""
+    return listed(
+        "hand_over",
+        "Checks at hand-over",
+        (
+            Column("topic", "Topic", words=capital),
+            Column("check", "Check"),
+            Column("sources", "Sources", "sources", detail=True),
+        ),
+        [rule for rule in platform_rules(plan) if rule.check],
+    )
