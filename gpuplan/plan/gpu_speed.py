@@ -171,8 +171,12 @@ def round_trip(scenario: Scenario, catalog: Catalog) -> Fact:
     )
 
 
-def inside_host_gb_s(catalog: Catalog, gpu: str) -> Fact:
-    """Rate of a ring of GPUs inside one host: NVLink on a board that has it, else PCIe by its generation."""
+def inside_host_gb_s(catalog: Catalog, gpu: str, gpus: int) -> Fact:
+    """Rate of so many GPUs that sum inside one host: as measured, else that of NVLink on a board that has it, else PCIe by its generation."""
+    measured = [row for row in catalog.rows("nccl_rates") if row["gpu"] == gpu]
+    if measured:
+        near = min(measured, key=lambda row: (abs(row["gpus"] - gpus), row["gpus"]))
+        return row_fact(near, "rate_gb_s", "GB/s")
     item = catalog.gpus[gpu]
     fitted = catalog.assumptions[ITEM["ring"]].fact("intra_host_gb_s")
     link, total = item.value("nccl_nvlink_link_gb_s"), item.value("nvlink_gb_s")

@@ -194,7 +194,7 @@ def job_of(
             compute_s=size / float(speed.per_s.value),
             batch=size,
             gpus_per_host=gpus_per_host,
-            inside_gb_s=float(inside_host_gb_s(catalog, scenario.hardware.gpu).value),
+            inside_gb_s=float(inside_host_gb_s(catalog, scenario.hardware.gpu, gpus_per_host).value),
         ),
         speed,
     )
@@ -343,7 +343,7 @@ def training_use(
     if scenario.network.transport == "tcp":
         bases.append(tcp_rate(scenario, catalog).basis)
     if job.gpus_per_host > 1:
-        bases.append(inside_host_gb_s(catalog, scenario.hardware.gpu).basis)
+        bases.append(inside_host_gb_s(catalog, scenario.hardware.gpu, job.gpus_per_host).basis)
     if trail is not None:
         line = _step_line(trail, scenario, catalog, training)
         _answer_lines(trail, scenario, catalog, training, line, worth, timed=hours is not None)
@@ -465,7 +465,7 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
         "link_gbit_s": scenario.fact("network.link_gbit_s"),
         "transport": scenario.fact("network.transport"),
         "mtu_bytes": scenario.fact("network.mtu_bytes"),
-        "intra_host_gb_s": inside_host_gb_s(catalog, scenario.hardware.gpu),
+        "intra_host_gb_s": inside_host_gb_s(catalog, scenario.hardware.gpu, job.gpus_per_host),
         "usable_share": ring.fact("usable_share"),
     }
     servers = how == "parameter-server"

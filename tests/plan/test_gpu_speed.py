@@ -168,20 +168,42 @@ def test_rates_inside_a_host(catalog: Catalog) -> None:
     """NVLink above PCIe 5.0 above 4.0 above 3.0; a board on PCIe has what was fitted on PCIe 3.0."""
     fitted = catalog.assumptions["training-allreduce"].fact("intra_host_gb_s").value
     v100, a100, h100, sxm = (
-        inside_host_gb_s(catalog, g)
+        inside_host_gb_s(catalog, g, 4)
         for g in ("v100-pcie-32gb", "a100-pcie-40gb", "h100-pcie-80gb", "v100-sxm2-32gb")
     )
     assert (v100.value, a100.value, h100.value) == (fitted, 2 * fitted, 4 * fitted)
     assert sxm.value == 120  # 6 links of 20 GB/s each
     assert (v100.basis, a100.basis, sxm.basis) == ("fitted", "assumed", "derived")
-    assert inside_host_gb_s(catalog, "a100-sxm4-80gb").value == 240  # 12 links
-    assert inside_host_gb_s(catalog, "b200-sxm6-180gb").value == pytest.approx(18 * 40.1)
-    for memory in (64, 80, 94):
-        assert inside_host_gb_s(catalog, f"h100-sxm5-{memory}gb").value == pytest.approx(18 * 20.6)
+    assert inside_host_gb_s(catalog, "a100-sxm4-40gb", 8).value == 240  # 12 links
+    for memory in (64, 94):
+        assert inside_host_gb_s(catalog, f"h100-sxm5-{memory}gb", 4).value == pytest.approx(18 * 20.6)
     for gpu in catalog.gpus:
-        fact = inside_host_gb_s(catalog, gpu)
+        fact = inside_host_gb_s(catalog, gpu, 4)
         assert fitted <= fact.value < 2_000, gpu
         assert fact.sources
+
+
+def test_a_rate_inside_a_host_that_was_measured_is_taken(catalog: Catalog) -> None:
+    """For as many GPUs; switches that sum make eight H100 faster than their links."""
+    rates = [inside_host_gb_s(catalog, "h100-sxm5-80gb", gpus) for gpus in (1, 2, 4, 8, 16)]
+    assert [rate.value for rate in rates] == [318.3, 318.3, 350.2, 445, 445]
+    assert {rate.basis for rate in rates} == {"measured"}
+    assert inside_host_gb_s(catalog, "l40s-48gb", 4).value == 5.2
+
+
+def test_what_nccl_plans_with_is_near_what_was_measured(catalog: Catalog) -> None:
+    """18 links of a B200 are 721.8 GB/s, 12 of an A100 240; only where switches sum is more reached than the links carry."""
+    for row in catalog.rows("nccl_rates"):
+        item = catalog.gpus[row["gpu"]]
+        link, total = item.value("nccl_nvlink_link_gb_s"), item.value("nvlink_gb_s")
+        one_way = (total or 128) / 2  # PCIe 5.0 x16 is 64
+        sums = "sums in the switches" in (
+            row.note or ""
+        )  # then each GPU sends its message once: 2 (n - 1) / n is for free
+        assert row["rate_gb_s"] < one_way * (2 * (row["gpus"] - 1) / row["gpus"] if sums else 1), row.id
+        if link and row["gpus"] == 8:
+            planned = {"a100": 240, "h100": 370.8, "h200": 370.8, "b200": 721.8}[row["gpu"][:4]]
+            assert row["rate_gb_s"] == pytest.approx(planned, rel=0.25)
 
 
 def test_verdicts_follow_what_is_shown(catalog: Catalog) -> None:
