@@ -396,6 +396,7 @@ def _domain(made: _Bill, scenario: Scenario, counts: Counts, domain: ManagementD
         "needed": domain.needed_hosts,
         "vcpus": number(domain.vcpus),
         "memory": number(domain.memory_gb),
+        "where": ", as vSAN disks of the GPU hosts" * (scenario.hardware.storage == "vsan"),
         "line": ", ".join(part.size for part in domain.parts if part.key != "boot"),
     }
     switches = domain.domains * counts.fabric.distributed_switches

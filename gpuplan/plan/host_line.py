@@ -85,8 +85,10 @@ class Sizes:
 
     @property
     def keepers(self) -> str:
-        """Who keeps a part of the cores."""
-        return "ESXi and vSAN" if self.vsan else "ESXi"
+        """Who keeps a part of the cores, and how much vSAN does."""
+        share = self.fact("vsan_cpu_share")
+        value, low, high = (stated_percent(float(x or 0)) for x in (share.value, share.low, share.high))
+        return f"ESXi and {value} ({low} to {high}) for vSAN" if self.vsan else "ESXi"
 
     def fact(self, name: str) -> Fact:
         """A planning value of a host."""
@@ -106,8 +108,8 @@ class Sizes:
     def words(self) -> dict[str, str]:
         """Words that rules of several parts have in common."""
         return {
-            "ratio": number(self.ratio.value),
-            "kept": stated_percent(float(self.kept_cores.value)),
+            "ratio": ranged(self.ratio),
+            "kept": stated_percent(float(self.kept_memory.value)),
             "keepers": self.keepers,
             "vsan": f" and {number(self.kept_gib.value)} GB for vSAN" if self.vsan else "",
             "disk": number(self.value("disk_gb") / 1000),
@@ -214,7 +216,7 @@ class _Ordered:
         each, per_gpu = sockets(self.scenario, self.catalog), sizes.fact("cores_per_gpu")
         taken, vcpus = self._taken(self.vcpus, "vCPUs", added), float(self.vcpus + added)
         by_gpu, behind = float(per_gpu.value) * self.gpus, self._behind("vcpus_each")
-        words = sizes.words() | {"sockets": each.value, "taken": taken, "per_gpu": number(per_gpu.value)}
+        words = sizes.words() | {"sockets": each.value, "taken": taken, "per_gpu": ranged(per_gpu)}
         words |= {"gpus": self.gpus}
         if offered := self.scenario.hardware.vcpus_per_host:
             stated = [self.scenario.fact("hardware.vcpus_per_host"), *behind]
@@ -254,10 +256,9 @@ class _Ordered:
         gib, taken = self.memory_gib + added, self._taken(self.memory_gib, "GB", added)
         words = sizes.words() | {
             "taken": taken,
-            "multiple": number(multiple.value),
+            "multiple": ranged(multiple),
             "gpus_gib": number(gpus_gib),
         }
-        words |= {"kept": stated_percent(float(sizes.kept_memory.value))}
         behind = self._behind("memory_gib_each")
         when = "" if gib else "by GPU"
         if offered := self.scenario.hardware.memory_gib_per_host:
@@ -318,6 +319,13 @@ class _Ordered:
         count, together = int(facts[0].value), float(facts[1].value)
         words = {"supplies": count, "watts": watts(together), "half": watts(together / 2), "peak": peak}
         return self.sizes.part("supplies", "", words, facts, short=together / 2 < use.host_peak_w)
+
+
+def ranged(fact: Fact) -> str:
+    """A planning value with its range, where it has one."""
+    if fact.low is None or fact.high is None:
+        return number(fact.value)
+    return f"{number(fact.value)} ({number(fact.low)} to {number(fact.high)})"
 
 
 def vsan_raw(catalog: Catalog, disk_gb: float, memory_gb: float = 0.0) -> tuple[Fact, ...]:

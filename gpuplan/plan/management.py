@@ -20,7 +20,7 @@ from gpuplan.plan.host_line import HostPart, Sizes
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.trail import Line, Trail, resting_on
 from gpuplan.scenario import Scenario, other_vms
-from gpuplan.wording import number, stated_percent
+from gpuplan.wording import number
 
 ITEM = "management-domain"
 """Planning values of the domain."""
@@ -251,7 +251,6 @@ class _Domain:
         words = sizes.words() | {"left": left, "sockets": 2, "vcpus": number(vcpus.value)}
         processors, cores = self._processors(vcpus, hosts, words)
         words |= {
-            "kept": stated_percent(float(sizes.kept_memory.value)),
             "raw": number(round(float(raw.value) / 1000, 1)),
         }
         part, memory_gib = self._memory(memory, hosts, words)

@@ -8,6 +8,7 @@ from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.clusters import most_hosts_fact
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.plan import Plan
+from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.validation import server_gpu_limit
 from gpuplan.scenario import other_vms
 from gpuplan.wording import amount, capital, number, some_of, whole
@@ -46,15 +47,23 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
 
 def ordered(plan: Plan) -> Iterator[Message]:
     """Stated processors, memory or management hosts that are too little."""
-    short, domain = plan.host_line.short if plan.host_line else (), plan.management
-    for part in short:
+    line, domain, given = plan.host_line, plan.management, plan.scenario.cost
+    licensed = int(catalog_factor(plan.catalog, "cores_per_socket").value)
+    if (
+        line
+        and given.cores_per_socket is None
+        and line.cores > licensed
+        and given.platform_licence != "owned"
+    ):
+        yield message(plan, "licensed-cores-few", licensed=licensed, cores=line.cores)
+    for part in line.short if line else ():
         if part.key == "supplies":
             yield message(plan, "supplies-too-small", rule=part.rule, sources=part.sources)
             continue
         path = next(path for path in PATHS[part.key] if plan.scenario.get(path))
         yield message(plan, "host-too-small", part=part.name, size=part.size, rule=part.rule, key=path)
     if domain and domain.short:
-        path = "cost.management_hosts" if plan.scenario.cost.management_hosts else "management.hosts"
+        path = "cost.management_hosts" if given.management_hosts else "management.hosts"
         hosts, needed = amount(domain.hosts, "host"), amount(domain.needed_hosts, "host")
         yield message(plan, "management-too-small", hosts=hosts, short=domain.short, needed=needed, key=path)
 

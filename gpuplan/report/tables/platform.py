@@ -63,7 +63,10 @@ def management(plan: Plan) -> Table:
             ),
             Column("size", "Size"),
             Column("nodes", "VMs", "number"),
-            *(Column(name, label, "number") for name, label in sums),
+            *(
+                Column(name, label, "number", words=lambda n: None if n else "not known")
+                for name, label in sums
+            ),
             Column("where", "Runs on", detail=not apart, of=_where),
             Column("basis", "Known", "basis"),
             Column("sources", "Sources", "sources"),
