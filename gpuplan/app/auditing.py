@@ -26,6 +26,7 @@ class Auditing(Upload):
         self.format = "auto"
         self.time_zone = "UTC"
         self.columns = ""
+        self.first_day = self.last_day = ""
         self.replayed: Scenario | None = None
         """The design on whose hosts the jobs were replayed."""
         self._before: list[dict[str, Any]] = []
@@ -43,8 +44,8 @@ class Auditing(Upload):
         return next((line["audit"] for line in reversed(self.lines) if "audit" in line), None)
 
     def option(self, what: str, value: str) -> None:
-        """Set how the file is read: ``format``, ``time_zone`` or ``columns``."""
-        if what in ("format", "time_zone", "columns"):
+        """Set how the file is read: ``format``, ``time_zone``, ``columns``, ``first_day`` or ``last_day``."""
+        if what in ("format", "time_zone", "columns", "first_day", "last_day"):
             setattr(self, what, value.strip())
             self._on_change()
 
@@ -59,6 +60,7 @@ class Auditing(Upload):
         columns = [text.strip() for text in self.columns.split(",") if text.strip()]
         arguments = ["audit", str(self.path), f"--name={self.name}", "--progress"]
         arguments += [f"--format={self.format or 'auto'}", f"--time-zone={self.time_zone or 'UTC'}"]
+        arguments += [f"--first-day={self.first_day}", f"--last-day={self.last_day}"]
         arguments += ["--on" if replay else "--base", "-", *(f"--column={column}" for column in columns)]
         self.runner.start_on(base, *arguments)
 

@@ -2,7 +2,7 @@
 
 The period of jobs is from the first to the last request, since nothing is known of requests after it. Jobs that run on
 after its end count with all their GPU-hours where GPU-hours are counted (``gpu_h``, ``offered_gpus``, groups, sizes), and up to
-its end in curves and hours of the week.
+its end in curves and hours of the week. Of a trace cut to some days the period is cut as well.
 """
 
 from __future__ import annotations
@@ -77,6 +77,8 @@ def week_edges(first: float, last: float, zone: ZoneInfo) -> tuple[np.ndarray, n
 
 def period_s(jobs: Jobs) -> tuple[float, float]:
     """First and last request; the last end where all requests come within an hour, a second later at least."""
+    if jobs.period_s:
+        return jobs.period_s
     first, last = float(jobs.submit_s.min()), float(jobs.submit_s.max())
     if last - first >= 3600:
         return first, last

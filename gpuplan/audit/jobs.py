@@ -9,10 +9,10 @@ import numpy as np
 
 from gpuplan.audit.table import COLUMNS, Collected, Log, Names, Rows, Table
 from gpuplan.audit.trace import ALL, Jobs, Reading
-from gpuplan.audit.values import Clock, duration_s, gpus_of
+from gpuplan.audit.values import Clock, duration_s, gpus_of, gpus_of_milli
 
 JOB_COLUMNS = COLUMNS["jobs"]
-NEEDS = "a time (submit or start), a duration or an end, and gpus"
+NEEDS = "a time (submit or start), a duration or an end, and gpus or gpu_milli"
 WAITING = {"pending", "pd", "queued", "waiting"}
 ONLY_STARTS = "Only starts are known: they stand for the time of the request, so waits are not seen"
 
@@ -68,11 +68,27 @@ def times_of(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
     return submit, start
 
 
+def requested(rows: Rows) -> np.ndarray:
+    """GPUs of each job: a count, or thousandths of a GPU; beside a count these divide the GPU of a job that has one."""
+    if "gpu_milli" not in rows.columns:
+        return rows.read("gpus", gpus_of)
+    part = rows.read("gpu_milli", gpus_of_milli)
+    if "gpus" not in rows.columns:
+        return part
+    gpus = rows.read("gpus", gpus_of)
+    agree = (part == 1) | ((gpus == 1) & (part < 1)) | ((gpus == 0) & (part == 0))
+    reason = "gpu_milli is other than 1000 for several GPUs, or above 1000 for one"
+    rows.leave_out(~agree, reason, rows.columns["gpu_milli"], fault=True)
+    asked: np.ndarray = gpus * part
+    return asked
+
+
 def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
     """The jobs of a file with a row a job."""
     at = table.find(JOB_COLUMNS, given)
     timed = at.keys() & {"submit", "start", "interval"}
-    if "gpus" not in at or not timed or not at.keys() & {"duration", "end"}:
+    sized = [key for key in ("gpus", "gpu_milli") if key in at]
+    if not sized or not timed or not at.keys() & {"duration", "end"}:
         raise table.missing("jobs", NEEDS)
     if timed != {"interval"}:
         at.pop("interval", None)
@@ -90,13 +106,13 @@ def read_jobs(table: Table, given: Mapping[str, str], clock: Clock) -> Jobs:
         if "state" in at:
             state = rows.columns["state"]
             rows.leave_out([text.strip().lower() in WAITING for text in state], "never started", state)
-        gpus = rows.read("gpus", gpus_of)
+        gpus = requested(rows)
         submit, start = (now[1:], now[1:]) if "interval" in at else times_of(rows)
         if "duration" in at:
             duration = rows.read("duration", length_of["duration"])
         else:
             duration = until_end(rows, start)
-        rows.leave_out(gpus == 0, "no GPUs", rows.columns["gpus"])
+        rows.leave_out(gpus == 0, "no GPUs", rows.columns[sized[0]])
         rows.leave_out(duration == 0, "ran for no time")
         found.take(rows, submit=submit, start=start, duration=duration, gpus=gpus)
     log.check(len(found), "a job with GPUs")

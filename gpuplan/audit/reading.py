@@ -101,9 +101,9 @@ def _recognised(table: Table, given: Mapping[str, str]) -> str:
         ("nvidia-smi", any(name.lower().startswith("utilization.gpu") for name in header)),
         ("prometheus", any("DCGM_FI_" in name or name == "__name__" or "{" in name for name in header)),
         ("prometheus", "value" in names and names & {"uuid", "modelname", "gpu"}),
-        ("jobs", given.keys() & {"gpus", "duration", "submit", "start", "end"}),
+        ("jobs", given.keys() & {"gpus", "gpu_milli", "duration", "submit", "start", "end"}),
         ("samples", given.keys() & {"percent", "gpu", "time"}),
-        ("jobs", "gpus" in jobs and jobs.keys() & {"duration", "end"}),
+        ("jobs", jobs.keys() & {"gpus", "gpu_milli"} and jobs.keys() & {"duration", "end"}),
         ("samples", samples.keys() >= {"time", "percent"}),
     )
     found = next((format for format, so in signs if so), None)
@@ -113,7 +113,7 @@ def _recognised(table: Table, given: Mapping[str, str]) -> str:
         message = "the file has no header: export it with one (nvidia-smi without noheader, sacct without --noheader)"
     else:
         message = (
-            "not recognised. Jobs need a time (submit or start), a duration or an end, and gpus; samples a time, a gpu and a per "
-            "cent; sacct JobID and AllocTRES. Name the columns by hand where they are called otherwise"
+            "not recognised. Jobs need a time (submit or start), a duration or an end, and gpus or gpu_milli; samples a time, a "
+            "gpu and a per cent; sacct JobID and AllocTRES. Name the columns by hand where they are called otherwise"
         )
     raise refusal(message, where="line 1", value=table.listed())

@@ -79,6 +79,8 @@ class Jobs:
     users: int
     """Distinct users, 0 if they are not known."""
     reading: Reading
+    period_s: tuple[float, float] | None = None
+    """Begin and end of the days to which the trace was cut, where it was."""
 
     def where(self, chosen: np.ndarray) -> Jobs:
         """Some of the jobs, by a mask or by their numbers; groups keep their numbers."""

@@ -253,7 +253,7 @@ def _allocation(jobs: Jobs, zone: ZoneInfo, installed: int | None, skip: float) 
         burst_factor=wanted.peakedness / poisson,
         week_gpus=np.column_stack(week),
         week_hours=week_hours,
-        waits=_waits(jobs, begin) if jobs.has_start else None,
+        waits=_waits(jobs, begin) if jobs.has_start and (jobs.submit_s >= begin).any() else None,
         installed_gpus=installed,
         utilisation=mean_held / installed if installed else None,
     )

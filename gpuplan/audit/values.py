@@ -78,6 +78,14 @@ def gpus_of(text: str) -> float:
     return value
 
 
+def gpus_of_milli(text: str) -> float:
+    """GPUs of thousandths of a GPU: a part of one, or a whole number of them."""
+    value = number_of(text)
+    if not 0 <= value <= 1000 * MAX_GPUS or (value > 1000 and value % 1000):
+        raise BadValue("is no count of thousandths of a GPU (up to 1000, or a multiple of it)", text)
+    return value / 1000
+
+
 def percent_of(text: str, scale: float) -> float:
     """Per cent of a number with or without its sign, after ``scale``."""
     value = number_of(text.strip().removesuffix("%")) * scale

@@ -13,6 +13,7 @@ from gpuplan.audit import (
     Samples,
     audit,
     compare,
+    cut_days,
     read_hosts,
     read_trace,
     suggest_groups,
@@ -45,10 +46,18 @@ def audit_options(command: argparse.ArgumentParser) -> None:
     add("--name", default="", help="what the file is called, if it is kept under another name")
     words = "what the file is (default: by its header)"
     add("--format", choices=FORMATS, default="auto", help=words)
-    words = "column that holds submit, start, end, duration, gpus, group, user, time, gpu or percent"
+    words = (
+        "column that holds submit, start, end, duration, gpus, gpu_milli, group, user, time, gpu or percent"
+    )
     add("--column", action="append", default=[], metavar="WHAT=NAME", help=words)
     words = "of times without offset, and of the hours shown (default UTC)"
     add("--time-zone", default="UTC", help=words)
+    words = (
+        "leave out what is before this day: a date (2020-04-01), or the number of a day of the file, from 1"
+    )
+    add("--first-day", default="", metavar="DAY", help=words)
+    words = "leave out what is after this day; of jobs that cross an edge the part inside counts"
+    add("--last-day", default="", metavar="DAY", help=words)
     add("--installed", help="GPUs there are today")
     add("--largest", metavar="GPUS", help="leave out jobs with more GPUs")
     words = "first share of the period to leave out of curves and hours"
@@ -151,6 +160,7 @@ def _trace(args: argparse.Namespace) -> Jobs | Samples:
     if isinstance(trace, Jobs) and trace.users and "group" not in trace.reading.columns:
         columns |= {"group": trace.reading.columns["user"]}
         trace = read_trace(args.file, format=args.format, columns=columns, time_zone=args.time_zone)
+    trace = cut_days(trace, first_day=args.first_day, last_day=args.last_day, time_zone=args.time_zone)
     if args.largest is not None and isinstance(trace, Jobs):
         trace = trace.where(trace.gpus <= args.largest)
         if not len(trace.gpus):

@@ -124,8 +124,8 @@ def _allocation(found: Audit, data: dict[str, Any]) -> list[str]:
     )
     said = [
         f"{when if known else ''}{one_place(use.days)} days: {number(use.jobs)} jobs ask for {number(round(use.gpu_h))} GPU-hours, "
-        f"which are {one_place(use.offered_gpus)} GPUs on average over these days; all their work counts, also what is done after "
-        "the last request.",
+        f"which are {one_place(use.offered_gpus)} GPUs on average over these days, "
+        "counting also what is done after the last request.",
         f"{'Held' if use.held else 'Wanted'} at once within these days, without work done after them: mean "
         f"{one_place(held.mean_gpus)}, 95 % of the time at most {one_place(held.p95_gpus)}, peak {one_place(held.peak_gpus)}"
         + (f"; busiest hour of the week {_busiest(use.week_gpus)}." if known else "."),

@@ -128,6 +128,12 @@ def test_options_are_used_and_what_is_wrong_with_them_is_said(auditing: Auditing
     ended(auditing)
     assert auditing.found is not None
     assert auditing.found["time_zone"] == "Asia/Kolkata"
+    auditing.option("first_day", "2024-05-08 ")
+    auditing.option("last_day", "2024-05-09")
+    auditing.start(CURRENT)
+    ended(auditing)
+    assert auditing.found is not None
+    assert auditing.found["allocation"]["jobs"] == 48 + 1, "one runs from the day before"
     auditing.option("time_zone", "--help")
     auditing.start(CURRENT)
     ended(auditing)

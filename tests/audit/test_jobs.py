@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traces import GOOD, JOBS, MAY, jobs_of
+from traces import GOOD, JOBS, MAY, jobs_of, refused
 
 from gpuplan.audit.trace import ALL
 
@@ -76,3 +76,53 @@ def test_start_before_submit_and_end_before_start() -> None:
     text = "submit,start,end,gpus\n" + "2024-05-02,2024-05-03,2024-05-04,1\n" * 3
     jobs = jobs_of(text + "2024-05-02,2024-05-01,2024-05-04,1\n2024-05-02,2024-05-03,2024-05-02,1\n")
     assert {s.reason for s in jobs.reading.skipped} == {"start is before submit", "end is before the begin"}
+
+
+OPENB = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n"
+
+
+def test_the_openb_trace_by_its_header() -> None:
+    jobs = jobs_of(
+        OPENB + "p0,8000,1024,8,1000,,Burstable,Succeeded,100,3700,400\n"
+        "p1,4000,1024,1,220,,BE,Running,200,800,200\n"
+        "p2,4000,1024,0,0,,LS,Running,300,900,300\n"
+        "p3,4000,1024,1,1000,V100M16|V100M32,LS,Failed,300,900,300\n"
+        "p4,4000,1024,1,1000,,LS,Pending,300,900,\n"
+    )
+    assert jobs.gpus.tolist() == [8, 0.22, 1]
+    assert jobs.submit_s.tolist() == [100, 200, 300]
+    assert jobs.start_s.tolist() == [400, 200, 300]
+    assert jobs.duration_s.tolist() == [3300, 600, 600]
+    assert jobs.groups == ("Burstable", "BE", "LS")
+    assert {s.reason: s.first_line for s in jobs.reading.skipped} == {"no GPUs": 4, "never started": 6}
+
+
+def test_the_helios_trace_by_its_header() -> None:
+    jobs = jobs_of(
+        "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,queue\n"
+        "11,uA,vcA,1,1,1,COMPLETED,2024-05-01 00:00:00,2024-05-01 00:10:00,2024-05-01 01:10:00,3600,600\n"
+        "12,uB,vcB,16,64,2,FAILED,2024-05-01 00:01:00,2024-05-01 00:01:00,2024-05-01 00:02:30,90,0\n"
+        "13,uB,vcB,0,4,1,CANCELLED,2024-05-01 00:02:00,2024-05-01 00:02:00,2024-05-01 00:03:00,60,0\n"
+    )
+    assert (jobs.start_s - jobs.submit_s).tolist() == [600, 0]
+    assert (jobs.gpus.tolist(), jobs.duration_s.tolist()) == ([1, 16], [3600, 90])
+    assert (jobs.groups, jobs.users) == (("vcA", "vcB"), 2)
+
+
+def test_thousandths_of_a_gpu_without_a_count() -> None:
+    jobs = jobs_of("submit,duration,gpu_milli\n2024-05-01,60,125\n2024-05-01,60,4000\n2024-05-01,60,0\n")
+    assert jobs.gpus.tolist() == [0.125, 4]
+    assert jobs.reading.skipped[0][:3] == ("no GPUs", 1, 4)
+    by_hand = jobs_of("submit,duration,slice\n2024-05-01,60,125\n", columns={"gpu_milli": "slice"})
+    assert by_hand.gpus.tolist() == [0.125]
+
+
+def test_thousandths_that_contradict_the_count_are_left_out_with_line_and_column() -> None:
+    header, good = "submit,duration,num_gpu,gpu_milli\n", "2024-05-01,60,1,500\n"
+    wrong = "2024-05-01,60,2,500\n2024-05-01,60,1,2000\n2024-05-01,60,0,500\n2024-05-01,60,0.5,500\n"
+    jobs = jobs_of(header + 5 * good + wrong + "2024-05-01,60,1,1500\n")
+    assert jobs.gpus.tolist() == [0.5] * 5
+    assert [(s.rows, s.first_line) for s in jobs.reading.skipped] == [(4, 7), (1, 11)]
+    assert all("gpu_milli" in s.reason for s in jobs.reading.skipped)
+    said = refused(header + "2024-05-01,60,1,half\n")
+    assert 'line 2: "half": gpu_milli is no number' in said

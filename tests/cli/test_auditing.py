@@ -83,6 +83,15 @@ def test_a_trace_too_large_for_a_scenario_is_still_audited(
         (["jobs.csv", "--wait-min", "-1"], '--wait-min: "-1" is not allowed: a number from 0'),
         (["jobs.csv", "--share", "2"], '--share: "2" is not allowed: a share from 0.0001 to 0.5'),
         (["jobs.csv", "--share", "nan"], '--share: "nan" is not allowed'),
+        (["jobs.csv", "--first-day", "1.4.2020"], 'first day: "1.4.2020": expected a date such as'),
+        (
+            ["jobs.csv", "--first-day", "2020-04-30", "--last-day", "2020-04-01"],
+            "is before the first day, 2020",
+        ),
+        (
+            ["jobs.csv", "--first-day", "2020-04-01", "--last-day", "2020-04-30"],
+            "nothing is left from 2020-04-01",
+        ),
         (["jobs.csv", "--largest", "0"], "a size that some job of the file has"),
         (["jobs.csv", "--time-zone", "Factory"], "must be an IANA name"),
     ],
@@ -99,6 +108,14 @@ def test_a_wrong_option_of_an_audit_is_one_sentence(
     assert (code, out) == (2, "")
     assert words in err
     assert err.count("\n") == 1
+
+
+def test_only_some_days_of_a_file(capsys: pytest.CaptureFixture[str], jobs: Path) -> None:
+    code, out, _ = run(capsys, "audit", str(jobs), "--first-day", "2", "--last-day", "3", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["allocation"]["days"], found["allocation"]["jobs"]) == (2, 48)
+    assert "jobs are left out; of 0 that cross an edge" in found["reading"]["notes"][-1]
 
 
 def test_users_are_the_groups_where_none_are_named(

@@ -66,8 +66,8 @@ def test_the_two_means_say_what_they_count(tmp_path: Path) -> None:
     trace = read_trace(written(tmp_path, "late.csv", f"submit,duration,gpus\n{rows}\n"))
     text = " ".join(audit_text(audit(trace)).split())
     assert (
-        "11 jobs ask for 110 GPU-hours, which are 11 GPUs on average over these days; all their work counts, also what is done "
-        "after the last request." in text
+        "11 jobs ask for 110 GPU-hours, which are 11 GPUs on average over these days, counting also what is done after the "
+        "last request." in text
     )
     assert "Wanted at once within these days, without work done after them: mean 1, " in text
 

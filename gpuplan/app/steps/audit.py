@@ -47,6 +47,20 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
                 "empty": "by their names",
                 "question": "Where the names are not known: what = column, such as gpus=num_gpus, group=team",
             },
+            {
+                "what": "audit-first_day",
+                "label": "First day",
+                "value": audit.first_day,
+                "empty": "of the file",
+                "question": "Leave out what is before this day: a date (2020-04-01), or the number of a day of the file, from 1",
+            },
+            {
+                "what": "audit-last_day",
+                "label": "Last day",
+                "value": audit.last_day,
+                "empty": "of the file",
+                "question": "Leave out what is after this day; of jobs that cross an edge the part inside counts",
+            },
         ],
         "buttons": _buttons(workbook, audit),
         "progress": _progress(audit),
@@ -109,7 +123,7 @@ def _held(use: dict[str, Any]) -> Iterator[str]:
     peak = "" if use["first_s"] < REAL_TIME_S else f", busiest {_hour(week.index(max(week)))}"
     yield (
         f"{number(use['jobs'])} jobs in {number(round(use['days'], 1))} days ask for {one_place(use['offered_gpus'])} GPUs on average, "
-        "counting all their work, also what is done after the last request."
+        "counting also what is done after the last request."
     )
     yield (
         f"{'Held' if use['held'] else 'Wanted'} at once within these days, without work done after them: mean "

@@ -49,7 +49,7 @@ def test_before_a_file_is_chosen(book: Workbook) -> None:
     data = audit_data(book)
     assert data["upload"]["label"] == "Choose a file"
     assert data["buttons"] == []
-    assert [i["label"] for i in data["inputs"]] == ["Format", "Time zone", "Columns"]
+    assert [i["label"] for i in data["inputs"]] == ["Format", "Time zone", "Columns", "First day", "Last day"]
     assert "which is another figure" in data["text"][0]
     assert audit_tables(book) == {"shown": False, "tables": [], "stale": False}
     assert week_rows(book) == {}
@@ -71,7 +71,7 @@ def test_jobs(book: Workbook, tmp_path: Path) -> None:
     said = " ".join(data["text"])
     assert "240 of 240 rows used" in said
     assert "Burstiness" in said
-    assert "counting all their work, also what is done after the last request." in said
+    assert "counting also what is done after the last request." in said
     assert "Wanted at once within these days, without work done after them: mean 3, " in said
     assert [b["event"] for b in data["buttons"]] == ["audit", "use-audit", "replay", "forget-audit"]
     groups, suggestions = audit_tables(book)["tables"]
