@@ -18,7 +18,7 @@ from gpuplan.scenario import show
 from gpuplan.wording import number
 
 EXPECTED = "expected a date such as 2020-04-30, or the number of a day of the trace, from 1"
-_Trace = TypeVar("_Trace", Jobs, Samples)
+_Trace = TypeVar("_Trace", bound=Jobs | Samples)
 
 
 def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zone: str = "UTC") -> _Trace:

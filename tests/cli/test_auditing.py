@@ -114,8 +114,8 @@ def test_only_some_days_of_a_file(capsys: pytest.CaptureFixture[str], jobs: Path
     code, out, _ = run(capsys, "audit", str(jobs), "--first-day", "2", "--last-day", "3", "--json")
     found = json.loads(out)
     assert code == 0
-    assert (found["allocation"]["days"], found["allocation"]["jobs"]) == (2, 48)
-    assert "jobs are left out; of 0 that cross an edge" in found["reading"]["notes"][-1]
+    assert (found["allocation"]["days"], found["allocation"]["jobs"]) == (2, 48 + 1)
+    assert "jobs are left out; of 2 that cross an edge" in found["reading"]["notes"][-1]
 
 
 def test_users_are_the_groups_where_none_are_named(
