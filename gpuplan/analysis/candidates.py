@@ -198,7 +198,9 @@ def launched(gpu: str, catalog: Catalog) -> int:
 
 
 def maybe_ended(gpu: str, catalog: Catalog, today: str) -> bool:
-    """Whether a board came out so long ago that it may no longer be sold."""
+    """Whether a board is no longer sold by its date, or came out so long ago that it may not be."""
+    if ended := catalog.gpus[gpu].value("end_of_sale"):
+        return str(ended) <= today
     years = int(today[:4]) - launched(gpu, catalog)
     return years > float(catalog_factor(catalog, "board_sale_years").value)
 

@@ -65,6 +65,7 @@ class Case(NamedTuple):
     shared_hosts: bool
     licence_to_buy: bool
     own_hosts_cost_more: bool
+    nvswitch: bool
 
     @property
     def partial(self) -> bool:
@@ -126,6 +127,7 @@ FACTS: Mapping[str, Callable[[Case, str], bool]] = {
     "shared hosts": lambda case, _: case.shared_hosts,
     "licence to buy": lambda case, _: case.licence_to_buy,
     "own hosts cost more": lambda case, _: case.own_hosts_cost_more,
+    "NVSwitch": lambda case, _: case.nvswitch,
 }
 """Fact that a rule may name -> whether it holds for a case and a mode."""
 LATE_FACTS = (
@@ -224,7 +226,7 @@ def access_mode(case: Case, *, rules: Sequence[Rule]) -> Access:
     >>> rules = [Rule("lone", "out", ("mig",), ("whole GPUs",)), Rule("whole", "choose", ("mig", "passthrough"), ()),
     ...          Rule("dearer", "left", ("bitfusion", "vgpu"), ())]
     >>> case = Case(4, 1, False, False, False, False, "auto", "auto", False, False, True, True, True, True, True, 4, False,
-    ...             16, None, None, True, 100, False, False, False)
+    ...             16, None, None, True, 100, False, False, False, False)
     >>> access_mode(case, rules=rules)[:2]
     ('passthrough', ('whole',))
 

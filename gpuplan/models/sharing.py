@@ -34,6 +34,7 @@ class Piece(NamedTuple):
     size: int
     """Memory slices of a MIG profile, or GB of the placement table."""
     starts: tuple[int, ...]
+    """Where it may begin, those that are taken first before the others."""
     most: int
     """Most on one GPU."""
     compute: int = 0
@@ -126,7 +127,7 @@ def memory_share_mb(gpus_each: float, *, memory_gib: float) -> int:
 
 
 def gpu_layouts(
-    pieces: Sequence[Piece], *, region: int, compute_slices: int = 0, lowest_start: bool = False
+    pieces: Sequence[Piece], *, region: int, compute_slices: int = 0, in_order: bool = False
 ) -> tuple[tuple[int, ...], ...]:
     """All fullest ways to divide one GPU into pieces of given sizes and places.
 
@@ -138,8 +139,8 @@ def gpu_layouts(
         Memory slices of the GPU, or GB of the placement table. [-]
     compute_slices : int
         Compute slices of the GPU; 0 if compute is not divided. [-]
-    lowest_start : bool
-        Whether each piece takes the lowest start that is free, the largest first, and nobody chooses another. [-]
+    in_order : bool
+        Whether each piece takes the first of its starts that is free, the largest first, and nobody chooses another. [-]
 
     Returns
     -------
@@ -152,15 +153,15 @@ def gpu_layouts(
     so many of each piece and so many compute slices in all. A dynamic programme over the positions: for
     each number of the other pieces that end by a position, the most of one piece (that which there may be most
     of). As any piece can be left out, that says everything. Exact; some milliseconds for six pieces. With
-    lowest_start only what comes about by itself counts: vSphere makes MIG instances as VMs start, and a 3g that
-    comes first is at 0 and leaves three 1g, where one at 4 would leave four.
+    in_order only what comes about by itself counts: vSphere makes MIG instances as VMs start, and a 3g whose first
+    start is 0 leaves three 1g, where one that starts at 4 leaves four.
 
     Examples
     --------
     >>> one, three = Piece("1g.10gb", 1, (0, 1, 2, 3, 4, 5, 6), 7, 1), Piece("3g.40gb", 4, (0, 4), 2, 3)
     >>> gpu_layouts([three, one], region=8, compute_slices=7)
     ((2, 0), (1, 4), (0, 7))
-    >>> gpu_layouts([three, one], region=8, compute_slices=7, lowest_start=True)
+    >>> gpu_layouts([three, one], region=8, compute_slices=7, in_order=True)
     ((2, 0), (1, 3), (0, 7))
 
     References
@@ -168,7 +169,7 @@ def gpu_layouts(
     .. [1] nvidia-mig-user-guide-610
     .. [2] nvidia-vgpu-17.0-user-guide
     """
-    search = _lowest_starts if lowest_start else _gpu_layouts
+    search = _in_order if in_order else _gpu_layouts
     return search(tuple(piece._replace(name="") for piece in pieces), region, compute_slices)
 
 
@@ -195,8 +196,8 @@ def layout_starts(
 
     Notes
     -----
-    Of all valid arrangements the first in lexicographic order: the first piece as far to the front as the
-    others allow, then the second, and so on. Each choice is tested by the dynamic programme of gpu_layouts.
+    Of all valid arrangements the first: the first piece at the first of its starts that the others allow, then the
+    second, and so on. Each choice is tested by the dynamic programme of gpu_layouts.
 
     Raises
     ------
@@ -259,10 +260,8 @@ def _gpu_layouts(pieces: tuple[Piece, ...], region: int, compute_slices: int) ->
 
 
 @lru_cache(maxsize=256)
-def _lowest_starts(
-    pieces: tuple[Piece, ...], region: int, compute_slices: int
-) -> tuple[tuple[int, ...], ...]:
-    """The same where each piece, the largest first, goes to the lowest start that is free."""
+def _in_order(pieces: tuple[Piece, ...], region: int, compute_slices: int) -> tuple[tuple[int, ...], ...]:
+    """The same where each piece, the largest first, goes to the first of its starts that is free."""
     order = sorted(range(len(pieces)), key=lambda i: (-pieces[i].size, -pieces[i].compute))
     found: list[tuple[int, ...]] = []
 
@@ -273,7 +272,7 @@ def _lowest_starts(
         piece = pieces[order[at]]
         put(at + 1, counts, taken, compute)
         compute += piece.compute
-        spans = (range(start, start + piece.size) for start in sorted(piece.starts))
+        spans = (range(start, start + piece.size) for start in piece.starts)
         span = next((s for s in spans if s.stop <= region and taken.isdisjoint(s)), None)
         if span and counts[order[at]] < piece.most and (not compute_slices or compute <= compute_slices):
             put(at, [n + (i == order[at]) for i, n in enumerate(counts)], taken | set(span), compute)
@@ -344,7 +343,7 @@ def _layout_starts(
     chosen: list[tuple[int, ...]] = []
     for i, piece in enumerate(pieces):
         here: list[int] = []
-        for start in sorted(piece.starts):
+        for start in piece.starts:
             part = range(start, start + piece.size)
             if left[i] and part.stop <= region and not any(_overlap(part, other) for other in taken):
                 fewer = [n - (at == i) for at, n in enumerate(left)]

@@ -307,10 +307,10 @@ def _count(item: Item, speed: int) -> int:
 
 
 def _leaf_kinds(catalog: Catalog, link: float, wanted: str | None) -> list[_Kind]:
-    """Switches whose ports take the link: with faster ports for uplinks, or with ports that are all alike."""
+    """Switches that are sold, or the one that is named, whose ports take the link: with faster ports for uplinks, or all alike."""
     found = []
     for id, item in catalog.switches.items():
-        if wanted not in (None, id):
+        if wanted != id and (wanted or item.value("end_of_sale")):
             continue
         for speed in TAKES[int(link)]:
             down = _count(item, speed)
@@ -422,7 +422,9 @@ def _together(shapes: Sequence[LeafSpine]) -> LeafSpine:
 
 def _spines(catalog: Catalog, kind: _Kind, wanted: str | None) -> tuple[list[tuple[str, int]], str]:
     """Switches with enough ports for the uplinks of a leaf, and how many; else none of the catalog's, and what is missing."""
-    counts = {id: _count(item, int(kind.up_gbit_s)) for id, item in catalog.switches.items()}
+    offered = catalog.switches.items()
+    sold = [item for id, item in offered if id in (wanted, kind.id) or not item.value("end_of_sale")]
+    counts = {item.id: _count(item, int(kind.up_gbit_s)) for item in sold}
     found = [(id, n) for id, n in counts.items() if wanted in (None, id) and n >= SPINE_PORTS]
     if found:
         return found, ""

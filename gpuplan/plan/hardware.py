@@ -15,6 +15,18 @@ def server_of(scenario: Scenario, catalog: Catalog) -> Item | None:
     return catalog.servers[scenario.hardware.server] if scenario.hardware.server else None
 
 
+def has_nvswitch(scenario: Scenario, catalog: Catalog) -> bool:
+    """Whether NVSwitch joins the GPUs of a host: more than four modules, later than SXM2 (``rules/nvswitch-hosts``).
+
+    Where no server is chosen, it has at least the modules of the smallest that takes the GPU.
+    """
+    asked, server = scenario.hardware, server_of(scenario, catalog)
+    known = [fit.gpus for (_, gpu), fit in _fits(catalog).items() if gpu == asked.gpu]
+    modules = server.value("max_gpus_sxm") if server else min(known, default=0)
+    form = catalog.gpus[asked.gpu].value("form_factor")
+    return form in ("SXM4", "SXM5", "SXM6") and max(int(modules or 0), asked.gpus_per_host) > 4
+
+
 def gpus_per_board(scenario: Scenario, catalog: Catalog) -> int:
     """GPUs on one board."""
     return _per_board(catalog.gpus[scenario.hardware.gpu])

@@ -148,7 +148,7 @@ def _families(
         if pieces:
             in_order = backing == "mig"
             layouts = sharing.gpu_layouts(
-                pieces, region=region, compute_slices=compute_slices, lowest_start=in_order
+                pieces, region=region, compute_slices=compute_slices, in_order=in_order
             )
             family = placement.Family(
                 wanted[0] if len(wanted) == 1 else together,

@@ -86,14 +86,14 @@ def unconfirmed_on(catalog: Catalog, gpu: Item, version: Item) -> str:
     )
 
 
-def nvswitch_version(catalog: Catalog, gpu: Item, version: Item, gpus_per_host: int) -> Item | None:
+def nvswitch_version(catalog: Catalog, gpu: Item, version: Item) -> Item | None:
     """The first vSphere version that serves vGPUs of a board in hosts with NVSwitch; None where this one does, or there is none."""
     architecture = str(gpu.value("architecture"))
 
     def serves(one: Item) -> bool:
         return architecture in str(one.value("nvswitch_architectures") or "").split(", ")
 
-    if not str(gpu.value("form_factor")).startswith("SXM") or gpus_per_host <= 4 or serves(version):
+    if serves(version):
         return None
     order = version_order(catalog)
     return min(filter(serves, catalog.vsphere.values()), key=lambda one: order[one.id], default=None)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from gpuplan.catalog import Catalog, CatalogError, Item
 from gpuplan.facts import did_you_mean
 from gpuplan.models import access, availability, sharing
+from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.sharing import share_each, smallest_profile, supports_board
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB
@@ -256,6 +257,7 @@ def _case(
         shared_hosts=False,
         licence_to_buy=licence_to_buy(scenario, catalog),
         own_hosts_cost_more=False,
+        nvswitch=has_nvswitch(scenario, catalog),
     )
 
 

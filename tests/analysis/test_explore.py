@@ -84,7 +84,7 @@ def test_boards_that_are_not_offered_stand_among_the_rejected_once(catalog: Cata
     ranked = {catalog.gpus[option.candidate.gpu].name for option in found.ranked}
     for gpu, item in catalog.gpus.items():
         told = item.name in ranked or item.name in homeless or item.name in beyond
-        assert told or too_little(gpu, scenario, catalog) or gpu == "b200-sxm6-180gb", gpu
+        assert told or too_little(gpu, scenario, catalog), gpu
 
 
 def test_a_board_asked_for_that_no_server_of_the_space_takes_is_named(

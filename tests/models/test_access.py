@@ -39,6 +39,7 @@ PLATFORM: dict[str, Any] = {
     "shared_hosts": False,
     "licence_to_buy": False,
     "own_hosts_cost_more": False,
+    "nvswitch": False,
 }
 LOCAL = {"remote_allowed": False}
 SLOW = LOCAL | {"vgpu_stun_s": 383.0}
@@ -160,6 +161,22 @@ def test_what_licences_cost_is_weighed_aloud(rules: tuple[Rule, ...]) -> None:
     assert decide(rules, 0.5, **LOCAL, licence_to_buy=True).against == ()  # passthrough is no way out
 
 
+def test_systems_with_nvswitch_have_time_sliced_vgpus(rules: tuple[Rule, ...]) -> None:
+    """NVIDIA supports neither passthrough nor MIG-backed vGPUs there; MIG is taken where nothing else serves, with what speaks against it."""
+    there = LOCAL | {"nvswitch": True}
+    whole = decide(rules, 4, **there | SLOW | {"licence_to_buy": True, "shared_hosts": True})
+    assert whole.mode == "vgpu" and "licences-cost" not in whole.against
+    assert ruled_out(whole)["passthrough"] == ("nvswitch-no-passthrough", False)
+    refused = decide(rules, 8, **there, wish="passthrough", max_passthrough_per_vm=128, max_vgpus_per_vm=8)
+    assert (refused.mode, refused.reasons) == ("", ("decided-mode-not-possible",))
+    slice_ = there | {"mig_profile": True, "isolation": True}
+    guaranteed = decide(rules, 1 / 7, **slice_)
+    assert guaranteed.reasons[0] == "fixed-share-guarantees-compute"
+    assert ruled_out(guaranteed)["mig"] == ("nvswitch-mig-left", True)
+    mixed = decide(rules, 1 / 7, **slice_, fixed_share_possible=False)
+    assert (mixed.mode, mixed.against) == ("mig", ("nvswitch-mig",))
+
+
 def test_a_guaranteed_share(rules: tuple[Rule, ...]) -> None:
     """A quarter of a board without MIG found no mode; whole GPUs were said to take turns."""
     quarter = decide(rules, 0.25, **LOCAL, isolation=True)
@@ -195,6 +212,7 @@ def cases() -> list[Case]:
         "wish": ("auto", *MODES),
         "platform": tuple(itertools.product(yes_no, yes_no, (2, 8))),
         "boards": tuple(itertools.product(yes_no, yes_no, (2, 8))),
+        "nvswitch": yes_no,
         "stun": (None, 39.0, 383.0),
         "money": ((False, False, False), (True, False, False), (True, True, False), (True, True, True)),
     }
@@ -229,7 +247,7 @@ def cases() -> list[Case]:
                 }
             )
         )
-    return found[::23]  # 8 000 of them, in all combinations of any few
+    return found[::47]  # 8 000 of them, in all combinations of any few
 
 
 def test_every_case_is_consistent_and_every_reason_is_given_once(

@@ -183,7 +183,7 @@ def regions(catalog: Catalog) -> dict[tuple[int, str], Pieces]:
     found: dict[tuple[int, str], list[Piece]] = defaultdict(list)
     for row in catalog.rows("vgpu_placements"):
         for which in ("Ada", "other"):
-            if row["architecture"] in ("all", "Ada" if which == "Ada" else "except Ada"):
+            if row["architecture"] in ("all", "Blackwell", "Ada" if which == "Ada" else "except Ada"):
                 piece = Piece(
                     row.id, row["placement_size"], numbers(row["placement_ids"]), row["max_per_gpu_mixed"]
                 )
@@ -247,7 +247,7 @@ def test_layouts_are_all_there_are_on_every_region(regions: dict[tuple[int, str]
 
 
 def test_layouts_are_all_there_are_on_every_mig_gpu(mig_gpus: dict[str, tuple[Pieces, int, int]]) -> None:
-    assert len(mig_gpus) == 6
+    assert len(mig_gpus) == 10
     for gpu, (pieces, region, slices) in mig_gpus.items():
         found = gpu_layouts(pieces, region=region, compute_slices=slices)
         assert set(found) == maximal(every_count(pieces, region, slices)), gpu
@@ -286,6 +286,67 @@ def test_known_layouts(
         (0, 1, 2, 3),
     )
     assert layouts(two)[0] == (3,)  # not four: none begins at 6
+
+
+@pytest.mark.parametrize(
+    ("sizes", "held"),
+    [
+        ((32, 48, 16), (1, 1, 1)),  # 0 to 32, 32 to 48, 48 to 96: full
+        ((48, 24, 16, 8), (1, 1, 1, 1)),  # 0, 48, 80 and 72: full
+        ((32, 24, 8), (1, 2, 2)),  # 0, 48 and 72, 32 and 40: full
+        ((24, 16), (2, 3)),
+        ((12, 16), (5, 2)),  # 36 to 96 beside 0 and 16
+    ],
+)
+def test_mixes_on_a_blackwell_board_of_96_gb(
+    regions: dict[tuple[int, str], Pieces], sizes: tuple[int, ...], held: tuple[int, ...]
+) -> None:
+    by_size = {piece.size: piece for piece in regions[96, "other"]}
+    found = gpu_layouts([by_size[size] for size in sizes], region=96)
+    assert held in found  # and nothing can be added to it
+
+
+@pytest.mark.parametrize(
+    ("sizes", "held"),
+    [
+        ((32, 24), (2, 2)),  # 112 GB
+        ((24, 32), (3, 1)),  # 104 GB
+        ((48, 32), (1, 2)),
+        ((16, 12), (1, 7)),  # 84 + 16 = 100 GB
+    ],
+)
+def test_mixes_that_do_not_fit_on_a_blackwell_board(
+    regions: dict[tuple[int, str], Pieces], sizes: tuple[int, ...], held: tuple[int, ...]
+) -> None:
+    by_size = {piece.size: piece for piece in regions[96, "other"]}
+    found = gpu_layouts([by_size[size] for size in sizes], region=96)
+    assert not any(all(n <= m for n, m in zip(held, layout, strict=True)) for layout in found)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "names", "layouts"),
+    [
+        ("RTX PRO 6000 Blackwell Server Edition", ("4g.96gb", "2g.48gb", "1g.24gb"),
+         {(1, 0, 0), (0, 2, 0), (0, 1, 2), (0, 0, 4)}),
+        ("RTX PRO 4500 Blackwell Server Edition", ("2g.32gb", "1g.16gb"), {(1, 0), (0, 2)}),
+        # a lone 3g leaves four 1g on Hopper, where vSphere puts it at 4, and three elsewhere
+        ("H100 80GB (PCIe/SXM5)", ("3g.40gb", "1g.10gb"), {(2, 0), (1, 4), (0, 7)}),
+        ("A100 80GB (PCIe/SXM4)", ("3g.40gb", "1g.10gb"), {(2, 0), (1, 3), (0, 7)}),
+        ("B200 180GB (SXM6)", ("3g.90gb", "1g.23gb"), {(2, 0), (1, 3), (0, 7)}),
+        ("B200 180GB (SXM6)", ("4g.90gb", "3g.90gb"), {(1, 1), (0, 2)}),
+        ("B300 288GB (SXM6)", ("2g.67gb", "1g.67gb"), {(3, 1), (2, 2), (1, 3), (0, 4)}),
+    ],
+)  # fmt: skip
+def test_instances_that_come_about_on_a_gpu(
+    mig_gpus: dict[str, tuple[Pieces, int, int]],
+    gpu: str,
+    names: tuple[str, ...],
+    layouts: set[tuple[int, ...]],
+) -> None:
+    pieces, region, slices = mig_gpus[gpu]
+    chosen = [next(p for p in pieces if p.name == name) for name in names]
+    found = gpu_layouts(chosen, region=region, compute_slices=slices, in_order=True)
+    assert set(found) == layouts
 
 
 def test_what_others_list_for_an_a100_is_part_of_a_layout(
@@ -385,7 +446,7 @@ def test_mig_instances_as_they_come_about() -> None:
     one = Piece("1g", 1, (0, 1, 2, 3, 4, 5, 6), 7, 1)
 
     def layouts(*pieces: Piece) -> tuple[tuple[int, ...], ...]:
-        return gpu_layouts(pieces, region=8, compute_slices=7, lowest_start=True)
+        return gpu_layouts(pieces, region=8, compute_slices=7, in_order=True)
 
     assert layouts(three, one) == ((2, 0), (1, 3), (0, 7))  # one 3g leaves three 1g, not four
     assert layouts(four, three) == ((1, 1), (0, 2))  # a 4g takes the front, so the 3g goes behind it

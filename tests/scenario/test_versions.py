@@ -80,7 +80,6 @@ def test_whole_gpus_of_schema_1_stay_vgpus(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("section", "changes"),
     [
-        ("hardware", {"gpu": "b200-sxm6-180gb"}),  # no profile: passthrough, then as now
         ("platform", {"vsphere": "6.7u3", "bitfusion": False}),  # four vGPUs at most
         ("group", {"access": "passthrough"}),
         ("group", {"gpus_each": "1/2"}),

@@ -4,7 +4,7 @@
 ``note`` something to know.
 """
 
-from gpuplan.plan.checks import basis, cost, demand, failures, hosts, network, sharing
+from gpuplan.plan.checks import basis, boards, cost, demand, failures, hosts, network, sharing
 from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.plan import Plan
 
@@ -39,8 +39,13 @@ CHECKS = (
     hosts.server,
     hosts.cluster_size,
     hosts.ordered,
-    sharing.gpu_support,
-    sharing.board_on_version,
+    boards.gpu_support,
+    boards.inference_software,
+    boards.board_on_version,
+    boards.nvswitch,
+    boards.bridges,
+    boards.unlisted_profiles,
+    boards.no_longer_sold,
     hosts.assignment,
     demand.stated_total,
     basis.beside_ranges,

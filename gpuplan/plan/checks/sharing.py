@@ -9,11 +9,9 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import (
-    nvswitch_version,
     several_vgpus_confirmed,
     share_each,
     smallest_profile,
-    unconfirmed_on,
 )
 from gpuplan.units import exact
 from gpuplan.wording import capital, number, share_words, some_of
@@ -133,31 +131,6 @@ def bitfusion_clients(plan: Plan) -> Iterator[Message]:
         yield message(plan, "bitfusion-memory-only")
     if used and link < 10:
         yield message(plan, "remote-link-slow", link=link)
-
-
-def gpu_support(plan: Plan) -> Iterator[Message]:
-    """A GPU that no source confirms for vGPU."""
-    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
-    if gpu.value("vgpu_compute") == "unknown" and any(g.mode in ("vgpu", "mig") for g in plan.groups):
-        sources = gpu.fact("vgpu_compute").sources
-        yield message(plan, "vgpu-support-unknown", gpu=gpu.name, sources=sources)
-
-
-def board_on_version(plan: Plan) -> Iterator[Message]:
-    """A board that is not known to run on the vSphere version, or that serves no vGPUs on it."""
-    catalog, hardware = plan.catalog, plan.scenario.hardware
-    gpu, version = catalog.gpus[hardware.gpu], catalog.vsphere[plan.scenario.platform.vsphere]
-    if not plan.pools:
-        return
-    at = {"gpu": gpu.name, "version": version.name}
-    if why := unconfirmed_on(catalog, gpu, version):
-        launched = gpu.fact("launched")
-        sources, out = launched.sources, launched.value
-        yield message(plan, "board-not-confirmed", sources=sources, launched=out, why=why, **at)
-    needed = nvswitch_version(catalog, gpu, version, hardware.gpus_per_host)
-    if needed and any(pool.gpu_mode == "vgpu" for pool in plan.pools):
-        sources = catalog.row("rules", "nvswitch-versions").sources
-        yield message(plan, "nvswitch-version", sources=sources, needed=needed.name, **at)
 
 
 def version(plan: Plan) -> Iterator[Message]:

@@ -590,7 +590,7 @@ def started(running: Sequence[str], more: Sequence[str]) -> bool:
 
 def test_mig_instances_join_a_running_gpu_only_where_they_can_start() -> None:
     names = tuple(piece.name for piece in MIG)
-    layouts = gpu_layouts(MIG, region=8, compute_slices=7, lowest_start=True)
+    layouts = gpu_layouts(MIG, region=8, compute_slices=7, in_order=True)
     family = Family("MIG", names, layouts, sizes=tuple(piece.size for piece in MIG), in_order=True)
     rng = random.Random(48)
     joined = refused = 0
@@ -624,7 +624,7 @@ def test_mig_instances_join_a_running_gpu_only_where_they_can_start() -> None:
 
 def test_a_smaller_instance_on_a_running_gpu_keeps_a_larger_one_away() -> None:
     names = tuple(piece.name for piece in MIG)
-    layouts = gpu_layouts(MIG, region=8, compute_slices=7, lowest_start=True)
+    layouts = gpu_layouts(MIG, region=8, compute_slices=7, in_order=True)
     family = Family("MIG", names, layouts, sizes=tuple(piece.size for piece in MIG), in_order=True)
     requests = [
         Request("small", 1, family=family, profile="1g"),

@@ -21,6 +21,7 @@ from gpuplan.plan.checks.message import LEVELS, WORDS, Message, message
 from gpuplan.scenario import from_dict
 
 L40S = {"hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}}
+HGX = {"hardware": {"gpu": "h100-sxm5-80gb", "gpus_per_host": 8}}
 
 SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in Path(FOLDER).parent.glob("[!_]*.py"))
 
@@ -52,7 +53,11 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "nothing-demanded": ("note", {}),
     "no-access-mode": (
         "stop",
-        {"groups": one(gpus_each=0.5, remote_allowed=False), "hardware": {"gpu": "b200-sxm6-180gb"}},
+        {
+            "groups": one(gpus_each=0.5, remote_allowed=False),
+            "hardware": {"gpu": "a100-pcie-40gb"},
+            "platform": {"vsphere": "6.7u3"},
+        },
     ),
     "decided-mode-impossible": ("stop", {"groups": one(gpus_each=0.5, access="passthrough")}),
     "beyond-stated-total": (
@@ -180,6 +185,25 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "availability": {"stun_limit_s": 1000},
         },
     ),
+    "nvswitch-no-partition": ("warn", {"groups": one(gpus_each=3), **HGX}),
+    "nvswitch-device-group": ("note", {"groups": one(gpus_each=2), **HGX}),
+    "nvswitch-halves": ("note", {"groups": [*one(gpus_each=4), {"id": "b", "name": "Small"}], **HGX}),
+    "nvswitch-mig": ("warn", {"groups": one(gpus_each="1/7", access="mig"), **HGX}),
+    "nvswitch-release": (
+        "note",
+        {"groups": one(), "hardware": {"gpu": "b200-sxm6-180gb", "gpus_per_host": 8}},
+    ),
+    "nvlink-bridges": (
+        "note",
+        {"groups": one(gpus_each=8), "hardware": {"gpu": "h200-nvl-141gb", "gpus_per_host": 8}},
+    ),
+    "vgpu-profiles-unlisted": (
+        "warn",
+        {"groups": one(gpus_each=0.5), "hardware": {"gpu": "b300-sxm6-288gb", "gpus_per_host": 8}},
+    ),
+    "no-longer-sold": ("warn", {"groups": one(), "hardware": {"gpu": "a100-sxm4-80gb"}}),
+    "nim-on-vgpu": ("note", {"groups": one(use_case="inference", remote_allowed=False), **L40S}),
+    "nim-on-mig": ("note", {"groups": one(use_case="inference", gpus_each="1/7", access="mig"), **HGX}),
     "board-not-confirmed": (
         "warn",
         {"groups": one(), "hardware": {"gpu": "h200-nvl-141gb"}, "platform": {"vsphere": "7.0"}},
@@ -216,14 +240,6 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "bitfusion-fed-by-vgpu": (
         "note",
         {"groups": one(), "platform": {"bitfusion": True, "bitfusion_servers": "vgpu"}},
-    ),
-    "bitfusion-no-profile": (
-        "stop",
-        {
-            "groups": one(),
-            "hardware": {"gpu": "b200-sxm6-180gb"},
-            "platform": {"bitfusion": True, "bitfusion_servers": "vgpu"},
-        },
     ),
     "bitfusion-two-servers": ("warn", {"groups": one(people=4), "platform": {"bitfusion": True}}),
     "bitfusion-memory-only": ("note", {"groups": one(gpus_each=0.5), "platform": {"bitfusion": True}}),
@@ -348,6 +364,8 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 UNREACHED = {
+    "cost-excludes": "every part of the catalog has a price; with a catalog of one's own some may have none",
+    "bitfusion-no-profile": "every GPU of the catalog has a profile of its whole frame buffer",
     "vgpu-support-unknown": "no GPU of the catalog has both profiles and unknown support",
 }
 

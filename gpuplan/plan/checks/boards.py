@@ -1,0 +1,129 @@
+"""Checks of boards: what a GPU, its wiring and its software allow on vSphere, and what is no longer sold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.hardware import has_nvswitch
+from gpuplan.plan.plan import Plan
+from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
+from gpuplan.wording import some_of
+
+PARTITIONS = (1, 2, 4, 8)
+"""GPUs of an NVLink partition of a baseboard (``rules/nvswitch-partitions``)."""
+
+
+def gpu_support(plan: Plan) -> Iterator[Message]:
+    """A GPU that no source confirms for vGPU."""
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    if gpu.value("vgpu_compute") == "unknown" and any(g.mode in ("vgpu", "mig") for g in plan.groups):
+        sources = gpu.fact("vgpu_compute").sources
+        yield message(plan, "vgpu-support-unknown", gpu=gpu.name, sources=sources)
+
+
+def board_on_version(plan: Plan) -> Iterator[Message]:
+    """A board that is not known to run on the vSphere version, or that serves no vGPUs on it."""
+    catalog, hardware = plan.catalog, plan.scenario.hardware
+    gpu, version = catalog.gpus[hardware.gpu], catalog.vsphere[plan.scenario.platform.vsphere]
+    if not plan.pools:
+        return
+    at = {"gpu": gpu.name, "version": version.name}
+    if why := unconfirmed_on(catalog, gpu, version):
+        launched = gpu.fact("launched")
+        sources, out = launched.sources, launched.value
+        yield message(plan, "board-not-confirmed", sources=sources, launched=out, why=why, **at)
+    needed = nvswitch_version(catalog, gpu, version)
+    if (
+        needed
+        and has_nvswitch(plan.scenario, catalog)
+        and any(pool.gpu_mode == "vgpu" for pool in plan.pools)
+    ):
+        sources = catalog.row("rules", "nvswitch-versions").sources
+        yield message(plan, "nvswitch-version", sources=sources, needed=needed.name, **at)
+
+
+def _local(plan: Plan, *modes: str) -> list[GroupPlan]:
+    """Groups with VMs on hosts that reach their GPUs there by one of some modes."""
+    return [group for group in plan.groups if group.vms_placed and group.mode in modes]
+
+
+def nvswitch(plan: Plan) -> Iterator[Message]:
+    """Which VMs get an NVLink partition of a baseboard, and what the maker's list of NVSwitch systems leaves out."""
+    if not has_nvswitch(plan.scenario, plan.catalog):
+        return
+    sizes: dict[int, list[GroupPlan]] = {}
+    for group in _local(plan, "vgpu", "passthrough"):
+        sizes.setdefault(int(group.gpus_each), []).append(group)
+    for size in sorted(size for size in sizes if size > 1 and size not in PARTITIONS):
+        names, id = some_of([group.name for group in sizes[size]]), sizes[size][0].id
+        lower, higher = (4, 8) if size > 4 else (2, 4)
+        yield message(
+            plan, "nvswitch-no-partition", groups=names, id=id, size=size, lower=lower, higher=higher
+        )
+    joined = [group for size in PARTITIONS[1:] for group in sizes.get(size, ())]
+    if joined:
+        yield message(plan, "nvswitch-device-group", groups=some_of([group.name for group in joined]))
+    if 4 in sizes and len(sizes) > 1:
+        yield message(plan, "nvswitch-halves", groups=some_of([group.name for group in sizes[4]]))
+    if sliced := _local(plan, "mig"):
+        yield message(plan, "nvswitch-mig", groups=some_of([g.name for g in sliced]), id=sliced[0].id)
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    if gpu.value("architecture") == "Blackwell" and _local(plan, "vgpu"):
+        yield message(plan, "nvswitch-release", gpu=gpu.name)
+
+
+def bridges(plan: Plan) -> Iterator[Message]:
+    """VMs with more GPUs than NVLink bridges join."""
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    joined = int(gpu.value("nvlink_bridge_gpus") or 0)
+    wide = [group for group in _local(plan, "vgpu", "passthrough") if joined and group.gpus_each > joined]
+    if wide:
+        names = some_of([group.name for group in wide])
+        yield message(plan, "nvlink-bridges", groups=names, id=wide[0].id, joined=joined, gpu=gpu.name)
+
+
+def unlisted_profiles(plan: Plan) -> Iterator[Message]:
+    """A board of which no source lists a vGPU profile smaller than a whole GPU, nor the name of that."""
+    gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
+    rows = [row for row in plan.catalog.profiles_of(gpu.id) if row["backing"] == "timesliced"]
+    if len(rows) == 1 and rows[0].basis == "derived" and (groups := _local(plan, "vgpu")):
+        parts = {group.id for group in plan.scenario.groups if share_each(group) < 1}
+        cut = some_of([group.name for group in groups if group.id in parts])
+        yield message(
+            plan,
+            "vgpu-profiles-unlisted",
+            gpu=gpu.name,
+            profile=rows[0]["profile"],
+            whole=f" {cut}: each part of a GPU is planned as a whole one." * bool(cut),
+            sources=rows[0].sources,
+        )
+
+
+def inference_software(plan: Plan) -> Iterator[Message]:
+    """What NVIDIA NIM does not do on shared GPUs, where models are served."""
+    serving = {group.id for group in plan.scenario.groups if group.use_case == "inference"}
+    shared, sliced = (
+        [group.name for group in _local(plan, mode) if group.id in serving] for mode in ("vgpu", "mig")
+    )
+    if shared:
+        yield message(plan, "nim-on-vgpu", groups=some_of(shared))
+    if sliced:
+        yield message(plan, "nim-on-mig", groups=some_of(sliced))
+
+
+def no_longer_sold(plan: Plan) -> Iterator[Message]:
+    """Boards and switches of the design that cannot be ordered any more."""
+    catalog, hardware, fabric = plan.catalog, plan.scenario.hardware, plan.cabling
+    items = [catalog.gpus[hardware.gpu]]
+    if fabric and fabric.switches:
+        named = (fabric.switches.leaf, fabric.switches.spine)
+        items += [catalog.switches[id] for id in dict.fromkeys(named) if id]
+    for item in items:
+        if plan.pools and item.value("end_of_sale"):
+            since = item.fact("end_of_sale")
+            where = "hardware.gpu" if item is items[0] else "network.leaf"
+            yield message(
+                plan, "no-longer-sold", name=item.name, since=since.value, path=where, sources=since.sources
+            )

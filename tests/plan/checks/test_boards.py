@@ -1,0 +1,163 @@
+"""Checks of boards: NVSwitch and NVLink, profiles that no source names, NIM, what is no longer sold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan.checks import check_plan
+from gpuplan.plan.checks.message import Message
+from gpuplan.plan.hardware import has_nvswitch
+from gpuplan.plan.hosts import whole_pools
+from gpuplan.scenario import from_dict
+
+HGX = {"gpu": "h100-sxm5-80gb", "gpus_per_host": 8}
+
+
+def planned(catalog: Catalog, *groups: dict[str, Any], **data: Any) -> tuple[Plan, dict[str, Message]]:
+    listed = [
+        {"id": f"g{at}", "name": f"Team {at}", "remote_allowed": False, **g} for at, g in enumerate(groups, 1)
+    ]
+    plan = make_plan(from_dict({"groups": listed, "platform": {"vsphere": "8.0u3"}, **data}), catalog)
+    return plan, {m.code: m for m in check_plan(plan)}
+
+
+def occupied(plan: Plan) -> int:
+    return sum(pool.layout.needed.gpus_occupied for pool in whole_pools(plan.pools).values())
+
+
+@pytest.mark.parametrize(
+    ("gpu", "per_host", "server", "joined"),
+    [
+        ("h100-sxm5-80gb", 8, None, True),
+        ("h100-sxm5-80gb", 4, None, False),  # four modules reach each other directly
+        ("h100-sxm5-80gb", 4, "dell-xe8640", False),
+        ("h100-sxm5-80gb", 8, "dell-xe9680", True),
+        ("b200-sxm6-180gb", 4, None, True),  # no server of the catalog has fewer than 8
+        ("v100-sxm2-32gb", 8, "nvidia-dgx-1-v100", False),  # a mesh
+        ("h200-nvl-141gb", 8, "dell-xe7745", False),  # PCIe boards with bridges
+    ],
+)
+def test_where_nvswitch_joins_the_gpus(
+    catalog: Catalog, gpu: str, per_host: int, server: str | None, joined: bool
+) -> None:
+    hardware = {"gpu": gpu, "gpus_per_host": per_host, "server": server}
+    assert has_nvswitch(from_dict({"hardware": hardware}), catalog) is joined
+
+
+@pytest.mark.parametrize(("size", "offer"), [(3, "2 or 4"), (5, "4 or 8"), (6, "4 or 8"), (7, "4 or 8")])
+def test_a_vm_without_a_partition_is_told_what_to_choose(catalog: Catalog, size: int, offer: str) -> None:
+    plan, found = planned(catalog, {"gpus_each": size}, hardware=HGX)
+    assert plan.group("g1").mode == "vgpu"
+    warning = found["nvswitch-no-partition"]
+    assert f"with {size} GPUs" in warning.text and offer in warning.change
+    assert warning.sources == ("frankdenneman-partitions-2026",)
+    assert "nvswitch-device-group" not in found
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_a_vm_with_a_partition_is_told_how_to_get_it(catalog: Catalog, size: int) -> None:
+    _, found = planned(catalog, {"gpus_each": size}, hardware=HGX)
+    assert "nvswitch-no-partition" not in found
+    assert ("nvswitch-device-group" in found) is (size > 1)
+    assert "nvswitch-halves" not in found  # all VMs are of one size
+    _, beside = planned(catalog, {"gpus_each": size}, {"gpus_each": 0.25}, hardware=HGX)
+    assert ("nvswitch-halves" in beside) is (size == 4)
+
+
+def test_passthrough_and_mig_on_nvswitch(catalog: Catalog) -> None:
+    """Whole GPUs over the limit of the stun got passthrough there, which NVIDIA does not support under vSphere."""
+    plan, _ = planned(catalog, {"gpus_each": 8}, hardware=HGX)
+    assert plan.group("g1").mode == "vgpu"
+    _, refused = planned(catalog, {"gpus_each": 8, "access": "passthrough"}, hardware=HGX)
+    assert "NVSwitch" in refused["decided-mode-impossible"].text
+    plan, found = planned(catalog, {"gpus_each": "1/7", "isolation": True}, hardware=HGX)
+    assert plan.group("g1").scheduler == "fixed-share" and "nvswitch-mig" not in found
+    plan, found = planned(catalog, {"gpus_each": "1/7", "access": "mig"}, hardware=HGX)
+    assert found["nvswitch-mig"].level == "warn"
+    assert [reason.code for reason in plan.group("g1").against][-1] == "nvswitch-mig"
+    four = {"gpu": "h100-sxm5-80gb", "gpus_per_host": 4, "server": "dell-xe8640"}
+    plan, _ = planned(catalog, {"gpus_each": 4}, hardware=four)
+    assert plan.group("g1").mode == "passthrough"
+
+
+@pytest.mark.parametrize(("size", "said"), [(2, False), (4, False), (5, True), (8, True)])
+def test_bridges_join_four_h200_nvl(catalog: Catalog, size: int, said: bool) -> None:
+    _, found = planned(catalog, {"gpus_each": size}, hardware={"gpu": "h200-nvl-141gb", "gpus_per_host": 8})
+    assert ("nvlink-bridges" in found) is said
+
+
+def test_parts_of_a_b200_are_whole_gpus_until_a_source_names_its_profiles(catalog: Catalog) -> None:
+    asked = ({"people": 3, "gpus_each": 0.5}, {"people": 1, "gpus_each": 4})
+    hardware = {"gpu": "b200-sxm6-180gb", "gpus_per_host": 8, "server": "dell-xe9680l"}
+    plan, found = planned(catalog, *asked, hardware=hardware, platform={"vsphere": "9.0"})
+    assert plan.totals.unplaced_vms == 0
+    assert occupied(plan) == 3 + 4
+    assert "Team 1: each part" in found["vgpu-profiles-unlisted"].text
+    assert "8.2" in found["nvswitch-release"].text and "nvswitch-version" not in found
+    _, before = planned(catalog, *asked, hardware=hardware)
+    assert before["nvswitch-version"].level == "stop"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "group", "profile", "gpus"),
+    [
+        ("rtx-pro-6000-se-96gb", {"people": 13, "gpus_each": "1/12"}, "DC-8C", 2),  # 12 on a GPU
+        ("rtx-pro-6000-se-96gb", {"people": 5, "gpus_each": "1/4", "isolation": True}, "DC-1-24C", 2),
+        ("rtx-pro-4500-se-32gb", {"people": 3, "gpus_each": "1/2", "isolation": True}, "DC-1-16C", 2),
+        ("rtx-pro-4500-se-32gb", {"people": 5, "gpus_each": "1/4"}, "DC-8C", 2),
+        ("h200-nvl-141gb", {"people": 8, "gpus_each": "1/7", "isolation": True}, "H200-1-18C", 2),
+    ],
+)
+def test_vms_on_todays_boards(
+    catalog: Catalog, gpu: str, group: dict[str, Any], profile: str, gpus: int
+) -> None:
+    plan, _ = planned(catalog, group, hardware={"gpu": gpu, "gpus_per_host": 8})
+    assert plan.group("g1").profile == profile and plan.totals.unplaced_vms == 0
+    assert occupied(plan) == gpus
+
+
+def test_mixed_sizes_share_a_blackwell_board(catalog: Catalog) -> None:
+    """One VM with 48 GB, one with 32 and one with 16 fill a GPU; with equal sizes they take three."""
+    asked = [{"people": 1, "gpus_each": share} for share in ("1/2", "1/3", "1/6")]
+    hardware = {"gpu": "rtx-pro-6000-se-96gb", "gpus_per_host": 8}
+    for sizes, gpus in (("mixed", 1), ("equal", 3)):
+        platform = {"vsphere": "8.0u3", "vgpu_sizes": sizes}
+        plan, found = planned(catalog, *asked, hardware=hardware, platform=platform)
+        assert occupied(plan) == gpus
+        assert "mixed-size-unlisted" not in found
+
+
+@pytest.mark.parametrize(("gpu", "gpus"), [("h100-pcie-80gb", 1), ("a100-pcie-80gb", 2)])
+def test_a_lone_3g_leaves_four_1g_on_hopper(catalog: Catalog, gpu: str, gpus: int) -> None:
+    asked = [
+        {"people": people, "gpus_each": share, "access": "mig"} for people, share in ((1, "3/7"), (4, "1/7"))
+    ]
+    plan, _ = planned(catalog, *asked, hardware={"gpu": gpu, "gpus_per_host": 4})
+    assert occupied(plan) == gpus
+
+
+def test_what_nim_does_not_do_is_said_where_models_are_served(catalog: Catalog) -> None:
+    serving = {"use_case": "inference", "gpus_each": "1/4"}
+    l40s = {"gpu": "l40s-48gb", "gpus_per_host": 4}
+    assert {"nim-on-vgpu"} == {code for code in planned(catalog, serving, hardware=l40s)[1] if "nim" in code}
+    assert not [code for code in planned(catalog, {"gpus_each": "1/4"}, hardware=l40s)[1] if "nim" in code]
+
+
+def test_what_is_no_longer_sold_is_not_chosen_but_may_be_named(catalog: Catalog) -> None:
+    """SN2700 switches were planned with, whose end of life has passed."""
+    l40s = {"gpu": "l40s-48gb", "gpus_per_host": 4}
+    for link in (10, 25, 40, 100):
+        plan, found = planned(catalog, {}, hardware=l40s, network={"link_gbit_s": link})
+        assert "no-longer-sold" not in found, plan.cabling
+    named, found = planned(
+        catalog, {}, hardware=l40s, network={"link_gbit_s": 100, "leaf": "sn2700", "compute_hosts": 80}
+    )
+    assert named.cabling and named.cabling.switches and named.cabling.switches.leaf == "sn2700"
+    assert "SN2700" in found["no-longer-sold"].text
+    assert (
+        "a100-sxm4-80gb" in catalog.gpus and catalog.gpus["a100-sxm4-80gb"].value("end_of_sale") == "2025-11"
+    )
