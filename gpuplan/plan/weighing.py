@@ -152,6 +152,8 @@ class _Ways:
             if found is None or found[0].gpu_software is None or found[1].gpu_software is None:
                 return "licences whose price is not known"
             gpus = found[0].licensed_gpus - found[1].licensed_gpus
+            if gpus <= 0:
+                return "nothing beside the licences of the other groups"
             paid = money(found[0].gpu_software - found[1].gpu_software, self.scenario.cost.currency)
             return f"{paid} over {self._years} for {counted(gpus, 'GPU')}, those of spare hosts included"
 

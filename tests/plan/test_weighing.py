@@ -120,7 +120,7 @@ def test_a_need_that_is_not_kept_is_said_and_not_claimed(catalog: Catalog) -> No
     """The reason said that only vGPUs can be moved, and a warning to shut the VMs down."""
     eight = {"people": 8, "gpus_each": 8, "vmotion": "needed"}
     for group, mode in ((eight, "vgpu"), (eight | {"access": "passthrough"}, "passthrough")):
-        plan = planned(catalog, "h200-sxm5-141gb", group, hardware={"gpus_per_host": 8})
+        plan = planned(catalog, "h200-nvl-141gb", group, hardware={"gpus_per_host": 8})
         assert plan.group("g1").mode == mode
         found = {m.code: m for m in check_plan(plan)}
         assert found["vmotion-need-not-kept"].level == "stop"
