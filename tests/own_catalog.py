@@ -21,6 +21,13 @@ def without_profiles(catalog: Catalog, gpu: str) -> Catalog:
     return replace(catalog, _profiles={**catalog._profiles, gpu: ()})
 
 
+def without_fact(catalog: Catalog, table: str, id: str, parameter: str) -> Catalog:
+    """The catalog of somebody to whom one fact of an item is not known."""
+    item = catalog.items(table)[id]
+    left = replace(item, facts={name: fact for name, fact in item.facts.items() if name != parameter})
+    return replace(catalog, _items={**catalog._items, table: {**catalog.items(table), id: left}})
+
+
 def write(folder: Path, name: str, *lines: str) -> Path:
     """A folder with a table of these lines."""
     folder.mkdir(exist_ok=True)

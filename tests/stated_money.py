@@ -14,7 +14,7 @@ PRICES = {
     "servers/dell-c4140": 20_000,
     "gpus/v100-pcie-32gb": 9_000,
     "adapter-100g": 1_000,
-    "switches/sn2700": 12_000,
+    "switches/sn3700c": 12_000,
     "cable-100g": 100,
     "vcf-core-year": 300,
     "vcf-core-year-1": 300,

@@ -242,8 +242,9 @@ def _profile_reason(scenario: Scenario, group: Group, profile: sharing.Profile |
     if profile is None:
         return ""
     share = exact(share_each(group))
-    if profile.whole and share == 1:
-        return "the whole frame buffer of " + ("a GPU" if group.gpus_each <= 1 else "each GPU")
+    if profile.whole:
+        known = "" if share == 1 else f": no smaller profile gives {share} of one"
+        return f"the whole frame buffer of {'a GPU' if group.gpus_each <= 1 else 'each GPU'}{known}"
     each = f"{group.vgpus_each} in each VM, " if group.vgpus_each > 1 else ""
     short = profile.compute_slices < share * profile.gpu_slices
     size = (

@@ -27,7 +27,7 @@ def grown_plans(plan: Plan) -> list[Plan]:
 def test_a_growing_design_by_the_bills_of_its_years(catalog: Catalog, years: int) -> None:
     """Year k as a design of its own: what its bill has more is paid at the start of year k, what it runs on at its end."""
     named = (
-        load_scenario("current").with_value("network.leaf", "sn2700").with_value("network.spine", "sn2700")
+        load_scenario("current").with_value("network.leaf", "sn3700c").with_value("network.spine", "sn3700c")
     )
     scenario = priced(
         named,

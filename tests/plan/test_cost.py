@@ -20,7 +20,7 @@ from gpuplan.facts import BASES
 from gpuplan.plan.cash_flow import HARDWARE, PARTS
 from gpuplan.scenario import Scenario, from_dict
 
-SN2700_POWER = "Electricity of SN2700 switches (power not known)"
+SWITCH_POWER = "Electricity of SN3700C switches (power not known)"
 
 
 def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
@@ -66,7 +66,7 @@ def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Sce
     peak_w = (500 + 4 * 250 + 2 * nic_w) / psu
     of_gpus = 4 * 250 / psu / peak_w
     idle = of_gpus * idle_gpu + (1 - of_gpus) * idle_host
-    typical_w = 8 * peak_w * (idle + (1 - idle) * 28 / 32)  # the SN2700 draws what nobody knows
+    typical_w = 8 * peak_w * (idle + (1 - idle) * 28 / 32)  # the SN3700C draws what nobody knows
     energy_money = typical_w * 8760 / 1000 * 0.2
     bought = {
         "Servers": 8 * 20_000 * 0.8,
@@ -106,7 +106,7 @@ def test_the_enterprise_table_in_a_spreadsheet(catalog: Catalog, enterprise: Sce
     assert costs.gpu_hour_installed == pytest.approx(present / (32 * 8760 * level_years))
     assert costs.gpu_hour_used == pytest.approx(present / (28 * 8760 * level_years))
     assert costs.hardware == pytest.approx(hardware)
-    assert costs.excludes == (SN2700_POWER,)
+    assert costs.excludes == (SWITCH_POWER,)
     assert {g.id: g.total for g in costs.groups} == pytest.approx(
         {
             name: costs.total * gpus / 28
@@ -378,9 +378,9 @@ def test_support_after_a_perpetual_licence_without_a_price_is_named(
     scenario = enterprise.with_value("cost.gpu_licence", "perpetual").with_value(
         "prices.nvaie-support-year", None
     )
-    assert costs_of(make_plan(scenario, catalog)).excludes == (SN2700_POWER,)
+    assert costs_of(make_plan(scenario, catalog)).excludes == (SWITCH_POWER,)
     longer = costs_of(make_plan(scenario.with_value("cost.years", 6), catalog))
-    assert set(longer.excludes) == {"NVIDIA AI Enterprise, support after year 5", SN2700_POWER}
+    assert set(longer.excludes) == {"NVIDIA AI Enterprise, support after year 5", SWITCH_POWER}
 
 
 def test_support_of_hosts_already_there_is_named(catalog: Catalog, enterprise: Scenario) -> None:
@@ -397,9 +397,9 @@ def test_space_for_hosts_that_no_rack_can_carry_is_named(catalog: Catalog, enter
     assert "Space" not in {p.name for p in costs_of(plan).parts}
     assert set(costs_of(plan).excludes) == {
         "Space: one host alone is more than a rack may carry",
-        SN2700_POWER,
+        SWITCH_POWER,
     }
-    assert costs_of(make_plan(enterprise, catalog)).excludes == (SN2700_POWER,)
+    assert costs_of(make_plan(enterprise, catalog)).excludes == (SWITCH_POWER,)
 
 
 def test_a_fabric_without_switches_is_named(catalog: Catalog, enterprise: Scenario) -> None:

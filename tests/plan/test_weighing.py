@@ -241,6 +241,14 @@ def test_licences_that_cost_less_than_hosts_of_their_own(catalog: Catalog) -> No
     assert group.reasons[0].code == "vgpu-licence-costs-less"
 
 
+def test_licences_that_another_access_would_not_save_are_not_said_to_cost_nothing_for_no_gpus(
+    catalog: Catalog,
+) -> None:
+    whole, parts = {"people": 1, "gpus_each": 1, "access": "vgpu"}, {"people": 4, "gpus_each": "1/2"}
+    group = planned(catalog, "l40s-48gb", whole, parts).group("g1")
+    assert "nothing beside the licences of the other groups" in said(group) and "no GPUs" not in said(group)
+
+
 @pytest.mark.parametrize(
     ("gpu", "gpus_each", "version"), [("l40s-48gb", 4, "8.0u3"), ("v100-pcie-32gb", 8, "6.7u3")]
 )

@@ -11,8 +11,8 @@ from gpuplan.plan.plan import Plan
 from gpuplan.plan.sharing import nvswitch_version, share_each, unconfirmed_on
 from gpuplan.wording import some_of
 
-PARTITIONS = (1, 2, 4, 8)
-"""GPUs of an NVLink partition of a baseboard (``rules/nvswitch-partitions``)."""
+HALF = 4
+"""GPUs of a half of a baseboard (``rules/nvswitch-halves``)."""
 
 
 def gpu_support(plan: Plan) -> Iterator[Message]:
@@ -55,18 +55,19 @@ def nvswitch(plan: Plan) -> Iterator[Message]:
         return
     sizes: dict[int, list[GroupPlan]] = {}
     for group in _local(plan, "vgpu", "passthrough"):
-        sizes.setdefault(int(group.gpus_each), []).append(group)
-    for size in sorted(size for size in sizes if size > 1 and size not in PARTITIONS):
-        names, id = some_of([group.name for group in sizes[size]]), sizes[size][0].id
-        lower, higher = (4, 8) if size > 4 else (2, 4)
-        yield message(
-            plan, "nvswitch-no-partition", groups=names, id=id, size=size, lower=lower, higher=higher
-        )
-    joined = [group for size in PARTITIONS[1:] for group in sizes.get(size, ())]
+        whole = int(group.gpus_each) if group.gpus_each >= group.vgpus_each else 0
+        sizes.setdefault(whole, []).append(group)
+    for size, groups in sorted(sizes.items()):
+        below = 2 ** (size.bit_length() - 1) if size else 0  # rules/nvswitch-partitions: powers of two
+        if size != below:
+            names, id = some_of([group.name for group in groups]), groups[0].id
+            choice = {"lower": below, "higher": 2 * below}
+            yield message(plan, "nvswitch-no-partition", groups=names, id=id, size=size, **choice)
+    joined = [group for size, groups in sizes.items() if size in (2, 4, 8) for group in groups]
     if joined:
         yield message(plan, "nvswitch-device-group", groups=some_of([group.name for group in joined]))
-    if 4 in sizes and len(sizes) > 1:
-        yield message(plan, "nvswitch-halves", groups=some_of([group.name for group in sizes[4]]))
+    if HALF in sizes and min(sizes) < HALF:
+        yield message(plan, "nvswitch-halves", groups=some_of([group.name for group in sizes[HALF]]))
     if sliced := _local(plan, "mig"):
         yield message(plan, "nvswitch-mig", groups=some_of([g.name for g in sliced]), id=sliced[0].id)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]

@@ -164,7 +164,8 @@ def assignment(plan: Plan) -> Iterator[Message]:
     """What must be set up so that VMs really land as they are placed here."""
     for pool in whole_pools(plan.pools).values():
         hosts = (host for cluster in pool.clusters for host in cluster.placement)
-        kinds = {load.family.name if load.family else "whole" for host in hosts for load in host}
+        families = [load.family for host in hosts for load in host]
+        kinds = {each.name if each and each.layouts != ((1,),) else "whole" for each in families}
         if pool.clusters[0].gpu_mode == "vgpu" and len(kinds - {"bitfusion"}) > 1:
             yield message(plan, "gpu-consolidation", pool=pool.name)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]

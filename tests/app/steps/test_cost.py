@@ -54,7 +54,7 @@ def enterprise(catalog: Catalog) -> Workbook:
 @pytest.fixture
 def unknown(catalog: Catalog) -> Workbook:
     """The enterprise example with a switch whose price nobody knows."""
-    book = book_of(unpriced(catalog, "switches/sn2700"), "enterprise")
+    book = book_of(unpriced(catalog, "switches/sn3700c"), "enterprise")
     assert book.plan.costs and book.plan.costs.unknown
     return book
 

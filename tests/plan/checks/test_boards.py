@@ -97,6 +97,11 @@ def test_parts_of_a_b200_are_whole_gpus_until_a_source_names_its_profiles(catalo
     assert plan.totals.unplaced_vms == 0
     assert occupied(plan) == 3 + 4
     assert "Team 1: each part" in found["vgpu-profiles-unlisted"].text
+    assert (
+        plan.group("g1").profile_reason
+        == "the whole frame buffer of a GPU: no smaller profile gives 1/2 of one"
+    )
+    assert "gpu-consolidation" not in found
     assert "8.2" in found["nvswitch-release"].text and "nvswitch-version" not in found
     _, before = planned(catalog, *asked, hardware=hardware)
     assert before["nvswitch-version"].level == "stop"
