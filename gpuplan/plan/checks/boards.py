@@ -61,8 +61,15 @@ def nvswitch(plan: Plan) -> Iterator[Message]:
         below = 2 ** (size.bit_length() - 1) if size else 0  # rules/nvswitch-partitions: powers of two
         if size != below:
             names, id = some_of([group.name for group in groups]), groups[0].id
-            choice = {"lower": below, "higher": 2 * below}
-            yield message(plan, "nvswitch-no-partition", groups=names, id=id, size=size, **choice)
+            yield message(
+                plan,
+                "nvswitch-no-partition",
+                groups=names,
+                id=id,
+                size=size,
+                lower=below,
+                higher=2 * below,
+            )
     joined = [group for size, groups in sizes.items() if size in (2, 4, 8) for group in groups]
     if joined:
         yield message(plan, "nvswitch-device-group", groups=some_of([group.name for group in joined]))
