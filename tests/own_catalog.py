@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gpuplan.catalog import Catalog, CatalogError, load_catalog
+from gpuplan.facts import Fact, Value
 
 FACTS = "item,parameter,value,low,high,unit,basis,source,locator,note"
 SOURCES = "id,title,producer,url,published,accessed,kind,note"
@@ -23,9 +25,19 @@ def without_profiles(catalog: Catalog, gpu: str) -> Catalog:
 
 def without_fact(catalog: Catalog, table: str, id: str, parameter: str) -> Catalog:
     """The catalog of somebody to whom one fact of an item is not known."""
-    item = catalog.items(table)[id]
-    left = replace(item, facts={name: fact for name, fact in item.facts.items() if name != parameter})
-    return replace(catalog, _items={**catalog._items, table: {**catalog.items(table), id: left}})
+    facts = catalog.items(table)[id].facts
+    return _with_facts(catalog, table, id, {name: facts[name] for name in facts if name != parameter})
+
+
+def with_value(catalog: Catalog, table: str, id: str, parameter: str, value: Value) -> Catalog:
+    """The catalog of somebody to whom one fact of an item is another."""
+    facts = catalog.items(table)[id].facts
+    return _with_facts(catalog, table, id, {**facts, parameter: replace(facts[parameter], value=value)})
+
+
+def _with_facts(catalog: Catalog, table: str, id: str, facts: Mapping[str, Fact]) -> Catalog:
+    items = catalog.items(table)
+    return replace(catalog, _items={**catalog._items, table: {**items, id: replace(items[id], facts=facts)}})
 
 
 def write(folder: Path, name: str, *lines: str) -> Path:
