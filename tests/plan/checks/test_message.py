@@ -364,7 +364,6 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 UNREACHED = {
-    "cost-excludes": "every part of the catalog has a price; with a catalog of one's own some may have none",
     "bitfusion-no-profile": "every GPU of the catalog has a profile of its whole frame buffer",
     "vgpu-support-unknown": "no GPU of the catalog has both profiles and unknown support",
 }
