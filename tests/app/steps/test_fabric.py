@@ -57,7 +57,7 @@ def test_the_fabric_in_figures_and_as_a_drawing(enterprise: Workbook) -> None:
         "at most 2 to each leaf",
     ]
     assert drawing["hosts"]["pair"] == "8 GPU hosts"
-    for words in ("2 leaf switches SN2700", "without spines", "8 GPU hosts", "2 shared + 1 RDMA ports"):
+    for words in ("2 leaf switches SN3700C", "without spines", "8 GPU hosts", "2 shared + 1 RDMA ports"):
         assert words in drawing["about"]
     enterprise.edit("network.transport", "infiniband")
     drawing = step.drawing_data(enterprise)
