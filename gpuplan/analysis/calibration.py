@@ -18,21 +18,25 @@ from itertools import accumulate
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
+from gpuplan.models.network.collectives import collective_time_s
 from gpuplan.models.network.links import tcp_rate_gbit_s
 from gpuplan.models.network.remoting import remote_time_s
 from gpuplan.models.network.training import (
     efficiency_range,
+    nccl_allreduce_time_s,
     parameter_server_step_s,
     scaling_efficiency,
     training_step_s,
 )
 
 TRAINING, SERVERS, COLD, WARM = "training step", "parameter server", "cold remoting", "warm remoting"
-AREAS = (TRAINING, SERVERS, COLD, WARM)
+COLLECTIVE = "collective"
+AREAS = (TRAINING, SERVERS, COLLECTIVE, COLD, WARM)
 
 ITEMS = {
     TRAINING: "training-allreduce",
     SERVERS: "training-parameter-server",
+    COLLECTIVE: "collectives",
     COLD: "remoting",
 }
 """Area -> item of the assumptions that holds its parameters."""
@@ -40,6 +44,7 @@ ITEMS = {
 UNSTATED = {
     TRAINING: {"azure": "azure_gbit_s"},
     SERVERS: {"ebug-p2-xlarge": "p2_xlarge_gbit_s", "tensorflow-p2": "p2_intra_gb_s"},
+    COLLECTIVE: {},
     COLD: {},
 }
 """Area -> series -> the rate that its source does not state, so that it is fitted on that series alone."""
@@ -66,6 +71,12 @@ PRIORS: dict[str, dict[str, tuple[float, float]]] = {
         "straggler_share": (0.01, 0.7),
         "p2_xlarge_gbit_s": (1.2, 1.0),
         "p2_intra_gb_s": (2.0, 1.0),
+    },
+    COLLECTIVE: {
+        "launch_us": (6.0, 0.5),
+        "intra_step_us": (1.0, 0.5),
+        "step_latency_us": (9.16, 0.4),
+        "fill_share": (0.5, 0.5),
     },
     COLD: {
         "usable_share": (0.9, 0.2),
@@ -94,6 +105,12 @@ TAIL = 0.08
 
 EVEN = 6
 """Rows that a series counts for, however many it has."""
+
+PEAK_MB = 1e6
+"""Message taken where a source states the most of many sizes: so large that no latency counts."""
+
+MEASURED = ("training_times", "collective_times", "remote_times")
+"""Tables of published times."""
 
 Values = Mapping[str, Mapping[str, float]]
 """Item -> parameter -> value."""
@@ -163,6 +180,7 @@ def points(catalog: Catalog, values: Values | None = None) -> tuple[Point, ...]:
     found: list[Point | None] = [
         _training_point(catalog, row, values) for row in catalog.rows("training_times")
     ]
+    found += [_collective_point(row, values) for row in catalog.rows("collective_times")]
     found += [_remote_point(row, values) for row in catalog.rows("remote_times")]
     return tuple(p for p in found if p)
 
@@ -211,7 +229,7 @@ def fit(catalog: Catalog, area: str, *, without: Sequence[str] = ()) -> dict[str
 
 
 def _rows(catalog: Catalog) -> dict[str, Row]:
-    return {row["id"]: row for table in ("training_times", "remote_times") for row in catalog.rows(table)}
+    return {row["id"]: row for table in MEASURED for row in catalog.rows(table)}
 
 
 def _off(area: str, point: Point) -> float:
@@ -298,6 +316,8 @@ def _fit_unstated(
 
 
 def _again(catalog: Catalog, row: Row, values: Values) -> Point:
+    if row.table == "collective_times":
+        return _collective_point(row, values)
     found = (
         _training_point(catalog, row, values) if row.table == "training_times" else _remote_point(row, values)
     )
@@ -360,6 +380,30 @@ def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
     )
     fitted, held = row["use"] == "fit", row["use"] == "held"
     return Point(row["id"], row["series"], area, what, fitted, seen, predicted, compute_s / step, held)
+
+
+def _collective_point(row: Row, values: Values) -> Point:
+    """A collective by its time, or by the time that its bus bandwidth stands for."""
+    hosts, gpus, size = row["hosts"], row["gpus_per_host"], row["message_mb"] or PEAK_MB
+    fitted: dict[str, Any] = dict(values[ITEMS[COLLECTIVE]])
+    measured = row["time_us"] and row["time_us"] / 1e6
+    predicted = collective_time_s(
+        size,
+        hosts=hosts,
+        gpus_per_host=gpus,
+        links=row["links"],
+        link_gbit_s=row["link_gbit_s"],
+        transport=row["transport"],
+        intra_host_gb_s=row["intra_host_gb_s"],
+        switch_gb_s=row["switch_gb_s"],
+        trees=row["method"] != "ring",
+        usable_share=values[ITEMS[TRAINING]]["usable_share"],
+        **fitted,
+    )
+    known = measured or nccl_allreduce_time_s(size, bus_gb_s=row["bus_gb_s"], ranks=hosts * gpus)
+    what = f"allreduce, {hosts} x {gpus} {row['gpu_text']}, {size:.4g} MB"
+    on = row["use"] == "fit"
+    return Point(row["id"], row["series"], COLLECTIVE, what, on, known, predicted, held=not on)
 
 
 def _shares(held: Mapping[str, float], row: Row) -> dict[str, Any]:

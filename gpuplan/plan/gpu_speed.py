@@ -171,24 +171,32 @@ def round_trip(scenario: Scenario, catalog: Catalog) -> Fact:
     )
 
 
+def nvlink_gb_s(catalog: Catalog, gpu: str) -> Fact | None:
+    """Rate that NCCL plans a ring with where NVLink joins all GPUs of a host, as it does SXM modules; a bridge joins two boards only."""
+    item = catalog.gpus[gpu]
+    link, total = item.value("nccl_nvlink_link_gb_s"), item.value("nvlink_gb_s")
+    if not (link and total and "SXM" in str(item.value("form_factor"))):
+        return None
+    newer = str(item.value("architecture")).startswith("Blackwell")
+    return replace(
+        item.fact("nccl_nvlink_link_gb_s"),
+        value=float(link) * float(total) / (NVLINK_5_GB_S if newer else NVLINK_GB_S),
+        basis="derived",
+        note="rate that NCCL plans with for one NVLink, times the links of the GPU",
+    )
+
+
 def inside_host_gb_s(catalog: Catalog, gpu: str, gpus: int) -> Fact:
     """Rate of so many GPUs that sum inside one host: as measured, else that of NVLink on a board that has it, else PCIe by its generation."""
     measured = [row for row in catalog.rows("nccl_rates") if row["gpu"] == gpu]
     if measured:
         near = min(measured, key=lambda row: (abs(row["gpus"] - gpus), row["gpus"]))
         return row_fact(near, "rate_gb_s", "GB/s")
+    planned = nvlink_gb_s(catalog, gpu)
+    if planned is not None:
+        return planned
     item = catalog.gpus[gpu]
     fitted = catalog.assumptions[ITEM["ring"]].fact("intra_host_gb_s")
-    link, total = item.value("nccl_nvlink_link_gb_s"), item.value("nvlink_gb_s")
-    if link and total and "SXM" in str(item.value("form_factor")):
-        newer = str(item.value("architecture")).startswith("Blackwell")
-        rate = float(link) * float(total) / (NVLINK_5_GB_S if newer else NVLINK_GB_S)
-        return replace(
-            item.fact("nccl_nvlink_link_gb_s"),
-            value=rate,
-            basis="derived",
-            note="rate that NCCL plans with for one NVLink, times the links of the GPU",
-        )
     generation = int(item.value("pcie_generation") or 3)
     if generation <= 3:
         return fitted

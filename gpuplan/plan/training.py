@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog, Row
 from gpuplan.facts import Fact, derived, weakest
+from gpuplan.models.network.collectives import collective_time_s
 from gpuplan.models.network.training import (
     allreduce_time_s,
     efficiency_range,
     host_traffic_gbit_s,
+    overlapped_step_s,
     parameter_server_step_s,
     scaling_efficiency,
     tcp_rate_for_speedup_gbit_s,
@@ -32,6 +34,7 @@ from gpuplan.plan.gpu_speed import (
     gpu_speed,
     inside_host_gb_s,
     network_bases,
+    nvlink_gb_s,
     row_fact,
     tcp_rate,
     verdict_of,
@@ -49,9 +52,15 @@ JOB = "job"
 """Id of the training job of the scenario; those of the groups have the group's id."""
 
 SHARES = ("exposed_share", "overlap_share", "straggler_share")
+SHARED = ("hosts", "gpus_per_host", "transport", "usable_share", "mtu_bytes")
+"""What a collective on NVLink and any other way to sum take alike."""
+COLLECTIVE = ("launch_us", "intra_step_us", "step_latency_us", "fill_share")
 WIDTH = ("slower_share", "faster_share", "base_share")
 
-FP32_BYTES = 4
+GRADIENT_BYTES = {"fp32": 4, "bf16": 2}
+SWITCH_GPUS = 8
+"""GPUs of a host for which the sum in its NVSwitch was measured."""
+
 CLAIMED_GBIT_S = 100
 """Link of the vendor's test with PVRDMA."""
 
@@ -148,6 +157,10 @@ class Job:
     batch: int
     gpus_per_host: int
     inside_gb_s: float
+    nvlink_gb_s: float | None = None
+    """What NCCL plans a ring inside a host with, where NVLink joins its GPUs."""
+    switch_gb_s: float | None = None
+    """Bus bandwidth of its GPUs in one host whose NVSwitch sums."""
 
 
 class TrainingWork(NamedTuple):
@@ -185,24 +198,39 @@ def job_of(
     elif batch not in (None, preset["batch"]):
         speed = speed.but("with another batch", "assumed")
     size = batch or preset["batch"]
+    gpu = scenario.hardware.gpu
+    nvlink = nvlink_gb_s(catalog, gpu)
+    switch = catalog.gpus[gpu].value("switch_allreduce_gb_s") if gpus_per_host == SWITCH_GPUS else None
     return (
         Job(
-            gradient_mb=network["parameters"] * FP32_BYTES / 1e6,
-            largest_mb=network["largest_tensor_parameters"] * FP32_BYTES / 1e6,
+            gradient_mb=network["parameters"] * GRADIENT_BYTES[scenario.training.gradients] / 1e6,
+            largest_mb=network["largest_tensor_parameters"]
+            * GRADIENT_BYTES[scenario.training.gradients]
+            / 1e6,
             late_share=network["late_share"],
             native_s=size / float(speed.per_s.value),
             compute_s=size / float(speed.per_s.value),
             batch=size,
             gpus_per_host=gpus_per_host,
-            inside_gb_s=float(inside_host_gb_s(catalog, scenario.hardware.gpu, gpus_per_host).value),
+            inside_gb_s=float(inside_host_gb_s(catalog, gpu, gpus_per_host).value),
+            nvlink_gb_s=None if nvlink is None else float(nvlink.value),
+            switch_gb_s=None if switch is None else float(switch),
         ),
         speed,
     )
 
 
-def _at_least(step_us: float, scenario: Scenario) -> float:
-    """Latency of a step of a ring: as fitted, but never shorter than half the round trip that somebody measured."""
-    return max(step_us, (scenario.network.latency_us or 0.0) / 2)
+def _latency(fitted: Fact, scenario: Scenario, path: str) -> Fact:
+    """Latency of a step between hosts: as fitted, but never shorter than half the round trip that somebody measured."""
+    longer = (scenario.network.latency_us or 0.0) / 2
+    if longer <= float(fitted.value):
+        return fitted
+    return replace(
+        scenario.fact("network.latency_us"),
+        key=f"{path}/step_latency_us",
+        value=longer,
+        note="half the stated round trip, which is longer than what was fitted",
+    )
 
 
 def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> float:
@@ -212,14 +240,14 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> f
         {name: float(item.fact(name).value) for name in names}
         for item, names in (
             (catalog.assumptions[ITEM[how]], SHARES),
-            (catalog.assumptions[ITEM["ring"]], ("usable_share", "tcp_step_us", "rdma_step_us")),
+            (catalog.assumptions[ITEM["ring"]], ("usable_share",)),
         )
     )
     common: dict[str, Any] = {
         "gradient_mb": job.gradient_mb,
         "hosts": hosts,
         "gpus_per_host": job.gpus_per_host,
-        "link_gbit_s": given.link_gbit_s,
+        "link_gbit_s": _all_links(scenario).value,
         "transport": given.transport,
         "intra_host_gb_s": job.inside_gb_s,
         "usable_share": ring["usable_share"],
@@ -236,15 +264,62 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> f
             largest_variable_mb=job.largest_mb,
             server_gbit_s=float(servers.fact("server_gbit_s").value),
         )
+    tcp = float(_tcp_rate(scenario, catalog).value)
+    if job.nvlink_gb_s is not None:
+        named = {name: fact.value for name, fact in _collective_facts(scenario, catalog).items()}
+        moved = {name: common[name] for name in SHARED} | named
+        return overlapped_step_s(
+            job.compute_s,
+            sum_s=collective_time_s(
+                job.gradient_mb,
+                **moved,
+                intra_host_gb_s=job.nvlink_gb_s,
+                switch_gb_s=job.switch_gb_s,
+                tcp_gbit_s=tcp,
+            ),
+            gpus=hosts * job.gpus_per_host,
+            late_share=job.late_share,
+            **held,
+        )
     return training_step_s(
         job.compute_s,
         **common,
-        tcp_gbit_s=float(tcp_rate(scenario, catalog).value),
+        tcp_gbit_s=tcp,
         algorithm=how,
-        step_latency_us=_at_least(
-            ring["tcp_step_us" if given.transport == "tcp" else "rdma_step_us"], scenario
-        ),
+        step_latency_us=float(_ring_latency(scenario, catalog).value),
     )
+
+
+def _ring_latency(scenario: Scenario, catalog: Catalog, path: str = "network.job") -> Fact:
+    name = "tcp_step_us" if scenario.network.transport == "tcp" else "rdma_step_us"
+    return _latency(catalog.assumptions[ITEM["ring"]].fact(name), scenario, path)
+
+
+def _all_links(scenario: Scenario, path: str = "network.job") -> Fact:
+    """All links together that a job uses in one host."""
+    link, links = scenario.fact("network.link_gbit_s"), scenario.training.links or 1
+    if links == 1:
+        return link
+    return replace(
+        link, key=f"{path}/link_gbit_s", value=links * scenario.network.link_gbit_s, note=f"{links} links"
+    )
+
+
+def _collective_facts(
+    scenario: Scenario, catalog: Catalog, path: str = "network.job"
+) -> dict[str, Fact | Line]:
+    """What a collective between hosts with NVLink takes from the network and from its fit."""
+    held, links = catalog.assumptions["collectives"], scenario.fact("training.links")
+    found: dict[str, Fact | Line] = {name: held.fact(name) for name in COLLECTIVE}
+    found["step_latency_us"] = _latency(held.fact("step_latency_us"), scenario, path)
+    found["links"] = links if links.value is not None else replace(links, value=1, note="all ports together")
+    found["link_gbit_s"] = scenario.fact("network.link_gbit_s")
+    return found
+
+
+def _tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
+    """What a host moves over TCP on all links of a job."""
+    return tcp_rate(scenario, catalog, float(_all_links(scenario).value))
 
 
 def _servers_tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
@@ -330,6 +405,8 @@ def training_use(
     """One training job on the network of a scenario: efficiency, throughput, hours, knee, and what would change it."""
     preset, job, speed, key, name, hosts, _ = training
     count = int(hosts.value)
+    if not training.own and scenario.training.links is not None:
+        scenario = replace(scenario, training=replace(scenario.training, links=None))
     bare = Scenario(network=scenario.network, training=scenario.training)
     (low, typical, high), step, worth, changes = _trained(bare, catalog, job, count)
     gpus = count * job.gpus_per_host
@@ -370,7 +447,7 @@ def training_use(
             step_s=step,
             hosts=count,
             gpus_per_host=job.gpus_per_host,
-            algorithm=given.aggregation,
+            algorithm="hierarchical" if over_tree(job, count, given.aggregation) else given.aggregation,
         ),
         hours=hours,
         samples=samples,
@@ -394,6 +471,11 @@ def _trained(
     step = step_time_s(scenario, catalog, job, hosts)
     changes = _training_changes(scenario, catalog, job, hosts, share[1])
     return share, step, knee(scenario, catalog, job), changes
+
+
+def over_tree(job: Job, hosts: int, aggregation: str) -> bool:
+    """Whether a tree may sum, by which two hosts send each byte of the gradient once."""
+    return job.nvlink_gb_s is not None and hosts == 2 and aggregation == "ring"
 
 
 def _training_changes(
@@ -448,7 +530,8 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
     over = f"; {number(round(job.compute_s, 4))} s over the network" * (job.compute_s != job.native_s)
     compute = replace(alone, key=f"{path}/compute_s", value=job.compute_s, note=batch + over)
     weights = (
-        f"{FP32_BYTES} bytes for each of the {number(network['parameters'])} parameters of {network['name']}"
+        f"{GRADIENT_BYTES[scenario.training.gradients]} bytes for each of the "
+        f"{number(network['parameters'])} parameters of {network['name']}"
     )
     moved: dict[str, Fact | Line] = {
         "gradient_mb": replace(
@@ -462,7 +545,7 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
         "gpus_per_host": derived(
             f"{path}/gpus_per_host", job.gpus_per_host, "GPU", "GPUs of the job in each host"
         ),
-        "link_gbit_s": scenario.fact("network.link_gbit_s"),
+        "link_gbit_s": _all_links(scenario, path),
         "transport": scenario.fact("network.transport"),
         "mtu_bytes": scenario.fact("network.mtu_bytes"),
         "intra_host_gb_s": inside_host_gb_s(catalog, scenario.hardware.gpu, job.gpus_per_host),
@@ -470,7 +553,7 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
     }
     servers = how == "parameter-server"
     if tcp:
-        moved["tcp_gbit_s"] = (_servers_tcp_rate if servers else tcp_rate)(scenario, catalog)
+        moved["tcp_gbit_s"] = (_servers_tcp_rate if servers else _tcp_rate)(scenario, catalog)
     late = replace(row_fact(network, "late_share", "1"), note="share of the gradient that is ready last")
     shares = {"compute_s": compute, "late_share": late, **{name: held.fact(name) for name in SHARES}}
     if servers:
@@ -486,25 +569,36 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
             server_gbit_s=held.fact("server_gbit_s"),
         )
     else:
-        moved["algorithm"] = scenario.fact("training.aggregation")
-        moved["step_latency_us"] = latency = ring.fact("tcp_step_us" if tcp else "rdma_step_us")
-        longer = _at_least(float(latency.value), scenario)
-        if longer != latency.value:
-            moved["step_latency_us"] = replace(
-                scenario.fact("network.latency_us"),
-                key=f"{path}/step_latency_us",
-                value=longer,
-                note="half the stated round trip, which is longer than what was fitted",
-            )
-        summed = here.compute("allreduce_s", allreduce_time_s, moved)
+        nvlink = nvlink_gb_s(catalog, scenario.hardware.gpu)
+        if nvlink is not None:
+            moved["intra_host_gb_s"] = nvlink
+            moved |= _collective_facts(scenario, catalog, path)
+            moved["message_mb"] = moved.pop("gradient_mb")
+            if job.switch_gb_s is not None:
+                moved["switch_gb_s"] = catalog.gpus[scenario.hardware.gpu].fact("switch_allreduce_gb_s")
+            summed = here.compute("allreduce_s", collective_time_s, moved, when="nvlink")
+        else:
+            moved["algorithm"] = scenario.fact("training.aggregation")
+            moved["step_latency_us"] = _ring_latency(scenario, catalog, path)
+            summed = here.compute("allreduce_s", allreduce_time_s, moved)
         took = {"took": number(round(float(summed.value), 4))}
-        line = here.compute("step_s", training_step_s, {**shares, **moved}, words=took)
+        if nvlink is not None:
+            line = here.compute(
+                "step_s", overlapped_step_s, shares, words=took, sum_s=summed, gpus=_gpus(training)
+            )
+        else:
+            line = here.compute("step_s", training_step_s, {**shares, **moved}, words=took)
     seen = {
         "rows": number(held.fact("unseen_rows").value),
         "inside": number(held.fact("unseen_inside").value),
     }
     here.compute("efficiency", scaling_efficiency, {"compute_s": alone, "step_s": line}, words=seen)
     return line
+
+
+def _gpus(training: TrainingWork) -> Fact:
+    gpus = int(training.hosts.value) * training.job.gpus_per_host
+    return derived(f"{training.path}/gpus", gpus, "GPU", "GPUs of the job, those of all its hosts")
 
 
 def _answer_lines(
@@ -519,9 +613,8 @@ def _answer_lines(
 ) -> None:
     """Lines for what the job does in a second, how long its epochs take, and up to how many hosts it is worth it."""
     job, path, here = training.job, training.path, trail.about(training.path, name=training.name)
-    gpus = int(training.hosts.value) * job.gpus_per_host
     together: dict[str, Fact | Line] = {
-        "gpus": derived(f"{path}/gpus", gpus, "GPU", "GPUs of the job, those of all its hosts"),
+        "gpus": _gpus(training),
         "batch_per_gpu": derived(
             f"{path}/batch_per_gpu", job.batch, "1", "stated, or that of the work planned with"
         ),
@@ -555,7 +648,7 @@ def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
         network = catalog.row("neural_networks", preset["neural_network"])
         compute_s = preset["batch"] / float(gpu_speed(catalog, preset, "t4-16gb").per_s.value)
         values: dict[str, Any] = {
-            "gradient_mb": network["parameters"] * FP32_BYTES / 1e6,
+            "gradient_mb": network["parameters"] * GRADIENT_BYTES["fp32"] / 1e6,
             "late_share": network["late_share"],
             "hosts": 4,
             "gpus_per_host": 1,

@@ -10,6 +10,7 @@ from typing import Any
 
 from gpuplan.analysis.calibration import (
     ITEMS,
+    MEASURED,
     SERVERS,
     TRAINING,
     Errors,
@@ -77,7 +78,7 @@ def calibration_dict(catalog: Catalog) -> dict[str, Any]:
     }
 
 
-_MEASURED = ("training_times", "remote_times", "stun_times")
+_MEASURED = (*MEASURED, "stun_times")
 
 
 def _left_out(catalog: Catalog, area: str) -> tuple[Errors, ...]:

@@ -183,11 +183,13 @@ class Training:
     workload: str = TABLE
     hosts: int = TABLE
     gpus_per_host: int | None = TABLE
+    links: int | None = TABLE
     batch: int | None = TABLE
     gpu_samples_per_s: float | None = TABLE
     samples: int | None = TABLE
     epochs: float | None = TABLE
     aggregation: str = TABLE
+    gradients: str = TABLE
 
 
 @dataclass(frozen=True, slots=True)

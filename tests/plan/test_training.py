@@ -45,10 +45,12 @@ JOBS = st.builds(
     workload=st.sampled_from(PRESETS),
     hosts=st.sampled_from((1, 2, 3, 8, 33, 64)),
     gpus_per_host=st.none() | st.integers(1, 16),
+    links=st.none() | st.integers(1, 16),
     batch=st.none() | st.sampled_from((1, 100, 1_000_000)),
     gpu_samples_per_s=st.none() | st.sampled_from((0.001, 50.0, 1e8)),
     epochs=st.none() | st.sampled_from((0.01, 90.0)),
     aggregation=st.sampled_from(("ring", "hierarchical", "parameter-server")),
+    gradients=st.sampled_from(("fp32", "bf16")),
 )
 GPU = st.sampled_from(sorted(CATALOG.gpus))
 ENDS = ("efficiency_low", "efficiency", "efficiency_high")
@@ -89,7 +91,7 @@ def test_efficiency_is_a_range(network: Network, training: Training, gpu: str) -
     assert 0 <= use.needs_gbit_s < math.inf
     assert (use.needs_gbit_s == 0) is (use.hosts == 1)
     if training.aggregation != "parameter-server":
-        assert use.needs_gbit_s <= network.link_gbit_s
+        assert use.needs_gbit_s <= network.link_gbit_s * (training.links or 1)
     assert (use.hours is None) is (not training.epochs or not use.samples)
     assert use.hours is None or 0 < use.hours < math.inf
 
@@ -365,7 +367,7 @@ def test_the_lines_say_what_the_table_says(network: Network, training: Training,
         return
     held = {i.name: i.value for i in line.inputs}
     reduced, compute = trail.lines["network.job.allreduce_s"].value, held["compute_s"]
-    gpus = held["hosts"] * held["gpus_per_host"]
+    gpus = use.hosts * use.gpus_per_host
     never = held["late_share"] + (1 - held["late_share"]) * held["exposed_share"]
     waits = max(never * reduced, reduced - held["overlap_share"] * compute)
     assert line.value == pytest.approx(compute * (1 + held["straggler_share"] * math.log2(gpus)) + waits)

@@ -25,7 +25,7 @@ from gpuplan.report import amount, hours, number
 from gpuplan.report.charts.network import curve_look
 from gpuplan.report.table import screen
 from gpuplan.report.tables import network as tables
-from gpuplan.wording import AGGREGATION_NAMES, NAMES, TRANSPORT_NAMES
+from gpuplan.wording import AGGREGATION_NAMES, GRADIENT_NAMES, NAMES, TRANSPORT_NAMES
 
 KNEE = {0: "not worth it on one host already", 1: "a second host is not worth it"}
 """What is said of the knee where it is at once."""
@@ -48,11 +48,13 @@ def training_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "training.workload", presets(workbook.catalog, "training")),
             field_data(workbook, "training.hosts"),
             field_data(workbook, "training.gpus_per_host", empty=f"all {number(job.gpus_per_host)}"),
+            field_data(workbook, "training.links", empty="1"),
             field_data(workbook, "training.batch", empty=number(job.batch)),
             field_data(workbook, "training.gpu_samples_per_s", empty=_three(job.one_gpu_per_s)),
             field_data(workbook, "training.samples", empty=samples),
             field_data(workbook, "training.epochs", empty="not stated"),
             field_data(workbook, "training.aggregation", list(AGGREGATION_NAMES.items())),
+            field_data(workbook, "training.gradients", list(GRADIENT_NAMES.items())),
         ],
         "text": "A job to try out, whether or not a group trains so: it changes neither hosts nor cost.",
     }

@@ -291,9 +291,76 @@ def training_step_s(
         step_latency_us=step_latency_us,
         reduce_gb_s=reduce_gb_s,
     )
+    return overlapped_step_s(
+        compute_s,
+        sum_s=reduced,
+        gpus=hosts * gpus_per_host,
+        late_share=late_share,
+        exposed_share=exposed_share,
+        overlap_share=overlap_share,
+        straggler_share=straggler_share,
+    )
+
+
+def overlapped_step_s(
+    compute_s: float,
+    *,
+    sum_s: float,
+    gpus: int,
+    late_share: float = 0.0,
+    exposed_share: float = 0.125,
+    overlap_share: float = 0.553,
+    straggler_share: float = 0.00746,
+) -> float:
+    """Time of one step whose gradients are summed beside computing.
+
+    Parameters
+    ----------
+    compute_s : float
+        Time of the step on one GPU alone. [s]
+    sum_s : float
+        Time to sum the gradient. [s]
+    gpus : int
+        GPUs that train together. [GPU]
+    late_share : float
+        Share of the gradient that is ready in the last third of the backward pass. [-]
+    exposed_share : float
+        Share of the rest of the sum that is not hidden either; 1 without overlap. [-]
+    overlap_share : float
+        Share of the compute time behind which the sum can hide; 0 without overlap. [-]
+    straggler_share : float
+        Growth of the compute time with each doubling of the GPUs: a step waits for the slowest. [-]
+
+    Returns
+    -------
+    overlapped_step_s : float
+        Time of the step. [s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    T_c (1 + d log2 GPUs) + max((late + (1 - late) exposed) x T_sum, T_sum - overlap x T_c).
+
+    Examples
+    --------
+    >>> overlapped_step_s(0.5, sum_s=0.25, gpus=1, exposed_share=0.5)
+    0.625
+
+    References
+    ----------
+    .. [1] hkbu-ddl-benchmarks
+    """
+    above_zero(compute_s=compute_s)
+    not_negative(sum_s=sum_s)
+    at_least_one(gpus=gpus)
+    _check_shares(exposed_share, overlap_share, straggler_share, late_share)
     never = late_share + (1 - late_share) * exposed_share
-    waited = max(never * reduced, reduced - overlap_share * compute_s)
-    return compute_s * (1 + straggler_share * math.log2(hosts * gpus_per_host)) + waited
+    waited = max(never * sum_s, sum_s - overlap_share * compute_s)
+    return compute_s * (1 + straggler_share * math.log2(gpus)) + waited
 
 
 def parameter_server_step_s(

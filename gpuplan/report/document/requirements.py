@@ -18,6 +18,7 @@ from gpuplan.scenario import FIELD_BY_PATH, FIELDS, Group, field_of
 from gpuplan.units import SUFFIX
 from gpuplan.wording import (
     AGGREGATION_NAMES,
+    GRADIENT_NAMES,
     LICENCE_NAMES,
     MODE_NAMES,
     NAMES,
@@ -41,6 +42,7 @@ CHOICE_NAMES = {
     **LICENCE_NAMES,
     "network.transport": TRANSPORT_NAMES,
     "training.aggregation": AGGREGATION_NAMES,
+    "training.gradients": GRADIENT_NAMES,
     **{
         path: NAMES[f"{path} in the document"]
         for path in ("platform.vgpu_sizes", "platform.bitfusion_servers", "platform.assignment")

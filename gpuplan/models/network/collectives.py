@@ -1,0 +1,171 @@
+"""Collectives as they run today: rings over several links of a host, trees between hosts, sums inside switches."""
+
+from __future__ import annotations
+
+import math
+
+from gpuplan.models.network.links import JUMBO_BYTES, delivered_gbit_s
+from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
+
+COLLECTIVES = ("allreduce", "reduce-scatter", "all-gather")
+
+
+def collective_time_s(
+    message_mb: float,
+    *,
+    hosts: int,
+    gpus_per_host: int,
+    link_gbit_s: float,
+    links: int = 1,
+    transport: str = "infiniband",
+    intra_host_gb_s: float,
+    collective: str = "allreduce",
+    switch_gb_s: float | None = None,
+    in_network: bool = False,
+    trees: bool = True,
+    tcp_gbit_s: float | None = None,
+    usable_share: float = 0.95,
+    mtu_bytes: int = JUMBO_BYTES,
+    launch_us: float = 6.83,
+    intra_step_us: float = 0.749,
+    step_latency_us: float = 14.6,
+    fill_share: float = 0.848,
+) -> float:
+    """Time of a pipelined collective over GPUs that NVLink joins inside each host.
+
+    Parameters
+    ----------
+    message_mb : float
+        Size of the whole message: what every GPU holds before an allreduce or a reduce-scatter, or after an all-gather. [MB]
+    hosts : int
+        Hosts that take part. [host]
+    gpus_per_host : int
+        GPUs in each. [-]
+    link_gbit_s : float
+        One link of a host. [Gbit/s]
+    links : int
+        Links of a host, each with a ring of its own; more than GPUs bring nothing. [-]
+    transport : str
+        ``tcp``, ``roce-v1``, ``roce``, ``pvrdma`` or ``infiniband``. [-]
+    intra_host_gb_s : float
+        Rate of a ring inside one host. [GB/s]
+    collective : str
+        ``allreduce``, ``reduce-scatter`` or ``all-gather``. [-]
+    switch_gb_s : float or None
+        Bus bandwidth of an allreduce of one host whose NVSwitch sums; None if it does not. [GB/s]
+    in_network : bool
+        Whether the switches between the hosts sum; InfiniBand only, with room in them for this job. [-]
+    trees : bool
+        Whether a tree may be taken instead of a ring. [-]
+    tcp_gbit_s : float or None
+        What the TCP stack of a host moves over all its links, as measured; None for that of links.tcp_rate_gbit_s. [Gbit/s]
+    usable_share : float
+        Share of a link that large transfers get. [-]
+    mtu_bytes : int
+        Largest packet on the network. [-]
+    launch_us : float
+        Time to start a collective. [us]
+    intra_step_us : float
+        Latency of a step between GPUs of one host. [us]
+    step_latency_us : float
+        Latency of a step between hosts. [us]
+    fill_share : float
+        How much of the time that the best chunks need to fill and empty the pipeline is not avoided. [-]
+
+    Returns
+    -------
+    collective_time_s : float
+        Time of the fastest algorithm; 0 for one GPU. [s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    T = V + a + 2 fill sqrt(V a): V is the time of the bytes on the slowest link, a the latency of one way through, and the last term what chunks of the
+    best size cost. Ring of n GPUs on h hosts: V = 2 (n - 1) / n x message / min(inside, sum of the links),
+    a = launch + 2 (n - h) intra + 2 (h - 1) inter; half of both but the launch for reduce-scatter and all-gather. Tree: V = message / min(inside, links on two
+    hosts, links / 2 on more), a = launch + 2 (g - 1) intra + 2 log2(h) inter; inside is half the ring's rate, or switch x g / (2 (g - 1)). With sums
+    in the network each byte crosses a link once, V = message / min(inside, links), and 2 steps between hosts, whatever their number: no published row checks
+    that. On two hosts a tree moves less than a ring, so the bus bandwidth exceeds that of the links.
+
+    Examples
+    --------
+    >>> seconds = collective_time_s(
+    ...     4000, hosts=2, gpus_per_host=8, link_gbit_s=400, links=8, intra_host_gb_s=370.8, switch_gb_s=480
+    ... )
+    >>> round(2 * 15 / 16 * 4 / seconds)
+    468
+
+    References
+    ----------
+    .. [1] nccl-tests-performance
+    .. [2] patarasuk-allreduce-2009
+    .. [3] nccl-issue-812
+    """
+    if collective not in COLLECTIVES:
+        raise ValueError(f"collective is {collective!r}; it must be one of {', '.join(COLLECTIVES)}")
+    if in_network and transport != "infiniband":
+        raise ValueError(f"transport is {transport!r}; it must be infiniband for sums in the network")
+    at_least_one(hosts=hosts, gpus_per_host=gpus_per_host, links=links)
+    above_zero(intra_host_gb_s=intra_host_gb_s, switch_gb_s=1.0 if switch_gb_s is None else switch_gb_s)
+    not_negative(
+        message_mb=message_mb,
+        launch_us=launch_us,
+        intra_step_us=intra_step_us,
+        step_latency_us=step_latency_us,
+    )
+    zero_to_one(fill_share=fill_share)
+    between = _between_gb_s(
+        min(links, gpus_per_host) * link_gbit_s, transport, tcp_gbit_s, usable_share, mtu_bytes
+    )
+    ranks = hosts * gpus_per_host
+    if ranks == 1:
+        return 0.0
+    slowest = min(intra_host_gb_s if gpus_per_host > 1 else math.inf, between if hosts > 1 else math.inf)
+    ways = 2 if collective == "allreduce" else 1
+    moved_s = ways * (ranks - 1) / ranks * message_mb / 1000 / slowest
+    waits_us = launch_us + ways * ((ranks - hosts) * intra_step_us + (hosts - 1) * step_latency_us)
+    found = [_pipelined_s(moved_s, waits_us, fill_share)]
+    if collective == "allreduce" and trees:
+        inside = _tree_inside_gb_s(gpus_per_host, intra_host_gb_s, switch_gb_s)
+        below = launch_us + 2 * (gpus_per_host - 1) * intra_step_us
+        up = math.inf if hosts == 1 else between if hosts == 2 else between / 2
+        levels = math.ceil(math.log2(hosts))
+        found.append(
+            _pipelined_s(
+                message_mb / 1000 / min(inside, up), below + 2 * levels * step_latency_us, fill_share
+            )
+        )
+        if in_network and hosts > 1:
+            found.append(
+                _pipelined_s(
+                    message_mb / 1000 / min(inside, between), below + 2 * step_latency_us, fill_share
+                )
+            )
+    return min(found)
+
+
+def _between_gb_s(
+    sum_gbit_s: float, transport: str, tcp_gbit_s: float | None, usable_share: float, mtu_bytes: int
+) -> float:
+    rate = delivered_gbit_s(
+        sum_gbit_s, transport=transport, tcp_gbit_s=tcp_gbit_s, usable_share=usable_share, mtu_bytes=mtu_bytes
+    )
+    return rate / 8
+
+
+def _tree_inside_gb_s(gpus: int, ring_gb_s: float, switch_gb_s: float | None) -> float:
+    """What of a message passes a host in a second on its way up and down a tree."""
+    if gpus == 1:
+        return math.inf
+    if switch_gb_s is None:
+        return ring_gb_s / 2
+    return max(ring_gb_s / 2, switch_gb_s * gpus / (2 * (gpus - 1)))
+
+
+def _pipelined_s(moved_s: float, waits_us: float, fill_share: float) -> float:
+    waits_s = waits_us * 1e-6
+    return moved_s + waits_s + 2 * fill_share * math.sqrt(moved_s * waits_s)
