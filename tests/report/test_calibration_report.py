@@ -32,7 +32,9 @@ def one_line(text: str) -> str:
 
 def test_every_published_row_is_in_the_calibration(found: dict[str, Any], catalog: Catalog) -> None:
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    wanted = {row.id for name in ("training_times", "stun_times") for row in catalog.rows(name)}
+    wanted = {
+        row.id for name in ("training_times", "collective_times", "stun_times") for row in catalog.rows(name)
+    }
     wanted |= {row.id for row in catalog.rows("remote_times") if row["phase"] == "cold inference"}
     assert {row["id"] for row in found["rows"]} == wanted
     shown = [row for row in found["rows"] if not row["fitted"] and not row["held"]]
