@@ -143,6 +143,15 @@ def tcp_rate(scenario: Scenario, catalog: Catalog, link_gbit_s: float | None = N
     return _fitted_tcp_rate(catalog, link_gbit_s or scenario.network.link_gbit_s)
 
 
+def many_tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
+    """What a host moves over many TCP connections, as users and parameter servers have them: measured by the customer, or as fitted."""
+    if scenario.network.tcp_gbit_s is not None:
+        return scenario.fact("network.tcp_gbit_s")
+    seen = catalog.assumptions[ITEM["ring"]].fact("tcp_gbit_s")
+    fitted = catalog.assumptions[ITEM["parameter-server"]].fact("server_tcp_gbit_s")
+    return replace(fitted, low=seen.low, high=seen.high)
+
+
 def _fitted_tcp_rate(catalog: Catalog, link: float) -> Fact:
     ring = catalog.assumptions[ITEM["ring"]]
     fitted = ring.fact("tcp_gbit_s")

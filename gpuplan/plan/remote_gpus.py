@@ -17,10 +17,10 @@ from gpuplan.plan.gpu_speed import (
     LINKS,
     RDMA,
     gpu_speed,
+    many_tcp_rate,
     network_bases,
     round_trip,
     row_fact,
-    tcp_rate,
     verdict_of,
 )
 from gpuplan.plan.trail import Line, Trail
@@ -102,7 +102,7 @@ def remote_kept(
     """
     given, preset, native_s = scenario.network, work.preset, work.native_s(scenario, catalog)
     usable = catalog.assumptions["remoting"].fact("usable_share")
-    tcp = tcp_rate(scenario, catalog)
+    tcp = many_tcp_rate(scenario, catalog)
     trip = float(round_trip(scenario, catalog).value)
     measured_us = float(catalog.assumptions["network-planning"].fact("round_trip_us").value)
     share = float(usable.value)
@@ -185,7 +185,7 @@ def _record_remote(
         "usable_share": catalog.assumptions["remoting"].fact("usable_share"),
     }
     if scenario.network.transport == "tcp":
-        inputs["tcp_gbit_s"] = tcp_rate(scenario, catalog)
+        inputs["tcp_gbit_s"] = many_tcp_rate(scenario, catalog)
     remote = here.compute("time_s", remote_time_s, inputs)
     here.compute("slowdown", remote_slowdown, native_s=native, remote_s=remote)
 

@@ -33,6 +33,7 @@ from gpuplan.plan.gpu_speed import (
     Speed,
     gpu_speed,
     inside_host_gb_s,
+    many_tcp_rate,
     network_bases,
     nvlink_gb_s,
     row_fact,
@@ -260,7 +261,7 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> f
         return parameter_server_step_s(
             job.compute_s,
             **common,
-            tcp_gbit_s=float(_servers_tcp_rate(scenario, catalog).value),
+            tcp_gbit_s=float(many_tcp_rate(scenario, catalog).value),
             largest_variable_mb=job.largest_mb,
             server_gbit_s=float(servers.fact("server_gbit_s").value),
         )
@@ -320,13 +321,6 @@ def _collective_facts(
 def _tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
     """What a host moves over TCP on all links of a job."""
     return tcp_rate(scenario, catalog, float(_all_links(scenario).value))
-
-
-def _servers_tcp_rate(scenario: Scenario, catalog: Catalog) -> Fact:
-    """What a host moves over TCP with parameter servers: measured by the customer, or as fitted."""
-    if scenario.network.tcp_gbit_s is not None:
-        return scenario.fact("network.tcp_gbit_s")
-    return catalog.assumptions[ITEM["parameter-server"]].fact("server_tcp_gbit_s")
 
 
 def kept_range(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> tuple[float, float, float]:
@@ -553,7 +547,7 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
     }
     servers = how == "parameter-server"
     if tcp:
-        moved["tcp_gbit_s"] = (_servers_tcp_rate if servers else _tcp_rate)(scenario, catalog)
+        moved["tcp_gbit_s"] = (many_tcp_rate if servers else _tcp_rate)(scenario, catalog)
     late = replace(row_fact(network, "late_share", "1"), note="share of the gradient that is ready last")
     shares = {"compute_s": compute, "late_share": late, **{name: held.fact(name) for name in SHARES}}
     if servers:

@@ -9,7 +9,7 @@ from typing import Any
 from gpuplan.facts import Fact
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling
-from gpuplan.plan.gpu_speed import round_trip, tcp_rate
+from gpuplan.plan.gpu_speed import many_tcp_rate, round_trip, tcp_rate
 from gpuplan.plan.network import carried
 from gpuplan.plan.remote_gpus import RemoteUse
 from gpuplan.plan.training import CLAIMED_GBIT_S, TrainingUse, claims, curves
@@ -86,11 +86,14 @@ def network_text(plan: Plan) -> str:
 
 def _link(plan: Plan) -> str:
     given = plan.scenario.network
-    trip, tcp = round_trip(plan.scenario, plan.catalog), tcp_rate(plan.scenario, plan.catalog)
+    scenario, catalog = plan.scenario, plan.catalog
+    trip, tcp = round_trip(scenario, catalog), tcp_rate(scenario, catalog)
+    many = many_tcp_rate(scenario, catalog)
+    more = "" if many == tcp else f", and {amount(many.value, many.unit)} over many connections"
     guess = "; it is not measured, so the most that is recommended is planned with"
     return wrapped(
         f"{network_name(given.link_gbit_s, given.transport)}, MTU {given.mtu_bytes}. Round trip {_fact(trip)}"
-        f"{guess if given.latency_us is None else ''}. A host moves {_fact(tcp)} over TCP, if its link is as fast."
+        f"{guess if given.latency_us is None else ''}. A host moves {_fact(tcp)} over TCP{more}, if its link is as fast."
     )
 
 

@@ -14,12 +14,13 @@ from gpuplan.plan.gpu_speed import (
     RDMA,
     gpu_speed,
     inside_host_gb_s,
+    many_tcp_rate,
     round_trip,
     tcp_rate,
     usual_workload,
     verdict_of,
 )
-from gpuplan.scenario import FIELD_BY_PATH, Group, Scenario
+from gpuplan.scenario import FIELD_BY_PATH, Group, Network, Scenario
 
 
 def preset(catalog: Catalog, id: str) -> Row:
@@ -181,6 +182,16 @@ def test_rates_inside_a_host(catalog: Catalog) -> None:
         fact = inside_host_gb_s(catalog, gpu, 4)
         assert fitted <= fact.value < 2_000, gpu
         assert fact.sources
+
+
+def test_many_connections_move_more_than_a_ring(catalog: Catalog) -> None:
+    """As a host with several users or parameter servers has them; what a customer measured holds for both."""
+    open_, stated = Scenario(network=Network(link_gbit_s=100)), Scenario(network=Network(tcp_gbit_s=33.0))
+    many, ring = many_tcp_rate(open_, catalog), tcp_rate(open_, catalog)
+    assert many.value == catalog.assumptions["training-parameter-server"].fact("server_tcp_gbit_s").value
+    assert ring.value < many.value
+    assert (many.low, many.high) == (ring.low, ring.high) == (10.7, 48)
+    assert many_tcp_rate(stated, catalog).value == tcp_rate(stated, catalog).value == 33
 
 
 def test_a_rate_inside_a_host_that_was_measured_is_taken(catalog: Catalog) -> None:
