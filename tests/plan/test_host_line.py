@@ -103,7 +103,8 @@ def test_what_is_stated_is_shown_with_whether_it_suffices(catalog: Catalog) -> N
 
 def test_power_supplies_of_a_known_chassis(catalog: Catalog) -> None:
     """Six of 19.2 kW together: 9.6 kW when a side is lost, against full load."""
-    plan = plan_of(catalog, hardware={"gpu": "h100-sxm5-80gb", "server": "dell-xe9680", "gpus_per_host": 8})
+    sxm = {"gpu": "h100-sxm5-80gb", "server": "dell-xe9680", "gpus_per_host": 8}
+    plan = plan_of(catalog, {"access": "vgpu"}, hardware=sxm)
     assert plan.host_line is not None and plan.power is not None
     found = part(plan.host_line, "supplies")
     assert found.size.startswith("6, 19.2 kW")
