@@ -49,8 +49,8 @@ def _local(plan: Plan, *modes: str) -> list[GroupPlan]:
     return [group for group in plan.groups if group.vms_placed and group.mode in modes]
 
 
-def nvswitch(plan: Plan) -> Iterator[Message]:
-    """Which VMs get an NVLink partition of a baseboard, and what the maker's list of NVSwitch systems leaves out."""
+def nvswitch_partitions(plan: Plan) -> Iterator[Message]:
+    """Which VMs get an NVLink partition of a baseboard."""
     if not has_nvswitch(plan.scenario, plan.catalog):
         return
     sizes: dict[int, list[GroupPlan]] = {}
@@ -75,6 +75,12 @@ def nvswitch(plan: Plan) -> Iterator[Message]:
         yield message(plan, "nvswitch-device-group", groups=some_of([group.name for group in joined]))
     if HALF in sizes and min(sizes) < HALF:
         yield message(plan, "nvswitch-halves", groups=some_of([group.name for group in sizes[HALF]]))
+
+
+def nvswitch_support(plan: Plan) -> Iterator[Message]:
+    """What the maker's list of NVSwitch systems leaves out."""
+    if not has_nvswitch(plan.scenario, plan.catalog):
+        return
     if sliced := _local(plan, "mig"):
         yield message(plan, "nvswitch-mig", groups=some_of([g.name for g in sliced]), id=sliced[0].id)
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
+from gpuplan.catalog import Item
 from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.checks.message import Message, message
@@ -47,7 +48,7 @@ def maintenance_bet(plan: Plan) -> Iterator[Message]:
 
 def vmotion_need(plan: Plan) -> Iterator[Message]:
     """Groups that need vMotion, and whose VMs cannot be moved within the limit."""
-    needing = {group.id for group in plan.scenario.groups if group.vmotion == "needed"}
+    needing = _needing(plan)
     limit = stun_limit_s(plan.scenario, plan.catalog)
     missed: dict[str, list[GroupPlan]] = {}
     for group in plan.groups:
@@ -73,23 +74,46 @@ UNMOVED = {
 """Why VMs are not moved, by their mode."""
 
 
-def stun(plan: Plan) -> Iterator[Message]:
-    """VMs that stand still for long while vMotion moves them."""
+def _needing(plan: Plan) -> set[str]:
+    """Groups that need vMotion, by id."""
+    return {group.id for group in plan.scenario.groups if group.vmotion == "needed"}
+
+
+def _stunned(plan: Plan) -> list[tuple[GroupPlan, float]]:
+    """Groups with VMs whose stun is known, and how long it is."""
+    return [(g, g.stun_s) for g in plan.groups if g.vms_placed and g.stun_s is not None]
+
+
+def _measured(plan: Plan) -> Item:
+    """What the stun of a design is worked out by."""
+    return stun_item(plan.catalog, plan.scenario.platform.vsphere, plan.scenario.hardware.gpu)
+
+
+def _stun_remedy(plan: Plan) -> str:
     platform = plan.catalog.vsphere[plan.scenario.platform.vsphere]
-    measured = stun_item(plan.catalog, platform.id, plan.scenario.hardware.gpu)
-    usual = measured.fact("limit_s")
-    limit = int(stun_limit_s(plan.scenario, plan.catalog))
-    moved = [(g, g.stun_s) for g in plan.groups if g.vms_placed and g.stun_s is not None]
-    needing = {group.id for group in plan.scenario.groups if group.vmotion == "needed"}
-    slow = {g.name: stun_s for g, stun_s in moved if stun_s > limit and g.id not in needing}
+    return STUN_REMEDIES[bool(platform.value("stun_estimates"))]
+
+
+def stun_over_limit(plan: Plan) -> Iterator[Message]:
+    """VMs that stand still for longer than the limit while vMotion moves them."""
+    limit, needing = int(stun_limit_s(plan.scenario, plan.catalog)), _needing(plan)
+    slow = {g.name: stun_s for g, stun_s in _stunned(plan) if stun_s > limit and g.id not in needing}
     if slow:
-        sources = (*usual.sources, *plan.catalog.row("rules", "vmotion-stun-limit").sources)
+        sources = (
+            *_measured(plan).fact("limit_s").sources,
+            *plan.catalog.row("rules", "vmotion-stun-limit").sources,
+        )
         groups, stun_s = some_of(list(slow)), max(slow.values())
         yield message(plan, "stun-over-limit", groups=groups, stun_s=stun_s, limit=limit, sources=sources)
-    tried = plan.catalog.rows("stun_times")
-    worst = max((row for row in tried if row["vm_memory_gb"] is not None), key=lambda row: row["stun_s"])
+
+
+def stun_worst_case(plan: Plan) -> Iterator[Message]:
+    """VMs within the limit of which the worst test was near it."""
+    limit = int(stun_limit_s(plan.scenario, plan.catalog))
+    tried = [row for row in plan.catalog.rows("stun_times") if row["vm_memory_gb"] is not None]
+    worst = max(tried, key=lambda row: row["stun_s"])
     worst_mb = worst["frame_buffer_gb"] * MIB_PER_GIB
-    near = [g.name for g, stun_s in moved if stun_s <= limit and g.frame_buffer_mb >= worst_mb]
+    near = [g.name for g, stun_s in _stunned(plan) if stun_s <= limit and g.frame_buffer_mb >= worst_mb]
     if near and worst["stun_s"] * 2 > limit:
         yield message(
             plan,
@@ -100,37 +124,49 @@ def stun(plan: Plan) -> Iterator[Message]:
             stun_s=worst["stun_s"],
             sources=worst.sources,
         )
+
+
+def stun_extrapolated(plan: Plan) -> Iterator[Message]:
+    """VMs with more frame buffer than a stun was measured with."""
+    catalog, measured = plan.catalog, _measured(plan)
     on_line = [
-        row for row in tried if row["gpu"] and stun_item(plan.catalog, row["vsphere"], row["gpu"]) == measured
+        row
+        for row in catalog.rows("stun_times")
+        if row["gpu"] and stun_item(catalog, row["vsphere"], row["gpu"]) == measured
     ]
-    largest = max(on_line, key=lambda row: float(row["frame_buffer_gb"]), default=None)
-    most_mb = largest["frame_buffer_gb"] * MIB_PER_GIB if largest else 0
-    beyond = [g.name for g, _ in moved if g.frame_buffer_mb > most_mb]
-    remedy = STUN_REMEDIES[bool(platform.value("stun_estimates"))]
-    if beyond and largest:
+    if not on_line:
+        return
+    largest = max(on_line, key=lambda row: float(row["frame_buffer_gb"]))
+    most_mb = largest["frame_buffer_gb"] * MIB_PER_GIB
+    beyond = [g.name for g, _ in _stunned(plan) if g.frame_buffer_mb > most_mb]
+    if beyond:
         yield message(
             plan,
             "stun-extrapolated",
             groups=some_of(beyond),
             most_gb=largest["frame_buffer_gb"],
-            on=f"{plan.catalog.vsphere[largest['vsphere']].name}, a {plan.catalog.gpus[largest['gpu']].name}",
+            on=f"{catalog.vsphere[largest['vsphere']].name}, a {catalog.gpus[largest['gpu']].name}",
             link=largest["link_gbit_s"],
-            remedy=remedy,
+            remedy=_stun_remedy(plan),
             sources=measured.fact("fixed_s").sources,
         )
+
+
+def stun_not_known(plan: Plan) -> Iterator[Message]:
+    """VMs of which no source says how long they stand still."""
     unknown = [g for g in plan.groups if g.vms_placed and g.stun_not_known]
     if unknown:
-        before, peak = measured.fact("before_share"), measured.fact("peak_gbit_s")
+        before, peak = (_measured(plan).fact(name) for name in ("before_share", "peak_gbit_s"))
         yield message(
             plan,
             "stun-not-known",
-            level="warn" if needing & {group.id for group in unknown} else "",
+            level="warn" if _needing(plan) & {group.id for group in unknown} else "",
             groups=some_of([group.name for group in unknown]),
-            vsphere=platform.name,
+            vsphere=plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
             low=before.low,
             high=before.high,
             peak=peak.value,
-            remedy=remedy,
+            remedy=_stun_remedy(plan),
         )
 
 
