@@ -77,7 +77,8 @@ def test_enterprise_example_is_one_click_away(visit: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hosts", "gpus", "after"), [("starter", "8", "16", "14"), ("current", "10 \u2192 19", "40", "36")]
+    ("name", "hosts", "gpus", "after"),
+    [("starter", "8", "16", "14"), ("current", "10 \u2192 19", "40", "36")],
 )
 def test_other_examples(visit: Any, name: str, hosts: str, gpus: str, after: str) -> None:
     take(visit.page, name)
