@@ -83,12 +83,12 @@ def strip_data(workbook: Workbook) -> dict[str, Any]:
 
 
 def _hosts(plan: Plan) -> tuple[str, str]:
-    """Hosts now and, where the cost beside them holds growth, in its last year; and what they are for."""
+    """Hosts and what they are for, or now and in the last year where the cost beside them holds growth."""
     totals, costs = plan.totals, plan.costs
     spare = f"{number(totals.hosts_for_demand)} + {number(totals.hosts_for_failures)} spare"
     if costs is None or costs.hosts[-1] == totals.hosts:
         return number(totals.hosts), spare
-    return f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}", f"{spare}, year {costs.years}"
+    return f"{number(totals.hosts)} \u2192 {number(costs.hosts[-1])}", f"now \u2192 year {costs.years}"
 
 
 def _messages(messages: Sequence[Message]) -> dict[str, str]:
