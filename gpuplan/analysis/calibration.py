@@ -18,13 +18,12 @@ from itertools import accumulate
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.models.network.collectives import collective_time_s
+from gpuplan.models.network.collectives import collective_time_s, nccl_allreduce_time_s
 from gpuplan.models.network.links import tcp_rate_gbit_s
+from gpuplan.models.network.parameter_servers import parameter_server_step_s
 from gpuplan.models.network.remoting import remote_time_s
 from gpuplan.models.network.training import (
     efficiency_range,
-    nccl_allreduce_time_s,
-    parameter_server_step_s,
     scaling_efficiency,
     training_step_s,
 )

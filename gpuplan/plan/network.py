@@ -12,8 +12,9 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.gpu_speed import usual_workload
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.remote_gpus import RemoteUse, RemoteWork, native_time_s, needs_gbit_s, remote_use
+from gpuplan.plan.scaling import job_of, scenario_job
 from gpuplan.plan.trail import Trail
-from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, job_of, scenario_job, training_use
+from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, training_use
 from gpuplan.scenario import DEFAULT, FIELD_BY_PATH, Group, Scenario
 from gpuplan.wording import number, percent
 

@@ -11,8 +11,10 @@ from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.gpu_speed import many_tcp_rate, round_trip, tcp_rate
 from gpuplan.plan.network import carried
+from gpuplan.plan.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import CLAIMED_GBIT_S, TrainingUse, claims, curves
+from gpuplan.plan.scaling import curves
+from gpuplan.plan.training import TrainingUse
 from gpuplan.report.plan_data import plain
 from gpuplan.report.tables import network
 from gpuplan.report.tables.network import network_name

@@ -32,7 +32,7 @@ from gpuplan.analysis.calibration import (
     unseen,
 )
 from gpuplan.catalog import Catalog
-from gpuplan.models.network import collectives, links, remoting, training
+from gpuplan.models.network import collectives, links, parameter_servers, remoting, training
 
 MEASURED = {
     "hvd16-inceptionv3-16-ps": 1345.8 / 16 / 134.4,
@@ -233,9 +233,9 @@ def test_low_and_high_hold_the_fits_without_one_source(catalog: Catalog, area: s
 
 DEFAULTS = [
     (links.delivered_gbit_s, ITEMS[TRAINING], {}),
-    (training.allreduce_time_s, ITEMS[TRAINING], {}),
+    (collectives.allreduce_time_s, ITEMS[TRAINING], {}),
     (training.training_step_s, ITEMS[TRAINING], {}),
-    (training.parameter_server_step_s, ITEMS[SERVERS], {"usable_share", "intra_host_gb_s"}),
+    (parameter_servers.parameter_server_step_s, ITEMS[SERVERS], {"usable_share", "intra_host_gb_s"}),
     (collectives.collective_time_s, ITEMS[COLLECTIVE], {"usable_share"}),
     (remoting.remote_time_s, ITEMS[COLD], {}),
 ]

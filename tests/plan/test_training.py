@@ -13,22 +13,10 @@ from hypothesis import strategies as st
 
 from gpuplan import load_catalog
 from gpuplan.catalog import Catalog
-from gpuplan.models.network.training import training_step_s
-from gpuplan.plan.gpu_speed import ITEM, LINKS, tcp_rate
+from gpuplan.plan.gpu_speed import ITEM, LINKS
+from gpuplan.plan.scaling import MAX_HOSTS, scenario_job
 from gpuplan.plan.trail import Trail
-from gpuplan.plan.training import (
-    HOSTS,
-    JOB,
-    MAX_HOSTS,
-    TrainingUse,
-    TrainingWork,
-    claims,
-    curves,
-    knee,
-    scenario_job,
-    step_time_s,
-    training_use,
-)
+from gpuplan.plan.training import JOB, TrainingUse, TrainingWork, training_use
 from gpuplan.scenario import Network, Scenario, Training
 
 CATALOG = load_catalog()
@@ -223,49 +211,6 @@ def test_a_tcp_rate_or_a_rate_inside_that_is_assumed_shows_in_the_basis() -> Non
     assert (one.basis, four.basis) == ("fitted", "assumed")
 
 
-def test_the_curves(catalog: Catalog) -> None:
-    scenario = design(Network(link_gbit_s=25, transport="pvrdma"), Training(workload="bert-base-squad-32"))
-    found = curves(scenario, catalog)
-    assert [c.chosen for c in found] == [True] + [False] * (len(found) - 1)
-    assert (found[0].link_gbit_s, found[0].transport) == (25, "pvrdma")
-    assert (25, "roce") not in [(c.link_gbit_s, c.transport) for c in found]  # the same as the chosen one
-    best = max(found, key=lambda c: c.link_gbit_s)
-    for curve in found:
-        assert tuple(s.hosts for s in curve.steps) == HOSTS
-        assert [s.gpus for s in curve.steps] == [4 * n for n in HOSTS]
-        for step, fast in zip(curve.steps, best.steps, strict=True):
-            assert 0 < step.low <= step.efficiency <= step.high <= 1
-            assert step.efficiency <= fast.efficiency + 1e-12
-            alone = curve.steps[0].per_s / curve.steps[0].gpus / curve.steps[0].efficiency
-            assert step.per_s == pytest.approx(step.gpus * step.efficiency * alone)
-    at_four = next(s for s in found[0].steps if s.hosts == scenario.training.hosts)
-    assert at_four.efficiency == pytest.approx(used(scenario).efficiency)
-
-
-def test_the_knee_is_the_last_number_of_hosts_that_is_worth_it(catalog: Catalog) -> None:
-    worth = float(catalog.assumptions["network-planning"].fact("worth_share").value)
-    inside = 0
-    for work in PRESETS:
-        for link in (10, 100):
-            scenario = design(Network(link_gbit_s=link), Training(workload=work, gpus_per_host=1))
-            job, _ = scenario_job(scenario, catalog, catalog.row("network_workloads", work))
-            found = knee(scenario, catalog, job)
-            kept = [job.compute_s / step_time_s(scenario, catalog, job, n) for n in range(1, MAX_HOSTS + 1)]
-            assert all(k >= worth for k in kept[:found])
-            assert found == MAX_HOSTS or kept[found] < worth
-            inside += 1 < found < MAX_HOSTS
-    assert inside
-
-
-def test_the_knee_is_0_where_one_host_already_loses_too_much(catalog: Catalog) -> None:
-    """16 fast GPUs on PCIe 3.0 sum VGG-16 more slowly than they compute it."""
-    training = Training(workload="vgg-16-train-64", hosts=1, gpus_per_host=16, gpu_samples_per_s=2_000.0)
-    use = used(design(Network(link_gbit_s=400, transport="roce"), training))
-    worth = float(catalog.assumptions["network-planning"].fact("worth_share").value)
-    assert use.efficiency < worth
-    assert use.knee_hosts == 0
-
-
 def test_parameter_servers_on_vgg_16_are_slower_than_one_gpu() -> None:
     training = Training(
         workload="vgg-16-train-64",
@@ -326,31 +271,6 @@ def test_every_advice_about_a_link_is_true(network: Network, training: Training,
         now = used(design(network, job, gpu)).efficiency
         assert now > use.efficiency
         assert change.endswith(f" would reach {100 * now:.0f} %")
-
-
-def test_claims_come_true_at_the_rate_they_name(catalog: Catalog) -> None:
-    """TCP at that rate makes PVRDMA on four T4 hosts exactly twice as fast."""
-    found = claims(Scenario(), catalog)
-    assert {c.workload for c in found} == set(PRESETS)
-    for claim in found:
-        preset = catalog.row("network_workloads", claim.workload)
-        network = catalog.row("neural_networks", preset["neural_network"])
-        scenario = design(Network(), Training(workload=claim.workload), "t4-16gb")
-        job, _ = scenario_job(scenario, catalog, preset)
-        values = {"gradient_mb": network["parameters"] * 4 / 1e6, "hosts": 4, "link_gbit_s": 100}
-        values["late_share"] = network["late_share"]
-        tcp, rdma = (
-            training_step_s(job.compute_s, **values, transport=t, tcp_gbit_s=claim.tcp_gbit_s)
-            for t in ("tcp", "pvrdma")
-        )
-        assert 0 < claim.tcp_gbit_s < 100
-        assert tcp / rdma == pytest.approx(2, rel=1e-6), claim
-        assert claim.efficiency_rdma == pytest.approx(job.compute_s / rdma)
-        assert claim.speedup == pytest.approx(claim.efficiency_rdma / claim.efficiency_tcp)
-        planned = float(tcp_rate(Scenario(), catalog, 100).value)
-        assert (claim.speedup > 2) is (claim.tcp_gbit_s > planned)
-        # the faster TCP is, the less RDMA is worth
-        assert 1 < claim.speedup_low < claim.speedup < claim.speedup_high, claim
 
 
 @settings(max_examples=60)

@@ -26,8 +26,8 @@ from gpuplan.app.steps.kept_speed import judged, presets, with_changes
 from gpuplan.facts import Fact
 from gpuplan.plan.gpu_speed import round_trip, tcp_rate, usual_workload
 from gpuplan.plan.network import carried
+from gpuplan.plan.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import CLAIMED_GBIT_S, claims
 from gpuplan.report import amount, number
 from gpuplan.report.charts.network import scaling_chart
 from gpuplan.report.table import Cell, Column, screen

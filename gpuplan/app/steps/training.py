@@ -20,7 +20,8 @@ from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, share, share_ends, with_changes
 from gpuplan.plan.gpu_speed import RDMA
-from gpuplan.plan.training import JOB, MAX_HOSTS, Curve, TrainingUse, curves
+from gpuplan.plan.scaling import MAX_HOSTS, Curve, curves
+from gpuplan.plan.training import JOB, TrainingUse
 from gpuplan.report import amount, hours, number
 from gpuplan.report.charts.network import curve_look
 from gpuplan.report.table import screen

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling, Ports
 from gpuplan.plan.network import Carried
+from gpuplan.plan.rdma_claims import Claim
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.training import MAX_HOSTS, Claim, Curve, TrainingUse
+from gpuplan.plan.scaling import MAX_HOSTS, Curve
+from gpuplan.plan.training import TrainingUse
 from gpuplan.report.table import NOTHING, Cell, Column, Table, listed
 from gpuplan.wording import TRANSPORT_NAMES, VERDICTS, amount, number, share_range
 

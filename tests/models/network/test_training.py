@@ -1,4 +1,4 @@
-"""Training across hosts: rings simulated step by step, parameter servers, orderings, and refused inputs."""
+"""Training across hosts: steps by hand, orderings whatever the job, what a host sends, and refused inputs."""
 
 from __future__ import annotations
 
@@ -9,52 +9,35 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from network_jobs import (
+    CLEAN,
+    COMPUTE,
+    GOOD,
+    JOBS,
+    NETWORK,
+    NETWORK_FAULTS,
+    SHARE_FAULTS,
+    SLACK,
+    jobs_with_servers,
+    refuses,
+)
 
 from gpuplan.models.network import fabric, links, remoting
+from gpuplan.models.network.collectives import ALGORITHMS, allreduce_time_s, nccl_allreduce_time_s
 from gpuplan.models.network.links import TRANSPORTS
+from gpuplan.models.network.parameter_servers import parameter_server_step_s
 from gpuplan.models.network.training import (
-    ALGORITHMS,
-    allreduce_time_s,
     efficiency_range,
     host_traffic_gbit_s,
-    nccl_allreduce_time_s,
-    parameter_server_step_s,
     scaling_efficiency,
     tcp_rate_for_speedup_gbit_s,
     training_step_s,
     training_throughput,
     training_time_h,
 )
-
-SLACK = 1 + 1e-12
-
-NETWORK = {
-    "link_gbit_s": st.floats(0.1, 800),
-    "transport": st.sampled_from(TRANSPORTS),
-    "tcp_gbit_s": st.floats(0.1, 100),
-    "mtu_bytes": st.integers(576, 9216),
-}
-HOSTS = {
-    "gradient_mb": st.floats(1, 10_000),
-    "hosts": st.integers(1, 512),
-    "gpus_per_host": st.integers(1, 16),
-}
-JOBS = st.fixed_dictionaries({**HOSTS, **NETWORK, "algorithm": st.sampled_from(ALGORITHMS)})
-COMPUTE = st.floats(0.001, 100)
-
-
-@st.composite
-def jobs_with_servers(draw: st.DrawFn) -> dict[str, Any]:
-    job = draw(st.fixed_dictionaries({**HOSTS, **NETWORK}))
-    job["largest_variable_mb"] = job["gradient_mb"] * draw(st.floats(0.001, 1))
-    job["workers_per_host"] = draw(st.none() | st.integers(1, job["gpus_per_host"]))
-    job["servers"] = draw(st.none() | st.integers(1, 1000))
-    job |= {"partitioned": draw(st.booleans()), "late_share": draw(st.floats(0, 1))}
-    return job
 
 
 def steps_of_training(compute_s: float, job: dict[str, Any]) -> float:
@@ -64,133 +47,6 @@ def steps_of_training(compute_s: float, job: dict[str, Any]) -> float:
 
 
 EITHER = JOBS | jobs_with_servers()
-
-
-# ---- a ring, step by step
-
-
-def ring(values: np.ndarray, hop_s: list[float]) -> tuple[np.ndarray, float]:
-    """Reduce-scatter and all-gather on a ring; a rank sends when it has received and its link is free.
-
-    values: ranks x chunks; hop_s: time of one chunk from each rank to the next.
-    """
-    held = values.copy()
-    n = len(held)
-    ready, free = np.zeros(n), np.zeros(n)
-    for step in range(2 * (n - 1)):
-        sent, arrives = [], np.zeros(n)
-        for rank in range(n):
-            chunk = (rank - step) % n
-            sent.append((chunk, held[rank, chunk]))
-            free[rank] = max(free[rank], ready[rank]) + hop_s[rank]
-            arrives[(rank + 1) % n] = free[rank]
-        for rank, (chunk, value) in enumerate(sent):
-            into = (rank + 1) % n
-            held[into, chunk] = held[into, chunk] + value if step < n - 1 else value
-        ready = arrives
-    return held, float(ready.max())
-
-
-@given(st.integers(1, 24), st.floats(0.01, 5000), st.floats(0.1, 300), st.floats(0, 100))
-def test_a_ring_ends_with_the_sum_on_every_rank_and_takes_as_long(
-    ranks: int, message_mb: float, bus_gb_s: float, latency_us: float
-) -> None:
-    values = np.random.default_rng(ranks).integers(0, 1000, (ranks, ranks)).astype(float)
-    hop = message_mb / ranks / 1000 / bus_gb_s + latency_us * 1e-6
-    held, seconds = ring(values, [hop] * ranks)
-    assert (held == values.sum(axis=0)).all()
-    time = nccl_allreduce_time_s(message_mb, ranks=ranks, bus_gb_s=bus_gb_s, step_latency_us=latency_us)
-    assert time == pytest.approx(seconds, rel=1e-9, abs=1e-15)
-
-
-@given(st.integers(2, 6), st.integers(1, 5), st.floats(1, 1000), st.floats(0.5, 20), st.floats(1, 200))
-def test_a_ring_through_hosts_is_as_slow_as_its_slowest_link(
-    hosts: int, gpus: int, gradient_mb: float, inside_gb_s: float, link_gbit_s: float
-) -> None:
-    ranks = hosts * gpus
-    chunk = gradient_mb / ranks / 1000
-    between = chunk / (link_gbit_s / 8)
-    hops = [between if (rank + 1) % gpus == 0 else chunk / inside_gb_s for rank in range(ranks)]
-    held, seconds = ring(np.ones((ranks, ranks)), hops)
-    assert (held == ranks).all()
-    time = allreduce_time_s(
-        gradient_mb,
-        hosts=hosts,
-        gpus_per_host=gpus,
-        link_gbit_s=link_gbit_s,
-        transport="roce",
-        usable_share=1,
-        intra_host_gb_s=inside_gb_s,
-        step_latency_us=0,
-    )
-    assert time == pytest.approx(seconds, rel=1e-9)
-
-
-# ---- allreduce by hand
-
-
-def test_nccl_by_hand() -> None:
-    assert nccl_allreduce_time_s(800, ranks=1, bus_gb_s=10, step_latency_us=50) == 0
-    assert nccl_allreduce_time_s(800, ranks=2, bus_gb_s=10) == pytest.approx(0.08)
-    assert nccl_allreduce_time_s(800, ranks=8, bus_gb_s=10) == pytest.approx(0.14)
-    assert nccl_allreduce_time_s(0, ranks=8, bus_gb_s=10, step_latency_us=5) == pytest.approx(70e-6)
-    many = nccl_allreduce_time_s(800, ranks=10**9, bus_gb_s=10)
-    assert many == pytest.approx(0.16), "twice the message, however many ranks"
-
-
-CLEAN: dict[str, Any] = {"transport": "roce", "usable_share": 1, "step_latency_us": 0}
-
-
-def test_allreduce_by_hand() -> None:
-    # 16 GPUs: 30 / 16 x 400 MB = 750 MB over 5 GB/s of the network, then over 3 GB/s inside
-    job = {"hosts": 4, "gpus_per_host": 4, "link_gbit_s": 40, **CLEAN}
-    assert allreduce_time_s(400, intra_host_gb_s=10, **job) == pytest.approx(0.15)
-    assert allreduce_time_s(400, intra_host_gb_s=3, **job) == pytest.approx(0.25)
-    # inside 6 / 4 x 400 MB over 10 GB/s, then 6 / 4 x 400 MB over 5 GB/s
-    two = allreduce_time_s(400, intra_host_gb_s=10, algorithm="hierarchical", **job)
-    assert two == pytest.approx(0.06 + 0.12)
-    one = allreduce_time_s(400, hosts=1, gpus_per_host=4, intra_host_gb_s=10, link_gbit_s=1)
-    assert one == pytest.approx(0.06)
-
-
-def test_processors_that_sum_bound_the_rate() -> None:
-    job = {"hosts": 4, "gpus_per_host": 4, "link_gbit_s": 40, "intra_host_gb_s": 10, **CLEAN}
-    assert allreduce_time_s(400, reduce_gb_s=1, **job) == pytest.approx(0.75)
-    assert allreduce_time_s(400, reduce_gb_s=100, **job) == allreduce_time_s(400, **job)
-    two = allreduce_time_s(400, reduce_gb_s=2, algorithm="hierarchical", **job)
-    assert two == pytest.approx(0.3 + 0.3)
-
-
-def test_latency_by_hand() -> None:
-    job = {**CLEAN, "hosts": 4, "gpus_per_host": 4, "link_gbit_s": 40, "step_latency_us": 10}
-    without = allreduce_time_s(400, **{**job, "step_latency_us": 0})
-    assert allreduce_time_s(400, messages=1, **job) - without == pytest.approx(30 * 10e-6)
-    assert allreduce_time_s(400, messages=161, **job) - without == pytest.approx(161 * 30 * 10e-6)
-    # six messages of 64 MiB hold 400 MB
-    assert allreduce_time_s(400, **job) == allreduce_time_s(400, messages=6, **job)
-    assert allreduce_time_s(1, **job) == allreduce_time_s(1, messages=1, **job)
-    two = {**job, "algorithm": "hierarchical"}
-    steps = allreduce_time_s(400, messages=3, **two) - allreduce_time_s(400, **{**two, "step_latency_us": 0})
-    assert steps == pytest.approx(3 * 6 * 10e-6), "between hosts only"
-
-
-@given(JOBS)
-def test_with_one_gpu_per_host_the_two_algorithms_are_one(job: dict[str, Any]) -> None:
-    job |= {"gpus_per_host": 1}
-    times = [allreduce_time_s(**{**job, "algorithm": algorithm}) for algorithm in ALGORITHMS]
-    assert times[0] == times[1]
-
-
-@given(st.integers(2, 512), st.integers(1, 16), st.floats(1, 10_000), st.floats(0.1, 800))
-def test_what_a_host_sends_over_the_network(hosts: int, gpus: int, gradient: float, link: float) -> None:
-    job = {**CLEAN, "hosts": hosts, "gpus_per_host": gpus, "link_gbit_s": link, "intra_host_gb_s": 1e12}
-    flat, two = (
-        allreduce_time_s(gradient, **job, algorithm=algorithm) * link / 8 * 1000 for algorithm in ALGORITHMS
-    )
-    n = hosts * gpus
-    assert two == pytest.approx(2 * (hosts - 1) / hosts * gradient, rel=1e-6)
-    assert flat == pytest.approx(2 * (n - 1) / n * gradient, rel=1e-6)
-    assert two <= flat * SLACK <= 2 * gradient * SLACK
 
 
 # ---- a step by hand
@@ -211,35 +67,6 @@ def test_a_step_by_hand() -> None:
     assert step(0.2, 0.4, 0.5, 0) == pytest.approx(0.26), "0.06 s never hides"
     assert step(0.4, 0, 0.5, 0) == pytest.approx(0.4), "all of it hides"
     assert step(0.2, 1, 0, 0.01) == pytest.approx(0.358), "four doublings of one GPU"
-
-
-def test_a_step_with_parameter_servers_by_hand() -> None:
-    job = {
-        "gradient_mb": 500, "largest_variable_mb": 100, "hosts": 4, "gpus_per_host": 2, "link_gbit_s": 40,
-        "transport": "roce", "usable_share": 1, "server_gbit_s": 1000, "intra_host_gb_s": 10,
-    }  # fmt: skip
-
-    def step(exposed: float = 1, overlap: float = 0, straggler: float = 0, **other: Any) -> float:
-        shares = {"exposed_share": exposed, "overlap_share": overlap, "straggler_share": straggler}
-        return parameter_server_step_s(0.5, **{**job, **other}, **shares)
-
-    # 8 workers, 8 servers: the busiest moves 8 x (100 + 400 / 8) MB = 1200 MB over 5 GB/s; but into each host come
-    # 2 x 500 MB x 3/4 for its workers and as much for its servers, 1500 MB
-    assert step() == pytest.approx(0.8)
-    assert step(exposed=0.1, overlap=0.4) == pytest.approx(0.6)
-    assert step(exposed=0.5, overlap=0.4) == pytest.approx(0.65)
-    assert step(straggler=0.01) == pytest.approx(0.815)
-    assert step(servers=2) == pytest.approx(0.5 + 8 * 300 / 5000)
-    # a server that moves 8 Gbit/s: 1200 MB over 1 GB/s
-    assert step(server_gbit_s=8) == pytest.approx(1.7)
-    # one worker for the two GPUs of a host: 500 MB inside over 10 GB/s, then 4 x (100 + 400 / 4) MB over 5 GB/s
-    assert step(workers_per_host=1) == pytest.approx(0.5 + 0.05 + 0.16)
-    # in parts: 2 x 500 MB over 5 GB/s beside the 0.05 s inside; no variable lies on one server, none is slow
-    parts = {"workers_per_host": 1, "partitioned": True, "server_gbit_s": 1}
-    assert step(**parts, beside_share=0) == pytest.approx(0.5 + 0.2)
-    assert step(**parts, beside_share=1) == pytest.approx(0.5 + 0.25)
-    assert step(**parts, beside_share=1, link_gbit_s=400) == pytest.approx(0.5 + 0.02 + 0.05)
-    assert step(**parts, hosts=1) == pytest.approx(0.5 + 0.05), "one host sums inside"
 
 
 def test_what_is_ready_last_is_not_hidden() -> None:
@@ -276,37 +103,6 @@ def test_a_range_by_hand() -> None:
     low, high = efficiency_range(0.5, slower_share=0.3125, faster_share=0.25, base_share=0.3)
     assert (low, high) == pytest.approx((0.4, 0.6))
     assert efficiency_range(0.99, slower_share=0, faster_share=9) == (0.99, 1)
-
-
-@given(st.integers(2, 64), st.floats(1, 1000), st.floats(0.01, 1))
-def test_a_single_server_moves_the_gradient_for_every_worker(
-    hosts: int, gradient: float, largest: float
-) -> None:
-    step = parameter_server_step_s(
-        1, gradient_mb=gradient, largest_variable_mb=gradient * largest, hosts=hosts, servers=1, link_gbit_s=8,
-        transport="roce", usable_share=1, server_gbit_s=1000, exposed_share=1, overlap_share=0, straggler_share=0,
-    )  # fmt: skip
-    assert step - 1 == pytest.approx(hosts * gradient / 1000)
-
-
-@given(st.lists(st.floats(0.1, 500), min_size=1, max_size=60), st.integers(1, 12))
-def test_the_busiest_server_holds_no_less_than_when_variables_are_laid_out_one_by_one(
-    variables: list[float], servers: int
-) -> None:
-    """Each variable in turn to the server that has least: the model is the bound on it, and exact at its edges."""
-    held = [0.0] * servers
-    for size in variables:
-        held[held.index(min(held))] += size
-    gradient, largest, hosts = sum(variables), max(variables), 64
-    step = parameter_server_step_s(
-        1, gradient_mb=gradient, largest_variable_mb=largest, hosts=hosts, servers=servers, link_gbit_s=8,
-        transport="roce", usable_share=1, server_gbit_s=1000, exposed_share=1, overlap_share=0, straggler_share=0,
-    )  # fmt: skip
-    busiest = (step - 1) * 1000 / hosts
-    assert max(held) <= busiest * (1 + 1e-9)
-    assert busiest <= largest + gradient / servers + 1e-6
-    if servers == 1 or len(variables) == 1:
-        assert busiest == pytest.approx(max(held))
 
 
 # ---- four hosts of four GPUs on 25 Gbit/s: the networks that Horovod was shown on
@@ -422,17 +218,6 @@ def test_one_gpu_trains_alone(compute: float, job: dict[str, Any]) -> None:
     else:
         assert allreduce_time_s(**job) == 0
     assert steps_of_training(compute, job) == compute
-
-
-@given(COMPUTE, jobs_with_servers(), st.integers(1, 1000))
-def test_more_servers_and_smaller_variables_are_never_slower(
-    compute: float, job: dict[str, Any], servers: int
-) -> None:
-    few, many = sorted((servers, job["servers"] or 1))
-    step = parameter_server_step_s(compute, **{**job, "servers": few})
-    assert parameter_server_step_s(compute, **{**job, "servers": many}) <= step * SLACK
-    finer = {**job, "servers": few, "largest_variable_mb": job["largest_variable_mb"] / 2}
-    assert parameter_server_step_s(compute, **finer) <= step * SLACK
 
 
 SHARE = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted)
@@ -615,25 +400,6 @@ def test_a_steady_step_trains_twice_as_fast_on_twice_the_gpus() -> None:
 
 # ---- refused inputs
 
-GOOD: dict[str, Any] = {"gradient_mb": 100, "hosts": 4, "gpus_per_host": 4, "link_gbit_s": 10}
-NETWORK_FAULTS = [
-    ("hosts", 0),
-    ("gpus_per_host", 0),
-    ("link_gbit_s", 0),
-    ("tcp_gbit_s", -1),
-    ("usable_share", 2),
-    ("mtu_bytes", 100),
-    ("transport", "smoke"),
-]
-SHARE_FAULTS = [
-    ("compute_s", 0),
-    ("compute_s", -1),
-    ("exposed_share", -0.1),
-    ("exposed_share", 1.1),
-    ("overlap_share", -0.1),
-    ("straggler_share", -0.1),
-]
-
 
 MODELS: dict[Callable[..., Any], dict[str, Any]] = {
     nccl_allreduce_time_s: {"message_mb": 1.0, "ranks": 2, "bus_gb_s": 1.0},
@@ -688,47 +454,9 @@ def test_no_number_is_a_string_or_not_a_number_or_negative(function: Callable[..
                 function(inputs.pop(next(iter(good))), **inputs)
 
 
-def refuses(function: Callable[..., float], inputs: dict[str, Any], field: str, value: object) -> None:
-    """The message names the field, its value and what is allowed."""
-    named = rf"\b{field}( is)? {re.escape(repr(value))}.* (must be|may be) "
-    with pytest.raises(ValueError, match=named):
-        function(inputs.pop(next(iter(inputs))), **inputs)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("ranks", 0), ("bus_gb_s", 0), ("bus_gb_s", -1), ("message_mb", -1), ("step_latency_us", -1)],
-)
-def test_a_ring_refuses(field: str, value: object) -> None:
-    refuses(nccl_allreduce_time_s, {"message_mb": 1, "ranks": 2, "bus_gb_s": 1, field: value}, field, value)
-
-
-@pytest.mark.parametrize(("field", "value"), [*NETWORK_FAULTS, ("algorithm", "tree"), ("messages", 0)])
-def test_an_allreduce_refuses(field: str, value: object) -> None:
-    refuses(allreduce_time_s, {**GOOD, field: value}, field, value)
-
-
 @pytest.mark.parametrize(("field", "value"), [*NETWORK_FAULTS, *SHARE_FAULTS])
 def test_a_step_refuses(field: str, value: object) -> None:
     refuses(training_step_s, {"compute_s": 1, **GOOD, field: value}, field, value)
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *NETWORK_FAULTS,
-        *SHARE_FAULTS,
-        ("workers_per_host", 0),
-        ("workers_per_host", 5),
-        ("servers", 0),
-        ("largest_variable_mb", 0),
-        ("largest_variable_mb", 100.5),
-        ("server_gbit_s", 0),
-    ],
-)
-def test_a_step_with_servers_refuses(field: str, value: object) -> None:
-    inputs = {"compute_s": 1, **GOOD, "largest_variable_mb": 10, field: value}
-    refuses(parameter_server_step_s, inputs, field, value)
 
 
 @pytest.mark.parametrize(("field", "value"), [("compute_s", 0), ("compute_s", 2)])
@@ -757,31 +485,6 @@ def test_hours_refuse(field: str) -> None:
     good = {"samples": 1000, "epochs": 1, "gpus": 1, "batch_per_gpu": 1, "step_s": 1}
     for value in (0, -1):
         refuses(training_time_h, {**good, field: value}, field, value)
-
-
-@given(COMPUTE, jobs_with_servers(), st.integers(2, 16), st.floats(0.001, 0.01))
-def test_a_host_receives_the_variables_of_its_workers_over_its_own_link(
-    compute: float, job: dict[str, Any], hosts: int, largest: float
-) -> None:
-    """Every worker reads all variables in a step; with equal hosts (h - 1) / h of them come from other hosts."""
-    job |= {"hosts": hosts, "largest_variable_mb": job["gradient_mb"] * largest}
-    shares = {"exposed_share": 1, "overlap_share": 0, "straggler_share": 0}
-    job |= {"transport": "roce", "usable_share": 1, "mtu_bytes": 9000, "intra_host_gb_s": 1e12, **shares}
-    step = parameter_server_step_s(compute, **job)
-    each = job["workers_per_host"] or job["gpus_per_host"]
-    arrives_mb = each * job["gradient_mb"] * (job["hosts"] - 1) / job["hosts"]
-    assert (step - compute) * (1 + 1e-6) + 1e-9 >= arrives_mb * 8 / 1000 / job["link_gbit_s"]
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [("gradient_mb", -1), ("intra_host_gb_s", 0), ("reduce_gb_s", 0), ("step_latency_us", -2)],
-)
-@pytest.mark.parametrize("gpus", [1, 4])
-@pytest.mark.parametrize("hosts", [1, 4])
-def test_an_allreduce_refuses_by_the_callers_names(field: str, value: object, gpus: int, hosts: int) -> None:
-    job = {**GOOD, "messages": 3, "hosts": hosts, "gpus_per_host": gpus, field: value}
-    refuses(allreduce_time_s, job, field, value)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])

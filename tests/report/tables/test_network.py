@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gpuplan import Plan
 from gpuplan.plan.network import carried
-from gpuplan.plan.training import claims, curves
+from gpuplan.plan.rdma_claims import claims
+from gpuplan.plan.scaling import curves
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import network
 

@@ -1,0 +1,69 @@
+"""What would have to hold for the vendor's claim that PVRDMA doubles the efficiency of training on four hosts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gpuplan.catalog import Catalog
+from gpuplan.models.network.training import tcp_rate_for_speedup_gbit_s, training_step_s
+from gpuplan.plan.gpu_speed import gpu_speed, tcp_rate
+from gpuplan.plan.scaling import GRADIENT_BYTES
+from gpuplan.scenario import Scenario
+
+CLAIMED_GBIT_S = 100
+"""Link of the vendor's test with PVRDMA."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What would make the vendor's "twice the efficiency with PVRDMA on four nodes with T4" true for one network."""
+
+    workload: str
+    workload_name: str
+    efficiency_tcp: float
+    efficiency_rdma: float
+    speedup_low: float
+    """RDMA over TCP by the model with the fastest TCP that is likely."""
+    speedup: float
+    """The same with TCP at the planned rate."""
+    speedup_high: float
+    """The same with the slowest TCP that is likely."""
+    tcp_gbit_s: float
+    """TCP rate at which it would be 2."""
+
+
+def claims(scenario: Scenario, catalog: Catalog) -> tuple[Claim, ...]:
+    """What TCP rate would make PVRDMA twice as efficient on four hosts with a T4 each and 100 Gbit/s, by network."""
+    tcp = tcp_rate(scenario, catalog, CLAIMED_GBIT_S)
+    rates = [float(rate) for rate in (tcp.value, tcp.high or tcp.value, tcp.low or tcp.value)]
+    found = []
+    for preset in catalog.rows("network_workloads"):
+        if preset["phase"] != "training" or not preset["neural_network"]:
+            continue
+        network = catalog.row("neural_networks", preset["neural_network"])
+        compute_s = preset["batch"] / float(gpu_speed(catalog, preset, "t4-16gb").per_s.value)
+        values: dict[str, Any] = {
+            "gradient_mb": network["parameters"] * GRADIENT_BYTES["fp32"] / 1e6,
+            "late_share": network["late_share"],
+            "hosts": 4,
+            "gpus_per_host": 1,
+            "link_gbit_s": CLAIMED_GBIT_S,
+        }
+        rdma = training_step_s(compute_s, **values, transport="pvrdma")
+        usual, fast, slow = (
+            training_step_s(compute_s, **values, transport="tcp", tcp_gbit_s=rate) for rate in rates
+        )
+        found.append(
+            Claim(
+                preset.id,
+                preset["name"],
+                compute_s / usual,
+                compute_s / rdma,
+                fast / rdma,
+                usual / rdma,
+                slow / rdma,
+                tcp_rate_for_speedup_gbit_s(compute_s, speedup=2.0, **values),
+            )
+        )
+    return tuple(found)
