@@ -267,7 +267,7 @@ def test_the_rate_over_tcp_is_that_of_the_catalog(catalog: Catalog) -> None:
 
 def test_the_latency_of_a_step_is_that_of_the_catalog(catalog: Catalog) -> None:
     ring = fitted_values(catalog)[ITEMS[TRAINING]]
-    for transport, latency in training.STEP_LATENCY_US.items():
+    for transport, latency in collectives.STEP_LATENCY_US.items():
         assert latency == ring["tcp_step_us" if transport == "tcp" else "rdma_step_us"]
 
 
