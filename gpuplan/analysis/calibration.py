@@ -9,12 +9,10 @@ back test the models; the ranges of a plan come from them and from sources that 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import accumulate
 from typing import Any
 
 from gpuplan.catalog import Catalog, Row
@@ -99,8 +97,8 @@ TENSORS = {"resnet-50": 161, "bert-base": 206, "bert-large": 398}
 """Tensors that a network sends one by one. ResNet-50: 53 convolutions, 53 x 2 of normalisation, 2 of the last layer; BERT: 16
 in each layer, 5 of the embeddings, 9 of pooler and heads."""
 
-TAIL = 0.08
-"""Share of what was not seen that may lie below a range, and above it."""
+TAIL = 0.1
+"""Share of the unseen rows of a source that may lie below a range, and above it."""
 
 EVEN = 6
 """Rows that a series counts for, however many it has."""
@@ -268,16 +266,23 @@ def unseen(catalog: Catalog, area: str) -> tuple[Point, ...]:
 
 
 def range_shares(found: Sequence[Point], *, base_share: float) -> tuple[float, float]:
-    """How much longer and shorter than predicted a step may take, ``TAIL`` of what was not seen beyond each; sources weigh alike."""
-    rows = Counter(p.series for p in found)
-    ends = []
-    for way in (1, -1):
-        late = sorted(
-            ((p.slower**way - 1) / (base_share + 1 - p.efficiency), 1 / rows[p.series]) for p in found
-        )
-        reached = list(accumulate(weight for _, weight in late))
-        ends.append(max(0.0, late[bisect_left(reached, (1 - TAIL) * reached[-1])][0]))
-    return ends[0], ends[1]
+    """How much longer and shorter than predicted a step may take: as much as the source that needs most, ``TAIL`` of its rows beyond each end.
+
+    A source that is not among them is then no less likely to be held than any of them was, whatever framework it ran.
+    """
+    by_source: dict[str, list[Point]] = {}
+    for point in found:
+        by_source.setdefault(point.series, []).append(point)
+    longer, shorter = (
+        max(_needed(own, way, base_share=base_share) for own in by_source.values()) for way in (1, -1)
+    )
+    return longer, shorter
+
+
+def _needed(found: Sequence[Point], way: int, *, base_share: float) -> float:
+    """How wide a range has to be at one end for all but ``TAIL`` of some rows."""
+    late = sorted((p.slower**way - 1) / (base_share + 1 - p.efficiency) for p in found)
+    return max(0.0, late[math.ceil((1 - TAIL) * len(late)) - 1])
 
 
 def inside(found: Iterable[Point], **shares: float) -> int:
@@ -287,6 +292,12 @@ def inside(found: Iterable[Point], **shares: float) -> int:
         low, high = efficiency_range(point.efficiency, **shares)
         count += low <= min(1.0, point.efficiency / point.slower) <= high
     return count
+
+
+def mean_width(found: Sequence[Point], **shares: float) -> float:
+    """How wide the ranges of some measurements are on average, as a difference of efficiencies."""
+    ranges = [efficiency_range(point.efficiency, **shares) for point in found]
+    return sum(high - low for low, high in ranges) / len(ranges)
 
 
 def _part(point: Point) -> str:

@@ -18,11 +18,13 @@ from gpuplan.analysis.calibration import (
     errors,
     fit,
     fitted_values,
+    mean_width,
     points,
     unseen,
 )
 from gpuplan.catalog import Catalog
 from gpuplan.models.availability import stun_time_s, worst_stun_time_s
+from gpuplan.plan.scaling import WIDTH
 from gpuplan.plan.weighing import stun_item
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import text
@@ -40,7 +42,7 @@ def calibration_dict(catalog: Catalog) -> dict[str, Any]:
     Keys ``parameters`` (``value`` of the catalog, ``refitted``, ``low``, ``high``, ``moved``), ``moved``
     (whether any differs by more than rounding to three digits), ``errors`` (in sample: by area, then by area
     and series, "" being all of them), ``left_out`` (the same by source, each predicted by parameters fitted on
-    the others), ``ranges`` (unseen rows, and how many of them lie in the range that a plan prints), ``targets``, and ``rows``.
+    the others), ``ranges`` (unseen rows, how many of them lie in the range that a plan prints, and its mean width), ``targets``, and ``rows``.
 
     Errors are relative; of parameter servers they are differences of efficiency, of vMotion seconds.
     """
@@ -59,6 +61,7 @@ def calibration_dict(catalog: Catalog) -> dict[str, Any]:
                 "area": area,
                 "rows": catalog.assumptions[ITEMS[area]].fact("unseen_rows").value,
                 "inside": catalog.assumptions[ITEMS[area]].fact("unseen_inside").value,
+                "mean_width": mean_width(unseen(catalog, area), **_width(catalog, area)),
             }
             for area in (TRAINING, SERVERS)
         ],
@@ -85,6 +88,11 @@ def _left_out(catalog: Catalog, area: str) -> tuple[Errors, ...]:
     """Errors of an area on rows that were predicted without their source: all of them, then each source."""
     found = unseen(catalog, area)
     return *errors(replace(p, series="") for p in found), *errors(found, by_series=True)
+
+
+def _width(catalog: Catalog, area: str) -> dict[str, float]:
+    held = catalog.assumptions[ITEMS[area]]
+    return {name: float(held.fact(name).value) for name in WIDTH}
 
 
 def _parameters(catalog: Catalog) -> list[dict[str, Any]]:
@@ -194,8 +202,11 @@ def errors_text(found: Mapping[str, Any]) -> str:
 
 def ranges_text(found: Mapping[str, Any]) -> str:
     """How many unseen measurements the printed ranges hold."""
-    held = (f"{each['inside']} of {each['rows']} ({each['area']})" for each in found["ranges"])
-    return f"Ranges of a plan held, of published rows predicted without their source: {', '.join(held)}."
+    held = (
+        f"{each['inside']} of {each['rows']} ({each['area']}), {100 * each['mean_width']:.0f} points wide on average"
+        for each in found["ranges"]
+    )
+    return f"Ranges of a plan held, of published rows predicted without their source: {'; '.join(held)}."
 
 
 def worst_text(found: Mapping[str, Any], rows: int = WORST_ROWS) -> str:

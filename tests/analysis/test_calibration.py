@@ -27,6 +27,7 @@ from gpuplan.analysis.calibration import (
     fitted_values,
     inside,
     leave_one_out,
+    mean_width,
     points,
     range_shares,
     unseen,
@@ -62,11 +63,11 @@ ROWS = {TRAINING: 123, SERVERS: 85, COLLECTIVE: 34, COLD: 26}
 LARGEST = {TRAINING: (0.10, 0.20), SERVERS: (0.05, 0.10), COLLECTIVE: (0.15, 0.45), COLD: (0.10, 0.22)}
 """Area -> largest mean and single error that is accepted on the rows the parameters were fitted on."""
 
-HELD = {TRAINING: 91, SERVERS: 28, COLLECTIVE: 5, COLD: 0}
+HELD = {TRAINING: 124, SERVERS: 28, COLLECTIVE: 5, COLD: 0}
 """Area -> rows that are held back from the fit: BERT-large, and six frameworks on hosts with NVLink."""
 
 OUT_OF_SAMPLE = {
-    TRAINING: {"azure": (0.10, 0.25), "hkbu": (0.10, 0.25), "horovod": (0.10, 0.25), "dlperf": (0.13, 0.45)},
+    TRAINING: {"azure": (0.10, 0.25), "hkbu": (0.10, 0.25), "horovod": (0.10, 0.25), "dlperf": (0.10, 0.25)},
     SERVERS: dict.fromkeys(("ebug", "hkbu", "horovod", "tensorflow"), (0.05, 0.13)),
     COLLECTIVE: {
         "a3mega": (0.30, 0.65),
@@ -78,7 +79,7 @@ OUT_OF_SAMPLE = {
     COLD: dict.fromkeys(("3d-unet-kits19", "resnet50"), (0.10, 0.22)),
 }
 """Area -> source -> mean and single error when it is predicted without its own rows. What is asked for is a mean of 10 %, each 25 %,
-servers within 0.12. Of dlperf, MXNet, PaddlePaddle and TensorFlow 1 with BERT are further off than that."""
+servers within 0.12."""
 
 
 @pytest.fixture(scope="module")
@@ -95,7 +96,7 @@ def test_every_row_has_a_finite_prediction(catalog: Catalog, predicted: dict[str
     assert {row.id for row in catalog.rows("training_times")} <= set(predicted)
     warm = {row.id for row in catalog.rows("remote_times") if row["phase"] != "cold inference"}
     assert {row.id for row in catalog.rows("remote_times")} - set(predicted) == warm
-    assert len(predicted) == 355 + 39 + 26
+    assert len(predicted) == 400 + 39 + 26
     for point in predicted.values():
         assert 0 < point.predicted < math.inf and 0 < point.measured < math.inf, point
         assert math.isfinite(point.error)
@@ -132,13 +133,31 @@ def test_a_source_predicted_from_the_others(catalog: Catalog, area: str) -> None
     assert {s.series for s in found} == set(OUT_OF_SAMPLE[area])
 
 
-def test_few_unseen_steps_are_more_than_a_quarter_off_and_few_servers_more_than_12_points(
-    catalog: Catalog,
+def test_no_unseen_step_is_a_quarter_off_and_few_servers_more_than_12_points(catalog: Catalog) -> None:
+    """The two servers lose nothing on two hosts of 10 Gbit/s, and 6 and 14 points on four and eight of them."""
+    assert max(abs(p.error) for p in unseen(catalog, TRAINING)) < 0.25
+    off = {p.id for p in unseen(catalog, SERVERS) if abs(p.error) > 0.12}
+    assert off <= {f"hkbu-resnet-50-10gbe-tcp-{way}-ps-8" for way in ("wfbp", "bytescheduler")}
+
+
+def test_what_was_measured_again_on_the_same_hosts_was_predicted_before(predicted: dict[str, Point]) -> None:
+    """45 rows that the parameters have never seen, PyTorch and MXNet without a data loader on the GPU among them."""
+    (again,) = errors(p for p in predicted.values() if p.series == "dlperf-2020-10")
+    assert again.rows == 45
+    assert again.mean <= 0.05
+    assert again.worst <= 0.20
+
+
+def test_the_same_work_without_the_infiniband_driver_is_predicted_over_tcp(
+    catalog: Catalog, predicted: dict[str, Point]
 ) -> None:
-    steps = [p for p in unseen(catalog, TRAINING) if abs(p.error) > 0.25]
-    assert {p.series for p in steps} == {"dlperf"}
-    assert len(steps) <= 10
-    assert sum(abs(p.error) > 0.12 for p in unseen(catalog, SERVERS)) <= 2
+    """TensorFlow with BERT on two and four hosts: 0.47 and 0.53 s in August, 0.36 and 0.38 s with the driver in October."""
+    rows = {row.id: row for row in catalog.rows("training_times")}
+    for gpus in (16, 32):
+        tcp, driver = f"dlperf-tf1-bert-base-32-{gpus}", f"dlperf-2020-10-ngc-tf1-bert-base-32-{gpus}"
+        assert (rows[tcp]["transport"], rows[driver]["transport"]) == ("tcp", "infiniband")
+        assert abs(predicted[tcp].error) < 0.15 and abs(predicted[driver].error) < 0.10
+        assert predicted[tcp].predicted > 1.3 * predicted[driver].predicted
 
 
 def test_large_messages_of_unseen_sources_are_within_a_fifth(catalog: Catalog) -> None:
@@ -179,13 +198,18 @@ def test_ranges_hold_at_least_four_fifths_of_what_was_not_seen(catalog: Catalog,
     held, found = catalog.assumptions[ITEMS[area]], unseen(catalog, area)
     width = {name: float(held.fact(name).value) for name in ("slower_share", "faster_share", "base_share")}
     within = inside(found, **width)
-    assert within >= 0.8 * len(found)
+    for source in {p.series for p in found}:
+        own = [p for p in found if p.series == source]
+        assert inside(own, **width) >= 0.8 * len(own), source
     assert (held.fact("unseen_inside").value, held.fact("unseen_rows").value) == (within, len(found))
     slower, faster = range_shares(found, base_share=width["base_share"])
     assert width["slower_share"] == pytest.approx(slower, rel=0.01)
     assert width["faster_share"] == pytest.approx(faster, rel=0.01)
-    narrow = inside(found, **{**width, "slower_share": slower / 2, "faster_share": faster / 2})
-    assert narrow < 0.8 * len(found), "half as wide is too narrow"
+    narrow = {**width, "slower_share": slower / 2, "faster_share": faster / 2}
+    held_by = Counter(p.series for p in found if inside([p], **narrow))
+    rows = Counter(p.series for p in found)
+    assert any(held_by[s] < 0.8 * rows[s] for s in rows), "half as wide is too narrow for a source"
+    assert mean_width(found, **width) < 0.17
 
 
 @pytest.mark.parametrize("area", (TRAINING, SERVERS))
@@ -200,13 +224,16 @@ def test_ranges_from_other_sources_hold_four_fifths_too(catalog: Catalog, area: 
 
 
 def test_width_of_a_range_by_hand() -> None:
-    """Twenty rows that keep 0.7, so that 0.3 + 0.3 of a step may be off: one lies beyond each end."""
-    times = (0.5, 0.8, *[1] * 16, 1.2, 3)
+    """Twenty rows that keep 0.7, so that 0.3 + 0.3 of a step may be off: two lie beyond each end. A second source needs less."""
+    times = (0.4, 0.5, 0.8, *[1] * 14, 1.2, 3, 4)
     found = [Point(str(n), "s", TRAINING, "", True, time, 1.0, 0.7) for n, time in enumerate(times)]
+    found += [Point(f"t{n}", "t", TRAINING, "", True, time, 1.0, 0.7) for n, time in enumerate((0.9, 1.1))]
     slower, faster = range_shares(found, base_share=0.3)
     assert slower == pytest.approx(0.2 / 0.6)
     assert faster == pytest.approx((1 / 0.8 - 1) / 0.6)
-    assert inside(found, slower_share=slower + 1e-9, faster_share=faster + 1e-9, base_share=0.3) == 18
+    assert inside(found, slower_share=slower + 1e-9, faster_share=faster + 1e-9, base_share=0.3) == 16 + 2
+    ranges = {"slower_share": 0.2 / 0.6, "faster_share": 0.25 / 0.6, "base_share": 0.3}
+    assert mean_width(found, **ranges) == pytest.approx(0.7 * 1.25 - 0.7 / 1.2)
     late = [replace(p, measured=2.0) for p in found]
     assert range_shares(late, base_share=0.3)[1] == 0, "a range holds the prediction"
 

@@ -96,6 +96,7 @@ def test_ranges_say_how_many_unseen_rows_they_hold(found: dict[str, Any]) -> Non
         out = next(e for e in found["left_out"] if e["area"] == each["area"] and not e["series"])
         assert out["rows"] == each["rows"]
         assert 0.8 * each["rows"] <= each["inside"] <= each["rows"]
+        assert 0.1 < each["mean_width"] < 0.2
         said = f"{each['inside']} of {each['rows']} ({each['area']})"
         assert said in one_line(ranges_text(found)) and said in one_line(calibration_text(found))
 

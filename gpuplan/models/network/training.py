@@ -109,6 +109,7 @@ def training_step_s(
     .. [3] batchai-horovod-benchmark
     .. [4] mg-wfbp
     .. [5] oneflow-dlperf
+    .. [6] oneflow-dlperf-2020-10
     """
     above_zero(compute_s=compute_s)
     reduced = allreduce_time_s(
