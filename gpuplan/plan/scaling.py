@@ -220,6 +220,7 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> f
 
 
 def ring_latency(scenario: Scenario, catalog: Catalog, path: str = "network.job") -> Fact:
+    """Latency of a step of a ring between hosts, by transport."""
     name = "tcp_step_us" if scenario.network.transport == "tcp" else "rdma_step_us"
     return _latency(catalog.assumptions[ITEM["ring"]].fact(name), scenario, path)
 
