@@ -21,6 +21,7 @@ SUFFIX = {
     "kwh": "kWh",
     "s": "s",
     "us": "us",
+    "ms": "ms",
     "h": "h",
     "mm": "mm",
     "u": "U",

@@ -40,7 +40,7 @@ KINDS.update(
     {row["table"]: "rows" for row in table("schema") if row["table"] not in {*KINDS, *META, "facts"}}
 )
 FACT_TABLES = [name for name, kind in KINDS.items() if kind == "facts"]
-ROW_TABLES = [name for name, kind in KINDS.items() if kind == "rows"]
+ROW_TABLES = [name for name, kind in KINDS.items() if kind in ("rows", "measured")]
 
 
 @pytest.fixture(scope="module")

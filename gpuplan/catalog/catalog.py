@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -82,6 +82,8 @@ class Catalog:
     schema: Mapping[str, Mapping[str, Column]]
     _items: Mapping[str, Mapping[str, Item]] = field(repr=False)
     _rows: Mapping[str, Mapping[str, Row]] = field(repr=False)
+    _later: Mapping[str, Callable[[], Mapping[str, Row]]] = field(repr=False)
+    """Tables of measurements, each read when it is first asked for."""
     _profiles: Mapping[str, tuple[Row, ...]] = field(repr=False)
 
     def items(self, table: str) -> Mapping[str, Item]:
@@ -98,11 +100,14 @@ class Catalog:
 
     def rows(self, table: str) -> tuple[Row, ...]:
         """All records of a relation table such as ``profiles``, in file order; CatalogError if there is no such table."""
-        return tuple(_pick(self._rows, table, "relation table").values())
+        return tuple(self._records(table).values())
 
     def row(self, table: str, id: str) -> Row:
         """One record of a relation table, such as ``rules`` and ``bitfusion-server-count``; CatalogError if there is none."""
-        return _pick(_pick(self._rows, table, "relation table"), id, f"row of {table}")
+        return _pick(self._records(table), id, f"row of {table}")
+
+    def _records(self, table: str) -> Mapping[str, Row]:
+        return self._later[table]() if table in self._later else _pick(self._rows, table, "relation table")
 
     def profiles_of(self, gpu_id: str) -> tuple[Row, ...]:
         """Shared-GPU profiles of a GPU in the order of the table, empty where none is known; CatalogError if the GPU is unknown."""

@@ -23,6 +23,7 @@ from gpuplan.facts import Source
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "facts": ("item", "parameter", "value", "low", "high", "unit", "basis", "source", "locator", "note"),
     "rows": ("id", "basis", "source"),
+    "measured": ("id", "basis", "source"),
     "sources": tuple(Source.__dataclass_fields__),
     "tables": ("table", "kind", "title"),
     "schema": (
@@ -90,14 +91,18 @@ def _check_declared(root: Path, kinds: Mapping[str, str], names: Mapping[str, tu
     schema = f"{root.name}/schema.csv"
     for table, kind in {**kinds, **{name: name for name in META}}.items():
         if kind not in _COLUMNS or (kind in META and table != kind):
-            message = f"{short(kind)} is no kind of table; it needs facts, rows or sources"
+            message = f"{short(kind)} is no kind of table; it needs facts, rows, measured or sources"
             raise CatalogError(message, file=f"{root.name}/tables.csv", column="kind")
         described = names.get("facts" if kind == "facts" else table)
         if described is None:
             raise CatalogError(f"does not describe the table {short(table)}", file=schema)
         missing = [name for name in _COLUMNS[kind] if name not in described]
         exact = kind in ("facts", *META)
-        if missing or (exact and described != _COLUMNS[kind]) or (kind == "rows" and described[0] != "id"):
+        if (
+            missing
+            or (exact and described != _COLUMNS[kind])
+            or (kind in ("rows", "measured") and described[0] != "id")
+        ):
             needed = ", ".join(_COLUMNS[kind])
             raise CatalogError(f"the table {short(table)} needs the columns {needed}", file=schema)
 

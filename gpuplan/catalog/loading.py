@@ -1,14 +1,14 @@
 """Loading: the tables of the shipped folder, with the user's own laid over them, as one checked catalog.
 
-Three kinds of table, declared in `tables.csv`: *facts* (one row per value of an item, all with the same
-columns), *rows* (one row per record) and *sources*. `schema.csv` says what every column may hold,
+Four kinds of table, declared in `tables.csv`: *facts* (one row per value of an item, all with the same
+columns), *rows* (one row per record), *measured* (the same, read when asked for) and *sources*. `schema.csv` says what every column may hold,
 `parameters.csv` what every parameter of a fact table may hold.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -25,6 +25,7 @@ _ANY = "any"
 _Key = tuple[str, ...]
 _Raw = dict[str, dict[_Key, Line]]
 _Records = list[tuple[Line, dict[str, Any]]]
+_Files = Sequence[Mapping[str, Path]]
 
 
 def load_catalog(*folders: str | Path) -> Catalog:
@@ -58,11 +59,32 @@ def _base_catalog(root: Path) -> Catalog:
 
 def _load(root: Path, folders: tuple[Path, ...]) -> Catalog:
     layout = read_layout(root)
-    raw: _Raw = {table: {} for table in layout.kinds}
-    _overlay(raw, layout, {table: root / f"{table}.csv" for table in layout.kinds})
-    for folder in folders:
-        _overlay(raw, layout, _own_files(folder, layout))
-    return _build(raw, layout, (root, *folders))
+    files = [{table: root / f"{table}.csv" for table in layout.kinds}]
+    files += [_own_files(folder, layout) for folder in folders]
+    return _build(files, layout, (root, *folders))
+
+
+def _read(files: _Files, layout: Layout, tables: Iterable[str]) -> _Raw:
+    """Lines of some tables, those of each folder laid over those before it."""
+    raw: _Raw = {table: {} for table in tables}
+    for given in files:
+        _overlay(raw, layout, {table: path for table, path in given.items() if table in raw})
+    return raw
+
+
+def _measured(
+    table: str, files: _Files, layout: Layout, sources: Mapping[str, Source]
+) -> Callable[[], Mapping[str, Row]]:
+    """How a table of measurements is read once somebody asks for it: thousands of rows that no plan needs."""
+
+    @cache
+    def read() -> Mapping[str, Row]:
+        raw = _read(files, layout, [table])
+        records = {table: [(line, parse_line(line, layout.of(table))) for line in raw[table].values()]}
+        _check_references(records, layout, {"sources": set(sources)})
+        return _rows(table, records[table])
+
+    return read
 
 
 def _own_files(folder: Path, layout: Layout) -> dict[str, Path]:
@@ -103,12 +125,16 @@ def _overlay(raw: _Raw, layout: Layout, files: Mapping[str, Path]) -> None:
             raw[table][key] = line
 
 
-def _build(raw: _Raw, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
+def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
+    later = [table for table, kind in layout.kinds.items() if kind == "measured"]
+    raw = _read(files, layout, [table for table in layout.kinds if table not in later])
     records: dict[str, _Records] = {
         table: [(line, parse_line(line, layout.of(table))) for line in lines.values()]
         for table, lines in raw.items()
     }
-    _check_references(records, layout)
+    _check_references(
+        records, layout, {table: {line.cells[0] for line, _ in given} for table, given in records.items()}
+    )
     items, rows, schema = {}, {}, {}
     for table, kind in layout.kinds.items():
         columns: Mapping[str, Column] = {column.name: column for column in layout.of(table)}
@@ -130,13 +156,13 @@ def _build(raw: _Raw, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
         schema=MappingProxyType(schema),
         _items=MappingProxyType(items),
         _rows=MappingProxyType(rows),
+        _later=MappingProxyType({table: _measured(table, files, layout, sources) for table in later}),
         _profiles=MappingProxyType({gpu: tuple(given) for gpu, given in profiles.items()}),
     )
 
 
-def _check_references(records: Mapping[str, _Records], layout: Layout) -> None:
+def _check_references(records: Mapping[str, _Records], layout: Layout, ids: Mapping[str, set[str]]) -> None:
     """Every id that a cell names is in the table that its column refers to."""
-    ids = {table: {line.cells[0] for line, _ in given} for table, given in records.items()}
     for table, given in records.items():
         for column in layout.of(table):
             for line, cells in given if column.references else ():
@@ -229,7 +255,7 @@ def _fact(key: str, line: Line, cells: Mapping[str, Any], parameter: Column) -> 
 
 
 def _digest(raw: _Raw, layout: Layout) -> str:
-    """Hash of the content: neither the folder nor the order of the rows counts."""
+    """Hash of what a plan may read: neither the folder nor the order of the rows counts, nor do measurements."""
     content = hashlib.sha256()
     for name in sorted(layout.meta):
         content.update(repr((name, sorted(layout.meta[name]))).encode())

@@ -1,0 +1,9 @@
+"""Language models: what they hold, how fast they answer, and how many replicas carry a load.
+
+``shape`` says what a model is and where it runs, ``memory`` what it holds, ``serving`` how fast it is, ``replicas`` how many
+of it are needed.
+"""
+
+from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+
+__all__ = ["Board", "Range", "Setup", "Shape"]

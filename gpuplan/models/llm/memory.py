@@ -1,0 +1,401 @@
+"""What a replica holds on each GPU: weights, activations, runtime, and the cache of keys and values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gpuplan.models.llm.shape import BITS, Setup, Shape
+from gpuplan.units import above_zero, at_least_one, not_negative
+
+GIB = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Overheads:
+    """What an engine takes beside weights and cache; item ``llm-memory`` of the assumptions."""
+
+    usable_share: float = 0.9
+    """Share of the memory that the engine takes at all."""
+    activation_gib: float = 0.17
+    """Activations of a step, whatever the model."""
+    token_bytes: float = 14400.0
+    """Bytes that sampling takes for each token of the vocabulary."""
+    runtime_gib: float = 0.25
+    """Memory outside the tensor library, on one GPU."""
+    group_runtime_gib: float = 2.1
+    """The same where GPUs work together."""
+
+
+OVERHEADS = Overheads()
+
+
+class Held(NamedTuple):
+    """Memory of one GPU of a replica [GiB]."""
+
+    weights_gib: float
+    activation_gib: float
+    runtime_gib: float
+    cache_gib: float
+    """What is left for the cache; below zero the model does not fit."""
+    unused_gib: float
+    """What the engine leaves to others."""
+
+
+def weights_gib(shape: Shape, *, precision: str) -> float:
+    """Weights of the whole model.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    precision : str
+        Precision of the weights. [-]
+
+    Returns
+    -------
+    weights_gib : float
+        Weights. [GiB]
+
+    Notes
+    -----
+    Parameters times bytes. The tables of tokens stay at 16 bits below it; of a mixture of experts at 4 bits, all that is not a
+    routed expert does. Scales are counted with the precision.
+
+    Examples
+    --------
+    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> round(weights_gib(llama, precision="bf16"), 2), round(weights_gib(llama, precision="fp8"), 2)
+    (14.96, 8.46)
+
+    References
+    ----------
+    .. [1] llm-d-planner-memory
+    """
+    routed, rest, tables = _weight_bytes(shape, precision)
+    return (routed + rest + tables) / GIB
+
+
+def _weight_bytes(shape: Shape, precision: str) -> tuple[float, float, float]:
+    """Bytes of routed experts, of the other layers, and of the tables of tokens."""
+    bits = BITS[precision]
+    rest_bits = 16 if bits < 8 and shape.experts else bits
+    rest = shape.total_parameters - shape.routed_parameters - shape.embedding_parameters
+    tables = shape.embedding_parameters * max(16, bits)
+    return tuple(b * 1e9 / 8 for b in (shape.routed_parameters * bits, rest * rest_bits, tables))  # type: ignore[return-value]
+
+
+def weights_per_gpu_gib(shape: Shape, *, setup: Setup) -> float:
+    """Weights on the fullest GPU of a replica.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    setup : Setup
+        How the replica is cut. [-]
+
+    Returns
+    -------
+    weights_per_gpu_gib : float
+        Weights. [GiB]
+
+    Notes
+    -----
+    Tensor parallel shares all; pipeline parallel shares the layers, and the first stage holds a table of tokens besides; data
+    parallel attention holds everything but the routed experts in each group.
+
+    Examples
+    --------
+    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> round(weights_per_gpu_gib(llama, setup=Setup(tensor=4)), 2), round(weights_per_gpu_gib(llama, setup=Setup(pipeline=4)), 2)
+    (3.74, 4.23)
+
+    References
+    ----------
+    .. [1] llm-d-planner-memory
+    """
+    routed, rest, tables = _weight_bytes(shape, setup.weights)
+    stage = math.ceil(shape.layers / setup.pipeline) / shape.layers
+    at_ends = 1.0 if setup.pipeline == 1 or shape.tied_embeddings else 0.5
+    per_gpu = routed * stage / (setup.tensor * setup.data)
+    return (per_gpu + (rest * stage + tables * at_ends) / setup.tensor) / GIB
+
+
+def cache_bytes(shape: Shape, *, tokens: float, precision: str = "bf16") -> float:
+    """Cache of keys and values of one request, over all layers.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    tokens : float
+        Tokens of the request, in and out. [-]
+    precision : str
+        Precision of the cache. [-]
+
+    Returns
+    -------
+    cache_bytes : float
+        Bytes. [-]
+
+    Notes
+    -----
+    A token takes 2 x heads of keys and values x width of a head in each layer; with a latent, its width and that of the key
+    beside it. Layers with a window keep at most that, recurrent layers a state that does not grow and is left out.
+
+    Examples
+    --------
+    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> cache_bytes(llama, tokens=1)
+    131072.0
+
+    References
+    ----------
+    .. [1] llm-d-planner-memory
+    """
+    not_negative(tokens=tokens)
+    width = shape.latent_size + shape.rope_size or 2 * shape.kv_heads * shape.head_size
+    kept = shape.cached_layers * tokens
+    kept += (shape.layers - shape.cached_layers) * min(tokens, shape.window_tokens)
+    return width * kept * BITS[precision] / 8
+
+
+def request_gib(shape: Shape, *, setup: Setup, tokens: float) -> float:
+    """Cache of one request on each GPU that holds it.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    setup : Setup
+        How the replica is cut. [-]
+    tokens : float
+        Tokens of the request, in and out. [-]
+
+    Returns
+    -------
+    request_gib : float
+        Cache. [GiB]
+
+    Notes
+    -----
+    Tensor parallel shares the heads of keys and values while there are any left to share; a latent is held whole by every GPU.
+    Pipeline parallel shares the layers. With data parallel attention a request is held by one group.
+
+    Examples
+    --------
+    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> round(request_gib(llama, setup=Setup(tensor=4), tokens=8192), 3)
+    0.625
+
+    References
+    ----------
+    .. [1] llm-d-planner-memory
+    """
+    shared = 1 if shape.latent_size else min(setup.tensor, max(1, shape.kv_heads))
+    return cache_bytes(shape, tokens=tokens, precision=setup.cache) / shared / setup.pipeline / GIB
+
+
+def held(shape: Shape, *, setup: Setup, memory_gib: float, overheads: Overheads = OVERHEADS) -> Held:
+    """What a GPU of a replica holds, and what is left for the cache.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    setup : Setup
+        How the replica is cut. [-]
+    memory_gib : float
+        Memory of a GPU, as its driver shows it. [GiB]
+    overheads : Overheads
+        What the engine takes. [-]
+
+    Returns
+    -------
+    held : Held
+        The parts in GiB. [-]
+
+    Notes
+    -----
+    The engine takes a share of the memory. Weights, the activations of its largest step and its runtime go off; the rest is
+    cache. Where sampling gathers the whole vocabulary, every GPU of a tensor-parallel group holds that of all.
+
+    Examples
+    --------
+    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> round(held(llama, setup=Setup(), memory_gib=79.19, overheads=Overheads(usable_share=0.95)).cache_gib, 2)
+    58.13
+
+    References
+    ----------
+    .. [1] llm-d-planner-memory
+    """
+    above_zero(memory_gib=memory_gib)
+    weights = weights_per_gpu_gib(shape, setup=setup)
+    activation = overheads.activation_gib + overheads.token_bytes * shape.vocabulary / GIB
+    runtime = overheads.group_runtime_gib if setup.gpus > 1 else overheads.runtime_gib
+    usable = memory_gib * overheads.usable_share
+    return Held(weights, activation, runtime, usable - weights - activation - runtime, memory_gib - usable)
+
+
+def requests_at_once(
+    shape: Shape,
+    *,
+    setup: Setup,
+    memory_gib: float,
+    tokens: float,
+    spread: float = 0.0,
+    overheads: Overheads = OVERHEADS,
+) -> int:
+    """Requests whose cache a replica holds at the same time.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    setup : Setup
+        How the replica is cut. [-]
+    memory_gib : float
+        Memory of a GPU, as its driver shows it. [GiB]
+    tokens : float
+        Tokens of a request, in and out, on average. [-]
+    spread : float
+        Standard deviation of these tokens over their mean. [-]
+    overheads : Overheads
+        What the engine takes. [-]
+
+    Returns
+    -------
+    requests_at_once : int
+        Requests. [-]
+
+    Notes
+    -----
+    The room for the cache over the cache of one request. With a spread, so many that in 95 of 100 cases they fit:
+    n + 1.645 spread sqrt(n) times the mean is the room.
+
+    Examples
+    --------
+    >>> llama = Shape(8.03, 8.03, layers=32, hidden_size=4096, heads=32, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> requests_at_once(llama, setup=Setup(), memory_gib=79.19, tokens=8192), requests_at_once(
+    ...     llama, setup=Setup(), memory_gib=79.19, tokens=8192, spread=0.5)
+    (54, 48)
+
+    References
+    ----------
+    .. [1] llm-d-planner-memory
+    """
+    above_zero(tokens=tokens)
+    not_negative(spread=spread)
+    room = held(shape, setup=setup, memory_gib=memory_gib, overheads=overheads).cache_gib
+    each = request_gib(shape, setup=setup, tokens=tokens)
+    if room <= 0:
+        return 0
+    most = room / each if each else math.inf
+    off = 1.645 * spread
+    most = ((math.sqrt(off * off + 4 * most) - off) / 2) ** 2
+    return math.floor(min(most, 1e6) + 1e-9) * setup.data
+
+
+def least_gpus(
+    shape: Shape,
+    *,
+    weights: str,
+    cache: str = "bf16",
+    memory_gib: float,
+    tokens: float,
+    gpus_per_host: int = 8,
+    overheads: Overheads = OVERHEADS,
+) -> int:
+    """Fewest GPUs of one host that hold the model and one request of so many tokens.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    weights : str
+        Precision of the weights. [-]
+    cache : str
+        Precision of the cache. [-]
+    memory_gib : float
+        Memory of a GPU, as its driver shows it. [GiB]
+    tokens : float
+        Tokens of the longest request, in and out. [-]
+    gpus_per_host : int
+        GPUs of a host that are joined. [-]
+    overheads : Overheads
+        What the engine takes. [-]
+
+    Returns
+    -------
+    least_gpus : int
+        GPUs. [GPU]
+
+    Notes
+    -----
+    Numbers that tensor parallelism takes: those that divide the attention heads. Within a host, as a replica stays in one.
+
+    Raises
+    ------
+    ValueError
+        If the context is beyond the model's, or the model does not fit on the GPUs of a host.
+
+    Examples
+    --------
+    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> least_gpus(llama, weights="bf16", memory_gib=79.19, tokens=8192), least_gpus(llama, weights="fp8", memory_gib=79.19, tokens=8192)
+    (2, 2)
+
+    References
+    ----------
+    .. [1] llm-d-planner-memory
+    """
+    at_least_one(gpus_per_host=gpus_per_host)
+    if tokens > shape.context_tokens:
+        raise ValueError(
+            f"a request of {tokens:,.0f} tokens is beyond the context of the model, {shape.context_tokens:,}"
+        )
+    for gpus in splits(shape, gpus_per_host=gpus_per_host):
+        setup = Setup(weights=weights, cache=cache, tensor=gpus)
+        if requests_at_once(shape, setup=setup, memory_gib=memory_gib, tokens=tokens, overheads=overheads):
+            return gpus
+    need = weights_gib(shape, precision=weights)
+    raise ValueError(
+        f"the model does not fit: its weights take {need:,.0f} GiB in {weights}, and {gpus_per_host} GPUs of a host have "
+        f"{gpus_per_host * memory_gib:,.0f} GiB; take weights of fewer bits, a shorter context or GPUs with more memory"
+    )
+
+
+def splits(shape: Shape, *, gpus_per_host: int) -> tuple[int, ...]:
+    """Numbers of GPUs that a replica can be cut over.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    gpus_per_host : int
+        GPUs of a host that are joined. [-]
+
+    Returns
+    -------
+    splits : tuple of int
+        Numbers of GPUs, ascending. [-]
+
+    Notes
+    -----
+    Powers of two that divide the attention heads: what engines offer for tensor parallelism.
+
+    Examples
+    --------
+    >>> qwen = Shape(7.61, 7.61, layers=28, hidden_size=3584, heads=28, vocabulary=151643, context_tokens=131072, kv_heads=4)
+    >>> splits(qwen, gpus_per_host=8)
+    (1, 2, 4)
+
+    References
+    ----------
+    .. [1] tensorrt-llm-performance
+    """
+    at_least_one(gpus_per_host=gpus_per_host)
+    return tuple(n for n in (1, 2, 4, 8, 16) if n <= gpus_per_host and shape.heads % n == 0)

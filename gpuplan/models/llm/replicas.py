@@ -1,0 +1,299 @@
+"""How many replicas carry a load within what users were promised, and what limits one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from gpuplan.models.llm.memory import OVERHEADS, Overheads, requests_at_once
+from gpuplan.models.llm.serving import USUAL, Speeds, first_token_ms, time_per_token_ms, token_rate
+from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+from gpuplan.units import above_zero, at_least_one
+
+MOST = 4096
+"""Most requests in a step that engines are run with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What users ask of a model."""
+
+    tokens_in: float
+    tokens_out: float
+    requests: float = 0.0
+    """Requests at once; or else"""
+    requests_per_second: float = 0.0
+    spread: float = 0.0
+    """Standard deviation of the tokens of a request over their mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What users are promised; None: nothing."""
+
+    first_token_s: float | None = None
+    tokens_per_second: float | None = None
+    """Of each request, after its first token."""
+    safe: bool = False
+    """Whether the slow end of the range must keep it too."""
+
+
+class Limits(NamedTuple):
+    """Most requests at once on a replica, by what allows them."""
+
+    memory: int
+    speed: int
+    first_token: int
+
+    @property
+    def requests(self) -> int:
+        """The least of them."""
+        return min(self)
+
+    @property
+    def by(self) -> str:
+        """Which it is: ``memory``, ``speed`` or ``first_token``."""
+        return self._fields[self.index(min(self))]
+
+
+class Replicas(NamedTuple):
+    """How many replicas, and how each then does."""
+
+    replicas: int
+    limits: Limits
+    requests: float
+    """Requests at once on each."""
+    time_per_token_ms: Range
+    first_token_ms: Range
+    token_rate: Range
+    """Of one replica."""
+
+
+def limits(
+    shape: Shape,
+    board: Board,
+    *,
+    setup: Setup,
+    load: Load,
+    promise: Promise = Promise(),
+    speeds: Speeds = USUAL,
+    overheads: Overheads = OVERHEADS,
+    measured: bool = True,
+) -> Limits:
+    """Most requests at once on a replica that its memory holds and that keep each promise.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    board : Board
+        One GPU. [-]
+    setup : Setup
+        How the replica is cut. [-]
+    load : Load
+        Tokens of a request. [-]
+    promise : Promise
+        What users are promised. [-]
+    speeds : Speeds
+        Fitted parameters. [-]
+    overheads : Overheads
+        What the engine takes. [-]
+    measured : bool
+        Whether runs of this board and model were measured. [-]
+
+    Returns
+    -------
+    limits : Limits
+        Requests at once, by what allows them; at most 4,096. [-]
+
+    Notes
+    -----
+    Both times grow with the requests, so the most is found by halving. The cache is counted at the full length of a request.
+
+    Examples
+    --------
+    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
+    >>> found = limits(llama, h100, setup=Setup("fp8", tensor=4), load=Load(2000, 400), promise=Promise(2.0, 30))
+    >>> found.by, found.memory > found.requests
+    ('speed', True)
+
+    References
+    ----------
+    .. [1] aiconfigurator-silicon-sample
+    """
+    memory = requests_at_once(
+        shape,
+        setup=setup,
+        memory_gib=board.memory_gib,
+        tokens=load.tokens_in + load.tokens_out,
+        spread=load.spread,
+        overheads=overheads,
+    )
+
+    def seen(of: Callable[..., Range], requests: int) -> float:
+        found = of(
+            shape,
+            board,
+            setup=setup,
+            requests=requests,
+            tokens_in=load.tokens_in,
+            tokens_out=load.tokens_out,
+            speeds=speeds,
+            measured=measured,
+        )
+        return found.high if promise.safe else found.value
+
+    speed = first = MOST
+    if promise.tokens_per_second:
+        allowed = 1e3 / promise.tokens_per_second
+        speed = _most(lambda n: seen(time_per_token_ms, n) <= allowed)
+    if promise.first_token_s:
+        promised = promise.first_token_s * 1e3
+        first = _most(lambda n: seen(first_token_ms, n) <= promised)
+    return Limits(min(memory, MOST), speed, first)
+
+
+def _most(keeps: Callable[[int], bool]) -> int:
+    """The most requests for which a promise is kept, as it is for all fewer."""
+    low, high = 0, MOST + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if keeps(middle) else (low, middle)
+    return low
+
+
+def replicas(
+    shape: Shape,
+    board: Board,
+    *,
+    setup: Setup,
+    load: Load,
+    promise: Promise = Promise(),
+    least: int = 1,
+    speeds: Speeds = USUAL,
+    overheads: Overheads = OVERHEADS,
+    measured: bool = True,
+) -> Replicas:
+    """Least replicas that carry a load within the promises.
+
+    Parameters
+    ----------
+    shape : Shape
+        The model. [-]
+    board : Board
+        One GPU. [-]
+    setup : Setup
+        How a replica is cut. [-]
+    load : Load
+        What users ask: so many requests at once, or so many a second. [-]
+    promise : Promise
+        What users are promised. [-]
+    least : int
+        Replicas at least. [-]
+    speeds : Speeds
+        Fitted parameters. [-]
+    overheads : Overheads
+        What the engine takes. [-]
+    measured : bool
+        Whether runs of this board and model were measured. [-]
+
+    Returns
+    -------
+    replicas : Replicas
+        Number, limits, and how each replica then does. [-]
+
+    Notes
+    -----
+    Requests at once over the most that a replica takes. Requests a second become requests at once by Little's law: each stays
+    for its first token and one time per token for each of the others. Users alike; for arrivals as they come, see traffic.
+
+    Raises
+    ------
+    ValueError
+        If the model does not fit, or a promise is broken even by a single request: with the nearest that can be kept.
+
+    Examples
+    --------
+    >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
+    >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
+    >>> found = replicas(llama, h100, setup=Setup("fp8", tensor=4), load=Load(2000, 400, requests=100), promise=Promise(3.0, 20))
+    >>> found.replicas >= 2, found.limits.requests * found.replicas >= 100
+    (True, True)
+
+    References
+    ----------
+    .. [1] little-1961
+    .. [2] aiconfigurator-silicon-sample
+    """
+    at_least_one(least=least)
+    fast = {"speeds": speeds, "measured": measured}
+    lengths = {"tokens_in": load.tokens_in, "tokens_out": load.tokens_out}
+    above_zero(**lengths)
+    found = limits(
+        shape,
+        board,
+        setup=setup,
+        load=load,
+        promise=promise,
+        overheads=overheads,
+        **fast,  # type: ignore[arg-type]
+    )
+
+    def at(requests: float) -> tuple[Range, Range, Range]:
+        of = (time_per_token_ms, first_token_ms, token_rate)
+        each = (f(shape, board, setup=setup, requests=requests, **lengths, **fast) for f in of)  # type: ignore[arg-type]
+        return tuple(each)  # type: ignore[return-value]
+
+    _refuse(found, setup, promise, at)
+    top = found.requests
+    if load.requests_per_second:
+        each, first, _ = at(top)
+        stay_s = (first.value + each.value * (load.tokens_out - 1)) / 1e3
+        count = max(least, math.ceil(load.requests_per_second * stay_s / top - 1e-9))
+        share = _at_once(load.requests_per_second / count, top, load.tokens_out, at)
+    else:
+        above_zero(requests=load.requests)
+        count = max(least, math.ceil(load.requests / top - 1e-9))
+        share = load.requests / count
+    return Replicas(count, found, share, *at(max(1.0, share)))
+
+
+def _at_once(
+    arrivals: float, top: float, tokens_out: float, at: Callable[[float], tuple[Range, Range, Range]]
+) -> float:
+    """Requests at once of so many arrivals a second, by Little's law: where the time they stay agrees with it."""
+    low, high = 0.0, float(top)
+    for _ in range(30):
+        middle = (low + high) / 2
+        each, first, _ = at(max(1.0, middle))
+        stay = arrivals * (first.value + each.value * (tokens_out - 1)) / 1e3
+        low, high = (middle, high) if stay > middle else (low, middle)
+    return high
+
+
+def _refuse(
+    found: Limits, setup: Setup, promise: Promise, at: Callable[[float], tuple[Range, Range, Range]]
+) -> None:
+    """Say what cannot be, and the nearest that can."""
+    gpus = f"{setup.gpus} GPU{'s' if setup.gpus > 1 else ''}"
+    if not found.memory:
+        raise ValueError(
+            f"the model and one request do not fit on {gpus} in {setup.weights}; take more GPUs per replica, weights of "
+            f"fewer bits or a shorter context"
+        )
+    each, first, _ = at(1.0)
+    if not found.speed:
+        most = 1e3 / (each.high if promise.safe else each.value)
+        raise ValueError(
+            f"{promise.tokens_per_second:g} tokens/s for each user is more than {gpus} give a single one; promise at most "
+            f"{most:.3g} tokens/s, or take more GPUs per replica or weights of fewer bits"
+        )
+    if not found.first_token:
+        least = (first.high if promise.safe else first.value) / 1e3
+        raise ValueError(
+            f"a first token within {promise.first_token_s:g} s is sooner than {gpus} give a single user; promise at least "
+            f"{least:.2g} s, or take more GPUs per replica or shorter prompts"
+        )

@@ -1,0 +1,180 @@
+"""A language model in numbers, the board that it runs on, and how a replica is cut over GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
+
+from gpuplan.units import above_zero, zero_to_one
+
+BITS: Mapping[str, float] = {
+    "fp32": 32,
+    "bf16": 16,
+    "fp16": 16,
+    "fp8": 8,
+    "int8": 8,
+    "int4": 4.5,
+    "nvfp4": 4.5,
+    "mxfp4": 4.25,
+}
+"""Precision -> bits of a parameter, with its share of the scales: 8 bits for 16 of NVFP4 and 32 of MXFP4, 16 for 32 of INT4."""
+
+WEIGHTS = ("bf16", "fp8", "int8", "int4", "nvfp4", "mxfp4")
+CACHES = ("bf16", "fp8")
+
+
+class Range(NamedTuple):
+    """A figure and how far off it may be."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The shape of a language model; parameters in 10^9, widths in numbers."""
+
+    total_parameters: float
+    active_parameters: float
+    """Parameters that one token uses."""
+    layers: int
+    hidden_size: int
+    heads: int
+    vocabulary: int
+    context_tokens: int
+    """Longest context."""
+    kv_heads: int = 0
+    head_size: int = 128
+    full_layers: int | None = None
+    """Layers that keep the whole context; None: all."""
+    window_tokens: int = 0
+    """What the other layers keep; 0: nothing that grows (recurrent layers keep a state)."""
+    latent_size: int = 0
+    """Width of the latent that stands for keys and values of all heads; 0 without."""
+    rope_size: int = 0
+    experts: int = 0
+    experts_per_token: int = 0
+    tied_embeddings: bool = False
+
+    @property
+    def embedding_parameters(self) -> float:
+        """Parameters of the tables of tokens at both ends, in 10^9."""
+        return self.vocabulary * self.hidden_size * (1 if self.tied_embeddings else 2) / 1e9
+
+    @property
+    def routed_parameters(self) -> float:
+        """Parameters of all routed experts, in 10^9: a token leaves out those of all but its own."""
+        if not self.experts:
+            return 0.0
+        left_out = self.experts - self.experts_per_token
+        return (self.total_parameters - self.active_parameters) * self.experts / left_out
+
+    @property
+    def cached_layers(self) -> int:
+        """Layers whose cache grows with the context."""
+        return self.layers if self.full_layers is None else self.full_layers
+
+    @property
+    def dense(self) -> bool:
+        """Whether every token uses every parameter."""
+        return not self.experts
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A GPU as a language model sees it."""
+
+    memory_gib: float
+    """Memory that the driver shows."""
+    bandwidth_gb_s: float
+    fp16_tflops: float
+    fp8_tflops: float = 0.0
+    """0 where the tensor cores do not compute in it."""
+    fp4_tflops: float = 0.0
+    link_gb_s: float = 25.0
+    """One way between two GPUs of a replica: half of what NVLink is sold with, or PCI Express."""
+
+    def part(self, share: float) -> Board:
+        """A share of the board: memory, bandwidth and computing alike."""
+        zero_to_one(share=share)
+        above_zero(share=share)
+        cut = ("memory_gib", "bandwidth_gb_s", "fp16_tflops", "fp8_tflops", "fp4_tflops")
+        return replace(self, **{name: getattr(self, name) * share for name in cut})
+
+    def rate_tflops(self, weights: str) -> float:
+        """Tensor rate with weights of a precision: 16 bits where the cores do not compute in it (weights are unpacked first)."""
+        if weights in ("nvfp4", "mxfp4") and self.fp4_tflops:
+            return self.fp4_tflops
+        if weights in ("fp8", "nvfp4", "mxfp4") and self.fp8_tflops:
+            return self.fp8_tflops
+        return self.fp16_tflops
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """How a replica runs: precision of weights and cache, how it is cut over GPUs, and its engine."""
+
+    weights: str = "bf16"
+    cache: str = "bf16"
+    tensor: int = 1
+    """GPUs that share each layer."""
+    pipeline: int = 1
+    """Groups of GPUs that hold a share of the layers each."""
+    data: int = 1
+    """Groups of GPUs that hold all of attention for their own requests, and share the experts."""
+    engine: str = "vllm"
+
+    def __post_init__(self) -> None:
+        """Refuse a precision that is not known and a cut that is none."""
+        for name in ("weights", "cache"):
+            if getattr(self, name) not in BITS:
+                raise ValueError(f"{name} needs one of {', '.join(BITS)}; got {getattr(self, name)!r}")
+        if min(self.tensor, self.pipeline, self.data) < 1:
+            raise ValueError("tensor, pipeline and data need at least 1")
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of a replica."""
+        return self.tensor * self.pipeline * self.data
+
+
+def shape_of(cells: Mapping[str, Any]) -> Shape:
+    """The shape that a row of the table of models describes.
+
+    Parameters
+    ----------
+    cells : Mapping
+        Column -> value; what is missing or None is left at its default. [-]
+
+    Returns
+    -------
+    shape_of : Shape
+        The shape. [-]
+
+    Notes
+    -----
+    A row without parameters, layers or widths describes a model whose speed and cache cannot be worked out.
+
+    Raises
+    ------
+    ValueError
+        If a column that is needed is empty.
+
+    Examples
+    --------
+    >>> row = {"total_parameters": 8.03, "active_parameters": 8.03, "layers": 32, "hidden_size": 4096, "heads": 32,
+    ...        "kv_heads": 8, "vocabulary": 128256, "context_tokens": 131072}
+    >>> round(shape_of(row).embedding_parameters, 3)
+    1.051
+
+    References
+    ----------
+    .. [1] aiconfigurator-model-configs
+    """
+    needed = ("total_parameters", "active_parameters", "layers", "hidden_size", "heads", "vocabulary")
+    if missing := [name for name in needed if cells.get(name) is None]:
+        raise ValueError(f"its {missing[0].replace('_', ' ')} are not known, so nothing can be worked out")
+    names = [field.name for field in fields(Shape)]
+    return Shape(**{name: cells[name] for name in names if cells.get(name) is not None})

@@ -1,0 +1,68 @@
+"""Language models and boards out of the catalog: those that are known, and what is said of the others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from gpuplan.catalog import Catalog
+from gpuplan.models.llm.memory import Overheads, cache_bytes
+from gpuplan.models.llm.serving import Speeds
+from gpuplan.plan.llm_parts import board_of, overheads_of, shape_of_row, speeds_of
+
+PER_TOKEN = {
+    "llama-3.1-70b": 327680,
+    "qwen2.5-7b": 57344,
+    "deepseek-v3": 70272,
+    "minimax-m2.5": 253952,
+    "qwen3.5-397b-a17b": 30720,
+    "glm-5": 89856,
+    "phi-4": 204800,
+}
+
+
+def test_a_token_takes_what_the_source_of_the_shapes_says(catalog: Catalog) -> None:
+    for model, bytes_per_token in PER_TOKEN.items():
+        shape = shape_of_row(catalog.row("llm_models", model))
+        assert cache_bytes(shape, tokens=1) == bytes_per_token, model
+
+
+def test_dense_models_have_the_parameters_of_their_shape(catalog: Catalog) -> None:
+    for row in catalog.rows("llm_models"):
+        if (
+            row["kind"] != "generate"
+            or row["experts"]
+            or row["recurrent_layers"]
+            or "two matrices" in row.note
+        ):
+            continue
+        shape = shape_of_row(row)
+        heads = row["heads"] + 2 * row["kv_heads"] + row["heads"]
+        layer = shape.hidden_size * row["head_size"] * heads + 3 * shape.hidden_size * row["mlp_size"]
+        counted = shape.layers * layer / 1e9 + shape.embedding_parameters
+        assert counted == pytest.approx(row["total_parameters"], rel=0.005), row.id
+
+
+def test_every_model_that_generates_has_a_shape(catalog: Catalog) -> None:
+    for row in catalog.rows("llm_models"):
+        if row["kind"] == "generate":
+            assert shape_of_row(row).layers
+    with pytest.raises(ValueError, match="nv-embedqa-e5-v5: its layers are not known"):
+        shape_of_row(catalog.row("llm_models", "nv-embedqa-e5-v5"))
+
+
+def test_boards_have_links_and_the_memory_that_the_driver_shows(catalog: Catalog) -> None:
+    h100, l40s = (board_of(catalog.gpus[id]) for id in ("h100-sxm5-80gb", "l40s-48gb"))
+    assert (h100.memory_gib, h100.link_gb_s, h100.fp8_tflops) == (79.19, 450, 1978)
+    assert (l40s.memory_gib, l40s.link_gb_s, l40s.rate_tflops("nvfp4")) == (44.99, 32, 733)
+    a100 = board_of(catalog.gpus["a100-sxm4-80gb"])
+    assert a100.rate_tflops("fp8") == a100.fp16_tflops == 312
+    assert board_of(catalog.row("llm_boards", "gb200-nvl72-186gb")).fp4_tflops == 10000
+    with pytest.raises(ValueError, match="Tesla P40: its tensor rate is not known"):
+        board_of(catalog.gpus["p40-24gb"])
+
+
+def test_the_parameters_of_the_catalog_are_those_of_the_models(catalog: Catalog) -> None:
+    assert asdict(speeds_of(catalog)) == pytest.approx(asdict(Speeds()), rel=1e-3)
+    assert asdict(overheads_of(catalog)) == pytest.approx(asdict(Overheads()), rel=1e-3)
