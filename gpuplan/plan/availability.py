@@ -14,7 +14,8 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import availability, placement
 from gpuplan.plan.clusters import Division, divisions
-from gpuplan.plan.hosts import Layout, Named, layouts
+from gpuplan.plan.hosts import Named
+from gpuplan.plan.layouts import Layout, layouts
 from gpuplan.plan.requests import Requests
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario

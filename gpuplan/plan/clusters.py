@@ -12,17 +12,8 @@ from gpuplan.facts import Fact, derived
 from gpuplan.models import availability
 from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.placement import Host, Placement, Request, Room, Shared, Slot
-from gpuplan.plan.hosts import (
-    POOL_NAMES,
-    Layout,
-    Named,
-    Pool,
-    cluster_of_pool,
-    placed,
-    spare_hosts,
-    undivided_pool,
-    whole_pool_lines,
-)
+from gpuplan.plan.hosts import POOL_NAMES, Named, Pool, cluster_of_pool, undivided_pool, whole_pool_lines
+from gpuplan.plan.layouts import Layout, placed, spare_hosts
 from gpuplan.plan.requests import LAST, Requests, remembered
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import OTHER_VMS, Scenario, sites_people

@@ -18,7 +18,8 @@ from gpuplan.plan.bill_of_materials import in_advance
 from gpuplan.plan.clusters import SPLIT_NAMES
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
-from gpuplan.plan.hosts import Layout, Pool, WholePool, whole_pools
+from gpuplan.plan.hosts import Pool, WholePool, whole_pools
+from gpuplan.plan.layouts import Layout
 from gpuplan.plan.placed import placed_of
 from gpuplan.plan.requests import joins
 from gpuplan.plan.trail import Line

@@ -15,7 +15,7 @@ from gpuplan.facts import Fact, derived
 from gpuplan.models import demand, placement
 from gpuplan.models.demand import working_hours
 from gpuplan.plan.access import Wanted, allocate, with_pools
-from gpuplan.plan.hosts import placed_mixed
+from gpuplan.plan.layouts import placed_mixed
 from gpuplan.plan.requests import existing_hosts, group_requests, members_of, room_of, rooms_of
 from gpuplan.plan.sizing_rule import FUNCTIONS, Needed, burst_fact, needed
 from gpuplan.plan.trail import Line, Trail

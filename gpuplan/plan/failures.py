@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gpuplan.models.availability import failover
-from gpuplan.plan.hosts import Pool, numbered_from_1
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.layouts import numbered_from_1
 from gpuplan.plan.plan import Plan
 from gpuplan.scenario import Problem, ScenarioError, show
 

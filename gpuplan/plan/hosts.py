@@ -1,12 +1,9 @@
-"""Hosts: the fewest on which everything fits, the spare ones, and what stands on each of them."""
+"""Hosts of each cluster: how many for the demand and for failures, what stands on each, and the lines that say so."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import NamedTuple
 
 from gpuplan.facts import Fact, derived
@@ -15,7 +12,8 @@ from gpuplan.models.availability import failover
 from gpuplan.models.availability.failover import Idle, Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
 from gpuplan.plan.access import Unplaced
-from gpuplan.plan.requests import Requests, remembered, room_of
+from gpuplan.plan.layouts import Layout, LossLevel, loss_level
+from gpuplan.plan.requests import Requests
 from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
 from gpuplan.units import exact
@@ -79,183 +77,6 @@ class Pool:
     def mixed(self) -> bool:
         """Whether hosts differ, or CPU or memory is counted."""
         return bool(self.existing_hosts or self.new_room.vcpus or self.new_room.memory_gib)
-
-
-@dataclass(frozen=True, slots=True)
-class LossLevel:
-    """What is left when any so many hosts of a pool are down at once."""
-
-    lost: int
-    gpus_left: int
-    fits: bool | None
-    """Whether everything has a place again, whichever hosts are lost; None if no placement was found and
-    none is disproven."""
-    without_moving: bool | None
-    """Whether it does by restarts alone, nobody else being moved; None if that was not worked out."""
-
-
-def spare_hosts(scenario: Scenario) -> int:
-    """Spare hosts of each cluster."""
-    return availability.spare_hosts(
-        scenario.availability.host_failures,
-        maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
-    )
-
-
-@remembered
-def placed_mixed(
-    requests: tuple[placement.Request, ...],
-    room: placement.Room,
-    existing: tuple[placement.Room, ...],
-    spare: int = 0,
-) -> placement.Placement:
-    """``placement.place_mixed``, remembered: postures and designs that differ elsewhere ask for the same ones."""
-    return placement.place_mixed(requests, room=room, existing=existing, spare=spare)
-
-
-def numbered_from_1(losses: Iterable[failover.Loss]) -> tuple[failover.Loss, ...]:
-    """Losses whose hosts count from 1, as everywhere outside the models."""
-    return tuple(loss._replace(hosts=tuple(host + 1 for host in loss.hosts)) for loss in losses)
-
-
-@remembered
-def placed_alike(requests: tuple[placement.Request, ...], gpus_per_host: int) -> placement.Placement:
-    """``placement.place``, remembered: postures differ in their spare hosts alone."""
-    return placement.place(requests, gpus_per_host=gpus_per_host)
-
-
-@dataclass(frozen=True)
-class Layout:
-    """What stands on which host, and what follows from that alone: worked out once, when it is asked for."""
-
-    asked: tuple[placement.Request, ...]
-    existing: tuple[placement.Room, ...]
-    room: placement.Room
-    needed: placement.Placement
-    """Without spare hosts."""
-    hosts: tuple[placement.Host, ...]
-    """With them."""
-    mixed: bool
-
-    @cached_property
-    def rooms(self) -> tuple[placement.Room, ...]:
-        """What each host offers."""
-        return (*self.existing, *(self.room for _ in range(len(self.hosts) - len(self.existing))))
-
-    @cached_property
-    def used(self) -> int:
-        """Hosts for the demand."""
-        return sum(bool(host) for host in self.needed.hosts)
-
-    @cached_property
-    def hosts_by_gpus(self) -> placement.Placement:
-        """The placement if only GPUs counted."""
-        return placed_alike(tuple(r for r in self.asked if r.gpus or r.family), self.room.gpus)
-
-    @cached_property
-    def new_needed(self) -> tuple[int, ...]:
-        """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, whichever these are."""
-        if set(self.existing) <= {self.room}:
-            return (self.used,)
-        counts = [len(self.needed.hosts) - len(self.existing)]
-        for down in range(1, min(len(self.existing), MOST_EXISTING_DOWN) + 1):
-            losses = placement.worst_losses(Counter(self.existing), lost=down)
-            if len(losses) > MOST_LOSSES:
-                break
-            needed = (self._new_beside(Counter(self.existing) - loss) for loss in losses)
-            counts.append(max(counts[-1], *needed))
-        return tuple(counts)
-
-    @cached_property
-    def new_needed_by_kind(self) -> tuple[tuple[int, ...], dict[tuple[int, ...], int]]:
-        """Hosts already there of each kind, and the new ones needed for each number of each kind that are down.
-
-        Sets of hosts are placed again where what fewer and the worst of as many take leaves a choice. Of very many
-        kinds, and beyond ``MOST_LOSSES`` sets as large, the worst count.
-        """
-        there = Counter(self.existing)
-        kinds, new, found = sorted(there), len(self.hosts) - len(self.existing), dict[tuple[int, ...], int]()
-        if math.comb(len(self.new_needed) + len(kinds) - 2, len(kinds) - 1) > MOST_SETS:
-            return (len(self.existing),), {(down,): n for down, n in enumerate(self.new_needed)}
-        for lost, worst in enumerate(self.new_needed):
-            again = 0
-            for down in _sets([there[kind] for kind in kinds], lost):
-                fewer = (
-                    tuple(n - (at == one) for at, n in enumerate(down)) for one, n in enumerate(down) if n
-                )
-                least = max((found[each] for each in fewer), default=worst)
-                if least < worst and least <= new:
-                    left = there - Counter(dict(zip(kinds, down, strict=True)))
-                    least = max(least, self._new_beside(left)) if again < MOST_LOSSES else worst
-                    again += 1
-                found[down] = least
-        return tuple(there[kind] for kind in kinds), found
-
-    def _new_beside(self, left: Counter[placement.Room]) -> int:
-        """New hosts that carry the demand beside these."""
-        there = tuple(left.elements())
-        return len(placed_mixed(self.asked, self.room, there).hosts) - len(there)
-
-    @property
-    def other_hosts(self) -> int:
-        """Hosts already there that have other GPUs than new ones."""
-        return len(self.existing) if len(self.new_needed) > 1 else 0
-
-    @cached_property
-    def failures(self) -> tuple[failover.Loss, ...]:
-        """What the loss of any host would do."""
-        return numbered_from_1(
-            failover.failure_survey(self.hosts, requests=self.asked, rooms=self.rooms, lost=1)
-        )
-
-    @cached_property
-    def idle(self) -> tuple[failover.Idle, ...]:
-        """What nobody uses on hosts that somebody is on."""
-        return failover.idle_gpus(self.hosts, requests=self.asked, rooms=self.rooms)
-
-
-def _sets(hosts: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
-    """Each way to take so many hosts, by how many of each kind."""
-    if not hosts:
-        yield from [()] * (not count)
-        return
-    for first in range(min(hosts[0], count) + 1):
-        yield from ((first, *rest) for rest in _sets(hosts[1:], count - first))
-
-
-MOST_EXISTING_DOWN = 8
-"""Of hosts already there, as many are looked at down at once; more count as too many."""
-MOST_LOSSES = 30
-"""The same where hosts differ so that more sets of them would have to be looked at."""
-MOST_SETS = 2000
-"""Of so many sets of hosts of each kind the chance of each is worked out."""
-
-
-def layouts(scenario: Scenario, requests: Requests) -> dict[str, Layout]:
-    """What is asked of each pool, placed on the fewest hosts and on those with the spare ones, as if it were one cluster."""
-    room, spare = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario)
-    return {
-        pool: placed(tuple(requests.by_group[m] for m in members), requests.rooms.get(pool, ()), room, spare)
-        for pool, members in requests.members.items()
-    }
-
-
-@remembered
-def placed(
-    asked: tuple[placement.Request, ...],
-    existing: tuple[placement.Room, ...],
-    room: placement.Room,
-    lost: int,
-) -> Layout:
-    """The layout of one cluster; kept, as designs that differ in their network or prices alone share it."""
-    mixed = bool(existing or room.vcpus or room.memory_gib)
-    if mixed:
-        needed = placed_mixed(asked, room, existing)
-        hosts = placed_mixed(asked, room, existing, lost).hosts
-    else:
-        needed = placed_alike(asked, room.gpus)
-        hosts = (*needed.hosts, *(() for _ in range(lost)))
-    return Layout(asked, existing, room, needed, hosts, mixed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -438,7 +259,7 @@ def _pool(
         idle=laid.idle,
         unplaced=tuple(u for g in groups if g.id in asked for u in g.unplaced),
         failures=laid.failures,
-        losses=tuple(_loss_level(lost, laid) for lost in range(3)),
+        losses=tuple(loss_level(lost, laid) for lost in range(3)),
         whole=whole,
         site=cluster.site,
     )
@@ -564,38 +385,6 @@ def after_loss_line(
     per_host = scenario.fact("hardware.gpus_per_host")
     held: Given = {"gpus": gpus, "gpus_per_host": per_host, "hosts_lost": lost, "hosts": hosts}
     return trail.compute(key, availability.gpus_after_failure, held)
-
-
-def _loss_level(lost: int, laid: Layout) -> LossLevel:
-    """What any so many losses leave, and whether everything fits on it."""
-    largest = sorted((room.gpus for room in laid.rooms), reverse=True)
-    fits = _fits_without(lost, laid)
-    return LossLevel(lost, sum(largest[lost:]), fits, _without_moving(lost, laid, fits))
-
-
-def _fits_without(lost: int, laid: Layout) -> bool | None:
-    """Whether everything has a place again after any so many losses; None where nobody knows.
-
-    Hosts of one size are all alike to a new placement, so what counts is how many of each size are left.
-    """
-    needed, old, new = laid.new_needed, laid.other_hosts, len(laid.rooms) - laid.other_hosts
-    ways = [(down, lost - down) for down in range(lost + 1) if down <= old and lost - down <= new]
-    if all(down < len(needed) and new - others >= needed[down] for down, others in ways):
-        return True
-    if lost == 1 and not any(loss.unplaced for loss in laid.failures):
-        return True
-    unknown = laid.needed.method == "heuristic" and len(laid.rooms) - lost >= laid.needed.bound
-    return None if unknown else False
-
-
-def _without_moving(lost: int, laid: Layout, fits: bool | None) -> bool | None:
-    """Whether restarts alone do; an empty host can take over what any lost host of its size held."""
-    empty = sum(not host for host in laid.hosts)
-    if lost == 0 or (not laid.other_hosts and empty >= lost):
-        return True
-    if lost == 1:
-        return all(not loss.unplaced and not loss.moved for loss in laid.failures)
-    return False if fits is False else None
 
 
 def counted_vms(key: str, value: int) -> Fact:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from gpuplan.catalog import Catalog
 from gpuplan.models import placement
 from gpuplan.models.placement import Request
-from gpuplan.plan.hosts import Pool, placed, spare_hosts
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.layouts import placed, spare_hosts
 from gpuplan.plan.requests import LAST, Requests, joins, kind_room, placed_most, room_of
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import UNASSIGNED, HostKind, Scenario, host_kinds

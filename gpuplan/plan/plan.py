@@ -25,8 +25,9 @@ from gpuplan.plan.demand import Demand, PoolDemand, demand_of
 from gpuplan.plan.fabric import Cabling, cabling
 from gpuplan.plan.growth import Growth, growth_of
 from gpuplan.plan.host_line import HostLine, host_line
-from gpuplan.plan.hosts import Layout, Pool, WholePool, layouts, whole_pools
+from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
+from gpuplan.plan.layouts import Layout, layouts
 from gpuplan.plan.management import ManagementDomain, management_domain
 from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.placed import Placed, placed_of

@@ -14,7 +14,7 @@ from gpuplan.facts import Value
 from gpuplan.models import demand
 from gpuplan.models.placement import Request
 from gpuplan.plan.hardware import gpus_per_board
-from gpuplan.plan.hosts import spare_hosts
+from gpuplan.plan.layouts import spare_hosts
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.working_week import work_fact

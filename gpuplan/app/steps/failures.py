@@ -11,7 +11,8 @@ from gpuplan.app.cards import Contents, details
 from gpuplan.app.state import Workbook
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan.access import GroupPlan, Trait
-from gpuplan.plan.hosts import LossLevel, Pool
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.layouts import LossLevel
 from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows

@@ -17,7 +17,8 @@ from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.hosts import POOL_NAMES, LossLevel, Pool, pool_names, whole_pools
+from gpuplan.plan.hosts import POOL_NAMES, Pool, pool_names, whole_pools
+from gpuplan.plan.layouts import LossLevel
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text

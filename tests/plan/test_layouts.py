@@ -1,0 +1,60 @@
+"""Layouts: what the loss of hosts leaves, and spare hosts beside those already there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan.layouts import layouts, spare_hosts
+from gpuplan.scenario import from_dict
+
+
+def planned(catalog: Catalog, people: int, **hardware: Any) -> Plan:
+    data = {"groups": [{"id": "a", "people": people}], "hardware": {"gpus_per_host": 4, **hardware}}
+    return make_plan(from_dict(data), catalog)
+
+
+def test_a_layout_by_hand(catalog: Catalog) -> None:
+    """Ten GPUs on hosts of 4: three, and one more that is empty."""
+    plan = planned(catalog, 10)
+    (laid,) = layouts(plan.scenario, plan.requests).values()
+    assert spare_hosts(plan.scenario) == 1
+    assert (laid.used, len(laid.hosts), laid.hosts[-1]) == (3, 4, ())
+    assert sorted(plan.requests.by_group) == ["a"] and laid.asked[0].vms == 10
+
+
+def test_of_hosts_already_there_up_to_eight_are_looked_at_down_at_once(catalog: Catalog) -> None:
+    """60 GPUs beside 12 old hosts with 2 each: 36 on new ones of 4, and half a host more for each that is down."""
+    for existing, looked_at in ((3, 3), (12, 8)):
+        plan = planned(catalog, 60, existing_hosts=existing, existing_gpus_per_host=2)
+        needed = [-(-(60 - 2 * (existing - down)) // 4) for down in range(looked_at + 1)]
+        assert list(plan.pools[0].new_needed) == needed
+
+
+def test_what_the_loss_of_hosts_does(catalog: Catalog) -> None:
+    """8 GPUs on two hosts of 4 and a spare one, or on four old hosts of 2 and one of 4: one is survived, two are not."""
+    for existing, left in (
+        ({}, [12, 8, 4]),
+        ({"existing_hosts": 4, "existing_gpus_per_host": 2}, [12, 8, 6]),
+    ):
+        (pool,) = planned(catalog, 8, server="dell-r740xd", **existing).pools
+        assert pool.server == "dell-r740xd"
+        assert [(level.fits, level.without_moving) for level in pool.losses] == [
+            (True, True),
+            (True, True),
+            (False, False),
+        ]
+        assert [level.gpus_left for level in pool.losses] == left
+
+
+def test_the_largest_hosts_already_there_may_be_those_that_are_lost(catalog: Catalog) -> None:
+    """8 hosts of 2 GPUs and 2 of 8 are 32 + 4 spare; without both large ones 20 are left for 28, however they are listed."""
+    found = []
+    for there in ("A: 8 x 2; B: 2 x 8", "B: 2 x 8; A: 8 x 2"):
+        scenario = load_scenario("enterprise").with_value("hardware.existing", there)
+        (pool,) = make_plan(scenario, catalog).pools
+        found.append(([level.fits for level in pool.losses], pool.new_needed))
+        two = next(level for level in pool.losses if level.lost == 2)
+        assert two.gpus_left < 28 and two.fits is False
+    assert found[0] == found[1]
