@@ -196,7 +196,7 @@ def collective_time_s(
     step_latency_us: float = 14.6,
     fill_share: float = 0.848,
 ) -> float:
-    """Time of a pipelined collective over GPUs that NVLink joins inside each host.
+    """Time of a pipelined collective over GPUs of one host or of several, by the size of its message.
 
     Parameters
     ----------
@@ -254,7 +254,8 @@ def collective_time_s(
     a = launch + 2 (n - h) intra + 2 (h - 1) inter; half of both but the launch for reduce-scatter and all-gather. Tree: V = message / min(inside, links on two
     hosts, links / 2 on more), a = launch + 2 (g - 1) intra + 2 log2(h) inter; inside is half the ring's rate, or switch x g / (2 (g - 1)). With sums
     in the network each byte crosses a link once, V = message / min(inside, links), and 2 steps between hosts, whatever their number: no published row checks
-    that. On two hosts a tree moves less than a ring, so the bus bandwidth exceeds that of the links.
+    that. On two hosts a tree moves less than a ring, so the bus bandwidth exceeds that of the links. Fitted on hosts with NVLink,
+    64 bytes to 4 GB; on PCIe small messages were measured to wait as long, and the rate inside falls with every GPU: give that of as many.
 
     Examples
     --------
