@@ -12,7 +12,7 @@ from gpuplan.facts import Fact, derived
 from gpuplan.models import access, availability, demand, sharing
 from gpuplan.plan.sharing import most_on_gpu, profiles_of, share_each, version_order
 from gpuplan.plan.trail import Line, Trail
-from gpuplan.plan.weighing import Weighed, filled, listed, stun_estimate_s, stun_item, vm_frame_buffer_mb
+from gpuplan.plan.weighing import Weighed, filled, listed, stun_item, vm_frame_buffer_mb, vm_stun_s
 from gpuplan.scenario import Group, Scenario
 from gpuplan.units import MIB_PER_GIB, exact
 from gpuplan.wording import verb
@@ -214,22 +214,30 @@ def _stun(
 
     What passthrough was weighed against has a line, too.
     """
-    version, gpu = catalog.vsphere[scenario.platform.vsphere], scenario.hardware.gpu
     as_vgpu = weighed.profiles["timesliced"]
     weighed_against = weighed.chosen.mode == "passthrough" and as_vgpu is not None
     if weighed_against and as_vgpu:
         frame_buffer_mb = vm_frame_buffer_mb(group, as_vgpu)
-    if not frame_buffer_mb or stun_estimate_s(catalog, version, gpu, frame_buffer_mb) is None:
+    stun_s = vm_stun_s(scenario, catalog, group, frame_buffer_mb) if frame_buffer_mb else None
+    if stun_s is None:
         return None
-    measured = stun_item(catalog, version.id, gpu)
+    here, key = (
+        trail.about(f"groups.{group.id}", name=group.name),
+        "stun_as_vgpu_s" if weighed_against else "stun_s",
+    )
+    if group.stun_read_s is not None:
+        read = scenario.fact(f"groups.{group.id}.stun_read_s")
+        here.record(key, availability.stun_time_s, stun_s, when="read", stun_read_s=read)
+        return None if weighed_against else stun_s
+    measured = stun_item(catalog, scenario.platform.vsphere, scenario.hardware.gpu)
     used = derived(
         f"groups/{group.id}/frame buffer of a VM",
         frame_buffer_mb / MIB_PER_GIB,
         "GB",
         "all vGPUs of the VM, fully used",
     )
-    line = trail.about(f"groups.{group.id}", name=group.name).compute(
-        "stun_as_vgpu_s" if weighed_against else "stun_s",
+    line = here.compute(
+        key,
         availability.stun_time_s,
         frame_buffer_gb=used,
         fixed_s=measured.fact("fixed_s"),

@@ -229,7 +229,7 @@ def _case(
     stun_s = {
         backing: None
         if profile is None
-        else stun_estimate_s(catalog, version, scenario.hardware.gpu, vm_frame_buffer_mb(group, profile))
+        else vm_stun_s(scenario, catalog, group, vm_frame_buffer_mb(group, profile))
         for backing, profile in profiles.items()
     }
     known_most = scenario.hardware.gpus_per_host  # where no source names a limit, the host is one
@@ -274,6 +274,14 @@ def stun_limit_s(scenario: Scenario, catalog: Catalog) -> float:
     """How long a VM may stand still while it is moved: stated, or the catalog's limit."""
     usual = stun_item(catalog, scenario.platform.vsphere, scenario.hardware.gpu).fact("limit_s").value
     return float(scenario.availability.stun_limit_s or usual)
+
+
+def vm_stun_s(scenario: Scenario, catalog: Catalog, group: Group, frame_buffer_mb: int) -> float | None:
+    """How long moving a VM of a group stuns it: as read in vCenter, else by what was measured; None where neither says."""
+    version = catalog.vsphere[scenario.platform.vsphere]
+    if group.stun_read_s is not None and version.value("vgpu_vmotion"):
+        return group.stun_read_s
+    return stun_estimate_s(catalog, version, scenario.hardware.gpu, frame_buffer_mb)
 
 
 def stun_estimate_s(catalog: Catalog, version: Item, gpu: str, frame_buffer_mb: int) -> float | None:

@@ -70,6 +70,7 @@ class Group:
     low_latency: bool = TABLE
     isolation: bool = TABLE
     vmotion: str = TABLE
+    stun_read_s: float | None = TABLE
     access: str = TABLE
     priority: int = TABLE
     sites: str | None = TABLE

@@ -369,6 +369,24 @@ def test_from_9_0_on_no_stun_is_extrapolated(catalog: Catalog, version: str) -> 
             assert not stunned.search(plan_text(plan)), version
 
 
+def test_a_stun_that_was_read_in_vcenter_is_what_the_plan_takes(catalog: Catalog) -> None:
+    """Nothing is guessed any more: below the limit of 100 s vMotion is kept, above it is not, and both say the seconds."""
+    asks = {"people": 5, "gpus_each": 1, "vmotion": "needed"}
+    for version in ("8.0u3", "9.0"):
+        for read, kept in ((12.5, True), (140.0, False)):
+            plan = planned(catalog, "l40s-48gb", asks | {"stun_read_s": read}, version=version)
+            group, line = plan.group("g1"), plan.lines["groups.g1.stun_s"]
+            assert group.stun_s == line.value == read and not group.stun_not_known
+            assert [i.name for i in line.inputs] == ["stun_read_s"] and "read in vCenter" in line.formula
+            assert ("stun within limit" in group.facts) is kept
+            codes = {message.code for message in check_plan(plan)}
+            assert ("vmotion-need-not-kept" in codes) is not kept
+            assert not codes & {"stun-not-known", "stun-extrapolated", "stun-worst-case"}
+            assert ("stunTimeEstimates" in said(group)) is False
+    alone = planned(catalog, "l40s-48gb", asks | {"vmotion": "not-needed", "stun_read_s": 8.0}, version="9.0")
+    assert alone.group("g1").stun_s is None and alone.lines["groups.g1.stun_as_vgpu_s"].value == 8
+
+
 def test_a_later_version_never_loses_vmotion(catalog: Catalog) -> None:
     """What 8.0 moves within the limit 9.0 moves sooner: the choice stays, and says what is not known."""
     asks = {"people": 5, "gpus_each": 1}

@@ -56,7 +56,8 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
     """The second grid of groups: what else one VM needs."""
     groups = workbook.scenario.groups
     stated = sum(
-        g.vgpus_each > 1 or g.vmotion != "auto" or bool(g.vcpus_each or g.memory_gib_each) for g in groups
+        g.vgpus_each > 1 or g.vmotion != "auto" or bool(g.stun_read_s or g.vcpus_each or g.memory_gib_each)
+        for g in groups
     )
     options = {"vmotion": list(NAMES["groups.*.vmotion"].items())}
     return {
@@ -65,7 +66,9 @@ def per_vm_data(workbook: Workbook) -> dict[str, Any]:
         if stated
         else "one vGPU for each share; CPU and memory not counted",
         "heads": group_heads(PER_VM),
-        "rows": group_rows(workbook, PER_VM, options, dict.fromkeys(PER_VM, "not counted")),
+        "rows": group_rows(
+            workbook, PER_VM, options, dict.fromkeys(PER_VM, "not counted") | {"stun_read_s": "not read"}
+        ),
         "stale": workbook.stale,
     }
 

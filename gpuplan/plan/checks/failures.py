@@ -84,6 +84,12 @@ def _stunned(plan: Plan) -> list[tuple[GroupPlan, float]]:
     return [(g, g.stun_s) for g in plan.groups if g.vms_placed and g.stun_s is not None]
 
 
+def _estimated(plan: Plan) -> list[GroupPlan]:
+    """Those of them of which it follows from measurements elsewhere, and was not read in vCenter."""
+    read = {group.id for group in plan.scenario.groups if group.stun_read_s is not None}
+    return [group for group, _ in _stunned(plan) if group.id not in read]
+
+
 def _measured(plan: Plan) -> Item:
     """What the stun of a design is worked out by."""
     return stun_item(plan.catalog, plan.scenario.platform.vsphere, plan.scenario.hardware.gpu)
@@ -113,7 +119,7 @@ def stun_worst_case(plan: Plan) -> Iterator[Message]:
     tried = [row for row in plan.catalog.rows("stun_times") if row["vm_memory_gb"] is not None]
     worst = max(tried, key=lambda row: row["stun_s"])
     worst_mb = worst["frame_buffer_gb"] * MIB_PER_GIB
-    near = [g.name for g, stun_s in _stunned(plan) if stun_s <= limit and g.frame_buffer_mb >= worst_mb]
+    near = [g.name for g in _estimated(plan) if (g.stun_s or 0) <= limit and g.frame_buffer_mb >= worst_mb]
     if near and worst["stun_s"] * 2 > limit:
         yield message(
             plan,
@@ -138,12 +144,13 @@ def stun_extrapolated(plan: Plan) -> Iterator[Message]:
         return
     largest = max(on_line, key=lambda row: float(row["frame_buffer_gb"]))
     most_mb = largest["frame_buffer_gb"] * MIB_PER_GIB
-    beyond = [g.name for g, _ in _stunned(plan) if g.frame_buffer_mb > most_mb]
+    beyond = [g for g in _estimated(plan) if g.frame_buffer_mb > most_mb]
     if beyond:
         yield message(
             plan,
             "stun-extrapolated",
-            groups=some_of(beyond),
+            groups=some_of([group.name for group in beyond]),
+            id=beyond[0].id,
             most_gb=largest["frame_buffer_gb"],
             on=f"{catalog.vsphere[largest['vsphere']].name}, a {catalog.gpus[largest['gpu']].name}",
             link=largest["link_gbit_s"],
@@ -162,6 +169,7 @@ def stun_not_known(plan: Plan) -> Iterator[Message]:
             "stun-not-known",
             level="warn" if _needing(plan) & {group.id for group in unknown} else "",
             groups=some_of([group.name for group in unknown]),
+            id=unknown[0].id,
             vsphere=plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
             low=before.low,
             high=before.high,
@@ -171,9 +179,9 @@ def stun_not_known(plan: Plan) -> Iterator[Message]:
 
 
 STUN_REMEDIES = {
-    False: "Try a migration before promising it.",
+    False: "Try a migration before promising it, and state what it took.",
     True: (
-        "Read stunTimeEstimates of the profile, for the bandwidth of the slower host, and add up the vGPUs of a VM. In PowerCLI: "
+        "Read stunTimeEstimates of the profile, for the bandwidth of the slower host, add up the vGPUs of a VM, and state the seconds. In PowerCLI: "
         "(Get-View (Get-Cluster NAME).ExtensionData.EnvironmentBrowser).QueryConfigTarget($null).VgpuProfileInfo"
     ),
 }

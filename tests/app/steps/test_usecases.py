@@ -50,7 +50,7 @@ def test_what_else_a_vm_needs_is_in_a_second_table(book: Workbook) -> None:
     assert [head["name"] for head in data["heads"]] == list(PER_VM)
     for row, group in zip(data["rows"], book.scenario.groups, strict=True):
         assert [cell["path"] for cell in row["cells"]] == [f"groups.{group.id}.{c}" for c in PER_VM]
-        assert [cell["value"] for cell in row["cells"]] == ["1", "auto", "", "", "1"]
+        assert [cell["value"] for cell in row["cells"]] == ["1", "auto", "", "", "", "1"]
         assert row["cells"][2]["empty"] == "not counted"
     assert "not counted" in data["hint"]
     book.edit("groups.hpc.vcpus_each", "8")
