@@ -177,10 +177,11 @@ class Counts:
 
 
 def _ai_add_on(scenario: Scenario, catalog: Catalog) -> bool:
-    """Whether the platform is one to which the licences of private AI are an add-on."""
+    """Whether the add-on of private AI is used, or has a price that was stated, on a platform that has it."""
+    wanted = scenario.cost.private_ai or any(key == "private-ai-core-year" for key, _ in scenario.prices)
     order, earliest = version_order(catalog), catalog.products["private-ai-foundation"].value("min_vsphere")
     late = order[scenario.platform.vsphere] >= order[str(earliest)]
-    return scenario.cost.platform_licence == "vcf" and late
+    return wanted and scenario.cost.platform_licence == "vcf" and late
 
 
 def bill(

@@ -207,6 +207,7 @@ class Cost:
     licence_discount: float = TABLE
     platform_licence: str = TABLE
     gpu_licence: str = TABLE
+    private_ai: bool = TABLE
     licence_term_years: int = TABLE
     sockets: int | None = TABLE
     cores_per_socket: int | None = TABLE

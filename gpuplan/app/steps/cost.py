@@ -96,6 +96,7 @@ def money_form(workbook: Workbook) -> dict[str, Any]:
             field_data(workbook, "cost.hardware_discount"),
             field_data(workbook, "cost.licence_discount"),
             *(field_data(workbook, path) for path in LICENCE_NAMES),
+            *[field_data(workbook, "cost.private_ai")] * (scenario.cost.platform_licence == "vcf"),
             field_data(workbook, "cost.licence_term_years"),
             field_data(
                 workbook,

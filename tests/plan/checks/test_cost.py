@@ -49,7 +49,7 @@ def test_a_stated_price_is_neither_unknown_nor_assumed(catalog: Catalog) -> None
 def test_what_has_no_price_is_named_in_full(catalog: Catalog) -> None:
     catalog = unpriced(catalog, "gpus/h100-sxm5-64gb", "adapter-25g")
     plan = make_plan(from_dict({"groups": one(), "hardware": {"gpu": "h100-sxm5-64gb"}}), catalog)
-    assert plan.costs is not None and len(plan.costs.unknown) == 3  # and the add-on for private AI
+    assert plan.costs is not None and len(plan.costs.unknown) == 2
     message = next(m for m in check_plan(plan) if m.code == "cost-excludes")
     assert all(item.name in message.text for item in plan.costs.unknown)
     assert message.path == f"prices.{plan.costs.unknown[0].key}"
