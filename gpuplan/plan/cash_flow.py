@@ -17,7 +17,7 @@ from gpuplan.models import cost, power
 from gpuplan.models.licences import ordered_licences, perpetual_payment, subscription_payments
 from gpuplan.plan.bill_of_materials import BY_CORE, Counts, Material, included_years
 from gpuplan.plan.growth import Growth
-from gpuplan.plan.power import PowerUse, usual_power_w
+from gpuplan.plan.power import PowerUse, racks_at_sites, usual_power_w
 from gpuplan.plan.prices import TERM_PRICES, Price, factor
 from gpuplan.scenario import Scenario
 
@@ -302,7 +302,8 @@ class Flows:
             self._pay("Power", it, energy.fact, *use.facts)
             self._pay("Cooling", [paid * (float(pue.value) - 1) for paid in it], energy.fact, pue, *use.facts)
         if space is not None and use.hosts_per_rack:
-            racks = [power.racks(many, hosts_per_rack=use.hosts_per_rack) for many in hosts]
+            fabric, managing, each = self.counts.fabric, self.counts.management_hosts, use.hosts_per_rack
+            racks = [racks_at_sites(fabric, many - managing, managing, each) for many in hosts]
             self._pay("Space", yearly(space, racks), space.fact)
         if people is not None:
             self._pay("Administration", yearly(people, hosts), people.fact)

@@ -152,7 +152,7 @@ def cabling(
     for pool in pools:
         sites[pool.site] += pool.hosts
     site_hosts = tuple(sites.values())
-    on_fabric = _at_sites(hosts, given.compute_hosts or 0, site_hosts)
+    on_fabric = at_sites(hosts, given.compute_hosts or 0, site_hosts)
     ethernet = _ethernet_ports(scenario, ports, compute)
     most = int(most_hosts_fact(scenario, catalog).value)
     switches, reason = _fabrics(
@@ -189,17 +189,17 @@ def switches_for(scenario: Scenario, catalog: Catalog, fabric: Cabling, gpu_host
         held.spine or scenario.network.spine,
         ethernet,
         fabric.max_oversubscription,
-        _at_sites(gpu_hosts, fabric.compute_hosts, fabric.site_hosts),
+        at_sites(gpu_hosts, fabric.compute_hosts, fabric.site_hosts),
         int(most_hosts_fact(scenario, catalog).value),
     )[0]
 
 
-def _at_sites(gpu_hosts: int, compute_hosts: int, sites: Sequence[int]) -> tuple[int, ...]:
-    """Hosts of each site, of so many in all; GPU hosts and compute hosts are shared out like the GPU hosts of the plan."""
+def at_sites(gpu_hosts: int, other_hosts: int, sites: Sequence[int]) -> tuple[int, ...]:
+    """Hosts of each site, of so many in all; GPU hosts and the others are shared out like the GPU hosts of the plan."""
     found, before = [], 0
     for upto in itertools.accumulate(sites):
         share = Fraction(upto, sum(sites))
-        all_upto = round(gpu_hosts * share) + round(compute_hosts * share)
+        all_upto = round(gpu_hosts * share) + round(other_hosts * share)
         found.append(all_upto - before)
         before = all_upto
     return tuple(hosts for hosts in found if hosts)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from gpuplan.catalog import Catalog, Item
 from gpuplan.facts import Fact, derived
 from gpuplan.models import power
-from gpuplan.plan.fabric import Cabling
+from gpuplan.plan.fabric import Cabling, at_sites
 from gpuplan.plan.hardware import boards, server_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.prices import catalog_factor, factor
-from gpuplan.plan.trail import Line, Trail, resting_on
+from gpuplan.plan.trail import Given, Line, Trail, resting_on
 from gpuplan.scenario import Scenario
 
 LEAVES, SPINES = "leaf switches", "spine switches"
@@ -114,7 +114,7 @@ def power_use(
         words={"parts": " + ".join(f"{p.count} {n}: {p.rack_units_u or 0:g}" for n, p in shown.items())},
         hosts=trail["totals.hosts"],
     )
-    per_rack, racks = _racks(trail, scenario, catalog, len(hosts), peak)
+    per_rack, racks = _racks(trail, scenario, catalog, fabric, peak)
     return PowerUse(
         parts=tuple(parts),
         peak_w=it_peak.value,
@@ -275,7 +275,15 @@ def _sum(trail: Trail, key: str, parts: Mapping[str, float], host: Line) -> Line
     return trail.add_up(key, power.total_power_w, held)
 
 
-def _racks(trail: Trail, scenario: Scenario, catalog: Catalog, hosts: int, peak: Line) -> tuple[int, int]:
+def racks_at_sites(fabric: Cabling, gpu_hosts: int, other_hosts: int, hosts_per_rack: int) -> int:
+    """Racks for so many hosts, each site with racks of its own."""
+    apart = at_sites(gpu_hosts, other_hosts, fabric.site_hosts)
+    return sum(power.racks(hosts, hosts_per_rack=hosts_per_rack) for hosts in apart)
+
+
+def _racks(
+    trail: Trail, scenario: Scenario, catalog: Catalog, fabric: Cabling, peak: Line
+) -> tuple[int, int]:
     """Hosts in one rack, and racks; (0, 0) where one host is more than a rack may carry."""
     height = _host_u(scenario, catalog) or catalog_factor(catalog, "host_u")
     limit = factor(scenario, catalog, "rack_kw")
@@ -293,6 +301,13 @@ def _racks(trail: Trail, scenario: Scenario, catalog: Catalog, hosts: int, peak:
     counted: Fact | Line = trail["totals.hosts"]
     if more := scenario.cost.management_hosts:
         behind = [counted, scenario.fact("cost.management_hosts")]
-        counted = resting_on(behind, "power/hosts", hosts + more, "host", "GPU hosts and management hosts")
-    racks = trail.compute("power.racks", power.racks, hosts=counted, hosts_per_rack=each)
-    return int(each.value), int(racks.value)
+        every = fabric.gpu_hosts + more
+        counted = resting_on(behind, "power/hosts", every, "host", "GPU hosts and management hosts")
+    if len(fabric.site_hosts) == 1:
+        racks = trail.compute("power.racks", power.racks, hosts=counted, hosts_per_rack=each)
+        return int(each.value), int(racks.value)
+    many = racks_at_sites(fabric, fabric.gpu_hosts, more, int(each.value))
+    apart = " + ".join(map(str, at_sites(fabric.gpu_hosts, more, fabric.site_hosts)))
+    given: Given = {"hosts": counted, "hosts_per_rack": each}
+    trail.record("power.racks", power.racks, many, given, when="sites", words={"apart": apart})
+    return int(each.value), many

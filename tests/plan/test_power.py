@@ -158,6 +158,25 @@ def test_power_is_known_no_better_than_what_it_rests_on(example: Plan) -> None:
     assert BASES.index(example.costs.part("Power").basis) >= weakest
 
 
+def test_each_site_has_racks_of_its_own(catalog: Catalog) -> None:
+    """5 + 11 hosts of 4 to a rack are 2 + 3 racks, not the 4 that would hold 16; the space of each year follows."""
+    groups = [
+        {"id": "a", "people": 16, "sites": "Austin 16"},
+        {"id": "b", "people": 40, "sites": "Bangalore 40"},
+    ]
+    data = {"groups": groups, "hardware": {"gpus_per_host": 4}, "availability": {"split": "by-site"}}
+    plan = make_plan(from_dict({**data, "prices": {"rack-year": 10_000.0}}), catalog)
+    assert [pool.hosts for pool in plan.pools] == [5, 11]
+    power = power_of(plan)
+    each = power.hosts_per_rack
+    assert power.racks == math.ceil(5 / each) + math.ceil(11 / each) > math.ceil(16 / each)
+    assert "5 + 11 hosts at the sites" in plan.lines["power.racks"].formula
+    assert plan.costs is not None
+    assert plan.costs.part("Space").yearly[1] == pytest.approx(10_000 * power.racks)
+    together = make_plan(from_dict({**data, "availability": {}}), catalog)
+    assert power_of(together).racks == math.ceil(together.totals.hosts / each)
+
+
 def check_power(plan: Plan) -> None:
     """The parts sum to the whole, and the factors lead from one number to the next."""
     power = power_of(plan)
@@ -174,7 +193,8 @@ def check_power(plan: Plan) -> None:
     assert (power.racks == 0) == (power.hosts_per_rack == 0)
     if power.racks:
         hosts = plan.totals.hosts + plan.scenario.cost.management_hosts
-        assert (power.racks - 1) * power.hosts_per_rack < hosts <= power.racks * power.hosts_per_rack
+        sites = len({pool.site for pool in plan.pools})
+        assert (power.racks - sites) * power.hosts_per_rack < hosts <= power.racks * power.hosts_per_rack
         limit = plan.lines["power.hosts_per_rack"]
         kilowatts = next(i.value for i in limit.inputs if i.name == "rack_kw")
         assert power.hosts_per_rack * power.host_peak_w <= kilowatts * 1000 * (1 + 1e-12)

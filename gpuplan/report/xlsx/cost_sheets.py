@@ -14,6 +14,7 @@ from gpuplan.models.availability import HOURS_PER_YEAR
 from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import Material
 from gpuplan.plan.cash_flow import HARDWARE
+from gpuplan.plan.power import racks_at_sites
 from gpuplan.report.table import Column, Table, listed
 from gpuplan.report.tables.cost import INTERNAL, PAID, cost_by_year, growth_words, margin
 from gpuplan.report.xlsx.book import HEAD, Book, Editable, Live, SheetColumn, address, column_of, sum_of
@@ -309,8 +310,8 @@ def _drivers(money: Money) -> Iterator[Row]:
     hosts = by_year(lambda y: f"existing_hosts+{held('servers', y)}", costs.hosts)
     gpus = by_year(lambda y: f"existing_gpus+{held('gpus', y)}*gpus_per_board", costs.gpus)
     shares = [busy / gpus for busy, gpus in zip(used, costs.gpus, strict=True)]
-    placed = [hosts + money.counts.management_hosts for hosts in costs.hosts]
-    racks = [-(-n // use.hosts_per_rack) if use.hosts_per_rack else 0 for n in placed]
+    fabric, beside, each = money.counts.fabric, money.counts.management_hosts, use.hosts_per_rack
+    racks = [racks_at_sites(fabric, hosts, beside, each) if each else 0 for hosts in costs.hosts]
     busy = "as stated" if stated else "by the groups, at most all GPUs"
     yield row("hosts", "Hosts", hosts, "host", grown)
     yield row("gpus", "GPUs", gpus, "GPU", grown)
@@ -323,7 +324,8 @@ def _drivers(money: Money) -> Iterator[Row]:
     taken = by_year(
         lambda y: f"IF(hosts_per_rack=0,0,ROUNDUP(({at('hosts', y)}{managing})/hosts_per_rack,0))", racks
     )
-    yield row("racks", "Racks", taken)
+    apart = len(fabric.site_hosts) > 1
+    yield row("racks", "Racks", [None, *racks] if apart else taken, note="each site has its own" * apart)
     installed = by_year(lambda y: f"{at('gpus', y)}*hours_per_year", costs.gpu_hours)
     yield row("hours_installed", "GPU-hours installed", installed, "GPU-hour")
     in_use = by_year(lambda y: f"{at('gpus', y)}*hours_per_year*{at('load', y)}", costs.used_gpu_hours)
