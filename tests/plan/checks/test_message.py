@@ -351,7 +351,10 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "prices-assumed": ("note", {"groups": one()}),
     "host-over-rack-limit": ("warn", {"groups": one(), "cost": {"rack_kw": 1}}),
     "growth-beyond-horizon": ("warn", {"groups": one(people=99_000, active_share=0.001, growth=0.5)}),
-    "cost-excludes": ("note", {"groups": one(), "cost": {"platform_licence": "vcf"}, **L40S}),
+    "cost-excludes": (
+        "note",
+        {"groups": one(), "cost": {"platform_licence": "vcf", "private_ai": True}, **L40S},
+    ),
     "utilisation-low": ("note", {"groups": one(people=40), "cost": {"utilisation": 0.29}}),
     "vsphere-support-ends": ("note", {"groups": one(), "platform": {"vsphere": "7.0"}}),
     "range-beside-value": ("warn", {"groups": one(people=32), "ranges": {"groups.a.people": [1, 2]}}),
