@@ -195,6 +195,16 @@ def wait_words(hours: float) -> str:
     return f"{hours:.1f} h" if hours < 48 else f"{number(round(hours / 24))} days"
 
 
+def rough(value: float) -> str:
+    """A figure that is not known closely: whole ones from 10 on, two digits below."""
+    return number(round(value) if value >= 10 else float(f"{value:.2g}"))
+
+
+def rough_range(low: float, high: float) -> str:
+    """Between what such a figure is."""
+    return f"{rough(low)} to {rough(high)}"
+
+
 def percent(value: float) -> str:
     """A chance in per cent, two digits of it; never 0 or 100 for what is not certain."""
     if value in (0, 1):

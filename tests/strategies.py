@@ -19,6 +19,7 @@ IDS = {
     "use_cases": tuple(row.id for row in CATALOG.rows("use_cases")),
     "network_workloads": tuple(row.id for row in CATALOG.rows("network_workloads")),
     "switches": tuple(CATALOG.switches),
+    "llm_models": tuple(row.id for row in CATALOG.rows("llm_models")),
 }
 TRAINS = tuple(row.id for row in CATALOG.rows("network_workloads") if row["phase"] == "training")
 TEXT = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=30).filter(
@@ -100,6 +101,19 @@ PLAIN_GROUP = st.fixed_dictionaries(
         "access": st.sampled_from(["auto", "auto", "auto", *MODES]),
     }
 )
+MODEL_GROUP = st.fixed_dictionaries(
+    {
+        "use_case": st.just("llm-serving"),
+        "model": st.sampled_from(["llama-3.1-8b", "qwen3-0.6b", "gpt-oss-20b"]),
+        "people": st.integers(0, 60),
+        "active_share": st.sampled_from([0.1, 0.5, 1]),
+        "tokens_in": st.integers(100, 4000),
+        "tokens_out": st.integers(10, 500),
+        "first_token_s": st.just(60),
+        "tokens_per_s": st.sampled_from([0.5, 5]),
+    },
+    optional={"least_replicas": st.integers(1, 3), "off_hours_share": st.sampled_from([0, 0.05])},
+)
 HEADS = ("demand", "hardware", "availability", "platform", "network", "training", "cost", "internal")
 PRICES = st.dictionaries(
     st.sampled_from(sorted(price_keys(CATALOG))), st.one_of(st.just(0), st.floats(1e-6, 1e6)), max_size=8
@@ -145,7 +159,11 @@ def scenario_data(draw: st.DrawFn) -> dict[str, Any]:
             "gpus_per_host": draw(st.sampled_from([4, 8, 16])),
         }
     groups = draw(
-        st.lists(PLAIN_GROUP if suits else st.one_of(FULL_GROUP, PART_GROUP), min_size=1, max_size=6)
+        st.lists(
+            st.one_of(PLAIN_GROUP, PLAIN_GROUP, MODEL_GROUP) if suits else st.one_of(FULL_GROUP, PART_GROUP),
+            min_size=1,
+            max_size=6,
+        )
     )
     data["groups"] = [{"id": f"g{number}", **group} for number, group in enumerate(groups)]
     return data

@@ -49,7 +49,7 @@ class WeekDemand:
 
 def week_demand(plan: Plan) -> tuple[WeekDemand, ...]:
     """The weeks that stand for the year, the one with the highest peak first; those that are the same once."""
-    scenario = plan.scenario
+    scenario = plan.sized
     found: list[WeekDemand] = []
     by_season = weeks(scenario, plan.catalog)
     for season, monday in SEASONS:
@@ -163,7 +163,7 @@ def gpus_by_rule(scenario: Scenario, catalog: Catalog) -> dict[str, float]:
 
 def pool_mixes(plan: Plan) -> dict[str, tuple[Mix, ...]]:
     """The mixes of each pool of hosts, the largest first."""
-    by_season = weeks(plan.scenario, plan.catalog, plan.groups)
+    by_season = weeks(plan.sized, plan.catalog, plan.groups)
     pools = dict.fromkeys(g.pool for g in plan.groups if g.mode)
     return {
         pool: mixes(by_season, [g.id for g in plan.groups if g.pool == pool and g.mode]) for pool in pools

@@ -29,7 +29,7 @@ def purchase_plan(plan: Plan) -> tuple[Year, ...]:
     hold are left out.
     """
     found: list[Year] = []
-    peaks = group_peaks(plan.scenario, plan.weeks)
+    peaks = group_peaks(plan.weeks)
     for year in range(1, plan.scenario.demand.years + 1):
         try:
             scenario = grow(plan.scenario, year - 1, peaks)

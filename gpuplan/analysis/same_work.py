@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import weakest
 from gpuplan.plan.gpu_speed import LARGE_BATCH, MIXED, usual_workload
+from gpuplan.plan.llm import uses_model
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario
@@ -33,6 +34,8 @@ def work_of(catalog: Catalog, group: Group, own: str, other: str) -> Work:
     """Work of a group that one GPU of another board does, in GPUs of its own."""
     if own == other:
         return Work(1.0, "derived", (), "the same board")
+    if uses_model(group):
+        return Work(1.0, "fitted", ("gpuplan-method",), "sized anew from its model on this board")
     use_case = catalog.row("use_cases", group.use_case)
     if use_case["double_precision"]:
         return _in_double_precision(catalog.gpus[own], catalog.gpus[other])
@@ -141,6 +144,8 @@ def on_board(scenario: Scenario, catalog: Catalog, gpu: str) -> Scenario:
     """The scenario with its demand stated in GPUs of another board that do the same work, each VM with the memory that it has."""
     own, before = scenario.hardware.gpu, scenario
     for group in before.groups:
+        if uses_model(group):
+            continue  # the plan works out what it takes of each board
         work = work_of(catalog, group, own, gpu)
         memory = _memory(catalog, own, gpu)
         for name, value in _changed(before, catalog, group, work.ratio, memory).items():
@@ -165,7 +170,9 @@ def _memory(catalog: Catalog, own: str, gpu: str) -> float:
 def _gpus(scenario: Scenario) -> float:
     """GPUs of all groups at their peaks."""
     return sum(
-        math.ceil(g.people * g.active_share - 1e-9) * g.vms_each * g.gpus_each for g in scenario.groups
+        math.ceil(g.people * g.active_share - 1e-9) * g.vms_each * g.gpus_each
+        for g in scenario.groups
+        if not uses_model(g)
     )
 
 

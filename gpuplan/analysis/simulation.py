@@ -44,10 +44,10 @@ def request_streams(plan: Plan, pool_id: str, when: str) -> tuple[Stream, ...]:
     """The groups of a pool as streams of requests; people with different chances to be active are streams of their own."""
     requests = _requests(plan)
     asks = {ask.group: ask for ask in busiest_mix(plan, pool_id).asks}
-    by_group = weeks(plan.scenario, plan.catalog)[week_demand(plan)[0].season]
+    by_group = weeks(plan.sized, plan.catalog)[week_demand(plan)[0].season]
     found = []
     for group_id, ask in asks.items():
-        group = next(g for g in plan.scenario.groups if g.id == group_id)
+        group = next(g for g in plan.sized.groups if g.id == group_id)
         parts = _parts(ask) if when == "busiest" else _week_parts(by_group[group_id])
         found += [
             Stream(
@@ -92,7 +92,7 @@ def _once(rates: list[float]) -> tuple[float, ...]:
 def _requests(plan: Plan) -> dict[str, Request]:
     """What a VM of each group asks a host for, also of groups that are absent from the mix that the hosts are sized for."""
     groups = [replace(g, vms_placed=max(1, g.vms_placed)) for g in plan.groups if g.mode]
-    return group_requests(Trail(), plan.scenario, plan.catalog, groups)
+    return group_requests(Trail(), plan.sized, plan.catalog, groups)
 
 
 def _per_gpu(request: Request) -> int:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from gpuplan.catalog import Catalog, Row
+from gpuplan.plan.llm import INPUTS
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario, parse_value
 
-PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency")
+PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
 """What a use case says of a group."""
+OF_MODELS = tuple(dict.fromkeys(name for names in INPUTS.values() for name in names if name != "model"))
+"""Inputs of groups that use a language model."""
 
 
 def presets(catalog: Catalog) -> dict[str, Row]:
@@ -22,6 +26,8 @@ def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
     name = str(preset["name"])
     group = Group(id=scenario.new_group_id(name), name=name, use_case=use_case)
     scenario = configured(scenario.with_groups((*scenario.groups, group)), catalog, group.id, use_case)
+    if use_case in INPUTS:
+        scenario = _planned(scenario, catalog, group.id, ("people", "active_share"))
     return scenario.with_origin(f"groups.{group.id}", _origin(preset))
 
 
@@ -32,6 +38,19 @@ def configured(scenario: Scenario, catalog: Catalog, group: str, use_case: str) 
         path = f"groups.{group}.{name}"
         value = parse_value(GROUP_FIELD_BY_NAME[name], preset[name], path)
         scenario = scenario.with_value(path, value).with_origin(path, _origin(preset))
+    for name in OF_MODELS:
+        scenario = scenario.with_value(f"groups.{group}.{name}", None)
+    return _planned(scenario, catalog, group, INPUTS.get(use_case, ()))
+
+
+def _planned(scenario: Scenario, catalog: Catalog, group: str, names: Iterable[str]) -> Scenario:
+    """A group with the catalog's planning values for users of a language model, as far as there are any."""
+    known = catalog.assumptions["llm-use"].facts
+    for name in names:
+        if name in known:
+            path, fact = f"groups.{group}.{name}", known[name]
+            origin = Origin(fact.basis, fact.sources[0], fact.locator, "preset, not yet confirmed")
+            scenario = scenario.with_value(path, fact.value).with_origin(path, origin)
     return scenario
 
 

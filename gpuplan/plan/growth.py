@@ -46,7 +46,7 @@ def growth_of(
     years = scenario.cost.years
     if not any(group.growth for group in scenario.groups):
         return Growth(tuple(hosts * years), tuple(held * years), None)
-    peaks = group_peaks(scenario, by_season)
+    peaks = group_peaks(by_season)
     now = {group.id: float(held_gpus[group.id].value) for group in scenario.groups}
     for grown_years in range(1, years):
         try:
@@ -103,10 +103,11 @@ def grow(scenario: Scenario, year: int, peaks_gpus: Mapping[str, float]) -> Scen
     return replace(scenario.with_groups(groups), demand=asked)
 
 
-def group_peaks(scenario: Scenario, by_season: Mapping[str, Mapping[str, Week]]) -> dict[str, float]:
+def group_peaks(by_season: Mapping[str, Mapping[str, Week]]) -> dict[str, float]:
     """GPUs that each group (by its id) wants at its peak, by its own hours, over the weeks of all seasons."""
+    asked = {id: week.group for season in by_season.values() for id, week in season.items()}
     return {
-        group.id: max(float(season[group.id].loads.max()) for season in by_season.values())
+        id: max(float(season[id].loads.max()) for season in by_season.values())
         * float(group.vms_each * exact(group.gpus_each))
-        for group in scenario.groups
+        for id, group in asked.items()
     }

@@ -28,6 +28,7 @@ from gpuplan.plan.host_line import HostLine, host_line
 from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.layouts import Layout, layouts
+from gpuplan.plan.llm import Llm, llm_of
 from gpuplan.plan.management import ManagementDomain, management_domain
 from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.placed import Placed, placed_of
@@ -44,6 +45,7 @@ from gpuplan.plan.working_week import Week, weeks
 from gpuplan.scenario import Problem, Scenario, ScenarioError, example_names, pick, scenario_path, show
 
 CHAPTERS = (
+    "llm",
     "demand",
     "requests",
     "pools",
@@ -88,20 +90,30 @@ class Plan:
     catalog: Catalog = field(repr=False)
 
     @cached_property
+    def llm(self) -> Llm:
+        """Language models: what each group that uses one needs to serve, tune or search with it."""
+        return llm_of(self._trail("llm"), self.scenario, self.catalog)
+
+    @property
+    def sized(self) -> Scenario:
+        """The scenario with each group that uses a language model as the replicas, jobs or services that it needs."""
+        return self.llm.scenario
+
+    @cached_property
     def weighed(self) -> Mapping[str, Weighed]:
         """The access of each group, and what it was weighed against."""
-        return weigh(self.scenario, self.catalog, lambda asked: _outcome(asked, self.catalog))
+        return weigh(self.sized, self.catalog, lambda asked: _outcome(asked, self.catalog))
 
     @cached_property
     def demand(self) -> Demand:
         """VMs and GPUs of each group."""
-        return demand_of(self._trail("demand"), self.scenario, self.catalog, self.weighed)
+        return demand_of(self._trail("demand"), self.sized, self.catalog, self.weighed)
 
     @cached_property
     def requests(self) -> Requests:
         """Access mode and sharing: how each group reaches its GPUs, and what its VMs ask of the hosts."""
         trail, wanted = self._trail("requests"), self.demand.groups
-        return requests_of(trail, self.scenario, self.catalog, wanted, self.weighed)
+        return requests_of(trail, self.sized, self.catalog, wanted, self.weighed)
 
     @cached_property
     def groups(self) -> tuple[GroupPlan, ...]:
@@ -111,36 +123,36 @@ class Plan:
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:
         """Placement: what stands on which host of each pool, as if it were one cluster."""
-        return layouts(self.scenario, self.requests)
+        return layouts(self.sized, self.requests)
 
     @cached_property
     def divisions(self) -> Mapping[str, Division]:
         """The clusters of each pool: one, or several where one may not have so many hosts."""
-        return divisions(self.scenario, self.catalog, self.requests, self.layouts)
+        return divisions(self.sized, self.catalog, self.requests, self.layouts)
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
         """Each cluster with its hosts, and what failures do to it."""
         trail = self._trail("pools")
-        return pools(trail, self.scenario, self.catalog, self.requests, self.divisions)
+        return pools(trail, self.sized, self.catalog, self.requests, self.divisions)
 
     @cached_property
     def inventory(self) -> Inventory | None:
         """What of the demand fits on the hosts already there, and what must be bought; None without any."""
         trail = self._trail("inventory")
-        return inventory_of(trail, self.scenario, self.catalog, self.requests, self.pools)
+        return inventory_of(trail, self.sized, self.catalog, self.requests, self.pools)
 
     @cached_property
     def waiting(self) -> Mapping[str, Line]:
         """The probability that requests beyond the plan wait in the busiest hours."""
         return waiting_lines(
-            self._trail("waiting"), self.scenario, self.catalog, self.pools, self.groups, self.weeks
+            self._trail("waiting"), self.sized, self.catalog, self.pools, self.groups, self.weeks
         )
 
     @cached_property
     def totals(self) -> Totals:
         """The answer in a few numbers."""
-        return totals(self._trail("totals"), self.scenario, self.demand.planned, self.pools, self.groups)
+        return totals(self._trail("totals"), self.sized, self.demand.planned, self.pools, self.groups)
 
     @property
     def asked_lines(self) -> Mapping[str, Line]:
@@ -159,22 +171,22 @@ class Plan:
         """N+0, N+1, N+2 and the hours a year in which each is at risk."""
         self.pools  # noqa: B018 - its lines are inputs of those of this chapter
         trail = self._trail("postures")
-        return postures_of(trail, self.scenario, self.catalog, self.requests, self.divisions)
+        return postures_of(trail, self.sized, self.catalog, self.requests, self.divisions)
 
     @cached_property
     def network(self) -> NetworkUse:
         """What the network does to remote GPUs and to training on several hosts."""
-        return network_use(self._trail("network"), self.scenario, self.catalog, self.groups, self.pools)
+        return network_use(self._trail("network"), self.sized, self.catalog, self.groups, self.pools)
 
     @cached_property
     def cabling(self) -> Cabling | None:
         """Ports, switches and cables; None without GPU hosts."""
-        return cabling(self._trail("cabling"), self.scenario, self.catalog, self.pools, self.network)
+        return cabling(self._trail("cabling"), self.sized, self.catalog, self.pools, self.network)
 
     @cached_property
     def held_gpus(self) -> Mapping[str, Line]:
         """GPUs that each group holds on average over the year, and all together under the empty key."""
-        return held_gpus_lines(self._trail("held_gpus"), self.scenario, self.requests, self.weeks)
+        return held_gpus_lines(self._trail("held_gpus"), self.sized, self.requests, self.weeks)
 
     @cached_property
     def power(self) -> PowerUse | None:
@@ -183,14 +195,14 @@ class Plan:
             return None
         self.totals  # noqa: B018 - its lines are inputs of those of this chapter
         trail = self._trail("power")
-        load = utilisation_line(trail, self.scenario, self.held_gpus[""])
-        return power_use(trail, self.scenario, self.catalog, self.pools, self.cabling, load)
+        load = utilisation_line(trail, self.sized, self.held_gpus[""])
+        return power_use(trail, self.sized, self.catalog, self.pools, self.cabling, load)
 
     @cached_property
     def management(self) -> ManagementDomain | None:
         """The management domain, its appliances and hosts; None without GPU hosts."""
         trail = self._trail("management")
-        return management_domain(trail, self.scenario, self.catalog, self.pools, self.groups)
+        return management_domain(trail, self.sized, self.catalog, self.pools, self.groups)
 
     @cached_property
     def host_line(self) -> HostLine | None:
@@ -198,7 +210,7 @@ class Plan:
         if self.power is None or self.cabling is None or self.management is None:
             return None
         trail, beside = self._trail("host_line"), self.management.on_gpu_hosts
-        return host_line(trail, self.scenario, self.catalog, self.pools, beside, self.cabling, self.power)
+        return host_line(trail, self.sized, self.catalog, self.pools, beside, self.cabling, self.power)
 
     @cached_property
     def growth(self) -> Growth:
@@ -220,7 +232,7 @@ class Plan:
             return None
         trail, domain = self._trail("costs"), self.management
         return costs(
-            trail, self.scenario, self.catalog, self.pools, self.cabling, self.power, self.growth, domain
+            trail, self.sized, self.catalog, self.pools, self.cabling, self.power, self.growth, domain
         )
 
     @cached_property
@@ -229,14 +241,14 @@ class Plan:
         if self.costs is None or self.power is None or self.cabling is None:
             return None
         return cost_ranges(
-            self.scenario, self.catalog, self.pools, self.cabling, self.power, self.growth, self.costs
+            self.sized, self.catalog, self.pools, self.cabling, self.power, self.growth, self.costs
         )
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """Design decisions, numbered, each with its justification and implication."""
         return decide(
-            self.scenario,
+            self.sized,
             self.catalog,
             self.groups,
             self.pools,
@@ -266,7 +278,7 @@ class Plan:
     @cached_property
     def weeks(self) -> Mapping[str, Mapping[str, Week]]:
         """When each group is active, by season."""
-        return weeks(self.scenario, self.catalog, self.groups)
+        return weeks(self.sized, self.catalog, self.groups)
 
     @cached_property
     def _known(self) -> dict[str, Line]:

@@ -196,7 +196,7 @@ class Trail:
     ) -> Line:
         """Record a line whose value a model function has given."""
         label, unit, formula = self._said(key, when, words or {})
-        given = {**(shared or {}), **inputs}
+        given = {name: self._worked_out(each) for name, each in {**(shared or {}), **inputs}.items()}
         return self._add(Line(self._at + key, label, value, unit, function, formula, given))
 
     def add_up(self, key: str, function: Callable[..., Any], parts: Given, /, **words: object) -> Line:
@@ -210,6 +210,14 @@ class Trail:
     def repeat(self, key: str, line: Line, label: str = "") -> Line:
         """Record the same number under another key: a total of one part is that part."""
         return self._add(replace(line, key=self._at + key, label=label or self._said(key, "", {}).label))
+
+    def _worked_out(self, given: Fact | Line) -> Fact | Line:
+        """The line that stands in for an input, such as the replicas of a model for people; else what is given."""
+        return given if isinstance(given, Line) else self._known.get(f"={given.key}", given)
+
+    def stand_in(self, path: str, line: Line) -> None:
+        """From now on, lines that rest on the input at ``path`` rest on ``line``: what the plan worked out for it."""
+        self._known[f"={path}"] = line
 
     def _said(self, key: str, when: str, words: Mapping[str, object]) -> Words:
         # as text, since a cache takes 1 and 1.0 for the same

@@ -15,8 +15,10 @@ from gpuplan.models import demand
 from gpuplan.models.placement import Request
 from gpuplan.plan.hardware import gpus_per_board
 from gpuplan.plan.layouts import spare_hosts
+from gpuplan.plan.llm import KINDS, llm_of, model_problems, uses_model
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.sharing import mixed_sizes_refused
+from gpuplan.plan.trail import Trail
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
     MAX_GPUS,
@@ -44,16 +46,18 @@ def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
     """What in a scenario this catalog and this hardware do not allow; each stage is checked where those before it found nothing."""
     if problems := wrong_values(scenario):
         return problems
-    for stage in (MUST_BE_KNOWN, MUST_BE_POSSIBLE):
+    for stage in (MUST_BE_KNOWN, (*MUST_BE_POSSIBLE, model_problems)):
         if problems := [problem for check in stage for problem in check(scenario, catalog)]:
             return problems
-    return []
+    sized = llm_of(Trail(), scenario, catalog).scenario
+    return [problem for check in OF_THE_VMS for problem in check(sized, catalog)]
 
 
 def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
     """Choices that are no id of their table."""
     works = {row.id: row for row in catalog.rows("network_workloads")}
     use_cases = {row.id: row for row in catalog.rows("use_cases")}
+    models = {row.id: row for row in catalog.rows("llm_models")}
     groups = [f"groups.{group.id}" for group in scenario.groups]
     tables: list[tuple[str, str, Mapping[str, Any]]] = [
         ("hardware.gpu", "gpus", catalog.gpus),
@@ -64,6 +68,7 @@ def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         ("network.spine", "switches", catalog.switches),
         *((f"{group}.workload", "network_workloads", works) for group in groups),
         *((f"{group}.use_case", "use_cases", use_cases) for group in groups),
+        *((f"{group}.{name}", "llm_models", models) for group in groups for name in ("model", "reranker")),
     ]
     for path, table, known in tables:
         given = scenario.get(path)
@@ -71,6 +76,22 @@ def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
             near = [i for i in known if given.lower() in i][:3] or _similar(given, known)
             hint = f"nearest are {', '.join(near)}; " if near else ""
             yield Problem(path, show(given), f"{hint}'gpuplan catalog {table}' lists all {len(known)}")
+
+
+def _other_models(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """Models that do something else than they are used for."""
+    kinds = {row.id: (row["kind"], row["name"]) for row in catalog.rows("llm_models")}
+    for group in filter(uses_model, scenario.groups):
+        for name, wanted in (("model", KINDS[group.use_case]), ("reranker", "rerank")):
+            given = getattr(group, name)
+            if given in kinds and kinds[given][0] != wanted:
+                does = ", ".join(id for id, (kind, _) in kinds.items() if kind == wanted)
+                yield Problem(
+                    f"groups.{group.id}.{name}", show(given), f"a model that {DOES[wanted]}: {does}"
+                )
+
+
+DOES = {"generate": "writes text", "embed": "makes embeddings", "rerank": "orders what a search found"}
 
 
 def _similar(given: str, known: Iterable[str]) -> list[str]:
@@ -320,6 +341,7 @@ MUST_BE_KNOWN = (
     _unknown_ids,
     _unknown_boards,
     _no_training,
+    _other_models,
     _unknown_origins,
     _price_problems,
     _unknown_notes,
@@ -329,12 +351,11 @@ MUST_BE_POSSIBLE = (
     _divided_boards,
     _uncounted_vms,
     _refused_mix,
-    _group_problems,
     _demand_problems,
     _cluster_size,
-    _too_large,
 )
-"""What is checked of a scenario, in this order."""
+OF_THE_VMS = (_group_problems, _too_large)
+"""What is checked of a scenario, in this order; the last once models are replicas."""
 
 
 def _vm_problems(scenario: Scenario, group: Group) -> Iterator[Problem]:

@@ -30,7 +30,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     Returns
     -------
     plan_dict : dict
-        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``inventory``, ``sharing_modes``,
+        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``llm``, ``inventory``, ``sharing_modes``,
         ``network``, ``cabling``, ``power``, ``management``, ``host_line``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
@@ -49,6 +49,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
             }
             for group in plan.groups
         ],
+        "llm": {"serving": [plain(each) for each in plan.llm.serving.values()]},
         "inventory": plain(plan.inventory),
         "sharing_modes": plain(sharing_modes(plan.scenario, plan.catalog)),
         "network": plain(plan.network),

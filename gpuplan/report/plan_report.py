@@ -8,6 +8,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.summary import key_figures
 from gpuplan.report.table import indented, text
 from gpuplan.report.tables import TABLES, idle_text
+from gpuplan.report.tables.models import serving
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
 from gpuplan.report.tables.plan import (
     clusters_alike,
@@ -32,6 +33,7 @@ def plan_text(plan: Plan) -> str:
         plan.scenario.name + (f" for {plan.scenario.customer}" if plan.scenario.customer else ""),
         pairs((name, f"{value}  ({note})") for name, value, note in key_figures(plan)),
         chapter(groups(plan)),
+        chapter(serving(plan)),
         _access(plan),
         _inventory(plan),
         *(_pool(plan, pool) for pool in clusters_alike(plan)),

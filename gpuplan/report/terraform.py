@@ -197,7 +197,7 @@ def _shown(plan: Plan) -> dict[str, Any]:
         "distributed_switches": cabling.distributed_switches,
         "rdma_switches": cabling.ports.rdma if network.transport == "pvrdma" else 0,
         "gpus_of_no_group": sum(request.vms for request in requests if request.group == UNASSIGNED),
-        "other_vms": other_vms(plan.scenario.hardware.other_vms),
+        "other_vms": other_vms(plan.sized.hardware.other_vms),
         "sources": [plan.catalog.sources[id] for id in SOURCES],
     }
 
@@ -292,7 +292,7 @@ def _id(pool: Pool) -> str:
 
 
 def _group_vms(plan: Plan, pool: Pool, group: GroupPlan, slug: str, count: int) -> _Vms:
-    asked = next(g for g in plan.scenario.groups if g.id == group.id)
+    asked = next(g for g in plan.sized.groups if g.id == group.id)
     request = next(r for r in pool.requests if r.group == group.id)
     kind = {"bitfusion": "client", "passthrough": "passthrough"}.get(group.mode, "vgpu")
     gpus = request.gpus or request.shares

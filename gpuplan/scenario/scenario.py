@@ -80,6 +80,21 @@ class Group:
     work_h: float | None = TABLE
     jobs_per_day: float | None = TABLE
     growth: float | None = TABLE
+    model: str | None = TABLE
+    weights: str | None = TABLE
+    cache: str | None = TABLE
+    tokens_in: int | None = TABLE
+    tokens_out: int | None = TABLE
+    first_token_s: float | None = TABLE
+    tokens_per_s: float | None = TABLE
+    longest_context: int | None = TABLE
+    requests_per_s: float | None = TABLE
+    least_replicas: int | None = TABLE
+    replica_gpus: float | None = TABLE
+    tuning: str | None = TABLE
+    tuning_tokens: float | None = TABLE
+    reranker: str | None = TABLE
+    documents: int | None = TABLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def test_hosts_once_bought_stay_and_those_there_are_not_bought(catalog: Catalog)
 
 
 def grown(plan: Plan, year: int) -> Scenario:
-    return grow(plan.scenario, year, group_peaks(plan.scenario, weeks(plan.scenario, plan.catalog)))
+    return grow(plan.scenario, year, group_peaks(weeks(plan.scenario, plan.catalog)))
 
 
 def test_a_stated_total_grows_with_the_groups(catalog: Catalog) -> None:

@@ -18,7 +18,7 @@ from gpuplan.scenario import from_dict
 
 def grown_plans(plan: Plan) -> list[Plan]:
     """The design of each year, planned on its own."""
-    peaks = group_peaks(plan.scenario, plan.weeks)
+    peaks = group_peaks(plan.weeks)
     asked = [grow(plan.scenario, year, peaks) for year in range(plan.scenario.cost.years)]
     return [make_plan(each, plan.catalog) for each in asked]
 

@@ -16,7 +16,7 @@ from gpuplan.scenario import Scenario, from_dict
 
 
 def grown(scenario: Scenario, catalog: Catalog, year: int) -> Scenario:
-    return grow(scenario, year, group_peaks(scenario, weeks(scenario, catalog)))
+    return grow(scenario, year, group_peaks(weeks(scenario, catalog)))
 
 
 def test_people_grow_by_the_power_of_the_years_and_are_rounded_up(catalog: Catalog) -> None:
@@ -52,7 +52,7 @@ def test_a_stated_total_grows_as_its_groups_do_together(catalog: Catalog) -> Non
 
 
 def test_peaks_are_those_of_the_weeks(catalog: Catalog, example: Plan) -> None:
-    found = group_peaks(example.scenario, weeks(example.scenario, catalog))
+    found = group_peaks(weeks(example.scenario, catalog))
     seasons = week_demand(example)
     for group in example.scenario.groups:
         assert found[group.id] == pytest.approx(max(w.peaks_gpus[group.id] for w in seasons)), group.id

@@ -8,6 +8,7 @@ from typing import Any
 from gpuplan.app.cards import Card, attributes, box, group_colours, title
 from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps.models import model_data
 from gpuplan.app.steps.stated import stated_data
 from gpuplan.plan.access import GroupPlan, Reason
 from gpuplan.report import amount, number
@@ -35,9 +36,13 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
     }
     lines = workbook.plan.lines
     rows = group_rows(workbook, COLUMNS, options, {})
+    groups = {group.id: group for group in workbook.scenario.groups}
     for row in rows:
         demand = lines.get(f"groups.{row['id']}.demand_gpus")
         row |= {"gpus": number(demand.value), "key": demand.key} if demand else {"gpus": "\u2013", "key": ""}
+        row["model"] = model_data(workbook, groups[row["id"]])
+        if row["id"] in workbook.plan.llm.serving:
+            _worked_out(workbook, row)
     return {
         "heads": group_heads(COLUMNS),
         "rows": rows,
@@ -50,6 +55,20 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
         "stated": stated_data(workbook),
         "stale": workbook.stale,
     }
+
+
+WORKED_OUT = ("vms_each", "gpus_each", "remote_allowed")
+"""What a group that uses a language model does not state."""
+
+
+def _worked_out(workbook: Workbook, row: dict[str, Any]) -> None:
+    """Show what the plan works out for a row, and that it is not typed in."""
+    for cell in row["cells"]:
+        name = cell["path"].rpartition(".")[2]
+        if name in WORKED_OUT:
+            value = workbook.plan.sized.get(cell["path"])
+            shown = value if isinstance(value, bool) else number(value)
+            cell |= {"value": shown, "locked": "Worked out from the model.", "assumed": False}
 
 
 def per_vm_data(workbook: Workbook) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 ``note`` something to know.
 """
 
-from gpuplan.plan.checks import basis, boards, cost, demand, failures, hosts, network, sharing
+from gpuplan.plan.checks import basis, boards, cost, demand, failures, hosts, models, network, sharing
 from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.plan import Plan
 
@@ -14,6 +14,8 @@ CHECKS = (
     demand.nothing_asked,
     demand.unplaced,
     failures.after_failure,
+    models.slower_after_failure,
+    models.replicas_together,
     demand.busiest_hours,
     demand.lent_between_modes,
     demand.waiting,
@@ -42,6 +44,8 @@ CHECKS = (
     hosts.server,
     hosts.cluster_size,
     hosts.ordered,
+    models.precision_unpacked,
+    models.shares_not_measured,
     boards.gpu_support,
     boards.inference_software,
     boards.board_on_version,

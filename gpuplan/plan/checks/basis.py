@@ -39,7 +39,7 @@ def _is_input(plan: Plan, key: str) -> bool:
 def _path_of(plan: Plan, key: str) -> str:
     """The input that a planning value stands for, or the key itself if it is an input."""
     if key == "assumptions/duration-of-work/work_h":
-        return f"groups.{next(g.id for g in plan.scenario.groups if g.work_h is None)}.work_h"
+        return f"groups.{next(g.id for g in plan.sized.groups if g.work_h is None)}.work_h"
     if key.startswith("assumptions/bursts/"):
         return "demand.peakedness"
     path = key.replace("assumptions/host-reliability/", "availability.").replace("factors/", "cost.")

@@ -13,6 +13,8 @@ from gpuplan.wording import some_of
 
 HALF = 4
 """GPUs of a half of a baseboard (``rules/nvswitch-halves``)."""
+SERVING = ("inference", "llm-serving", "rag")
+"""Use cases that serve models."""
 
 
 def gpu_support(plan: Plan) -> Iterator[Message]:
@@ -103,7 +105,7 @@ def unlisted_profiles(plan: Plan) -> Iterator[Message]:
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     rows = [row for row in plan.catalog.profiles_of(gpu.id) if row["backing"] == "timesliced"]
     if len(rows) == 1 and rows[0].basis == "derived" and (groups := _local(plan, "vgpu")):
-        parts = {group.id for group in plan.scenario.groups if share_each(group) < 1}
+        parts = {group.id for group in plan.sized.groups if share_each(group) < 1}
         cut = some_of([group.name for group in groups if group.id in parts])
         yield message(
             plan,
@@ -117,7 +119,7 @@ def unlisted_profiles(plan: Plan) -> Iterator[Message]:
 
 def inference_software(plan: Plan) -> Iterator[Message]:
     """What NVIDIA NIM does not do on shared GPUs, where models are served."""
-    serving = {group.id for group in plan.scenario.groups if group.use_case == "inference"}
+    serving = {group.id for group in plan.scenario.groups if group.use_case in SERVING}
     shared, sliced = (
         [group.name for group in _local(plan, mode) if group.id in serving] for mode in ("vgpu", "mig")
     )

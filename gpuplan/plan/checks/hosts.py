@@ -88,7 +88,7 @@ def stranded(plan: Plan) -> Iterator[Message]:
 
 def counted_in_part(plan: Plan) -> Iterator[Message]:
     """CPU and memory that are stated on one side only."""
-    groups = plan.scenario.groups
+    groups = plan.sized.groups
     others = other_vms(plan.scenario.hardware.other_vms)
     for mine, host, what, of_others in (
         ("vcpus_each", "vcpus_per_host", "vCPUs", any(each.vcpus for each in others)),

@@ -38,7 +38,7 @@ def sharing(plan: Plan) -> Iterator[Message]:
 
 def guarantees(plan: Plan) -> Iterator[Message]:
     """MIG slices with less of the compute than the share that is guaranteed."""
-    scenario, catalog = plan.scenario, plan.catalog
+    scenario, catalog = plan.sized, plan.catalog
     rows = {str(row["profile"]): row for row in catalog.profiles_of(scenario.hardware.gpu)}
     every = max((int(row["compute_slices"] or 0) for row in rows.values()), default=0)
     asked = {group.id: share_each(group) for group in scenario.groups if group.isolation}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from gpuplan.analysis.demand import methods, rule_answers, week_demand
 from gpuplan.plan import Plan
+from gpuplan.plan.llm.serving import why_size
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.requirements import promise
 from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled, total_words, waits
 from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
+from gpuplan.report.tables.models import serving
 from gpuplan.report.tables.plan import groups
 from gpuplan.wording import (
     METHOD_NAMES,
@@ -34,11 +36,23 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
         "Demand",
         Paragraph(_method(plan)),
         tabled(groups(plan), caption="Demand by group"),
+        section("Language models", _models(plan)) if plan.llm.serving else None,
         Paragraph(peak_words(plan)),
         section("Through the day", _day(plan)),
         section("Queue: requests beyond the plan", _enough(plan, cite)),
         section("Growth", tabled(hosts_by_year(plan.costs))) if plan.costs and grows else None,
     )
+
+
+def _models(plan: Plan) -> list[Block]:
+    """What language models need, and why each replica has as many GPUs."""
+    made = [each for each in plan.llm.serving.values() if each.replicas]
+    said = [
+        f"{each.name}: {amount(each.gpus, 'GPU')} per replica; {why}."
+        for each in made
+        if (why := why_size(each))
+    ]
+    return [*([Paragraph(" ".join(said))] if said else []), *tabled(serving(plan), caption="LLM serving")]
 
 
 def _method(plan: Plan) -> str:

@@ -138,8 +138,10 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
 
 
 def _group_asks(plan: Plan, group: Group) -> str:
-    found = plan.group(group.id)
+    found, made = plan.group(group.id), plan.llm.serving.get(group.id)
     text = f"{found.name}: {amount(found.vms, 'VM')} at the same time, {amount(found.gpus_each, 'GPU')} each"
+    if made:
+        text = f"{found.name}: {made.model}, {made.said}"
     wishes = [
         words
         for words, wanted in (

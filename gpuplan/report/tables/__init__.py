@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpuplan.plan import Plan
 from gpuplan.report.table import Table, frame
-from gpuplan.report.tables import alternatives, cost, network, plan, platform
+from gpuplan.report.tables import alternatives, cost, models, network, plan, platform
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 TABLES: dict[str, Callable[[Plan], Table]] = {
     "totals": plan.totals,
     "groups": plan.groups,
+    "serving": models.serving,
     "pools": plan.pools,
     "placement": plan.placement,
     "failures": plan.failures,

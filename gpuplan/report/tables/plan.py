@@ -29,7 +29,7 @@ from gpuplan.wording import MODE_NAMES, amount, capital, counted, hours, number,
 
 def group_names(plan: Plan) -> dict[str, str]:
     """Name of each group by its id, and what is said of GPUs that belong to none."""
-    others = other_vms(plan.scenario.hardware.other_vms)
+    others = other_vms(plan.sized.hardware.other_vms)
     return (
         {g.id: g.name for g in plan.groups}
         | {f"{OTHER_VMS}{at}": each.name for at, each in enumerate(others, 1)}

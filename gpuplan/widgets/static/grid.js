@@ -1,5 +1,35 @@
 // A grid of real inputs with a row for each workload group: the table of groups with all that can be done to them,
-// or one with more inputs, under a title or folded. Rows are kept, so that typing is never interrupted.
+// or one with more inputs, under a title or folded. Rows are kept, so that typing is never interrupted. A group that uses a
+// language model has a sentence below it, which opens: its inputs, and what follows from them.
+function modelPanel(data, send) {
+  const fields = new Map();
+  const said = h("span");
+  const body = h("div", { class: "gp-fields" });
+  const found = h("div", { class: "gp-model-found" });
+  const node = h("details", { class: "gp-fold gp-model", open: data.open, "data-at": `model-${data.id}` }, h("summary", {}, said), body, found);
+  const bar = ({ label, parts, text }) => h("div", { class: "gp-model-bar" }, h("small", {}, label),
+    svg("svg", { role: "img", "aria-label": `${label}: ${text}`, width: "100%", height: 10 }, parts.map((p) =>
+      svg("rect", { class: `gp-m${p.colour}`, x: `${100 * p.from}%`, width: `${100 * p.share}%`, y: 0, height: 10 }))),
+    h("p", {}, parts.map((p) => h("span", {}, h("i", { class: `gp-m${p.colour}`, "aria-hidden": "true" }), p.text))));
+  const figure = (f) => h("div", {}, h("small", {}, f.label), f.key
+    ? h("button", { type: "button", class: "gp-number", title: "Why this number?", "data-at": f.key, "aria-label": `Why ${f.value}, ${f.label}?`, onclick: () => send("why", { key: f.key }) }, f.value)
+    : h("b", {}, f.value), h("p", {}, f.note));
+  return { node, update(next) {
+    said.replaceChildren(h("b", {}, next.lead), ` \u00b7 ${next.said}`);
+    const alive = new Set(next.fields.map((f) => f.path));
+    for (const [path, field] of fields) if (!alive.has(path)) { field.node.remove(); fields.delete(path); }
+    next.fields.forEach((field, at) => {
+      if (!fields.has(field.path)) fields.set(field.path, control(field, send));
+      const kept = fields.get(field.path);
+      kept.update(field);
+      if (body.children[at] !== kept.node) body.insertBefore(kept.node, body.children[at] ?? null);
+    });
+    if (next.fields.some((f) => f.problem)) node.open = true;
+    redraw(found, [h("div", { class: "gp-model-figures" }, next.bar ? bar(next.bar) : null, next.figures.map(figure)),
+      next.notes.map((text) => h("p", { class: "gp-small" }, text))]);
+  } };
+}
+
 export default {
   render({ model, el }) {
     const send = sender(model);
@@ -53,10 +83,12 @@ export default {
       };
       const icons = [icon("\u2191", "Move up", "move", { by: -1 }), icon("\u2193", "Move down", "move", { by: 1 }),
         icon("\u2750", "Duplicate", "duplicate"), icon("\u00d7", "Delete", "delete")];
+      let panel;
+      const shelf = h("tr", { hidden: true }, h("td"), h("td", { colspan: span + 2 }));
       const node = h("tbody", { "data-group": row.id },
         h("tr", {}, mark, plain ? name : null, cells.map((c) => h("td", {}, c.node)),
           plain ? null : [h("td", { class: "n" }, gpus), h("td", { class: "gp-icons" }, icons)]),
-        h("tr", { class: "gp-problems" }, h("td"), h("td", { colspan: span + 2 }, cells.map((c) => c.problem))));
+        h("tr", { class: "gp-problems" }, h("td"), h("td", { colspan: span + 2 }, cells.map((c) => c.problem))), plain ? null : shelf);
       return { node, update(next) {
         mark.replaceChildren(next.letter ? chip(next.letter, next.colour) : "");
         cells.forEach((cell, i) => {
@@ -69,6 +101,10 @@ export default {
         gpus.textContent = next.gpus;
         gpus.dataset.key = next.key;
         gpus.setAttribute("aria-label", `Why ${next.gpus} GPUs for ${next.name}?`);
+        if (next.model && !panel) shelf.lastChild.append((panel = modelPanel(next.model, send)).node);
+        else if (!next.model && panel) { panel.node.remove(); panel = undefined; }
+        panel?.update(next.model);
+        shelf.hidden = !panel;
         icons.forEach((i) => i.setAttribute("aria-label", `${i.dataset.label}: ${next.name}`));
       } };
     }

@@ -14,6 +14,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps import demand
 from gpuplan.app.steps.usecases import COLUMNS, PER_VM, access_data, demand_form, per_vm_data, table_data
 from gpuplan.catalog import Catalog
+from gpuplan.plan.llm import INPUTS
 from gpuplan.scenario import GROUP_FIELDS
 
 
@@ -25,6 +26,9 @@ def plain(data: Any) -> Any:
 def test_the_tables_have_a_cell_for_every_input(book: Workbook) -> None:
     data = plain(table_data(book))
     elsewhere = {"workload"}  # in the network step, for groups on remote GPUs
+    elsewhere |= {
+        name for names in INPUTS.values() for name in names
+    }  # below the row of a group with a model
     assert {*COLUMNS, *PER_VM, *demand.COLUMNS, *elsewhere} == {f.path for f in GROUP_FIELDS}
     assert [row["id"] for row in data["rows"]] == [g.id for g in book.scenario.groups]
     for row in data["rows"]:

@@ -1,0 +1,122 @@
+"""Language models: a sentence below each group that uses one, which opens to its inputs and to what follows from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan.app.cards import figure
+from gpuplan.app.header import field_data, planned_field
+from gpuplan.app.state import Workbook
+from gpuplan.plan.llm import INPUTS, RETRIEVAL
+from gpuplan.plan.llm.serving import Serving, why_size
+from gpuplan.report import amount, number
+from gpuplan.scenario import Group
+from gpuplan.wording import NAMES, capital, rough, rough_range
+
+KINDS = {"model": ("generate",), "reranker": ("rerank",)}
+"""Input that chooses a model -> what that does; of a search it makes embeddings."""
+LIMITS = NAMES["limit of a replica"]
+
+
+def model_data(workbook: Workbook, group: Group) -> dict[str, Any] | None:
+    """What stands below the row of a group that uses a language model; None for others."""
+    if group.use_case not in INPUTS:
+        return None
+    made = workbook.plan.llm.serving.get(group.id)
+    found = (
+        _serving(workbook, made)
+        if made
+        else {"lead": "", "said": "Choose a model.", "figures": [], "notes": []}
+    )
+    own = [each.id for each in workbook.scenario.groups if each.use_case in INPUTS]
+    fields = [_field(workbook, group, name) for name in INPUTS[group.use_case]]
+    return {"id": group.id, "open": own[0] == group.id, "fields": fields, "bar": None, **found}
+
+
+def _field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
+    """An input, with the models to choose from, or the planning value that stands for an empty one."""
+    path = f"groups.{group.id}.{name}"
+    if name in KINDS:
+        kinds = ("embed",) if group.use_case == RETRIEVAL and name == "model" else KINDS[name]
+        rows = [row for row in workbook.catalog.rows("llm_models") if row["kind"] in kinds]
+        none = [("", "none" if name == "reranker" else "not chosen")]
+        return field_data(workbook, path, none + [(row.id, str(row["name"])) for row in rows])
+    known = workbook.catalog.assumptions["llm-use"].facts
+    if name in known:
+        return planned_field(workbook, path, known[name])
+    return field_data(workbook, path, empty=NAMES["empty input of a model"].get(name, ""))
+
+
+def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
+    at = f"groups.{made.id}"
+    names = {row.id: str(row["name"]) for row in workbook.catalog.rows("llm_precisions")}
+    rate = made.found.token_rate
+    figures = [
+        figure(
+            "Replicas",
+            number(made.replicas),
+            f"{number(made.requests)} requests at once, {rough(made.found.requests)} each",
+            f"{at}.replicas",
+        ),
+        figure(
+            "Tokens/s of a replica",
+            rough(rate.value),
+            f"{rough_range(rate.low, rate.high)}, fitted",
+            f"{at}.llm_replica_tokens",
+        ),
+        figure("Limited by", LIMITS[made.limit], _more(made) if made.steps else "", f"{at}.replica_requests"),
+    ]
+    return {
+        "lead": f"{made.model}, {names[made.weights]}",
+        "said": f"{made.said} \u00b7 {number(made.replicas)} replicas of {amount(made.gpus, 'GPU')}",
+        "bar": _memory(made),
+        "figures": figures if made.replicas else [],
+        "notes": _notes(made) if made.replicas else ["Nobody uses it: state users, or requests a second."],
+    }
+
+
+def _memory(made: Serving) -> dict[str, Any]:
+    """The memory of a replica as a bar."""
+    held, count = made.held, max(1.0, made.gpus)
+    rest = held.cache_gib - made.cache_used_gib
+    parts = (
+        ("weights", held.weights_gib, 1),
+        ("KV cache", made.cache_used_gib, 2),
+        ("runtime", held.activation_gib + held.runtime_gib, 3),
+        ("free", rest, 0),
+        ("left to the driver", held.unused_gib, 0),
+    )
+    whole, at = sum(gib for _, gib, _ in parts), 0.0
+    drawn: list[dict[str, Any]] = []
+    for name, gib, colour in parts[:4]:
+        drawn.append(
+            {"from": at, "share": gib / whole, "colour": colour, "text": f"{name} {rough(gib * count)}"}
+        )
+        at += gib / whole
+    text = f"{', '.join(part['text'] for part in drawn)} of {rough(whole * count)} GiB"
+    return {"label": f"Memory of a replica, {rough(whole * count)} GiB", "parts": drawn, "text": text}
+
+
+def _more(made: Serving) -> str:
+    """What one replica more, or fewer, would do."""
+    last = made.steps[-1]
+    return f"{number(last.replicas)} replicas: first token {rough(last.first_token_s.value)} s, {rough(last.tokens_per_s.value)} tokens/s"
+
+
+def _notes(made: Serving) -> list[str]:
+    now = next(step for step in made.steps if step.replicas == made.replicas)
+    first, speed = now.first_token_s, now.tokens_per_s
+    notes = [
+        f"Users see the first token after {rough(first.value)} s ({rough_range(first.low, first.high)}) and then {rough(speed.value)} tokens/s ({rough_range(speed.low, speed.high)}). "
+        f"A replica takes {number(made.limits.memory)} requests by memory, {number(made.limits.speed)} by speed, "
+        f"{number(made.limits.first_token)} by the first token."
+    ]
+    fewer = made.steps[0]
+    if fewer.replicas < made.replicas:
+        notes.append(
+            f"With {number(fewer.replicas)}: first token {rough(fewer.first_token_s.value)} s, {rough(fewer.tokens_per_s.value)} tokens/s"
+            f"{'' if fewer.keeps else ', below what is promised'}."
+        )
+    if why := why_size(made):
+        notes.append(f"{capital(amount(made.gpus, 'GPU'))} per replica: {why}.")
+    return notes

@@ -1,0 +1,89 @@
+"""Checks of language models: replicas that share a host, what a failure leaves, and where no run was measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.llm.serving import Serving
+from gpuplan.plan.plan import Plan
+from gpuplan.wording import amount, counted, number, rough, some_of
+
+
+def replicas_together(plan: Plan) -> Iterator[Message]:
+    """Replicas of a model on one host, which a failure takes together."""
+    for made in plan.llm.serving.values():
+        most = most_on_a_host(plan, made.id)
+        least = -(-made.replicas // max(1, plan.totals.hosts - plan.totals.hosts_for_failures))
+        if made.replicas > 1 and most > max(1, least):
+            left = made.replicas - most
+            yield message(
+                plan,
+                "replicas-together",
+                group=made.name,
+                id=made.id,
+                most=most,
+                replicas=made.replicas,
+                left=left or "none",
+            )
+
+
+def most_on_a_host(plan: Plan, group: str) -> int:
+    """VMs of a group on the host that has most of them."""
+    hosts = [host for pool in plan.pools for host in pool.placement]
+    counts = (
+        Counter(
+            slot.group
+            for slot in {(slot.group, slot.vm): slot for load in host for slot in load.slots}.values()
+        )
+        for host in hosts
+    )
+    return max((count[group] for count in counts), default=0)
+
+
+def slower_after_failure(plan: Plan) -> Iterator[Message]:
+    """What users of a model get after the failure of a host without a spare one."""
+    if plan.scenario.availability.host_failures:
+        return
+    for made in plan.llm.serving.values():
+        lost = most_on_a_host(plan, made.id)
+        if not lost:
+            continue
+        step = made.after(made.replicas - lost)
+        seen = "nobody is answered until the host is back"
+        if step is not None:
+            seen = f"users wait {rough(step.first_token_s.value)} s for the first token and get {rough(step.tokens_per_s.value)} tokens/s"
+            seen += "" if step.keeps else ", less than promised"
+            seen += f"; {counted(step.queued, 'request')} wait for a place" if step.queued else ""
+        left = f"{number(made.replicas - lost)} of {number(made.replicas)} replicas"
+        yield message(plan, "replicas-lost", group=made.name, left=left, seen=seen)
+
+
+def precision_unpacked(plan: Plan) -> Iterator[Message]:
+    """Weights in a precision that the board does not compute in."""
+    groups = [made for made in plan.llm.serving.values() if made.unpacked]
+    names = {row.id: str(row["name"]) for row in plan.catalog.rows("llm_precisions")}
+    for weights in dict.fromkeys(made.weights for made in groups):
+        those = [made for made in groups if made.weights == weights]
+        gpu, sources = (
+            plan.catalog.gpus[plan.scenario.hardware.gpu].name,
+            plan.catalog.row("llm_precisions", weights).sources,
+        )
+        yield message(
+            plan,
+            "precision-unpacked",
+            groups=some_of([made.name for made in those]),
+            id=those[0].id,
+            gpu=gpu,
+            precision=names[weights],
+            sources=sources,
+        )
+
+
+def shares_not_measured(plan: Plan) -> Iterator[Message]:
+    """Models on a part of a GPU, of which no speed was published."""
+    parts: list[Serving] = [made for made in plan.llm.serving.values() if made.gpus < 1 and made.replicas]
+    if parts:
+        names = some_of([f"{made.name} ({amount(made.gpus, 'GPU')})" for made in parts])
+        yield message(plan, "share-not-measured", groups=names, id=parts[0].id)

@@ -1,0 +1,16 @@
+"""Language models: what a group that serves, tunes or searches with one needs, and the VMs that this becomes."""
+
+from gpuplan.plan.llm.asks import INPUTS, KINDS, RETRIEVAL, SERVING, TUNING, uses_model
+from gpuplan.plan.llm.effective import Llm, llm_of, model_problems
+
+__all__ = [
+    "INPUTS",
+    "KINDS",
+    "RETRIEVAL",
+    "SERVING",
+    "TUNING",
+    "Llm",
+    "llm_of",
+    "model_problems",
+    "uses_model",
+]

@@ -1,0 +1,72 @@
+"""What a group asks of a language model: its own inputs, and the planning values that stand for those left empty."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Problem, Scenario, ScenarioError
+
+SERVING, TUNING, RETRIEVAL = "llm-serving", "fine-tuning", "rag"
+USES = (SERVING, TUNING, RETRIEVAL)
+"""Use cases that are sized from a model."""
+KINDS = {SERVING: "generate", TUNING: "generate", RETRIEVAL: "embed"}
+"""Use case -> what its model does."""
+
+INPUTS = {
+    SERVING: (
+        "model",
+        "weights",
+        "cache",
+        "tokens_in",
+        "tokens_out",
+        "first_token_s",
+        "tokens_per_s",
+        "longest_context",
+        "requests_per_s",
+        "least_replicas",
+        "replica_gpus",
+    ),
+    TUNING: ("model", "tuning", "tuning_tokens", "longest_context", "replica_gpus"),
+    RETRIEVAL: ("model", "reranker", "documents", "requests_per_s", "least_replicas"),
+}
+"""Use case -> the inputs of a group that only it has."""
+
+
+def uses_model(group: Group) -> bool:
+    """Whether what a group takes follows from the model that it uses."""
+    return group.model is not None and group.use_case in USES
+
+
+class Asks:
+    """The inputs of one group as facts, with the planning value where one is empty."""
+
+    def __init__(self, scenario: Scenario, catalog: Catalog, group: Group) -> None:
+        self.scenario, self.catalog, self.group = scenario, catalog, group
+
+    def fact(self, name: str) -> Fact:
+        """An input of the group; the planning value of the catalog where it is empty and there is one."""
+        stated = self.scenario.fact(f"groups.{self.group.id}.{name}")
+        known = self.catalog.assumptions["llm-use"].facts
+        return known[name] if stated.value is None and name in known else stated
+
+    def value(self, name: str) -> Any:
+        """Its value."""
+        return self.fact(name).value
+
+    def said(self, name: str, value: Any, note: str) -> Fact:
+        """An input as it is counted with where it is empty, and how that is known."""
+        stated = self.fact(name)
+        return (
+            stated if stated.value is not None else replace(stated, value=value, basis="assumed", note=note)
+        )
+
+    def refuse(self, name: str, value: str, allowed: str) -> ScenarioError:
+        """The error that names an input of this group, what it is, and what would work."""
+        return ScenarioError([Problem(f"groups.{self.group.id}.{name}", value, allowed)])
+
+    def label(self, name: str) -> str:
+        """What an input is called."""
+        return GROUP_FIELD_BY_NAME[name].label

@@ -1,0 +1,64 @@
+"""From language models to VMs: each group that uses one becomes the replicas, jobs or services that it takes.
+
+What follows the plan for every group (demand by hour, access, placement, failures, cost) then holds for these, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gpuplan.catalog import Catalog
+from gpuplan.plan.llm.asks import SERVING, Asks, uses_model
+from gpuplan.plan.llm.engine import engine_of
+from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of
+from gpuplan.plan.llm.serving_lines import serving_lines
+from gpuplan.plan.trail import Trail
+from gpuplan.scenario import Group, Problem, Scenario, ScenarioError
+
+MODEL_INPUTS = ("model", "requests_per_s", "jobs_per_day")
+"""Inputs of a group that its VMs no longer depend on once they are sized."""
+
+
+@dataclass(frozen=True)
+class Llm:
+    """What the groups that use a language model take."""
+
+    scenario: Scenario
+    """Each such group as its VMs."""
+    serving: Mapping[str, Serving] = field(default_factory=dict)
+
+
+def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
+    """Each group that uses a language model as the VMs that it takes; the trail leads from these to its inputs."""
+    if not any(map(uses_model, scenario.groups)):
+        return Llm(scenario)
+    serving: dict[str, Serving] = {}
+    groups = []
+    for group in scenario.groups:
+        if uses_model(group) and group.use_case == SERVING:
+            asks = Asks(scenario, catalog, group)
+            check_lengths(asks)
+            engine = engine_of(asks)
+            serving[group.id] = serving_of(asks, engine)
+            serving_lines(trail.about(f"groups.{group.id}", name=group.name), asks, engine, serving[group.id])
+            group = _as_vms(group, serving[group.id].as_group, local=scenario.platform.bitfusion)
+        groups.append(group)
+    return Llm(replace(scenario, groups=tuple(groups)), serving)
+
+
+def _as_vms(group: Group, follows: Mapping[str, Any], *, local: bool) -> Group:
+    """A group as its VMs: its model is spoken for; ``local`` where Bitfusion is there, of which nobody measured a language model."""
+    at = {"remote_allowed": False} if local else {}
+    return replace(group, **{**dict.fromkeys(MODEL_INPUTS), **follows, **at})
+
+
+def model_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """What of a language model does not fit, or cannot be promised, on this hardware."""
+    for group in scenario.groups:
+        if uses_model(group):
+            try:
+                llm_of(Trail(), replace(scenario, groups=(group,)), catalog)
+            except ScenarioError as error:
+                yield from error.problems

@@ -1,0 +1,112 @@
+"""Engine: a language model on the board of a design, and what is known of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.facts import Fact
+from gpuplan.models.llm import memory
+from gpuplan.models.llm.memory import Overheads
+from gpuplan.models.llm.serving import Speeds
+from gpuplan.models.llm.shape import Board, Setup, Shape
+from gpuplan.plan.hardware import has_nvswitch
+from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm_parts import board_of, overheads_of, shape_of_row, speeds_of
+from gpuplan.plan.sharing import smallest_profile
+from gpuplan.scenario import show
+
+SHARES = (0.125, 0.25, 0.5)
+"""Parts of a GPU that a small model is tried on."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A language model on the GPUs of a host."""
+
+    model: Row
+    gpu: Item
+    shape: Shape
+    board: Board
+    weights: str
+    cache: str
+    speeds: Speeds
+    overheads: Overheads
+    sizes: tuple[float, ...]
+    """GPUs that a replica may have."""
+
+    def on(self, gpus: float) -> tuple[Board, Setup]:
+        """The board of a replica, or its share of one, and how the model is cut over it."""
+        board = self.board if gpus >= 1 else self.board.part(gpus)
+        return board, Setup(self.weights, self.cache, tensor=max(1, int(gpus)))
+
+    def requests_held(self, gpus: float, tokens: float) -> int:
+        """Requests of so many tokens that a replica's memory holds."""
+        board, setup = self.on(gpus)
+        return memory.requests_at_once(
+            self.shape, setup=setup, memory_gib=board.memory_gib, tokens=tokens, overheads=self.overheads
+        )
+
+    def fact(self, column: str) -> Fact:
+        """A value of the model as a fact."""
+        row = self.model
+        unit = "token" if column.endswith("_tokens") else "1"
+        known = (row.basis, row.sources, row.locator, row.note)
+        return Fact(f"{row.key}/{column}", row[column], unit, None, None, *known)
+
+
+def engine_of(asks: Asks) -> Engine:
+    """The engine of a group; a ScenarioError where the model, its precision or its GPUs cannot be."""
+    catalog, group, hardware = asks.catalog, asks.group, asks.scenario.hardware
+    row, gpu = catalog.row("llm_models", str(group.model)), catalog.gpus[hardware.gpu]
+    try:
+        shape = shape_of_row(row)
+    except ValueError as error:
+        raise asks.refuse("model", show(group.model), f"{error}; choose another model") from None
+    try:
+        board = board_of(gpu)
+    except ValueError as error:
+        raise asks.refuse("model", show(group.model), f"{error}; choose another GPU") from None
+    weights, cache = group.weights or "bf16", group.cache or "bf16"
+    _check_precision(asks, gpu, weights)
+    joined = int(gpu.value("nvlink_bridge_gpus") or 0)
+    whole = memory.splits(shape, gpus_per_host=hardware.gpus_per_host)
+    sizes = (*_shares(asks), *whole)
+    if joined and not has_nvswitch(asks.scenario, catalog):
+        sizes = tuple(size for size in sizes if size <= joined)
+    if (stated := group.replica_gpus) is not None:
+        if stated >= 1 and stated not in sizes:
+            allowed = f"{', '.join(f'{size:g}' for size in whole)}: powers of two that divide the attention heads, in one host"
+            raise asks.refuse("replica_gpus", f"{stated:g}", allowed)
+        sizes = (float(stated),)
+    return Engine(row, gpu, shape, board, weights, cache, speeds_of(catalog), overheads_of(catalog), sizes)
+
+
+def _shares(asks: Asks) -> tuple[float, ...]:
+    """Parts of a GPU that the board divides into, where the group may have one."""
+    scenario, access = asks.scenario, asks.group.access
+    backings = {"auto": ("timesliced", "mig"), "vgpu": ("timesliced",), "mig": ("mig",)}.get(access, ())
+    gpu, version = scenario.hardware.gpu, scenario.platform.vsphere
+
+    def divides(share: float) -> bool:
+        found = (smallest_profile(asks.catalog, gpu, backing, version, share) for backing in backings)
+        return any(profile is not None and not profile.whole for profile in found)
+
+    return tuple(share for share in SHARES if divides(share))
+
+
+def _check_precision(asks: Asks, gpu: Item, weights: str) -> None:
+    """Refuse weights in a precision that the board lacks, unless runs of its architecture in it were published."""
+    row = asks.catalog.row("llm_precisions", weights)
+    needs, emulated = row["needs"], str(row["unpacked_on"] or "")
+    if needs and not gpu.value(needs) and gpu.value("architecture") not in emulated.split("; "):
+        rows = asks.catalog.rows("llm_precisions")
+        have = [each.id for each in rows if not each["needs"] or gpu.value(each["needs"])]
+        allowed = f"one of {', '.join(have)}: {gpu.name} does not compute in {row['name']}, and no published run unpacks it there"
+        raise asks.refuse("weights", show(weights), allowed)
+
+
+def unpacked(engine: Engine, catalog: Catalog) -> bool:
+    """Whether the board does not compute in the precision of the weights, so that they are unpacked to 16 bits first."""
+    needs = catalog.row("llm_precisions", engine.weights)["needs"]
+    return bool(needs) and not engine.gpu.value(needs)

@@ -1,0 +1,368 @@
+"""Serving: the replicas of a language model that its users need, the GPUs of each, and what limits them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from gpuplan.models import demand
+from gpuplan.models.llm import memory, replicas, serving
+from gpuplan.models.llm.memory import Held, Overheads
+from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
+from gpuplan.models.llm.serving import Speeds
+from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm.engine import Engine, unpacked
+from gpuplan.scenario import ScenarioError
+from gpuplan.wording import amount, number, stated_percent
+
+
+class Size(NamedTuple):
+    """A replica on so many GPUs: what it does, or why it cannot."""
+
+    gpus: float
+    found: Replicas | None
+    """None where a promise is broken even for one user, or the model does not fit."""
+    limits: Limits
+
+    @property
+    def gpus_in_all(self) -> float:
+        """GPUs of all replicas."""
+        return self.gpus * self.found.replicas if self.found else math.inf
+
+
+class Step(NamedTuple):
+    """What users see with so many replicas."""
+
+    replicas: int
+    requests: float
+    first_token_s: Range
+    tokens_per_s: Range
+    keeps: bool
+    """Whether the promises are kept."""
+    queued: int = 0
+    """Requests that find no place in the memory, and wait."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """The replicas of a language model that a group needs."""
+
+    id: str
+    name: str
+    model: str
+    """Its name."""
+    weights: str
+    cache: str
+    asks: Mapping[str, Any]
+    """Inputs of the group as they are counted with."""
+    gpus: float
+    """Of a replica."""
+    replicas: int
+    off_hours: int
+    """Replicas outside the group's hours."""
+    requests: float
+    """At once, of all users."""
+    limits: Limits
+    found: Replicas
+    held: Held
+    cache_used_gib: float
+    """Of each GPU, by the requests that a replica then has."""
+    sizes: tuple[Size, ...]
+    with_fewer: tuple[Step, ...]
+    """What users see with one replica, two and so on up to the planned ones and one more; the last few where there are many."""
+    unpacked: bool
+    """Whether the board does not compute in the precision of the weights."""
+
+    @property
+    def as_group(self) -> dict[str, Any]:
+        """The inputs of the group as its VMs."""
+        known = self.asks["off_hours_share"] is not None and self.replicas
+        off = self.off_hours / self.replicas if known else None
+        return {
+            "people": self.replicas,
+            "active_share": 1.0,
+            "vms_each": 1,
+            "vgpus_each": 1,
+            "gpus_each": self.gpus,
+            "off_hours_share": off,
+        }
+
+    @property
+    def limit(self) -> str:
+        """What decides how many replicas there are: memory, speed, first token, or availability."""
+        enough = math.ceil(self.requests / self.limits.requests - 1e-9)
+        return "availability" if self.replicas > enough else self.limits.by
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """One replica fewer, as planned, one more."""
+        return tuple(step for step in self.with_fewer if abs(step.replicas - self.replicas) <= 1)
+
+    def after(self, replicas: int) -> Step | None:
+        """What users see with so many replicas left; None with none of them."""
+        known = [step for step in self.with_fewer if step.replicas <= replicas]
+        return known[-1] if known else None
+
+    @property
+    def said(self) -> str:
+        """What its users ask for and are promised, in words."""
+        asks = self.asks
+        users = f"{number(asks['people'])} users, {stated_percent(asks['active_share'])} at once"
+        if asks["requests_per_s"] is not None:
+            users = f"{number(asks['requests_per_s'])} requests a second"
+        return (
+            f"{users}, {number(asks['tokens_in'])} tokens in, {number(asks['tokens_out'])} out, first token within "
+            f"{number(asks['first_token_s'])} s, then {number(asks['tokens_per_s'])} tokens/s"
+        )
+
+    @property
+    def tokens_per_s(self) -> Range:
+        """Tokens a second that a user gets after the first one."""
+        return per_second(self.found.time_per_token_ms)
+
+
+def per_second(each_ms: Range) -> Range:
+    """Tokens a second of a time per token."""
+    return Range(1e3 / each_ms.value, 1e3 / each_ms.high, 1e3 / each_ms.low)
+
+
+def serving_of(asks: Asks, engine: Engine) -> Serving:
+    """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
+    group = asks.group
+    load, promise = _load(asks), _promise(asks)
+    least = int(asks.value("least_replicas"))
+    sizes = tuple(_size(engine, gpus, load, promise, least, _longest(asks)) for gpus in engine.sizes)
+    size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
+    if size.found is None:
+        raise _refusal(asks, engine, sizes, promise)
+    found, (board, setup) = size.found, engine.on(size.gpus)
+    held = memory.held(engine.shape, setup=setup, memory_gib=board.memory_gib, overheads=engine.overheads)
+    each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
+    return Serving(
+        id=group.id,
+        name=group.name,
+        model=str(engine.model["name"]),
+        weights=engine.weights,
+        cache=engine.cache,
+        asks={name: asks.value(name) for name in ASKED},
+        gpus=size.gpus,
+        replicas=found.replicas if load.requests or load.requests_per_second else 0,
+        off_hours=_off_hours(asks, engine, size.gpus, load, promise, least),
+        requests=load.requests or found.requests * found.replicas,
+        limits=found.limits,
+        found=found,
+        held=held,
+        cache_used_gib=min(held.cache_gib, each_gib * found.requests),
+        sizes=sizes,
+        with_fewer=tuple(_steps(engine, size, load)),
+        unpacked=unpacked(engine, asks.catalog),
+    )
+
+
+ASKED = (
+    "people",
+    "active_share",
+    "off_hours_share",
+    "tokens_in",
+    "tokens_out",
+    "first_token_s",
+    "tokens_per_s",
+    "longest_context",
+    "requests_per_s",
+    "least_replicas",
+)
+"""Inputs of a group that say what its users ask for."""
+
+
+def _load(asks: Asks, share: str = "active_share") -> Load:
+    """What the users ask at the peak, or at another share of them."""
+    group = asks.group
+    tokens = {name: float(asks.value(name)) for name in ("tokens_in", "tokens_out")}
+    part = getattr(group, share) or 0.0
+    if group.requests_per_s is not None:
+        beside = part / group.active_share if group.active_share else 0.0
+        return Load(**tokens, requests_per_second=group.requests_per_s * beside)
+    return Load(**tokens, requests=float(demand.active_people(group.people, active_share=part)))
+
+
+def _promise(asks: Asks) -> Promise:
+    return Promise(float(asks.value("first_token_s")), float(asks.value("tokens_per_s")))
+
+
+def _longest(asks: Asks) -> int:
+    """Tokens of the longest request."""
+    return int(asks.group.longest_context or asks.value("tokens_in") + asks.value("tokens_out"))
+
+
+def check_lengths(asks: Asks) -> None:
+    """Refuse what is beyond the context of the model, or beyond the longest request that is stated."""
+    model = asks.catalog.row("llm_models", str(asks.group.model))
+    usual, longest, most = (
+        int(asks.value("tokens_in") + asks.value("tokens_out")),
+        asks.group.longest_context,
+        int(model["context_tokens"]),
+    )
+    allowed = f"{model['name']} takes {most:,} tokens, prompt and answer together: at most {most:,}"
+    if longest is not None and longest > most:
+        raise asks.refuse("longest_context", f"{longest:,}", allowed)
+    if usual > most:
+        raise asks.refuse("tokens_in", f"{asks.value('tokens_in'):,}", allowed)
+    if longest is not None and longest < usual:
+        raise asks.refuse(
+            "longest_context", f"{longest:,}", f"at least the {usual:,} of a usual prompt and answer"
+        )
+
+
+@lru_cache(maxsize=512)  # candidates and years of growth ask for the same
+def _sized(
+    shape: Shape,
+    board: Board,
+    setup: Setup,
+    load: Load,
+    promise: Promise,
+    least: int,
+    speeds: Speeds,
+    overheads: Overheads,
+) -> tuple[Replicas | None, Limits]:
+    """The replicas of one size, None where a promise cannot be kept or nothing fits; and what limits one."""
+    given: dict[str, Any] = {
+        "setup": setup,
+        "load": load,
+        "promise": promise,
+        "speeds": speeds,
+        "overheads": overheads,
+    }
+    most = replicas.limits(shape, board, **given)
+    if not most.requests:
+        return None, most
+    return replicas.replicas(shape, board, **given, least=least), most
+
+
+def _size(engine: Engine, gpus: float, load: Load, promise: Promise, least: int, longest: int = 0) -> Size:
+    """A replica on so many GPUs, the longest request among those that it must hold."""
+    board, setup = engine.on(gpus)
+    load = load if load.requests or load.requests_per_second else replace(load, requests=1.0)
+    found, most = _sized(engine.shape, board, setup, load, promise, least, engine.speeds, engine.overheads)
+    if longest and not engine.requests_held(gpus, longest):
+        return Size(gpus, None, most._replace(memory=0))
+    return Size(gpus, found, most)
+
+
+def _off_hours(asks: Asks, engine: Engine, gpus: float, load: Load, promise: Promise, least: int) -> int:
+    """Replicas outside the group's hours: none where nobody is active then."""
+    if not asks.group.off_hours_share:
+        return 0
+    found = _size(engine, gpus, _load(asks, "off_hours_share"), promise, least).found
+    return found.replicas if found else 0
+
+
+MOST_STEPS = 16
+"""Steps that are worked out below the planned replicas: a host holds no more of them."""
+
+
+def _steps(engine: Engine, size: Size, load: Load) -> Iterator[Step]:
+    """What users see with fewer replicas, as planned, and with one more."""
+    if size.found is None or not (load.requests or load.requests_per_second):
+        return
+    now = size.found.replicas
+    for count in range(max(1, now - MOST_STEPS), now + 2):
+        yield _step_with(engine, size, load, size.found, count)
+
+
+def _step_with(engine: Engine, size: Size, load: Load, planned: Replicas, count: int) -> Step:
+    """What users see with so many replicas: beyond what the memory holds, requests wait for a place."""
+    each = (load.requests or planned.requests * planned.replicas) / count
+    board, setup = engine.on(size.gpus)
+    in_it = min(max(1.0, each), float(size.limits.memory))
+    at: dict[str, Any] = {
+        "setup": setup,
+        "requests": in_it,
+        "tokens_in": load.tokens_in,
+        "tokens_out": load.tokens_out,
+        "speeds": engine.speeds,
+    }
+    first = serving.first_token_ms(engine.shape, board, **at)
+    token = serving.time_per_token_ms(engine.shape, board, **at)
+    keeps = math.ceil(each - 1e-9) <= size.limits.requests
+    queued = max(0, math.ceil((each - in_it) * count - 1e-9))
+    return Step(count, each, Range(*(ms / 1e3 for ms in first)), per_second(token), keeps, queued)
+
+
+def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], promise: Promise) -> ScenarioError:
+    """Why no size can do it, and the nearest that can."""
+    hardware, gpu = asks.scenario.hardware, engine.gpu.name
+    fitting = [size for size in sizes if size.limits.memory]
+    if not fitting:
+        return _does_not_fit(asks, engine, sizes)
+    usual = {"tokens_in": float(asks.value("tokens_in")), "tokens_out": float(asks.value("tokens_out"))}
+
+    def alone(of: Callable[..., Range], size: Size) -> float:
+        board, setup = engine.on(size.gpus)
+        found = of(engine.shape, board, setup=setup, requests=1.0, speeds=engine.speeds, **usual)
+        return float(found.value)
+
+    quick = [size for size in fitting if size.limits.speed]
+    if not quick:
+        best = 1e3 / min(alone(serving.time_per_token_ms, size) for size in fitting)
+        allowed = (
+            f"one user alone gets {best:.3g} tokens/s from {gpu}, with up to {amount(fitting[-1].gpus, 'GPU')} for a replica: at "
+            f"most {best:.3g}, weights of fewer bits, or a faster GPU"
+        )
+        return asks.refuse("tokens_per_s", f"{promise.tokens_per_second:g}", allowed)
+    soonest = min(alone(serving.first_token_ms, size) for size in quick) / 1e3
+    allowed = (
+        f"one user alone waits {soonest:.2g} s for the first token from {gpu}: at least {math.ceil(soonest * 20) / 20:g}, a "
+        "shorter prompt, or a faster GPU"
+    )
+    if any(size.limits.first_token for size in fitting):
+        allowed += f"; with fewer tokens/s promised, {hardware.gpus_per_host} GPUs per host would do"
+    return asks.refuse("first_token_s", f"{promise.first_token_s:g}", allowed)
+
+
+def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> ScenarioError:
+    """That the model, or its longest request, does not fit on the GPUs of a host."""
+    most, gpu = max(size.gpus for size in sizes), engine.gpu.name
+    board, setup = engine.on(most)
+    held = memory.held(engine.shape, setup=setup, memory_gib=board.memory_gib, overheads=engine.overheads)
+    room = held.cache_gib * (setup.gpus if most >= 1 else 1)
+    name = asks.catalog.row("llm_precisions", engine.weights)["name"]
+    if room > 0:
+        longest = _longest(asks)
+        low, high = 1, longest
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if engine.requests_held(most, middle) else (low, middle)
+        allowed = f"{amount(most, 'GPU')} {gpu} of a replica hold a request of {low:,} tokens beside the weights: at most {low:,}"
+        where = "longest_context" if asks.group.longest_context else "tokens_in"
+        return asks.refuse(where, f"{asks.value(where):,}", allowed)
+    weights = memory.weights_gib(engine.shape, precision=engine.weights)
+    have = board.memory_gib * max(1, most) if most >= 1 else board.memory_gib
+    allowed = (
+        f"its weights take {weights:,.0f} GiB in {name}, and {amount(most, 'GPU')} {gpu} {'have' if most > 1 else 'has'} {have:,.0f} GiB; "
+        "take weights of fewer bits, more GPUs per host, or GPUs with more memory"
+    )
+    if asks.group.replica_gpus is not None:
+        return asks.refuse("replica_gpus", f"{most:g}", allowed)
+    return asks.refuse("model", str(asks.group.model), allowed)
+
+
+def why_size(made: Serving) -> str:
+    """Why a replica has so many GPUs: what the other sizes would take, or why they cannot."""
+    said = []
+    for size in made.sizes:
+        if size.gpus == made.gpus:
+            continue
+        name = amount(size.gpus, "GPU")
+        if size.found:
+            said.append(f"with {name} {amount(size.gpus_in_all, 'GPU')} in all")
+        else:
+            said.append(f"{name}: {NO_WAY[size.limits.by]}")
+    return "; ".join(said)
+
+
+NO_WAY = {"memory": "too little memory", "speed": "too slow", "first_token": "first token too late"}
+"""What limits a replica -> why it cannot be."""

@@ -1,0 +1,82 @@
+"""Tables of language models: what each group that uses one needs, and what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpuplan.models.llm.shape import Range
+from gpuplan.plan import Plan
+from gpuplan.plan.llm.serving import Serving
+from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.wording import NAMES, rough, rough_range
+
+LIMITS = NAMES["limit of a replica"]
+
+
+def serving(plan: Plan) -> Table:
+    """The replicas of each group that language models serve, and what its users see."""
+    precisions = {row.id: str(row["name"]) for row in plan.catalog.rows("llm_precisions")}
+    return listed(
+        "serving",
+        "LLM serving",
+        (
+            Column("group", "Group", of="name"),
+            Column("model", "Model", of=lambda made: f"{made.model}, {precisions[made.weights]}"),
+            Column("requests", "Requests at once", "whole", of=_figure("requests", "requests_at_once")),
+            Column("limited_by", "Limited by", of="limit", words=LIMITS.get),
+            Column("gpus_each", "GPUs per replica", "number", of=_figure("gpus", "replica_gpus")),
+            Column("replicas", "Replicas", "number", of=_figure("replicas", "replicas")),
+            Column(
+                "first_token", "First token", "number", "s", of=_range(_first_token_s, "llm_first_token_s")
+            ),
+            Column(
+                "tokens_per_s",
+                "Then tokens/s",
+                "number",
+                of=_range(lambda made: made.tokens_per_s, "llm_tokens_per_s"),
+            ),
+            Column(
+                "replica_tokens",
+                "Tokens/s of a replica",
+                "number",
+                of=_range(lambda made: made.found.token_rate, "llm_replica_tokens"),
+            ),
+            Column(
+                "at_once",
+                "Requests that a replica takes",
+                "number",
+                detail=True,
+                of=lambda made: made.limits.requests,
+            ),
+            Column("by_memory", "By memory", "number", detail=True, of=lambda made: made.limits.memory),
+            Column("by_speed", "By speed", "number", detail=True, of=lambda made: made.limits.speed),
+            Column(
+                "by_first_token",
+                "By first token",
+                "number",
+                detail=True,
+                of=lambda made: made.limits.first_token,
+            ),
+        ),
+        [made for made in plan.llm.serving.values() if made.replicas],
+    )
+
+
+def _first_token_s(made: Serving) -> Range:
+    return Range(*(each / 1e3 for each in made.found.first_token_ms))
+
+
+def _figure(name: str, line: str) -> Callable[[Serving], Cell]:
+    """A figure with its line."""
+    return lambda made: Cell(getattr(made, name), line=f"groups.{made.id}.{line}")
+
+
+def _range(of: Callable[[Serving], Range], line: str) -> Callable[[Serving], Cell]:
+    """A figure that is known within a range, with its line."""
+
+    def held(made: Serving) -> Cell:
+        found = of(made)
+        words = f"{rough(found.value)} ({rough_range(found.low, found.high)})"
+        return Cell(found.value, words=words, low=found.low, high=found.high, line=f"groups.{made.id}.{line}")
+
+    return held

@@ -1,0 +1,78 @@
+"""The sentence below a group that uses a language model, its inputs, and what follows from them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from assistants import assistant
+
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.models import model_data
+from gpuplan.app.steps.usecases import table_data
+from gpuplan.catalog import Catalog
+from gpuplan.plan.llm import INPUTS
+
+
+def shown(book: Workbook) -> dict[str, Any]:
+    data = table_data(book)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    found: dict[str, Any] = data["rows"][-1]
+    return found
+
+
+def test_a_group_without_a_model_has_none(book: Workbook) -> None:
+    assert all(row["model"] is None for row in table_data(book)["rows"])
+
+
+def test_an_added_group_is_sized_at_once(book: Workbook) -> None:
+    book.edit("hardware.gpu", "a100-pcie-80gb")
+    book.add_group("llm-serving")
+    row = shown(book)
+    assert not book.refused
+    [group] = [g for g in book.scenario.groups if g.use_case == "llm-serving"]
+    assert (group.model, group.people, group.tokens_in) == ("llama-3.1-8b", 100, 2000)
+    assert [field["path"].rpartition(".")[2] for field in row["model"]["fields"]] == list(
+        INPUTS["llm-serving"]
+    )
+    assert row["model"]["lead"] == "Llama 3.1 8B, BF16"
+    assert "100 users, 10 % at once" in row["model"]["said"]
+    assert book.scenario.origin(f"groups.{group.id}.tokens_in").basis == "assumed"
+    worked_out = {cell["path"].rpartition(".")[2]: cell for cell in row["cells"]}["gpus_each"]
+    assert worked_out["locked"] and worked_out["value"] == "1/2"
+
+
+def test_the_bar_adds_up_and_each_figure_has_its_line(catalog: Catalog) -> None:
+    book = Workbook(catalog, assistant(people=4000))
+    found = model_data(book, book.scenario.groups[0])
+    assert found is not None
+    parts, made = found["bar"]["parts"], book.plan.llm.serving["assistant"]
+    assert sum(part["share"] for part in parts) == pytest.approx(sum(made.held[:4]) / sum(made.held))
+    assert [part["from"] for part in parts] == pytest.approx(
+        [sum(p["share"] for p in parts[:n]) for n in range(4)]
+    )
+    assert all(figure["key"] in book.plan.lines for figure in found["figures"])
+    assert found["figures"][0]["value"] == str(made.replicas)
+    assert f"{made.replicas + 1} replicas: first token" in found["figures"][2]["note"]
+
+
+def test_what_cannot_be_promised_stands_beside_its_field_and_the_last_plan_stays(catalog: Catalog) -> None:
+    book = Workbook(catalog, assistant())
+    before = book.plan.totals
+    book.edit("groups.assistant.tokens_per_s", "900")
+    fields = {f["path"].rpartition(".")[2]: f for f in shown(book)["model"]["fields"]}
+    assert "at most" in fields["tokens_per_s"]["problem"]
+    assert book.stale and book.plan.totals == before
+
+
+def test_another_use_case_takes_the_models_inputs_away(catalog: Catalog) -> None:
+    book = Workbook(catalog, assistant())
+    book.edit("groups.assistant.use_case", "dev-test")
+    [group] = book.scenario.groups
+    assert (group.model, group.tokens_in, group.gpus_each) == (None, None, 0.125)
+    assert shown(book)["model"] is None

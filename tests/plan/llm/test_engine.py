@@ -1,0 +1,58 @@
+"""A language model on a board: sizes of a replica, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from assistants import assistant
+
+from gpuplan.catalog import Catalog
+from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm.engine import Engine, engine_of, unpacked
+from gpuplan.scenario import ScenarioError
+
+
+def engine(catalog: Catalog, **given: Any) -> Engine:
+    scenario = assistant(**given)
+    return engine_of(Asks(scenario, catalog, scenario.groups[0]))
+
+
+def test_a_replica_is_a_part_of_a_gpu_or_a_power_of_two_in_one_host(catalog: Catalog) -> None:
+    assert engine(catalog).sizes == (0.125, 0.25, 0.5, 1, 2, 4, 8)
+    assert engine(catalog, hardware={"gpus_per_host": 4}).sizes[-1] == 4
+    assert engine(catalog, access="passthrough").sizes == (1, 2, 4, 8)
+    assert engine(catalog, replica_gpus=4).sizes == (4,)
+    # the heads of 28 do not divide by 8
+    assert engine(catalog, model="qwen2.5-7b", access="passthrough").sizes == (1, 2, 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "allowed"),
+    [
+        ({"replica_gpus": 3}, "replica_gpus", "1, 2, 4, 8"),
+        ({"weights": "nvfp4"}, "weights", "bf16, fp8, int8, int4"),
+        ({"weights": "fp8", "hardware": {"gpu": "v100-sxm2-32gb"}}, "weights", "bf16, int8, int4"),
+        ({"model": "nv-embed-v2", "use_case": "llm-serving"}, "model", "not known"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_can(
+    catalog: Catalog, given: dict[str, Any], field: str, allowed: str
+) -> None:
+    with pytest.raises(ScenarioError) as error:
+        engine(catalog, **given)
+    [problem] = error.value.problems
+    assert problem.path == f"groups.assistant.{field}"
+    assert allowed in problem.message
+
+
+def test_fp8_on_ampere_is_unpacked_as_published_runs_do(catalog: Catalog) -> None:
+    assert unpacked(engine(catalog, hardware={"gpu": "a100-sxm4-80gb"}), catalog)
+    assert not unpacked(engine(catalog), catalog)
+
+
+def test_half_a_gpu_has_half_of_everything(catalog: Catalog) -> None:
+    found = engine(catalog)
+    (whole, _), (half, setup) = found.on(1), found.on(0.5)
+    assert half.memory_gib == whole.memory_gib / 2 and half.bandwidth_gb_s == whole.bandwidth_gb_s / 2
+    assert setup.gpus == 1
