@@ -12,13 +12,13 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from gpuplan.audit.curves import REAL_TIME_S, period_s
-from gpuplan.audit.trace import Jobs, Reading, Samples, TraceError, refusal
+from gpuplan.audit.trace import Jobs, Reading, Requests, Samples, TraceError, refusal
 from gpuplan.audit.values import Clock
 from gpuplan.scenario import show
 from gpuplan.wording import number
 
 EXPECTED = "expected a date such as 2020-04-30, or the number of a day of the trace, from 1"
-_Trace = TypeVar("_Trace", bound=Jobs | Samples)
+_Trace = TypeVar("_Trace", bound=Jobs | Samples | Requests)
 
 
 def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zone: str = "UTC") -> _Trace:
@@ -32,7 +32,7 @@ def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zon
     if not first_day and not last_day:
         return trace
     zone = ZoneInfo(time_zone)
-    at = trace.time_s if isinstance(trace, Samples) else np.array(period_s(trace))
+    at = np.array(period_s(trace)) if isinstance(trace, Jobs) else trace.time_s
     known = float(at.min()), float(at.max())
     first, last = (datetime.fromtimestamp(moment, zone).date() for moment in known)
     begin = _day(first_day, "first day", first) if first_day else None
@@ -52,6 +52,8 @@ def cut_days(trace: _Trace, *, first_day: str = "", last_day: str = "", time_zon
     nothing = refusal(f"nothing is left {asked}: the trace is from {shown(first)} to {shown(last)}")
     if isinstance(trace, Samples):
         return cast(_Trace, _samples(trace, window, asked, nothing))
+    if isinstance(trace, Requests):
+        return cast(_Trace, _requests(trace, window, asked, nothing))
     return cast(_Trace, _jobs(trace, window, asked, nothing))
 
 
@@ -113,6 +115,14 @@ def _samples(samples: Samples, window: tuple[float, float], asked: str, nothing:
         weight=samples.weight[kept],
         reading=_noted(samples.reading, note),
     )
+
+
+def _requests(requests: Requests, window: tuple[float, float], asked: str, nothing: TraceError) -> Requests:
+    kept = (requests.time_s >= window[0]) & (requests.time_s < window[1])
+    if not kept.any():
+        raise nothing
+    note = f"{_left_out(asked, kept)} requests are left out"
+    return replace(requests.where(kept), reading=_noted(requests.reading, note))
 
 
 def _left_out(asked: str, kept: np.ndarray) -> str:

@@ -1,4 +1,4 @@
-"""Reading a trace: a file of jobs, or of samples of the activity of GPUs -> numbers, and what could be read of them.
+"""Reading a trace: a file of jobs, of samples of the activity of GPUs, or of requests -> numbers, and what could be read of them.
 
 Nothing is guessed in silence. A row that cannot be read is left out and counted with its reason and its first line; a
 file of which less than half can be read is refused.
@@ -21,16 +21,18 @@ from zoneinfo import ZoneInfo, available_timezones
 from gpuplan.audit.files import open_text
 from gpuplan.audit.jobs import JOB_COLUMNS, read_jobs
 from gpuplan.audit.prometheus import read_json, read_table
+from gpuplan.audit.requests import REQUEST_COLUMNS, read_requests
 from gpuplan.audit.samples import SAMPLE_COLUMNS, read_samples
 from gpuplan.audit.slurm import read_sacct
 from gpuplan.audit.table import Table
-from gpuplan.audit.trace import Jobs, Samples, refusal
+from gpuplan.audit.trace import Jobs, Requests, Samples, refusal
 from gpuplan.audit.values import Clock
 from gpuplan.facts import did_you_mean, did_you_mean_file
 from gpuplan.scenario import one_line, show
 
-READERS: Mapping[str, Callable[[Table, Mapping[str, str], Clock], Jobs | Samples]] = {
+READERS: Mapping[str, Callable[[Table, Mapping[str, str], Clock], Jobs | Samples | Requests]] = {
     "jobs": read_jobs,
+    "requests": read_requests,
     "sacct": read_sacct,
     "samples": read_samples,
     "nvidia-smi": partial(read_samples, format="nvidia-smi"),
@@ -47,12 +49,12 @@ def read_trace(
     format: str = "auto",
     columns: Mapping[str, str] | None = None,
     time_zone: str = "UTC",
-) -> Jobs | Samples:
-    """Jobs or samples of a file, with a `Reading` that says what was used, what was left out and why.
+) -> Jobs | Samples | Requests:
+    """Jobs, samples or requests of a file, with a `Reading` that says what was used, what was left out and why.
 
     It is a CSV (comma, semicolon, tab or |, UTF-8 or UTF-16 with its mark) or the JSON of Prometheus, either packed with gzip
     or not. ``format`` is one of `FORMATS`; ``auto`` goes by the header. ``columns`` names the file's column for what is read:
-    keys of `JOB_COLUMNS`, `SACCT_COLUMNS`, `SAMPLE_COLUMNS` or `PROMETHEUS_KEYS`; for Prometheus ``group`` names a label and
+    keys of `JOB_COLUMNS`, `REQUEST_COLUMNS`, `SACCT_COLUMNS`, `SAMPLE_COLUMNS` or `PROMETHEUS_KEYS`; for Prometheus ``group`` names a label and
     ``metric`` the counter where a query has dropped it. ``time_zone`` is the IANA name of the zone of times that state no
     offset. Of a local time that comes twice the first is taken, one that a clock change leaves out is read with the offset
     before it; both are counted in the notes. What cannot be used raises a `TraceError` with the line and what is expected.
@@ -81,7 +83,7 @@ def read_trace(
         raise refusal(f"cannot read {name}: {error.strerror or error}{meant}") from error
 
 
-def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> Jobs | Samples:
+def _read(file: BinaryIO, format: str, given: dict[str, str], clock: Clock) -> Jobs | Samples | Requests:
     text, start = open_text(file)
     if start[0] in "{[":
         if format not in ("auto", "prometheus"):
@@ -96,11 +98,13 @@ def _recognised(table: Table, given: Mapping[str, str]) -> str:
     """The format that header and columns named by hand speak for, the surest sign first."""
     names, header = {*table.names}, table.header
     jobs, samples = table.find(JOB_COLUMNS, {}), table.find(SAMPLE_COLUMNS, {})
+    requests = table.find(REQUEST_COLUMNS, {}).keys() | given.keys()
     signs = (
         ("sacct", names & {"jobid", "jobidraw"} and names & {"alloctres", "reqtres", "allocgres", "reqgres"}),
         ("nvidia-smi", any(name.lower().startswith("utilization.gpu") for name in header)),
         ("prometheus", any("DCGM_FI_" in name or name == "__name__" or "{" in name for name in header)),
         ("prometheus", "value" in names and names & {"uuid", "modelname", "gpu"}),
+        ("requests", requests >= {"time", "tokens_in", "tokens_out"}),
         ("jobs", given.keys() & {"gpus", "gpu_milli", "duration", "submit", "start", "end"}),
         ("samples", given.keys() & {"percent", "gpu", "time"}),
         ("jobs", jobs.keys() & {"gpus", "gpu_milli"} and jobs.keys() & {"duration", "end"}),
@@ -114,6 +118,6 @@ def _recognised(table: Table, given: Mapping[str, str]) -> str:
     else:
         message = (
             "not recognised. Jobs need a time (submit or start), a duration or an end, and gpus or gpu_milli; samples a time, a "
-            "gpu and a per cent; sacct JobID and AllocTRES. Name the columns by hand where they are called otherwise"
+            "gpu and a per cent; requests a time, tokens_in and tokens_out; sacct JobID and AllocTRES. Name the columns by hand where they are called otherwise"
         )
     raise refusal(message, where="line 1", value=table.listed())

@@ -1,6 +1,6 @@
-"""What was read of a trace: jobs that held GPUs or samples of their activity, and an account of what was left out.
+"""What was read of a trace: jobs that held GPUs, samples of their activity, or requests to a language model, and what was left out.
 
-Jobs say which GPUs were allocated, samples how busy the chips were: two figures, in two records.
+Jobs say which GPUs were allocated, samples how busy the chips were, requests what was asked: three figures, in three records.
 """
 
 from __future__ import annotations
@@ -115,3 +115,26 @@ class Samples:
     reading: Reading
     quantity: str = "activity"
     """Never the share of GPUs allocated, which is another figure."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requests:
+    """Requests to a language model: one element of each array for each request, in the order in which they came."""
+
+    time_s: np.ndarray
+    tokens_in: np.ndarray
+    tokens_out: np.ndarray
+    group: np.ndarray
+    """Index into ``groups``: the model or application."""
+    groups: tuple[str, ...]
+    reading: Reading
+
+    def where(self, chosen: np.ndarray) -> Requests:
+        """Some of the requests, by a mask; groups keep their numbers."""
+        return replace(
+            self,
+            time_s=self.time_s[chosen],
+            tokens_in=self.tokens_in[chosen],
+            tokens_out=self.tokens_out[chosen],
+            group=self.group[chosen],
+        )

@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import numpy as np
 
+from gpuplan.audit.arrivals import Arrivals, arrivals_of
 from gpuplan.audit.curves import WEEK_H, Curve, Steps, period_s, week_edges
-from gpuplan.audit.trace import Jobs, Samples
+from gpuplan.audit.trace import Jobs, Requests, Samples
 from gpuplan.models.demand.queueing import peakedness_of_mix
 
 LONG_WAIT_S = 600
@@ -143,23 +144,24 @@ class Activity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Audit:
-    """What a trace says: allocation if it holds jobs, activity if it holds samples."""
+    """What a trace says: allocation if it holds jobs, activity if it holds samples, arrivals if it holds requests."""
 
-    trace: Jobs | Samples
+    trace: Jobs | Samples | Requests
     time_zone: str
     allocation: Allocation | None
     activity: Activity | None
     notes: tuple[str, ...]
+    arrivals: Arrivals | None = None
 
 
 def audit(
-    trace: Jobs | Samples,
+    trace: Jobs | Samples | Requests,
     *,
     time_zone: str = "UTC",
     installed_gpus: int | None = None,
     skip_share: float = 0.0,
 ) -> Audit:
-    """What a trace of jobs or samples says: an allocation or an activity, never both.
+    """What a trace says: of jobs an allocation, of samples an activity, of requests their arrivals.
 
     Hours of the week are those of ``time_zone``; one that comes twice when clocks go back counts twice. ``installed_gpus`` gives
     the utilisation of the allocation. ``skip_share`` of the period of jobs, its beginning, is left out of curves, hours of the
@@ -173,6 +175,9 @@ def audit(
     if time_zone not in available_timezones() - NO_PLACES:
         raise ValueError(f"time_zone is {time_zone!r}: must be an IANA name such as Europe/Berlin")
     zone = ZoneInfo(time_zone)
+    if isinstance(trace, Requests):
+        trace = few_groups(trace)
+        return Audit(trace, time_zone, None, None, _remarks(trace), arrivals_of(trace, zone))
     if isinstance(trace, Samples):
         trace = few_groups(trace)
         return Audit(trace, time_zone, None, _activity(trace, zone), _remarks(trace))
@@ -181,8 +186,8 @@ def audit(
     return Audit(trace, time_zone, found, None, _remarks(trace, found))
 
 
-def _remarks(trace: Jobs | Samples, found: Allocation | None = None) -> tuple[str, ...]:
-    most = "GPU-hours" if isinstance(trace, Jobs) else "samples"
+def _remarks(trace: Jobs | Samples | Requests, found: Allocation | None = None) -> tuple[str, ...]:
+    most = {Jobs: "GPU-hours", Samples: "samples", Requests: "tokens"}[type(trace)]
     said = {
         f"Only the {MOST_GROUPS - 1} groups with most {most} are told apart": OTHERS in trace.groups,
         "Starts or requests are not known: GPUs are those wanted, as if no job waited": found
@@ -192,14 +197,17 @@ def _remarks(trace: Jobs | Samples, found: Allocation | None = None) -> tuple[st
     return (*trace.reading.notes, *(note for note, so in said.items() if so))
 
 
-_Trace = TypeVar("_Trace", Jobs, Samples)
+_Trace = TypeVar("_Trace", Jobs, Samples, Requests)
 
 
 def few_groups(trace: _Trace) -> _Trace:
-    """A trace with the groups that have most GPU-hours or samples; all smaller ones are one."""
+    """A trace with the groups that have most GPU-hours, samples or tokens; all smaller ones are one."""
     if len(trace.groups) <= MOST_GROUPS:
         return trace
-    amount = trace.gpus * trace.duration_s if isinstance(trace, Jobs) else trace.weight
+    if isinstance(trace, Jobs):
+        amount = trace.gpus * trace.duration_s
+    else:
+        amount = trace.weight if isinstance(trace, Samples) else trace.tokens_in + trace.tokens_out
     work = np.bincount(trace.group, weights=amount, minlength=len(trace.groups))
     kept: np.ndarray = np.sort(np.argsort(-work, kind="stable")[: MOST_GROUPS - 1])
     code = np.full(len(trace.groups), MOST_GROUPS - 1)

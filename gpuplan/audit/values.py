@@ -86,6 +86,14 @@ def gpus_of_milli(text: str) -> float:
     return value / 1000
 
 
+def tokens_of(text: str) -> float:
+    """Tokens of a prompt or of an answer."""
+    value = number_of(text)
+    if not 0 <= value <= 100_000_000 or value != int(value):
+        raise BadValue("is no count of tokens", text)
+    return value
+
+
 def percent_of(text: str, scale: float) -> float:
     """Per cent of a number with or without its sign, after ``scale``."""
     value = number_of(text.strip().removesuffix("%")) * scale

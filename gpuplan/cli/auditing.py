@@ -10,6 +10,7 @@ from gpuplan.audit import (
     FORMATS,
     Comparison,
     Jobs,
+    Requests,
     Samples,
     audit,
     compare,
@@ -46,9 +47,7 @@ def audit_options(command: argparse.ArgumentParser) -> None:
     add("--name", default="", help="what the file is called, if it is kept under another name")
     words = "what the file is (default: by its header)"
     add("--format", choices=FORMATS, default="auto", help=words)
-    words = (
-        "column that holds submit, start, end, duration, gpus, gpu_milli, group, user, time, gpu or percent"
-    )
+    words = "column that holds submit, start, end, duration, gpus, gpu_milli, group, user, time, gpu, percent, tokens_in or tokens_out"
     add("--column", action="append", default=[], metavar="WHAT=NAME", help=words)
     words = "of times without offset, and of the hours shown (default UTC)"
     add("--time-zone", default="UTC", help=words)
@@ -150,8 +149,8 @@ def _write(path: Path, scenario: Scenario | None, why: str) -> None:
         raise refusal(allowed, "--scenario", path_text(path)) from None
 
 
-def _trace(args: argparse.Namespace) -> Jobs | Samples:
-    """The jobs or samples of the file; where nobody names groups each user is one."""
+def _trace(args: argparse.Namespace) -> Jobs | Samples | Requests:
+    """The jobs, samples or requests of the file; where nobody names groups each user is one."""
     wrong = [text for text in args.column if "=" not in text]
     if wrong:
         raise refusal("what it holds and its name, such as gpus=num_gpus", "--column", wrong[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -29,13 +29,14 @@ def audit_dict(
 ) -> dict[str, Any]:
     """An audit as plain JSON values, all finite.
 
-    Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``notes``, ``suggestions``, ``comparison``.
+    Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``arrivals``, ``notes``, ``suggestions``, ``comparison``.
     """
     data = {
         "reading": plain(found.trace.reading),
         "time_zone": found.time_zone,
         "allocation": plain(found.allocation),
         "activity": plain(found.activity),
+        "arrivals": plain(found.arrivals),
         "notes": list(found.notes),
         "suggestions": [plain(s) for s in suggestions],
         "comparison": None,
@@ -75,6 +76,7 @@ def audit_text(
         _reading(found.trace.reading),
         *_allocation(found, data),
         *_activity(found, data),
+        *_arrivals(found, data),
         *(wrapped(note + ".") for note in found.notes if note not in found.trace.reading.notes),
         chapter(
             tables.suggestions(data["suggestions"]),
@@ -161,6 +163,34 @@ def _activity(found: Audit, data: dict[str, Any]) -> list[str]:
         f"{use.mean_activity_pct:.1f} %. This is not how many GPUs were allocated."
     )
     return [heading("Activity: how busy the chips were") + lead, _largest(tables.activity(data["activity"]))]
+
+
+def _arrivals(found: Audit, data: dict[str, Any]) -> list[str]:
+    use = found.arrivals
+    if use is None:
+        return []
+    said = came(data["arrivals"], found.time_zone)
+    lead = heading("Requests to language models") + "\n".join(map(wrapped, said))
+    return [lead, _largest(tables.requests(data["arrivals"]))]
+
+
+def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
+    """How requests came and how long they are, in sentences."""
+    known = use["first_s"] >= REAL_TIME_S
+    when = f"{_day(use['first_s'], time_zone)} to {_day(use['last_s'], time_zone)} ({time_zone}): "
+    busiest = f", from {_day(use['busiest_s'], time_zone)}" if known else ""
+    bursts = use["peakedness"]
+    return [
+        f"{when if known else ''}{number(use['requests'])} requests, {tables.few_digits(use['per_second'])} a second on average and "
+        f"{tables.few_digits(use['busiest_per_second'])} in the busiest hour{busiest}.",
+        f"Bursts: peakedness {one_place(bursts)} within an hour (in windows of {number(round(use['window_s']))} s), where independent "
+        "requests give 1.",
+        *(
+            f"{what}: {number(round(lengths['mean']))} tokens on average, half at most {number(lengths['p50'])}, 95 % at most "
+            f"{number(lengths['p95'])}, 99 % at most {number(lengths['p99'])}; spread {lengths['spread']:.2f}."
+            for what, lengths in (("Prompts", use["tokens_in"]), ("Answers", use["tokens_out"]))
+        ),
+    ]
 
 
 def _comparison(found: Comparison, data: dict[str, Any]) -> list[str]:

@@ -48,7 +48,7 @@ def test_columns_that_are_not_there() -> None:
 
 
 def test_an_unknown_format() -> None:
-    assert "one of auto, jobs, sacct" in refused(JOBS, format="excel")
+    assert "one of auto, jobs, requests, sacct" in refused(JOBS, format="excel")
     assert "JSON, where format 'jobs' is a CSV" in refused("{}", format="jobs")
 
 

@@ -102,3 +102,18 @@ def test_times_from_an_unknown_moment_have_no_dates(tmp_path: Path) -> None:
     text = audit_text(audit(trace))
     assert "1970" not in text
     assert "busiest hour" not in text
+
+
+def test_requests_to_a_language_model_are_said_and_listed(tmp_path: Path) -> None:
+    rows = "".join(f"2024-05-01 10:{n // 60:02}:{n % 60:02},chat,{100 + n},50\n" for n in range(1800))
+    trace = read_trace(written(tmp_path, "log.csv", "timestamp,model,input_tokens,output_tokens\n" + rows))
+    found = audit(trace)
+    text = " ".join(audit_text(found).split())
+    assert "1800 requests, 1 a second on average" in text
+    assert "from 2024-05-01 10:00" in text
+    assert "Answers: 50 tokens on average, half at most 50" in text
+    assert "Who holds GPUs" not in text
+    data = json.loads(json.dumps(audit_dict(found), allow_nan=False))
+    assert data["allocation"] is None and data["activity"] is None
+    assert data["arrivals"]["groups"][0]["tokens_in"]["p99"] == 1881
+    assert len(data["arrivals"]["day_per_second"]) == 24

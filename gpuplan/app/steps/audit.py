@@ -11,6 +11,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, receiving, upload_data
 from gpuplan.audit import REAL_TIME_S
 from gpuplan.report import amount, number, percent
+from gpuplan.report.audit_report import came
 from gpuplan.report.table import Table, one_place, records, screen
 from gpuplan.report.tables import audit as tables
 from gpuplan.wording import DAY_NAMES, NAMES, wait_words
@@ -19,7 +20,8 @@ SHOWN_GROUPS = 10
 CHART_GROUPS = 6
 INVITE = (
     "A file of jobs gives each group's load, its hours and how bursty it is; groups for the design with one click; and a "
-    "replay of the same jobs on the hosts planned. Samples say how busy the chips were, which is another figure."
+    "replay of the same jobs on the hosts planned. Samples say how busy the chips were, which is another figure. Requests to a "
+    "language model give its prompts, answers and bursts."
 )
 
 
@@ -30,7 +32,7 @@ def audit_data(workbook: Workbook) -> dict[str, Any]:
     return {
         **IDLE,
         "title": "Audit what exists",
-        "hint": "jobs (CSV, Slurm) or samples (nvidia-smi, DCGM); the file stays on this machine",
+        "hint": "jobs (CSV, Slurm), samples (nvidia-smi, DCGM) or requests to a language model; the file stays on this machine",
         "upload": upload_data(audit, label, ".csv,.txt,.tsv,.json,.gz,.log", "piece"),
         "inputs": [
             select("audit-format", "Format", audit.format, NAMES["format of a trace"]),
@@ -102,6 +104,7 @@ def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
         _read(workbook.auditing.name, found["reading"]),
         *(_held(found["allocation"]) if found["allocation"] else ()),
         *(_busy(found["activity"]) if found["activity"] else ()),
+        *(came(found["arrivals"], found["time_zone"]) if found["arrivals"] else ()),
         *(f"{note}." for note in notes),
         *(_replayed(workbook, found["comparison"]) if found["comparison"] else ()),
     ]
@@ -179,7 +182,11 @@ def audit_tables(workbook: Workbook) -> dict[str, Any]:
 def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
     drawn = [
         screen(shown.top(SHOWN_GROUPS), title=shown.title, more=_more(len(shown.rows)))
-        for part, build in (("allocation", tables.holders), ("activity", tables.activity))
+        for part, build in (
+            ("allocation", tables.holders),
+            ("activity", tables.activity),
+            ("arrivals", tables.requests),
+        )
         if found[part]
         for shown in [build(found[part])]
     ]
@@ -207,6 +214,8 @@ def week_rows(workbook: Workbook) -> dict[str, Any]:
     if not found:
         return {}
     held = found["allocation"]
+    if not held and not found["activity"]:
+        return {}
     if held and held["first_s"] < REAL_TIME_S:
         return {}
     use = held or found["activity"]

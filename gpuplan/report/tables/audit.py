@@ -1,4 +1,4 @@
-"""The tables of an audit: who holds GPUs, how busy they are, groups for a scenario, and formulas beside the replay."""
+"""The tables of an audit: who holds GPUs, how busy they are, what is asked of language models, groups for a scenario, and formulas beside the replay."""
 
 from __future__ import annotations
 
@@ -49,6 +49,30 @@ def activity(use: Found) -> Table:
         ),
         use["groups"],
     )
+
+
+def requests(arrivals: Found) -> Table:
+    """What is asked of each language model, or by each application."""
+    return listed(
+        "requests",
+        "Who asks a language model",
+        (
+            Column("name", "Group"),
+            Column("requests", "Requests", "number"),
+            Column("share", "Share of tokens", "share"),
+            Column("busiest_per_second", "A second, busiest hour", "number", words=few_digits),
+            Column("in", "Prompt", "number", of=lambda group: round(group["tokens_in"]["mean"])),
+            Column("in_p95", "95 % at most", "number", of=lambda group: round(group["tokens_in"]["p95"])),
+            Column("out", "Answer", "number", of=lambda group: round(group["tokens_out"]["mean"])),
+            Column("out_p95", "95 % at most", "number", of=lambda group: round(group["tokens_out"]["p95"])),
+        ),
+        arrivals["groups"],
+    )
+
+
+def few_digits(value: float) -> str:
+    """A rate to three digits."""
+    return number(float(f"{value:.3g}"))
 
 
 def suggestions(found: Sequence[Found]) -> Table:

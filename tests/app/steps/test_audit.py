@@ -119,6 +119,14 @@ def test_samples_are_activity_and_give_no_groups(book: Workbook, tmp_path: Path)
     assert book.scenario == load_scenario("current")
 
 
+def test_requests_to_a_language_model_are_figures_of_their_own(book: Workbook, tmp_path: Path) -> None:
+    rows = "".join(f"2024-05-01 10:{n:02}:00,{100 + n},50\n" for n in range(60))
+    audited(book, tmp_path, "TIMESTAMP,ContextTokens,GeneratedTokens\n" + rows)
+    assert any("60 requests" in text for text in audit_data(book)["text"])
+    assert [t["title"] for t in audit_tables(book)["tables"]] == ["Who asks a language model"]
+    assert week_rows(book) == {}
+
+
 def test_an_error_is_shown_with_what_can_be_done(book: Workbook) -> None:
     book.auditing.receive("use.csv", 0, 0, b"")
     assert audit_data(book)["problem"] == "use.csv is empty."

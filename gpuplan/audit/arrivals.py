@@ -1,0 +1,159 @@
+"""Arrivals: how many requests to a language model came in which hour, how bursty they were, and how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from gpuplan.audit.curves import week_edges
+from gpuplan.audit.trace import Requests
+
+DAY_H = 24
+LEAST_WINDOW_S, MOST_WINDOW_S = 10.0, 600.0
+WINDOW_REQUESTS = 10
+"""Bursts are counted in windows that hold so many requests on average, within these lengths."""
+COVERED_S = 1800.0
+"""An hour of which less is in the trace is not the busiest one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lengths:
+    """Tokens of prompts or answers."""
+
+    mean: float
+    spread: float
+    """Standard deviation over the mean."""
+    p50: float
+    p95: float
+    p99: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True)
+class RequestGroup:
+    """Requests of one model or application."""
+
+    name: str
+    requests: int
+    share: float
+    """Of all tokens."""
+    busiest_per_second: float
+    """Requests a second in its busiest hour."""
+    tokens_in: Lengths
+    tokens_out: Lengths
+    longest: float
+    """Tokens of its longest prompt and answer together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrivals:
+    """What a trace of requests says."""
+
+    first_s: float
+    last_s: float
+    days: float
+    requests: int
+    per_second: float
+    """On average over the period."""
+    busiest_per_second: float
+    """In the busiest hour."""
+    busiest_s: float
+    """When that hour begins."""
+    day_per_second: np.ndarray
+    """Mean in each hour of the day by the clock; 0 where the trace has none of it."""
+    peakedness: float
+    """Variance over mean of the requests in a window, apart from what the hour explains; 1: independent of each other."""
+    window_s: float
+    tokens_in: Lengths
+    tokens_out: Lengths
+    groups: tuple[RequestGroup, ...]
+    """Most tokens first."""
+
+
+def arrivals_of(trace: Requests, zone: ZoneInfo) -> Arrivals:
+    """The figures of a trace of requests."""
+    first, last = float(trace.time_s[0]), max(float(trace.time_s[-1]), float(trace.time_s[0]) + 1)
+    count, span = len(trace.time_s), last - first
+    tokens = trace.tokens_in + trace.tokens_out
+    work = np.bincount(trace.group, weights=tokens, minlength=len(trace.groups))
+    busiest, when = busiest_hour(trace.time_s, first, last)
+    window = min(max(WINDOW_REQUESTS * span / count, LEAST_WINDOW_S), MOST_WINDOW_S)
+    return Arrivals(
+        first_s=first,
+        last_s=last,
+        days=span / 86400,
+        requests=count,
+        per_second=count / span,
+        busiest_per_second=busiest,
+        busiest_s=when,
+        day_per_second=by_hour(trace.time_s, first, last, zone),
+        peakedness=_peakedness(trace.time_s, window),
+        window_s=window,
+        tokens_in=_lengths(trace.tokens_in),
+        tokens_out=_lengths(trace.tokens_out),
+        groups=tuple(
+            _group(trace, n, float(work[n] / tokens.sum()), first, last)
+            for n in np.argsort(-work, kind="stable").tolist()
+            if work[n]
+        ),
+    )
+
+
+def _group(trace: Requests, n: int, share: float, first: float, last: float) -> RequestGroup:
+    at = trace.group == n
+    tokens_in, tokens_out = trace.tokens_in[at], trace.tokens_out[at]
+    return RequestGroup(
+        name=trace.groups[n],
+        requests=int(at.sum()),
+        share=share,
+        busiest_per_second=busiest_hour(trace.time_s[at], first, last)[0],
+        tokens_in=_lengths(tokens_in),
+        tokens_out=_lengths(tokens_out),
+        longest=float((tokens_in + tokens_out).max()),
+    )
+
+
+def _lengths(tokens: np.ndarray) -> Lengths:
+    p50, p95, p99 = np.quantile(tokens, (0.5, 0.95, 0.99), method="inverted_cdf")
+    mean = float(tokens.mean())
+    return Lengths(mean, float(tokens.std()) / mean, float(p50), float(p95), float(p99), float(tokens.max()))
+
+
+def busiest_hour(time_s: np.ndarray, first: float, last: float) -> tuple[float, float]:
+    """Requests a second in the hour by the clock with most of them, and its begin; the whole period where no hour is covered."""
+    begin = np.floor(first / 3600) * 3600
+    hours = int((last - begin) // 3600) + 1
+    edges = begin + 3600 * np.arange(hours + 1)
+    covered = np.minimum(edges[1:], last) - np.maximum(edges[:-1], first)
+    counts = np.bincount(((time_s - begin) // 3600).astype(int), minlength=hours)[:hours]
+    enough = covered >= COVERED_S
+    if not enough.any():
+        return len(time_s) / (last - first), first
+    rates = np.where(enough, counts / np.maximum(covered, 1.0), 0.0)
+    hour = int(np.argmax(rates))
+    return float(rates[hour]), float(edges[hour])
+
+
+def by_hour(time_s: np.ndarray, first: float, last: float, zone: ZoneInfo) -> np.ndarray:
+    """Requests a second in each hour of the day."""
+    edges, week = week_edges(first, last, zone)
+    counts = np.histogram(time_s, edges)[0]
+    hour = week % DAY_H
+    covered = np.bincount(hour, weights=np.diff(edges), minlength=DAY_H)
+    total = np.bincount(hour, weights=counts, minlength=DAY_H)
+    return np.divide(total, covered, out=np.zeros(DAY_H), where=covered > 0)
+
+
+def _peakedness(time_s: np.ndarray, window_s: float) -> float:
+    """Variance over mean of counts in windows, each hour about its own mean."""
+    per_hour = max(2, int(3600 // window_s))
+    windows = int((time_s[-1] - time_s[0]) // window_s)
+    if windows < 2:
+        return 1.0
+    counts = np.bincount(((time_s - time_s[0]) // window_s).astype(int), minlength=windows)[:windows]
+    hours = [counts[n : n + per_hour] for n in range(0, windows, per_hour)]
+    known = [hour for hour in hours if len(hour) > 1 and hour.sum()]
+    spread = sum(float(hour.var(ddof=1)) * len(hour) for hour in known)
+    return spread / max(float(sum(hour.sum() for hour in known)), 1e-9)
