@@ -28,7 +28,6 @@ from gpuplan.models.network.training import (
 
 TRAINING, SERVERS, COLD, WARM = "training step", "parameter server", "cold remoting", "warm remoting"
 COLLECTIVE = "collective"
-AREAS = (TRAINING, SERVERS, COLLECTIVE, COLD, WARM)
 
 ITEMS = {
     TRAINING: "training-allreduce",
@@ -187,9 +186,10 @@ def errors(found: Iterable[Point], *, by_series: bool = False) -> tuple[Errors, 
     kept: dict[tuple[str, str], list[float]] = {}
     for point in found:
         kept.setdefault((point.area, point.series if by_series else ""), []).append(point.error)
+    areas = list(dict.fromkeys(area for area, _ in kept))
     return tuple(
         Errors(area, series, len(e), sum(map(abs, e)) / len(e), max(map(abs, e)), sum(e) / len(e))
-        for (area, series), e in sorted(kept.items(), key=lambda kv: (AREAS.index(kv[0][0]), kv[0][1]))
+        for (area, series), e in sorted(kept.items(), key=lambda kv: (areas.index(kv[0][0]), kv[0][1]))
     )
 
 

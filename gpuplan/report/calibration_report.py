@@ -17,13 +17,23 @@ from gpuplan.analysis.calibration import (
     Point,
     errors,
     fit,
-    fitted_values,
     mean_width,
     points,
     unseen,
 )
+from gpuplan.analysis.llm_training_calibration import (
+    NAMES,
+    STEPS,
+    fit_of,
+    fit_training,
+    held_by_ranges,
+    left_out_errors,
+    mean_speed_width,
+    training_points,
+)
 from gpuplan.catalog import Catalog
 from gpuplan.models.availability import stun_time_s, worst_stun_time_s
+from gpuplan.plan.llm_training import ITEM
 from gpuplan.plan.scaling import WIDTH
 from gpuplan.plan.weighing import stun_item
 from gpuplan.report.plan_data import plain
@@ -37,7 +47,7 @@ WORST_ROWS = 12
 
 
 def calibration_dict(catalog: Catalog) -> dict[str, Any]:
-    """The network models against published measurements, with their parameters fitted again, as plain JSON values.
+    """The models of network and training against published measurements, with their parameters fitted again, as plain JSON values.
 
     Keys ``parameters`` (``value`` of the catalog, ``refitted``, ``low``, ``high``, ``moved``), ``moved``
     (whether any differs by more than rounding to three digits), ``errors`` (in sample: by area, then by area
@@ -46,7 +56,7 @@ def calibration_dict(catalog: Catalog) -> dict[str, Any]:
 
     Errors are relative; of parameter servers they are differences of efficiency, of vMotion seconds.
     """
-    found = [*points(catalog), *_stuns(catalog)]
+    found = [*points(catalog), *training_points(catalog), *_stuns(catalog)]
     parameters = _parameters(catalog)
     on = [p for p in found if p.fitted]
     totals = _errors(on)
@@ -55,16 +65,11 @@ def calibration_dict(catalog: Catalog) -> dict[str, Any]:
         "parameters": parameters,
         "moved": any(p["moved"] for p in parameters),
         "errors": [plain(e) for e in (*totals, *_errors(on, by_series=True))],
-        "left_out": [plain(e) for area in ITEMS for e in _left_out(catalog, area)],
-        "ranges": [
-            {
-                "area": area,
-                "rows": catalog.assumptions[ITEMS[area]].fact("unseen_rows").value,
-                "inside": catalog.assumptions[ITEMS[area]].fact("unseen_inside").value,
-                "mean_width": mean_width(unseen(catalog, area), **_width(catalog, area)),
-            }
-            for area in (TRAINING, SERVERS)
+        "left_out": [
+            plain(e)
+            for e in (*(e for area in ITEMS for e in _left_out(catalog, area)), *left_out_errors(catalog))
         ],
+        "ranges": _ranges(catalog),
         "targets": [
             {
                 "area": e.area,
@@ -77,11 +82,28 @@ def calibration_dict(catalog: Catalog) -> dict[str, Any]:
             }
             for e in totals
         ],
-        "rows": [plain(p) | {"error": _error(p), "note": notes[p.id]} for p in found],
+        "rows": [plain(p) | {"error": _error(p), "note": notes.get(p.id, "")} for p in found],
     }
 
 
-_MEASURED = (*MEASURED, "stun_times")
+_MEASURED = (*MEASURED, "llm_training", "stun_times")
+
+
+def _ranges(catalog: Catalog) -> list[dict[str, Any]]:
+    """How many unseen rows the ranges of a plan hold, and how wide those of training across hosts are on average."""
+    inside, rows = held_by_ranges(catalog)
+    return [
+        *(
+            {
+                "area": area,
+                "rows": catalog.assumptions[ITEMS[area]].fact("unseen_rows").value,
+                "inside": catalog.assumptions[ITEMS[area]].fact("unseen_inside").value,
+                "mean_width": mean_width(unseen(catalog, area), **_width(catalog, area)),
+            }
+            for area in (TRAINING, SERVERS)
+        ),
+        {"area": STEPS, "rows": rows, "inside": inside, "mean_width": mean_speed_width(catalog)},
+    ]
 
 
 def _left_out(catalog: Catalog, area: str) -> tuple[Errors, ...]:
@@ -96,25 +118,31 @@ def _width(catalog: Catalog, area: str) -> dict[str, float]:
 
 
 def _parameters(catalog: Catalog) -> list[dict[str, Any]]:
-    held = fitted_values(catalog)
-    rows = []
-    for area, item in ITEMS.items():
-        for name, refitted in fit(catalog, area).items():
-            fact = catalog.assumptions[item].fact(name)
-            rows.append(
-                {
-                    "area": area,
-                    "item": item,
-                    "parameter": name,
-                    "unit": fact.unit,
-                    "value": held[item][name],
-                    "refitted": refitted,
-                    "low": fact.low,
-                    "high": fact.high,
-                    "moved": not same_to_three_digits(held[item][name], refitted),
-                }
-            )
+    rows = [
+        _parameter(catalog, area, item, name, refitted)
+        for area, item in ITEMS.items()
+        for name, refitted in fit(catalog, area).items()
+    ]
+    for area in NAMES:
+        for name, refitted in fit_of(fit_training(catalog, area), area).items():
+            rows.append(_parameter(catalog, area, ITEM, name, refitted))
     return rows
+
+
+def _parameter(catalog: Catalog, area: str, item: str, name: str, refitted: float) -> dict[str, Any]:
+    fact = catalog.assumptions[item].fact(name)
+    value = float(fact.value)
+    return {
+        "area": area,
+        "item": item,
+        "parameter": name,
+        "unit": fact.unit,
+        "value": value,
+        "refitted": refitted,
+        "low": fact.low,
+        "high": fact.high,
+        "moved": not same_to_three_digits(value, refitted),
+    }
 
 
 def same_to_three_digits(held: float, refitted: float) -> bool:
@@ -211,7 +239,7 @@ def ranges_text(found: Mapping[str, Any]) -> str:
 
 def worst_text(found: Mapping[str, Any], rows: int = WORST_ROWS) -> str:
     """The rows of training and remoting whose prediction is furthest off, those fitted on, held back and only shown."""
-    known = [r for r in found["rows"] if r["area"] in ITEMS]
+    known = [r for r in found["rows"] if r["area"] in (*ITEMS, *NAMES)]
     return _rows_text(sorted(known, key=lambda r: -abs(r["error"]))[:rows])
 
 

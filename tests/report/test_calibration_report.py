@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from gpuplan.analysis.calibration import COLD, COLLECTIVE, ITEMS, SERVERS, TRAINING
+from gpuplan.analysis.llm_training_calibration import MEMORY, STEPS, TUNING
 from gpuplan.catalog import Catalog
 from gpuplan.report import calibration_dict, calibration_text
 from gpuplan.report.calibration_report import (
@@ -36,6 +37,8 @@ def test_every_published_row_is_in_the_calibration(found: dict[str, Any], catalo
         row.id for name in ("training_times", "collective_times", "stun_times") for row in catalog.rows(name)
     }
     wanted |= {row.id for row in catalog.rows("remote_times") if row["phase"] == "cold inference"}
+    wanted |= {row.id for row in catalog.rows("llm_training") if row["tokens_per_gpu"] is not None}
+    wanted |= {f"{row.id}-memory" for row in catalog.rows("llm_training") if row["memory_gb"] is not None}
     assert {row["id"] for row in found["rows"]} == wanted
     shown = [row for row in found["rows"] if not row["fitted"] and not row["held"]]
     assert shown
@@ -57,7 +60,7 @@ def test_the_targets_are_met(found: dict[str, Any]) -> None:
 def test_errors_are_relative_but_for_efficiency_and_seconds(found: dict[str, Any]) -> None:
     for row in found["rows"]:
         off = row["predicted"] - row["measured"]
-        if row["area"] in (TRAINING, COLLECTIVE, COLD):
+        if row["area"] in (TRAINING, COLLECTIVE, COLD, STEPS, TUNING, MEMORY):
             off /= row["measured"]
         assert row["error"] == pytest.approx(off)
     assert error_words(TRAINING, 0.0512) == "5.1 %"
@@ -78,7 +81,7 @@ def test_a_stun_by_hand(found: dict[str, Any], catalog: Catalog) -> None:
 
 def test_each_source_is_predicted_from_the_others_too(found: dict[str, Any]) -> None:
     left_out = [e for e in found["left_out"] if e["series"]]
-    assert {e["area"] for e in left_out} == set(ITEMS)
+    assert {e["area"] for e in left_out} == {*ITEMS, STEPS}
     for area in ITEMS:
         in_sample = next(e for e in found["errors"] if e["area"] == area and not e["series"])
         out = next(e for e in found["left_out"] if e["area"] == area and not e["series"])
@@ -91,8 +94,11 @@ def test_each_source_is_predicted_from_the_others_too(found: dict[str, Any]) -> 
 
 
 def test_ranges_say_how_many_unseen_rows_they_hold(found: dict[str, Any]) -> None:
-    assert {each["area"] for each in found["ranges"]} == {TRAINING, SERVERS}
+    assert {each["area"] for each in found["ranges"]} == {TRAINING, SERVERS, STEPS}
     for each in found["ranges"]:
+        if each["area"] == STEPS:
+            assert each["inside"] >= 0.8 * each["rows"] and each["mean_width"] < 0.35
+            continue
         out = next(e for e in found["left_out"] if e["area"] == each["area"] and not e["series"])
         assert out["rows"] == each["rows"]
         assert 0.8 * each["rows"] <= each["inside"] <= each["rows"]
@@ -111,7 +117,7 @@ def test_rounding_to_three_digits() -> None:
 
 def test_the_calibration_as_text(found: dict[str, Any]) -> None:
     text = calibration_text(found)
-    for heading in ("Parameters of the network models", "Targets", "Errors", "Rows with the largest errors"):
+    for heading in ("Fitted parameters", "Targets", "Errors", "Rows with the largest errors"):
         assert f"{heading}\n{'-' * len(heading)}\n" in text
     assert max(map(len, text.splitlines())) <= 120
     assert "None" not in text
@@ -127,7 +133,9 @@ def test_the_calibration_as_text(found: dict[str, Any]) -> None:
 
 
 def test_the_worst_rows_come_first_and_say_if_nothing_was_fitted_on_them(found: dict[str, Any]) -> None:
-    worst = max((r for r in found["rows"] if r["area"] in ITEMS), key=lambda r: abs(r["error"]))
+    worst = max(
+        (r for r in found["rows"] if r["area"] in (*ITEMS, STEPS, TUNING)), key=lambda r: abs(r["error"])
+    )
     first = worst_text(found).splitlines()[1]
     assert first.startswith(worst["id"])
     assert first.endswith("" if worst["fitted"] else " held" if worst["held"] else " shown")

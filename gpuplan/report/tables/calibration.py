@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.analysis.calibration import COLD, COLLECTIVE, SERVERS, TRAINING
+from gpuplan.analysis.llm_training_calibration import MEMORY, STEPS, TUNING
 from gpuplan.catalog import Row
 from gpuplan.report.table import Cell, Column, Table, listed
 
@@ -16,10 +17,17 @@ TARGETS: dict[str, tuple[float | None, float]] = {
     SERVERS: (None, 0.10),
     COLLECTIVE: (0.15, 0.45),
     COLD: (0.10, 0.22),
+    STEPS: (0.10, 0.25),
+    TUNING: (0.15, 0.75),
+    MEMORY: (0.10, 0.40),
     STUN: (None, 2.0),
     WORST_STUN: (None, 2.0),
 }
 """Area -> mean and largest error that the models are held to on the published rows."""
+
+
+UNITS = {SERVERS: "", STEPS: "/s", TUNING: "/s", MEMORY: " GB"}
+"""Area -> what its measurements are in, where that is not seconds."""
 
 
 def error_words(area: str, error: float, *, sign: bool = False) -> str:
@@ -49,7 +57,7 @@ def parameters(found: Mapping[str, Any]) -> Table:
     """Fitted parameters: the value of the catalog, fitted again, and the range."""
     return listed(
         "parameters",
-        "Parameters of the network models",
+        "Fitted parameters",
         (
             Column("item", "Item"),
             Column("parameter", "Parameter"),
@@ -122,7 +130,7 @@ def predictions(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def _measured(name: str, row: Mapping[str, Any]) -> Cell:
-    return Cell(row[name], words=_digits(".4g", "" if row["area"] == SERVERS else " s")(row[name]))
+    return Cell(row[name], words=_digits(".4g", UNITS.get(row["area"], " s"))(row[name]))
 
 
 def warm_work(rows: Sequence[Row]) -> Table:

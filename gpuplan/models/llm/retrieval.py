@@ -1,0 +1,315 @@
+"""Retrieval: embedding and reranking throughput, memory of a vector index, and the VMs that hold it."""
+
+from __future__ import annotations
+
+import math
+
+from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
+
+
+def encoder_throughput(
+    parameters: float,
+    *,
+    passage_tokens: float,
+    layers: int = 0,
+    attention_size: int = 0,
+    vocabulary_parameters: float = 0.0,
+    tensor_tflops: float,
+    compute_share: float = 0.35,
+    gpu_share: float = 1.0,
+) -> float:
+    """Tokens per second that an embedding or reranking model reads on one GPU, many passages at once.
+
+    Parameters
+    ----------
+    parameters : float
+        Parameters of the model, in 10^9. [-]
+    passage_tokens : float
+        Tokens of a passage; of a reranker query and passage together. [-]
+    layers : int
+        Layers of the model; 0 where nobody states them: then attention is not counted. [-]
+    attention_size : int
+        Heads times their width. [-]
+    vocabulary_parameters : float
+        Those of the input table, in 10^9, which is looked up and not multiplied. [-]
+    tensor_tflops : float
+        Dense rate of the GPU in FP16. [TFLOP/s]
+    compute_share : float
+        Share of that rate that is reached, with passages of uneven length. [-]
+    gpu_share : float
+        Share of a GPU that the model has. [-]
+
+    Returns
+    -------
+    encoder_throughput : float
+        Tokens read in one second. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    share x rate / (2 x (parameters - table) + 4 x layers x attention_size x passage): one forward pass, each token looking at the whole passage. The share
+    is assumed, with a wide range: no published run of an encoder was found that names model, board, length and batch.
+
+    Examples
+    --------
+    >>> round(
+    ...     encoder_throughput(
+    ...         0.568, layers=24, attention_size=1024, passage_tokens=512, vocabulary_parameters=0.256, tensor_tflops=362
+    ...     ),
+    ...     -3,
+    ... )
+    188000.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    above_zero(
+        parameters=parameters, tensor_tflops=tensor_tflops, compute_share=compute_share, gpu_share=gpu_share
+    )
+    zero_to_one(compute_share=compute_share, gpu_share=gpu_share)
+    above_zero(passage_tokens=passage_tokens)
+    not_negative(layers=layers, attention_size=attention_size, vocabulary_parameters=vocabulary_parameters)
+    if vocabulary_parameters >= parameters:
+        raise ValueError(
+            f"vocabulary_parameters is {vocabulary_parameters}; it must be below the parameters, {parameters}"
+        )
+    each = 2e9 * (parameters - vocabulary_parameters) + 4 * layers * attention_size * passage_tokens
+    return gpu_share * compute_share * tensor_tflops * 1e12 / each
+
+
+def passage_count(
+    documents: float, *, document_tokens: float, passage_tokens: int, overlap_tokens: int = 0
+) -> int:
+    """Passages that documents are cut into, each with a vector of its own.
+
+    Parameters
+    ----------
+    documents : float
+        Documents to index. [-]
+    document_tokens : float
+        Mean tokens of a document. [-]
+    passage_tokens : int
+        Tokens of a passage. [-]
+    overlap_tokens : int
+        Tokens that a passage shares with the one before. [-]
+
+    Returns
+    -------
+    passage_count : int
+        Passages of all documents. [-]
+
+    Raises
+    ------
+    ValueError
+        If a passage is not longer than the overlap, or an input is not above 0.
+
+    Notes
+    -----
+    documents x max(1, (tokens - overlap) / (passage - overlap)), rounded up.
+
+    Examples
+    --------
+    >>> passage_count(1000, document_tokens=3000, passage_tokens=512, overlap_tokens=64)
+    6554
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    above_zero(documents=documents, document_tokens=document_tokens)
+    at_least_one(passage_tokens=passage_tokens)
+    not_negative(overlap_tokens=overlap_tokens)
+    if overlap_tokens >= passage_tokens:
+        raise ValueError(
+            f"overlap_tokens is {overlap_tokens}; it must be below the tokens of a passage, {passage_tokens}"
+        )
+    each = max(1.0, (document_tokens - overlap_tokens) / (passage_tokens - overlap_tokens))
+    return math.ceil(documents * each)
+
+
+def index_gib(
+    vectors: float,
+    *,
+    dimensions: int,
+    dimension_bytes: float = 4.0,
+    neighbours: int = 16,
+    neighbour_bytes: float = 16.0,
+    headroom_share: float = 0.2,
+) -> float:
+    """Memory of a graph index (HNSW) over vectors, all of it in memory.
+
+    Parameters
+    ----------
+    vectors : float
+        Vectors in the index. [-]
+    dimensions : int
+        Numbers of a vector. [-]
+    dimension_bytes : float
+        Bytes of each: 4 as FP32, 2 as FP16, 1 as INT8. [-]
+    neighbours : int
+        Most neighbours that a vector is linked to in a layer of the graph (M). [-]
+    neighbour_bytes : float
+        Bytes of a neighbour. [-]
+    headroom_share : float
+        What queries, updates and the system need, as a share of the rest. [-]
+
+    Returns
+    -------
+    index_gib : float
+        Memory of one copy of the index; texts and metadata come on top. [GiB]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    vectors x (dimensions x bytes + neighbours x bytes) x (1 + headroom).
+
+    Examples
+    --------
+    >>> round(index_gib(10e6, dimensions=1024), 1)
+    48.6
+
+    References
+    ----------
+    .. [1] scylladb-vector-sizing
+    """
+    above_zero(vectors=vectors, dimension_bytes=dimension_bytes)
+    at_least_one(dimensions=dimensions, neighbours=neighbours)
+    not_negative(neighbour_bytes=neighbour_bytes, headroom_share=headroom_share)
+    each = dimensions * dimension_bytes + neighbours * neighbour_bytes
+    return vectors * each * (1 + headroom_share) / 2**30
+
+
+def database_vms(
+    index_gib: float, *, vm_memory_gib: float, copies: int = 2, usable_share: float = 0.8
+) -> int:
+    """VMs of a vector database that hold an index in memory.
+
+    Parameters
+    ----------
+    index_gib : float
+        Memory of one copy of the index. [GiB]
+    vm_memory_gib : float
+        Memory of a VM. [GiB]
+    copies : int
+        Copies of the index, each in other VMs. [-]
+    usable_share : float
+        Share of a VM's memory that the index can fill. [-]
+
+    Returns
+    -------
+    database_vms : int
+        VMs. [VM]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    copies x ceil(index / (memory x share)): no VM holds parts of two copies, so that the loss of one leaves a whole index.
+
+    Examples
+    --------
+    >>> database_vms(48.6, vm_memory_gib=64)
+    2
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    above_zero(index_gib=index_gib, vm_memory_gib=vm_memory_gib, usable_share=usable_share)
+    zero_to_one(usable_share=usable_share)
+    at_least_one(copies=copies)
+    return copies * math.ceil(index_gib / (vm_memory_gib * usable_share))
+
+
+def busy_gpus(requests: float, *, request_tokens: float, throughput: float, busy_share: float = 0.6) -> float:
+    """GPUs that read so many requests a second without queueing much.
+
+    Parameters
+    ----------
+    requests : float
+        Requests a second at the peak: queries to embed, or queries times the passages that each reranks. [-]
+    request_tokens : float
+        Tokens of a request. [-]
+    throughput : float
+        Tokens per second that one GPU reads. [-]
+    busy_share : float
+        Share of the time that a GPU may be busy. [-]
+
+    Returns
+    -------
+    busy_gpus : float
+        GPUs, with fractions. [GPU]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    requests x tokens / (throughput x share).
+
+    Examples
+    --------
+    >>> busy_gpus(20 * 50, request_tokens=600, throughput=200_000, busy_share=0.6)
+    5.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    not_negative(requests=requests)
+    above_zero(request_tokens=request_tokens, throughput=throughput, busy_share=busy_share)
+    zero_to_one(busy_share=busy_share)
+    return requests * request_tokens / (throughput * busy_share)
+
+
+def embedding_time_h(tokens: float, *, gpus: float, throughput: float) -> float:
+    """Hours to embed documents once.
+
+    Parameters
+    ----------
+    tokens : float
+        Tokens of all passages. [-]
+    gpus : float
+        GPUs that embed them. [GPU]
+    throughput : float
+        Tokens per second that one GPU reads. [-]
+
+    Returns
+    -------
+    embedding_time_h : float
+        Time. [h]
+
+    Raises
+    ------
+    ValueError
+        If an input is not above 0.
+
+    Notes
+    -----
+    tokens / (GPUs x throughput) / 3600.
+
+    Examples
+    --------
+    >>> embedding_time_h(1.44e9, gpus=2, throughput=200_000)
+    1.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    above_zero(tokens=tokens, gpus=gpus, throughput=throughput)
+    return tokens / (gpus * throughput) / 3600

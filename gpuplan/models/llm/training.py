@@ -1,0 +1,461 @@
+"""Training a language model: time of a micro-batch and of a step, tokens per second and their range."""
+
+from __future__ import annotations
+
+import math
+
+from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
+
+METHODS = ("full", "lora", "qlora")
+PASSES = {"full": 3.0, "lora": 2.0, "qlora": 2.0}
+"""Passes through the weights of a training step: forward, gradients of the activations, gradients of weights that are not frozen."""
+
+ATTENTION_PASSES = 3.5
+"""Attention of forward and backward pass over that of the forward pass: the backward pass has five products for two."""
+
+
+def micro_batch_s(
+    tokens: float,
+    *,
+    sequence_tokens: int,
+    active_parameters: float,
+    layers: int,
+    hidden_size: int,
+    attention_size: int,
+    vocabulary: int,
+    tied_embeddings: bool = False,
+    parts: int = 1,
+    stages: int = 1,
+    method: str = "full",
+    recompute: bool = False,
+    tensor_tflops: float,
+    matmul_tflops: float,
+    memory_bandwidth_gb_s: float,
+    matmul_share: float = 0.842,
+    head_share: float = 0.842,
+    attention_per_byte: float = 51.6,
+    layer_bytes: float = 450.0,
+    logit_bytes: float = 31.1,
+    layer_us: float = 43.4,
+    recompute_share: float = 0.9,
+    eager: bool = False,
+    adapter_bytes: float = 1240.0,
+    unpack_bytes: float = 29.1,
+    start_us: float = 2560.0,
+) -> float:
+    """Time that a GPU computes on one micro-batch: forward and backward pass.
+
+    Parameters
+    ----------
+    tokens : float
+        Tokens of the micro-batch. [-]
+    sequence_tokens : int
+        Tokens of one sequence, over which attention looks. [-]
+    active_parameters : float
+        Parameters that one token uses, in 10^9. [-]
+    layers : int
+        Layers of the model. [-]
+    hidden_size : int
+        Width of the model. [-]
+    attention_size : int
+        Heads times their width. [-]
+    vocabulary : int
+        Tokens in the vocabulary. [-]
+    tied_embeddings : bool
+        Whether input and output share one table. [-]
+    parts : int
+        GPUs that compute the micro-batch together. [-]
+    stages : int
+        Stages over which the layers are split. [-]
+    method : str
+        ``full``, ``lora`` or ``qlora``. [-]
+    recompute : bool
+        Whether activations are computed again in the backward pass. [-]
+    tensor_tflops : float
+        Dense rate in BF16, of logits. [TFLOP/s]
+    matmul_tflops : float
+        Dense rate in the precision of the matrix products. [TFLOP/s]
+    memory_bandwidth_gb_s : float
+        Memory bandwidth of the GPU. [GB/s]
+    matmul_share : float
+        Share of that rate which the products of the layers reach. [-]
+    head_share : float
+        Share of the BF16 rate that the logits reach. [-]
+    attention_per_byte : float
+        Operations of attention for each byte that the memory could move meanwhile. [-]
+    layer_bytes : float
+        Bytes moved for each token, layer and unit of width, outside the products. [-]
+    logit_bytes : float
+        Bytes moved for each token and token of the vocabulary. [-]
+    layer_us : float
+        Time to start the work of one pass through a layer. [us]
+    recompute_share : float
+        What a forward pass costs when it is done again. [-]
+    eager : bool
+        Whether layers are started one operation after the other, as PEFT does with PyTorch. [-]
+    adapter_bytes : float
+        Bytes moved for each token, layer and unit of width by adapters that run so. [-]
+    unpack_bytes : float
+        Bytes moved to unpack one weight of four bits for a pass. [-]
+    start_us : float
+        Least time of one pass through a layer that runs so. [us]
+
+    Returns
+    -------
+    micro_batch_s : float
+        Time, without any exchange with other GPUs. [s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    With p passes (3; 2 where weights are frozen) and r = recompute_share or 0: products 2 x (parameters - embeddings) x tokens x (p + r) / (share x rate);
+    logits the same without r, in BF16; attention, causal, 2 x layers x attention_size x sequence x tokens x (3.5, or 4.5 with recomputing) / (memory bandwidth x
+    attention_per_byte); other work layer_bytes x layers x width x tokens x (p + r) / 3 and logit_bytes x vocabulary x tokens over the memory bandwidth; all
+    divided by the parts; and layer_us x layers / stages x (p + r). Weights of four bits are unpacked in each pass. Eager layers take start_us x layers / stages x
+    (p + r) at least, and adapters move adapter_bytes more. Fitted on dense models of 0.1 to 340 x 10^9 parameters on A100 and H100 SXM;
+    for mixtures of experts and boards without NVLink nothing was published that could check it.
+
+    Examples
+    --------
+    >>> seconds = micro_batch_s(
+    ...     8192, sequence_tokens=4096, active_parameters=7, layers=32, hidden_size=4096, attention_size=4096,
+    ...     vocabulary=32000, tensor_tflops=989, matmul_tflops=989, memory_bandwidth_gb_s=3350,
+    ... )
+    >>> round(8192 / seconds, -2)
+    11200.0
+
+    References
+    ----------
+    .. [1] llm-foundry-benchmarks
+    .. [2] nemo-performance-24-07
+    .. [3] korthikanti-recomputation
+    """
+    _check_work(method, tokens=tokens, active_parameters=active_parameters)
+    at_least_one(layers=layers, hidden_size=hidden_size, parts=parts, stages=stages)
+    above_zero(
+        tensor_tflops=tensor_tflops,
+        matmul_tflops=matmul_tflops,
+        memory_bandwidth_gb_s=memory_bandwidth_gb_s,
+        matmul_share=matmul_share,
+        head_share=head_share,
+        attention_per_byte=attention_per_byte,
+    )
+    passes, again = PASSES[method], recompute_share if recompute else 0.0
+    table = vocabulary * hidden_size
+    body = max(0.0, active_parameters * 1e9 - table * (1 if tied_embeddings else 2))
+    products = 2 * body * tokens * (passes + again) / (matmul_share * matmul_tflops * 1e12)
+    logits = 2 * table * tokens * passes / (head_share * tensor_tflops * 1e12)
+    scores = 2 * layers * attention_size * sequence_tokens * tokens * (ATTENTION_PASSES + bool(recompute))
+    moved = layer_bytes * layers * hidden_size * tokens * (passes + again) / 3
+    moved += logit_bytes * vocabulary * tokens + scores / attention_per_byte
+    if eager and method != "full":
+        moved += adapter_bytes * layers * hidden_size * tokens * (passes + again) / 3
+    if method == "qlora":
+        moved += unpack_bytes * body * (passes + again)
+    shared = products + logits + moved / (memory_bandwidth_gb_s * 1e9)
+    starts = 1e-6 * layers / stages * (passes + again)
+    return max(shared / parts + layer_us * starts, start_us * starts if eager else 0.0)
+
+
+def _check_work(method: str, **counted: float) -> None:
+    if method not in METHODS:
+        raise ValueError(f"method is {method!r}; it must be one of {', '.join(METHODS)}")
+    above_zero(**counted)
+
+
+def exposed_s(exchange_s: float, *, compute_s: float, exposed_share: float, overlap_share: float) -> float:
+    """Time of an exchange that computing does not hide.
+
+    Parameters
+    ----------
+    exchange_s : float
+        Time of the exchange alone. [s]
+    compute_s : float
+        Time of the computing beside it. [s]
+    exposed_share : float
+        Share of the exchange that is never hidden: it takes processors and memory of the GPU itself. [-]
+    overlap_share : float
+        Share of the computing behind which an exchange can hide. [-]
+
+    Returns
+    -------
+    exposed_s : float
+        What the exchange adds to the step. [s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    max(exposed_share x exchange, exchange - overlap_share x computing).
+
+    Examples
+    --------
+    >>> exposed_s(2.0, compute_s=1.0, exposed_share=0.7, overlap_share=0.5)
+    1.5
+
+    References
+    ----------
+    .. [1] llm-foundry-benchmarks
+    .. [2] hkbu-ddl-benchmarks
+    """
+    not_negative(exchange_s=exchange_s, compute_s=compute_s)
+    zero_to_one(exposed_share=exposed_share, overlap_share=overlap_share)
+    return max(exposed_share * exchange_s, exchange_s - overlap_share * compute_s)
+
+
+def llm_step_s(
+    compute_s: float,
+    *,
+    micro_batches: int,
+    exchange_s: float = 0.0,
+    tensor_s: float = 0.0,
+    step_exchange_s: float = 0.0,
+    optimizer_s: float = 0.0,
+    stages: int = 1,
+    gpus: int = 1,
+    exposed_share: float = 0.724,
+    overlap_share: float = 0.553,
+    interleaved: float = 0.408,
+    straggler_share: float = 0.00524,
+) -> float:
+    """Time of one training step of a language model.
+
+    Parameters
+    ----------
+    compute_s : float
+        Time that a GPU computes on one micro-batch. [s]
+    micro_batches : int
+        Micro-batches of a step on each GPU. [-]
+    exchange_s : float
+        Weights, gradients or activations exchanged in each micro-batch. [s]
+    tensor_s : float
+        Sums inside layers in each micro-batch, as far as nothing hides them. [s]
+    step_exchange_s : float
+        Gradients exchanged once a step. [s]
+    optimizer_s : float
+        Time to change the weights. [s]
+    stages : int
+        Stages of the pipeline. [-]
+    gpus : int
+        GPUs of the job. [GPU]
+    exposed_share : float
+        Share of an exchange that is never hidden. [-]
+    overlap_share : float
+        Share of the computing behind which an exchange can hide. [-]
+    interleaved : float
+        How much of a pipeline's idle time is saved by giving each GPU several shorter stages: 0 none, 1 half of it. [-]
+    straggler_share : float
+        Growth of the step with each doubling of the GPUs beyond 8. [-]
+
+    Returns
+    -------
+    llm_step_s : float
+        Time of the step. [s]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    (m x (compute + tensor + exposed(exchange)) x (1 + (stages - 1) / ((1 + interleaved) m)) + exposed(step_exchange) + optimizer) x
+    (1 + straggler_share x log2(GPUs / 8)).
+
+    Examples
+    --------
+    >>> round(llm_step_s(1.0, micro_batches=8, stages=4, interleaved=0), 2)
+    11.0
+
+    References
+    ----------
+    .. [1] llm-foundry-benchmarks
+    .. [2] nemo-performance-24-07
+    .. [3] korthikanti-recomputation
+    """
+    above_zero(compute_s=compute_s)
+    at_least_one(micro_batches=micro_batches, stages=stages, gpus=gpus)
+    not_negative(
+        tensor_s=tensor_s,
+        optimizer_s=optimizer_s,
+        interleaved=interleaved,
+        straggler_share=straggler_share,
+    )
+    shares = {"exposed_share": exposed_share, "overlap_share": overlap_share}
+    each = compute_s + tensor_s + exposed_s(exchange_s, compute_s=compute_s, **shares)
+    idle = 1 + (stages - 1) / ((1 + interleaved) * micro_batches)
+    step = micro_batches * each * idle + optimizer_s
+    step += exposed_s(step_exchange_s, compute_s=micro_batches * compute_s, **shares)
+    return step * (1 + straggler_share * max(0.0, math.log2(gpus / 8)))
+
+
+def model_flops_share(
+    tokens_per_gpu: float,
+    *,
+    active_parameters: float,
+    layers: int,
+    attention_size: int,
+    sequence_tokens: int,
+    matmul_tflops: float,
+) -> float:
+    """Share of a GPU's dense rate that the model's own operations use (MFU).
+
+    Parameters
+    ----------
+    tokens_per_gpu : float
+        Tokens per second of each GPU. [-]
+    active_parameters : float
+        Parameters that one token uses, in 10^9. [-]
+    layers : int
+        Layers of the model. [-]
+    attention_size : int
+        Heads times their width. [-]
+    sequence_tokens : int
+        Tokens of a sequence. [-]
+    matmul_tflops : float
+        Dense rate of the GPU in the precision of the products. [TFLOP/s]
+
+    Returns
+    -------
+    model_flops_share : float
+        Share. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    tokens x (6 x parameters + 12 x layers x attention_size x sequence) / rate: attention counted in full, recomputing not at all, as the published tables do.
+
+    Examples
+    --------
+    >>> share = model_flops_share(
+    ...     1039, active_parameters=64.8624, layers=80, attention_size=8192, sequence_tokens=2048, matmul_tflops=989.4
+    ... )
+    >>> round(share, 3)
+    0.426
+
+    References
+    ----------
+    .. [1] llm-foundry-benchmarks
+    """
+    above_zero(
+        tokens_per_gpu=tokens_per_gpu, active_parameters=active_parameters, matmul_tflops=matmul_tflops
+    )
+    at_least_one(layers=layers, attention_size=attention_size, sequence_tokens=sequence_tokens)
+    each = 6 * active_parameters * 1e9 + 12 * layers * attention_size * sequence_tokens
+    return tokens_per_gpu * each / (matmul_tflops * 1e12)
+
+
+def tokens_time_h(tokens: float, *, gpus: int, tokens_per_gpu: float) -> float:
+    """Hours to train on so many tokens.
+
+    Parameters
+    ----------
+    tokens : float
+        Tokens, those of every epoch counted. [-]
+    gpus : int
+        GPUs of the job. [GPU]
+    tokens_per_gpu : float
+        Tokens per second of each. [-]
+
+    Returns
+    -------
+    tokens_time_h : float
+        Time; checkpoints, evaluation and failures come on top. [h]
+
+    Raises
+    ------
+    ValueError
+        If an input is not above 0.
+
+    Notes
+    -----
+    tokens / (GPUs x tokens per second) / 3600.
+
+    Examples
+    --------
+    >>> tokens_time_h(72e6, gpus=8, tokens_per_gpu=2500)
+    1.0
+
+    References
+    ----------
+    .. [1] llm-foundry-benchmarks
+    """
+    above_zero(tokens=tokens, tokens_per_gpu=tokens_per_gpu)
+    at_least_one(gpus=gpus)
+    return tokens / (gpus * tokens_per_gpu) / 3600
+
+
+def speed_range(
+    tokens_per_gpu: float,
+    *,
+    efficiency: float,
+    slower_share: float,
+    faster_share: float,
+    network_slower_share: float,
+    network_faster_share: float,
+) -> tuple[float, float]:
+    """Range in which the tokens per second are to be expected, from how far unseen measurements were off.
+
+    Parameters
+    ----------
+    tokens_per_gpu : float
+        Tokens per second of each GPU, as predicted. [-]
+    efficiency : float
+        Share of the step in which GPUs compute. [-]
+    slower_share : float
+        How much longer than predicted a step may take that only computes, as a share of it. [-]
+    faster_share : float
+        How much longer than measured such a step may be predicted. [-]
+    network_slower_share : float
+        The same for a step that only waits. [-]
+    network_faster_share : float
+        The same. [-]
+
+    Returns
+    -------
+    speed_range : (float, float)
+        Low and high. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    low = speed / (1 + slower + network_slower x (1 - efficiency)), high = speed x (1 + faster + network_faster x (1 - efficiency)).
+
+    Examples
+    --------
+    >>> low, high = speed_range(
+    ...     1000, efficiency=0.5, slower_share=0.15, faster_share=0.1, network_slower_share=0.2, network_faster_share=0.2
+    ... )
+    >>> round(low), round(high)
+    (800, 1200)
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    above_zero(tokens_per_gpu=tokens_per_gpu, efficiency=efficiency)
+    zero_to_one(efficiency=efficiency)
+    not_negative(
+        slower_share=slower_share,
+        faster_share=faster_share,
+        network_slower_share=network_slower_share,
+        network_faster_share=network_faster_share,
+    )
+    waits = 1 - efficiency
+    low = tokens_per_gpu / (1 + slower_share + network_slower_share * waits)
+    return low, tokens_per_gpu * (1 + faster_share + network_faster_share * waits)

@@ -1,0 +1,323 @@
+"""Memory of training and tuning a language model, and the fewest GPUs that hold it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gpuplan.models.llm.training_run import WEIGHT_BYTES, TrainingRun
+from gpuplan.units import above_zero, at_least_one, not_negative
+
+GIB = 2**30
+
+LAYER_HELD_BYTES, CHECKPOINT_BYTES, LOGIT_HELD_BYTES = 34, 2, 12
+"""Bytes held for each token and unit of width of a layer whose activations are kept, of one that is recomputed from its input, and for each
+token and token of the vocabulary: logits in BF16, and in FP32 with their gradient."""
+
+
+@dataclass(frozen=True, slots=True)
+class TuningMemory:
+    """What one GPU holds while it trains."""
+
+    weights_gib: float
+    states_gib: float
+    """Gradients, FP32 weights and both moments of Adam; of LoRA those of the adapters."""
+    activations_gib: float
+    runtime_gib: float
+
+    @property
+    def total_gib(self) -> float:
+        """All together."""
+        return self.weights_gib + self.states_gib + self.activations_gib + self.runtime_gib
+
+
+def adapter_parameters(
+    rank: int, *, layers: int, hidden_size: int, attention_size: int, kv_size: int, mlp_size: int
+) -> float:
+    """Parameters of LoRA adapters on all products of a dense model.
+
+    Parameters
+    ----------
+    rank : int
+        Rank of the adapters. [-]
+    layers : int
+        Layers of the model. [-]
+    hidden_size : int
+        Width of the model. [-]
+    attention_size : int
+        Heads times their width. [-]
+    kv_size : int
+        Heads of keys, or of values, times their width. [-]
+    mlp_size : int
+        Width of the MLP. [-]
+
+    Returns
+    -------
+    adapter_parameters : float
+        Trained parameters, in 10^9. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is not a whole number from 1.
+
+    Notes
+    -----
+    rank x layers x the sum of in and out over queries, keys, values, output and the three products of the MLP. Adapters on attention only have fewer.
+
+    Examples
+    --------
+    >>> round(
+    ...     adapter_parameters(64, layers=32, hidden_size=4096, attention_size=4096, kv_size=4096, mlp_size=11008), 3
+    ... )
+    0.16
+
+    References
+    ----------
+    .. [1] qwen-finetuning-profile
+    """
+    at_least_one(
+        rank=rank,
+        layers=layers,
+        hidden_size=hidden_size,
+        attention_size=attention_size,
+        kv_size=kv_size,
+        mlp_size=mlp_size,
+    )
+    ends = 2 * (hidden_size + attention_size) + 2 * (hidden_size + kv_size) + 3 * (hidden_size + mlp_size)
+    return rank * layers * ends / 1e9
+
+
+def tuning_memory(
+    run: TrainingRun, *, adapters: float = 0.0, state_bytes: float = 14.0, runtime_gib: float = 2.2
+) -> TuningMemory:
+    """Memory that one GPU holds while it trains or tunes a language model.
+
+    Parameters
+    ----------
+    run : TrainingRun
+        What is trained, on what, and how it is spread. [-]
+    adapters : float
+        Parameters of the adapters, in 10^9; not used for full training. [-]
+    state_bytes : float
+        Bytes of gradient and states of a trained parameter: gradient 2, FP32 weight and both moments 12; 2 more with FP32 gradients. [-]
+    runtime_gib : float
+        What the driver, the libraries and the allocator hold. [GiB]
+
+    Returns
+    -------
+    tuning_memory : TuningMemory
+        Weights, states, activations and runtime of each GPU. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    Weights in BF16, of QLoRA products in four bits; spread over n GPUs with two layers gathered at once, n being all, or those of a host with a copy in each; whole where
+    only gradients are spread; divided by the parts in tensor and pipeline parallel. States of trained parameters over n (14 bytes with the weight's 2 are the
+    usual 16). Activations: 34 bytes for each token and unit of width in every layer, with recomputing 2 and the 34 of one layer, divided by
+    the GPUs that share a layer; 12 bytes for each logit. Held against published LoRA and QLoRA runs of 1.8 to 72 x 10^9 parameters on A100.
+
+    Examples
+    --------
+    >>> run = TrainingRun(
+    ...     parameters=7.72, active_parameters=7.72, layers=32, hidden_size=4096, attention_size=4096, vocabulary=151936,
+    ...     tied_embeddings=False, sequence_tokens=2048, micro_batch=1, batch=8, method="lora", recompute=True,
+    ...     tensor_tflops=312, matmul_tflops=312, fp8=False, memory_bandwidth_gb_s=2039, hosts=1, gpus_per_host=1,
+    ...     sharding="full", tensor=1, pipeline=1, context=1, gradient_bytes=2, intra_host_gb_s=240,
+    ...     link_gbit_s=100, links=1, transport="roce",
+    ... )
+    >>> round(tuning_memory(run, adapters=0.143).total_gib, 1)
+    23.0
+
+    References
+    ----------
+    .. [1] zero-2020
+    .. [2] korthikanti-recomputation
+    .. [3] qwen-finetuning-profile
+    """
+    not_negative(adapters=adapters, runtime_gib=runtime_gib)
+    above_zero(state_bytes=state_bytes)
+    over = run.gpus_per_host if run.sharding == "hybrid" else run.gpus
+    weights = _weights_bytes(run)
+    if run.sharding == "tensor-pipeline":
+        held = weights / run.parts
+    elif run.sharding == "gradients" or over == 1:
+        held = weights
+    else:
+        held = weights / over + 2 * weights / run.layers
+    trained = (run.parameters if run.method == "full" else adapters) * 1e9
+    if run.sharding == "tensor-pipeline":
+        states = trained * (2 / run.parts + (state_bytes - 2) / over)
+    else:
+        states = trained * state_bytes / over
+    if run.method != "full":
+        held += 2 * trained / run.parts
+    return TuningMemory(held / GIB, states / GIB, _activation_bytes(run) / GIB, runtime_gib)
+
+
+def _weights_bytes(run: TrainingRun) -> float:
+    """All weights; embeddings stay in BF16 where the others have four bits."""
+    table = run.vocabulary * run.hidden_size * (1 if run.tied_embeddings else 2)
+    kept = min(run.parameters * 1e9, table)
+    return WEIGHT_BYTES[run.method] * (run.parameters * 1e9 - kept) + 2 * kept
+
+
+def _activation_bytes(run: TrainingRun) -> float:
+    tokens = run.micro_batch * run.sequence_tokens / run.context
+    layers = (
+        CHECKPOINT_BYTES * run.layers + LAYER_HELD_BYTES if run.recompute else LAYER_HELD_BYTES * run.layers
+    )
+    return tokens * (layers * run.hidden_size + LOGIT_HELD_BYTES * run.vocabulary) / run.tensor
+
+
+def fewest_gpus(
+    run: TrainingRun,
+    *,
+    memory_gib: float,
+    adapters: float = 0.0,
+    counts: Sequence[int] = (1, 2, 4, 8),
+    max_hosts: int = 64,
+    usable_share: float = 0.95,
+) -> tuple[int, int]:
+    """Fewest GPUs that hold a training run whose weights are sharded.
+
+    Parameters
+    ----------
+    run : TrainingRun
+        What is trained; its own hosts and GPUs are not used. [-]
+    memory_gib : float
+        Memory of a GPU. [GiB]
+    adapters : float
+        Parameters of the adapters, in 10^9. [-]
+    counts : Sequence[int]
+        GPUs of one host that a job may take, ascending. [-]
+    max_hosts : int
+        Most hosts of a job, each with the most of its GPUs. [host]
+    usable_share : float
+        Share of the memory that can be filled. [-]
+
+    Returns
+    -------
+    fewest_gpus : (int, int)
+        Hosts, and GPUs of each. [GPU]
+
+    Raises
+    ------
+    ValueError
+        If no number of GPUs holds it; says what each would need.
+
+    Notes
+    -----
+    One host first, then more hosts with all their GPUs; the first that holds the memory of tuning_memory.
+
+    Examples
+    --------
+    >>> run = TrainingRun(
+    ...     parameters=70.6, active_parameters=70.6, layers=80, hidden_size=8192, attention_size=8192, vocabulary=128256,
+    ...     tied_embeddings=False, sequence_tokens=4096, micro_batch=1, batch=32, method="full", recompute=True,
+    ...     tensor_tflops=989, matmul_tflops=989, fp8=False, memory_bandwidth_gb_s=3350, hosts=1, gpus_per_host=8,
+    ...     sharding="full", tensor=1, pipeline=1, context=1, gradient_bytes=2, intra_host_gb_s=370.8,
+    ...     link_gbit_s=400, links=8, transport="infiniband",
+    ... )
+    >>> fewest_gpus(run, memory_gib=80)
+    (3, 8)
+
+    References
+    ----------
+    .. [1] zero-2020
+    .. [2] gpuplan-method
+    """
+    above_zero(memory_gib=memory_gib, usable_share=usable_share)
+    at_least_one(max_hosts=max_hosts)
+    most = counts[-1]
+    least = math.inf
+    for hosts, gpus in [(1, count) for count in counts] + [(more, most) for more in range(2, max_hosts + 1)]:
+        held = tuning_memory(replace(run, hosts=hosts, gpus_per_host=gpus), adapters=adapters).total_gib
+        if held <= usable_share * memory_gib:
+            return hosts, gpus
+        least = min(least, held)
+    raise ValueError(
+        f"{max_hosts} hosts of {most} GPUs hold {least:.0f} GiB on each GPU; it has {usable_share * memory_gib:.0f} GiB. "
+        "A smaller micro-batch, shorter sequences, recomputing, LoRA or QLoRA, or a board with more memory would help"
+    )
+
+
+def layer_splits(
+    run: TrainingRun,
+    *,
+    memory_gib: float,
+    adapters: float = 0.0,
+    usable_share: float = 0.95,
+    state_bytes: float = 14.0,
+    runtime_gib: float = 2.2,
+) -> tuple[TrainingRun, ...]:
+    """The splits of a model in tensor and pipeline parallel that fit on the GPUs of a job.
+
+    Parameters
+    ----------
+    run : TrainingRun
+        What is trained, and on how many GPUs; its own parts are not used. [-]
+    memory_gib : float
+        Memory of a GPU. [GiB]
+    adapters : float
+        Parameters of the adapters, in 10^9. [-]
+    usable_share : float
+        Share of the memory that can be filled. [-]
+    state_bytes : float
+        Bytes of gradient and states of a trained parameter. [-]
+    runtime_gib : float
+        What the driver, the libraries and the allocator hold. [GiB]
+
+    Returns
+    -------
+    layer_splits : tuple of TrainingRun
+        The run with each tensor and pipeline size that fits, the fewest parts first. [-]
+
+    Raises
+    ------
+    ValueError
+        If no split fits; says what each GPU would hold.
+
+    Notes
+    -----
+    Tensor parallel over divisors of the GPUs in a host, stages with all GPUs of a host sharing each layer; as many sequences in a step as there are copies at least.
+
+    Examples
+    --------
+    >>> run = TrainingRun(
+    ...     parameters=70.6, active_parameters=70.6, layers=80, hidden_size=8192, attention_size=8192, vocabulary=128256,
+    ...     tied_embeddings=False, sequence_tokens=4096, micro_batch=1, batch=128, method="full", recompute=False,
+    ...     tensor_tflops=989, matmul_tflops=989, fp8=False, memory_bandwidth_gb_s=3350, hosts=8, gpus_per_host=8,
+    ...     sharding="tensor-pipeline", tensor=1, pipeline=1, context=1, gradient_bytes=2, intra_host_gb_s=370.8,
+    ...     link_gbit_s=400, links=8, transport="infiniband",
+    ... )
+    >>> [(found.tensor, found.pipeline) for found in layer_splits(run, memory_gib=80)]
+    [(8, 1), (8, 2), (8, 4), (8, 8)]
+
+    References
+    ----------
+    .. [1] korthikanti-recomputation
+    .. [2] gpuplan-method
+    """
+    above_zero(memory_gib=memory_gib, usable_share=usable_share)
+    each = run.gpus_per_host
+    tensors = [n for n in range(1, each + 1) if each % n == 0 and run.hidden_size % n == 0]
+    stages = [n for n in range(2, min(run.hosts, run.layers) + 1) if run.hosts % n == 0]
+    found, least = [], math.inf
+    for tensor, pipeline in [(n, 1) for n in tensors] + [(tensors[-1], n) for n in stages]:
+        tried = replace(run, sharding="tensor-pipeline", tensor=tensor, pipeline=pipeline, context=1)
+        held = tuning_memory(tried, adapters=adapters, state_bytes=state_bytes, runtime_gib=runtime_gib)
+        least = min(least, held.total_gib)
+        if held.total_gib <= usable_share * memory_gib:
+            found.append(tried)
+    if not found:
+        raise ValueError(
+            f"{run.gpus} GPUs hold {least:.0f} GiB each however the layers are split; a GPU has "
+            f"{usable_share * memory_gib:.0f} GiB. More hosts, a smaller micro-batch or recomputing would help"
+        )
+    return tuple(found)

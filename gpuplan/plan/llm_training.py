@@ -1,0 +1,324 @@
+"""Training and tuning of language models: what a job is on the boards and the network of a scenario, how fast, and in what memory."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gpuplan.catalog import Catalog
+from gpuplan.models.llm.shape import Shape
+from gpuplan.models.llm.training import model_flops_share, speed_range, tokens_time_h
+from gpuplan.models.llm.training_run import (
+    FITTED_NAMES,
+    TUNING_NAMES,
+    Fitted,
+    StepTimes,
+    TrainingRun,
+    step_times,
+)
+from gpuplan.models.llm.tuning import (
+    TuningMemory,
+    adapter_parameters,
+    fewest_gpus,
+    layer_splits,
+    tuning_memory,
+)
+from gpuplan.plan.gpu_speed import inside_host_gb_s, nvlink_gb_s, tcp_rate
+from gpuplan.plan.llm_parts import shape_of_row
+from gpuplan.scenario import Scenario
+
+ITEM = "llm-training"
+"""Item of the assumptions that holds the fitted parameters."""
+
+MEASURED = ("a100-sxm4-80gb", "h100-sxm5-80gb")
+"""Boards whose published steps the parameters were fitted on."""
+
+GRADIENT_BYTES = {"fp32": 4.0, "bf16": 2.0}
+
+METHOD_NAMES = {"full": "all weights", "lora": "LoRA", "qlora": "QLoRA"}
+
+MICRO_BATCHES = (1, 2, 4, 8)
+"""Sequences that a GPU may take at once."""
+
+COUNTS = (1, 2, 4, 8, 16)
+"""GPUs of one host that a job may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class LlmTraining:
+    """A job that trains or tunes a language model. What is None is worked out."""
+
+    model: str
+    tokens: float | None = None
+    method: str = "full"
+    precision: str = "bf16"
+    sequence_tokens: int = 4096
+    micro_batch: int | None = None
+    batch: int | None = None
+    sharding: str = "full"
+    recompute: bool | None = None
+    """Whether activations are computed again in the backward pass."""
+    gradients: str = "fp32"
+    rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LlmTrainingUse:
+    """What a job does on its GPUs."""
+
+    run: TrainingRun
+    times: StepTimes
+    hosts: int
+    gpus_per_host: int
+    memory: TuningMemory
+    memory_gib: float
+    tokens_per_gpu: float
+    low: float
+    high: float
+    alone: float
+    """Tokens per second of a GPU with memory enough to be alone."""
+    efficiency: float
+    """What is left of that: recomputing, exchanges and waits take the rest."""
+    mfu: float
+    hours: float | None
+    hours_low: float | None
+    hours_high: float | None
+    basis: str
+    how: str
+
+
+def fitted_values(catalog: Catalog) -> Fitted:
+    """The fitted parameters as the catalog has them; the overlap is that of training with allreduce."""
+    held = catalog.assumptions[ITEM]
+    named = {name: float(held.fact(name).value) for name in (*FITTED_NAMES, *TUNING_NAMES)}
+    overlap = float(catalog.assumptions["training-allreduce"].fact("overlap_share").value)
+    return Fitted(**named, overlap_share=overlap)
+
+
+def matmul_tflops(catalog: Catalog, gpu: str, precision: str) -> float:
+    """Dense rate of a board in a precision; ValueError where it has none."""
+    item = catalog.gpus[gpu]
+    name = "fp8_tensor_tflops" if precision == "fp8" else "fp16_tensor_tflops"
+    rate = item.value(name)
+    if rate is None:
+        others = "BF16 instead of FP8" if precision == "fp8" else "a board with tensor cores"
+        raise ValueError(f"{item.name} has no known rate in {precision.upper()}; take {others}")
+    return float(rate)
+
+
+def tuning(
+    scenario: Scenario,
+    catalog: Catalog,
+    work: LlmTraining,
+    *,
+    hosts: int | None = None,
+    gpus_per_host: int | None = None,
+) -> LlmTrainingUse:
+    """A job on the boards and the network of a scenario: on the fewest GPUs that hold it, unless they are stated.
+
+    ValueError where no number of GPUs holds it, where it does not fit on those stated, or where the board lacks the precision.
+    """
+    shape = shape_of_row(catalog.row("llm_models", work.model))
+    adapters = _adapters(catalog, work, shape)
+    memory = float(catalog.gpus[scenario.hardware.gpu].fact("memory_gib").value)
+    most = gpus_per_host or scenario.hardware.gpus_per_host
+    if hosts is None:
+        counts = (most,) if gpus_per_host else (*(n for n in COUNTS if n < most), most)
+        hosts, most = _fewest(
+            _run(scenario, catalog, work, shape, 1, most), memory, adapters, counts, catalog
+        )
+    run = fitting_run(scenario, catalog, work, hosts, most)
+    return _use(scenario, catalog, work, run, adapters, memory)
+
+
+def fitting_run(
+    scenario: Scenario, catalog: Catalog, work: LlmTraining, hosts: int, gpus_per_host: int
+) -> TrainingRun:
+    """The fastest run of a job on so many GPUs that they hold: micro-batch, recomputing and split of the layers are chosen where they are not stated."""
+    shape = shape_of_row(catalog.row("llm_models", work.model))
+    adapters = _adapters(catalog, work, shape)
+    memory = float(catalog.gpus[scenario.hardware.gpu].fact("memory_gib").value)
+    run = _run(scenario, catalog, work, shape, hosts, gpus_per_host)
+    usable = float(catalog.assumptions["llm-tuning"].fact("usable_share").value)
+    fitted, held = fitted_values(catalog), _held(catalog)
+    found: list[TrainingRun] = []
+    for recompute in (False, True) if work.recompute is None else (work.recompute,):
+        if work.sharding == "tensor-pipeline":
+            tried = replace(run, recompute=recompute)
+            limits = {"memory_gib": memory, "usable_share": usable, "adapters": adapters, **held}
+            with suppress(ValueError):
+                found += layer_splits(tried, **limits)
+            continue
+        for micro in MICRO_BATCHES if work.micro_batch is None else (work.micro_batch,):
+            tried = replace(run, recompute=recompute, micro_batch=micro)
+            fits = tuning_memory(tried, adapters=adapters, **held).total_gib <= usable * memory
+            if fits and micro * run.gpus <= run.batch:
+                found.append(tried)
+    if found:
+        return min(found, key=lambda each: step_times(each, fitted).step_s)
+    smallest = replace(run, recompute=work.recompute is not False)
+    needs = tuning_memory(smallest, adapters=adapters, **held).total_gib
+    raise ValueError(
+        f"{catalog.row('llm_models', work.model)['name']} ({METHOD_NAMES[work.method]}) does not fit on {run.gpus} GPUs: with its "
+        f"weights so spread, each would hold {needs:.0f} GiB and can hold {usable * memory:.0f}. More GPUs, LoRA or QLoRA, shorter sequences, "
+        "or a board with more memory would help"
+    )
+
+
+def _fewest(
+    run: TrainingRun, memory: float, adapters: float, counts: tuple[int, ...], catalog: Catalog
+) -> tuple[int, int]:
+    usable = float(catalog.assumptions["llm-tuning"].fact("usable_share").value)
+    sharded = replace(run, sharding="full", recompute=True)
+    return fewest_gpus(sharded, memory_gib=memory, adapters=adapters, counts=counts, usable_share=usable)
+
+
+def _held(catalog: Catalog) -> dict[str, float]:
+    held = catalog.assumptions["llm-tuning"]
+    return {name: float(held.fact(name).value) for name in ("state_bytes", "runtime_gib")}
+
+
+def _adapters(catalog: Catalog, work: LlmTraining, shape: Shape) -> float:
+    """Parameters of the adapters, in 10^9; on all products of a dense layer, as wide as the model's parameters make it."""
+    if work.method == "full":
+        return 0.0
+    rank = work.rank or int(catalog.assumptions["llm-tuning"].fact("rank").value)
+    row = catalog.row("llm_models", work.model)
+    return adapter_parameters(
+        rank,
+        layers=shape.layers,
+        hidden_size=shape.hidden_size,
+        attention_size=shape.heads * shape.head_size,
+        kv_size=(shape.kv_heads or shape.heads) * shape.head_size,
+        mlp_size=row["mlp_size"] or 4 * shape.hidden_size,
+    )
+
+
+def _run(
+    scenario: Scenario, catalog: Catalog, work: LlmTraining, shape: Shape, hosts: int, gpus_per_host: int
+) -> TrainingRun:
+    gpu, given = scenario.hardware.gpu, scenario.network
+    if work.sequence_tokens > shape.context_tokens:
+        raise ValueError(
+            f"sequence_tokens is {work.sequence_tokens}; the model's context is {shape.context_tokens} tokens"
+        )
+    item, nvlink = catalog.gpus[gpu], nvlink_gb_s(catalog, gpu)
+    inside = nvlink or inside_host_gb_s(catalog, gpu, gpus_per_host)
+    links = scenario.training.links or 1
+    tcp = tcp_rate(scenario, catalog, links * given.link_gbit_s) if given.transport == "tcp" else None
+    batch = work.batch or _usual_batch(catalog, work, hosts * gpus_per_host)
+    return TrainingRun(
+        parameters=shape.total_parameters,
+        active_parameters=shape.active_parameters,
+        layers=shape.layers,
+        hidden_size=shape.hidden_size,
+        attention_size=shape.heads * shape.head_size,
+        vocabulary=shape.vocabulary,
+        tied_embeddings=shape.tied_embeddings,
+        sequence_tokens=work.sequence_tokens,
+        micro_batch=work.micro_batch or 1,
+        batch=batch,
+        method=work.method,
+        recompute=bool(work.recompute),
+        tensor_tflops=matmul_tflops(catalog, gpu, "bf16"),
+        matmul_tflops=matmul_tflops(catalog, gpu, work.precision),
+        fp8=work.precision == "fp8",
+        memory_bandwidth_gb_s=float(item.fact("memory_bandwidth_gb_s").value),
+        hosts=hosts,
+        gpus_per_host=gpus_per_host,
+        sharding=work.sharding,
+        tensor=1,
+        pipeline=1,
+        context=1,
+        gradient_bytes=GRADIENT_BYTES[work.gradients],
+        intra_host_gb_s=float(inside.value),
+        link_gbit_s=given.link_gbit_s,
+        links=links,
+        transport=given.transport,
+        tcp_gbit_s=None if tcp is None else float(tcp.value),
+        usable_share=float(catalog.assumptions["training-allreduce"].fact("usable_share").value),
+        mtu_bytes=given.mtu_bytes,
+        eager=work.method != "full" and work.sharding != "tensor-pipeline",
+    )
+
+
+def _usual_batch(catalog: Catalog, work: LlmTraining, gpus: int) -> int:
+    """Sequences of a step where none is stated: the same tokens for each GPU, in whole micro-batches."""
+    each = float(catalog.assumptions["llm-tuning"].fact("micro_tokens").value)
+    micro = work.micro_batch or 1
+    return gpus * micro * max(1, round(each / work.sequence_tokens / micro))
+
+
+def _use(
+    scenario: Scenario, catalog: Catalog, work: LlmTraining, run: TrainingRun, adapters: float, memory: float
+) -> LlmTrainingUse:
+    times = step_times(run, fitted_values(catalog))
+    speed = run.batch * run.sequence_tokens / run.gpus / times.step_s
+    gpu, alone = scenario.hardware.gpu, alone_per_s(run, fitted_values(catalog))
+    waits = min(1.0, times.alone_s / times.step_s)
+    low, high = speed_range(speed, efficiency=waits, **widths(catalog, gpu, work.method))
+    each = [None if work.tokens is None else _hours(work.tokens, run, rate) for rate in (speed, high, low)]
+    known = gpu in MEASURED
+    name = catalog.gpus[gpu].name
+    return LlmTrainingUse(
+        run=run,
+        times=times,
+        hosts=run.hosts,
+        gpus_per_host=run.gpus_per_host,
+        memory=tuning_memory(run, adapters=adapters, **_held(catalog)),
+        memory_gib=memory,
+        tokens_per_gpu=speed,
+        low=low,
+        high=high,
+        alone=alone,
+        efficiency=min(1.0, speed / alone),
+        mfu=model_flops_share(
+            speed,
+            active_parameters=run.active_parameters,
+            layers=run.layers,
+            attention_size=run.attention_size,
+            sequence_tokens=run.sequence_tokens,
+            matmul_tflops=run.matmul_tflops,
+        ),
+        hours=each[0],
+        hours_low=each[1],
+        hours_high=each[2],
+        basis="fitted" if known else "assumed",
+        how=f"fitted on published steps of {name}"
+        if known
+        else f"no published step on {name}: scaled by its tensor rate and memory bandwidth",
+    )
+
+
+def alone_per_s(run: TrainingRun, fitted: Fitted) -> float:
+    """Tokens per second of one GPU that has memory enough for the whole model, and nobody to wait for."""
+    micro = max(MICRO_BATCHES)
+    single = replace(
+        run,
+        hosts=1,
+        gpus_per_host=1,
+        tensor=1,
+        pipeline=1,
+        context=1,
+        micro_batch=micro,
+        batch=micro,
+        recompute=False,
+    )
+    return micro * run.sequence_tokens / step_times(single, fitted).compute_s
+
+
+def _hours(tokens: float, run: TrainingRun, rate: float) -> float:
+    return tokens_time_h(tokens, gpus=run.gpus, tokens_per_gpu=rate)
+
+
+def widths(catalog: Catalog, gpu: str, method: str) -> dict[str, Any]:
+    """How far off a speed may be: wider where the board has no published step, and for tuning, whose software differs most."""
+    held, network = catalog.assumptions[ITEM], catalog.assumptions["training-allreduce"]
+    kind = "tuning_" if method != "full" else "" if gpu in MEASURED else "unseen_"
+    found = {f"{end}_share": float(held.fact(f"{kind}{end}_share").value) for end in ("slower", "faster")}
+    if kind == "tuning_" and gpu not in MEASURED:
+        found = {name: value + float(held.fact(f"unseen_{name}").value) for name, value in found.items()}
+    for end in ("slower", "faster"):
+        found[f"network_{end}_share"] = float(network.fact(f"{end}_share").value)
+    return found
