@@ -26,20 +26,12 @@ ITEM = "management-domain"
 """Planning values of the domain."""
 SIZED_FOR = (9, 1)
 """Release whose sizes are published."""
-CORE = (
-    "sddc-manager",
-    "vcenter",
-    "nsx-manager",
-    "vcf-services-runtime-control",
-    "vcf-services-runtime-worker",
-    "protection",
-)
-SERVICES = {
-    "none": (),
-    "operations": ("vcf-operations", "license-server"),
-    "operations-automation": ("vcf-operations", "license-server", "vcf-automation"),
+WITHOUT = {
+    "none": ("vcf-operations", "license-server", "vcf-automation"),
+    "operations": ("vcf-automation",),
+    "operations-automation": (),
 }
-"""What is deployed -> its components."""
+"""What is deployed -> components that are not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +158,7 @@ class _Domain:
 
     def _appliance(self, row: Row, id: str, sets: int = 1, on_gpu_hosts: bool = False) -> Appliance:
         """So many sets of the VMs of a row; another release than that of the sizes makes them an assumption."""
-        nodes = int(row["nodes_simple" if self.simple else "nodes_high"]) * sets
+        nodes = int(row["nodes_simple" if self.simple else "nodes_high"] or 1) * sets
         return Appliance(
             id=id,
             name=row["name"],
@@ -185,13 +177,12 @@ class _Domain:
     def _own(self) -> Iterator[Appliance]:
         """Appliances of the domain itself, by its size and availability."""
         column = "profile_simple" if self.simple else "profile_high"
-        wanted = (*CORE, *SERVICES[self.given.services or "operations"])
-        for component in wanted:
-            for row in self.rows:
-                since = tuple(map(int, (row["from_version"] or "0.0").split(".")))
-                taken = self.size in (row[column] or "").split()
-                if row["component"] == component and taken and self.release >= since:
-                    yield self._appliance(row, component)
+        without = WITHOUT[self.given.services or "operations"]
+        for row in self.rows:
+            since = tuple(map(int, (row["from_version"] or "0.0").split(".")))
+            taken = self.size in (row[column] or "").split()
+            if row["component"] not in without and taken and self.release >= since:
+                yield self._appliance(row, row["component"])
 
     def _of_domains(self, hosts: int, vms: int, clusters: int) -> Iterator[Appliance]:
         """vCenter and NSX Managers of the workload domains: the smallest that serve them, or several of the largest."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from own_catalog import write
 
-from gpuplan import Plan, load_scenario, make_plan
+from gpuplan import Plan, load_catalog, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.management import Appliance, ManagementDomain, release
@@ -77,6 +79,17 @@ def test_simple_takes_one_of_each_and_fewer_hosts(catalog: Catalog, storage: str
     ]
     assert domain.min_hosts == hosts
     assert (domain.parts[-1].size == "none") == (storage == "external")
+
+
+def test_a_size_that_a_folder_of_one_s_own_takes_is_counted(catalog: Catalog, tmp_path: Path) -> None:
+    """Log management, small, of the published sizes: one VM of 8 vCPUs, 16 GB and 575 GB beside all else."""
+    table = (Path(__file__).parents[2] / "data" / "appliances.csv").read_text(encoding="utf-8").splitlines()
+    row = next(line for line in table if line.startswith("log-management/small,"))
+    taken = row.replace(",small,,,", ",small,medium,medium,", 1)
+    mine = domain_of(load_catalog(write(tmp_path / "own", "appliances.csv", table[0], taken)))
+    added = mine.of("log-management")
+    assert (added.nodes, added.vcpus, added.memory_gb, added.disk_gb) == (1, 8, 16, 575)
+    assert mine.vcpus == domain_of(catalog).vcpus + 8
 
 
 def test_an_older_release_has_no_services_and_assumes_the_sizes(catalog: Catalog) -> None:
