@@ -234,23 +234,30 @@ def existing_hosts(
     By the priority of the groups, of equal ones in the larger pool first, each pool takes the smallest hosts that hold what can be
     held of them; the rest, and all if no priority is better than another, join the pool with the largest demand.
     """
-    left = [kind for kind in host_kinds(scenario.hardware.existing) if joins(scenario, kind)]
-    left = sorted((k for k in left for _ in range(k.hosts)), key=lambda kind: kind_room(scenario, kind))
+    kinds = host_kinds(scenario.hardware.existing)
+    left = [kind for kind in kinds if joins(scenario, kind) for _ in range(kind.hosts)]
+    left.sort(key=lambda kind: kind_room(scenario, kind))
     if not by_pool or not left:
         return {}
     home, priority = _home(by_pool, groups), {group.id: group.priority for group in scenario.groups}
     taken: dict[str, list[HostKind]] = {pool: [] for pool in by_pool}
-    turns = sorted(
-        {(priority[g], pool != home, pool) for pool, ids in by_pool.items() for g in ids if g in priority}
-    )
-    for level, _, pool in turns if len({level for level, *_ in turns}) > 1 else ():
-        mine = [asked[g] for g in by_pool[pool] if g in priority and priority[g] <= level]
+    for level, pool in _turns(by_pool, home, priority):
+        mine = [asked[g] for g in by_pool[pool] if priority.get(g, LAST) <= level]
         used = _taken(scenario, tuple(mine), tuple(priority[r.group] for r in mine), taken[pool], left)
         taken[pool] += [left[at] for at in used]
         left = [kind for at, kind in enumerate(left) if at not in used]
     taken[home] += left
-    order = {kind: at for at, kind in enumerate(host_kinds(scenario.hardware.existing))}
-    return {pool: tuple(sorted(kinds, key=lambda k: order[k])) for pool, kinds in taken.items() if kinds}
+    order = {kind: at for at, kind in enumerate(kinds)}
+    return {pool: tuple(sorted(found, key=lambda k: order[k])) for pool, found in taken.items() if found}
+
+
+def _turns(
+    by_pool: Mapping[str, Sequence[str]], home: str, priority: Mapping[str, int]
+) -> list[tuple[int, str]]:
+    """Priority and pool, in turn: of equal priorities the larger pool first; none where no priority is better than another."""
+    found = {(priority[g], pool != home, pool) for pool, ids in by_pool.items() for g in ids if g in priority}
+    turns = [(level, pool) for level, _, pool in sorted(found)]
+    return turns if len(dict(turns)) > 1 else []
 
 
 def _taken(

@@ -95,22 +95,24 @@ def _was_vgpu(data: Mapping[Any, Any], group: Mapping[Any, Any]) -> bool:
     known = {name: group.get(name, GROUP_FIELD_BY_NAME[name].default) for name in OLD_FACTS}
     version, gpu = given("platform", "vsphere"), given("hardware", "gpu")
     facts = {row["parameter"]: row["value"] for row in own_rows("vsphere") if row["item"] == version}
-    gpus = str(known["gpus_each"]).removesuffix(".0")
-    if (
-        "vmotion" in group
-        or known["access"] != "auto"
-        or not gpus.isdigit()
-        or known["vgpus_each"] not in (1, int(gpus))
-    ):
+    gpus = _whole_gpus(known)
+    if not gpus or "vmotion" in group or gpus > int(facts.get("max_vgpus_per_vm", 0)):
         return False
-    remote = known["remote_allowed"] and not known["low_latency"] and int(gpus) == 1
+    remote = known["remote_allowed"] and not known["low_latency"] and gpus == 1
     if remote and given("platform", "bitfusion") and facts.get("bitfusion_server") == "supported":
         return False
-    whole = any(
+    return any(
         row["gpu"] == gpu and row["backing"] == "timesliced" and row["full_frame_buffer"] == "true"
         for row in own_rows("profiles")
     )
-    return whole and int(gpus) <= int(facts.get("max_vgpus_per_vm", 0))
+
+
+def _whole_gpus(known: Mapping[str, Any]) -> int:
+    """Whole GPUs of one VM, each a vGPU of its own or not said; 0 for parts, and where the access is stated."""
+    gpus = str(known["gpus_each"]).removesuffix(".0")
+    if known["access"] != "auto" or not gpus.isdigit() or known["vgpus_each"] not in (1, int(gpus)):
+        return 0
+    return int(gpus)
 
 
 OLD_FACTS = ("access", "gpus_each", "vgpus_each", "remote_allowed", "low_latency")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -18,6 +18,7 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import POOL_NAMES, Pool, pool_names, whole_pools
+from gpuplan.plan.inventory import Inventory
 from gpuplan.plan.layouts import LossLevel
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
@@ -511,37 +512,51 @@ def _inventory_notes(plan: Plan) -> tuple[str, ...]:
     found = plan.inventory
     if found is None:
         return ()
+    notes = (*_joining(plan, found), _bought(found), _beside(plan, found))
+    return tuple(note for note in notes if note)
+
+
+def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
+    """What the demand takes of hosts that join the design, and which pool they join."""
     ours = [kind for kind in found.kinds if kind.joins]
+    if not ours:
+        return
     used, there = sum(kind.gpus_used for kind in ours), sum(kind.hosts * kind.gpus_per_host for kind in ours)
-    notes = []
-    if ours:
-        sure = "" if found.proven else "; more may fit, as this is not proven"
-        notes.append(
-            f"With every host up, the demand takes {number(used)} of the {amount(there, 'GPU')} in hosts already there{sure}."
-        )
-    if ours and len(pools := whole_pools(plan.pools)) > 1:
-        rule = "By priority, each group takes the smallest hosts already there that hold its VMs; those left join the largest pool."
-        if len({group.priority for group in plan.scenario.groups}) == 1:
-            (home,) = (pool.name for pool in pools.values() if pool.existing_hosts)
-            rule = f"No group has a better priority than another, so all join the {home}, which has the largest demand."
-        notes.append(rule)
+    sure = "" if found.proven else "; more may fit, as this is not proven"
+    yield f"With every host up, the demand takes {number(used)} of the {amount(there, 'GPU')} in hosts already there{sure}."
+    pools = whole_pools(plan.pools)
+    if len(pools) == 1:
+        return
+    home = next((pool.name for pool in pools.values() if pool.existing_hosts), "")
+    if home and len({group.priority for group in plan.scenario.groups}) == 1:
+        yield f"No group has a better priority than another, so all join the {home}, which has the largest demand."
+    else:
+        yield "By priority, each group takes the smallest hosts already there that hold its VMs; those left join the largest pool."
+
+
+def _bought(found: Inventory) -> str:
+    """What is bought beside hosts already there."""
     left, buys = sum(use.vms - use.there for use in found.groups), counted(found.buy, "host")
     if left:
-        notes.append(
+        return (
             f"The design buys {buys} for the other {amount(left, 'VM')}, failover capacity included; it may place VMs otherwise, so that "
             "fewer are bought in all."
         )
-    elif found.buy:
-        notes.append(f"All VMs fit there: the design buys {buys} as failover capacity alone.")
-    else:
-        notes.append("All VMs fit there, failover capacity included: no host is bought.")
-    if others := [kind for kind in found.kinds if not kind.joins]:
-        boards = ", ".join(dict.fromkeys(plan.catalog.gpus[kind.gpu].name for kind in others))
-        notes.append(
-            f"Hosts with {boards} are a cluster of their own, not part of this design: VMs with whole GPUs run there if the frame buffer "
-            f"is as large, shares and profiles do not. With what fits there, {counted(found.buy_beside, 'host')} must be bought."
-        )
-    return tuple(notes)
+    if found.buy:
+        return f"All VMs fit there: the design buys {buys} as failover capacity alone."
+    return "All VMs fit there, failover capacity included: no host is bought."
+
+
+def _beside(plan: Plan, found: Inventory) -> str:
+    """What hosts with other boards are good for."""
+    others = [kind for kind in found.kinds if not kind.joins]
+    if not others:
+        return ""
+    boards = ", ".join(dict.fromkeys(plan.catalog.gpus[kind.gpu].name for kind in others))
+    return (
+        f"Hosts with {boards} are a cluster of their own, not part of this design: VMs with whole GPUs run there if the frame buffer "
+        f"is as large, shares and profiles do not. With what fits there, {counted(found.buy_beside, 'host')} must be bought."
+    )
 
 
 def hosts_there(plan: Plan) -> Table:
