@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from network_jobs import COMPUTE, GOOD, NETWORK_FAULTS, SHARE_FAULTS, SLACK, jobs_with_servers, refuses
 
 from gpuplan.models.network.parameter_servers import parameter_server_step_s
+from gpuplan.models.network.training import host_traffic_gbit_s
 
 
 def test_a_step_with_parameter_servers_by_hand() -> None:
@@ -113,3 +114,18 @@ def test_a_host_receives_the_variables_of_its_workers_over_its_own_link(
     each = job["workers_per_host"] or job["gpus_per_host"]
     arrives_mb = each * job["gradient_mb"] * (job["hosts"] - 1) / job["hosts"]
     assert (step - compute) * (1 + 1e-6) + 1e-9 >= arrives_mb * 8 / 1000 / job["link_gbit_s"]
+
+
+@given(COMPUTE, jobs_with_servers(), st.integers(2, 64))
+def test_no_host_moves_more_than_its_link_in_a_step(compute: float, job: dict[str, Any], hosts: int) -> None:
+    """What the workers of a host send and read, and in parts what servers beside them do too, however much of it hides."""
+    job |= {"hosts": hosts}
+    step = parameter_server_step_s(compute, **job)
+    workers = job["workers_per_host"] or job["gpus_per_host"]
+    moved_mb = 2 * workers * job["gradient_mb"] * (1 if job["partitioned"] else (hosts - 1) / hosts)
+    assert moved_mb * 8 / 1000 / step <= job["link_gbit_s"] * SLACK
+    if not job["partitioned"] and workers == job["gpus_per_host"]:
+        sent = host_traffic_gbit_s(
+            job["gradient_mb"], step_s=step, hosts=hosts, gpus_per_host=workers, algorithm="parameter-server"
+        )
+        assert sent <= job["link_gbit_s"] * SLACK

@@ -127,6 +127,16 @@ def test_times_are_finite_and_nothing_is_faster_than_in_the_same_host(
 
 
 @given(NATIVE, WORK)
+def test_no_data_moves_faster_than_its_share_of_the_link_or_than_pcie(
+    native: float, work: dict[str, Any]
+) -> None:
+    """However much of it hides behind the work."""
+    moved_gbit = (work["sent_mb"] + work["received_mb"]) * 8 / 1000
+    time = remote_time_s(native, **work)
+    assert moved_gbit <= time * min(work["link_gbit_s"] / work["users"], 96) * (1 + 1e-12)
+
+
+@given(NATIVE, WORK)
 def test_rdma_is_never_slower_than_tcp(native: float, work: dict[str, Any]) -> None:
     times = {name: remote_time_s(native, **{**work, "transport": name}) for name in TRANSPORTS}
     assert max(times.values()) == times["tcp"]

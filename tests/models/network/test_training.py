@@ -26,12 +26,18 @@ from network_jobs import (
 )
 
 from gpuplan.models.network import fabric, links, remoting
-from gpuplan.models.network.collectives import ALGORITHMS, allreduce_time_s, nccl_allreduce_time_s
+from gpuplan.models.network.collectives import (
+    ALGORITHMS,
+    allreduce_time_s,
+    collective_time_s,
+    nccl_allreduce_time_s,
+)
 from gpuplan.models.network.links import TRANSPORTS
 from gpuplan.models.network.parameter_servers import parameter_server_step_s
 from gpuplan.models.network.training import (
     efficiency_range,
     host_traffic_gbit_s,
+    overlapped_step_s,
     scaling_efficiency,
     tcp_rate_for_speedup_gbit_s,
     training_step_s,
@@ -247,6 +253,49 @@ def test_fewer_messages_are_never_slower(compute: float, job: dict[str, Any], on
         for messages in sorted((one, other))
     )
     assert few <= many
+
+
+# ---- a step whose sum is pipelined over NVLink and several links
+
+
+PIPELINED = st.fixed_dictionaries(
+    {
+        "message_mb": st.floats(1, 10_000),
+        "hosts": st.integers(1, 64),
+        "gpus_per_host": st.integers(1, 8),
+        "link_gbit_s": st.sampled_from((25, 100, 400)),
+        "links": st.integers(1, 8),
+        "intra_host_gb_s": st.floats(1, 900),
+        "switch_gb_s": st.none() | st.floats(10, 900),
+        "transport": st.sampled_from(TRANSPORTS),
+    }
+)
+
+
+def pipelined(compute: float, job: dict[str, Any], late: float, **other: Any) -> float:
+    kept = {**job, **other}
+    gpus = kept["hosts"] * kept["gpus_per_host"]
+    return overlapped_step_s(compute, sum_s=collective_time_s(**kept), gpus=gpus, late_share=late)
+
+
+@given(COMPUTE, PIPELINED, st.floats(0, 1), st.integers(1, 64))
+def test_a_pipelined_step_obeys_what_every_step_does(
+    compute: float, job: dict[str, Any], late: float, hosts: int
+) -> None:
+    """No rate above the links, one host pays no network, more bandwidth is never slower, more hosts never faster for a GPU."""
+    step = pipelined(compute, job, late)
+    assert compute <= step < math.inf
+    if job["hosts"] > 1:
+        links = min(job["links"], job["gpus_per_host"]) * job["link_gbit_s"]
+        least_mb = 2 * (job["hosts"] - 1) / job["hosts"] * job["message_mb"]
+        assert least_mb * 8 / 1000 / step <= links * SLACK
+    alone = pipelined(compute, job, late, hosts=1)
+    assert alone == pipelined(compute, job, late, hosts=1, link_gbit_s=1, transport="roce", links=1)
+    for better in ({"link_gbit_s": 2 * job["link_gbit_s"]}, {"links": job["links"] + 1}):
+        assert pipelined(compute, job, late, **better) <= step * SLACK
+    assert pipelined(compute, job, late, intra_host_gb_s=2 * job["intra_host_gb_s"]) <= step * SLACK
+    few, many = sorted((hosts, job["hosts"]))
+    assert pipelined(compute, job, late, hosts=few) <= pipelined(compute, job, late, hosts=many) * SLACK
 
 
 # ---- what a host sends
