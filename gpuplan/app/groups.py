@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.plan.llm import INPUTS
+from gpuplan.plan.llm import INPUTS, RETRIEVAL, SERVING
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group, Origin, Scenario, parse_value
 
 PRESET = ("gpus_each", "vms_each", "remote_allowed", "low_latency", "model")
@@ -26,7 +26,7 @@ def added(scenario: Scenario, catalog: Catalog, use_case: str) -> Scenario:
     name = str(preset["name"])
     group = Group(id=scenario.new_group_id(name), name=name, use_case=use_case)
     scenario = configured(scenario.with_groups((*scenario.groups, group)), catalog, group.id, use_case)
-    if use_case in INPUTS:
+    if use_case in (SERVING, RETRIEVAL):
         scenario = _planned(scenario, catalog, group.id, ("people", "active_share"))
     return scenario.with_origin(f"groups.{group.id}", _origin(preset))
 

@@ -49,7 +49,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
             }
             for group in plan.groups
         ],
-        "llm": {"serving": [plain(each) for each in plan.llm.serving.values()]},
+        "llm": {name: [plain(each) for each in found.values()] for name, found in plan.llm.parts.items()},
         "inventory": plain(plan.inventory),
         "sharing_modes": plain(sharing_modes(plan.scenario, plan.catalog)),
         "network": plain(plan.network),

@@ -8,7 +8,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.summary import key_figures
 from gpuplan.report.table import indented, text
 from gpuplan.report.tables import TABLES, idle_text
-from gpuplan.report.tables.models import serving
+from gpuplan.report.tables.models import serving, tuning
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
 from gpuplan.report.tables.plan import (
     clusters_alike,
@@ -34,6 +34,7 @@ def plan_text(plan: Plan) -> str:
         pairs((name, f"{value}  ({note})") for name, value, note in key_figures(plan)),
         chapter(groups(plan)),
         chapter(serving(plan)),
+        chapter(tuning(plan)),
         _access(plan),
         _inventory(plan),
         *(_pool(plan, pool) for pool in clusters_alike(plan)),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from gpuplan.app.cards import figure
 from gpuplan.app.header import field_data, planned_field
 from gpuplan.app.state import Workbook
-from gpuplan.plan.llm import INPUTS, RETRIEVAL
+from gpuplan.plan.llm import INPUTS, RETRIEVAL, TUNING
 from gpuplan.plan.llm.serving import Serving, why_size
+from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report import amount, number
-from gpuplan.scenario import Group
-from gpuplan.wording import NAMES, capital, rough, rough_range
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
+from gpuplan.wording import NAMES, PLURALS, capital, rough, rough_range
 
 KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 """Input that chooses a model -> what that does; of a search it makes embeddings."""
+JOBS = ("jobs_per_day", "hours")
+"""Inputs that every group has, and that say when jobs run."""
 LIMITS = NAMES["limit of a replica"]
 
 
@@ -22,14 +26,15 @@ def model_data(workbook: Workbook, group: Group) -> dict[str, Any] | None:
     """What stands below the row of a group that uses a language model; None for others."""
     if group.use_case not in INPUTS:
         return None
-    made = workbook.plan.llm.serving.get(group.id)
-    found = (
-        _serving(workbook, made)
-        if made
-        else {"lead": "", "said": "Choose a model.", "figures": [], "notes": []}
-    )
+    made = workbook.plan.llm.of(group.id)
+    found: dict[str, Any] = {"lead": "", "said": "Choose a model.", "figures": [], "notes": []}
+    if isinstance(made, Serving):
+        found = _serving(workbook, made)
+    elif isinstance(made, Tuning):
+        found = _tuning(made)
     own = [each.id for each in workbook.scenario.groups if each.use_case in INPUTS]
-    fields = [_field(workbook, group, name) for name in INPUTS[group.use_case]]
+    names = (*INPUTS[group.use_case], *(JOBS if group.use_case == TUNING else ()))
+    fields = [_field(workbook, group, name) for name in names]
     return {"id": group.id, "open": own[0] == group.id, "fields": fields, "bar": None, **found}
 
 
@@ -41,10 +46,19 @@ def _field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:
         rows = [row for row in workbook.catalog.rows("llm_models") if row["kind"] in kinds]
         none = [("", "none" if name == "reranker" else "not chosen")]
         return field_data(workbook, path, none + [(row.id, str(row["name"])) for row in rows])
-    known = workbook.catalog.assumptions["llm-use"].facts
+    known, empty = (
+        workbook.catalog.assumptions["llm-use"].facts,
+        NAMES["empty input of a model"].get(name, ""),
+    )
     if name in known:
-        return planned_field(workbook, path, known[name])
-    return field_data(workbook, path, empty=NAMES["empty input of a model"].get(name, ""))
+        found = planned_field(workbook, path, known[name])
+    elif name in ("weights", "cache"):
+        names = {row.id: str(row["name"]) for row in workbook.catalog.rows("llm_precisions")}
+        shown = [("", empty), *((str(each), names[str(each)]) for each in GROUP_FIELD_BY_NAME[name].choices)]
+        found = field_data(workbook, path, shown, empty=empty)
+    else:
+        found = field_data(workbook, path, empty=empty)
+    return found | {"unit": PLURALS.get(found["unit"], found["unit"])}
 
 
 def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
@@ -75,26 +89,53 @@ def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
     }
 
 
+def _tuning(made: Tuning) -> dict[str, Any]:
+    at, gpus, held = f"groups.{made.id}", made.gpus * made.hosts, made.memory
+    whole = made.memory_gib
+    parts = (
+        ("weights", held.weights_gib, 1),
+        ("states", held.states_gib, 4),
+        ("activations", held.activations_gib, 2),
+        ("runtime", held.runtime_gib, 3),
+    )
+    hours, rate = made.hours, made.tokens_per_gpu
+    figures = [
+        figure("GPUs of a job", number(gpus), f"in {amount(made.hosts, 'host')}", f"{at}.job_gpus"),
+        figure("Hours of a job", rough(hours.value), rough_range(hours.low, hours.high), f"{at}.job_h"),
+        figure("Tokens/s of a GPU", rough(rate.value), rough_range(rate.low, rate.high), f"{at}.job_tokens"),
+    ]
+    return {
+        "lead": made.model,
+        "said": f"{made.said} \u00b7 {amount(gpus, 'GPU')} for {rough(hours.value)} h",
+        "bar": _bar("Memory of a GPU", parts, whole, 1.0),
+        "figures": figures,
+        "notes": [f"{capital(why)}." for why in (why_job(made),) if why] + [f"{capital(made.how)}."],
+    }
+
+
 def _memory(made: Serving) -> dict[str, Any]:
-    """The memory of a replica as a bar."""
+    """The memory of a replica."""
     held, count = made.held, max(1.0, made.gpus)
-    rest = held.cache_gib - made.cache_used_gib
     parts = (
         ("weights", held.weights_gib, 1),
         ("KV cache", made.cache_used_gib, 2),
         ("runtime", held.activation_gib + held.runtime_gib, 3),
-        ("free", rest, 0),
-        ("left to the driver", held.unused_gib, 0),
     )
-    whole, at = sum(gib for _, gib, _ in parts), 0.0
-    drawn: list[dict[str, Any]] = []
-    for name, gib, colour in parts[:4]:
-        drawn.append(
-            {"from": at, "share": gib / whole, "colour": colour, "text": f"{name} {rough(gib * count)}"}
-        )
+    return _bar("Memory of a replica", parts, sum(held), count, kept=held.unused_gib)
+
+
+def _bar(
+    label: str, parts: Sequence[tuple[str, float, int]], whole: float, count: float, kept: float = 0.0
+) -> dict[str, Any]:
+    """Memory as a bar: its parts, and what is free of it but for what is ``kept`` from the engine; of so many GPUs together."""
+    at, drawn = 0.0, []
+    free = max(0.0, whole - kept - sum(gib for _, gib, _ in parts))
+    for name, gib, colour in (*parts, ("free", free, 0)):
+        text = f"{name} {rough(gib * count)}"
+        drawn.append({"from": at, "share": gib / whole, "colour": colour, "text": text})
         at += gib / whole
-    text = f"{', '.join(part['text'] for part in drawn)} of {rough(whole * count)} GiB"
-    return {"label": f"Memory of a replica, {rough(whole * count)} GiB", "parts": drawn, "text": text}
+    label = f"{label}, {rough(whole * count)} GiB"
+    return {"label": label, "parts": drawn, "text": ", ".join(str(part["text"]) for part in drawn)}
 
 
 def _more(made: Serving) -> str:

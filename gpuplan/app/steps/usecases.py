@@ -41,7 +41,7 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
         demand = lines.get(f"groups.{row['id']}.demand_gpus")
         row |= {"gpus": number(demand.value), "key": demand.key} if demand else {"gpus": "\u2013", "key": ""}
         row["model"] = model_data(workbook, groups[row["id"]])
-        if row["id"] in workbook.plan.llm.serving:
+        if workbook.plan.llm.of(row["id"]):
             _worked_out(workbook, row)
     return {
         "heads": group_heads(COLUMNS),
@@ -57,7 +57,7 @@ def table_data(workbook: Workbook) -> dict[str, Any]:
     }
 
 
-WORKED_OUT = ("vms_each", "gpus_each", "remote_allowed")
+WORKED_OUT = ("vms_each", "gpus_each")
 """What a group that uses a language model does not state."""
 
 

@@ -16,6 +16,7 @@ CHECKS = (
     failures.after_failure,
     models.slower_after_failure,
     models.replicas_together,
+    models.tuning_ends_late,
     demand.busiest_hours,
     demand.lent_between_modes,
     demand.waiting,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import amount, counted, number, rough, some_of
+from gpuplan.wording import amount, counted, number, rough, rough_range, some_of
 
 
 def replicas_together(plan: Plan) -> Iterator[Message]:
@@ -58,6 +58,21 @@ def slower_after_failure(plan: Plan) -> Iterator[Message]:
             seen += f"; {counted(step.queued, 'request')} wait for a place" if step.queued else ""
         left = f"{number(made.replicas - lost)} of {number(made.replicas)} replicas"
         yield message(plan, "replicas-lost", group=made.name, left=left, seen=seen)
+
+
+def tuning_ends_late(plan: Plan) -> Iterator[Message]:
+    """Jobs that do not end within the hours in which they should run."""
+    for made in plan.llm.tuning.values():
+        if made.ends_late:
+            yield message(
+                plan,
+                "tuning-ends-late",
+                group=made.name,
+                id=made.id,
+                hours=rough(made.hours.value),
+                ends=rough_range(made.hours.low, made.hours.high),
+                window=number(made.window_h),
+            )
 
 
 def precision_unpacked(plan: Plan) -> Iterator[Message]:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan.llm.asks import SERVING, Asks, uses_model
+from gpuplan.plan.llm.asks import SERVING, TUNING, Asks, uses_model
 from gpuplan.plan.llm.engine import engine_of
 from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of
 from gpuplan.plan.llm.serving_lines import serving_lines
+from gpuplan.plan.llm.tuning import Tuning, tuning_lines, tuning_of
 from gpuplan.plan.trail import Trail
 from gpuplan.scenario import Group, Problem, Scenario, ScenarioError
 
@@ -28,6 +29,16 @@ class Llm:
     scenario: Scenario
     """Each such group as its VMs."""
     serving: Mapping[str, Serving] = field(default_factory=dict)
+    tuning: Mapping[str, Tuning] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> dict[str, Mapping[str, Serving] | Mapping[str, Tuning]]:
+        """What the groups take, by what their models do."""
+        return {"serving": self.serving, "tuning": self.tuning}
+
+    def of(self, group: str) -> Serving | Tuning | None:
+        """What a group takes; None where it uses no model."""
+        return next((found[group] for found in self.parts.values() if group in found), None)
 
 
 def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
@@ -35,17 +46,23 @@ def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
     if not any(map(uses_model, scenario.groups)):
         return Llm(scenario)
     serving: dict[str, Serving] = {}
+    tuned: dict[str, Tuning] = {}
     groups = []
     for group in scenario.groups:
+        asks, here = Asks(scenario, catalog, group), trail.about(f"groups.{group.id}", name=group.name)
+        follows: dict[str, Any] = {}
         if uses_model(group) and group.use_case == SERVING:
-            asks = Asks(scenario, catalog, group)
             check_lengths(asks)
             engine = engine_of(asks)
             serving[group.id] = serving_of(asks, engine)
-            serving_lines(trail.about(f"groups.{group.id}", name=group.name), asks, engine, serving[group.id])
-            group = _as_vms(group, serving[group.id].as_group, local=scenario.platform.bitfusion)
-        groups.append(group)
-    return Llm(replace(scenario, groups=tuple(groups)), serving)
+            serving_lines(here, asks, engine, serving[group.id])
+            follows = serving[group.id].as_group
+        elif uses_model(group) and group.use_case == TUNING:
+            tuned[group.id] = tuning_of(asks)
+            tuning_lines(here, asks, tuned[group.id])
+            follows = tuned[group.id].as_group
+        groups.append(_as_vms(group, follows, local=scenario.platform.bitfusion) if follows else group)
+    return Llm(replace(scenario, groups=tuple(groups)), serving, tuned)
 
 
 def _as_vms(group: Group, follows: Mapping[str, Any], *, local: bool) -> Group:

@@ -336,13 +336,15 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if engine.requests_held(most, middle) else (low, middle)
-        allowed = f"{amount(most, 'GPU')} {gpu} of a replica hold a request of {low:,} tokens beside the weights: at most {low:,}"
+        allowed = (
+            f"{number(most)} x {gpu} hold a request of {low:,} tokens beside the weights: at most {low:,}"
+        )
         where = "longest_context" if asks.group.longest_context else "tokens_in"
         return asks.refuse(where, f"{asks.value(where):,}", allowed)
     weights = memory.weights_gib(engine.shape, precision=engine.weights)
     have = board.memory_gib * max(1, most) if most >= 1 else board.memory_gib
     allowed = (
-        f"its weights take {weights:,.0f} GiB in {name}, and {amount(most, 'GPU')} {gpu} {'have' if most > 1 else 'has'} {have:,.0f} GiB; "
+        f"its weights take {weights:,.0f} GiB in {name}, and {number(most)} x {gpu} have {have:,.0f} GiB; "
         "take weights of fewer bits, more GPUs per host, or GPUs with more memory"
     )
     if asks.group.replica_gpus is not None:
@@ -352,15 +354,17 @@ def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> Scenario
 
 def why_size(made: Serving) -> str:
     """Why a replica has so many GPUs: what the other sizes would take, or why they cannot."""
-    said = []
-    for size in made.sizes:
-        if size.gpus == made.gpus:
-            continue
-        name = amount(size.gpus, "GPU")
-        if size.found:
-            said.append(f"with {name} {amount(size.gpus_in_all, 'GPU')} in all")
-        else:
-            said.append(f"{name}: {NO_WAY[size.limits.by]}")
+    cannot: dict[str, list[str]] = {}
+    others = [size for size in made.sizes if size.gpus != made.gpus]
+    for size in others:
+        if not size.found:
+            cannot.setdefault(NO_WAY[size.limits.by], []).append(number(size.gpus))
+    said = [f"{', '.join(sizes)}: {why}" for why, sizes in cannot.items()]
+    said += [
+        f"with {number(size.gpus)} it is {amount(size.gpus_in_all, 'GPU')} in all"
+        for size in others
+        if size.found
+    ]
     return "; ".join(said)
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from gpuplan.analysis.demand import methods, rule_answers, week_demand
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.serving import why_size
+from gpuplan.plan.llm.tuning import why_job
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.requirements import promise
 from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled, total_words, waits
 from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
-from gpuplan.report.tables.models import serving
+from gpuplan.report.tables.models import serving, tuning
 from gpuplan.report.tables.plan import groups
 from gpuplan.wording import (
     METHOD_NAMES,
@@ -36,7 +37,7 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
         "Demand",
         Paragraph(_method(plan)),
         tabled(groups(plan), caption="Demand by group"),
-        section("Language models", _models(plan)) if plan.llm.serving else None,
+        section("Language models", _models(plan)) if any(plan.llm.parts.values()) else None,
         Paragraph(peak_words(plan)),
         section("Through the day", _day(plan)),
         section("Queue: requests beyond the plan", _enough(plan, cite)),
@@ -47,12 +48,19 @@ def demand_chapter(plan: Plan, cite: Citations) -> Chapter:
 def _models(plan: Plan) -> list[Block]:
     """What language models need, and why each replica has as many GPUs."""
     made = [each for each in plan.llm.serving.values() if each.replicas]
+    jobs = [(each, why_job(each)) for each in plan.llm.tuning.values()]
     said = [
         f"{each.name}: {amount(each.gpus, 'GPU')} per replica; {why}."
         for each in made
         if (why := why_size(each))
     ]
-    return [*([Paragraph(" ".join(said))] if said else []), *tabled(serving(plan), caption="LLM serving")]
+    said += [
+        f"{each.name}: a job takes {amount(each.gpus * each.hosts, 'GPU')}; {why}."
+        for each, why in jobs
+        if why
+    ]
+    served, tuned = tabled(serving(plan), caption="LLM serving"), tabled(tuning(plan), caption="Fine-tuning")
+    return [*([Paragraph(" ".join(said))] if said else []), *served, *tuned]
 
 
 def _method(plan: Plan) -> str:

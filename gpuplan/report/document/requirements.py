@@ -138,7 +138,7 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
 
 
 def _group_asks(plan: Plan, group: Group) -> str:
-    found, made = plan.group(group.id), plan.llm.serving.get(group.id)
+    found, made = plan.group(group.id), plan.llm.of(group.id)
     text = f"{found.name}: {amount(found.vms, 'VM')} at the same time, {amount(found.gpus_each, 'GPU')} each"
     if made:
         text = f"{found.name}: {made.model}, {made.said}"

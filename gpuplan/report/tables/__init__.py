@@ -20,6 +20,7 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "totals": plan.totals,
     "groups": plan.groups,
     "serving": models.serving,
+    "tuning": models.tuning,
     "pools": plan.pools,
     "placement": plan.placement,
     "failures": plan.failures,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from gpuplan.models.llm.shape import Range
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.serving import Serving
+from gpuplan.plan.llm.tuning import METHODS, Tuning
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.wording import NAMES, rough, rough_range
 
@@ -62,19 +64,57 @@ def serving(plan: Plan) -> Table:
     )
 
 
+def tuning(plan: Plan) -> Table:
+    """The jobs that tune language models: GPUs, speed and hours of one."""
+    return listed(
+        "tuning",
+        "Fine-tuning",
+        (
+            Column("group", "Group", of="name"),
+            Column("model", "Model", of=lambda made: f"{made.model}, {METHODS[made.method]}"),
+            Column("tokens", "Million tokens of a job", "number", of=_figure("tokens", "job_h")),
+            Column(
+                "jobs_per_day", "Jobs a day", "number", of=lambda made: Cell(made.jobs_per_day, words=None)
+            ),
+            Column(
+                "gpus_each",
+                "GPUs of a job",
+                "number",
+                of=lambda made: Cell(made.gpus * made.hosts, line=f"groups.{made.id}.job_gpus"),
+            ),
+            Column(
+                "memory_gib",
+                "Memory of each",
+                "number",
+                "GiB",
+                of=lambda made: Cell(made.memory.total_gib, words=rough(made.memory.total_gib)),
+            ),
+            Column(
+                "tokens_per_gpu",
+                "Tokens/s of each",
+                "number",
+                of=_range(lambda made: made.tokens_per_gpu, "job_tokens"),
+            ),
+            Column("hours", "Hours of a job", "number", "h", of=_range(lambda made: made.hours, "job_h")),
+            Column("known", "Known from", detail=True, of="how"),
+        ),
+        list(plan.llm.tuning.values()),
+    )
+
+
 def _first_token_s(made: Serving) -> Range:
     return Range(*(each / 1e3 for each in made.found.first_token_ms))
 
 
-def _figure(name: str, line: str) -> Callable[[Serving], Cell]:
+def _figure(name: str, line: str) -> Callable[[Serving | Tuning], Cell]:
     """A figure with its line."""
     return lambda made: Cell(getattr(made, name), line=f"groups.{made.id}.{line}")
 
 
-def _range(of: Callable[[Serving], Range], line: str) -> Callable[[Serving], Cell]:
+def _range(of: Callable[[Any], Range], line: str) -> Callable[[Serving | Tuning], Cell]:
     """A figure that is known within a range, with its line."""
 
-    def held(made: Serving) -> Cell:
+    def held(made: Serving | Tuning) -> Cell:
         found = of(made)
         words = f"{rough(found.value)} ({rough_range(found.low, found.high)})"
         return Cell(found.value, words=words, low=found.low, high=found.high, line=f"groups.{made.id}.{line}")

@@ -91,4 +91,4 @@ def test_what_does_not_fit_names_the_group(catalog: Catalog) -> None:
         make_plan(assistant(hardware={"gpu": "t4-16gb", "gpus_per_host": 2}, weights="int8"), catalog)
     [problem] = error.value.problems
     assert problem.path == "groups.assistant.model"
-    assert "GiB" in problem.message and "2 GPUs" in problem.message
+    assert "GiB" in problem.message and "2 x Tesla T4" in problem.message

@@ -70,8 +70,8 @@ def test_the_size_with_the_fewest_gpus_in_all_is_taken_and_says_why(catalog: Cat
     possible = [size for size in made.sizes if size.found]
     assert made.replicas * made.gpus == min(size.gpus_in_all for size in possible)
     why = why_size(made)
-    assert "1/2 GPU: too little memory" in why
-    assert all(f"with {size.gpus} GPUs" in why for size in possible if size.gpus > made.gpus)
+    assert "1/8, 1/4, 1/2: too little memory" in why
+    assert all(f"with {size.gpus} it is" in why for size in possible if size.gpus > made.gpus)
 
 
 def test_a_small_model_takes_a_part_of_a_gpu(catalog: Catalog) -> None:

@@ -1,0 +1,199 @@
+"""Fine-tuning: the GPUs that hold a job, and the hours that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact
+from gpuplan.models.llm.shape import Range
+from gpuplan.models.llm.training import tokens_time_h
+from gpuplan.models.llm.tuning import TuningMemory, fewest_gpus
+from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm_training import LlmTraining, LlmTrainingUse, tuning
+from gpuplan.plan.trail import Trail, resting_on
+from gpuplan.scenario import GROUP_FIELD_BY_NAME, Scenario, hours_length_h, show
+from gpuplan.wording import amount, number, rough
+
+MILLION = 1_000_000
+METHODS = {"full": "all weights", "lora": "LoRA", "qlora": "QLoRA"}
+
+
+class JobSize(NamedTuple):
+    """A job on so many GPUs of one host, and the hours that it takes."""
+
+    gpus: int
+    hours: float
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A job that tunes a language model."""
+
+    id: str
+    name: str
+    model: str
+    method: str
+    tokens: float
+    """Million tokens of a job."""
+    sequence_tokens: int
+    jobs_per_day: float | None
+    window_h: float
+    """Hours of the day in which jobs begin."""
+    hosts: int
+    gpus: int
+    """Of each host."""
+    hours: Range
+    tokens_per_gpu: Range
+    memory: TuningMemory
+    """Of one GPU."""
+    memory_gib: float
+    how: str
+    sizes: tuple[JobSize, ...]
+    """With other GPUs of a host."""
+
+    @property
+    def as_group(self) -> dict[str, Any]:
+        """The inputs of the group as its VMs."""
+        jobs = {} if self.jobs_per_day is None else {"jobs_per_day": self.jobs_per_day}
+        return {
+            "vms_each": self.hosts,
+            "gpus_each": self.gpus,
+            "vgpus_each": 1,
+            "work_h": self.hours.value,
+            **jobs,
+        }
+
+    @property
+    def said(self) -> str:
+        """What a job is, in words."""
+        jobs = "" if self.jobs_per_day is None else f"{number(self.jobs_per_day)} jobs a day, "
+        return f"{METHODS[self.method]}, {jobs}{number(self.tokens)} million tokens each"
+
+    @property
+    def ends_late(self) -> bool:
+        """Whether a job takes longer than the hours in which it should run."""
+        return self.window_h < 24 and self.hours.value > self.window_h
+
+
+def tuning_of(asks: Asks) -> Tuning:
+    """The GPUs and the hours of a group's jobs; a ScenarioError where none of them can hold one."""
+    group, scenario = asks.group, asks.scenario
+    stated = group.replica_gpus
+    if stated is not None and (
+        stated < 1 or stated != int(stated) or stated > scenario.hardware.gpus_per_host
+    ):
+        allowed = f"whole GPUs of one host, at most {scenario.hardware.gpus_per_host}"
+        raise asks.refuse("replica_gpus", f"{stated:g}", allowed)
+    row, method = asks.catalog.row("llm_models", str(group.model)), group.tuning or "lora"
+    sequence = int(group.longest_context or min(SEQUENCE, int(row["context_tokens"])))
+    if sequence > int(row["context_tokens"]):
+        allowed = f"{row['name']} takes {row['context_tokens']:,} tokens: at most {row['context_tokens']:,}"
+        raise asks.refuse("longest_context", f"{sequence:,}", allowed)
+    tokens = float(asks.value("tuning_tokens"))
+    work = LlmTraining(str(group.model), tokens=tokens * MILLION, method=method, sequence_tokens=sequence)
+    gpus = None if stated is None else int(stated)
+    try:
+        found = _tuned(_bare(scenario), asks.catalog, work, gpus)
+    except ValueError as error:
+        where = "model" if gpus is None else "replica_gpus"
+        raise asks.refuse(where, show(getattr(group, where)), str(error)) from None
+    hours = _range(found.hours, found.hours_low, found.hours_high)
+    if hours.value > GROUP_FIELD_BY_NAME["work_h"].high:
+        allowed = f"it takes {rough(hours.value)} h: fewer tokens, or more GPUs for a job"
+        raise asks.refuse("tuning_tokens", f"{tokens:g}", allowed)
+    return Tuning(
+        id=group.id,
+        name=group.name,
+        model=str(row["name"]),
+        method=method,
+        tokens=tokens,
+        sequence_tokens=sequence,
+        jobs_per_day=group.jobs_per_day,
+        window_h=hours_length_h(group.hours),
+        hosts=found.hosts,
+        gpus=found.gpus_per_host,
+        hours=hours,
+        tokens_per_gpu=Range(found.tokens_per_gpu, found.low, found.high),
+        memory=found.memory,
+        memory_gib=found.memory_gib,
+        how=found.how,
+        sizes=tuple(_sizes(asks, work, found)),
+    )
+
+
+SEQUENCE = 4096
+"""Tokens of a sequence where nobody states them."""
+
+
+def _range(value: float | None, low: float | None, high: float | None) -> Range:
+    return Range(value or 0.0, low or 0.0, high or 0.0)
+
+
+@lru_cache(maxsize=256)  # years of growth and candidates ask for the same
+def _tuned(bare: Scenario, catalog: Catalog, work: LlmTraining, gpus: int | None) -> LlmTrainingUse:
+    """The job on the fewest GPUs that hold it, or on so many of one host."""
+    if gpus is None:
+        return tuning(bare, catalog, work)
+    return tuning(bare, catalog, work, hosts=1, gpus_per_host=gpus)
+
+
+def _bare(scenario: Scenario) -> Scenario:
+    """What of a scenario a job depends on."""
+    return Scenario(hardware=scenario.hardware, network=scenario.network, training=scenario.training)
+
+
+def _sizes(asks: Asks, work: LlmTraining, found: LlmTrainingUse) -> Iterator[JobSize]:
+    """The same job on other GPUs of one host."""
+    scenario = asks.scenario
+    for gpus in (1, 2, 4, 8, 16):
+        if gpus > scenario.hardware.gpus_per_host or (found.hosts, found.gpus_per_host) == (1, gpus):
+            continue
+        try:
+            other = _tuned(_bare(scenario), asks.catalog, work, gpus)
+        except ValueError:
+            continue
+        yield JobSize(gpus, other.hours or 0.0)
+
+
+def tuning_lines(here: Trail, asks: Asks, made: Tuning) -> None:
+    """A line for GPUs, speed and hours of a job, which stand in for what the group would state."""
+    catalog, at = asks.catalog, f"groups.{made.id}"
+    row = catalog.row("llm_models", str(asks.group.model))
+    size = Fact(
+        f"{row.key}/total_parameters",
+        row["total_parameters"],
+        "1",
+        None,
+        None,
+        row.basis,
+        row.sources,
+        row.locator,
+    )
+    method = asks.said("tuning", made.method, "LoRA where nothing is stated")
+    item = catalog.assumptions["llm-training"]
+    fitted = resting_on(item.facts.values(), "assumptions/llm-training", "fitted", "", made.how)
+    memory = catalog.gpus[asks.scenario.hardware.gpu].fact("memory_gib")
+    inputs: Any = {"parameters": size, "method": method, "memory_gib": memory}
+    stated = asks.group.replica_gpus is not None
+    if stated:
+        inputs = {"stated": asks.fact("replica_gpus")}
+    gpus = here.record("job_gpus", fewest_gpus, float(made.gpus), inputs, when="stated" if stated else "")
+    speed = here.record(
+        "job_tokens", tokens_time_h, made.tokens_per_gpu.value, parameters=size, method=method, fitted=fitted
+    )
+    tokens = asks.fact("tuning_tokens")
+    words = {"hosts": f" in each of {amount(made.hosts, 'host')}" if made.hosts > 1 else ""}
+    hours = here.record(
+        "job_h", tokens_time_h, made.hours.value, tokens=tokens, gpus=gpus, speed=speed, words=words
+    )
+    here.stand_in(f"{at}.gpus_each", gpus)
+    here.stand_in(f"{at}.work_h", hours)
+
+
+def why_job(made: Tuning) -> str:
+    """What a job would take on other GPUs of one host."""
+    return "; ".join(f"on {amount(size.gpus, 'GPU')} it takes {rough(size.hours)} h" for size in made.sizes)
