@@ -35,6 +35,10 @@ COMMANDS = {
         "designs",
         "print what it costs by year, part and group, the bill of materials, prices, and rent or buy",
     ),
+    "traffic": (
+        "traffic",
+        "print what users of a language model wait when requests come as they come, by replicas",
+    ),
     "explore": (
         "exploring",
         "plan and rank many designs for the same demand, with the reason for each that loses",
@@ -48,7 +52,7 @@ COMMANDS = {
         "delivering",
         "write what a customer keeps: design document, deck, workbook, scenario, Terraform",
     ),
-    "audit": ("auditing", "print how GPUs are used today, from a file of jobs or of samples"),
+    "audit": ("auditing", "print how GPUs are used today, from a file of jobs, samples or requests"),
     "calibrate": (
         "tables",
         "fit the network models to the published measurements again, and print their errors",

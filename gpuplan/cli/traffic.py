@@ -1,0 +1,26 @@
+"""``gpuplan traffic``: what users of a language model wait when requests come as they come."""
+
+from __future__ import annotations
+
+import argparse
+
+from gpuplan.analysis.llm_traffic import played, traffic_of
+from gpuplan.cli.options import catalog_of, print_answer, read_scenario, refusal, takes_file, takes_json
+from gpuplan.plan import make_plan
+from gpuplan.report.traffic_report import traffic_dict, traffic_text
+
+
+def traffic_options(command: argparse.ArgumentParser) -> None:
+    """Options of ``gpuplan traffic``."""
+    takes_file(command)
+    takes_json(command)
+
+
+def run_traffic(args: argparse.Namespace) -> int:
+    """``gpuplan traffic``."""
+    plan = make_plan(read_scenario(args.file), catalog_of(args))
+    served = [group for group, made in plan.llm.serving.items() if made.replicas]
+    if not served:
+        raise refusal("a scenario with a group of the use case llm-serving and a model", "file", args.file)
+    groups = [traffic_of(plan, group) for group in served]
+    return print_answer(args, traffic_dict, traffic_text, plan, [(of, played(of)) for of in groups])

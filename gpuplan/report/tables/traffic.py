@@ -1,0 +1,96 @@
+"""The tables of traffic: what users of a language model wait with so many replicas, by formula and by simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gpuplan.analysis.llm_traffic import GroupTraffic
+from gpuplan.models.demand.simulation import Estimate
+from gpuplan.models.llm.batching import Simulated
+from gpuplan.models.llm.traffic import Answers
+from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.wording import number, rough
+
+
+class Row(NamedTuple):
+    """What users see with so many replicas, and how that is known."""
+
+    replicas: int
+    method: str
+    found: Answers | Simulated
+
+
+def waits(traffic: GroupTraffic, simulated: Sequence[tuple[int, Simulated]] = ()) -> Table:
+    """Waits for the first token by replicas; a simulated row stands below its formula."""
+    played = dict(simulated)
+    formulas = dict(traffic.curve) | {traffic.replicas: traffic.planned}
+    rows = [
+        Row(count, method, found)
+        for count, by_formula in sorted(formulas.items())
+        for method, found in (("formula", by_formula), ("simulated", played.get(count)))
+        if found is not None
+    ]
+    return listed(
+        "waits",
+        "First token by replicas",
+        (
+            Column(
+                "replicas",
+                "Replicas",
+                "number",
+                of=lambda row: Cell(
+                    row.replicas,
+                    words=number(row.replicas) + " (planned)" * (row.replicas == traffic.replicas),
+                ),
+            ),
+            Column("method", "Method"),
+            _time("mean_s", "Mean"),
+            _time("p50_s", "Half within"),
+            _time("p95_s", "95 % within"),
+            _time("p99_s", "99 % within"),
+            Column(
+                "kept_share",
+                f"Within {traffic.first_token_s:g} s",
+                "share",
+                of=lambda row: _value(row.found.kept_share),
+            ),
+            Column("tokens_per_s", "Tokens/s", "number", of=_speed),
+            Column("requests", "At once", "number", of=lambda row: _rough(row.found.requests)),
+        ),
+        rows,
+    )
+
+
+def _time(name: str, label: str) -> Column:
+    return Column(name, label, "number", "s", of=lambda row: _seconds(getattr(row.found, name)))
+
+
+def seconds(value: float) -> str:
+    """A wait for a first token: hundredths up to ten seconds."""
+    return f"{value:.2f}" if value < 10 else number(round(value))
+
+
+def _value(found: float | Estimate) -> float:
+    return found.value if isinstance(found, Estimate) else found
+
+
+def _seconds(found: float | Estimate) -> Cell:
+    """A time with its interval; none where more comes than can be done."""
+    value = _value(found)
+    if math.isinf(value):
+        return Cell(None, words="grows without end", tone="bad")
+    half = found.half_width if isinstance(found, Estimate) else None
+    words = seconds(value) + (f" \u00b1 {seconds(half)}" if half else "")
+    return Cell(value, words=words, low=value - half if half else None, high=value + half if half else None)
+
+
+def _rough(found: float | Estimate) -> Cell:
+    value = _value(found)
+    return Cell(None, words="") if math.isinf(value) else Cell(value, words=rough(value))
+
+
+def _speed(row: Row) -> Any:
+    each = _value(row.found.token_s)
+    return Cell(None, words="") if math.isinf(each) or not each else Cell(1 / each, words=rough(1 / each))

@@ -1,0 +1,81 @@
+"""Traffic on the language models of a plan, as plain data and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gpuplan.analysis.llm_traffic import GroupTraffic
+from gpuplan.models.llm.batching import Simulated
+from gpuplan.plan import Plan
+from gpuplan.report.plan_data import plain
+from gpuplan.report.table import records
+from gpuplan.report.tables.traffic import seconds, waits
+from gpuplan.report.text import chapter, page
+from gpuplan.wording import counted, number, percent, rough
+
+Played = Sequence[tuple[GroupTraffic, Simulated]]
+"""Each group with what the simulation found for its planned replicas."""
+
+
+def traffic_dict(plan: Plan, found: Played) -> dict[str, Any]:
+    """Traffic as plain JSON values, all finite: key ``groups``, by id."""
+    return {
+        "groups": {
+            of.id: {
+                "name": of.name,
+                "replicas": of.replicas,
+                "replicas_needed": of.needed.replicas,
+                "why": of.needed.why,
+                "share": of.share,
+                "first_token_s": of.first_token_s,
+                "requests_per_second": of.per_second,
+                "day_per_second": list(of.day_per_second),
+                "traffic": plain(of.traffic),
+                "waits": records(waits(of, [(of.replicas, played)])),
+                "simulated": plain(played),
+            }
+            for of, played in found
+        }
+    }
+
+
+def traffic_text(plan: Plan, found: Played) -> str:
+    """Traffic as text for a terminal."""
+    parts = [
+        chapter(
+            waits(of, [(of.replicas, played)]),
+            *said(of),
+            "By formula: an M/G/k queue whose speed depends on the requests at once. Simulated: continuous batching, request by request, "
+            "in the busiest hour.",
+            before=asked(of),
+            title=of.name,
+        )
+        for of, played in found
+    ]
+    return page(f"{plan.scenario.name or 'Design'}: requests as they come", *parts)
+
+
+def asked(of: GroupTraffic) -> str:
+    """How requests come."""
+    traffic = of.traffic
+    bursts = "independent of each other" if traffic.peakedness == 1 else f"peakedness {traffic.peakedness:g}"
+    return (
+        f"{rough(of.per_second)} requests a second in the busiest hour, {bursts}; prompts of {number(traffic.tokens_in)} tokens, answers of "
+        f"{number(traffic.tokens_out)} on average; spread {traffic.spread_in:g} and {traffic.spread_out:g} (standard deviation over mean)."
+    )
+
+
+def said(of: GroupTraffic) -> tuple[str, ...]:
+    """What that means for the promise."""
+    planned, needed = of.planned, of.needed
+    promise = f"{percent(of.share)} of the requests start within {of.first_token_s:g} s"
+    if needed.replicas is None:
+        return (f"No number of replicas keeps the promise: {needed.why}.",)
+    enough = f"{promise} with {counted(needed.replicas, 'replica')}"
+    if planned.load_share >= 1:
+        return (f"{enough}; with the {number(of.replicas)} planned the queue keeps growing.",)
+    return (
+        f"{enough}; with the {number(of.replicas)} planned {percent(planned.kept_share)} do, and 95 % start within "
+        f"{seconds(planned.p95_s)} s.",
+    )

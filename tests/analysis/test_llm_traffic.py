@@ -1,0 +1,67 @@
+"""Traffic on a planned model: rates by Little's law, the day by the group's hours, replicas and replays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from assistants import assistant
+
+from gpuplan.analysis.llm_traffic import GroupTraffic, played, replayed, traffic_of
+from gpuplan.catalog import Catalog
+from gpuplan.plan import make_plan
+
+
+def traffic(catalog: Catalog, **given: object) -> GroupTraffic:
+    return traffic_of(make_plan(assistant(**given), catalog), "assistant")  # type: ignore[arg-type]
+
+
+def test_users_at_once_become_requests_a_second(catalog: Catalog) -> None:
+    plan = make_plan(assistant(), catalog)
+    made = plan.llm.serving["assistant"]
+    found = traffic_of(plan, "assistant")
+    stay = (made.found.first_token_ms.value + 399 * made.found.time_per_token_ms.value) / 1e3
+    assert found.per_second * stay == pytest.approx(48), "400 users, 12 % at once"
+    assert found.replicas == made.replicas and found.first_token_s == 2
+    assert found.pace.requests == made.limits.memory
+
+
+def test_requests_a_second_are_as_stated(catalog: Catalog) -> None:
+    assert traffic(catalog, requests_per_s=7.5).per_second == 7.5
+
+
+def test_the_day_is_that_of_the_group(catalog: Catalog) -> None:
+    day = traffic(catalog, requests_per_s=4, hours="08:00-18:00", off_hours_share=0.03).day_per_second
+    assert day == pytest.approx([1.0] * 8 + [4.0] * 10 + [1.0] * 6)
+    around = traffic(catalog, requests_per_s=4, hours="00:00-24:00", days="every-day").day_per_second
+    assert around == pytest.approx([4.0] * 24)
+
+
+def test_the_planned_replicas_by_formula_and_simulation(catalog: Catalog) -> None:
+    found = traffic(catalog)
+    simulated = played(found, count=30_000)
+    assert found.planned.p95_s == pytest.approx(simulated.p95_s.value, rel=0.2)
+    assert played(found, replicas=found.replicas + 3, count=30_000).mean_s.value < simulated.mean_s.value
+    assert len(played(found, day=True, count=5_000).by_part_p95_s) in (1, 24)
+
+
+def test_replicas_for_the_share(catalog: Catalog) -> None:
+    found = traffic(catalog, requests_per_s=40, first_token_s=1.0)
+    count = found.needed.replicas
+    assert count is not None
+    assert found.with_replicas(count).kept_share >= 0.95 > found.with_replicas(count - 1).kept_share
+    assert dict(found.curve)[count].kept_share >= 0.95
+    broken = traffic(catalog, first_token_s=0.5)
+    assert broken.needed.replicas is None and "promise at least" in broken.needed.why
+
+
+def test_a_trace_is_replayed_on_the_planned_replicas(catalog: Catalog) -> None:
+    found = traffic(catalog)
+    chance = np.random.default_rng(2)
+    count = 6000
+    time = 1_714_953_600 + np.cumsum(chance.exponential(1 / found.per_second, count))
+    lengths = np.full(count, 2000.0), np.full(count, 400.0)
+    one = replayed(found, time, *lengths)
+    assert one.mean_s.half_width is None and one.count == count
+    assert one.by_part_p95_s[0] > 0 and one.by_part_p95_s[12] == 0
+    hurried = replayed(found, time[0] + (time - time[0]) / 3, *lengths)
+    assert hurried.p95_s.value > one.p95_s.value
