@@ -129,6 +129,7 @@ WITH_FILE = (
     "demand",
     "network",
     "cost",
+    "traffic",
     "explore",
     "sensitivity",
     "compare",
