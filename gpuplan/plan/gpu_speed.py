@@ -20,6 +20,7 @@ ITEM = {
     "ring": "training-allreduce",
     "hierarchical": "training-allreduce",
     "parameter-server": "training-parameter-server",
+    "in-network": "training-allreduce",
 }
 """How gradients are summed -> the item of the assumptions that holds the parameters of its fit."""
 

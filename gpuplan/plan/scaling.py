@@ -162,9 +162,15 @@ def _latency(fitted: Fact, scenario: Scenario, path: str) -> Fact:
     )
 
 
+def summed_by(scenario: Scenario, hosts: int) -> str:
+    """How gradients are summed; in one host, and over another transport than InfiniBand, no switch sums, and a ring does."""
+    how, over = scenario.training.aggregation, scenario.network.transport
+    return "ring" if how == "in-network" and (over != "infiniband" or hosts == 1) else how
+
+
 def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> float:
     """Time of a step on so many hosts with the network of a scenario."""
-    given, how = scenario.network, scenario.training.aggregation
+    given, how = scenario.network, summed_by(scenario, hosts)
     held, ring = (
         {name: float(item.fact(name).value) for name in names}
         for item, names in (
@@ -194,7 +200,7 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> f
             server_gbit_s=float(servers.fact("server_gbit_s").value),
         )
     tcp = float(job_tcp_rate(scenario, catalog).value)
-    if job.nvlink_gb_s is not None:
+    if job.nvlink_gb_s is not None or how == "in-network":
         named = {name: fact.value for name, fact in collective_facts(scenario, catalog).items()}
         moved = {name: common[name] for name in SHARED} | named
         return overlapped_step_s(
@@ -202,7 +208,8 @@ def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> f
             sum_s=collective_time_s(
                 job.gradient_mb,
                 **moved,
-                intra_host_gb_s=job.nvlink_gb_s,
+                intra_host_gb_s=job.nvlink_gb_s or job.inside_gb_s,
+                in_network=how == "in-network",
                 switch_gb_s=job.switch_gb_s,
                 tcp_gbit_s=tcp,
             ),

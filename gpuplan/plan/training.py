@@ -45,6 +45,7 @@ from gpuplan.plan.scaling import (
     knee,
     ring_latency,
     step_time_s,
+    summed_by,
 )
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import Scenario
@@ -131,6 +132,9 @@ def training_use(
         bases.append(tcp_rate(scenario, catalog).basis)
     if job.gpus_per_host > 1:
         bases.append(inside_host_gb_s(catalog, scenario.hardware.gpu, job.gpus_per_host).basis)
+    how = summed_by(scenario, count)
+    if how == "in-network":
+        bases.append("assumed")
     if trail is not None:
         line = _step_line(trail, scenario, catalog, training)
         _answer_lines(trail, scenario, catalog, training, line, worth, timed=hours is not None)
@@ -157,7 +161,7 @@ def training_use(
             step_s=step,
             hosts=count,
             gpus_per_host=job.gpus_per_host,
-            algorithm="hierarchical" if over_tree(job, count, given.aggregation) else given.aggregation,
+            algorithm="hierarchical" if over_tree(job, count, how) else how,
         ),
         hours=hours,
         samples=samples,
@@ -230,7 +234,7 @@ def _training_changes(
 
 def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: TrainingWork) -> Line:
     """Lines from the work and the network to the efficiency; gives back the line of the step."""
-    job, how = training.job, scenario.training.aggregation
+    job, how = training.job, summed_by(scenario, int(training.hosts.value))
     here, held = trail.about(training.path, name=training.name), catalog.assumptions[ITEM[how]]
     alone, compute = _alone(training)
     network = catalog.row("neural_networks", training.preset["neural_network"])
@@ -244,16 +248,20 @@ def _step_line(trail: Trail, scenario: Scenario, catalog: Catalog, training: Tra
         rate = held.fact("server_gbit_s")
         inputs = {**shares, **moved, "largest_variable_mb": largest, "server_gbit_s": rate}
         line = here.compute("step_s", parameter_server_step_s, inputs, when="servers")
-    elif (nvlink := nvlink_gb_s(catalog, scenario.hardware.gpu)) is not None:
-        over = moved | collective_facts(scenario, catalog, training.path) | {"intra_host_gb_s": nvlink}
+    elif (nvlink := nvlink_gb_s(catalog, scenario.hardware.gpu)) is not None or how == "in-network":
+        over = moved | collective_facts(scenario, catalog, training.path)
+        over["intra_host_gb_s"] = nvlink or over["intra_host_gb_s"]
         over["message_mb"] = over.pop("gradient_mb")
+        if how == "in-network":
+            over["in_network"] = replace(scenario.fact("training.aggregation"), value=True)
         if job.switch_gb_s is not None:
             over["switch_gb_s"] = catalog.gpus[scenario.hardware.gpu].fact("switch_allreduce_gb_s")
-        summed = here.compute("allreduce_s", collective_time_s, over, when="nvlink")
+        case = how if how == "in-network" else "nvlink"
+        summed = here.compute("allreduce_s", collective_time_s, over, when=case)
         inputs = {**shares, "sum_s": summed, "gpus": _gpus(training)}
         line = here.compute("step_s", overlapped_step_s, inputs, words=_took(summed))
     else:
-        moved["algorithm"] = scenario.fact("training.aggregation")
+        moved["algorithm"] = replace(scenario.fact("training.aggregation"), value=how)
         moved["step_latency_us"] = ring_latency(scenario, catalog, training.path)
         summed = here.compute("allreduce_s", allreduce_time_s, moved)
         line = here.compute("step_s", training_step_s, {**shares, **moved}, words=_took(summed))

@@ -346,11 +346,22 @@ MUST_BE_KNOWN = (
     _price_problems,
     _unknown_notes,
 )
+
+
+def _sums_in_switches(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """Sums in switches that do not sum."""
+    how, transport = scenario.training.aggregation, scenario.network.transport
+    if how == "in-network" and transport != "infiniband":
+        allowed = f"only switches of InfiniBand sum, and the transport is {transport}: ring, hierarchical or parameter-server"
+        yield Problem("training.aggregation", show(how), allowed)
+
+
 MUST_BE_POSSIBLE = (
     _too_many_gpus_in_a_host,
     _divided_boards,
     _uncounted_vms,
     _refused_mix,
+    _sums_in_switches,
     _demand_problems,
     _cluster_size,
 )

@@ -216,7 +216,7 @@ def host_traffic_gbit_s(
     gpus_per_host : int
         GPUs of the job in each. [-]
     algorithm : str
-        ``ring``, ``hierarchical`` or ``parameter-server``. [-]
+        ``ring``, ``hierarchical``, ``parameter-server`` or ``in-network``. [-]
 
     Returns
     -------
@@ -231,7 +231,8 @@ def host_traffic_gbit_s(
     Notes
     -----
     8 x sent / step; sent = 2 (n - 1) / n x gradient on a ring of n GPUs, 2 (h - 1) / h x gradient on a ring of h hosts, and with a
-    server and a worker for each GPU 2 g (h - 1) / h x gradient for the g GPUs of a host, one half of it by its servers.
+    server and a worker for each GPU 2 g (h - 1) / h x gradient for the g GPUs of a host, one half of it by its servers; where the
+    switches sum, the gradient once.
 
     Examples
     --------
@@ -245,12 +246,13 @@ def host_traffic_gbit_s(
     above_zero(step_s=step_s)
     at_least_one(hosts=hosts, gpus_per_host=gpus_per_host)
     not_negative(gradient_mb=gradient_mb)
-    if algorithm not in (*ALGORITHMS, "parameter-server"):
-        raise ValueError(
-            f"algorithm is {algorithm!r}; it must be one of {', '.join(ALGORITHMS)}, parameter-server"
-        )
+    known = (*ALGORITHMS, "parameter-server", "in-network")
+    if algorithm not in known:
+        raise ValueError(f"algorithm is {algorithm!r}; it must be one of {', '.join(known)}")
     if hosts == 1:
         return 0.0
+    if algorithm == "in-network":
+        return gradient_mb * 8 / 1000 / step_s
     ranks = hosts * gpus_per_host if algorithm == "ring" else hosts
     times = gpus_per_host if algorithm == "parameter-server" else 1
     return 2 * times * (ranks - 1) / ranks * gradient_mb * 8 / 1000 / step_s
