@@ -29,6 +29,7 @@ from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.layouts import Layout, layouts
 from gpuplan.plan.llm import Llm, llm_of
+from gpuplan.plan.llm.token_costs import TokenCost, token_costs
 from gpuplan.plan.management import ManagementDomain, management_domain
 from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.placed import Placed, placed_of
@@ -60,6 +61,7 @@ CHAPTERS = (
     "management",
     "host_line",
     "costs",
+    "token_costs",
 )
 """Chapters that have lines, in the order in which a plan is read."""
 BEFORE_NETWORK = (
@@ -234,6 +236,12 @@ class Plan:
         return costs(
             trail, self.sized, self.catalog, self.pools, self.cabling, self.power, self.growth, domain
         )
+
+    @cached_property
+    def token_costs(self) -> Mapping[str, TokenCost]:
+        """What the tokens of each group cost that a language model serves."""
+        trail = self._trail("token_costs")
+        return token_costs(trail, self.scenario, self.llm.serving, self.costs, self.weeks)
 
     @cached_property
     def cost_ranges(self) -> CostRanges | None:

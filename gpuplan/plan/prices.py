@@ -34,6 +34,8 @@ UNLISTED = (
     "storage-tb",
     "compute-host",
     "management-host",
+    "tokens-in",
+    "tokens-out",
 )
 """Prices that can be stated even if the catalog has no row for them."""
 
@@ -61,7 +63,7 @@ CAUSES = {
 }
 """Kind of a price -> why it may be another one: prices of one cause move together. Others stand alone, licences by their vendor."""
 
-NOT_SOLD = ("electricity-kwh", "rack-year", "administration-host-year", "rent/")
+NOT_SOLD = ("electricity-kwh", "rack-year", "administration-host-year", "rent/", "tokens-")
 """Beginnings of the keys of prices that the customer pays to others, so that they carry no margin."""
 
 PRICED_TABLES = ("gpus", "servers", "switches")

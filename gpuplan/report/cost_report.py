@@ -19,6 +19,7 @@ from gpuplan.report.table import fitted
 from gpuplan.report.tables import cost
 from gpuplan.report.tables.alternatives import alternative_words, rent_by_year
 from gpuplan.report.tables.alternatives import alternatives as alternatives_table
+from gpuplan.report.tables.models import token_costs
 from gpuplan.report.text import chapter, page, pairs, wrapped
 from gpuplan.wording import basis_word, counted, money, stated_percent, watts
 
@@ -58,6 +59,7 @@ def cost_text(plan: Plan) -> str:
         chapter(years, title=f"What is paid when, in {word}{costs.currency}"),
         chapter(cost.cost_by_part(plan), before=cost.ranges_words(plan)),
         chapter(cost.cost_by_group(plan)),
+        chapter(token_costs(plan)),
         chapter(cost.bill_of_materials(plan), below=("rule", "sources")),
         chapter(cost.prices(plan).without("name"), _unknown(costs), before=_known(costs)),
         f"{chapter(cost.power(use))}\n\n{pairs(cost.power_points(use))}",

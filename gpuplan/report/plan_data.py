@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gpuplan.analysis.token_prices import token_prices
 from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
@@ -49,7 +50,8 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
             }
             for group in plan.groups
         ],
-        "llm": {name: [plain(each) for each in found.values()] for name, found in plan.llm.parts.items()},
+        "llm": {name: [plain(each) for each in found.values()] for name, found in plan.llm.parts.items()}
+        | {"token_costs": plain(token_prices(plan))},
         "inventory": plain(plan.inventory),
         "sharing_modes": plain(sharing_modes(plan.scenario, plan.catalog)),
         "network": plain(plan.network),

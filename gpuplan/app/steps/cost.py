@@ -39,6 +39,7 @@ from gpuplan.report.charts import cost as charts
 from gpuplan.report.colours import PARTS
 from gpuplan.report.table import Cell, Column, Table, screen
 from gpuplan.report.tables import cost as tables
+from gpuplan.report.tables import models
 from gpuplan.report.tables.cost import INTERNAL, PER
 from gpuplan.scenario import STATED, field_of
 from gpuplan.wording import (
@@ -267,6 +268,18 @@ def groups_data(workbook: Workbook) -> Contents:
     return lettered(workbook, tables.cost_by_group(workbook.plan)) if costs and costs.groups else None
 
 
+@panel("Cost of tokens", "by how much of the planned load is used, rented, and at a price per token")
+def tokens_data(workbook: Workbook) -> Contents:
+    """What a million tokens cost; nothing without a group that a language model serves."""
+    plan = workbook.plan
+    if not plan.token_costs:
+        return None
+    prices = [plan.scenario.get(f"prices.{key}") for key in TOKENS]
+    compare = visit("Enter a price per token", "prices.tokens-in")
+    text = [said(compare, " to compare with a service.")] if None in prices else []
+    return {"text": text, "tables": [screen(models.token_costs(plan), title="")]}
+
+
 # Prices
 
 
@@ -314,7 +327,8 @@ def _others(workbook: Workbook, costs: Costs) -> list[str]:
     stated = [key for key, _ in workbook.seen.prices if not workbook.locked(f"prices.{key}")]
     stated += [path.removeprefix("prices.") for path in workbook.drafts if path.startswith("prices.")]
     rent = f"rent/{workbook.plan.scenario.hardware.gpu}"
-    return sorted({rent, *stated} - {item.key for item in paid_for(costs)})
+    tokens = {"tokens-in", "tokens-out"} if workbook.plan.token_costs else set()
+    return sorted({rent, *tokens, *stated} - {item.key for item in paid_for(costs)})
 
 
 def _counts(costs: Costs) -> str:
@@ -378,8 +392,18 @@ def _other_row(workbook: Workbook, key: str) -> Row:
             "for rent or buy; not part of the cost",
         )
         empty = "of the catalog" if rentals(workbook.plan) else "unknown"
+    if key in TOKENS:
+        name, per, why = (
+            f"Price of a million tokens {TOKENS[key]}",
+            "",
+            "of a service that answers instead; not part of the cost",
+        )
     source = Cell(why, tone="small", more=_take_back(workbook, key, name, "take it back"))
     return _row(name, _price_field(workbook, key, empty), per, ("", "", "", source))
+
+
+TOKENS = {"tokens-in": "in", "tokens-out": "out"}
+"""Price of a service -> which tokens it is for."""
 
 
 def _row(name: Any, field: dict[str, Any], per: str, known: Row) -> Row:
@@ -468,6 +492,7 @@ PAGE = box(
         years_table,
     ),
     box("gp-inputs", Card("form", factors_form), Card("form", internal_form)),
+    wide_card(tokens_data),
     wide_card(prices_data),
     wide_card(power_data),
     wide_card(bill_data),

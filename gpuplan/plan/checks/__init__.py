@@ -46,6 +46,7 @@ CHECKS = (
     hosts.cluster_size,
     hosts.ordered,
     models.precision_unpacked,
+    models.runs_not_published,
     models.shares_not_measured,
     boards.gpu_support,
     boards.inference_software,

@@ -96,6 +96,17 @@ def precision_unpacked(plan: Plan) -> Iterator[Message]:
         )
 
 
+def runs_not_published(plan: Plan) -> Iterator[Message]:
+    """Models and boards of which no run was published: the ranges are wider."""
+    missing: dict[str, list[Serving]] = {}
+    for made in plan.llm.serving.values():
+        if made.unseen and made.gpus >= 1 and made.replicas:
+            missing.setdefault(made.unseen, []).append(made)
+    for what, groups in missing.items():
+        names = some_of([made.name for made in groups])
+        yield message(plan, "run-not-published", groups=names, id=groups[0].id, what=what)
+
+
 def shares_not_measured(plan: Plan) -> Iterator[Message]:
     """Models on a part of a GPU, of which no speed was published."""
     parts: list[Serving] = [made for made in plan.llm.serving.values() if made.gpus < 1 and made.replicas]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from gpuplan.catalog import Catalog, Item, Row
 from gpuplan.facts import Fact
@@ -34,6 +35,8 @@ class Engine:
     overheads: Overheads
     sizes: tuple[float, ...]
     """GPUs that a replica may have."""
+    unseen: str
+    """What no published run was found of: the board, the model, or both together; empty where there is one."""
 
     def on(self, gpus: float) -> tuple[Board, Setup]:
         """The board of a replica, or its share of one, and how the model is cut over it."""
@@ -79,7 +82,34 @@ def engine_of(asks: Asks) -> Engine:
             allowed = f"{', '.join(f'{size:g}' for size in whole)}: powers of two that divide the attention heads, in one host"
             raise asks.refuse("replica_gpus", f"{stated:g}", allowed)
         sizes = (float(stated),)
-    return Engine(row, gpu, shape, board, weights, cache, speeds_of(catalog), overheads_of(catalog), sizes)
+    return Engine(
+        row,
+        gpu,
+        shape,
+        board,
+        weights,
+        cache,
+        speeds_of(catalog),
+        overheads_of(catalog),
+        sizes,
+        _unseen(catalog, gpu, row),
+    )
+
+
+@lru_cache(maxsize=4)
+def _runs(catalog: Catalog) -> frozenset[tuple[str, str]]:
+    """(board, model) of all published runs; reading them takes a tenth of a second, once."""
+    return frozenset((str(row["gpu"]), str(row["model"]).lower()) for row in catalog.rows("llm_runs"))
+
+
+def _unseen(catalog: Catalog, gpu: Item, model: Row) -> str:
+    """What no published run was found of."""
+    runs = _runs(catalog)
+    if (gpu.id, model.id) in runs:
+        return ""
+    board, shape = (gpu.id in {board for board, _ in runs}), (model.id in {name for _, name in runs})
+    missing = [str(name) for name, known in ((gpu.name, board), (model["name"], shape)) if not known]
+    return " or ".join(missing) or f"{model['name']} on {gpu.name}"
 
 
 def _shares(asks: Asks) -> tuple[float, ...]:

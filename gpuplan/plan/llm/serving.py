@@ -74,6 +74,12 @@ class Serving:
     sizes: tuple[Size, ...]
     with_fewer: tuple[Step, ...]
     """What users see with one replica, two and so on up to the planned ones and one more; the last few where there are many."""
+    prompt_s: float
+    """To read a prompt, with nothing beside it."""
+    step_s: float
+    """A step of all requests of a replica."""
+    unseen: str
+    """What no published run was found of; empty where there is one."""
     unpacked: bool
     """Whether the board does not compute in the precision of the weights."""
 
@@ -159,6 +165,8 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         cache_used_gib=min(held.cache_gib, each_gib * found.requests),
         sizes=sizes,
         with_fewer=tuple(_steps(engine, size, load)),
+        **_times(engine, size.gpus, load, found.requests),
+        unseen=engine.unseen,
         unpacked=unpacked(engine, asks.catalog),
     )
 
@@ -227,6 +235,7 @@ def _sized(
     least: int,
     speeds: Speeds,
     overheads: Overheads,
+    measured: bool,
 ) -> tuple[Replicas | None, Limits]:
     """The replicas of one size, None where a promise cannot be kept or nothing fits; and what limits one."""
     given: dict[str, Any] = {
@@ -234,6 +243,7 @@ def _sized(
         "load": load,
         "promise": promise,
         "speeds": speeds,
+        "measured": measured,
         "overheads": overheads,
     }
     most = replicas.limits(shape, board, **given)
@@ -242,11 +252,26 @@ def _sized(
     return replicas.replicas(shape, board, **given, least=least), most
 
 
+def _measured(engine: Engine, gpus: float) -> bool:
+    """Whether runs of this model on this board were published; of a part of a board none were."""
+    return not engine.unseen and gpus >= 1
+
+
 def _size(engine: Engine, gpus: float, load: Load, promise: Promise, least: int, longest: int = 0) -> Size:
     """A replica on so many GPUs, the longest request among those that it must hold."""
     board, setup = engine.on(gpus)
     load = load if load.requests or load.requests_per_second else replace(load, requests=1.0)
-    found, most = _sized(engine.shape, board, setup, load, promise, least, engine.speeds, engine.overheads)
+    found, most = _sized(
+        engine.shape,
+        board,
+        setup,
+        load,
+        promise,
+        least,
+        engine.speeds,
+        engine.overheads,
+        _measured(engine, gpus),
+    )
     if longest and not engine.requests_held(gpus, longest):
         return Size(gpus, None, most._replace(memory=0))
     return Size(gpus, found, most)
@@ -258,6 +283,18 @@ def _off_hours(asks: Asks, engine: Engine, gpus: float, load: Load, promise: Pro
         return 0
     found = _size(engine, gpus, _load(asks, "off_hours_share"), promise, least).found
     return found.replicas if found else 0
+
+
+def _times(engine: Engine, gpus: float, load: Load, requests: float) -> dict[str, float]:
+    """What a replica does with its time."""
+    board, setup = engine.on(gpus)
+    given: dict[str, Any] = {"setup": setup, "speeds": engine.speeds}
+    context = load.tokens_in + load.tokens_out / 2
+    step = serving.decode_step_ms(
+        engine.shape, board, requests=max(1.0, requests), context_tokens=context, **given
+    )
+    prompt = serving.prompt_ms(engine.shape, board, tokens_in=load.tokens_in, **given)
+    return {"prompt_s": prompt / 1e3, "step_s": step / 1e3}
 
 
 MOST_STEPS = 16
@@ -284,6 +321,7 @@ def _step_with(engine: Engine, size: Size, load: Load, planned: Replicas, count:
         "tokens_in": load.tokens_in,
         "tokens_out": load.tokens_out,
         "speeds": engine.speeds,
+        "measured": _measured(engine, size.gpus),
     }
     first = serving.first_token_ms(engine.shape, board, **at)
     token = serving.time_per_token_ms(engine.shape, board, **at)

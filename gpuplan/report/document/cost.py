@@ -24,6 +24,7 @@ from gpuplan.report.tables.cost import (
     use_words,
 )
 from gpuplan.report.tables.cost import power as power_table
+from gpuplan.report.tables.models import token_costs
 from gpuplan.wording import (
     amount,
     counted,
@@ -108,6 +109,7 @@ def _years(plan: Plan, costs: Costs) -> list[Block]:
     if words := ranges_words(plan):
         blocks.append(Paragraph(words, "note"))
     blocks += tabled(cost_by_group(plan))
+    blocks += tabled(token_costs(plan)) if plan.token_costs else []
     weak = [part.name for part in costs.parts if part.basis == "assumed" and part.total]
     if weak:
         blocks.append(Paragraph(f"Parts that rest on an assumed price or count: {', '.join(weak)}.", "note"))

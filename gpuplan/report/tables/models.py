@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gpuplan.analysis.token_prices import TokenPrice, token_prices
 from gpuplan.models.llm.shape import Range
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.tuning import METHODS, Tuning
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.wording import NAMES, rough, rough_range
+from gpuplan.wording import NAMES, rough, rough_range, share_words
 
 LIMITS = NAMES["limit of a replica"]
 
@@ -100,6 +101,46 @@ def tuning(plan: Plan) -> Table:
         ),
         list(plan.llm.tuning.values()),
     )
+
+
+def token_costs(plan: Plan) -> Table:
+    """What a million tokens cost: of the design by its load, of rented GPUs, and at a price per token."""
+    currency = plan.scenario.cost.currency
+    return listed(
+        "token_costs",
+        "Cost of tokens",
+        (
+            Column("group", "Id", detail=True),
+            Column("name", "Group"),
+            Column("way", "Tokens of", of=_way),
+            Column("million_in", f"Million in, {currency}", "price", currency, of=_traced("million_in")),
+            Column("million_out", f"Million out, {currency}", "price", currency, of=_traced("million_out")),
+            Column("user_month", f"User and month, {currency}", "price", currency, of=_traced("user_month")),
+            Column("year", f"A year, {currency}", "money", currency),
+        ),
+        token_prices(plan),
+    )
+
+
+def _way(price: TokenPrice) -> str:
+    """Where tokens come from."""
+    if price.way == "design":
+        return f"this design, {share_words(price.load)} of the planned load"
+    return f"{WAYS[price.way]}, {price.note}"
+
+
+WAYS = {"rent": "rented GPUs for the same hours", "price": "a service at a price per token"}
+
+
+def _traced(name: str) -> Callable[[TokenPrice], Cell]:
+    """A price, with its line where it is that of the plan."""
+
+    def held(price: TokenPrice) -> Cell:
+        value = getattr(price, name)
+        planned = price.way == "design" and price.load == 1 and value is not None
+        return Cell(value, line=f"groups.{price.group}.{name}" if planned else "")
+
+    return held
 
 
 def _first_token_s(made: Serving) -> Range:

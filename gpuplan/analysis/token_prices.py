@@ -1,0 +1,69 @@
+"""What tokens cost: of the design by how much of it is used, of rented GPUs, and at a price per token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from gpuplan.analysis.rent_or_buy import rentals
+from gpuplan.models import cost
+from gpuplan.models.llm.token_cost import million_tokens_cost, user_month_cost
+from gpuplan.plan import Plan
+from gpuplan.plan.llm.token_costs import TokenCost
+
+LOADS = (1.0, 0.5, 0.25)
+"""Shares of the planned load, in all hours of the group."""
+
+
+class TokenPrice(NamedTuple):
+    """What the tokens of a group cost in one way."""
+
+    group: str
+    name: str
+    way: str
+    """``design``, ``rent`` or ``price``."""
+    load: float
+    million_in: float
+    million_out: float
+    user_month: float | None
+    year: float
+    note: str
+
+
+def token_prices(plan: Plan) -> tuple[TokenPrice, ...]:
+    """What the tokens of each group cost: of the design at several loads, rented by the hour, and at the stated price."""
+    return tuple(price for each in plan.token_costs.values() for price in _prices(plan, each))
+
+
+def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
+    for load in LOADS:
+        yield _by_year(plan, each, "design", load, each.year_cost, "")
+    stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}")
+    offers = [row for row in rentals(plan) if row.term == "on-demand"]
+    if stated is not None or offers:
+        price, source = (
+            (float(stated), "as stated") if stated is not None else (offers[0].gpu_hour_price, offers[0].name)
+        )
+        paid = cost.rent_cost(each.gpu_hours, hour_price=price)
+        yield _by_year(plan, each, "rent", 1.0, paid, source)
+    known = [plan.scenario.get(f"prices.tokens-{way}") for way in ("in", "out")]
+    if all(price is not None for price in known):
+        into, out = (float(price) for price in known)
+        year = (each.tokens_in * into + each.tokens_out * out) / 1e6
+        yield TokenPrice(
+            each.id, each.name, "price", 1.0, into, out, _month(plan, each, year), year, "as stated"
+        )
+
+
+def _by_year(plan: Plan, each: TokenCost, way: str, load: float, year: float, note: str) -> TokenPrice:
+    """What the tokens cost if a year of the GPUs costs so much, and so much of them is used."""
+    into = million_tokens_cost(year, share=each.prompt_share, tokens=each.tokens_in * load)
+    out = million_tokens_cost(year, share=1 - each.prompt_share, tokens=each.tokens_out * load)
+    return TokenPrice(each.id, each.name, way, load, into, out, _month(plan, each, year), year, note)
+
+
+def _month(plan: Plan, each: TokenCost, year: float) -> float | None:
+    """What a user costs a month; None where nobody says how many there are."""
+    if each.user_month is None:
+        return None
+    return user_month_cost(year, years=1, users=int(plan.scenario.get(f"groups.{each.id}.people")))

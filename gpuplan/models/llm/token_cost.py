@@ -1,0 +1,170 @@
+"""What a million tokens cost: the share of a replica that prompts take, and a cost over the tokens of the same time."""
+
+from __future__ import annotations
+
+from gpuplan.units import above_zero, at_least_one, not_negative, zero_to_one
+
+SECONDS_PER_YEAR = 365 * 24 * 3600
+
+
+def prompt_share(prompt_s: float, *, step_s: float, tokens_out: float, requests: float) -> float:
+    """Share of a replica's time that its prompts take; its answers take the rest.
+
+    Parameters
+    ----------
+    prompt_s : float
+        Time to read the prompt of a request. [s]
+    step_s : float
+        Time of a step that gives every request one token more. [s]
+    tokens_out : float
+        Tokens of an answer. [-]
+    requests : float
+        Requests that share a step. [-]
+
+    Returns
+    -------
+    prompt_share : float
+        Share, 0 to 1. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is not above 0.
+
+    Notes
+    -----
+    prompt / (prompt + tokens_out x step / requests): a request has the replica to itself while its prompt is read, and a share of
+    each step after that.
+
+    Examples
+    --------
+    >>> prompt_share(0.1, step_s=0.03, tokens_out=400, requests=30)
+    0.2
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    above_zero(prompt_s=prompt_s, step_s=step_s, tokens_out=tokens_out, requests=requests)
+    return prompt_s / (prompt_s + tokens_out * step_s / requests)
+
+
+def tokens_per_year(replica_tokens: float, *, replicas: float, load_share: float = 1.0) -> float:
+    """Tokens that replicas give in a year.
+
+    Parameters
+    ----------
+    replica_tokens : float
+        Tokens a second of one replica at the load that it is planned for. [-]
+    replicas : float
+        Replicas that run on average over the year. [-]
+    load_share : float
+        Share of that load at which they run. [-]
+
+    Returns
+    -------
+    tokens_per_year : float
+        Tokens. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    tokens a second x replicas x share x 31,536,000 s.
+
+    Examples
+    --------
+    >>> tokens_per_year(1000, replicas=2, load_share=0.5)
+    31536000000.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    not_negative(replica_tokens=replica_tokens, replicas=replicas)
+    zero_to_one(load_share=load_share)
+    return replica_tokens * replicas * load_share * SECONDS_PER_YEAR
+
+
+def million_tokens_cost(total_cost: float, *, share: float, tokens: float) -> float:
+    """Cost of a million tokens: what a share of a cost comes to for each.
+
+    Parameters
+    ----------
+    total_cost : float
+        Cost of the replicas in some time. [currency]
+    share : float
+        Share of it that these tokens take. [-]
+    tokens : float
+        Tokens in the same time. [-]
+
+    Returns
+    -------
+    million_tokens_cost : float
+        Cost of a million of them. [currency]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    cost x share / tokens x 10^6.
+
+    Examples
+    --------
+    >>> million_tokens_cost(100_000, share=0.8, tokens=40e9)
+    2.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    not_negative(total_cost=total_cost)
+    zero_to_one(share=share)
+    above_zero(tokens=tokens)
+    return total_cost * share / tokens * 1e6
+
+
+def user_month_cost(total_cost: float, *, years: int, users: int) -> float:
+    """Cost of one user for a month.
+
+    Parameters
+    ----------
+    total_cost : float
+        Cost over the years. [currency]
+    years : int
+        Years. [-]
+    users : int
+        Users. [-]
+
+    Returns
+    -------
+    user_month_cost : float
+        Cost of a month. [currency]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    cost / (12 x years x users).
+
+    Examples
+    --------
+    >>> user_month_cost(240_000, years=5, users=400)
+    10.0
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    not_negative(total_cost=total_cost)
+    at_least_one(years=years, users=users)
+    return total_cost / (12 * years * users)

@@ -1,0 +1,115 @@
+"""What a million tokens cost, and a user a month, of the groups that a language model serves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gpuplan.facts import derived
+from gpuplan.models.llm.token_cost import million_tokens_cost, prompt_share, tokens_per_year, user_month_cost
+from gpuplan.plan.cost import Costs
+from gpuplan.plan.llm.serving import Serving
+from gpuplan.plan.trail import Trail
+from gpuplan.plan.working_week import Week
+from gpuplan.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCost:
+    """What the tokens of a group cost at the load that it is planned for, in all hours of the group."""
+
+    id: str
+    name: str
+    year_cost: float
+    """Of the group's share of the design."""
+    prompt_share: float
+    tokens_in: float
+    """A year."""
+    tokens_out: float
+    million_in: float
+    million_out: float
+    user_month: float | None
+    """None where requests a second are stated, and nobody says how many users."""
+    gpu_hours: float
+    """A year, of the replicas while they run."""
+
+
+def token_costs(
+    trail: Trail,
+    scenario: Scenario,
+    serving: Mapping[str, Serving],
+    costs: Costs | None,
+    by_season: Mapping[str, Mapping[str, Week]],
+) -> dict[str, TokenCost]:
+    """What the tokens of each group cost, by its id."""
+    if costs is None:
+        return {}
+    totals = {group.id: group.total for group in costs.groups}
+    here = trail.saying(currency=costs.currency)
+    return {
+        id: _token_cost(here, scenario, made, costs, by_season)
+        for id, made in serving.items()
+        if made.replicas and totals.get(id)
+    }
+
+
+def _token_cost(
+    trail: Trail,
+    scenario: Scenario,
+    made: Serving,
+    costs: Costs,
+    by_season: Mapping[str, Mapping[str, Week]],
+) -> TokenCost:
+    """What the tokens of one group cost, with a line for each figure."""
+    at = f"groups.{made.id}"
+    here, total = trail.about(at, name=made.name), trail[f"{at}.cost"]
+    running = sum(float(season[made.id].loads.mean()) for season in by_season.values()) / len(by_season)
+    asks, requests = made.asks, max(1.0, made.found.requests)
+    share = here.compute(
+        "prompt_share",
+        prompt_share,
+        prompt_s=derived(
+            f"groups/{made.id}/time_of_a_prompt", made.prompt_s, "s", "read with nothing beside it"
+        ),
+        step_s=derived(f"groups/{made.id}/time_of_a_step", made.step_s, "s", "of all requests of a replica"),
+        tokens_out=derived(f"groups/{made.id}/tokens_out", float(asks["tokens_out"]), "1", "of an answer"),
+        requests=derived(f"groups/{made.id}/requests_of_a_replica", requests, "1", "at the planned load"),
+    )
+    mean = derived(
+        f"groups/{made.id}/replicas_running", running, "1", "on average over the hours of the year"
+    )
+    out = here.compute(
+        "tokens_out_a_year", tokens_per_year, replica_tokens=trail[f"{at}.llm_replica_tokens"], replicas=mean
+    )
+    ratio = float(asks["tokens_in"]) / float(asks["tokens_out"])
+    each = {}
+    for way, part, tokens in (("in", share.value, out.value * ratio), ("out", 1 - share.value, out.value)):
+        each[way] = here.record(
+            f"million_{way}",
+            million_tokens_cost,
+            million_tokens_cost(float(total.value) / costs.years, share=part, tokens=tokens),
+            cost=total,
+            share=share,
+            tokens=out,
+            words={"years": costs.years, "ratio": f" x {ratio:g}" if way == "in" else ""},
+        )
+    month = None
+    if asks["requests_per_s"] is None and asks["people"]:
+        people = scenario.fact(f"{at}.people")
+        value = user_month_cost(float(total.value), years=costs.years, users=int(asks["people"]))
+        users = derived(f"groups/{made.id}/users", int(asks["people"]), "1", people.note or "as stated")
+        month = here.record(
+            "user_month", user_month_cost, value, cost=total, users=users, words={"years": costs.years}
+        )
+    return TokenCost(
+        made.id,
+        made.name,
+        float(total.value) / costs.years,
+        float(share.value),
+        out.value * ratio,
+        out.value,
+        float(each["in"].value),
+        float(each["out"].value),
+        None if month is None else float(month.value),
+        running * made.gpus * 8760,
+    )

@@ -1,0 +1,39 @@
+"""What tokens cost in a plan: all of them together what the group costs, and a line behind each figure."""
+
+from __future__ import annotations
+
+import pytest
+from assistants import assistant
+
+from gpuplan import Plan, make_plan
+from gpuplan.catalog import Catalog
+
+
+def test_all_tokens_of_a_year_cost_the_groups_share_of_the_design(catalog: Catalog) -> None:
+    plan = make_plan(assistant(), catalog)
+    found, costs = plan.token_costs["assistant"], plan.costs
+    assert costs is not None
+    [group] = costs.groups
+    year = (found.million_in * found.tokens_in + found.million_out * found.tokens_out) / 1e6
+    assert year == pytest.approx(group.total / costs.years)
+    assert found.tokens_in == pytest.approx(5 * found.tokens_out)  # 2,000 in for 400 out
+    assert found.user_month == pytest.approx(group.total / costs.years / 12 / 400)
+    made = plan.llm.serving["assistant"]
+    assert found.gpu_hours == pytest.approx(made.replicas * made.gpus * 8760)
+    for name in ("million_in", "million_out", "user_month"):
+        assert plan.lines[f"groups.assistant.{name}"].value == getattr(found, name)
+
+
+def test_in_fewer_hours_the_same_cost_buys_fewer_tokens(catalog: Catalog) -> None:
+    always = make_plan(assistant(), catalog).token_costs["assistant"]
+    day = make_plan(assistant(hours="09:00-18:00"), catalog).token_costs["assistant"]
+    assert day.tokens_out == pytest.approx(9 / 24 * always.tokens_out)
+    assert day.million_out > always.million_out
+
+
+def test_nobody_is_counted_where_requests_are_and_nothing_without_serving(
+    catalog: Catalog, example: Plan
+) -> None:
+    assert make_plan(assistant(requests_per_s=5), catalog).token_costs["assistant"].user_month is None
+    assert not example.token_costs
+    assert not any("million" in key for key in example.lines)
