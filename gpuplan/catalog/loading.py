@@ -73,7 +73,7 @@ def _read(files: _Files, layout: Layout, tables: Iterable[str]) -> _Raw:
 
 
 def _measured(
-    table: str, files: _Files, layout: Layout, sources: Mapping[str, Source]
+    table: str, files: _Files, layout: Layout, ids: Mapping[str, set[str]]
 ) -> Callable[[], Mapping[str, Row]]:
     """How a table of measurements is read once somebody asks for it: thousands of rows that no plan needs."""
 
@@ -81,7 +81,7 @@ def _measured(
     def read() -> Mapping[str, Row]:
         raw = _read(files, layout, [table])
         records = {table: [(line, parse_line(line, layout.of(table))) for line in raw[table].values()]}
-        _check_references(records, layout, {"sources": set(sources)})
+        _check_references(records, layout, ids)
         return _rows(table, records[table])
 
     return read
@@ -132,9 +132,8 @@ def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
         table: [(line, parse_line(line, layout.of(table))) for line in lines.values()]
         for table, lines in raw.items()
     }
-    _check_references(
-        records, layout, {table: {line.cells[0] for line, _ in given} for table, given in records.items()}
-    )
+    ids = {table: {line.cells[0] for line, _ in given} for table, given in records.items()}
+    _check_references(records, layout, ids)
     items, rows, schema = {}, {}, {}
     for table, kind in layout.kinds.items():
         columns: Mapping[str, Column] = {column.name: column for column in layout.of(table)}
@@ -156,7 +155,7 @@ def _build(files: _Files, layout: Layout, folders: tuple[Path, ...]) -> Catalog:
         schema=MappingProxyType(schema),
         _items=MappingProxyType(items),
         _rows=MappingProxyType(rows),
-        _later=MappingProxyType({table: _measured(table, files, layout, sources) for table in later}),
+        _later=MappingProxyType({table: _measured(table, files, layout, ids) for table in later}),
         _profiles=MappingProxyType({gpu: tuple(given) for gpu, given in profiles.items()}),
     )
 

@@ -87,3 +87,29 @@ def test_a_parameter_that_no_fit_gives_is_told_with_exit_code_1(
     data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert code == 1
     assert [(p["parameter"], p["value"]) for p in data["parameters"] if p["moved"]] == [("ready_s", 0.9)]
+
+
+def test_calibrate_prints_own_runs_beside_predictions(capsys, tmp_path) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text(
+        "source_id,model,gpu,tp,isl,osl,concurrency,tpot_ms,precision_weights\n"
+        "a,Llama-3.1-70B,H100,4,1024,1024,16,13.2,fp8\nb,Unheard-of,H100,4,1024,1024,16,13.2,fp8\n"
+    )
+    code, out, _ = run(capsys, "calibrate", "--llm", str(file), "--json")
+    rows = json.loads(out)["rows"]
+    assert code == 0 and [row["source_id"] for row in rows] == ["a", "b"]
+    assert rows[0]["low"] < rows[0]["predicted"] < rows[0]["high"] and rows[0]["held"]
+    assert rows[1]["predicted"] is None and "not known" in rows[1]["why"]
+    code, out, err = run(capsys, "calibrate", "--llm", str(file), "--fit", str(tmp_path / "mine"))
+    assert code == 0 and "Time per token" in out and "Wrote" in err
+    assert (tmp_path / "mine" / "assumptions.csv").exists()
+
+
+def test_calibrate_refuses_what_needs_runs_and_names_line_and_column(capsys, tmp_path) -> None:
+    code, _, err = run(capsys, "calibrate", "--fit", str(tmp_path))
+    assert code == 2 and "needs --llm" in err
+    code, _, err = run(capsys, "calibrate", "--llm", "--fit", str(tmp_path))
+    assert code == 2 and "needs a file of runs" in err
+    (tmp_path / "bad.csv").write_text("model,gpu,isl\nx,H100,abc\n")
+    code, _, err = run(capsys, "calibrate", "--llm", str(tmp_path / "bad.csv"))
+    assert code == 2 and "line 2, column isl" in err

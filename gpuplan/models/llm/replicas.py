@@ -219,8 +219,8 @@ def replicas(
     --------
     >>> llama = Shape(70.55, 70.55, layers=80, hidden_size=8192, heads=64, vocabulary=128256, context_tokens=131072, kv_heads=8)
     >>> h100 = Board(79.19, 3350, 989, 1978, link_gb_s=450)
-    >>> found = replicas(llama, h100, setup=Setup("fp8", tensor=4), load=Load(2000, 400, requests=100), promise=Promise(3.0, 20))
-    >>> found.replicas >= 2, found.limits.requests * found.replicas >= 100
+    >>> found = replicas(llama, h100, setup=Setup("fp8", tensor=4), load=Load(2000, 400, requests=400), promise=Promise(3.0, 20))
+    >>> found.replicas >= 2, found.limits.requests * found.replicas >= 400
     (True, True)
 
     References

@@ -18,52 +18,62 @@ from gpuplan.units import above_zero
 class Speeds:
     """Fitted parameters of serving; item ``llm-serving`` of the assumptions."""
 
-    step_us: float = 300.0
+    step_us: float = 87.6
     """Time of a step beside its layers: the scheduler."""
-    layer_us: float = 40.0
+    layer_us: float = 52.1
     """Time of a layer beside its arithmetic: launches, norms, the ends of kernels."""
-    expert_us: float = 35.0
+    expert_us: float = 26.1
     """The same of the routing of a layer with experts."""
-    sequence_us: float = 15.0
+    sequence_us: float = 9.87
     """Time of a step for each of its requests: sampling, bookkeeping."""
-    sum_us: float = 4.0
+    sum_us: float = 2.22
     """Latency of a sum between GPUs, for each doubling of their number."""
-    weights_share: float = 0.9
-    """Share of the memory bandwidth that reading weights reaches."""
-    expert_share: float = 0.9
-    """The same for experts."""
-    cache_share: float = 0.9
-    """The same for the cache."""
-    compute_share: float = 0.8
-    """Share of the tensor rate that a step reaches."""
-    prompt_share: float = 0.5
-    """The same of reading a prompt."""
-    link_share: float = 0.2
-    """Share of the links' rate that sums of a step reach."""
-    overlap_share: float = 0.8
+    bandwidth_share: float = 0.95
+    """Share of the memory bandwidth that reading weights and cache reaches."""
+    compute_share: float = 0.556
+    """Share of the tensor rate that is reached."""
+    rate_power: float = 0.736
+    """How a tensor rate above that of 16 bits pays: to this power."""
+    link_share: float = 0.95
+    """Share of the rate of the links that sums reach."""
+    traffic: float = 66.5
+    """What is read and written for a token in each layer beside matrices and cache, in widths of the residual stream."""
+    expert_traffic: float = 17.3
+    """The same for each expert that the token uses."""
+    overlap_share: float = 0.589
     """How much of reading a prompt those that decode wait for."""
-    wait_ms: float = 40.0
-    """Time of a request beside its prompt: queue, tokenising, the way out."""
-    wait_steps: float = 2.0
-    """Steps that a new request waits for."""
-    queue_share: float = 0.01
-    """How the prompts of the others hold up a new one."""
-    vllm: float = 1.0
-    """Time against TensorRT-LLM."""
-    sglang: float = 1.0
-    token_low: float = 0.75
-    """Low end of what was not seen, over what was predicted; so the others."""
-    token_high: float = 1.3
-    first_low: float = 0.4
+    vllm: float = 1.07
+    """Time of a step against TensorRT-LLM."""
+    sglang: float = 1.22
+    wait_ms: float = 48.8
+    """Time of a request beside its prompt on vLLM: queue, tokenising, the way out."""
+    wait_steps: float = 2.81
+    """Steps of the others that it waits for."""
+    queue_share: float = 0.0163
+    """Prompts of the others that it waits for, over their number to ``queue_power``."""
+    queue_power: float = 1.26
+    tensorrt_first: float = 1.56
+    """These waits against vLLM."""
+    sglang_first: float = 3.91
+    token_low: float = 0.87
+    """Low end of the time per token over its value, from rows left out; so the others."""
+    token_high: float = 1.18
+    first_low: float = 0.53
     first_high: float = 2.2
-    rate_low: float = 0.7
-    rate_high: float = 1.3
-    unseen: float = 1.5
+    rate_low: float = 0.75
+    rate_high: float = 1.23
+    expert_spread: float = 1.7
+    """By how much wider, as a power, with a mixture of experts; not for the first token."""
+    unseen: float = 1.3
     """By how much wider, as a power, where no run of this board or model was measured."""
 
     def engine(self, name: str) -> float:
-        """Time of an engine against TensorRT-LLM; one that is not known counts as vLLM."""
+        """Time of a step of an engine against TensorRT-LLM; one that is not known counts as vLLM."""
         return 1.0 if "tensorrt" in name else self.sglang if "sglang" in name else self.vllm
+
+    def first(self, name: str) -> float:
+        """Waits for the first token of an engine against vLLM."""
+        return self.tensorrt_first if "tensorrt" in name else self.sglang_first if "sglang" in name else 1.0
 
 
 USUAL = Speeds()
@@ -102,9 +112,10 @@ def decode_step_ms(
 
     Notes
     -----
-    fixed + sqrt((weights + cache)^2 + arithmetic^2) + sums between GPUs. Of the routed experts those are read that at least one
-    token of the step uses: 1 - (1 - used / all)^requests of them. Stages of a pipeline work on a share of the requests each
-    and follow one another. Not for speculative decoding.
+    fixed + sqrt(weights^2 + products^2) + sqrt(cache^2 + scores^2) + traffic between kernels + sums between GPUs: what is read
+    over the memory bandwidth, what is computed over the tensor rate. Of the routed experts those are read that at least one token
+    of the step uses: 1 - (1 - used / all)^requests of them. Stages of a pipeline work on a share of the requests each and follow
+    one another. Not for speculative decoding.
 
     Examples
     --------
@@ -120,26 +131,20 @@ def decode_step_ms(
     """
     above_zero(requests=requests, context_tokens=context_tokens)
     each = max(requests / setup.pipeline, 1.0) / setup.data
-    memory = _weights_s(shape, board, setup, each * setup.data, speeds)
+    together = each * setup.data
     shared = 1 if shape.latent_size else min(setup.tensor, max(1, shape.kv_heads))
     read = each * cache_bytes(shape, tokens=context_tokens, precision=setup.cache) / shared
-    memory += read / 1e9 / board.bandwidth_gb_s / speeds.cache_share
-    width = setup.tensor * setup.data
-    work = 2 * _active(shape) * each * setup.data / width / board.rate_tflops(setup.weights) / 1e3
+    cache = read / 1e9 / board.bandwidth_gb_s / speeds.bandwidth_share
     wide = 2 * shape.latent_size + shape.rope_size if shape.latent_size else 2 * shape.head_size
     scores = 2 * shape.heads * wide * shape.cached_layers * context_tokens * each / setup.tensor
-    work += scores / 1e12 / board.fp16_tflops
-    fixed = speeds.step_us + shape.layers * speeds.layer_us + speeds.sequence_us * requests
-    fixed += 0 if shape.dense else shape.layers * speeds.expert_us
-    fixed *= 1e-6
-    fixed += _sums_s(shape, board, setup, each, speeds)
-    step = fixed + math.hypot(memory, work / speeds.compute_share)
-    return step * speeds.engine(setup.engine) * 1e3
-
-
-def _active(shape: Shape) -> float:
-    """Parameters in 10^9 that arithmetic is done with for a token: the table of tokens in is only looked up."""
-    return shape.active_parameters - (0 if shape.tied_embeddings else shape.embedding_parameters / 2)
+    attention = math.hypot(cache, scores / 1e12 / board.fp16_tflops / speeds.compute_share)
+    matrices = math.hypot(
+        _weights_s(shape, board, setup, together, speeds), _matrices_s(shape, board, setup, together, speeds)
+    )
+    layer_us = speeds.layer_us + (0 if shape.dense else speeds.expert_us)
+    fixed = (speeds.step_us + shape.layers * layer_us + speeds.sequence_us * requests) * 1e-6
+    moved = _traffic_s(shape, board, setup, each, speeds) + _sums_s(shape, board, setup, each, speeds)
+    return (fixed + matrices + attention + moved) * speeds.engine(setup.engine) * 1e3
 
 
 def _weights_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Speeds) -> float:
@@ -149,21 +154,35 @@ def _weights_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: 
     tables = shape.embedding_parameters
     head = tables if shape.tied_embeddings else tables / 2
     rest = (shape.total_parameters - shape.routed_parameters - tables) * rest_bits + head * max(16, bits)
-    seconds = rest / 8 / setup.tensor / board.bandwidth_gb_s / speeds.weights_share
+    gigabytes = rest / 8 / setup.tensor
     if shape.experts:
         used = 1 - (1 - shape.experts_per_token / shape.experts) ** tokens
-        routed = shape.routed_parameters * bits / 8 * used / (setup.tensor * setup.data)
-        seconds += routed / board.bandwidth_gb_s / speeds.expert_share
-    return seconds
+        gigabytes += shape.routed_parameters * bits / 8 * used / (setup.tensor * setup.data)
+    return gigabytes / board.bandwidth_gb_s / speeds.bandwidth_share
+
+
+def _matrices_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Speeds) -> float:
+    """Time of the matrix products of so many tokens; the table of tokens in is only looked up."""
+    active = shape.active_parameters - (0 if shape.tied_embeddings else shape.embedding_parameters / 2)
+    faster = math.pow(board.rate_tflops(setup.weights) / board.fp16_tflops, speeds.rate_power)
+    rate_gflops = board.fp16_tflops * faster * speeds.compute_share * 1e3
+    return 2 * active * tokens / (setup.tensor * setup.data) / rate_gflops
+
+
+def _traffic_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Speeds) -> float:
+    """Time to read and write what flows between the kernels; what experts take is shared by the GPUs of a group."""
+    widths = speeds.traffic + speeds.expert_traffic * shape.experts_per_token / setup.tensor
+    return shape.layers * tokens * shape.hidden_size * 2 * widths / 1e9 / board.bandwidth_gb_s
 
 
 def _sums_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Speeds) -> float:
-    """Time of the two sums of each layer between the GPUs of a group."""
+    """Time of the sums between the GPUs of a group: two in each layer, or one exchange of all tokens for their experts."""
     group = max(setup.tensor, setup.data)
     if group == 1:
         return 0.0
+    count, tokens = (2, tokens) if setup.data == 1 else (1, tokens * setup.data)
     moved = 2 * (group - 1) / group * tokens * shape.hidden_size * 2 / 1e9 / board.link_gb_s
-    return 2 * shape.layers * (moved / speeds.link_share + speeds.sum_us * 1e-6 * math.log2(group))
+    return count * shape.layers * (moved / speeds.link_share + speeds.sum_us * 1e-6 * math.log2(group))
 
 
 def prompt_ms(shape: Shape, board: Board, *, setup: Setup, tokens_in: float, speeds: Speeds = USUAL) -> float:
@@ -189,8 +208,8 @@ def prompt_ms(shape: Shape, board: Board, *, setup: Setup, tokens_in: float, spe
 
     Notes
     -----
-    Arithmetic of all tokens, with attention that grows with the square of their number, or reading the weights once, whichever
-    is longer; and the sums between GPUs.
+    Products of all tokens or reading the weights once, whichever is longer; attention, which grows with the square of their
+    number; traffic between kernels and sums between GPUs.
 
     Examples
     --------
@@ -205,16 +224,19 @@ def prompt_ms(shape: Shape, board: Board, *, setup: Setup, tokens_in: float, spe
     .. [1] aiconfigurator-silicon-sample
     """
     above_zero(tokens_in=tokens_in)
-    width = setup.tensor * setup.data
-    work = 2 * _active(shape) * tokens_in / width / board.rate_tflops(setup.weights) / 1e3
     wide = 192 if shape.latent_size else shape.head_size
-    seen = shape.cached_layers * tokens_in / 2 + (shape.layers - shape.cached_layers) * min(
-        tokens_in / 2, shape.window_tokens
+    half = tokens_in / 2
+    seen = shape.cached_layers * half
+    seen += (shape.layers - shape.cached_layers) * min(half, shape.window_tokens)
+    scores = 4 * shape.heads * wide * seen * tokens_in / (setup.tensor * setup.data) / 1e12
+    attention = scores / board.fp16_tflops / speeds.compute_share
+    matrices = max(
+        _weights_s(shape, board, setup, tokens_in, speeds),
+        _matrices_s(shape, board, setup, tokens_in, speeds),
     )
-    work += 4 * shape.heads * wide * seen * tokens_in / width / 1e12 / board.fp16_tflops
-    memory = _weights_s(shape, board, setup, tokens_in, speeds)
-    sums = _sums_s(shape, board, setup, tokens_in / setup.data, speeds)
-    return (max(memory, work / speeds.prompt_share) + sums) * 1e3
+    each = tokens_in / setup.data
+    moved = _traffic_s(shape, board, setup, each, speeds) + _sums_s(shape, board, setup, each, speeds)
+    return (matrices + attention + moved) * 1e3
 
 
 def time_per_token_ms(
@@ -275,13 +297,17 @@ def time_per_token_ms(
     context = tokens_in + tokens_out / 2
     step = decode_step_ms(shape, board, setup=setup, requests=requests, context_tokens=context, speeds=speeds)
     prompt = prompt_ms(shape, board, setup=setup, tokens_in=tokens_in, speeds=speeds)
-    value = step + speeds.overlap_share * requests / tokens_out * prompt
-    return _range(value, speeds.token_low, speeds.token_high, speeds, measured)
+    value = step + speeds.overlap_share * requests / tokens_out * prompt / setup.pipeline
+    return _range(value, speeds.token_low, speeds.token_high, _power(shape, speeds, measured))
 
 
-def _range(value: float, low: float, high: float, speeds: Speeds, measured: bool) -> Range:
-    power = 1.0 if measured else speeds.unseen
+def _range(value: float, low: float, high: float, power: float) -> Range:
     return Range(value, value * low**power, value * high**power)
+
+
+def _power(shape: Shape, speeds: Speeds, measured: bool) -> float:
+    """By how much wider, as a power, a range is than that of a dense model whose runs were measured."""
+    return (1.0 if shape.dense else speeds.expert_spread) * (1.0 if measured else speeds.unseen)
 
 
 def first_token_ms(
@@ -323,8 +349,8 @@ def first_token_ms(
 
     Notes
     -----
-    A fixed time, some steps of the others, its own prompt, and the prompts of others before it. In a closed loop: a new request
-    comes when one ends. Engines differ in it by a third, so only the range is worth a promise.
+    Its own prompt, and what it waits for: a fixed time, some steps of the others, and prompts of others before it. In a closed
+    loop: a new request comes when one ends. Engines and their settings differ in it by a third and more: use the range.
 
     Examples
     --------
@@ -341,9 +367,10 @@ def first_token_ms(
     context = tokens_in + tokens_out / 2
     step = decode_step_ms(shape, board, setup=setup, requests=requests, context_tokens=context, speeds=speeds)
     prompt = prompt_ms(shape, board, setup=setup, tokens_in=tokens_in, speeds=speeds)
-    before = 1 + speeds.queue_share * requests**1.5
-    value = speeds.wait_ms + speeds.wait_steps * step + prompt * before
-    return _range(value, speeds.first_low, speeds.first_high, speeds, measured)
+    waits = speeds.wait_ms + speeds.wait_steps * step
+    waits += speeds.queue_share * math.pow(requests, speeds.queue_power) * prompt
+    value = prompt + speeds.first(setup.engine) * waits
+    return _range(value, speeds.first_low, speeds.first_high, 1.0 if measured else speeds.unseen)
 
 
 def token_rate(
@@ -410,4 +437,4 @@ def token_rate(
         measured=measured,
     )
     value = requests * 1e3 / each.value
-    return _range(value, speeds.rate_low, speeds.rate_high, speeds, measured)
+    return _range(value, speeds.rate_low, speeds.rate_high, _power(shape, speeds, measured))

@@ -1,0 +1,183 @@
+"""The models of serving against published runs: errors, the fit of their parameters, and ranges from runs left out.
+
+The parameters stand in ``data/assumptions.csv``, item ``llm-serving``. Times per token of closed loops and offline rates fit those
+of a step, times to the first token those of waiting, with a loss that outliers hardly move: speculative decoding is not marked
+in the sources. Each group of runs that is left out, a board or a model, is predicted by parameters fitted on all others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median, quantiles
+from typing import Any
+
+from gpuplan.analysis.llm_runs import NotPredicted, Prediction, Run, Work, best_cut, predict, runs_of, work_of
+from gpuplan.catalog import Catalog
+from gpuplan.models.llm.serving import Speeds, first_token_ms, time_per_token_ms, token_rate
+from gpuplan.plan.llm_parts import overheads_of, speeds_of
+
+STEP: Mapping[str, float] = {
+    "step_us": 130,
+    "layer_us": 50,
+    "expert_us": 26,
+    "sequence_us": 9,
+    "sum_us": 2.4,
+    "bandwidth_share": 0.9,
+    "compute_share": 0.6,
+    "rate_power": 0.7,
+    "link_share": 0.9,
+    "traffic": 40,
+    "expert_traffic": 10,
+    "overlap_share": 0.6,
+    "vllm": 1.06,
+    "sglang": 1.2,
+}
+"""Parameters of a step -> where each would be without runs; its logarithm may be 1 off."""
+WAIT: Mapping[str, float] = {
+    "wait_ms": 30,
+    "wait_steps": 3,
+    "queue_share": 0.05,
+    "queue_power": 1.1,
+    "tensorrt_first": 2,
+    "sglang_first": 3,
+}
+"""The same of what a request waits for before its first token."""
+MOST_SHARE = 0.95
+"""No share of a rate is fitted above this."""
+ERRORS = {"tpot_ms": 0.12, "tokens_per_s": 0.2, "ttft_ms": 0.3}
+"""Error of a run that counts in full; beyond it, less and less."""
+BEYOND = 0.08
+"""Share of the runs below a range, and above it."""
+BY: Mapping[str, Callable[[Run], str]] = {"board": lambda run: run.gpu, "model": lambda run: run.model}
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """Errors of some predictions."""
+
+    runs: int
+    median: float
+    mean: float
+    nine_in_ten: float
+    held: float
+    """Share of them within low and high."""
+    width: float
+    """Mean of high over low."""
+
+
+def errors(found: Iterable[Prediction]) -> Errors | None:
+    """Errors of predictions; None where there are none."""
+    known = [p for p in found if p.predicted is not None and p.error is not None]
+    if not known:
+        return None
+    off = sorted(abs(p.error or 0.0) for p in known)
+    return Errors(
+        len(off),
+        median(off),
+        fmean(off),
+        off[min(len(off) - 1, int(0.9 * len(off)))],
+        fmean(bool(p.held) for p in known),
+        fmean((p.high or 1.0) / (p.low or 1.0) for p in known),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A measured figure and how it is worked out from parameters."""
+
+    run: Run
+    quantity: str
+    measured: float
+    work: Work
+    cut: tuple[Any, float, float]
+
+    def value(self, speeds: Speeds) -> float:
+        """The figure by some parameters."""
+        setup, replicas, requests = self.cut
+        of = {"tpot_ms": time_per_token_ms, "ttft_ms": first_token_ms, "tokens_per_s": token_rate}
+        found = of[self.quantity](
+            self.work.shape,
+            self.work.board,
+            setup=setup,
+            requests=requests,
+            tokens_in=self.work.tokens_in,
+            tokens_out=self.work.tokens_out,
+            speeds=speeds,
+        ).value
+        return found * replicas if self.quantity == "tokens_per_s" else found
+
+
+def samples(catalog: Catalog, runs: Iterable[Run]) -> tuple[Sample, ...]:
+    """The figures that parameters are fitted on: both times of closed loops, and offline rates."""
+    found = []
+    speeds, held = speeds_of(catalog), overheads_of(catalog)
+    for run in runs:
+        wanted = {"concurrency": ("tpot_ms", "ttft_ms"), "offline": ("tokens_per_s",)}.get(run.mode, ())
+        given = [name for name in wanted if getattr(run, name)]
+        try:
+            work = work_of(catalog, run, held) if given else None
+        except NotPredicted:
+            continue
+        if work is not None:
+            cut = best_cut(work, speeds)
+            found += [Sample(run, name, getattr(run, name), work, cut) for name in given]
+    return tuple(found)
+
+
+def fit(found: Sequence[Sample], start: Speeds, *, rounds: int = 12) -> Speeds:
+    """Parameters that fit some measured figures: first those of a step, then those of waiting."""
+    step = [sample for sample in found if sample.quantity != "ttft_ms"]
+    wait = [sample for sample in found if sample.quantity == "ttft_ms"]
+    fitted = _fit(step, start, STEP, rounds)
+    return _fit(wait, fitted, WAIT, rounds)
+
+
+def _fit(found: Sequence[Sample], start: Speeds, centre: Mapping[str, float], rounds: int) -> Speeds:
+    import numpy as np
+    from scipy.optimize import least_squares
+
+    names = list(centre)
+    middle = np.log([centre[name] for name in names])
+    limit = np.array([math.log(MOST_SHARE) if name.endswith("_share") else 20.0 for name in names])
+    measured = np.log([sample.measured for sample in found] or [1.0])
+    weight = np.array([1 / ERRORS[sample.quantity] for sample in found] or [0.0])
+
+    def residuals(logs: Any) -> Any:
+        tried = replace(start, **dict(zip(names, map(float, np.exp(logs)), strict=True)))
+        values = np.log([sample.value(tried) for sample in found] or [1.0])
+        return np.concatenate([(values - measured) * weight, logs - middle])
+
+    first = np.minimum(np.log([getattr(start, name) for name in names]), limit - 1e-3)
+    solved = least_squares(
+        residuals, first, loss="soft_l1", bounds=(-20.0, limit), x_scale="jac", max_nfev=rounds
+    )
+    return replace(start, **dict(zip(names, map(float, np.exp(solved.x)), strict=True)))
+
+
+def left_out(
+    catalog: Catalog, by: str, *, every: int = 1, rounds: int = 5
+) -> tuple[tuple[str, Speeds, tuple[Prediction, ...]], ...]:
+    """Each board or model, the parameters fitted on the runs of all others, and what they predict for its own.
+
+    With ``every``, only one in so many of the other runs is fitted on, which is as much faster.
+    """
+    runs, start = runs_of(catalog), speeds_of(catalog)
+    known = samples(catalog, runs)
+    key = BY[by]
+    found = []
+    for group in sorted({key(sample.run) for sample in known}):
+        others = [sample for sample in known if key(sample.run) != group]
+        speeds = fit(others[::every], start, rounds=rounds)
+        own = [run for run in runs if key(run) == group]
+        said = predict(catalog, own, speeds, measured=False)
+        found.append((group, speeds, said))
+    return tuple(found)
+
+
+def spread(found: Iterable[Prediction], quantity: str) -> tuple[float, float]:
+    """Low and high over a value, with ``BEYOND`` of the figures below and above."""
+    off = [p.measured / p.predicted for p in found if p.predicted and p.quantity == quantity]
+    cut = quantiles(off, n=100)
+    return cut[round(100 * BEYOND) - 1], cut[99 - round(100 * BEYOND)]

@@ -1,0 +1,517 @@
+"""Runs of serving language models as others measured them, and what gpuplan predicts for each.
+
+A run names model, board, engine and load in its own words; what it does not state is taken as such engines do it, and a run
+that cannot be predicted says why. ``gpuplan calibrate --llm`` prints them side by side.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any
+
+from gpuplan.catalog import Catalog, Item, Row
+from gpuplan.models.llm.memory import Overheads, held, requests_at_once
+from gpuplan.models.llm.serving import (
+    Speeds,
+    decode_step_ms,
+    first_token_ms,
+    prompt_ms,
+    time_per_token_ms,
+    token_rate,
+)
+from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+from gpuplan.plan.llm_parts import board_of, overheads_of, shape_of_row, speeds_of
+
+MOST = 4096
+"""Most requests in a step that engines are run with."""
+KEPT = 0.7
+"""Share of an answer that requests have written on average when a cache is full: they are at different places."""
+TAIL = 0.8
+"""Mean time per token over its 99th percentile, by which benchmarks set limits."""
+FULL = 0.99
+"""Share of the highest rate that open arrivals reach before their queue grows without end."""
+OPEN_STEPS, OPEN_PROMPTS = 2.0, 1.5
+"""Times per token and prompts until the first token of open arrivals: a step to be let in, one to be read."""
+LONGEST = 4.0
+"""Longest answer of a burst of chats over the mean: the others have ended by then."""
+NUMBERS = (
+    *("params_b", "gpus", "tp", "pp", "dp", "ep", "isl", "osl", "concurrency"),
+    *("ttft_ms", "tpot_ms", "tokens_per_s", "tokens_per_s_per_gpu"),
+)
+OTHER = 1.7
+"""By how much wider, as a power, the range of a run of a kind that nothing was fitted on: all but closed loops and offline."""
+QUANTITIES = ("tpot_ms", "ttft_ms", "tokens_per_s")
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One measured run; None or empty where its source does not say."""
+
+    id: str
+    model: str
+    gpu: str
+    params_b: float | None = None
+    precision_weights: str = ""
+    precision_kv: str = ""
+    gpus: float | None = None
+    tp: float | None = None
+    pp: float | None = None
+    dp: float | None = None
+    ep: float | None = None
+    framework: str = ""
+    framework_version: str = ""
+    isl: float | None = None
+    osl: float | None = None
+    concurrency: float | None = None
+    ttft_ms: float | None = None
+    tpot_ms: float | None = None
+    tokens_per_s: float | None = None
+    tokens_per_s_per_gpu: float | None = None
+    mode: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A measured figure of a run beside its prediction; no prediction says why."""
+
+    source_id: str
+    quantity: str
+    measured: float
+    predicted: float | None = None
+    low: float | None = None
+    high: float | None = None
+    why: str = ""
+    dense: bool = True
+
+    @property
+    def error(self) -> float | None:
+        """Relative error."""
+        return None if self.predicted is None else self.predicted / self.measured - 1
+
+    @property
+    def held(self) -> bool | None:
+        """Whether the measured figure lies between low and high."""
+        return None if self.low is None or self.high is None else self.low <= self.measured <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A run in the terms of the models: what is served on what, and with which load."""
+
+    run: Run
+    shape: Shape
+    board: Board
+    setups: tuple[tuple[Setup, float, float], ...]
+    """Ways to cut it, with how many such replicas and the requests at once of each."""
+    tokens_in: float
+    tokens_out: float
+    measured: bool
+    """Whether runs of this board and model are in the catalog."""
+    notes: tuple[str, ...] = ()
+
+
+class NotPredicted(ValueError):
+    """A run that cannot be predicted; the message says why."""
+
+
+def runs_of(catalog: Catalog) -> tuple[Run, ...]:
+    """The published runs of the catalog."""
+    return tuple(_run(row) for row in catalog.rows("llm_runs"))
+
+
+def _run(row: Row) -> Run:
+    names = [field.name for field in fields(Run) if field.name not in ("id", "note")]
+    cells: dict[str, Any] = {name: row[name] if name in NUMBERS else row[name] or "" for name in names}
+    return Run(id=row.id, note=row.note, **cells)
+
+
+# ---- names
+
+
+def key_of(name: str) -> str:
+    """A name without what writers differ in: case, blanks, hyphens, makers, endings such as Instruct."""
+    plain = re.sub(r"^.*/", "", name.lower())
+    plain = re.sub(
+        r"(?<![a-z])(instruct|chat|hf|it|base|fp8|bf16|nvfp4|awq|gptq|int4|preview|dynamic)(?![a-z])",
+        "",
+        plain,
+    )
+    return re.sub(r"[^a-z0-9.]", "", plain.replace("meta-", ""))
+
+
+ALIKE = {
+    "mistral7b": "mistral-7b-v0.3",
+    "mistrallarge123b": "mistral-large-2407",
+    "mistrallarge": "mistral-large-2407",
+    "deepseekv3.1": "deepseek-v3",
+    "deepseekv30324": "deepseek-v3",
+    "deepseekr10528": "deepseek-r1",
+    "llama38b": "llama-3.1-8b",
+    "llama370b": "llama-3.1-70b",
+    "mistralsmall24b": "mistral-small-24b-2501",
+    "kimik2thinking": "kimi-k2",
+}
+"""Names of models of the same shape, as sources write them -> id."""
+
+
+@lru_cache(maxsize=4)
+def _models(catalog: Catalog) -> Mapping[str, Row]:
+    known: dict[str, Row] = {}
+    for row in catalog.rows("llm_models"):
+        for name in (row.id, row["name"], row["repository"]):
+            known.setdefault(key_of(name), row)
+    return known | {name: catalog.row("llm_models", id) for name, id in ALIKE.items()}
+
+
+def model_of(catalog: Catalog, run: Run) -> tuple[Row | None, Shape]:
+    """The model of a run: a row of the catalog, or a usual shape of its size where the catalog has none."""
+    row = _models(catalog).get(key_of(run.model))
+    if row is not None:
+        return row, shape_of_row(row)
+    sizes = {
+        a or "total": float(size)
+        for a, size in re.findall(r"[-_ ](a?)(\d+(?:\.\d+)?)b(?![a-z])", run.model.lower())
+    }
+    total = run.params_b or sizes.get("total")
+    if total is None:
+        raise NotPredicted(f"the shape of {run.model} is not known, and params_b is empty")
+    return None, usual_shape(total, sizes.get("a", total))
+
+
+def usual_shape(total: float, active: float) -> Shape:
+    """A shape as models of so many parameters have it, where nothing else is known."""
+    layers = max(16, round(24 * active**0.28))
+    hidden = max(1024, round((active * 1e9 / layers / 12) ** 0.5 / 128) * 128)
+    heads = max(8, hidden // 128)
+    dense = Shape(total, active, layers, hidden, heads, 128_000, 131_072, kv_heads=8)
+    return dense if active > 0.7 * total else replace(dense, experts=128, experts_per_token=8)
+
+
+USUAL_BOARDS = (
+    *(
+        "h100-sxm5-80gb",
+        "h200-sxm5-141gb",
+        "a100-sxm4-80gb",
+        "b200-sxm6-180gb",
+        "b300-sxm6-288gb",
+        "v100-sxm2-32gb",
+    ),
+    *("gb200-nvl72-186gb", "gb300-nvl72-279gb", "gh200-96gb", "rtx-pro-6000-se-96gb", "rtx-pro-4500-se-32gb"),
+)
+"""Of boards that share a name the one that language models are served on, unless a form or a memory is named."""
+
+
+@lru_cache(maxsize=4)
+def _boards(catalog: Catalog) -> Mapping[str, Item | Row]:
+    boards: dict[str, Item | Row] = {**catalog.gpus, **{row.id: row for row in catalog.rows("llm_boards")}}
+    first = {id: boards[id] for id in USUAL_BOARDS}
+    return first | boards
+
+
+def gpu_of(catalog: Catalog, name: str) -> Item | Row:
+    """The board of a run by its id, or by a name such as ``NVIDIA H100 80GB HBM3``: the id that shares most words with it."""
+    known = _boards(catalog)
+    if name.lower() in known:
+        return known[name.lower()]
+    words = set(re.sub(r"[^a-z0-9]+", " ", name.lower()).split())
+    words |= {re.sub(r"\d+$", "", word) for word in words if word.startswith(("sxm", "nvl"))}
+
+    def alike(id: str) -> int:
+        parts = re.sub(r"(sxm|nvl)\d+", r"\1", id).split("-")
+        family = parts[:3] if parts[:2] == ["rtx", "pro"] else parts[:1]
+        return len(words & set(parts)) if words >= set(family) else 0
+
+    best = max(known, key=alike)
+    if not alike(best):
+        raise NotPredicted(f"there is no board {name} in the catalog")
+    return known[best]
+
+
+# ---- what a run does not state
+
+
+@lru_cache(maxsize=4)
+def _seen(catalog: Catalog) -> tuple[frozenset[str], frozenset[str]]:
+    """Boards and models of which runs are in the catalog."""
+    rows = catalog.rows("llm_runs")
+    return frozenset(row["gpu"] for row in rows), frozenset(key_of(row["model"]) for row in rows)
+
+
+def _lengths(catalog: Catalog, run: Run, model: Row | None) -> tuple[float, float, Row | None]:
+    """Tokens in and out of a run; where it names none, those of the benchmark that it is."""
+    rows = catalog.rows("llm_benchmarks") if run.isl is None or run.mode in ("server", "interactive") else ()
+    wanted = "sharegpt" if run.mode == "burst" else f"mlperf-{model.id}" if model else ""
+    row = next((row for row in rows if row.id == wanted), None)
+    found = []
+    for column, given, usual in (("isl", run.isl, "tokens_in"), ("osl", run.osl, "tokens_out")):
+        value = given or (row and row[usual])
+        if not value:
+            raise NotPredicted(f"{column} is empty, and the benchmark is not known")
+        found.append(float(value))
+    return found[0], found[1], row
+
+
+def _precision(run: Run, model: Row | None, board: Board) -> tuple[str, str]:
+    """Precision of weights and cache: as stated, or as the engine takes them."""
+    weights = run.precision_weights
+    if not weights and run.isl is None and board.fp8_tflops:
+        weights = "fp8"
+    weights = weights or (model and model["native_precision"]) or "bf16"
+    quantised = weights in ("fp8", "nvfp4", "mxfp4", "int8") and "tensorrt" in run.framework.lower()
+    return weights, run.precision_kv or ("fp8" if quantised else "bf16")
+
+
+def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> Work:
+    """A run in the terms of the models; NotPredicted where it states too little."""
+    taken = overheads or overheads_of(catalog)
+    model, shape = model_of(catalog, run)
+    gpu = gpu_of(catalog, run.gpu)
+    try:
+        board = board_of(gpu)
+    except ValueError as error:
+        raise NotPredicted(str(error)) from None
+    tokens_in, tokens_out, _ = _lengths(catalog, run, model)
+    weights, cache = _precision(run, model, board)
+    engine = run.framework.lower() or "vllm"
+    gpus = run.gpus or (run.tp or 1) * (run.pp or 1) * (run.dp or 1)
+    given = Setup(weights, cache, engine=engine)
+    setups = [
+        (setup, gpus / setup.gpus, at_once)
+        for setup in _cuts(run, given, shape, gpus)
+        if (at_once := _at_once(run, setup, shape, board, tokens_in, tokens_out, gpus / setup.gpus, taken))
+    ]
+    if not setups:
+        raise NotPredicted(f"{run.model} in {weights} does not fit on {gpus:g} x {run.gpu}")
+    boards, models = _seen(catalog)
+    known = gpu.id in boards and key_of(run.model) in models
+    return Work(run, shape, board, tuple(setups), tokens_in, tokens_out, known)
+
+
+def _cuts(run: Run, given: Setup, shape: Shape, gpus: float) -> Iterator[Setup]:
+    """The ways in which a run may be cut over its GPUs: the stated one, or all that engines offer."""
+    if run.tp or run.dp or run.pp:
+        tensor, pipeline, data = (int(value or 1) for value in (run.tp, run.pp, run.dp))
+        yield replace(given, tensor=tensor, pipeline=pipeline, data=data)
+        return
+    for tensor, data in ((1, 1), (2, 1), (4, 1), (8, 1), (1, 4), (1, 8)):
+        if tensor * data <= gpus and (data == 1 or not shape.dense) and shape.heads % tensor == 0:
+            yield replace(given, tensor=tensor, data=data)
+
+
+def _at_once(
+    run: Run,
+    setup: Setup,
+    shape: Shape,
+    board: Board,
+    tokens_in: float,
+    tokens_out: float,
+    replicas: float,
+    overheads: Overheads,
+) -> float:
+    """Requests at once on a replica: those of the run, and as many as fit where it sends all it has."""
+    fit = requests_at_once(
+        shape,
+        setup=setup,
+        memory_gib=board.memory_gib,
+        tokens=tokens_in + KEPT * tokens_out,
+        overheads=overheads,
+    )
+    if run.mode == "disaggregated":
+        replicas = _pools(run)[1]
+    if (
+        held(
+            shape, setup=setup, memory_gib=board.memory_gib, overheads=replace(overheads, usable_share=1.0)
+        ).cache_gib
+        < 0
+    ):
+        return 0.0
+    if run.concurrency:
+        each = max(run.concurrency / max(replicas, 1.0), 1.0)
+        return min(each, fit) if run.mode == "burst" and fit else each
+    return float(min(fit, MOST))
+
+
+# ---- predictions
+
+
+def predict(
+    catalog: Catalog,
+    runs: Iterable[Run],
+    speeds: Speeds | None = None,
+    *,
+    measured: bool | None = None,
+) -> tuple[Prediction, ...]:
+    """What was measured in some runs beside what the models say, by the catalog's parameters unless others are given.
+
+    ``measured`` says whether runs of their boards and models are known, if the catalog is not to be asked.
+    """
+    speeds = speeds or speeds_of(catalog)
+    found: list[Prediction] = []
+    for run in runs:
+        given = _given(run)
+        try:
+            work = work_of(catalog, run)
+            work = work if measured is None else replace(work, measured=measured)
+            said = predicted(catalog, work, speeds)
+        except NotPredicted as error:
+            found += [Prediction(run.id, name, value, why=str(error)) for name, value in given.items()]
+            continue
+        found += [
+            Prediction(run.id, name, value, *said[name], dense=work.shape.dense)
+            for name, value in given.items()
+        ]
+    return tuple(found)
+
+
+def _given(run: Run) -> dict[str, float]:
+    """What was measured in a run."""
+    figures = {name: getattr(run, name) for name in QUANTITIES}
+    if figures["tokens_per_s"] is None and run.tokens_per_s_per_gpu and run.gpus:
+        figures["tokens_per_s"] = run.tokens_per_s_per_gpu * run.gpus
+    return {name: value for name, value in figures.items() if value}
+
+
+def predicted(catalog: Catalog, work: Work, speeds: Speeds) -> dict[str, Range]:
+    """Time per token, first token [ms] and tokens per second of a run, by its mode."""
+    mode = work.run.mode or ("concurrency" if work.run.concurrency else "offline")
+    if mode in ("server", "interactive"):
+        said = _open(catalog, work, speeds, mode)
+    elif mode == "static":
+        said = _static(work, speeds)
+    elif mode == "disaggregated":
+        said = _disaggregated(work, speeds)
+    else:
+        usual = _closed(work, speeds, *best_cut(work, speeds))
+        if mode != "burst":
+            return usual
+        said = _burst(work, usual)
+    return {name: _wider(found) for name, found in said.items()}
+
+
+def _wider(found: Range) -> Range:
+    value = found.value
+    return Range(value, value * (found.low / value) ** OTHER, value * (found.high / value) ** OTHER)
+
+
+def _load(work: Work, setup: Setup, requests: float, speeds: Speeds) -> dict[str, Any]:
+    return {
+        "setup": setup,
+        "requests": requests,
+        "tokens_in": work.tokens_in,
+        "tokens_out": work.tokens_out,
+        "speeds": speeds,
+        "measured": work.measured,
+    }
+
+
+def _times(found: Range, factor: float) -> Range:
+    return Range(*(factor * value for value in found))
+
+
+def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
+    """Of the ways to cut a run the one that gives most tokens a second."""
+
+    def rate(cut: tuple[Setup, float, float]) -> float:
+        found = token_rate(work.shape, work.board, **_load(work, cut[0], cut[2], speeds))
+        return cut[1] * found.value
+
+    return max(work.setups, key=rate) if len(work.setups) > 1 else work.setups[0]
+
+
+def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests: float) -> dict[str, Range]:
+    load = _load(work, setup, requests, speeds)
+    return {
+        "tpot_ms": time_per_token_ms(work.shape, work.board, **load),
+        "ttft_ms": first_token_ms(work.shape, work.board, **load),
+        "tokens_per_s": _times(token_rate(work.shape, work.board, **load), replicas),
+    }
+
+
+def _open(catalog: Catalog, work: Work, speeds: Speeds, mode: str) -> dict[str, Range]:
+    """Open arrivals at the highest rate within the limits of the benchmark: as many at once as keep the time per token.
+
+    Near the highest rate more requests at once only wait longer: it is run a little below.
+    """
+    model, _ = model_of(catalog, work.run)
+    _, _, row = _lengths(catalog, work.run, model)
+    allowed = row and row[f"{mode}_token_ms"]
+    found = [_open_at(work, speeds, cut, TAIL * allowed if allowed else math.inf) for cut in work.setups]
+    return max(found, key=lambda said: said["tokens_per_s"].value)
+
+
+def _open_at(
+    work: Work, speeds: Speeds, cut: tuple[Setup, float, float], allowed_ms: float
+) -> dict[str, Range]:
+    setup, replicas, most = cut
+
+    def at(requests: float) -> dict[str, Range]:
+        return _closed(work, speeds, setup, replicas, requests)
+
+    top = _highest(max(1.0, most), lambda n: at(n)["tpot_ms"].value <= allowed_ms)
+    goal = FULL * at(top)["tokens_per_s"].value
+    said = at(_highest(top, lambda n: at(n)["tokens_per_s"].value <= goal))
+    prompt = prompt_ms(work.shape, work.board, setup=setup, tokens_in=work.tokens_in, speeds=speeds)
+    first = OPEN_STEPS * said["tpot_ms"].value + OPEN_PROMPTS * prompt
+    return said | {"ttft_ms": _times(said["ttft_ms"], first / said["ttft_ms"].value)}
+
+
+def _highest(most: float, keeps: Callable[[float], bool]) -> float:
+    """The highest number from 1 that keeps something that all lower ones keep."""
+    low, high = 1.0, most
+    if keeps(most):
+        return most
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (middle, high) if keeps(middle) else (low, middle)
+    return low
+
+
+def _burst(work: Work, said: dict[str, Range]) -> dict[str, Range]:
+    """All requests at once, counted until the longest has ended: waves of as many as fit, and the tail of the last."""
+    _, replicas, requests = work.setups[0]
+    waves = (work.run.concurrency or requests) / (requests * replicas)
+    return said | {"tokens_per_s": _times(said["tokens_per_s"], waves / (waves + LONGEST - 1))}
+
+
+def _static(work: Work, speeds: Speeds) -> dict[str, Range]:
+    """One batch from its start to its end, and nothing else."""
+    setup, replicas, requests = work.setups[0]
+    context = work.tokens_in + work.tokens_out / 2
+    step = decode_step_ms(
+        work.shape, work.board, setup=setup, requests=requests, context_tokens=context, speeds=speeds
+    )
+    prompt = prompt_ms(work.shape, work.board, setup=setup, tokens_in=work.tokens_in, speeds=speeds)
+    first = max(requests * prompt, step)
+    rate = replicas * requests * work.tokens_out * 1e3 / (first + step * (work.tokens_out - 1))
+    now = {"tpot_ms": step, "ttft_ms": first, "tokens_per_s": rate}
+    usual = _closed(work, speeds, setup, replicas, requests)
+    return {name: _times(usual[name], now[name] / usual[name].value) for name in now}
+
+
+def _pools(run: Run) -> tuple[Setup | None, float]:
+    """The cut of the GPUs that read prompts, and how many replicas decode, as the note of a run says it."""
+    found = re.findall(r"(prefill|decode) (\d+) x \(tp (\d+), dp (\d+)", run.note)
+    pools = {name: (int(n), int(tp), int(dp)) for name, n, tp, dp in found}
+    each = (run.tp or 1) * (run.pp or 1) * (run.dp or 1)
+    decode = pools["decode"][0] if "decode" in pools else max(1, round((run.gpus or each) / each / 2))
+    if "prefill" not in pools:
+        return None, decode
+    n, tensor, data = pools["prefill"]
+    return Setup(tensor=tensor, data=data, pipeline=n), decode
+
+
+def _disaggregated(work: Work, speeds: Speeds) -> dict[str, Range]:
+    """Prompts are read on GPUs of their own: nobody who decodes waits for them."""
+    setup, _, requests = work.setups[0]
+    apart = replace(speeds, overlap_share=1e-9)
+    reading, replicas = _pools(work.run)
+    said = _closed(work, apart, setup, replicas, requests)
+    cut = replace(setup, tensor=reading.tensor, data=reading.data) if reading else setup
+    queue = requests * replicas / (reading.pipeline if reading else 1)
+    load = _load(work, cut, queue, speeds)
+    return said | {"ttft_ms": first_token_ms(work.shape, work.board, **load)}
