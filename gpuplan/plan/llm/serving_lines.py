@@ -96,7 +96,7 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
     here.stand_in(f"groups.{made.id}.active_share", all_run)
 
 
-SPEEDS = ("weights_share", "cache_share", "compute_share", "prompt_share", "step_us", "layer_us")
+SPEEDS = ("bandwidth_share", "compute_share", "overlap_share", "step_us", "layer_us", "sequence_us")
 """Fitted parameters that a reader is shown; the others stand beside them in the catalog."""
 
 
