@@ -87,6 +87,10 @@ class Group:
     tokens_out: int | None = TABLE
     first_token_s: float | None = TABLE
     tokens_per_s: float | None = TABLE
+    spread_in: float | None = TABLE
+    spread_out: float | None = TABLE
+    peakedness: float | None = TABLE
+    kept_share: float | None = TABLE
     longest_context: int | None = TABLE
     requests_per_s: float | None = TABLE
     least_replicas: int | None = TABLE

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from assistants import assistant
 
-from gpuplan.analysis.llm_traffic import GroupTraffic, played, replayed, traffic_of
+from gpuplan.analysis.llm_traffic import played, replayed, traffic_of
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
+from gpuplan.plan.llm.traffic import GroupTraffic
 
 
 def traffic(catalog: Catalog, **given: object) -> GroupTraffic:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gpuplan.analysis.llm_traffic import traffic_of
 from gpuplan.app.cards import figure
 from gpuplan.app.header import field_data, planned_field
 from gpuplan.app.state import Workbook
@@ -12,6 +13,7 @@ from gpuplan.plan.llm import INPUTS, RETRIEVAL, TUNING
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report import amount, number
+from gpuplan.report.traffic_report import said
 from gpuplan.scenario import GROUP_FIELD_BY_NAME, Group
 from gpuplan.wording import NAMES, PLURALS, capital, rough, rough_range
 
@@ -85,7 +87,9 @@ def _serving(workbook: Workbook, made: Serving) -> dict[str, Any]:
         "said": f"{made.said} \u00b7 {number(made.replicas)} replicas of {amount(made.gpus, 'GPU')}",
         "bar": _memory(made),
         "figures": figures if made.replicas else [],
-        "notes": _notes(made) if made.replicas else ["Nobody uses it: state users, or requests a second."],
+        "notes": _notes(workbook, made)
+        if made.replicas
+        else ["Nobody uses it: state users, or requests a second."],
     }
 
 
@@ -144,7 +148,7 @@ def _more(made: Serving) -> str:
     return f"{number(last.replicas)} replicas: first token {rough(last.first_token_s.value)} s, {rough(last.tokens_per_s.value)} tokens/s"
 
 
-def _notes(made: Serving) -> list[str]:
+def _notes(workbook: Workbook, made: Serving) -> list[str]:
     now = next(step for step in made.steps if step.replicas == made.replicas)
     first, speed = now.first_token_s, now.tokens_per_s
     notes = [
@@ -152,6 +156,7 @@ def _notes(made: Serving) -> list[str]:
         f"A replica takes {number(made.limits.memory)} requests by memory, {number(made.limits.speed)} by speed, "
         f"{number(made.limits.first_token)} by the first token."
     ]
+    notes += said(traffic_of(workbook.plan, made.id))
     fewer = made.steps[0]
     if fewer.replicas < made.replicas:
         notes.append(
