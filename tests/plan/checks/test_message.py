@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from assistants import HARDWARE, assistant
 
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
@@ -49,7 +50,31 @@ def one(**group: Any) -> list[dict[str, Any]]:
     return [{"id": "a", "name": "Team", **group}]
 
 
+NIGHTLY = {
+    "id": "nightly",
+    "name": "Nightly",
+    "use_case": "fine-tuning",
+    "model": "llama-3.1-8b",
+    "tuning_tokens": 2000,
+    "jobs_per_day": 3,
+    "hours": "20:00-08:00",
+}
+
+
+def served(hardware: dict[str, Any] | None = None, failures: int = 1, **given: Any) -> dict[str, Any]:
+    """An assistant on a language model, as it stands in a file."""
+    data = assistant(hardware, **given).to_dict()
+    return {key: data[key] for key in ("groups", "hardware")} | {"availability": {"host_failures": failures}}
+
+
 SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "replicas-together": ("note", served(failures=0, people=4000)),
+    "replicas-lost": ("warn", served(failures=0, people=4000)),
+    "precision-unpacked": ("note", served({"gpu": "a100-sxm4-80gb"})),
+    "run-not-published": ("note", served({"gpu": "a100-sxm4-80gb"})),
+    "share-not-measured": ("note", served(model="llama-3.1-8b", people=20)),
+    "first-token-late": ("warn", served(requests_per_s=30, first_token_s=0.7)),
+    "tuning-ends-late": ("warn", {"groups": [NIGHTLY], "hardware": HARDWARE}),
     "nothing-demanded": ("note", {}),
     "no-access-mode": (
         "stop",
