@@ -68,7 +68,7 @@ def served(hardware: dict[str, Any] | None = None, failures: int = 1, **given: A
 
 
 SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "replicas-together": ("note", served(failures=0, people=4000)),
+    "replicas-together": ("note", served(failures=0, people=40, replica_gpus=2, least_replicas=6)),
     "replicas-lost": ("warn", served(failures=0, people=4000)),
     "precision-unpacked": ("note", served({"gpu": "a100-sxm4-80gb"})),
     "run-not-published": ("note", served({"gpu": "a100-sxm4-80gb"})),
