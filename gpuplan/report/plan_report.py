@@ -8,17 +8,11 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.summary import key_figures
 from gpuplan.report.table import indented, text
 from gpuplan.report.tables import TABLES, idle_text
+from gpuplan.report.tables.availability import postures
+from gpuplan.report.tables.inventory import hosts_there, inventory
 from gpuplan.report.tables.models import serving, tuning
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
-from gpuplan.report.tables.plan import (
-    clusters_alike,
-    equipment,
-    groups,
-    hosts,
-    hosts_there,
-    inventory,
-    postures,
-)
+from gpuplan.report.tables.plan import clusters_alike, equipment, groups, hosts
 from gpuplan.report.tables.platform import host_line, management, management_hosts
 from gpuplan.report.text import chapter, heading, page, pairs, wrapped
 from gpuplan.wording import MODE_NAMES

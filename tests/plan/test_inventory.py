@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpuplan import Catalog, Scenario, ScenarioError, make_plan
-from gpuplan.report.tables.plan import inventory
+from gpuplan.report.tables.inventory import inventory
 from gpuplan.scenario import from_dict
 
 

@@ -20,7 +20,7 @@ from gpuplan.report.docx_file import docx_bytes
 from gpuplan.report.html_file import html_text
 from gpuplan.report.pptx import pptx_bytes
 from gpuplan.report.table import Cell, Column, Table, csv_text, records, screen
-from gpuplan.report.tables import cost
+from gpuplan.report.tables import availability, cost
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.xlsx import xlsx_bytes
 
@@ -63,7 +63,7 @@ def test_a_column_more_is_found_everywhere(
     pytest.importorskip("pandas")
     builds = {
         "groups": topics.groups,
-        "postures": topics.postures,
+        "postures": availability.postures,
         "prices": cost.prices,
         "materials": cost.bill_of_materials,
         "cost_by_group": cost.cost_by_group,

@@ -17,7 +17,7 @@ from gpuplan.plan.weighing import stun_limit_s
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_rows
 from gpuplan.report.table import Cell, Column, Table, screen
-from gpuplan.report.tables import plan as plan_tables
+from gpuplan.report.tables import availability as tables
 from gpuplan.wording import capital, counted, verb
 
 SHOWN_KINDS = 12
@@ -246,8 +246,8 @@ def _level(pool: Pool, lost: int) -> LossLevel | None:
 
 def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
     of = f"{pool.name}: " if len(workbook.plan.pools) > 1 else ""
-    levels = plan_tables.losses(workbook.plan, pool).without("pool")
-    singles = plan_tables.lost_hosts(pool, pool.failures[:SHOWN_KINDS], traced=True)
+    levels = tables.losses(workbook.plan, pool).without("pool")
+    singles = tables.lost_hosts(pool, pool.failures[:SHOWN_KINDS], traced=True)
     left = len(pool.failures) - SHOWN_KINDS
     more = f"and {number(left)} more kinds that are no worse" if left > 0 else ""
     found = [
@@ -255,7 +255,7 @@ def _loss_tables(workbook: Workbook, pool: Pool) -> list[dict[str, Any]]:
         screen(singles, f"{of}every kind of single failure, the worst first", more),
     ]
     if pairs := workbook.worst(pool.id, 2) if pool.hosts > 1 else ():
-        listed = plan_tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
+        listed = tables.lost_hosts(pool, pairs[:SHOWN_PAIRS])
         found.append(screen(listed, f"{of}the worst pairs", _other_pairs(pairs)))
     return found
 

@@ -19,8 +19,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report import amount, group_names, idle_text, number
 from gpuplan.report.table import Cell, Column, listed, screen
-from gpuplan.report.tables import plan as tables
-from gpuplan.report.tables import platform
+from gpuplan.report.tables import inventory, platform
 from gpuplan.scenario import field_of, host_kinds, one_line, other_vms, shown_name
 from gpuplan.wording import NAMES
 
@@ -129,8 +128,8 @@ def inventory_data(workbook: Workbook) -> Contents:
     """What of the demand fits on the hosts already there, and what must be bought for the rest."""
     if workbook.plan.inventory is None:
         return None
-    fits = screen(tables.inventory(workbook.plan))
-    return {"tables": [screen(tables.hosts_there(workbook.plan)), fits]}
+    fits = screen(inventory.inventory(workbook.plan))
+    return {"tables": [screen(inventory.hosts_there(workbook.plan)), fits]}
 
 
 EXISTING = "hardware.existing"

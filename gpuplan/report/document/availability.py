@@ -7,7 +7,8 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.hosts import MOST_HOSTS
 from gpuplan.report.document.writing import Citations, grid_of, tabled
-from gpuplan.report.tables.plan import clusters_alike, failures, losses, postures
+from gpuplan.report.tables.availability import failures, losses, postures
+from gpuplan.report.tables.plan import clusters_alike
 from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
 from gpuplan.wording import MODE_NAMES, hours
 

@@ -10,7 +10,8 @@ from gpuplan.report.document.blocks import Block, Bullets, Chapter, Paragraph, c
 from gpuplan.report.document.writing import Citations, and_more, drawn, tabled
 from gpuplan.report.tables import idle_text
 from gpuplan.report.tables.demand import silos as silos_table
-from gpuplan.report.tables.plan import clusters_alike, hosts, hosts_there, inventory, pools
+from gpuplan.report.tables.inventory import hosts_there, inventory
+from gpuplan.report.tables.plan import clusters_alike, hosts, pools
 from gpuplan.report.tables.platform import host_line, management, management_hosts
 from gpuplan.wording import NAMES, amount
 

@@ -20,9 +20,10 @@ from gpuplan.report.document.writing import cost_span, hosts_lost, total_words, 
 from gpuplan.report.docx_file import QUIET
 from gpuplan.report.pptx.deck import COLOURS, INCH, SIZES, Deck, box_of, chart_data, count_words, rgb
 from gpuplan.report.tables.alternatives import alternatives
+from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.cost import headlines
 from gpuplan.report.tables.network import fabric_words, speed_kept
-from gpuplan.report.tables.plan import clusters_alike, equipment, groups, postures
+from gpuplan.report.tables.plan import clusters_alike, equipment, groups
 from gpuplan.report.tables.plan import decisions as decided
 from gpuplan.wording import TRANSPORT_NAMES, amount, capital, counted, headline_money, number, verb, whole
 

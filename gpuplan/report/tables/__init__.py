@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from gpuplan.plan import Plan
 from gpuplan.report.table import Table, frame
-from gpuplan.report.tables import alternatives, cost, models, network, plan, platform
+from gpuplan.report.tables import alternatives, availability, cost, inventory, models, network, plan, platform
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "token_costs": models.token_costs,
     "pools": plan.pools,
     "placement": plan.placement,
-    "failures": plan.failures,
+    "failures": availability.failures,
     "shared_gpus": plan.shared_gpus,
     "idle": plan.idle,
-    "inventory": plan.inventory,
-    "hosts_there": plan.hosts_there,
-    "postures": plan.postures,
+    "inventory": inventory.inventory,
+    "hosts_there": inventory.hosts_there,
+    "postures": availability.postures,
     "host_line": platform.host_line,
     "management": platform.management,
     "management_hosts": platform.management_hosts,

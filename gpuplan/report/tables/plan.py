@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.availability.failover import Idle, Loss
+from gpuplan.models.availability.failover import Idle
 from gpuplan.models.placement import Room
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
-from gpuplan.plan.availability import Posture
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.hosts import POOL_NAMES, Pool, pool_names, whole_pools
-from gpuplan.plan.inventory import Inventory
-from gpuplan.plan.layouts import LossLevel
+from gpuplan.plan.hosts import POOL_NAMES, Pool, pool_names
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.plan.trail import Line
 from gpuplan.report.explain import formula_text
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.scenario import OTHER_VMS, UNASSIGNED, other_vms
-from gpuplan.wording import MODE_NAMES, amount, capital, counted, hours, number, runs
+from gpuplan.wording import MODE_NAMES, amount, capital, number, runs
 
 
 def group_names(plan: Plan) -> dict[str, str]:
@@ -240,7 +236,7 @@ def _gpus_per_host(pool: Pool) -> Cell:
     return Cell(pool.gpus_per_host, words=", ".join(map(str, each)) if each[1:] else None)
 
 
-def _by_cluster(
+def by_cluster(
     name: str,
     title: str,
     columns: Sequence[Column],
@@ -255,7 +251,7 @@ def _by_cluster(
 def placement(plan: Plan) -> Table:
     """Each VM on its GPU."""
     names = group_names(plan)
-    return _by_cluster(
+    return by_cluster(
         "placement",
         "Placement",
         (
@@ -324,85 +320,9 @@ def _filled(pool: Pool, at: int, names: Mapping[str, str]) -> tuple[Any, ...]:
     return at < pool.existing_hosts, gpus, taken, len(vms), holds, gpus - taken
 
 
-def failures(plan: Plan, *pools: Pool) -> Table:
-    """What the loss of each host does, those that are filled alike once, in all clusters or in some."""
-    return _by_cluster(
-        "failures",
-        "What the loss of a host does",
-        (
-            Column("host_lost", "Host lost", "number", of=lambda loss: loss.hosts[0]),
-            Column("hosts_alike", "Hosts filled alike", "number", of="alike"),
-            Column("vms_restarted", "VMs that restart", "number", of="restarted"),
-            Column("vms_moved", "VMs moved to make room", "number", of="moved"),
-            Column("vms_not_placed", "VMs without a GPU", "number", of="unplaced"),
-            Column("gpus_not_placed", "GPUs of these", "number", detail=True, of="unplaced_gpus"),
-            Column("proven", "Proven the worst", "yes", detail=True),
-        ),
-        pools or plan.pools,
-        lambda pool: pool.failures,
-    )
-
-
-FITS = {True: "yes", False: "no", None: "not known"}
-"""Whether every VM on the hosts has a place again."""
-
-
-def losses(plan: Plan, *pools: Pool) -> Table:
-    """What is left whichever hosts are lost, in all clusters or in some."""
-    return _by_cluster(
-        "losses",
-        "What is left, whichever hosts are lost",
-        (
-            Column("hosts_down", "Hosts lost at once", "number", of="lost"),
-            Column("gpus_left", "GPUs left", "number"),
-            Column("fits", "VMs on hosts fit again", "yes", of=_fits),
-            Column("without_moving", "By restarts alone", "yes", words=FITS.get),
-        ),
-        pools or plan.pools,
-        lambda pool: pool.losses,
-    )
-
-
-def _fits(left: LossLevel) -> Cell:
-    return Cell(left.fits, words=FITS[left.fits], tone="bad" if left.fits is False else "")
-
-
-def lost_hosts(pool: Pool, found: Sequence[Loss], traced: bool = False) -> Table:
-    """What the loss of some hosts of a cluster does; ``traced`` where the plan has a line of each."""
-
-    def restarted(loss: Loss) -> Cell:
-        return Cell(loss.restarted, line=f"pools.{pool.id}.failure.{loss.hosts[0]}" if traced else "")
-
-    return listed(
-        "lost_hosts",
-        "What the loss of hosts does",
-        (
-            Column("hosts", "Lost", of=_lost),
-            Column("restarted", "Restart", "number", of=restarted),
-            Column("moved", "Make room", "number"),
-            Column("unplaced", "Not placed", "number", of=_unplaced),
-            Column("unplaced_gpus", "GPUs short", "number", of=lambda loss: round(loss.unplaced_gpus, 2)),
-        ),
-        found,
-    )
-
-
-def _unplaced(loss: Loss) -> Cell:
-    words = f"{loss.unplaced} not found a place" if loss.unplaced and not loss.impossible else None
-    return Cell(loss.unplaced, words=words, tone="bad" if loss.unplaced else "")
-
-
-def _lost(loss: Loss) -> Cell:
-    """Which hosts are lost, and how many others are filled alike."""
-    hosts = loss.hosts
-    what, kind = ("Host", "host") if len(hosts) == 1 else ("Hosts", "pair")
-    alike = f" ({number(loss.alike)} {kind}s alike)" if loss.alike > 1 else ""
-    return Cell(hosts, words=f"{what} {' and '.join(map(number, hosts))}{alike}")
-
-
 def shared_gpus(plan: Plan) -> Table:
     """GPUs that are divided, and how well their number is proven."""
-    return _by_cluster(
+    return by_cluster(
         "shared_gpus",
         "Shared GPUs",
         (
@@ -419,7 +339,7 @@ def shared_gpus(plan: Plan) -> Table:
 def idle(plan: Plan) -> Table:
     """What is idle on hosts in use, and who could use it."""
     names = group_names(plan)
-    return _by_cluster(
+    return by_cluster(
         "idle",
         "Idle on hosts in use",
         (
@@ -432,149 +352,6 @@ def idle(plan: Plan) -> Table:
         ),
         plan.pools,
         lambda pool: pool.idle,
-    )
-
-
-def postures(plan: Plan) -> Table:
-    """N+0, N+1, N+2: the hosts, and the hours of a year at risk."""
-    return listed(
-        "postures",
-        "Hosts, capacity shortfall and exposure a year",
-        (
-            Column("posture", "", of=posture_name),
-            Column("hosts", "Hosts", "number"),
-            Column("gpus", "GPUs", "number"),
-            Column("hours_short", "Capacity shortfall", "hours", "h", of="short_h"),
-            Column("hours_exposed", "Exposure in maintenance", "hours", "h", of=_exposed),
-            Column(
-                "hours_short_in_maintenance", "Shortfall in maintenance", "hours", "h", True, _in_maintenance
-            ),
-            Column("chance", "Outage during maintenance", "share", of=_outage),
-        ),
-        plan.postures,
-        notes=(
-            "Capacity shortfall: expected hours with fewer hosts up than the planned peak needs, by failures. Exposure: hours of maintenance without failover capacity; short where maintenance alone is too much.",
-        ),
-    )
-
-
-def posture_name(posture: Any) -> Cell:
-    """How many host failures a design stands: ``N+1``."""
-    name = f"N+{posture.host_failures}"
-    return Cell(name, words=name + " (chosen)" * posture.chosen)
-
-
-def _in_maintenance(posture: Posture) -> float:
-    return posture.maintenance_short_h
-
-
-def _short(posture: Posture) -> bool:
-    """Whether maintenance alone is too much."""
-    return posture.exposed_h > 0 and math.isclose(posture.maintenance_short_h, posture.exposed_h)
-
-
-def _exposed(posture: Posture) -> Cell:
-    return Cell(posture.exposed_h, words=hours(posture.exposed_h) + " short" * _short(posture))
-
-
-def _outage(posture: Posture) -> Cell:
-    if _short(posture):
-        return Cell(posture.chance, words="")
-    return Cell(
-        min(posture.chance, math.nextafter(1, 0))
-    )  # of many clusters it may be rounded to 1, but is not sure
-
-
-def inventory(plan: Plan) -> Table:
-    """What of the demand fits on the hosts already there, by the priority of the groups, and what must be bought for the rest."""
-    names, found = group_names(plan), plan.inventory
-    groups = sorted(found.groups, key=lambda use: use.priority) if found else []
-    columns = [
-        Column("group", "Group", of=lambda use: names[use.id]),
-        Column("priority", "Priority", "number"),
-        Column("vms", "VMs", "number"),
-        Column("there", "VMs on hosts there", "number"),
-        Column("elsewhere", "On another GPU", "number"),
-        Column("rest", "VMs on new hosts", "number"),
-    ]
-    if not any(use.elsewhere for use in groups):
-        del columns[4]
-    return listed(
-        "inventory",
-        "What fits on the hosts already there",
-        tuple(columns),
-        groups,
-        notes=_inventory_notes(plan),
-    )
-
-
-def _inventory_notes(plan: Plan) -> tuple[str, ...]:
-    found = plan.inventory
-    if found is None:
-        return ()
-    notes = (*_joining(plan, found), _bought(found), _beside(plan, found))
-    return tuple(note for note in notes if note)
-
-
-def _joining(plan: Plan, found: Inventory) -> Iterator[str]:
-    """What the demand takes of hosts that join the design, and which pool they join."""
-    ours = [kind for kind in found.kinds if kind.joins]
-    if not ours:
-        return
-    used, there = sum(kind.gpus_used for kind in ours), sum(kind.hosts * kind.gpus_per_host for kind in ours)
-    sure = "" if found.proven else "; more may fit, as this is not proven"
-    yield f"With every host up, the demand takes {number(used)} of the {amount(there, 'GPU')} in hosts already there{sure}."
-    pools = whole_pools(plan.pools)
-    if len(pools) == 1:
-        return
-    home = next((pool.name for pool in pools.values() if pool.existing_hosts), "")
-    if home and len({group.priority for group in plan.scenario.groups}) == 1:
-        yield f"No group has a better priority than another, so all join the {home}, which has the largest demand."
-    else:
-        yield "By priority, each group takes the smallest hosts already there that hold its VMs; those left join the largest pool."
-
-
-def _bought(found: Inventory) -> str:
-    """What is bought beside hosts already there."""
-    left, buys = sum(use.vms - use.there for use in found.groups), counted(found.buy, "host")
-    if left:
-        return (
-            f"The design buys {buys} for the other {amount(left, 'VM')}, failover capacity included; it may place VMs otherwise, so that "
-            "fewer are bought in all."
-        )
-    if found.buy:
-        return f"All VMs fit there: the design buys {buys} as failover capacity alone."
-    return "All VMs fit there, failover capacity included: no host is bought."
-
-
-def _beside(plan: Plan, found: Inventory) -> str:
-    """What hosts with other boards are good for."""
-    others = [kind for kind in found.kinds if not kind.joins]
-    if not others:
-        return ""
-    boards = ", ".join(dict.fromkeys(plan.catalog.gpus[kind.gpu].name for kind in others))
-    return (
-        f"Hosts with {boards} are a cluster of their own, not part of this design: VMs with whole GPUs run there if the frame buffer "
-        f"is as large, shares and profiles do not. With what fits there, {counted(found.buy_beside, 'host')} must be bought."
-    )
-
-
-def hosts_there(plan: Plan) -> Table:
-    """The kinds of hosts already there, and what of the demand takes them."""
-    gpus = plan.catalog.gpus
-    return listed(
-        "hosts_there",
-        "Hosts already there",
-        (
-            Column("kind", "Kind", of="name"),
-            Column("hosts", "Hosts", "number"),
-            Column("gpu", "GPU", words=lambda id: gpus[id].name),
-            Column("gpus_per_host", "GPUs each", "number"),
-            Column("gpus_used", "GPUs taken", "number"),
-            Column("vms", "VMs", "number"),
-            Column("joins", "In this design", "yes"),
-        ),
-        plan.inventory.kinds if plan.inventory else (),
     )
 
 

@@ -10,7 +10,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
 from gpuplan.report.document.writing import as_of
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.report.tables import cost, demand, network, platform
+from gpuplan.report.tables import availability, cost, demand, network, platform
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables.alternatives import alternatives
 from gpuplan.report.xlsx.book import HEAD, Block, Book, Live, SheetColumn, address, column_of
@@ -218,7 +218,7 @@ def _input(plan: Plan, path: str) -> dict[str, Any]:
 PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
     "Availability": (
         "What failures and maintenance do to the design.",
-        lambda plan: (topics.postures(plan), topics.failures(plan), topics.losses(plan)),
+        lambda plan: (availability.postures(plan), availability.failures(plan), availability.losses(plan)),
     ),
     "Platform": (
         "A GPU host to order, the appliances of the platform, and a host of the management domain.",
