@@ -14,7 +14,7 @@ from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.power import PowerUse
-from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS, factor
+from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS
 from gpuplan.plan.sharing import unconfirmed_on
 from gpuplan.scenario import FIELD_BY_PATH, Scenario, ScenarioError
 from gpuplan.wording import MODE_NAMES, amount, number, percent, verb
@@ -152,7 +152,7 @@ def _to_confirm(plan: Plan) -> Iterator[str]:
     if hardware.server and (fit is None or fit.basis in ("derived", "assumed")):
         yield f"that {catalog.servers[hardware.server].name} is sold with {gpu.name}"
     if hardware.server and catalog.servers[hardware.server].value("cpu_sockets") == 1:
-        cores = int(factor(plan.scenario, catalog, "cores_per_socket").value)
+        cores = plan.cores.value
         yield f"that one processor of {cores} cores is enough for {amount(hardware.gpus_per_host, 'GPU')}"
     least = int(catalog.assumptions["vi-cluster"].fact("min_hosts").value)
     if few := [pool.hosts for pool in plan.pools if pool.hosts < least]:

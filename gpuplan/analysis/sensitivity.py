@@ -169,7 +169,8 @@ def _factors(plan: Plan) -> Iterator[Range]:
         known = name == "sockets" and server is not None and "cpu_sockets" in server.facts
         if scenario.get(f"cost.{name}") is not None or known:
             continue
-        fact, spec = catalog_factor(catalog, name), field_of(f"cost.{name}")
+        fact = plan.cores if name == "cores_per_socket" else catalog_factor(catalog, name)
+        spec = field_of(f"cost.{name}")
         whole = spec.kind == "int"
         now, low, high = (
             int(end or 0) if whole else float(end or 0) for end in (fact.value, fact.low, fact.high)

@@ -191,7 +191,7 @@ def subscription_payments(
     -----
     A term costs licences * yearly_price * term_years when it begins: one that begins with year k is paid at index k - 1. The
     first year of operation is bought_year + 1. The first term is bought whole, even if it reaches beyond the horizon; a renewal
-    that would do so is bought by the year at renewal_price.
+    that would do so, also that of included years, is bought by the year at renewal_price.
 
     Examples
     --------
@@ -199,6 +199,8 @@ def subscription_payments(
     (1200, 0.0, 0.0, 480, 480, 0.0)
     >>> subscription_payments(4, yearly_price=100, horizon_years=3, years_included=1)
     (0.0, 400, 400, 0.0)
+    >>> subscription_payments(4, yearly_price=100, horizon_years=3, term_years=3, renewal_price=120, years_included=1)
+    (0.0, 480, 480, 0.0)
 
     References
     ----------
@@ -212,7 +214,7 @@ def subscription_payments(
     paid = [0.0] * (horizon_years + 1)
     year = first = bought_year + 1 + years_included
     while year <= horizon_years:
-        whole = year == first or year + term_years - 1 <= horizon_years
+        whole = (year == first and not years_included) or year + term_years - 1 <= horizon_years
         price, years = (yearly_price, term_years) if whole else (alone, 1)
         paid[year - 1] = licences * price * years
         year += years

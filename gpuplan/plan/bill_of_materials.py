@@ -21,10 +21,8 @@ from gpuplan.plan.prices import (
     TERM_PRICES,
     Price,
     PriceList,
-    catalog_factor,
     server_price,
     sockets,
-    stated_or,
 )
 from gpuplan.plan.sharing import version_order
 from gpuplan.plan.trail import Line, Trail, sources_of
@@ -78,15 +76,16 @@ BY_CORE = ("vcf", "vvf")
 class Counts:
     """How many of everything a design with some hosts in each pool has."""
 
-    def __init__(self, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], fabric: Cabling) -> None:
-        self.scenario, self.catalog, self.fabric = scenario, catalog, fabric
+    def __init__(
+        self, scenario: Scenario, catalog: Catalog, pools: Sequence[Pool], fabric: Cabling, cores: Fact
+    ) -> None:
+        self.scenario, self.catalog, self.fabric, self.cores = scenario, catalog, fabric, cores
         self.pools = pools
         self.per_board = gpus_per_board(scenario, catalog)
         self.boards_per_host = boards(scenario, catalog)
         self.management_hosts = scenario.cost.management_hosts
         self.existing = sum(pool.existing_hosts for pool in pools)
         self.sockets = sockets(scenario, catalog)
-        self.cores = stated_or(scenario, "cost.cores_per_socket", catalog_factor(catalog, "cores_per_socket"))
         self.least_cores = catalog.products["vcf"].fact("least_cores")
         self.least_order = catalog.products["vcf"].fact("least_order_cores")
         self.cores_per_licence = catalog.products["vsphere"].fact("cores_per_licence")
@@ -363,7 +362,8 @@ def _gpu_software(made: _Bill, scenario: Scenario, catalog: Catalog, gpus: int) 
         years < scenario.cost.years,
         catalog.products["nvidia-ai-enterprise"].value("bundled_after_days"),
     )
-    advance = f"; {in_advance(term)}" * (paid and choice == "subscription")
+    then = "from then on by subscription" if years else in_advance(term)
+    advance = f"; {then}" * (paid and choice == "subscription")
     words = {
         "status": "included" if years and not owned else status,
         "with_board": f"; {years} years come with the board and run from {days} days after it is shipped, in use or not"

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived, weakest
 from gpuplan.models import cost
 from gpuplan.plan.bill_of_materials import Counts, Material, bill
 from gpuplan.plan.cash_flow import HARDWARE, CostPart, Flows
-from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.growth import Growth
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.management import ManagementDomain
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import Price, PriceList, Unknown, factor
 from gpuplan.plan.trail import Line, Trail, resting_on
-from gpuplan.scenario import UNASSIGNED, Scenario, pick
+from gpuplan.scenario import UNASSIGNED, pick
 from gpuplan.wording import counted
 
 
@@ -86,21 +84,11 @@ class Costs:
         return pick({part.name: part for part in self.parts}, name, "part of the cost")
 
 
-def costs(
-    trail: Trail,
-    scenario: Scenario,
-    catalog: Catalog,
-    pools: Sequence[Pool],
-    fabric: Cabling,
-    use: PowerUse,
-    growth: Growth,
-    domain: ManagementDomain,
-) -> Costs:
+def costs(trail: Trail, counts: Counts, use: PowerUse, growth: Growth, domain: ManagementDomain) -> Costs:
     """What a design costs over the years."""
-    given = scenario.cost
+    scenario, catalog = counts.scenario, counts.catalog
     prices = PriceList(scenario, catalog)
     trail = trail.saying(currency=prices.currency)
-    counts = Counts(scenario, catalog, pools, fabric)
     materials = bill(trail, scenario, catalog, prices, counts, growth.hosts, domain)
     flows = Flows(scenario, catalog, prices.price, counts, use, growth, materials)
     parts = flows.parts()
@@ -116,7 +104,7 @@ def costs(
     }
     return Costs(
         currency=prices.currency,
-        years=given.years,
+        years=scenario.cost.years,
         discount_rate=float(rate.value),
         hosts=tuple(sum(hosts.values()) for hosts in growth.hosts),
         gpus=gpus,
@@ -126,7 +114,7 @@ def costs(
         cash=tuple(float(line.value) for line in cash),
         total=float(trail["cost.total"].value),
         net_present=float(present.value),
-        groups=_group_costs(trail, _shares(trail, pools)),
+        groups=_group_costs(trail, _shares(trail, counts.pools)),
         utilisation=cost.total_cost(*used) / cost.total_cost(*installed),
         gpu_hours=installed,
         used_gpu_hours=used,

@@ -9,19 +9,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact
 from gpuplan.models import cost
 from gpuplan.models.uncertainty import combined_range
 from gpuplan.plan.bill_of_materials import Counts
 from gpuplan.plan.cash_flow import HARDWARE, CostPart, Flows
 from gpuplan.plan.cost import Costs
-from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.growth import Growth
-from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse
 from gpuplan.plan.prices import CAUSES, Price
-from gpuplan.scenario import Scenario
 
 SUPPORT = CAUSES["support"]
 """The cause of the yearly share of hardware support; the other factors are causes by their own names."""
@@ -47,19 +43,18 @@ class CostRanges:
     """Net present cost with one cause alone at its ends, the widest first."""
 
 
-def cost_ranges(
-    scenario: Scenario,
-    catalog: Catalog,
-    pools: Sequence[Pool],
-    fabric: Cabling,
-    use: PowerUse,
-    growth: Growth,
-    costs: Costs,
-) -> CostRanges:
+def cost_ranges(counts: Counts, use: PowerUse, growth: Growth, costs: Costs) -> CostRanges:
     """The range of each total of a plan's cost."""
-    counts = Counts(scenario, catalog, pools, fabric)
     planned = {price.key: price for price in costs.prices}
-    flows = Flows(scenario, catalog, lambda key, *_: planned.get(key), counts, use, growth, costs.materials)
+    flows = Flows(
+        counts.scenario,
+        counts.catalog,
+        lambda key, *_: planned.get(key),
+        counts,
+        use,
+        growth,
+        costs.materials,
+    )
 
     def figures(causes: Collection[str], end: str) -> dict[str, float]:
         moved = {key: _at(price, end) if price.cause in causes else price for key, price in planned.items()}

@@ -6,7 +6,7 @@ What is stated is shown as it is, with whether it suffices. Processors and memor
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
@@ -17,13 +17,15 @@ from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hardware import boards, server_of
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse
-from gpuplan.plan.prices import sockets, stated_or
+from gpuplan.plan.prices import catalog_factor, sockets, stated_or
 from gpuplan.plan.trail import Line, Trail, resting_on, sources_of
 from gpuplan.scenario import Scenario, other_vms
 from gpuplan.wording import amount, number, stated_percent, watts
 
 ITEM = "gpu-host"
 """Planning values of a host."""
+TOO_LITTLE, NOT_SOLD = "too little", "not sold"
+"""What may be wrong with a part."""
 WORDS: Mapping[tuple[str, str], Mapping[str, str]] = {
     (row["key"], row["when"]): row for row in own_rows("words/host_parts")
 }
@@ -42,8 +44,8 @@ class HostPart(NamedTuple):
     sources: tuple[str, ...]
     line: str = ""
     """Key of the line that explains it."""
-    short: bool = False
-    """Whether what is stated is too little."""
+    short: str = ""
+    """What is wrong with it: ``too little`` of what is stated, or ``not sold`` in that size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +56,12 @@ class HostLine:
     """New hosts of this kind."""
     parts: tuple[HostPart, ...]
     cores: int
-    """Of each processor, ordered or stated; 0 where vCPUs are stated instead."""
+    """Of each processor, ordered or stated."""
     memory_gib: int
 
     @property
     def short(self) -> tuple[HostPart, ...]:
-        """Stated parts that are too little."""
+        """Parts that are too little as stated, or not sold."""
         return tuple(part for part in self.parts if part.short)
 
 
@@ -113,6 +115,7 @@ class Sizes:
             "keepers": self.keepers,
             "vsan": f" and {number(self.kept_gib.value)} GB for vSAN" if self.vsan else "",
             "disk": number(self.value("disk_gb") / 1000),
+            "next": "the next size submitted to MLPerf",
         }
 
     def part(
@@ -122,7 +125,7 @@ class Sizes:
         words: Mapping[str, object],
         behind: Sequence[Fact | Line] = (),
         line: str = "",
-        short: bool = False,
+        short: str = "",
     ) -> HostPart:
         """A part as its table words it, known no better than what is behind it."""
         row = WORDS[key, when]
@@ -179,6 +182,7 @@ class _Ordered:
         self.sizes = Sizes(scenario, catalog, scenario.hardware.storage == "vsan")
         self.vcpus, self.memory_gib = fullest(pools)
         self.beside = beside
+        self.new = sum(pool.hosts - pool.existing_hosts for pool in pools)
         self.gpus = scenario.hardware.gpus_per_host
         self.gpu = catalog.gpus[scenario.hardware.gpu]
 
@@ -211,40 +215,52 @@ class _Ordered:
         yield self.sizes.part("gpus", "", words)
 
     def processors(self) -> tuple[HostPart, int]:
-        """Processors, and cores of each; 0 where the vCPUs of a host are stated instead."""
+        """Processors, and cores of each."""
         sizes, added = self.sizes, self.beside[0]
-        each, per_gpu = sockets(self.scenario, self.catalog), sizes.fact("cores_per_gpu")
-        taken, vcpus = self._taken(self.vcpus, "vCPUs", added), float(self.vcpus + added)
-        by_gpu, behind = float(per_gpu.value) * self.gpus, self._behind("vcpus_each")
-        words = sizes.words() | {"sockets": each.value, "taken": taken, "per_gpu": ranged(per_gpu)}
-        words |= {"gpus": self.gpus}
-        if offered := self.scenario.hardware.vcpus_per_host:
-            stated = [self.scenario.fact("hardware.vcpus_per_host"), *behind]
-            part = sizes.part(
-                "processors", "stated", words | {"vcpus": offered}, stated, short=vcpus > offered
-            )
-            return part, 0
-        when, inputs = (
-            "by GPU",
-            {"vcpus": resting_on([per_gpu], "host_line/cores", by_gpu, "1", "cores by GPUs")},
-        )
-        if self._stated("vcpus") or vcpus > by_gpu:
-            asked = resting_on(behind or [per_gpu], "host_line/vcpus", vcpus, "1", taken)
-            when = ""
-            inputs = {"vcpus": asked, "vcpus_per_core": sizes.ratio, "kept_share": sizes.kept_cores}
-        stated_cores = self.scenario.cost.cores_per_socket
-        sold = sizes.cores if stated_cores is None else ()
+        each, offered = sockets(self.scenario, self.catalog), self.scenario.hardware.vcpus_per_host
+        when, inputs = self._asked_cores()
+        stated = self.scenario.cost.cores_per_socket
+        sold = sizes.cores if stated is None else ()
         plain: dict[str, Any] = {name: fact.value for name, fact in inputs.items()}
         found = ordered_cores(**plain, sockets=int(each.value), sizes=sold)
         given = {**inputs, "sockets": each, "sizes": sizes.sold("cores")}
         line = self.trail.record("host_line.cores", ordered_cores, found, given, when=when)
-        if stated_cores is None:
-            return sizes.part("processors", when, words | {"cores": found}, [line], line.key), found
-        case = "stated by GPU" if when else "stated cores"
-        rest: list[Fact | Line] = [self.scenario.fact("cost.cores_per_socket"), line]
-        short = stated_cores < found
-        words |= {"needed": found, "cores": stated_cores}
-        return sizes.part("processors", case, words, rest, line.key, short), stated_cores
+        words = sizes.words() | {
+            "sockets": each.value,
+            "taken": self._taken(self.vcpus, "vCPUs", added),
+            "per_gpu": ranged(sizes.fact("cores_per_gpu")),
+            "gpus": self.gpus,
+            "offered": number(offered or 0),
+            "needed": found,
+            "cores": stated or found,
+        }
+        behind: list[Fact | Line] = [line]
+        short = TOO_LITTLE if offered and self.vcpus + added > offered else ""
+        if stated is not None:
+            when, behind = f"{when} stated".strip(), [self.scenario.fact("cost.cores_per_socket"), line]
+            short = short or TOO_LITTLE * (not offered and stated < found)
+        elif found > max(sold):
+            short, words["next"] = short or NOT_SOLD, f"more than any submitted to MLPerf ({max(sold)})"
+        return sizes.part("processors", when, words, behind, line.key, short), stated or found
+
+    def _asked_cores(self) -> tuple[str, dict[str, Fact]]:
+        """By which rule processors are ordered, and what goes into it: what a host is to offer, its VMs, else its GPUs."""
+        sizes, vcpus = self.sizes, float(self.vcpus + self.beside[0])
+        if self.scenario.hardware.vcpus_per_host:
+            return "offered", {
+                "vcpus": self.scenario.fact("hardware.vcpus_per_host"),
+                "vcpus_per_core": sizes.ratio,
+            }
+        per_gpu, usual = sizes.fact("cores_per_gpu"), catalog_factor(self.catalog, "cores_per_socket")
+        by_gpu = float(per_gpu.value) * self.gpus
+        if (self._stated("vcpus") and self.new) or vcpus > by_gpu:
+            behind = self._behind("vcpus_each") or [per_gpu]
+            asked = resting_on(behind, "host_line/vcpus", vcpus, "1", "on the fullest host")
+            return "", {"vcpus": asked, "vcpus_per_core": sizes.ratio, "kept_share": sizes.kept_cores}
+        least = float(usual.value) * int(sockets(self.scenario, self.catalog).value)
+        if by_gpu >= least or self.scenario.cost.cores_per_socket:
+            return "by GPU", {"vcpus": resting_on([per_gpu], "host_line/cores", by_gpu, "1", "cores by GPUs")}
+        return "usual", {"vcpus": resting_on([usual], "host_line/cores", least, "1", "usual cores")}
 
     def memory(self) -> tuple[HostPart, int]:
         """Memory, and how much."""
@@ -264,7 +280,7 @@ class _Ordered:
         if offered := self.scenario.hardware.memory_gib_per_host:
             stated = [self.scenario.fact("hardware.memory_gib_per_host"), *behind]
             words |= {"stated": number(offered), "by_gpu": number(round(gpus_gib * float(multiple.value)))}
-            return sizes.part("memory", "stated", words, stated, short=gib > offered), offered
+            return sizes.part("memory", "stated", words, stated, short=TOO_LITTLE * (gib > offered)), offered
         inputs = {
             "vms_gib": resting_on(behind or [multiple], "host_line/vms_gib", float(gib), "GiB", taken),
             "gpus_gib": resting_on(
@@ -275,10 +291,18 @@ class _Ordered:
             "kept_gib": sizes.kept_gib,
         }
         plain: dict[str, Any] = {name: fact.value for name, fact in inputs.items()}
-        found = ordered_memory_gib(**plain, sizes_gib=sizes.memory)
+        server = server_of(self.scenario, self.catalog)
+        holds = int((server and server.value("max_memory_gb")) or 0)
+        sold = sizes.memory if not holds else (*(size for size in sizes.memory if size < holds), holds)
+        found = ordered_memory_gib(**plain, sizes_gib=sold)
         given = {**inputs, "sizes_gib": sizes.sold("memory")}
         line = self.trail.record("host_line.memory", ordered_memory_gib, found, given)
-        return sizes.part("memory", when, words | {"memory": number(found)}, [line], line.key), found
+        words["memory"] = number(found)
+        short = NOT_SOLD * (found > max(sold))
+        if short:
+            what = "the server takes" if holds else "any submitted to MLPerf"
+            words["next"] = f"more than {what} ({number(max(sold))} GB)"
+        return sizes.part("memory", when, words, [line], line.key, short), found
 
     def connected(self, fabric: Cabling) -> Iterator[HostPart]:
         """Adapters by the network plan, and what the host starts from."""
@@ -318,7 +342,26 @@ class _Ordered:
             return self.sizes.part("supplies", "open", {"peak": peak})
         count, together = int(facts[0].value), float(facts[1].value)
         words = {"supplies": count, "watts": watts(together), "half": watts(together / 2), "peak": peak}
-        return self.sizes.part("supplies", "", words, facts, short=together / 2 < use.host_peak_w)
+        return self.sizes.part(
+            "supplies", "", words, facts, short=TOO_LITTLE * (together / 2 < use.host_peak_w)
+        )
+
+
+def processor_cores(scenario: Scenario, catalog: Catalog, line: HostLine | None) -> Fact:
+    """Cores of a processor that licences are counted for: as stated, as ordered, else the planning value."""
+    usual = catalog_factor(catalog, "cores_per_socket")
+    if scenario.cost.cores_per_socket or line is None or not line.hosts or line.cores == usual.value:
+        return stated_or(scenario, "cost.cores_per_socket", usual)
+    part = next(part for part in line.parts if part.key == "processors")
+    return replace(
+        usual,
+        value=line.cores,
+        low=min(float(usual.low or 0), line.cores),
+        high=max(float(usual.high or 0), line.cores),
+        basis=part.basis,
+        sources=part.sources,
+        note="of the host to order",
+    )
 
 
 def ranged(fact: Fact) -> str:

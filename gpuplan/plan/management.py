@@ -20,7 +20,7 @@ from gpuplan.plan.host_line import HostPart, Sizes
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.trail import Line, Trail, resting_on
 from gpuplan.scenario import Scenario, other_vms
-from gpuplan.wording import number
+from gpuplan.wording import amount, number
 
 ITEM = "management-domain"
 """Planning values of the domain."""
@@ -239,7 +239,7 @@ class _Domain:
     ) -> tuple[tuple[HostPart, ...], int, int]:
         """One host, its cores and its memory: so that the fewest hosts of the domain carry it, whichever number is bought."""
         sizes, left = self.sizes, hosts - 1
-        words = sizes.words() | {"left": left, "sockets": 2, "vcpus": number(vcpus.value)}
+        words = sizes.words() | {"left": amount(left, "host"), "sockets": 2, "vcpus": number(vcpus.value)}
         processors, cores = self._processors(vcpus, hosts, words)
         words |= {
             "raw": number(round(float(raw.value) / 1000, 1)),

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from gpuplan.catalog import Catalog, load_catalog
-from gpuplan.facts import did_you_mean
+from gpuplan.facts import Fact, did_you_mean
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture, postures_of
+from gpuplan.plan.bill_of_materials import Counts
 from gpuplan.plan.clusters import Division, divisions, pools
 from gpuplan.plan.cost import Costs, costs
 from gpuplan.plan.cost_ranges import CostRanges, cost_ranges
@@ -24,7 +25,7 @@ from gpuplan.plan.decisions import Decision, decide
 from gpuplan.plan.demand import Demand, PoolDemand, demand_of
 from gpuplan.plan.fabric import Cabling, cabling
 from gpuplan.plan.growth import Growth, growth_of
-from gpuplan.plan.host_line import HostLine, host_line
+from gpuplan.plan.host_line import HostLine, host_line, processor_cores
 from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.inventory import Inventory, inventory_of
 from gpuplan.plan.layouts import Layout, layouts
@@ -227,15 +228,24 @@ class Plan:
             lambda asked: _hosts(asked, self.catalog),
         )
 
+    @property
+    def cores(self) -> Fact:
+        """Cores of each processor of a GPU host, for which licences are counted."""
+        return processor_cores(self.scenario, self.catalog, self.host_line)
+
+    @cached_property
+    def counts(self) -> Counts | None:
+        """How many of everything the hosts take; None without GPU hosts."""
+        if self.cabling is None:
+            return None
+        return Counts(self.sized, self.catalog, self.pools, self.cabling, self.cores)
+
     @cached_property
     def costs(self) -> Costs | None:
         """What it costs over the years; None without GPU hosts."""
-        if self.power is None or self.cabling is None or self.management is None:
+        if self.power is None or self.counts is None or self.management is None:
             return None
-        trail, domain = self._trail("costs"), self.management
-        return costs(
-            trail, self.sized, self.catalog, self.pools, self.cabling, self.power, self.growth, domain
-        )
+        return costs(self._trail("costs"), self.counts, self.power, self.growth, self.management)
 
     @cached_property
     def token_costs(self) -> Mapping[str, TokenCost]:
@@ -246,11 +256,9 @@ class Plan:
     @cached_property
     def cost_ranges(self) -> CostRanges | None:
         """Low and high of each total of the cost, which follow from the ranges of prices and factors; None without GPU hosts."""
-        if self.costs is None or self.power is None or self.cabling is None:
+        if self.costs is None or self.power is None or self.counts is None:
             return None
-        return cost_ranges(
-            self.sized, self.catalog, self.pools, self.cabling, self.power, self.growth, self.costs
-        )
+        return cost_ranges(self.counts, self.power, self.growth, self.costs)
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
@@ -324,6 +332,8 @@ class Plan:
         if now is None and head == "prices":
             prices = self.costs.prices if self.costs else ()
             now = next((price.given.value for price in prices if price.key == name), None)
+        if now is None and path == "cost.cores_per_socket":
+            now = self.cores.value
         if now is None and head == "cost" and name in {row.id for row in self.catalog.rows("factors")}:
             now = catalog_factor(self.catalog, name).value
         return now

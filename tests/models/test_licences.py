@@ -85,11 +85,11 @@ def test_an_order_has_at_least_72_cores() -> None:
 
 @pytest.mark.parametrize("term", [1, 2, 3, 5])
 def test_subscriptions_by_a_register(term: int) -> None:
-    """Buy whenever nothing runs: a whole term first, and then as long as whole ones fit; what is left, year by year."""
+    """Buy whenever nothing runs: a whole term first, and then, or after years that came with the purchase, as long as whole ones fit; what is left, year by year."""
     for horizon, when, due in cases():
         cash, left = [0] * (horizon + 1), list(due)
         while left:
-            whole = left == due or len(left) >= term
+            whole = (left == due and not when["years_included"]) or len(left) >= term
             cash[left[0] - 1] = 3 * (term * 100 if whole else 130)
             left = left[term if whole else 1 :]
         assert subscription_payments(
@@ -113,6 +113,8 @@ def test_subscriptions_by_a_register(term: int) -> None:
         ({"term_years": 3, "horizon_years": 7, "bought_year": 7}, {}),
         ({"term_years": 1, "horizon_years": 5, "years_included": 3}, {3: 10, 4: 10}),
         ({"term_years": 3, "horizon_years": 5, "years_included": 5}, {}),
+        ({"term_years": 3, "horizon_years": 7, "years_included": 5}, {5: 12, 6: 12}),
+        ({"term_years": 3, "horizon_years": 8, "years_included": 5}, {5: 30}),
     ],
 )
 def test_subscriptions_by_hand(given: dict[str, int], paid: dict[int, float]) -> None:

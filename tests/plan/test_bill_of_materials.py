@@ -358,6 +358,7 @@ def test_private_ai_is_an_add_on_by_the_core(
         paid = make_plan(asks, catalog)
         entered = make_plan(scenario.with_value("prices.private-ai-core-year", 50), catalog)
         assert entered.costs == paid.costs, "a price that was stated says that it is bought"
+        assert "no price" not in bill_of(paid)["ai-add-on"].rule
         assert paid.costs is not None and plan.costs is not None
         assert paid.costs.total - plan.costs.total == pytest.approx(640 * 50 * 3)
         unused = make_plan(plan.scenario.with_value("prices.private-ai-core-year", 0), catalog).costs
@@ -366,5 +367,8 @@ def test_private_ai_is_an_add_on_by_the_core(
 
 
 def test_the_years_that_come_with_a_board_have_a_clock(catalog: Catalog) -> None:
-    rule = bill_of(make_plan(load_scenario("current"), catalog))["gpu-software"].rule
-    assert "5 years come with the board and run from 90 days after it is shipped" in rule
+    for years, then in ((5, False), (7, True)):
+        plan = make_plan(load_scenario("current").with_value("cost.years", years), catalog)
+        rule = bill_of(plan)["gpu-software"].rule
+        assert "5 years come with the board and run from 90 days after it is shipped" in rule
+        assert ("from then on by subscription" in rule) == then and "in advance" not in rule

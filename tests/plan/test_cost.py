@@ -135,7 +135,7 @@ def bill_for_licences(
                     continue
                 at = year - 1  # in advance
                 if choice == "subscription":
-                    whole = not owned or year + term - 1 <= years
+                    whole = not (owned or included) or year + term - 1 <= years
                     paid[at] += prices[f"{term} years"] * term if whole else prices["1 years"]
                     owned, covered_until = True, year + (term if whole else 1) - 1
                 elif not owned:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
+import pytest
+
 from gpuplan import Plan, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.checks import check_plan
-from gpuplan.plan.host_line import WORDS, HostLine, HostPart
+from gpuplan.plan.host_line import NOT_SOLD, WORDS, HostLine, HostPart
 from gpuplan.plan.trail import sources_of
 from gpuplan.scenario import from_dict
 
@@ -89,14 +91,14 @@ def test_what_is_stated_is_shown_with_whether_it_suffices(catalog: Catalog) -> N
     for cores, short in ((24, True), (27, False)):
         plan = plan_of(catalog, cost={"cores_per_socket": cores})
         assert plan.host_line is not None and plan.host_line.cores == cores
-        assert part(plan.host_line, "processors").short is short
+        assert bool(part(plan.host_line, "processors").short) is short
         codes = {m.code: m for m in check_plan(plan)}
         assert ("host-too-small" in codes) is short
         if short:
             assert codes["host-too-small"].path == "cost.cores_per_socket"
     stated = line_of(catalog, hardware={"vcpus_per_host": 48, "memory_gib_per_host": 400})
-    assert part(stated, "processors").size == "48 vCPUs" and part(stated, "memory").size == "400 GB"
-    assert not stated.short and stated.cores == 0
+    assert part(stated, "processors").size == "2 x 32 cores" and part(stated, "memory").size == "400 GB"
+    assert not stated.short and stated.cores == 32
     platform = line_of(catalog, hardware={"vcpus_per_host": 48}, management={"edges": "large"})
     assert [each.key for each in platform.short] == ["processors"], "the edge has no room beside the VMs"
 
@@ -108,8 +110,8 @@ def test_power_supplies_of_a_known_chassis(catalog: Catalog) -> None:
     assert plan.host_line is not None and plan.power is not None
     found = part(plan.host_line, "supplies")
     assert found.size.startswith("6, 19.2 kW")
-    assert found.short == (plan.power.host_peak_w > 9600)
-    assert ("supplies-too-small" in {m.code for m in check_plan(plan)}) == found.short
+    assert bool(found.short) == (plan.power.host_peak_w > 9600)
+    assert ("supplies-too-small" in {m.code for m in check_plan(plan)}) == bool(found.short)
 
 
 def test_planning_values_follow_from_the_hosts_that_were_submitted(catalog: Catalog) -> None:
@@ -131,3 +133,70 @@ def test_the_words_of_parts_are_whole(catalog: Catalog) -> None:
     for row in WORDS.values():
         assert row["name"] and row["size"] and row["rule"]
         assert all(source in catalog.sources for source in sources_of(catalog, row["sources"]))
+
+
+def test_processors_that_can_be_ordered_follow_from_the_vcpus_that_a_host_is_to_offer(
+    catalog: Catalog,
+) -> None:
+    """90 vCPUs on two processors: 45 cores each, up to 48; with two vCPUs for each core 23, up to 32."""
+    for ratio, cores in ((None, 48), (2, 32)):
+        line = line_of(catalog, hardware={"vcpus_per_host": 90, "vcpus_per_core": ratio})
+        assert (line.cores, part(line, "processors").size) == (cores, f"2 x {cores} cores")
+    both = line_of(catalog, hardware={"vcpus_per_host": 90}, cost={"cores_per_socket": 24})
+    assert part(both, "processors").size == "2 x 24 cores" and not both.short
+
+
+def test_what_is_not_sold_is_said(catalog: Catalog) -> None:
+    """16 VMs of 96 vCPUs and 1,000 GB: eight on a host are 768 / 0.92 / 2 = 418 cores, and 8,000 / 0.92 GB."""
+    sxm = {"gpu": "h100-sxm5-80gb", "gpus_per_host": 8, "server": "dell-xe9680"}
+    large = {"people": 16, "gpus_each": 1, "vcpus_each": 96, "memory_gib_each": 1000, "access": "vgpu"}
+    plan = plan_of(catalog, large, hardware=sxm)
+    assert plan.host_line is not None
+    assert {each.key: each.short for each in plan.host_line.short} == dict.fromkeys(
+        ("processors", "memory"), NOT_SOLD
+    )
+    assert "the server takes (4096 GB)" in part(plan.host_line, "memory").rule
+    said = [m.text for m in check_plan(plan) if m.code == "host-not-sold"]
+    assert len(said) == 2 and "(192)" in said[0]
+
+
+def test_memory_is_ordered_up_to_what_the_server_takes(catalog: Catalog) -> None:
+    """4 x 700 GB / 0.92 = 3,044 GB: the R740 takes 3,072, and 4 x 900 GB are too much for it."""
+    for each, short in ((700, False), (900, True)):
+        group = {"people": 16, "gpus_each": 1, "memory_gib_each": each}
+        line = line_of(
+            catalog, group=group, hardware={"gpu": "t4-16gb", "server": "dell-r740", "gpus_per_host": 4}
+        )
+        assert bool(line.short) == short and (short or line.memory_gib == 3072)
+
+
+@pytest.mark.parametrize(
+    ("given", "cores"),
+    [
+        ({}, 32),
+        ({"group": {"vcpus_each": 48}}, 56),
+        ({"group": {"vcpus_each": 6}}, 16),
+        ({"group": {"vcpus_each": None}}, 32),
+        ({"group": {"vcpus_each": None, "gpus_each": 1}, "hardware": {"gpus_per_host": 8}}, 64),
+        ({"group": {"vcpus_each": None, "gpus_each": 1}, "hardware": {"gpus_per_host": 1}}, 32),
+        ({"hardware": {"vcpus_per_host": 90}}, 48),
+        ({"cost": {"cores_per_socket": 28}}, 28),
+    ],
+)
+def test_licences_are_counted_for_the_processors_that_are_ordered(
+    catalog: Catalog, given: dict[str, Any], cores: int
+) -> None:
+    """96 / 0.92 / 2 = 52.2 cores, up to 56; 12 / 0.92 / 2 = 6.5, up to 16; without vCPUs the usual 32 at least, and 16 for each GPU."""
+    plan = plan_of(catalog, **given)
+    assert plan.host_line is not None and plan.costs is not None
+    licensed = next(m for m in plan.costs.materials if m.key == "platform")
+    assert plan.host_line.cores == cores == plan.planned("cost.cores_per_socket")
+    assert licensed.quantity == max(72, plan.totals.hosts * 2 * cores)
+    assert f"x {cores} cores" in licensed.rule
+    assert plan.line("cost.licensed_cores").value == licensed.quantity
+
+
+def test_hosts_already_there_are_licensed_as_usual(catalog: Catalog) -> None:
+    there = {"existing": "Old: 4 x 4 l40s-48gb"}
+    plan = plan_of(catalog, {"vcpus_each": None, "memory_gib_each": None, "access": "vgpu"}, hardware=there)
+    assert plan.host_line is not None and plan.host_line.hosts == 0 and plan.cores.value == 32

@@ -119,10 +119,8 @@ def factors_form(workbook: Workbook) -> dict[str, Any]:
     prices = PriceList(scenario, catalog)
     fields = [
         planned_field(workbook, "cost.sockets", sockets or catalog_factor(catalog, "sockets")),
-        *(
-            _factor(workbook, name)
-            for name in ("cores_per_socket", "support_share", "warranty_years", "residual_share")
-        ),
+        planned_field(workbook, "cost.cores_per_socket", workbook.plan.cores),
+        *(_factor(workbook, name) for name in ("support_share", "warranty_years", "residual_share")),
         field_data(workbook, "cost.later_price_change"),
         *(_factor(workbook, name) for name in ("pue", "grid_kg_kwh", "host_base_w", "rack_kw")),
         *(

@@ -98,9 +98,9 @@ def _order_hint(workbook: Workbook) -> str:
     line = workbook.plan.host_line
     if line is None:
         return ""
-    short = ", ".join(part.name.lower() for part in line.short)
+    short = "; ".join(f"{part.short}: {part.name.lower()}" for part in line.short)
     sizes = ", ".join(part.size for part in line.parts if part.key in ("processors", "memory"))
-    return f"{sizes}; too little: {short}" if short else sizes
+    return f"{sizes}; {short}" if short else sizes
 
 
 @details("host-line", "A GPU host to order", _order_hint, lambda workbook: workbook.plan.host_line)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.clusters import most_hosts_fact
+from gpuplan.plan.host_line import NOT_SOLD
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.plan import Plan
-from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.validation import server_gpu_limit
 from gpuplan.scenario import other_vms
 from gpuplan.wording import amount, capital, number, some_of, whole
@@ -46,22 +46,17 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
 
 
 def ordered(plan: Plan) -> Iterator[Message]:
-    """Stated processors, memory or management hosts that are too little."""
+    """Processors, memory or management hosts that are too little as stated, or larger than any that is sold."""
     line, domain, given = plan.host_line, plan.management, plan.scenario.cost
-    licensed = int(catalog_factor(plan.catalog, "cores_per_socket").value)
-    if (
-        line
-        and given.cores_per_socket is None
-        and line.cores > licensed
-        and given.platform_licence != "owned"
-    ):
-        yield message(plan, "licensed-cores-few", licensed=licensed, cores=line.cores)
     for part in line.short if line else ():
         if part.key == "supplies":
             yield message(plan, "supplies-too-small", rule=part.rule, sources=part.sources)
             continue
-        path = next(path for path in PATHS[part.key] if plan.scenario.get(path))
-        yield message(plan, "host-too-small", part=part.name, size=part.size, rule=part.rule, key=path)
+        path = next((path for path in PATHS[part.key] if plan.scenario.get(path)), PATHS[part.key][0])
+        if part.short == NOT_SOLD:
+            yield message(plan, "host-not-sold", part=part.name, size=part.size, rule=part.rule, key=path)
+        else:
+            yield message(plan, "host-too-small", part=part.name, size=part.size, rule=part.rule, key=path)
     if domain and domain.short:
         path = "cost.management_hosts" if given.management_hosts else "management.hosts"
         hosts, needed = amount(domain.hosts, "host"), amount(domain.needed_hosts, "host")

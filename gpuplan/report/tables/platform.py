@@ -18,8 +18,8 @@ PART_COLUMNS = (
 
 
 def _size(part: HostPart) -> Cell:
-    """What is ordered of it, and that it is too little where it is."""
-    words = f"{part.size}: too little" if part.short else None
+    """What is ordered of it, and what is wrong with that."""
+    words = f"{part.size}: {part.short}" if part.short else None
     return Cell(part.size, words=words, line=part.line, tone="warn" if part.short else "")
 
 

@@ -15,7 +15,6 @@ from gpuplan.plan import Plan
 from gpuplan.plan.bill_of_materials import (
     BY_CORE,
     WORDS,
-    Counts,
     Material,
     included_years,
 )
@@ -79,10 +78,9 @@ class Money:
     """Where the numbers of the cost stand in the workbook, and by which formulas they follow from each other."""
 
     def __init__(self, plan: Plan) -> None:
-        assert plan.costs is not None and plan.power is not None and plan.cabling is not None
-        self.plan, self.costs, self.power = plan, plan.costs, plan.power
+        assert plan.costs is not None and plan.power is not None and plan.counts is not None
+        self.plan, self.costs, self.power, self.counts = plan, plan.costs, plan.power, plan.counts
         self.last = self.costs.years
-        self.counts = Counts(plan.scenario, plan.catalog, plan.pools, plan.cabling)
         self.bill, self.price_table = bill_of_materials(plan), prices(plan)
         self.prices: dict[str, Fact | None] = {price.key: price.fact for price in self.costs.prices}
         self.prices |= dict.fromkeys(item.key for item in self.costs.unknown)

@@ -345,9 +345,9 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(gpus_each=0.25, isolation=True), "hardware": {"gpu": "a100-pcie-80gb"}},
     ),
-    "licensed-cores-few": (
+    "host-not-sold": (
         "warn",
-        {"groups": one(people=4, vcpus_each=24), "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}},
+        {"groups": one(people=4, vcpus_each=240), "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 4}},
     ),
     "host-too-small": (
         "warn",
