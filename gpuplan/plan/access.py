@@ -150,6 +150,8 @@ def allocate(
         frame_buffer_mb = vm_frame_buffer_mb(group, profile)
         row = profiles_of(catalog, scenario.hardware.gpu, backing, version)[profile]
         _profile_line(trail, scenario, group, profile, row, most_on_gpu(scenario, profile))
+    alone = profile is not None and profile.max_per_gpu == 1
+    fixed = chosen.mode == "vgpu" and weighed.takes_fixed_share and not alone
     return GroupPlan(
         id=group.id,
         name=group.name,
@@ -173,7 +175,7 @@ def allocate(
         profile=profile.name if profile else "",
         profile_reason=_profile_reason(scenario, group, profile),
         backing=backing,
-        scheduler="fixed-share" if chosen.mode == "vgpu" and weighed.takes_fixed_share else "",
+        scheduler="fixed-share" if fixed else "",
         frame_buffer_mb=frame_buffer_mb,
         stun_s=_stun(trail, scenario, catalog, group, weighed, frame_buffer_mb),
         pool="",

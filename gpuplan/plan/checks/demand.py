@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpuplan.plan.access import GroupPlan, Unplaced
+from gpuplan.plan.access import GroupPlan, RuledOut
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.hosts import pool_names
 from gpuplan.plan.plan import Plan
@@ -33,9 +33,18 @@ def unplaced(plan: Plan) -> Iterator[Message]:
     """VMs without a GPU, and why."""
     found = [(g, missing) for g in plan.groups for missing in g.unplaced]
     beyond = [each for each in found if each[1].code == "beyond-stated-total"]
+    alike: dict[tuple[str, ...], list[GroupPlan]] = {}
     for group, missing in found:
         if missing.code == "no-mode-possible":
-            yield _without_mode(plan, group, missing)
+            alike.setdefault((_others(group), missing.reason, *_reasons(plan, group)), []).append(group)
+    for (others, reason, *why), groups in alike.items():
+        id, names = groups[0].id, some_of([group.name for group in groups])
+        words = {"group": names, "id": id, "reason": reason, "why": " ".join(why)}
+        sources = tuple(s for out in _against(plan, groups[0]) for s in out.reason.sources if s != "scenario")
+        if others:
+            yield message(plan, "decided-mode-impossible", sources=sources, others=others, **words)
+        else:
+            yield message(plan, "no-access-mode", sources=sources, **words)
     if beyond:
         yield message(
             plan,
@@ -47,23 +56,21 @@ def unplaced(plan: Plan) -> Iterator[Message]:
         )
 
 
-def _without_mode(plan: Plan, group: GroupPlan, missing: Unplaced) -> Message:
-    """That no mode serves a group, and why; where one was decided on, why that one does not, and which do."""
-    others = [MODE_NAMES[out.mode] for out in group.ruled_out if out.possible]
+def _others(group: GroupPlan) -> str:
+    """Modes that would serve a group which has one that does not."""
+    return " or ".join(MODE_NAMES[out.mode] for out in group.ruled_out if out.possible)
+
+
+def _against(plan: Plan, group: GroupPlan) -> list[RuledOut]:
+    """Modes that do not serve a group, the one that was decided on first: that one alone where others would do."""
     decided = plan.scenario.get(f"groups.{group.id}.access")
-    reasons = [
-        out.reason for out in group.ruled_out if not out.possible and (out.mode == decided or not others)
-    ]
-    words = {
-        "group": group.name,
-        "id": group.id,
-        "reason": missing.reason,
-        "why": " ".join(reason.text for reason in reasons),
-    }
-    sources = tuple(s for reason in reasons for s in reason.sources if s != "scenario")
-    if others:
-        return message(plan, "decided-mode-impossible", others=" or ".join(others), sources=sources, **words)
-    return message(plan, "no-access-mode", sources=sources, **words)
+    out = [o for o in group.ruled_out if not o.possible and (o.mode == decided or not _others(group))]
+    return sorted(out, key=lambda one: (one.mode != decided, one.mode == "bitfusion"))
+
+
+def _reasons(plan: Plan, group: GroupPlan) -> tuple[str, ...]:
+    """Why no mode serves a group, each reason once."""
+    return tuple(dict.fromkeys(out.reason.text for out in _against(plan, group)))
 
 
 def stated_total(plan: Plan) -> Iterator[Message]:

@@ -119,12 +119,17 @@ def stun_worst_case(plan: Plan) -> Iterator[Message]:
     tried = [row for row in plan.catalog.rows("stun_times") if row["vm_memory_gb"] is not None]
     worst = max(tried, key=lambda row: row["stun_s"])
     worst_mb = worst["frame_buffer_gb"] * MIB_PER_GIB
-    near = [g.name for g in _estimated(plan) if (g.stun_s or 0) <= limit and g.frame_buffer_mb >= worst_mb]
+    near = {
+        group.name: group.stun_s or 0
+        for group in _estimated(plan)
+        if (group.stun_s or 0) <= limit and group.frame_buffer_mb >= worst_mb
+    }
     if near and worst["stun_s"] * 2 > limit:
         yield message(
             plan,
             "stun-worst-case",
-            groups=some_of(near),
+            groups=some_of(list(near)),
+            planned=max(near.values()),
             gpu_gb=worst["frame_buffer_gb"],
             vm_gb=worst["vm_memory_gb"],
             stun_s=worst["stun_s"],
@@ -171,8 +176,8 @@ def stun_not_known(plan: Plan) -> Iterator[Message]:
             groups=some_of([group.name for group in unknown]),
             id=unknown[0].id,
             vsphere=plan.catalog.vsphere[plan.scenario.platform.vsphere].name,
-            low=before.low,
-            high=before.high,
+            low=percent(float(before.low or 0)),
+            high=percent(float(before.high or 0)),
             peak=peak.value,
             remedy=_stun_remedy(plan),
         )

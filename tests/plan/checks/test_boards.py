@@ -166,3 +166,12 @@ def test_what_is_no_longer_sold_is_not_chosen_but_may_be_named(catalog: Catalog)
     assert (
         "a100-sxm4-80gb" in catalog.gpus and catalog.gpus["a100-sxm4-80gb"].value("end_of_sale") == "2025-11"
     )
+
+
+def test_a_whole_gpu_needs_no_scheduler_for_its_share(catalog: Catalog) -> None:
+    """Of the B300 no type smaller than a whole GPU is known: nobody shares it, so that nothing is to be set."""
+    group = {"id": "a", "people": 4, "gpus_each": 0.25, "isolation": True}
+    hardware, platform = {"gpu": "b300-sxm6-288gb", "gpus_per_host": 8}, {"vsphere": "9.1"}
+    plan = make_plan(from_dict({"groups": [group], "hardware": hardware, "platform": platform}), catalog)
+    assert plan.groups[0].mode == "vgpu" and not plan.groups[0].scheduler
+    assert "fixed-share-scheduler" not in {m.code for m in check_plan(plan)}

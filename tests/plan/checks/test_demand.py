@@ -57,3 +57,24 @@ def test_vms_beyond_a_stated_total_are_said_once_with_their_groups(catalog: Cata
     found = [m for m in check_plan(make_plan(given, catalog)) if m.code == "beyond-stated-total"]
     why = "because the stated total sizes the design and is used up"
     assert [m.text for m in found] == [f"No GPU for 4 VMs (4 GPUs), {why}: Team 2 1, Team 3 3."]
+
+
+def test_what_rules_all_modes_out_is_said_once(catalog: Catalog) -> None:
+    """Two groups, and vGPU and MIG for the same reason: one message with one sentence of it, Bitfusion last."""
+    groups = [{"id": id, "name": id.upper(), "gpus_each": 0.5} for id in "ab"]
+    hardware, platform = {"gpu": "l40s-48gb"}, {"vsphere": "6.7u3"}
+    plan = make_plan(from_dict({"groups": groups, "hardware": hardware, "platform": platform}), catalog)
+    (said,) = [m for m in check_plan(plan) if m.code == "no-access-mode"]
+    assert said.text.startswith("A, B: ") and said.text.count("serves vGPUs of") == 1
+    assert said.text.index("serves vGPUs of") < said.text.index("Bitfusion is not owned")
+
+
+def test_the_decided_mode_is_refused_first(catalog: Catalog) -> None:
+    group = {"id": "a", "gpus_each": 8, "vgpus_each": 16, "access": "vgpu"}
+    found = messages(
+        catalog,
+        groups=[group],
+        hardware={"gpu": "l4-24gb", "gpus_per_host": 8},
+        platform={"vsphere": "8.0u1"},
+    )
+    assert "on this platform. One VM can have at most 8 vGPUs" in found["no-access-mode"].text
