@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.clusters import most_hosts_fact
+from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.host_line import NOT_SOLD
 from gpuplan.plan.hosts import whole_pools
 from gpuplan.plan.plan import Plan
@@ -107,13 +108,18 @@ def counted_in_part(plan: Plan) -> Iterator[Message]:
 
 
 def server(plan: Plan) -> Iterator[Message]:
-    """Whether the server is known to hold the GPUs."""
+    """Whether the server is known to hold the GPUs, and to be sold with so few of them."""
     hardware = plan.scenario.hardware
     if not plan.pools:
         return
     if hardware.server is None:
         yield message(plan, "server-not-chosen")
         return
+    fit, planned = fit_of(plan.catalog, hardware.server, hardware.gpu), hardware.gpus_per_host
+    if fit and fit.whole and planned < fit.gpus:
+        chassis, gpu = plan.catalog.servers[hardware.server].name, plan.catalog.gpus[hardware.gpu].name
+        words = {"server": chassis, "gpu": gpu, "whole": str(fit.gpus), "planned": str(planned)}
+        yield message(plan, "modules-in-part", sources=fit.sources, **words)
     limit, why = server_gpu_limit(plan.scenario, plan.catalog)
     if limit is None:
         facts = plan.catalog.servers[hardware.server].facts.values()

@@ -91,6 +91,10 @@ def _notes(plan: Plan) -> tuple[str, ...]:
         f"{capital(model)}, {domain.size}: {amount(domain.needed_hosts, 'host')} needed, "
         f"{number(domain.min_hosts)} the least; storage {number(round(domain.raw_gb / 1000, 1))} TB."
     ]
+    if plan.scenario.management.model == "simple" != domain.model:
+        said.append(
+            "The simple model comes with VCF 9.0: on an earlier release it is planned with high availability."
+        )
     if domain.short:
         said.append(f"The {amount(domain.hosts, 'host')} stated are too few: {domain.short}.")
     if any(a.basis == "assumed" for a in domain.appliances):

@@ -367,6 +367,13 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "management-too-small": ("warn", {"groups": one(people=4), "management": {"hosts": 3}, **L40S}),
     "server-not-chosen": ("note", {"groups": one()}),
+    "modules-in-part": (
+        "warn",
+        {
+            "groups": one(people=4),
+            "hardware": {"gpu": "h100-sxm5-80gb", "server": "dell-xe9680", "gpus_per_host": 4},
+        },
+    ),
     "server-limit-unknown": (
         "warn",
         {"groups": one(), "hardware": {"server": "dell-r740xd", "gpu": "v100-pcie-32gb"}},

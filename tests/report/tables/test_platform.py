@@ -37,3 +37,10 @@ def test_what_is_too_little_stands_out(catalog: Catalog) -> None:
 def test_without_hosts_they_are_empty(catalog: Catalog) -> None:
     blank = plan_tables(make_plan(from_dict({}), catalog))
     assert [records(blank[name]) for name in ("host_line", "management", "management_hosts")] == [[], [], []]
+
+
+def test_a_simple_domain_before_its_release_is_said(catalog: Catalog) -> None:
+    for version, said in (("8.0u3", True), ("9.0", False)):
+        scenario = load_scenario("starter").with_value("platform.vsphere", version)
+        notes = management(make_plan(scenario.with_value("management.model", "simple"), catalog)).notes
+        assert any("planned with high availability" in note for note in notes) is said
