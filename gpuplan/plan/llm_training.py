@@ -55,7 +55,8 @@ class LlmTraining:
     precision: str = "bf16"
     sequence_tokens: int = 4096
     micro_batch: int | None = None
-    batch: int | None = None
+    batch_per_gpu: int | None = None
+    """Sequences of a GPU in a step."""
     sharding: str = "full"
     recompute: bool | None = None
     """Whether activations are computed again in the backward pass."""
@@ -77,9 +78,9 @@ class LlmTrainingUse:
     low: float
     high: float
     alone: float
-    """Tokens per second of a GPU with memory enough to be alone."""
+    """Tokens per second of a GPU of one host with memory enough."""
     efficiency: float
-    """What is left of that: recomputing, exchanges and waits take the rest."""
+    """What is left of that on these hosts: memory and the network take the rest."""
     mfu: float
     hours: float | None
     hours_low: float | None
@@ -207,7 +208,7 @@ def _run(
     inside = nvlink or inside_host_gb_s(catalog, gpu, gpus_per_host)
     links = scenario.training.links or 1
     tcp = tcp_rate(scenario, catalog, links * given.link_gbit_s) if given.transport == "tcp" else None
-    batch = work.batch or _usual_batch(catalog, work, hosts * gpus_per_host)
+    batch = hosts * gpus_per_host * (work.batch_per_gpu or _usual_batch(catalog, work))
     return TrainingRun(
         parameters=shape.total_parameters,
         active_parameters=shape.active_parameters,
@@ -243,11 +244,10 @@ def _run(
     )
 
 
-def _usual_batch(catalog: Catalog, work: LlmTraining, gpus: int) -> int:
-    """Sequences of a step where none is stated: the same tokens for each GPU, in whole micro-batches."""
-    each = float(catalog.assumptions["llm-tuning"].fact("micro_tokens").value)
-    micro = work.micro_batch or 1
-    return gpus * micro * max(1, round(each / work.sequence_tokens / micro))
+def _usual_batch(catalog: Catalog, work: LlmTraining) -> int:
+    """Sequences of a GPU in a step where none are stated: the same tokens whatever their length, in whole micro-batches."""
+    tokens, micro = float(catalog.assumptions["llm-tuning"].fact("micro_tokens").value), work.micro_batch or 1
+    return micro * max(1, round(tokens / work.sequence_tokens / micro))
 
 
 def _use(
@@ -255,7 +255,7 @@ def _use(
 ) -> LlmTrainingUse:
     times = step_times(run, fitted_values(catalog))
     speed = run.batch * run.sequence_tokens / run.gpus / times.step_s
-    gpu, alone = scenario.hardware.gpu, alone_per_s(run, fitted_values(catalog))
+    gpu, alone = scenario.hardware.gpu, one_host_per_s(catalog, run)
     waits = min(1.0, times.alone_s / times.step_s)
     low, high = speed_range(speed, efficiency=waits, **widths(catalog, gpu, work.method))
     each = [None if work.tokens is None else _hours(work.tokens, run, rate) for rate in (speed, high, low)]
@@ -291,21 +291,19 @@ def _use(
     )
 
 
-def alone_per_s(run: TrainingRun, fitted: Fitted) -> float:
-    """Tokens per second of one GPU that has memory enough for the whole model, and nobody to wait for."""
-    micro = max(MICRO_BATCHES)
-    single = replace(
-        run,
-        hosts=1,
-        gpus_per_host=1,
-        tensor=1,
-        pipeline=1,
-        context=1,
-        micro_batch=micro,
-        batch=micro,
-        recompute=False,
-    )
-    return micro * run.sequence_tokens / step_times(single, fitted).compute_s
+def one_host_per_s(catalog: Catalog, run: TrainingRun) -> float:
+    """Tokens per second of each GPU of one host with memory enough for any model: what the network between hosts can only lessen."""
+    fitted, each = fitted_values(catalog), run.batch // run.gpus
+    single = replace(run, hosts=1, batch=run.batch // run.hosts, recompute=False, pipeline=1, context=1)
+    tensors = {1, run.gpus_per_host} if run.sharding == "tensor-pipeline" else {1}
+    tried = [
+        replace(single, tensor=tensor, micro_batch=micro)
+        for tensor in sorted(tensors)
+        for micro in {run.micro_batch, *(n for n in MICRO_BATCHES if n <= each)}
+        if run.sharding != "tensor-pipeline" or micro == run.micro_batch
+    ]
+    least = min(step_times(one, fitted).step_s for one in tried)
+    return single.batch * run.sequence_tokens / run.gpus_per_host / least
 
 
 def _hours(tokens: float, run: TrainingRun, rate: float) -> float:

@@ -11,6 +11,7 @@ from gpuplan.facts import derived, weakest
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.gpu_speed import usual_workload
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.llm_job import llm_job_use
 from gpuplan.plan.remote_gpus import RemoteUse, RemoteWork, native_time_s, needs_gbit_s, remote_use
 from gpuplan.plan.scaling import job_of, scenario_job
 from gpuplan.plan.trail import Trail
@@ -123,13 +124,12 @@ def network_use(
         )
         hosts = scenario.fact(f"groups.{plan.id}.vms_each")
         training.append(TrainingWork(preset, job, speed, plan.id, plan.name, hosts))
-    preset = catalog.row("network_workloads", scenario.training.workload)
-    job, speed = scenario_job(scenario, catalog, preset)
-    name, hosts = FIELD_BY_PATH["training.workload"].label, scenario.fact("training.hosts")
-    training.append(TrainingWork(preset, job, speed, JOB, name, hosts, own=True))
     return NetworkUse(
         tuple(remote),
-        tuple(training_use(scenario, catalog, each, trail) for each in training),
+        (
+            *(training_use(scenario, catalog, each, trail) for each in training),
+            _own_job(trail, scenario, catalog),
+        ),
         vendor_rules(scenario, catalog, groups),
         max((r.on_host_gbit_s for r in remote), default=0.0),
         any(
@@ -138,6 +138,17 @@ def network_use(
             if path.startswith("training.")
         ),
     )
+
+
+def _own_job(trail: Trail, scenario: Scenario, catalog: Catalog) -> TrainingUse:
+    """The training job of the scenario: a language model where it names one."""
+    if scenario.training.model is not None:
+        return llm_job_use(scenario, catalog, trail)
+    preset = catalog.row("network_workloads", scenario.training.workload)
+    job, speed = scenario_job(scenario, catalog, preset)
+    name, hosts = FIELD_BY_PATH["training.workload"].label, scenario.fact("training.hosts")
+    work = TrainingWork(preset, job, speed, JOB, name, hosts, own=True)
+    return training_use(scenario, catalog, work, trail)
 
 
 def _trains_together(catalog: Catalog, group: Group) -> bool:

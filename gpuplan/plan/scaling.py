@@ -74,6 +74,7 @@ class Curve:
     aggregation: str
     chosen: bool
     steps: tuple[Step, ...]
+    links: int = 1
 
 
 @dataclass(frozen=True, slots=True)

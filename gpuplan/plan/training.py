@@ -90,6 +90,14 @@ class TrainingUse:
     basis: str
     changes: tuple[str, ...]
     sources: tuple[str, ...]
+    mfu: float | None = None
+    """Share of the tensor rate that a language model's own operations use; None of other work."""
+    per_gpu: tuple[float, float, float] | None = None
+    """Tokens per second of each GPU: low, typical, high."""
+    hours_low: float | None = None
+    hours_high: float | None = None
+    memory_gib: float | None = None
+    spread: str = ""
 
 
 class TrainingWork(NamedTuple):
@@ -348,11 +356,12 @@ def _answer_lines(
             samples = row_fact(training.preset, "samples", "1")
         epochs = scenario.fact("training.epochs")
         here.compute("hours", training_time_h, {"samples": samples, "epochs": epochs, **together})
-    share = _in_percent(catalog.assumptions["network-planning"].fact("worth_share"))
+    share = percent_of(catalog.assumptions["network-planning"].fact("worth_share"))
     most = {"most": MAX_HOSTS}
     here.record("knee_hosts", scaling_efficiency, worth, words=most, worth_share=share, step_s=step)
 
 
-def _in_percent(share: Fact) -> Fact:
+def percent_of(share: Fact) -> Fact:
+    """A share as a percentage, with its range."""
     low, high = (None if end is None else float(100 * exact(end)) for end in (share.low, share.high))
     return replace(share, value=float(100 * exact(float(share.value))), low=low, high=high, unit="%")

@@ -64,6 +64,7 @@ def _unknown_ids(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         ("platform.vsphere", "vsphere", catalog.vsphere),
         ("hardware.server", "servers", catalog.servers),
         ("training.workload", "network_workloads", works),
+        ("training.model", "llm_models", models),
         ("network.leaf", "switches", catalog.switches),
         ("network.spine", "switches", catalog.switches),
         *((f"{group}.workload", "network_workloads", works) for group in groups),

@@ -201,6 +201,12 @@ class Training:
     """A training job on several hosts, to look at with the network of the design."""
 
     workload: str = TABLE
+    model: str | None = TABLE
+    method: str | None = TABLE
+    sharding: str | None = TABLE
+    precision: str | None = TABLE
+    sequence_tokens: int | None = TABLE
+    micro_batch: int | None = TABLE
     hosts: int = TABLE
     gpus_per_host: int | None = TABLE
     links: int | None = TABLE

@@ -261,6 +261,64 @@ def _network(run: TrainingRun, share: float = 1.0) -> dict[str, Any]:
     }
 
 
+def sent_gb(run: TrainingRun) -> float:
+    """What one host sends over its network in a step of training a language model.
+
+    Parameters
+    ----------
+    run : TrainingRun
+        What is trained, on what, and how it is spread. [-]
+
+    Returns
+    -------
+    sent_gb : float
+        Sent, in one direction; it receives as much. [GB]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    Sharded: (h - 1) / h x micro-batches x (twice the weights, or once where only gradients are sharded, and the gradients); a copy in each host: 2 (h - 1) / h x
+    gradients; parts: what the copies sum, and activations to the next stage.
+
+    Examples
+    --------
+    >>> run = TrainingRun(
+    ...     parameters=7, active_parameters=7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000,
+    ...     tied_embeddings=False, sequence_tokens=4096, micro_batch=2, batch=64, method="full", recompute=False,
+    ...     tensor_tflops=989, matmul_tflops=989, fp8=False, memory_bandwidth_gb_s=3350, hosts=2, gpus_per_host=8,
+    ...     sharding="full", tensor=1, pipeline=1, context=1, gradient_bytes=4, intra_host_gb_s=370.8,
+    ...     link_gbit_s=400, links=8, transport="infiniband",
+    ... )
+    >>> sent_gb(run)
+    56.0
+
+    References
+    ----------
+    .. [1] patarasuk-allreduce-2009
+    .. [2] zero-2020
+    """
+    _check_run(run)
+    if run.hosts == 1:
+        return 0.0
+    gradients = run.parameters * run.gradient_bytes if run.method == "full" else 0.0
+    weights = run.parameters * WEIGHT_BYTES[run.method]
+    others = (run.hosts - 1) / run.hosts
+    if run.sharding == "hybrid":
+        return 2 * others * gradients
+    if run.sharding != "tensor-pipeline":
+        return others * run.micro_batches * ((1 if run.sharding == "gradients" else 2) * weights + gradients)
+    groups = max(1, run.gpus_per_host // (run.tensor * run.context))
+    stages = 2 * groups * run.micro_batch * run.sequence_tokens * run.hidden_size * 2 / 1e9
+    sent = run.micro_batches * stages if run.pipeline > 1 and run.parts > run.gpus_per_host else 0.0
+    apart = run.gpus // run.parts // max(1, run.gpus_per_host // run.parts)
+    beside = min(run.parts, run.gpus_per_host) / run.parts
+    return sent + (apart - 1) / apart * beside * (gradients + weights if gradients else 0.0)
+
+
 @lru_cache(
     maxsize=512
 )  # the fit asks for the same runs with other parameters: without it, it takes four times as long

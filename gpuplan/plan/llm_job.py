@@ -1,0 +1,379 @@
+"""The training job of a scenario where it is a language model: its speed, its scaling, and the lines that say why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, derived, weakest
+from gpuplan.models.llm.training import llm_step_s, micro_batch_s, model_flops_share
+from gpuplan.models.llm.training_run import TrainingRun, sent_gb, step_times
+from gpuplan.models.llm.tuning import tuning_memory
+from gpuplan.models.network.training import (
+    efficiency_range,
+    scaling_efficiency,
+    training_throughput,
+    training_time_h,
+)
+from gpuplan.plan.gpu_speed import ITEM as NETWORK_ITEM
+from gpuplan.plan.gpu_speed import LINKS, network_bases, row_fact, verdict_of
+from gpuplan.plan.llm_training import (
+    ITEM,
+    METHOD_NAMES,
+    LlmTraining,
+    LlmTrainingUse,
+    tuning,
+)
+from gpuplan.plan.scaling import HOSTS, MAX_HOSTS, WIDTH, Curve, Step, curves
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.training import JOB, TrainingUse, percent_of
+from gpuplan.scenario import FIELD_BY_PATH, Scenario
+from gpuplan.wording import NAMES, number
+
+PATH = "network.job"
+SEQUENCE_TOKENS = 4096
+"""Tokens of a sequence where nobody states them."""
+
+NETWORKS = ((25, "tcp", 1), (25, "roce", 1), (100, "roce", 1), (100, "roce", 8), (400, "roce", 8))
+"""Links, transports and links of a host that the scaling chart shows beside those of the design."""
+
+
+def scenario_work(scenario: Scenario) -> LlmTraining:
+    """The training job of a scenario that names a language model."""
+    given = scenario.training
+    assert given.model is not None
+    tokens = None if given.samples is None else given.samples * (given.epochs or 1.0)
+    return LlmTraining(
+        model=given.model,
+        tokens=tokens,
+        method=given.method or "full",
+        precision=given.precision or "bf16",
+        sequence_tokens=given.sequence_tokens or SEQUENCE_TOKENS,
+        micro_batch=given.micro_batch,
+        batch_per_gpu=given.batch,
+        sharding=given.sharding or "full",
+        gradients=given.gradients,
+    )
+
+
+def job_of(scenario: Scenario, catalog: Catalog, hosts: int) -> LlmTrainingUse | None:
+    """The job on so many hosts; None where they do not hold it."""
+    per_host = scenario.training.gpus_per_host or scenario.hardware.gpus_per_host
+    bare = Scenario(network=scenario.network, training=scenario.training, hardware=scenario.hardware)
+    return _kept(bare, catalog, hosts, per_host)
+
+
+@lru_cache(maxsize=256)  # chart, table and knee ask for the same hosts and links: a third of the time
+def _kept(scenario: Scenario, catalog: Catalog, hosts: int, per_host: int) -> LlmTrainingUse | None:
+    try:
+        return tuning(scenario, catalog, scenario_work(scenario), hosts=hosts, gpus_per_host=per_host)
+    except ValueError:
+        return None
+
+
+def fewest_hosts(scenario: Scenario, catalog: Catalog) -> int:
+    """The fewest hosts that hold the job, of those that the curves show; ValueError, with what would help, if none does."""
+    for hosts in HOSTS:
+        if job_of(scenario, catalog, hosts) is not None:
+            return hosts
+    per_host = scenario.training.gpus_per_host or scenario.hardware.gpus_per_host
+    found = tuning(scenario, catalog, scenario_work(scenario), hosts=MAX_HOSTS, gpus_per_host=per_host)
+    return found.hosts
+
+
+def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingUse:
+    """The job on the hosts stated, or on the fewest that hold it where those do not."""
+    given, name = scenario.training, FIELD_BY_PATH["training.workload"].label
+    use = job_of(scenario, catalog, given.hosts)
+    hosts = scenario.fact("training.hosts")
+    if use is None:
+        fewest = fewest_hosts(scenario, catalog)
+        note = f"the fewest that hold it; {given.hosts} are stated"
+        hosts = derived(f"{PATH}/hosts", fewest, "host", note)
+        use = job_of(scenario, catalog, fewest)
+        assert use is not None
+    row = catalog.row("llm_models", use_model(scenario))
+    low, typical, high = _efficiency(catalog, use)
+    lines = _lines(trail.about(PATH, name=name), scenario, catalog, use, hosts)
+    tokens = round(use.run.batch * use.run.sequence_tokens / use.run.gpus)
+    held = catalog.assumptions[ITEM]
+    return TrainingUse(
+        id=JOB,
+        path=PATH,
+        name=name,
+        workload=row.id,
+        workload_name=f"{row['name']}, {METHOD_NAMES[use.run.method]}",
+        unit="tokens",
+        hosts=use.hosts,
+        gpus_per_host=use.gpus_per_host,
+        batch=tokens,
+        one_gpu_per_s=use.alone,
+        speed=use.how,
+        compute_s=tokens / use.alone,
+        step_s=use.times.step_s,
+        efficiency_low=low,
+        efficiency=typical,
+        efficiency_high=high,
+        per_s=use.run.gpus * use.tokens_per_gpu,
+        needs_gbit_s=8 * sent_gb(use.run) / use.times.step_s,
+        hours=use.hours,
+        samples=given.samples,
+        epochs=given.epochs or (None if given.samples is None else 1.0),
+        knee_hosts=_knee(scenario, catalog),
+        verdict=verdict_of(catalog, typical),
+        basis=weakest((use.basis, hosts.basis, *network_bases(scenario))),
+        changes=_changes(scenario, catalog, use),
+        sources=tuple(dict.fromkeys((*held.fact("matmul_share").sources, *row["source"]))),
+        mfu=lines["mfu"],
+        per_gpu=(use.low, use.tokens_per_gpu, use.high),
+        hours_low=use.hours_low,
+        hours_high=use.hours_high,
+        memory_gib=use.memory.total_gib,
+        spread=spread_words(use.run),
+    )
+
+
+def use_model(scenario: Scenario) -> str:
+    """Id of the language model that is trained."""
+    assert scenario.training.model is not None
+    return scenario.training.model
+
+
+def spread_words(run: TrainingRun) -> str:
+    """How a run is spread, in a few words."""
+    words = NAMES["sharding"][run.sharding]
+    if run.sharding == "tensor-pipeline":
+        words = f"tensor parallel {run.tensor}, pipeline {run.pipeline}, {run.gpus // run.parts} copies"
+    again = ", activations computed again" if run.recompute else ""
+    return f"{words}; micro-batch {run.micro_batch}{again}"
+
+
+def _efficiency(catalog: Catalog, use: LlmTrainingUse) -> tuple[float, float, float]:
+    held = catalog.assumptions[NETWORK_ITEM["ring"]]
+    if use.hosts == 1:
+        return use.efficiency, use.efficiency, use.efficiency
+    widths = {name: float(held.fact(name).value) for name in WIDTH}
+    low, high = efficiency_range(use.efficiency, **widths)
+    return low, use.efficiency, high
+
+
+def llm_curve(scenario: Scenario, catalog: Catalog, *, chosen: bool, hosts: Sequence[int] = HOSTS) -> Curve:
+    """Tokens a second and efficiency over the hosts that hold the job."""
+    steps = []
+    for count in hosts:
+        if (use := job_of(scenario, catalog, count)) is not None:
+            low, typical, high = _efficiency(catalog, use)
+            per_s = use.run.gpus * use.tokens_per_gpu
+            steps.append(Step(count, use.run.gpus, typical, low, high, per_s))
+    network, links = scenario.network, scenario.training.links or 1
+    return Curve(network.link_gbit_s, network.transport, "", chosen, tuple(steps), links)
+
+
+def job_curves(scenario: Scenario, catalog: Catalog) -> tuple[Curve, ...]:
+    """The scaling of the scenario's training job: its own link and transport first, then the alternatives."""
+    if scenario.training.model is None:
+        return curves(scenario, catalog)
+    found = [llm_curve(scenario, catalog, chosen=True)]
+    own = (scenario.network.link_gbit_s, scenario.network.transport != "tcp", scenario.training.links or 1)
+    for link, transport, links in NETWORKS:
+        if (link, transport != "tcp", links) != own:
+            network = replace(scenario.network, link_gbit_s=link, transport=transport)
+            training = replace(scenario.training, links=links)
+            other = replace(scenario, network=network, training=training)
+            found.append(llm_curve(other, catalog, chosen=False))
+    return tuple(found)
+
+
+def _knee(scenario: Scenario, catalog: Catalog) -> int:
+    """Most hosts of those that the curves show on which a GPU keeps what is worth it."""
+    worth = float(catalog.assumptions["network-planning"].fact("worth_share").value)
+    steps = llm_curve(scenario, catalog, chosen=True).steps
+    return max((step.hosts for step in steps if step.efficiency >= worth), default=0)
+
+
+def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple[str, ...]:
+    """What would make it faster: another link, several of them, or another way to spread it."""
+    good = float(catalog.assumptions["network-planning"].fact("good_share").value)
+    if round(use.efficiency, 2) >= good or use.hosts == 1:
+        return ()
+    given, links, found = scenario.network, scenario.training.links or 1, []
+
+    def reached(words: str, other: Scenario) -> None:
+        now = job_of(other, catalog, use.hosts)
+        if now is not None and now.tokens_per_gpu > 1.05 * use.tokens_per_gpu:
+            found.append((now.tokens_per_gpu, f"{words} would reach {100 * now.efficiency:.0f} %"))
+
+    for count, some in ((links, ""), (use.gpus_per_host, f"{use.gpus_per_host} links of ")):
+        for link in (link for link in LINKS if link >= given.link_gbit_s and link in (100, 200, 400)):
+            if (link, count) != (given.link_gbit_s, links):
+                network = replace(given, link_gbit_s=link, transport="roce")
+                training = replace(scenario.training, links=count)
+                reached(
+                    f"{some}{link} Gbit/s with RDMA", replace(scenario, network=network, training=training)
+                )
+    best = max(found, default=None)
+    enough = next((each for each in found if best is not None and each[0] >= 0.95 * best[0]), None)
+    found.clear()
+    for sharding, words in NAMES["sharding"].items():
+        if sharding != use.run.sharding:
+            reached(
+                f"sharding as {words}",
+                replace(scenario, training=replace(scenario.training, sharding=sharding)),
+            )
+    return tuple(
+        words for each in (enough, max(found, default=None)) if each is not None for words in each[1:]
+    )
+
+
+def _lines(
+    here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse, hosts: Fact
+) -> dict[str, float]:
+    """The lines of the job, from computing to hours."""
+    run, times, held = use.run, use.times, catalog.assumptions[ITEM]
+    compute = _compute_line(here, scenario, catalog, use)
+    exchanged = here.record(
+        "exchange_s",
+        step_times,
+        times.exchange_s,
+        {
+            "hosts": hosts,
+            "link_gbit_s": scenario.fact("network.link_gbit_s"),
+            "transport": scenario.fact("network.transport"),
+            "exposed_share": held.fact("exposed_share"),
+        },
+        words={
+            "spread": spread_words(run),
+            "inside": number(round(run.intra_host_gb_s, 1)),
+            "links": run.links,
+        },
+    )
+    others = [
+        f"{number(round(value, 4))} s {words}"
+        for value, words in (
+            (times.tensor_s * times.micro_batches, "of sums inside layers"),
+            (times.step_exchange_s, "to sum gradients once"),
+            (times.optimizer_s, "of the optimizer"),
+        )
+        if value
+    ]
+    counts = {
+        "micro_batches": derived(f"{PATH}/micro_batches", times.micro_batches, "1", "of a step on each copy"),
+        "stages": derived(f"{PATH}/stages", run.pipeline, "1", "of the pipeline"),
+        "gpus": derived(f"{PATH}/gpus", run.gpus, "GPU", "GPUs of the job, those of all its hosts"),
+    }
+    apart = {
+        name: derived(f"{PATH}/{name}", getattr(times, name), "s", "worked out with the step")
+        for name in ("tensor_s", "step_exchange_s", "optimizer_s")
+    }
+    shares = {name: held.fact(name) for name in ("exposed_share", "interleaved", "straggler_share")}
+    shares["overlap_share"] = catalog.assumptions[NETWORK_ITEM["ring"]].fact("overlap_share")
+    step = here.compute(
+        "step_s",
+        llm_step_s,
+        {"compute_s": compute, "exchange_s": exchanged, **counts, **apart, **shares},
+        when="llm",
+        words={"others": f", and {', '.join(others)}" if others else ""},
+    )
+    return _answers(here, scenario, catalog, use, step, counts["gpus"])
+
+
+def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> Line:
+    """The line of the computing of one micro-batch: model, board and the fit."""
+    run, gpu = use.run, catalog.gpus[scenario.hardware.gpu]
+    row, held = catalog.row("llm_models", use_model(scenario)), catalog.assumptions[ITEM]
+    rate = "fp8_tensor_tflops" if run.fp8 else "fp16_tensor_tflops"
+    given: dict[str, Fact | Line] = {
+        name: derived(f"{PATH}/{name}", value, "1", note)
+        for name, value, note in (
+            ("tokens", run.micro_batch * run.sequence_tokens, "of a micro-batch"),
+            ("sequence_tokens", run.sequence_tokens, "stated, or as usual"),
+            ("attention_size", run.attention_size, "heads times their width"),
+            ("tied_embeddings", run.tied_embeddings, "input and output share a table"),
+            ("parts", run.parts, "GPUs that share a micro-batch"),
+            ("stages", run.pipeline, "of the pipeline"),
+            ("method", run.method, "what is trained"),
+            ("recompute", run.recompute, "activations computed again"),
+            ("eager", run.eager, "layers started one operation after the other"),
+        )
+    }
+    given["active_parameters"] = row_fact(row, "active_parameters", "1")
+    for name in ("layers", "hidden_size", "vocabulary"):
+        given[name] = row_fact(row, name, "1")
+    given["tensor_tflops"], given["matmul_tflops"] = gpu.fact("fp16_tensor_tflops"), gpu.fact(rate)
+    given["memory_bandwidth_gb_s"] = gpu.fact("memory_bandwidth_gb_s")
+    given["matmul_share"] = held.fact("fp8_share" if run.fp8 else "matmul_share")
+    given["head_share"] = held.fact("matmul_share")
+    for name in COMPUTING:
+        given[name] = held.fact(name)
+    again = ", activations computed again" if run.recompute else ""
+    return here.compute("compute_s", micro_batch_s, given, words={"again": again})
+
+
+COMPUTING = (
+    *("attention_per_byte", "layer_bytes", "logit_bytes", "layer_us", "recompute_share"),
+    *("adapter_bytes", "unpack_bytes", "start_us"),
+)
+"""Fitted parameters of computing."""
+
+
+def _answers(
+    here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTrainingUse, step: Line, gpus: Fact
+) -> dict[str, float]:
+    """Lines for what the job does in a second, its MFU, memory and hours; the MFU by its name."""
+    run, held = use.run, catalog.assumptions[NETWORK_ITEM["ring"]]
+    tokens = round(run.batch * run.sequence_tokens / run.gpus)
+    alone = derived(
+        f"{PATH}/alone_s", tokens / use.alone, "s", f"{use.how}; memory enough, nothing between hosts"
+    )
+    seen = {name: number(held.fact(f"unseen_{name}").value) for name in ("rows", "inside")}
+    here.record(
+        "efficiency",
+        scaling_efficiency,
+        use.efficiency,
+        {"alone_s": alone, "step_s": step},
+        when="llm",
+        words=seen,
+    )
+    each = derived(f"{PATH}/batch_per_gpu", tokens, "1", "tokens of a GPU in a step")
+    together: dict[str, Fact | Line] = {"gpus": gpus, "batch_per_gpu": each, "step_s": step}
+    here.compute("per_s", training_throughput, together)
+    shape: dict[str, Fact | Line] = {
+        "active_parameters": row_fact(
+            catalog.row("llm_models", use_model(scenario)), "active_parameters", "1"
+        ),
+        **{
+            name: derived(f"{PATH}/{name}", getattr(run, name), "1", "of the model")
+            for name in ("layers", "attention_size")
+        },
+        "sequence_tokens": derived(
+            f"{PATH}/sequence_tokens", run.sequence_tokens, "1", "stated, or as usual"
+        ),
+        "matmul_tflops": derived(
+            f"{PATH}/matmul_tflops", run.matmul_tflops, "TFLOP/s", "in the precision of the products"
+        ),
+    }
+    rate = derived(f"{PATH}/tokens_per_gpu", round(use.tokens_per_gpu, 1), "1", "a second")
+    mfu = here.compute("mfu", model_flops_share, {"tokens_per_gpu": rate, **shape})
+    memory = catalog.gpus[scenario.hardware.gpu].fact("memory_gib")
+    parts = {
+        name: number(round(getattr(use.memory, f"{name}_gib"), 1))
+        for name in ("weights", "states", "activations", "runtime")
+    }
+    here.record("memory_gib", tuning_memory, use.memory.total_gib, words=parts, memory_gib=memory)
+    if scenario.training.samples:
+        epochs = scenario.fact("training.epochs")
+        if epochs.value is None:
+            epochs = replace(epochs, value=1.0, note="once")
+        here.compute(
+            "hours",
+            training_time_h,
+            {"samples": scenario.fact("training.samples"), "epochs": epochs, **together},
+        )
+    share = percent_of(catalog.assumptions["network-planning"].fact("worth_share"))
+    knee = _knee(scenario, catalog)
+    here.record(
+        "knee_hosts", scaling_efficiency, knee, words={"most": MAX_HOSTS}, worth_share=share, step_s=step
+    )
+    return {"mfu": float(mfu.value)}
