@@ -21,7 +21,6 @@ from gpuplan.plan.gpu_speed import ITEM as NETWORK_ITEM
 from gpuplan.plan.gpu_speed import LINKS, network_bases, row_fact, verdict_of
 from gpuplan.plan.llm_training import (
     ITEM,
-    METHOD_NAMES,
     LlmTraining,
     LlmTrainingUse,
     tuning,
@@ -30,7 +29,7 @@ from gpuplan.plan.scaling import HOSTS, MAX_HOSTS, WIDTH, Curve, Step, curves
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.plan.training import JOB, TrainingUse, percent_of
 from gpuplan.scenario import FIELD_BY_PATH, Scenario
-from gpuplan.wording import NAMES, number
+from gpuplan.wording import NAMES, amount, number
 
 PATH = "network.job"
 SEQUENCE_TOKENS = 4096
@@ -104,7 +103,7 @@ def llm_job_use(scenario: Scenario, catalog: Catalog, trail: Trail) -> TrainingU
         path=PATH,
         name=name,
         workload=row.id,
-        workload_name=f"{row['name']}, {METHOD_NAMES[use.run.method]}",
+        workload_name=f"{row['name']}, {NAMES['training method'][use.run.method]}",
         unit="tokens",
         hosts=use.hosts,
         gpus_per_host=use.gpus_per_host,
@@ -145,7 +144,8 @@ def spread_words(run: TrainingRun) -> str:
     """How a run is spread, in a few words."""
     words = NAMES["sharding"][run.sharding]
     if run.sharding == "tensor-pipeline":
-        words = f"tensor parallel {run.tensor}, pipeline {run.pipeline}, {run.gpus // run.parts} copies"
+        copies = run.gpus // run.parts
+        words = f"tensor parallel {run.tensor}, pipeline {run.pipeline}, {amount(copies, 'copy')}"
     again = ", activations computed again" if run.recompute else ""
     return f"{words}; micro-batch {run.micro_batch}{again}"
 

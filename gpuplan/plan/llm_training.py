@@ -27,6 +27,7 @@ from gpuplan.models.llm.tuning import (
 from gpuplan.plan.gpu_speed import inside_host_gb_s, nvlink_gb_s, tcp_rate
 from gpuplan.plan.llm_parts import shape_of_row
 from gpuplan.scenario import Scenario
+from gpuplan.wording import NAMES
 
 ITEM = "llm-training"
 """Item of the assumptions that holds the fitted parameters."""
@@ -35,8 +36,6 @@ MEASURED = ("a100-sxm4-80gb", "h100-sxm5-80gb")
 """Boards whose published steps the parameters were fitted on."""
 
 GRADIENT_BYTES = {"fp32": 4.0, "bf16": 2.0}
-
-METHOD_NAMES = {"full": "all weights", "lora": "LoRA", "qlora": "QLoRA"}
 
 MICRO_BATCHES = (1, 2, 4, 8)
 """Sequences that a GPU may take at once."""
@@ -160,8 +159,9 @@ def fitting_run(
         return min(found, key=lambda each: step_times(each, fitted).step_s)
     smallest = replace(run, recompute=work.recompute is not False)
     needs = tuning_memory(smallest, adapters=adapters, **held).total_gib
+    name, method = catalog.row("llm_models", work.model)["name"], NAMES["training method"][work.method]
     raise ValueError(
-        f"{catalog.row('llm_models', work.model)['name']} ({METHOD_NAMES[work.method]}) does not fit on {run.gpus} GPUs: with its "
+        f"{name} ({method}) does not fit on {run.gpus} GPUs: with its "
         f"weights so spread, each would hold {needs:.0f} GiB and can hold {usable * memory:.0f}. More GPUs, LoRA or QLoRA, shorter sequences, "
         "or a board with more memory would help"
     )

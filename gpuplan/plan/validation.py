@@ -16,6 +16,7 @@ from gpuplan.models.placement import Request
 from gpuplan.plan.hardware import gpus_per_board
 from gpuplan.plan.layouts import spare_hosts
 from gpuplan.plan.llm import KINDS, llm_of, model_problems, uses_model
+from gpuplan.plan.llm_job import fewest_hosts
 from gpuplan.plan.prices import PriceList, price_keys
 from gpuplan.plan.sharing import mixed_sizes_refused
 from gpuplan.plan.trail import Trail
@@ -357,6 +358,15 @@ def _sums_in_switches(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]
         yield Problem("training.aggregation", show(how), allowed)
 
 
+def _trained_model(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """A language model that the training job cannot train on any of the hosts that a job may have."""
+    if scenario.training.model is not None:
+        try:
+            fewest_hosts(scenario, catalog)
+        except ValueError as error:
+            yield Problem("training.model", show(scenario.training.model), str(error))
+
+
 MUST_BE_POSSIBLE = (
     _too_many_gpus_in_a_host,
     _divided_boards,
@@ -365,6 +375,7 @@ MUST_BE_POSSIBLE = (
     _sums_in_switches,
     _demand_problems,
     _cluster_size,
+    _trained_model,
 )
 OF_THE_VMS = (_group_problems, _too_large)
 """What is checked of a scenario, in this order; the last once models are replicas."""

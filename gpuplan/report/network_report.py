@@ -10,16 +10,16 @@ from gpuplan.facts import Fact
 from gpuplan.plan import Plan
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.gpu_speed import many_tcp_rate, round_trip, tcp_rate
+from gpuplan.plan.llm_job import job_curves
 from gpuplan.plan.network import carried
 from gpuplan.plan.rdma_claims import CLAIMED_GBIT_S, claims
 from gpuplan.plan.remote_gpus import RemoteUse
-from gpuplan.plan.scaling import curves
 from gpuplan.plan.training import TrainingUse
 from gpuplan.report.plan_data import plain
 from gpuplan.report.tables import network
-from gpuplan.report.tables.network import network_name
+from gpuplan.report.tables.network import curve_network, network_name
 from gpuplan.report.text import chapter, heading, page, wrapped
-from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, number
+from gpuplan.wording import AGGREGATION_NAMES, amount, basis_word, number, percent
 
 
 def network_dict(plan: Plan) -> dict[str, Any]:
@@ -51,12 +51,13 @@ def network_dict(plan: Plan) -> dict[str, Any]:
             {
                 "link_gbit_s": curve.link_gbit_s,
                 "transport": curve.transport,
-                "network": network_name(curve.link_gbit_s, curve.transport),
+                "network": curve_network(curve),
                 "aggregation": curve.aggregation,
+                "links": curve.links,
                 "chosen": curve.chosen,
                 **asdict(step),
             }
-            for curve in curves(scenario, catalog)
+            for curve in job_curves(scenario, catalog)
             for step in curve.steps
         ],
         "claims": plain(claims(scenario, catalog)),
@@ -69,7 +70,7 @@ def network_text(plan: Plan) -> str:
     scenario, catalog = plan.scenario, plan.catalog
     jobs, hosts = plan.network.asked, max(2, scenario.training.hosts)
     job = plan.network.training[-1]
-    how = AGGREGATION_NAMES[scenario.training.aggregation]
+    how = job.spread or AGGREGATION_NAMES[scenario.training.aggregation]
     return page(
         scenario.name,
         _link(plan),
@@ -77,7 +78,9 @@ def network_text(plan: Plan) -> str:
         chapter(network.rules(plan)),
         chapter(network.carried_work(carried(scenario, catalog), hosts)),
         chapter(network.training(plan).without("work", "basis"), *map(_job, jobs)),
-        chapter(network.scaling(curves(scenario, catalog)), title=f"Scaling of {job.workload_name}, {how}"),
+        chapter(
+            network.scaling(job_curves(scenario, catalog)), title=f"Scaling of {job.workload_name}, {how}"
+        ),
         chapter(
             network.vendor_claims(claims(scenario, catalog)),
             _claimed(tcp_rate(scenario, catalog, CLAIMED_GBIT_S)),
@@ -124,8 +127,15 @@ def _would_help(changes: Sequence[str]) -> str:
 
 
 def _job(use: TrainingUse) -> str:
+    speed = f"{number(round(use.one_gpu_per_s))} {use.unit}/s on one GPU, {use.speed}"
+    if use.per_gpu and use.mfu and use.memory_gib:
+        low, each, high = (number(round(end)) for end in use.per_gpu)
+        speed = (
+            f"{use.spread}; {each} tokens/s a GPU ({low} to {high}), {number(round(use.one_gpu_per_s))} on one host with memory "
+            f"enough, {use.speed}; MFU {percent(use.mfu)}, {use.memory_gib:.0f} GiB on each GPU"
+        )
     return (
-        f"{use.name}: {use.workload_name}, {number(round(use.one_gpu_per_s))} {use.unit}/s on one GPU, {use.speed}; a step of "
+        f"{use.name}: {use.workload_name}, {speed}; a step of "
         f"{use.compute_s:.3f} s takes {use.step_s:.3f} s; a host moves {use.needs_gbit_s:.1f} Gbit/s on average; "
         f"{basis_word(use.basis)}{_would_help(use.changes)}"
     )

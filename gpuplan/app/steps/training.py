@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from gpuplan.app.cards import (
@@ -20,7 +21,8 @@ from gpuplan.app.header import field_data
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.kept_speed import MARKS, bar, judged, presets, share, share_ends, with_changes
 from gpuplan.plan.gpu_speed import RDMA
-from gpuplan.plan.scaling import MAX_HOSTS, Curve, curves
+from gpuplan.plan.llm_job import SEQUENCE_TOKENS, job_curves
+from gpuplan.plan.scaling import MAX_HOSTS, Curve
 from gpuplan.plan.training import JOB, TrainingUse
 from gpuplan.report import amount, hours, number
 from gpuplan.report.charts.network import curve_look
@@ -41,24 +43,63 @@ def _three(value: float) -> str:
 
 def training_form(workbook: Workbook) -> dict[str, Any]:
     """The training job, and what counts where nothing is stated."""
-    scenario, job = workbook.plan.scenario, _job(workbook)
-    samples = number(job.samples) if job.samples and scenario.training.samples is None else "not stated"
+    job = _job(workbook)
     return {
         "title": "Training on several hosts",
         "fields": [
             field_data(workbook, "training.workload", presets(workbook.catalog, "training")),
+            field_data(workbook, "training.model", _models(workbook)),
             field_data(workbook, "training.hosts"),
             field_data(workbook, "training.gpus_per_host", empty=f"all {number(job.gpus_per_host)}"),
             field_data(workbook, "training.links", empty="1"),
-            field_data(workbook, "training.batch", empty=number(job.batch)),
-            field_data(workbook, "training.gpu_samples_per_s", empty=_three(job.one_gpu_per_s)),
-            field_data(workbook, "training.samples", empty=samples),
-            field_data(workbook, "training.epochs", empty="not stated"),
-            field_data(workbook, "training.aggregation", list(AGGREGATION_NAMES.items())),
+            *(_model_fields(workbook) if workbook.plan.scenario.training.model else _work_fields(workbook)),
             field_data(workbook, "training.gradients", list(GRADIENT_NAMES.items())),
         ],
         "text": "A job to try out, whether or not a group trains so: it changes neither hosts nor cost.",
     }
+
+
+def _models(workbook: Workbook) -> list[tuple[str, str]]:
+    """Language models whose shape is known, and none."""
+    rows = workbook.catalog.rows("llm_models")
+    known = [(row.id, row["name"]) for row in rows if row["kind"] == "generate" and row["layers"]]
+    return [("", "none: the training job above"), *known]
+
+
+def _work_fields(workbook: Workbook) -> list[dict[str, Any]]:
+    """What a job that is no language model is asked for."""
+    job = _job(workbook)
+    stated = workbook.plan.scenario.training.samples is not None
+    samples = number(job.samples) if job.samples and not stated else "not stated"
+    return [
+        field_data(workbook, "training.batch", empty=number(job.batch)),
+        field_data(workbook, "training.gpu_samples_per_s", empty=_three(job.one_gpu_per_s)),
+        field_data(workbook, "training.samples", empty=samples),
+        field_data(workbook, "training.epochs", empty="not stated"),
+        field_data(workbook, "training.aggregation", list(AGGREGATION_NAMES.items())),
+    ]
+
+
+def _model_fields(workbook: Workbook) -> list[dict[str, Any]]:
+    """What a language model is asked for."""
+    job, given = _job(workbook), workbook.plan.scenario.training
+    sequence = given.sequence_tokens or SEQUENCE_TOKENS
+
+    def choice(name: str, names: Mapping[str, str]) -> dict[str, Any]:
+        first = next(iter(names.values()))
+        others = [(key, words) for n, (key, words) in enumerate(names.items()) if n]
+        return field_data(workbook, f"training.{name}", [("", first), *others])
+
+    return [
+        choice("method", NAMES["training method"]),
+        choice("sharding", NAMES["sharding"]),
+        choice("precision", {"bf16": "BF16", "fp8": "FP8"}),
+        field_data(workbook, "training.sequence_tokens", empty=number(SEQUENCE_TOKENS)),
+        field_data(workbook, "training.batch", empty=f"{number(round(job.batch / sequence))} sequences"),
+        field_data(workbook, "training.micro_batch", empty="the fastest that fits"),
+        field_data(workbook, "training.samples", empty="tokens not stated"),
+        field_data(workbook, "training.epochs", empty="once"),
+    ]
 
 
 def _job(workbook: Workbook) -> TrainingUse:
@@ -68,17 +109,7 @@ def _job(workbook: Workbook) -> TrainingUse:
 @panel()
 def training_data(workbook: Workbook) -> Contents:
     """The training job in figures, and what would help it."""
-    plan, job = workbook.plan, _job(workbook)
-    worth = plan.catalog.assumptions["network-planning"].fact("worth_share").value
-    keeps = f"a GPU keeps {share(float(worth))} up to there"
-    knee = amount(job.knee_hosts, "host") if job.knee_hosts else "none"
-    takes = "\u2013" if job.hours is None else hours(job.hours)
-    times = "state epochs and samples"
-    if job.hours is not None and job.samples and job.epochs:
-        times = f"{amount(job.epochs, '')} epochs of {number(job.samples)} {job.unit}"
-    elif job.samples:
-        times = "state epochs"
-    alone = f"one GPU alone {_three(job.one_gpu_per_s)}, {job.speed}"
+    job = _job(workbook)
     efficiency = bar(workbook.catalog, job.efficiency_low, job.efficiency, job.efficiency_high)
     figures = [
         _figure(
@@ -88,24 +119,67 @@ def training_data(workbook: Workbook) -> Contents:
             "efficiency",
         )
         | {"range": efficiency, "mark": MARKS[job.verdict], "basis": job.basis},
-        _figure(f"{job.unit.capitalize()} a second", _three(job.per_s), alone, "per_s"),
-        _figure(
-            "Time of a step",
-            f"{_three(job.step_s)} s",
-            f"{_three(job.compute_s)} s of it computing",
-            "step_s",
-        ),
-        *_allreduce(workbook),
-        _figure("Time for the epochs", takes, times, "" if job.hours is None else "hours"),
-        _figure(
-            "Hosts worth it",
-            f"{knee} or more" if job.knee_hosts == MAX_HOSTS else knee,
-            KNEE.get(job.knee_hosts, keeps),
-            "knee_hosts",
-        ),
+        *(_model_figures(job) if job.per_gpu else _work_figures(workbook, job)),
+        _hours(job),
+        _knee(workbook, job),
     ]
-    after = [said(strong("What would change it: "), f"{'; '.join(job.changes)}.")] if job.changes else []
-    return {"figures": figures, "after": after}
+    notes = [said(strong("How: "), f"{job.spread}; {job.speed}.")] if job.spread else []
+    if job.changes:
+        notes.append(said(strong("What would change it: "), f"{'; '.join(job.changes)}."))
+    return {"figures": figures, "after": notes}
+
+
+def _work_figures(workbook: Workbook, job: TrainingUse) -> list[dict[str, Any]]:
+    """Speed and time of a step, and of its sum."""
+    alone = f"one GPU alone {_three(job.one_gpu_per_s)}, {job.speed}"
+    computing = f"{_three(job.compute_s)} s of it computing"
+    return [
+        _figure(f"{job.unit.capitalize()} a second", _three(job.per_s), alone, "per_s"),
+        _figure("Time of a step", f"{_three(job.step_s)} s", computing, "step_s"),
+        *_allreduce(workbook),
+    ]
+
+
+def _model_figures(job: TrainingUse) -> list[dict[str, Any]]:
+    """Tokens a second with their range, MFU, step and memory of a language model."""
+    assert job.per_gpu is not None and job.mfu is not None and job.memory_gib is not None
+    low, each, high = job.per_gpu
+    per_gpu = (
+        f"{_three(each)} a GPU, {_three(low)} to {_three(high)}; on one host {_three(job.one_gpu_per_s)}"
+    )
+    moved = f"a host moves {rate(job.needs_gbit_s)} Gbit/s on average"
+    return [
+        _figure("Tokens a second", _three(job.per_s), per_gpu, "per_s"),
+        _figure("MFU", share(job.mfu), "of the dense rate in its precision", "mfu"),
+        _figure("Time of a step", f"{_three(job.step_s)} s", moved, "step_s"),
+        _figure("Memory of a GPU", f"{_three(job.memory_gib)} GiB", "", "memory_gib"),
+    ]
+
+
+def _hours(job: TrainingUse) -> dict[str, Any]:
+    """Time for all epochs."""
+    takes, times = "\u2013", "state tokens" if job.per_gpu else "state epochs and samples"
+    if job.hours is not None and job.samples and job.epochs:
+        takes = hours(job.hours)
+        times = f"{amount(job.epochs, '')} epochs of {number(job.samples)} {job.unit}"
+        if job.hours_low is not None and job.hours_high is not None:
+            times = f"{hours(job.hours_low)} to {hours(job.hours_high)}; {number(job.samples)} tokens"
+    elif job.samples:
+        times = "state epochs"
+    return _figure("Time for the epochs", takes, times, "" if job.hours is None else "hours")
+
+
+def _knee(workbook: Workbook, job: TrainingUse) -> dict[str, Any]:
+    """Hosts up to which one more is worth it."""
+    worth = workbook.plan.catalog.assumptions["network-planning"].fact("worth_share").value
+    keeps = f"a GPU keeps {share(float(worth))} up to there"
+    knee = amount(job.knee_hosts, "host") if job.knee_hosts else "none"
+    return _figure(
+        "Hosts worth it",
+        f"{knee} or more" if job.knee_hosts == MAX_HOSTS else knee,
+        KNEE.get(job.knee_hosts, keeps),
+        "knee_hosts",
+    )
 
 
 def _figure(label: str, value: str, note: str, what: str) -> dict[str, Any]:
@@ -136,14 +210,15 @@ def groups_data(workbook: Workbook) -> Contents:
 
 def _curves(workbook: Workbook) -> tuple[Curve, ...]:
     plan = workbook.plan
-    return workbook.once("network: curves", lambda: curves(plan.scenario, plan.catalog))
+    return workbook.once("network: curves", lambda: job_curves(plan.scenario, plan.catalog))
 
 
 def curve_name(curve: Curve) -> str:
     """A link and its transport in a few words."""
     own = " (this design)" if curve.chosen else ""
     how = TRANSPORT_NAMES[curve.transport] if curve.chosen or curve.transport not in RDMA else "RDMA"
-    return f"{number(curve.link_gbit_s)} Gbit/s {how}{own}"
+    several = f"{curve.links} \u00d7 " if curve.links > 1 else ""
+    return f"{several}{number(curve.link_gbit_s)} Gbit/s {how}{own}"
 
 
 @panel("More hosts", slow=True)
@@ -159,7 +234,9 @@ def scaling_head(workbook: Workbook) -> Contents:
 
 
 def _look(curve: Curve) -> dict[str, Any]:
-    return curve_look(chosen=curve.chosen, link=number(curve.link_gbit_s), rdma=curve.transport in RDMA)
+    return curve_look(
+        chosen=curve.chosen, link=f"{curve.links * curve.link_gbit_s:g}", rdma=curve.transport in RDMA
+    )
 
 
 def scaling_rows(workbook: Workbook) -> dict[str, Any]:

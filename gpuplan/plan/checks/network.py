@@ -74,6 +74,9 @@ def training_network(plan: Plan) -> Iterator[Message]:
     hosts, per_host = plan.totals.hosts, plan.scenario.hardware.gpus_per_host
     if named and own.verdict == "bad":
         yield _slowed(plan, "job-not-carried", own, "take larger batches, or fewer GPUs")
+    if own.hosts != plan.scenario.training.hosts:
+        stated = amount(plan.scenario.training.hosts, "host")
+        yield message(plan, "job-needs-hosts", workload=own.workload_name, stated=stated, fewest=own.hosts)
     if named and plan.pools and (own.hosts > hosts or own.gpus_per_host > per_host):
         wanted, each = amount(own.hosts, "host"), amount(own.gpus_per_host, "GPU")
         yield message(

@@ -6,8 +6,15 @@ from gpuplan.report.charts.look import Look, Spec, as_is, chart, field, layer, t
 from gpuplan.report.colours import OKABE_ITO
 
 CHOSEN = OKABE_ITO[0]
-LINKS = {"10": OKABE_ITO[5], "25": OKABE_ITO[3], "100": OKABE_ITO[2], "400": OKABE_ITO[4]}
-"""Colour of an alternative by its link."""
+LINKS = {
+    "10": OKABE_ITO[5],
+    "25": OKABE_ITO[3],
+    "100": OKABE_ITO[2],
+    "400": OKABE_ITO[4],
+    "800": OKABE_ITO[6],
+    "3200": OKABE_ITO[1],
+}
+"""Colour of an alternative by what all links of a host move."""
 WAYS: dict[bool, tuple[str, list[int]]] = {False: ("triangle-up", [5, 3]), True: ("square", [1, 0])}
 """Point and dashes of an alternative over TCP, and over RDMA."""
 THIN, THICK = 1.5, 4.0

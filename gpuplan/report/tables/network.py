@@ -25,6 +25,12 @@ def network_name(link_gbit_s: float, transport: str) -> str:
     return f"{link_gbit_s:g} Gbit/s {TRANSPORT_NAMES[transport]}"
 
 
+def curve_network(curve: Curve) -> str:
+    """The network of a curve in words, with its links where a host has several."""
+    several = f"{curve.links} \u00d7 " if curve.links > 1 else ""
+    return several + network_name(curve.link_gbit_s, curve.transport)
+
+
 def _share(low: float, typical: float, high: float, line: str = "") -> Cell:
     return Cell(typical, words=share_range(low, typical, high), low=low, high=high, line=line)
 
@@ -165,7 +171,7 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
     """Efficiency of the training job over hosts, on the chosen network and on others."""
     own = {step.hosts: step for step in found[0].steps}
     others = [{step.hosts: step for step in curve.steps} for curve in found[1:]]
-    names = [network_name(c.link_gbit_s, c.transport).replace(" Gbit/s", "") for c in found]
+    names = [curve_network(c).replace(" Gbit/s", "") for c in found]
     return Table(
         "scaling",
         "Scaling of the training job",
@@ -183,6 +189,7 @@ def scaling(found: Sequence[Curve], shown: Sequence[int] = SHOWN_HOSTS) -> Table
                 *(steps[hosts].efficiency for steps in others),
             )
             for hosts in shown
+            if hosts in own
         ),
         notes=("Efficiency over hosts with links of so many Gbit/s; the chosen network with its range.",),
     )
