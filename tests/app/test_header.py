@@ -180,12 +180,16 @@ def paths_in(data: Any) -> Iterator[str]:
 def test_every_input_is_asked_for_on_some_step(book: Workbook) -> None:
     asked = set()
     app = WorkbookApp(book)
-    for rule in ("sum", "wait-time"):
-        book.edit("demand.rule", rule)
+    for path, value in (
+        ("demand.rule", "sum"),
+        ("demand.rule", "wait-time"),
+        ("training.model", "qwen2.5-7b"),
+    ):
+        book.edit(path, value)
         for step, _ in STEPS:
             book.go(step)
-            paths = (path for part in sent_in(app) for path in paths_in(getattr(part, "data", None)))
-            asked |= {cell.path if (cell := cell_at(path)) else path for path in paths}
+            found = (at for part in sent_in(app) for at in paths_in(getattr(part, "data", None)))
+            asked |= {cell.path if (cell := cell_at(at)) else at for at in found}
     assert {field.path for field in FIELDS} - asked == {"name"}, "the name is in the bar"
 
 

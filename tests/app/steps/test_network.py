@@ -84,7 +84,16 @@ def test_every_part_is_plain_data_and_every_number_with_a_trail_opens_it(catalog
 def test_all_inputs_of_the_network_and_of_the_job_are_in_the_forms(enterprise: Workbook) -> None:
     forms = (step.network_form, step.more_network_form, training.training_form)
     asked = {path: field for form in forms for path, field in fields(form(enterprise)).items()}
-    assert set(asked) == {f.path for f in FIELDS if f.path.startswith(("network.", "training."))}
+    language = Workbook(enterprise.catalog, load_scenario("enterprise"))
+    for path, value in (
+        ("hardware.server", ""),
+        ("hardware.gpu", "h100-sxm5-80gb"),
+        ("training.model", "qwen2.5-7b"),
+    ):
+        language.edit(path, value)
+    assert set(asked) | set(fields(training.training_form(language))) == {
+        f.path for f in FIELDS if f.path.startswith(("network.", "training."))
+    }
     for field in asked.values():
         if field["kind"] == "select":
             assert field["value"] in [option["value"] for option in field["options"]]

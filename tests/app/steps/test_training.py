@@ -102,3 +102,33 @@ def test_the_chart_shows_the_design_first_and_its_table_the_same(enterprise: Wor
     assert training.scaling_rows(enterprise)["rows"][0]["value"] > 100
     enterprise.look("scaling", "colour")
     assert training.scaling_rows(enterprise)["view"] == "efficiency"
+
+
+def test_a_language_model_is_asked_for_other_things_and_shown_in_tokens(enterprise: Workbook) -> None:
+    before = {field["path"] for field in training.training_form(enterprise)["fields"]}
+    assert "training.model" in before and "training.sharding" not in before
+    enterprise.edit("hardware.server", "")
+    enterprise.edit("hardware.gpu", "h100-sxm5-80gb")
+    enterprise.edit("training.model", "llama-3.1-70b")
+    paths = {field["path"]: field for field in training.training_form(enterprise)["fields"]}
+    assert {"training.method", "training.sharding", "training.precision", "training.micro_batch"} <= set(
+        paths
+    )
+    assert "training.aggregation" not in paths
+    assert paths["training.batch"]["empty"] == "4 sequences"
+    assert {"value": "lora", "text": "LoRA"} in paths["training.method"]["options"]
+    enterprise.edit("training.samples", "1000000000")
+    data = training.training_data(enterprise)
+    shown, job = figures(data), enterprise.plan.network.training[-1]
+    assert job.per_gpu is not None and job.memory_gib is not None
+    assert {figure["key"] for figure in data["figures"]} <= set(enterprise.plan.lines)
+    assert f"{job.memory_gib:.3g} GiB" == shown["Memory of a GPU"]["value"]
+    assert "to" in shown["Time for the epochs"]["note"]
+    assert job.spread in str(data["after"][0])
+    rows_of = training.scaling_rows(enterprise)["rows"]
+    assert min(row["hosts"] for row in rows_of) == job.hosts
+    enterprise.fold("scaling", True)
+    assert training.scaling_table(enterprise)["tables"]
+    assert len({row["name"] for row in rows_of}) == len(training.scaling_head(enterprise)["legend"])
+    enterprise.edit("training.method", "lora")
+    assert enterprise.plan.network.training[-1].hosts <= job.hosts

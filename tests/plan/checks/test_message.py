@@ -312,6 +312,14 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         {"groups": one(), "training": {"workload": "bert-large-squad-8", "gpu_samples_per_s": 200}},
     ),
     "job-larger-than-design": ("warn", {"groups": one(), "training": {"hosts": 64}}),
+    "job-needs-hosts": (
+        "warn",
+        {
+            "groups": one(),
+            "hardware": {"gpu": "h100-sxm5-80gb", "gpus_per_host": 8},
+            "training": {"model": "llama-3.1-70b", "hosts": 1},
+        },
+    ),
     "many-ports": ("warn", {"groups": one(), "network": {"link_gbit_s": 10, "other_gbit_s": 90}}),
     "roce-v1-does-not-route": (
         "warn",
