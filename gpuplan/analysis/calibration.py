@@ -336,60 +336,79 @@ def _again(catalog: Catalog, row: Row, values: Values) -> Point:
 
 
 def _training_point(catalog: Catalog, row: Row, values: Values) -> Point:
-    ring, servers = values[ITEMS[TRAINING]], values[ITEMS[SERVERS]]
     network = catalog.row("neural_networks", row["neural_network"])
-    gradient_mb = network["parameters"] * 4 / 1e6
     compute_s = row["batch_per_gpu"] / row["one_gpu_per_s"]
-    gpus = row["hosts"] * row["gpus_per_host"]
-    measured_s = row["batch_per_gpu"] * gpus / row["throughput_per_s"]
-    common: dict[str, Any] = {
-        "gradient_mb": gradient_mb,
+    measured_s = row["batch_per_gpu"] * row["hosts"] * row["gpus_per_host"] / row["throughput_per_s"]
+    what = (
+        f"{network['name']}, {row['hosts']} x {row['gpus_per_host']} GPUs, {row['method']}, {row['overlap']}"
+    )
+    kept = {"fitted": row["use"] == "fit", "held": row["use"] == "held"}
+    if row["method"] in ("parameter-server", "byteps"):
+        step = _server_step_s(compute_s, network, row, values)
+        seen, predicted = compute_s / measured_s, scaling_efficiency(compute_s, step_s=step)
+        area = SERVERS
+    else:
+        seen, predicted = measured_s, (step := _ring_step_s(compute_s, network, row, values))
+        area = TRAINING
+    return Point(
+        row["id"],
+        row["series"],
+        area,
+        what,
+        measured=seen,
+        predicted=predicted,
+        efficiency=compute_s / step,
+        **kept,
+    )
+
+
+def _moved(network: Row, row: Row, values: Values) -> dict[str, Any]:
+    """What a run moves, and over what: rates that its source does not state are fitted."""
+    ring, servers = values[ITEMS[TRAINING]], values[ITEMS[SERVERS]]
+    unstated = {"azure": ring["azure_gbit_s"], "ebug-p2-xlarge": servers["p2_xlarge_gbit_s"]}
+    return {
+        "gradient_mb": network["parameters"] * 4 / 1e6,
         "hosts": row["hosts"],
         "gpus_per_host": row["gpus_per_host"],
         "transport": row["transport"],
         "usable_share": ring["usable_share"],
         "intra_host_gb_s": row["intra_host_gb_s"] or ring["intra_host_gb_s"],
         "late_share": network["late_share"],
+        "link_gbit_s": row["link_gbit_s"] or unstated[row["series"]] / ring["usable_share"],
     }
-    unstated = {"azure": ring["azure_gbit_s"], "ebug-p2-xlarge": servers["p2_xlarge_gbit_s"]}
-    common["link_gbit_s"] = row["link_gbit_s"] or unstated[row["series"]] / ring["usable_share"]
-    method = row["method"]
-    if method in ("ring", "ring-on-cpu"):
-        common["tcp_gbit_s"] = tcp_rate_gbit_s(
-            common["link_gbit_s"], at_25_gbit_s=ring["tcp_gbit_s"], growth=ring["tcp_growth"]
-        )
-    if method in ("parameter-server", "byteps"):
-        if row["series"] == "tensorflow-p2":
-            common["intra_host_gb_s"] = servers["p2_intra_gb_s"]
-        step = parameter_server_step_s(
-            compute_s,
-            **common,
-            tcp_gbit_s=servers["server_tcp_gbit_s"],
-            largest_variable_mb=network["largest_tensor_parameters"] * 4 / 1e6,
-            workers_per_host=row["workers_per_host"],
-            servers=row["servers"],
-            server_gbit_s=servers["server_gbit_s"],
-            partitioned=method == "byteps",
-            beside_share=servers["beside_share"],
-            **_shares(servers, row),
-        )
-        seen, predicted = compute_s / measured_s, scaling_efficiency(compute_s, step_s=step)
-        area = SERVERS
-    else:
-        predicted = step = training_step_s(
-            compute_s,
-            **common,
-            messages=TENSORS[network["id"]] if row["overlap"] == "per-tensor" else None,
-            step_latency_us=ring["tcp_step_us"] if row["transport"] == "tcp" else ring["rdma_step_us"],
-            reduce_gb_s=ring["reduce_gb_s"] if method == "ring-on-cpu" else None,
-            **_shares(ring, row),
-        )
-        seen, area = measured_s, TRAINING
-    what = (
-        f"{network['name']}, {row['hosts']} x {row['gpus_per_host']} GPUs, {row['method']}, {row['overlap']}"
+
+
+def _server_step_s(compute_s: float, network: Row, row: Row, values: Values) -> float:
+    servers, moved = values[ITEMS[SERVERS]], _moved(network, row, values)
+    if row["series"] == "tensorflow-p2":
+        moved["intra_host_gb_s"] = servers["p2_intra_gb_s"]
+    return parameter_server_step_s(
+        compute_s,
+        **moved,
+        tcp_gbit_s=servers["server_tcp_gbit_s"],
+        largest_variable_mb=network["largest_tensor_parameters"] * 4 / 1e6,
+        workers_per_host=row["workers_per_host"],
+        servers=row["servers"],
+        server_gbit_s=servers["server_gbit_s"],
+        partitioned=row["method"] == "byteps",
+        beside_share=servers["beside_share"],
+        **_shares(servers, row),
     )
-    fitted, held = row["use"] == "fit", row["use"] == "held"
-    return Point(row["id"], row["series"], area, what, fitted, seen, predicted, compute_s / step, held)
+
+
+def _ring_step_s(compute_s: float, network: Row, row: Row, values: Values) -> float:
+    ring, moved = values[ITEMS[TRAINING]], _moved(network, row, values)
+    return training_step_s(
+        compute_s,
+        **moved,
+        tcp_gbit_s=tcp_rate_gbit_s(
+            moved["link_gbit_s"], at_25_gbit_s=ring["tcp_gbit_s"], growth=ring["tcp_growth"]
+        ),
+        messages=TENSORS[network["id"]] if row["overlap"] == "per-tensor" else None,
+        step_latency_us=ring["tcp_step_us"] if row["transport"] == "tcp" else ring["rdma_step_us"],
+        reduce_gb_s=ring["reduce_gb_s"] if row["method"] == "ring-on-cpu" else None,
+        **_shares(ring, row),
+    )
 
 
 def _collective_point(row: Row, values: Values) -> Point:

@@ -6,7 +6,7 @@ The models are in ``gpuplan.models.network.training`` and its neighbours; their 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,9 +39,6 @@ HOSTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """Numbers of hosts that the scaling curves show."""
 
 SHARES = ("exposed_share", "overlap_share", "straggler_share")
-
-SHARED = ("hosts", "gpus_per_host", "transport", "usable_share", "mtu_bytes")
-"""What a collective on NVLink and any other way to sum take alike."""
 
 COLLECTIVE = ("launch_us", "intra_step_us", "step_latency_us", "fill_share")
 
@@ -171,59 +168,57 @@ def summed_by(scenario: Scenario, hosts: int) -> str:
 
 def step_time_s(scenario: Scenario, catalog: Catalog, job: Job, hosts: int) -> float:
     """Time of a step on so many hosts with the network of a scenario."""
-    given, how = scenario.network, summed_by(scenario, hosts)
-    held, ring = (
-        {name: float(item.fact(name).value) for name in names}
-        for item, names in (
-            (catalog.assumptions[ITEM[how]], SHARES),
-            (catalog.assumptions[ITEM["ring"]], ("usable_share",)),
-        )
-    )
-    common: dict[str, Any] = {
-        "gradient_mb": job.gradient_mb,
+    how = summed_by(scenario, hosts)
+    fitted, ring = catalog.assumptions[ITEM[how]], catalog.assumptions[ITEM["ring"]]
+    hidden: dict[str, Any] = {name: float(fitted.fact(name).value) for name in SHARES}
+    hidden["late_share"] = job.late_share
+    moved: dict[str, Any] = {
         "hosts": hosts,
         "gpus_per_host": job.gpus_per_host,
+        "transport": scenario.network.transport,
+        "usable_share": float(ring.fact("usable_share").value),
+        "mtu_bytes": scenario.network.mtu_bytes,
+    }
+    if how != "parameter-server" and (job.nvlink_gb_s is not None or how == "in-network"):
+        summed = _pipelined_s(scenario, catalog, job, moved, in_network=how == "in-network")
+        return overlapped_step_s(job.compute_s, sum_s=summed, gpus=hosts * job.gpus_per_host, **hidden)
+    moved |= {
+        "gradient_mb": job.gradient_mb,
         "link_gbit_s": all_links(scenario).value,
-        "transport": given.transport,
         "intra_host_gb_s": job.inside_gb_s,
-        "usable_share": ring["usable_share"],
-        "mtu_bytes": given.mtu_bytes,
-        "late_share": job.late_share,
-        **held,
     }
     if how == "parameter-server":
-        servers = catalog.assumptions[ITEM[how]]
         return parameter_server_step_s(
             job.compute_s,
-            **common,
+            **moved,
+            **hidden,
             tcp_gbit_s=float(many_tcp_rate(scenario, catalog).value),
             largest_variable_mb=job.largest_mb,
-            server_gbit_s=float(servers.fact("server_gbit_s").value),
-        )
-    tcp = float(job_tcp_rate(scenario, catalog).value)
-    if job.nvlink_gb_s is not None or how == "in-network":
-        named = {name: fact.value for name, fact in collective_facts(scenario, catalog).items()}
-        moved = {name: common[name] for name in SHARED} | named
-        return overlapped_step_s(
-            job.compute_s,
-            sum_s=collective_time_s(
-                job.gradient_mb,
-                **moved,
-                intra_host_gb_s=job.nvlink_gb_s or job.inside_gb_s,
-                in_network=how == "in-network",
-                switch_gb_s=job.switch_gb_s,
-                tcp_gbit_s=tcp,
-            ),
-            gpus=hosts * job.gpus_per_host,
-            late_share=job.late_share,
-            **held,
+            server_gbit_s=float(fitted.fact("server_gbit_s").value),
         )
     return training_step_s(
         job.compute_s,
-        **common,
-        tcp_gbit_s=tcp,
+        **moved,
+        **hidden,
+        tcp_gbit_s=float(job_tcp_rate(scenario, catalog).value),
         algorithm=how,
         step_latency_us=float(ring_latency(scenario, catalog).value),
+    )
+
+
+def _pipelined_s(
+    scenario: Scenario, catalog: Catalog, job: Job, moved: Mapping[str, Any], *, in_network: bool
+) -> float:
+    """Time to sum the gradient as collectives run today."""
+    held: dict[str, Any] = {name: fact.value for name, fact in collective_facts(scenario, catalog).items()}
+    return collective_time_s(
+        job.gradient_mb,
+        **moved,
+        **held,
+        intra_host_gb_s=job.nvlink_gb_s or job.inside_gb_s,
+        in_network=in_network,
+        switch_gb_s=job.switch_gb_s,
+        tcp_gbit_s=float(job_tcp_rate(scenario, catalog).value),
     )
 
 
