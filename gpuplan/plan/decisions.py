@@ -449,7 +449,8 @@ def _cost(
         how = f"one licence each, {LICENCE_NAMES['cost.gpu_licence'][given.gpu_licence]}."
         if included:
             days = catalog.products["nvidia-ai-enterprise"].value("bundled_after_days")
-            how = f"which comes with the board for {included} years, from {days} days after it is shipped."
+            after = ", and is bought for the years after that" * (int(included) < given.years)
+            how = f"which comes with the board for {included} years, from {days} days after it is shipped{after}."
         software = f" {amount(shared, 'GPU')} of hosts that share GPUs {verb(shared, 'need')} NVIDIA AI Enterprise, {how}"
     total, grows = lines["cost.net_present"], last_hosts > hosts
     return found(

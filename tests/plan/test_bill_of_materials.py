@@ -13,6 +13,7 @@ from gpuplan import Plan, ScenarioError, load_scenario, make_plan
 from gpuplan.catalog import Catalog
 from gpuplan.plan.bill_of_materials import DOMAIN, WORDS, Material
 from gpuplan.plan.cash_flow import PARTS
+from gpuplan.plan.checks import check_plan
 from gpuplan.plan.prices import ANY_HOST, LARGE_HOST, MODULE_HOSTS, PriceList, price_keys, server_price
 from gpuplan.plan.trail import sources_of
 from gpuplan.scenario import Scenario, from_dict
@@ -349,6 +350,7 @@ def test_private_ai_is_an_add_on_by_the_core(
     plan = make_plan(scenario.with_value("cost.private_ai", True), catalog)
     found = bill_of(plan).get("ai-add-on")
     assert (found.quantity if found else 0) == plan.totals.hosts * 64 * bool(cores)
+    assert ("private-ai-left-out" in {m.code for m in check_plan(plan)}) == (not cores)
     assert plan.costs is not None and ("VMware Private AI Foundation, add-on" in plan.costs.excludes) == bool(
         cores
     )
@@ -372,3 +374,5 @@ def test_the_years_that_come_with_a_board_have_a_clock(catalog: Catalog) -> None
         rule = bill_of(plan)["gpu-software"].rule
         assert "5 years come with the board and run from 90 days after it is shipped" in rule
         assert ("from then on by subscription" in rule) == then and "in advance" not in rule
+        (said,) = [d.decision for d in plan.decisions if d.title == "Cost and licences"]
+        assert ("is bought for the years after that" in said) == then

@@ -63,6 +63,7 @@ CHECKS = (
     basis.scenario_notes,
     sharing.version,
     cost.cost,
+    cost.private_ai,
     cost.cost_basis,
     basis.assumed,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from gpuplan.facts import SCENARIO_SOURCE
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import counted, number, percent, verb, watts
+from gpuplan.wording import NAMES, counted, number, percent, verb, watts
 
 
 def cost_basis(plan: Plan) -> Iterator[Message]:
@@ -34,6 +34,22 @@ def cost_basis(plan: Plan) -> Iterator[Message]:
                 key=found[0].key,
                 sources=_cited(source for price in found for source in price.fact.sources),
             )
+
+
+def private_ai(plan: Plan) -> Iterator[Message]:
+    """The add-on for private AI on a platform that does not have it."""
+    asked, catalog = plan.scenario.cost, plan.catalog
+    if not asked.private_ai or plan.counts is None or plan.counts.ai_add_on:
+        return
+    least = catalog.products["private-ai-foundation"].fact("min_vsphere")
+    yield message(
+        plan,
+        "private-ai-left-out",
+        least=catalog.vsphere[str(least.value)].name,
+        licence=NAMES["cost.platform_licence"][asked.platform_licence],
+        version=catalog.vsphere[plan.scenario.platform.vsphere].name,
+        sources=least.sources,
+    )
 
 
 def _cited(sources: Iterator[str] | Sequence[str]) -> tuple[str, ...]:

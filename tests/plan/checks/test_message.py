@@ -386,6 +386,10 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(), "hardware": {"server": "dell-r740xd", "gpu": "v100-pcie-32gb"}},
     ),
+    "private-ai-left-out": (
+        "warn",
+        {"groups": one(), "cost": {"private_ai": True, "platform_licence": "vvf"}, **L40S},
+    ),
     "cost-not-counted": ("note", {"groups": one(), "network": {"link_gbit_s": 1}}),
     "prices-old": ("note", {"groups": one(), "cost": {"as_of": "2030-01-01"}}),
     "prices-assumed": ("note", {"groups": one()}),
