@@ -54,7 +54,9 @@ class Auditing(Upload):
         if not self.complete:
             return
         self._before = [
-            line | {"audit": line["audit"] | {"comparison": None}} for line in self.lines if "audit" in line
+            line | {"audit": line["audit"] | {"comparison": None, "replayed": None}}
+            for line in self.lines
+            if "audit" in line
         ]
         self.error, self.replayed = "", base if replay else None
         columns = [text.strip() for text in self.columns.split(",") if text.strip()]

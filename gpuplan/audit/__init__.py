@@ -10,6 +10,7 @@ from gpuplan.audit.days import cut_days
 from gpuplan.audit.hosts import HostList, read_hosts
 from gpuplan.audit.reading import FORMATS, read_trace
 from gpuplan.audit.replay import Cancelled, Comparison, Method, Silo, compare
+from gpuplan.audit.serving import ServingGroup, serving_scenario, suggest_serving
 from gpuplan.audit.suggestions import Suggestion, suggest_groups, suggested_scenario
 from gpuplan.audit.trace import Jobs, Reading, Requests, Samples, Skipped, TraceError
 from gpuplan.audit.use import Activity, Allocation, Audit, audit

@@ -131,17 +131,17 @@ def _joined(parts: Sequence[_Class], gpus: float) -> _Class:
 def _shape(gpus: float, per_host: int) -> tuple[float, int, int]:
     """GPUs of a VM, VMs of a piece of work and such pieces of a job: whole VMs that come out even where they can, each in a host."""
     if gpus <= per_host:
-        return max(gpus, _range("gpus_each")[0]), 1, 1
+        return max(gpus, group_field_range("gpus_each")[0]), 1, 1
     even = max(n for n in range(1, per_host + 1) if gpus % n == 0)
     vms = int(gpus) // even
     if 2 * even < per_host:
         vms = math.ceil(gpus / per_host)
         even = math.ceil(gpus / vms)
-    pieces = math.ceil(vms / _range("vms_each")[1])
+    pieces = math.ceil(vms / group_field_range("vms_each")[1])
     return even, math.ceil(vms / pieces), pieces
 
 
-def _range(name: str) -> tuple[float, float]:
+def group_field_range(name: str) -> tuple[float, float]:
     """What a field of a group can hold."""
     field = GROUP_FIELD_BY_NAME[name]
     return field.low, field.high
@@ -149,8 +149,8 @@ def _range(name: str) -> tuple[float, float]:
 
 def _pieces(vm_h_per_day: float, work_h: float) -> tuple[float, float]:
     """Pieces of work a day and the length of each that keep the hours a day, as near to the length as a scenario can hold."""
-    shortest, longest = _range("work_h")
-    fewest, most = _range("jobs_per_day")
+    shortest, longest = group_field_range("work_h")
+    fewest, most = group_field_range("jobs_per_day")
     per_day = vm_h_per_day / min(max(work_h, shortest), longest)
     per_day = min(max(per_day, fewest), most)
     return per_day, min(max(vm_h_per_day / per_day, shortest), longest)
@@ -172,7 +172,7 @@ def _suggestion(
     there_h = np.bincount(hour, weights=np.diff(edges), minlength=WEEK_H) / 3600
     seen_days = there_h.sum() / 24
     real = edges[0] >= REAL_TIME_S and seen_days >= WINDOW_DAYS and len(begin) >= WINDOW_JOBS
-    start, hours = _window(week.reshape(7, 24).sum(axis=0)) if real else (0, 24)
+    start, hours = window(week.reshape(7, 24).sum(axis=0)) if real else (0, 24)
     workday = np.roll(week, -start).reshape(7, 24).sum(axis=1)
     weekdays = (
         real and seen_days >= WEEKDAY_DAYS and workday[:5].sum() >= WINDOW_SHARE * max(workday.sum(), 1e-9)
@@ -209,7 +209,7 @@ def _suggestion(
     )
 
 
-def _window(day: np.ndarray) -> tuple[int, int]:
+def window(day: np.ndarray) -> tuple[int, int]:
     """First hour and length of the shortest window that holds nearly all of a day's GPU-hours, or the whole day."""
     for length in range(1, WINDOW_HOURS + 1):
         sums = [float(np.roll(day, -start)[:length].sum()) for start in range(24)]
@@ -297,9 +297,9 @@ def _refuse(base: Scenario, suggestions: Sequence[Suggestion]) -> None:
             f"{number(MAX_GPUS)} GPUs and {number(MAX_VMS)} VMs; leave out the largest jobs"
         )
     most = max(suggestions, key=lambda s: s.people, default=None)
-    if most and most.people > _range("people")[1]:
+    if most and most.people > group_field_range("people")[1]:
         raise ValueError(
-            f"{most.name} has {number(most.people)} jobs at once: a group has at most {number(_range('people')[1])}"
+            f"{most.name} has {number(most.people)} jobs at once: a group has at most {number(group_field_range('people')[1])}"
         )
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from gpuplan.analysis.llm_traffic import replayed, traffic_of
 from gpuplan.audit import (
     FORMATS,
+    Audit,
     Comparison,
     Jobs,
     Requests,
@@ -17,7 +20,9 @@ from gpuplan.audit import (
     cut_days,
     read_hosts,
     read_trace,
+    serving_scenario,
     suggest_groups,
+    suggest_serving,
     suggested_scenario,
 )
 from gpuplan.catalog import Catalog
@@ -33,8 +38,9 @@ from gpuplan.cli.options import (
     takes_progress,
     tell_progress,
 )
-from gpuplan.facts import did_you_mean_file
+from gpuplan.facts import did_you_mean, did_you_mean_file
 from gpuplan.plan import make_plan
+from gpuplan.plan.llm import SERVING, uses_model
 from gpuplan.report import audit_dict, audit_text
 from gpuplan.scenario import Scenario, from_dict, show, shown_name
 from gpuplan.wording import amount
@@ -62,8 +68,12 @@ def audit_options(command: argparse.ArgumentParser) -> None:
     words = "first share of the period to leave out of curves and hours"
     add("--skip", default=0, metavar="SHARE", help=words)
     add("--scenario", type=path, metavar="OUT", help="write the suggested groups as a scenario file")
-    words = f"replay the jobs on the hosts of this scenario (- reads it from the input), or of {examples()}"
+    words = f"replay the jobs on the hosts, or the requests on the replicas, of this scenario (- reads it from the input), or of {examples()}"
     add("--on", metavar="FILE", help=words)
+    words = (
+        "model that serves the requests of the file, such as llama-3.3-70b (default: that of the scenario)"
+    )
+    add("--model", default="", metavar="ID", help=words)
     words = "scenario whose hardware and platform the groups get (- reads it from the input)"
     add("--base", metavar="FILE", help=words)
     words = "CSV of the hosts there are (count, gpus, model, vcpus, memory_gib; openb_nodes.csv): into the scenario"
@@ -94,6 +104,8 @@ def run_audit(args: argparse.Namespace) -> int:
     except ValueError as error:
         raise refusal(f"cannot audit {name}: {error}") from None
     found = replace(found, notes=(*found.notes, *left_out_hosts))
+    if isinstance(trace, Requests):
+        return _run_requests(args, catalog, trace, found, base, target)
     suggestions = suggest_groups(found, gpus_per_host=base.hardware.gpus_per_host)
     made, why = None, "samples name no jobs, so they give no groups"
     if suggestions:
@@ -114,6 +126,44 @@ def run_audit(args: argparse.Namespace) -> int:
         tell_progress(args, audit=audit_dict(*answer), scenario=made.to_dict() if made else None)
         return 0
     return print_answer(args, audit_dict, audit_text, *answer)
+
+
+def _run_requests(
+    args: argparse.Namespace,
+    catalog: Catalog,
+    trace: Requests,
+    found: Audit,
+    base: Scenario,
+    target: Scenario | None,
+) -> int:
+    """The audit of requests to a language model: their groups, and a replay on the replicas planned."""
+    if args.model and args.model not in {row.id for row in catalog.rows("llm_models")}:
+        meant = did_you_mean(args.model, [row.id for row in catalog.rows("llm_models")])
+        raise refusal(f"a row of llm_models{meant}", "--model", show(args.model))
+    serving = suggest_serving(found)
+    made = serving_scenario(base, serving, shown_name(args.name or args.file.name), args.model)
+    if args.scenario:
+        _write(args.scenario, made, "")
+    replay = None
+    if target:
+        known = any(uses_model(group) for group in target.groups if group.use_case == SERVING)
+        plan = make_plan(target if known and not args.model else made, catalog)
+        if not plan.llm.serving:
+            what = "a scenario with a model that serves requests, or one beside --model"
+            raise refusal(what, "--on", args.on)
+        tell_progress(args, step="Replaying the requests")
+        of = traffic_of(plan, next(iter(plan.llm.serving)))
+        replay = (of, replayed(of, trace.time_s, trace.tokens_in, trace.tokens_out))
+    if args.progress:
+        told = audit_dict(found, serving=serving, replay=replay)
+        tell_progress(args, audit=told, scenario=made.to_dict())
+        return 0
+    return print_answer(
+        args,
+        partial(audit_dict, serving=serving, replay=replay),
+        partial(audit_text, serving=serving, replay=replay),
+        found,
+    )
 
 
 def _with_hosts(

@@ -10,13 +10,18 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, Suggestion
+from gpuplan.audit import REAL_TIME_S, Audit, Comparison, Reading, ServingGroup, Suggestion
+from gpuplan.models.llm.batching import Simulated
+from gpuplan.plan.llm.traffic import GroupTraffic
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import Table, one_place, text
 from gpuplan.report.tables import audit as tables
+from gpuplan.report.tables.traffic import seconds
 from gpuplan.report.text import chapter, heading, wrapped
-from gpuplan.wording import DAY_NAMES, amount, number, percent, wait_words
+from gpuplan.wording import DAY_NAMES, amount, counted, number, percent, rough, wait_words
 
+Replay = tuple[GroupTraffic, Simulated]
+"""Requests of a trace on the replicas of a plan."""
 MOST_GROUPS = 20
 """Groups of a trace in a table; the rest is counted."""
 
@@ -26,10 +31,13 @@ def audit_dict(
     suggestions: Sequence[Suggestion] = (),
     comparison: Comparison | None = None,
     left_out: int = 0,
+    *,
+    serving: Sequence[ServingGroup] = (),
+    replay: Replay | None = None,
 ) -> dict[str, Any]:
     """An audit as plain JSON values, all finite.
 
-    Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``arrivals``, ``notes``, ``suggestions``, ``comparison``.
+    Keys ``reading``, ``time_zone``, ``allocation``, ``activity``, ``arrivals``, ``notes``, ``suggestions``, ``comparison``; of requests ``serving`` and ``replayed``.
     """
     data = {
         "reading": plain(found.trace.reading),
@@ -40,6 +48,8 @@ def audit_dict(
         "notes": list(found.notes),
         "suggestions": [plain(s) for s in suggestions],
         "comparison": None,
+        "serving": [plain(group) for group in serving],
+        "replayed": replay and _replay_dict(*replay),
     }
     if found.allocation is not None:
         for name in ("wanted", "held"):
@@ -69,9 +79,12 @@ def audit_text(
     suggestions: Sequence[Suggestion] = (),
     comparison: Comparison | None = None,
     left_out: int = 0,
+    *,
+    serving: Sequence[ServingGroup] = (),
+    replay: Replay | None = None,
 ) -> str:
     """An audit as text for a terminal."""
-    data = audit_dict(found, suggestions, comparison, left_out)
+    data = audit_dict(found, suggestions, comparison, left_out, serving=serving, replay=replay)
     parts = [
         _reading(found.trace.reading),
         *_allocation(found, data),
@@ -83,6 +96,10 @@ def audit_text(
             *(f"{s.name}: {s.note}." for s in suggestions if s.rounded_up),
         ),
     ]
+    parts.append(chapter(tables.serving(data["serving"])))
+    if replay:
+        lead = heading(f"The same requests on {counted(replay[0].replicas, 'replica')}")
+        parts.append(lead + "\n".join(map(wrapped, again(data["replayed"]))))
     if comparison is not None:
         parts += _comparison(comparison, data["comparison"])
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -190,6 +207,36 @@ def came(use: Mapping[str, Any], time_zone: str) -> list[str]:
             f"{number(lengths['p95'])}, 99 % at most {number(lengths['p99'])}; spread {lengths['spread']:.2f}."
             for what, lengths in (("Prompts", use["tokens_in"]), ("Answers", use["tokens_out"]))
         ),
+    ]
+
+
+def _replay_dict(of: GroupTraffic, found: Simulated) -> dict[str, Any]:
+    """What users of the planned replicas would have seen, beside the formula for the same traffic as planned."""
+    hours = found.by_part_p95_s
+    return {
+        "group": of.name,
+        "replicas": of.replicas,
+        "first_token_s": of.first_token_s,
+        "planned_per_second": of.per_second,
+        "formula_p95_s": None if of.planned.load_share >= 1 else of.planned.p95_s,
+        "worst_hour": max(range(len(hours)), key=hours.__getitem__),
+        **plain(found),
+    }
+
+
+def again(found: Mapping[str, Any]) -> list[str]:
+    """What users would have seen, in sentences."""
+    value = {name: found[name]["value"] for name in ("p50_s", "p95_s", "kept_share", "token_s", "busy_share")}
+    hour = found["worst_hour"]
+    formula = found["formula_p95_s"]
+    planned = "cannot be carried" if formula is None else f"takes {seconds(formula)} s by formula"
+    speed = 1 / value["token_s"] if value["token_s"] else 0.0
+    return [
+        f"{found['group']}: half of the requests start within {seconds(value['p50_s'])} s, 95 % within {seconds(value['p95_s'])} s, and "
+        f"{percent(value['kept_share'])} within the {found['first_token_s']:g} s promised; then {rough(speed)} tokens/s. The replicas work "
+        f"{percent(value['busy_share'])} of the time.",
+        f"In the worst hour of the day, {hour:02}:00 UTC, 95 % start within {seconds(found['by_part_p95_s'][hour])} s; the design is planned "
+        f"for {tables.few_digits(found['planned_per_second'])} requests a second, which {planned}.",
     ]
 
 

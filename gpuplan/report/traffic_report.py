@@ -10,9 +10,10 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm.traffic import GroupTraffic
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import records
+from gpuplan.report.tables.audit import few_digits
 from gpuplan.report.tables.traffic import seconds, waits
 from gpuplan.report.text import chapter, page
-from gpuplan.wording import counted, number, percent, rough
+from gpuplan.wording import counted, number, percent
 
 Played = Sequence[tuple[GroupTraffic, Simulated]]
 """Each group with what the simulation found for its planned replicas."""
@@ -61,7 +62,7 @@ def asked(of: GroupTraffic) -> str:
     traffic = of.traffic
     bursts = "independent of each other" if traffic.peakedness == 1 else f"peakedness {traffic.peakedness:g}"
     return (
-        f"{rough(of.per_second)} requests a second in the busiest hour, {bursts}; prompts of {number(traffic.tokens_in)} tokens, answers of "
+        f"{few_digits(of.per_second)} requests a second in the busiest hour, {bursts}; prompts of {number(traffic.tokens_in)} tokens, answers of "
         f"{number(traffic.tokens_out)} on average; spread {traffic.spread_in:g} and {traffic.spread_out:g} (standard deviation over mean)."
     )
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from assistants import assistant
 from command_line import JOBS, SCENARIO, run
 
 from gpuplan import load_scenario
@@ -188,3 +189,41 @@ def test_a_file_of_hosts_goes_into_the_scenario(
     for wrong in (("--gpu", "P100"), ("--hosts", str(tmp_path / "none.csv"))):
         code, _, err = run(capsys, *order, *wrong)
         assert (code, wrong[0] in err) == (2, True)
+
+
+REQUESTS = "TIMESTAMP,ContextTokens,GeneratedTokens\n" + "".join(
+    f"2024-05-10 {10 + n // 3600}:{n // 60 % 60:02}:{n % 60:02}.5000000,{800 + n % 700},{50 + n % 200}\n"
+    for n in range(0, 7200, 2)
+)
+
+
+def test_requests_are_replayed_on_the_planned_replicas(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    log, mine, made = tmp_path / "log.csv", tmp_path / "mine.yaml", tmp_path / "made.yaml"
+    log.write_text(REQUESTS, encoding="utf-8")
+    mine.write_text(assistant().to_yaml(), encoding="utf-8")
+    code, out, err = run(capsys, "audit", str(log), "--on", str(mine), "--scenario", str(made))
+    assert (code, err) == (0, "")
+    said = " ".join(out.split())
+    assert "3600 requests, 0.5 a second on average" in said
+    assert "Assistant: half of the requests start within" in said
+    assert load_scenario(str(made)).groups[0].requests_per_s == 0.5
+    code, out, _ = run(capsys, "audit", str(log), "--on", str(mine), "--json")
+    data = json.loads(out, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    assert code == 0 and data["replayed"]["count"] == 3600
+    assert data["serving"][0]["tokens_in"] == round(data["arrivals"]["tokens_in"]["mean"])
+    assert data["allocation"] is None and data["comparison"] is None
+    _, out, _ = run(capsys, "audit", str(log), "--on", str(mine), "--progress")
+    assert set(json.loads(out.splitlines()[-1])) == {"audit", "scenario"}
+
+
+def test_requests_need_a_model_to_be_replayed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text(REQUESTS, encoding="utf-8")
+    code, _, err = run(capsys, "audit", str(log), "--on", "current")
+    assert code == 2 and "--model" in err
+    code, out, _ = run(capsys, "audit", str(log), "--on", "current", "--model", "llama-3.1-8b")
+    assert code == 0 and "The same requests on" in out
+    code, _, err = run(capsys, "audit", str(log), "--model", "llama-3.1-8")
+    assert code == 2 and "did you mean llama-3.1-8b" in err

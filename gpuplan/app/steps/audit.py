@@ -11,7 +11,7 @@ from gpuplan.app.state import Workbook
 from gpuplan.app.steps.background import IDLE, receiving, upload_data
 from gpuplan.audit import REAL_TIME_S
 from gpuplan.report import amount, number, percent
-from gpuplan.report.audit_report import came
+from gpuplan.report.audit_report import again, came
 from gpuplan.report.table import Table, one_place, records, screen
 from gpuplan.report.tables import audit as tables
 from gpuplan.wording import DAY_NAMES, NAMES, wait_words
@@ -75,19 +75,28 @@ def _buttons(workbook: Workbook, audit: Auditing) -> list[dict[str, Any]]:
     if audit.runner.state == "running":
         return [{"text": "Stop", "event": "cancel-audit", "key": "audit-stop"}]
     found = audit.found
-    groups = len(found["suggestions"]) if found else 0
+    groups = len(found["suggestions"]) + len(found["serving"]) if found else 0
     use = {"text": f"Use these {groups} groups", "event": "use-audit", "key": "audit-use", "primary": True}
     replay = {"text": "Replay on the hosts planned", "event": "replay", "key": "audit-replay"}
     return [
         *([{"text": "Read again", "event": "audit", "key": "audit-again"}] if audit.complete else []),
         *([use] if groups else []),
-        *([replay] if found and found["allocation"] and workbook.plan.pools else []),
+        *([replay] if found and _can_replay(workbook, found) else []),
         *(
             [{"text": "Forget the file", "event": "forget-audit", "key": "audit-forget"}]
             if audit.name
             else []
         ),
     ]
+
+
+def _can_replay(workbook: Workbook, found: dict[str, Any]) -> bool:
+    """Whether the design has hosts for the jobs, or replicas for the requests."""
+    return (
+        bool(workbook.plan.llm.serving)
+        if found["arrivals"]
+        else bool(found["allocation"] and workbook.plan.pools)
+    )
 
 
 def _progress(audit: Auditing) -> dict[str, Any] | None:
@@ -107,6 +116,7 @@ def _said(workbook: Workbook, found: dict[str, Any]) -> list[str]:
         *(came(found["arrivals"], found["time_zone"]) if found["arrivals"] else ()),
         *(f"{note}." for note in notes),
         *(_replayed(workbook, found["comparison"]) if found["comparison"] else ()),
+        *(again(found["replayed"]) if found["replayed"] else ()),
     ]
 
 
@@ -192,6 +202,8 @@ def _tables(found: dict[str, Any]) -> list[dict[str, Any]]:
     ]
     if found["suggestions"]:
         drawn.append(screen(tables.suggestions(found["suggestions"]), title="Groups for the design"))
+    if found["serving"]:
+        drawn.append(screen(tables.serving(found["serving"]), title="Groups for the design"))
     if compared := found["comparison"]:
         drawn += [_formulas(tables.few_wait(compared)), _formulas(tables.few_turned_away(compared))]
     return drawn

@@ -71,8 +71,8 @@ def requests(arrivals: Found) -> Table:
 
 
 def few_digits(value: float) -> str:
-    """A rate to three digits."""
-    return number(float(f"{value:.3g}"))
+    """A rate to three digits, never as a fraction."""
+    return f"{value:.3g}" if value < 1000 else number(round(value))
 
 
 def suggestions(found: Sequence[Found]) -> Table:
@@ -87,6 +87,27 @@ def suggestions(found: Sequence[Found]) -> Table:
             Column("jobs_per_day", "A day", "number", words=lambda jobs: number(round(jobs, 2))),
             Column("work_h", "Hours each", "number", "h", words="{:.2f}".format),
             Column("when", "When", of=_when),
+        ),
+        found,
+    )
+
+
+def serving(found: Sequence[Found]) -> Table:
+    """Groups for a scenario, made from the requests."""
+    return listed(
+        "serving",
+        "Groups for a scenario",
+        (
+            Column("name", "Group"),
+            Column("requests_per_s", "Requests a second", "number", words=few_digits),
+            Column("tokens_in", "Prompt", "number"),
+            Column("tokens_out", "Answer", "number"),
+            Column(
+                "spread", "Spread", of=lambda group: f"{group['spread_in']:g} and {group['spread_out']:g}"
+            ),
+            Column("peakedness", "Bursts", "number", words="{:g}".format),
+            Column("longest_context", "Longest", "number"),
+            Column("when", "When", of=lambda group: _when({**group, "days": "every day"})),
         ),
         found,
     )

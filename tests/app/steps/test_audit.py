@@ -10,7 +10,16 @@ import pytest
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.audit import audit_data, audit_tables, week_rows
-from gpuplan.audit import Jobs, audit, compare, read_trace, suggest_groups, suggested_scenario
+from gpuplan.audit import (
+    Jobs,
+    audit,
+    compare,
+    read_trace,
+    serving_scenario,
+    suggest_groups,
+    suggest_serving,
+    suggested_scenario,
+)
 from gpuplan.catalog import Catalog
 from gpuplan.report import audit_dict
 
@@ -32,7 +41,9 @@ def audited(book: Workbook, folder: Path, text: str, replay: bool = False) -> di
     suggestions = suggest_groups(found)
     comparison = compare(trace, hosts=[4] * 10) if replay and isinstance(trace, Jobs) else None
     made = suggested_scenario(book.scenario, found, suggestions, "use.csv") if suggestions else None
-    data = audit_dict(found, suggestions, comparison)
+    serving = suggest_serving(found)
+    made = serving_scenario(book.scenario, serving) if serving else made
+    data = audit_dict(found, suggestions, comparison, serving=serving)
     auditing = book.auditing
     auditing.name, auditing.size, auditing.got = "use.csv", len(text), len(text)
     auditing.runner.state = "done"
@@ -123,8 +134,16 @@ def test_requests_to_a_language_model_are_figures_of_their_own(book: Workbook, t
     rows = "".join(f"2024-05-01 10:{n:02}:00,{100 + n},50\n" for n in range(60))
     audited(book, tmp_path, "TIMESTAMP,ContextTokens,GeneratedTokens\n" + rows)
     assert any("60 requests" in text for text in audit_data(book)["text"])
-    assert [t["title"] for t in audit_tables(book)["tables"]] == ["Who asks a language model"]
+    titles = [t["title"] for t in audit_tables(book)["tables"]]
+    assert titles == ["Who asks a language model", "Groups for the design"]
     assert week_rows(book) == {}
+    assert "replay" not in {b["event"] for b in audit_data(book)["buttons"]}, "nothing serves them yet"
+    before = {group.id for group in book.scenario.groups}
+    book.use_audit()
+    added = {group.id: group for group in book.scenario.groups if group.id not in before}
+    assert [group.tokens_out for group in added.values()] == [50] and before <= {
+        g.id for g in book.scenario.groups
+    }
 
 
 def test_an_error_is_shown_with_what_can_be_done(book: Workbook) -> None:

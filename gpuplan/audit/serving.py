@@ -1,0 +1,141 @@
+"""Groups that language models serve, made of the requests of a trace, and the scenario with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from zoneinfo import ZoneInfo
+
+from gpuplan.audit.arrivals import by_hour
+from gpuplan.audit.curves import REAL_TIME_S
+from gpuplan.audit.suggestions import WINDOW_DAYS, WINDOW_JOBS, group_field_range, window
+from gpuplan.audit.trace import Requests
+from gpuplan.audit.use import Audit
+from gpuplan.scenario import Group, Origin, Scenario, one_line
+from gpuplan.wording import counted
+
+USE_CASE = "llm-serving"
+KEPT = (
+    "model",
+    "weights",
+    "cache",
+    "first_token_s",
+    "tokens_per_s",
+    "least_replicas",
+    "replica_gpus",
+    "kept_share",
+)
+"""What a trace does not say: taken from a group that the design has for it already."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServingGroup:
+    """A group of a scenario that sends the requests of a part of the trace, in its busiest hour."""
+
+    name: str
+    group: str
+    """Group of the trace."""
+    requests_per_s: float
+    tokens_in: int
+    tokens_out: int
+    spread_in: float
+    spread_out: float
+    peakedness: float
+    longest_context: int
+    hours: str
+    time_zone: str
+    note: str
+
+
+def suggest_serving(audit: Audit, *, most: int = 6) -> tuple[ServingGroup, ...]:
+    """Groups of a scenario that send the requests of a trace, those with most tokens first; none for jobs and samples.
+
+    Each has the rate of its own busiest hour, and hours where nearly all its requests are within them, seen in a week or more.
+    """
+    use = audit.arrivals
+    if use is None or not isinstance(audit.trace, Requests):
+        return ()
+    trace = audit.trace
+    long_enough = use.first_s >= REAL_TIME_S and use.days >= WINDOW_DAYS
+    found = []
+    for group in use.groups[:most]:
+        from_it = trace.where(trace.group == trace.groups.index(group.name))
+        start, length = 0, 24
+        if long_enough and group.requests >= WINDOW_JOBS:
+            zone = ZoneInfo(audit.time_zone)
+            start, length = window(by_hour(from_it.time_s, use.first_s, use.last_s, zone))
+        found.append(
+            ServingGroup(
+                name="Language model" if len(use.groups) == 1 else one_line(group.name)[:56],
+                group=group.name,
+                requests_per_s=float(
+                    f"{max(group.busiest_per_second, group_field_range('requests_per_s')[0]):.3g}"
+                ),
+                tokens_in=max(1, round(group.tokens_in.mean)),
+                tokens_out=max(1, round(group.tokens_out.mean)),
+                spread_in=round(min(group.tokens_in.spread, 10.0), 2),
+                spread_out=round(min(group.tokens_out.spread, 10.0), 2),
+                peakedness=round(max(use.peakedness, 0.1), 2),
+                longest_context=round(group.longest),
+                hours=f"{start:02}:00-{(start + length - 1) % 24 + 1:02}:00",
+                time_zone=audit.time_zone,
+                note=f"{counted(group.requests, 'request')} of the trace",
+            )
+        )
+    return tuple(found)
+
+
+def serving_scenario(
+    base: Scenario, groups: Sequence[ServingGroup], file: str = "a trace", model: str = ""
+) -> Scenario:
+    """A scenario with the suggested groups in place of those that language models serve in ``base``; all others stay.
+
+    ``model`` is a row of ``llm_models``; if none is given, it and its promises are those of the first such group of ``base``.
+    """
+    before = next((group for group in base.groups if group.use_case == USE_CASE), None)
+    served = {group.id for group in base.groups if group.use_case == USE_CASE}
+    kept = {name: getattr(before, name) for name in KEPT} if before else {}
+    kept |= {"model": model} if model else {}
+    gone = [["groups", group] for group in served]
+    scenario = replace(
+        base,
+        groups=tuple(group for group in base.groups if group.id not in served),
+        origins=tuple(o for o in base.origins if o[0].split(".")[:2] not in gone),
+    )
+    measured = Origin("measured", "scenario", note=f"audit of {one_line(file)[:80]}")
+    for made in groups:
+        group_id = scenario.new_group_id(made.name)
+        around = made.hours == "00:00-24:00"
+        group = Group(
+            id=group_id,
+            name=made.name,
+            use_case=USE_CASE,
+            people=1,
+            active_share=1.0,
+            requests_per_s=made.requests_per_s,
+            tokens_in=made.tokens_in,
+            tokens_out=made.tokens_out,
+            spread_in=made.spread_in,
+            spread_out=made.spread_out,
+            peakedness=made.peakedness,
+            longest_context=made.longest_context,
+            hours=None if around else made.hours,
+            sites=None if around else made.time_zone,
+            **kept,
+        )
+        scenario = scenario.with_groups((*scenario.groups, group))
+        for name in MEASURED:
+            scenario = scenario.with_origin(f"groups.{group_id}.{name}", measured)
+    return scenario
+
+
+MEASURED = (
+    "requests_per_s",
+    "tokens_in",
+    "tokens_out",
+    "spread_in",
+    "spread_out",
+    "peakedness",
+    "longest_context",
+)
+"""Inputs of a group that a trace of requests gives."""
