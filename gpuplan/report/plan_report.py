@@ -10,7 +10,7 @@ from gpuplan.report.table import indented, text
 from gpuplan.report.tables import TABLES, idle_text
 from gpuplan.report.tables.availability import postures
 from gpuplan.report.tables.inventory import hosts_there, inventory
-from gpuplan.report.tables.models import serving, tuning
+from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.network import fabric_words, network_name, speed_kept
 from gpuplan.report.tables.plan import clusters_alike, equipment, groups, hosts
 from gpuplan.report.tables.platform import host_line, management, management_hosts
@@ -29,6 +29,7 @@ def plan_text(plan: Plan) -> str:
         chapter(groups(plan)),
         chapter(serving(plan)),
         chapter(tuning(plan)),
+        chapter(retrieval(plan)),
         _access(plan),
         _inventory(plan),
         *(_pool(plan, pool) for pool in clusters_alike(plan)),

@@ -30,6 +30,7 @@ from gpuplan.scenario.hosts_and_vms import (
     host_kinds,
     hosts_text,
     other_vms,
+    vms_text,
 )
 from gpuplan.scenario.hours_and_sites import hours_length_h, hours_min, sites_people
 from gpuplan.scenario.inputs import (

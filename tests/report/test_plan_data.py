@@ -127,7 +127,7 @@ CONTRACT: dict[str, Any] = {
         ],
         "rules": [{"code": str, "met": (bool, type(None)), "text": str, "path": str, "sources": [str]}],
     },
-    "llm": {"serving": list, "tuning": list, "token_costs": list},
+    "llm": {"serving": list, "tuning": list, "retrieval": list, "token_costs": list},
     "inventory": (dict, type(None)),
     "cabling": (dict, type(None)),
     "power": (dict, type(None)),

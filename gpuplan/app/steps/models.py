@@ -10,6 +10,7 @@ from gpuplan.app.cards import figure
 from gpuplan.app.header import field_data, planned_field
 from gpuplan.app.state import Workbook
 from gpuplan.plan.llm import INPUTS, RETRIEVAL, TUNING
+from gpuplan.plan.llm.retrieval import Retrieval, why_share
 from gpuplan.plan.llm.serving import Serving, why_size
 from gpuplan.plan.llm.tuning import Tuning, why_job
 from gpuplan.report import amount, number
@@ -34,6 +35,8 @@ def model_data(workbook: Workbook, group: Group) -> dict[str, Any] | None:
         found = _serving(workbook, made)
     elif isinstance(made, Tuning):
         found = _tuning(made)
+    elif isinstance(made, Retrieval):
+        found = _retrieval(made)
     own = [each.id for each in workbook.scenario.groups if each.use_case in INPUTS]
     names = (*INPUTS[group.use_case], *(JOBS if group.use_case == TUNING else ()))
     fields = [_field(workbook, group, name) for name in names]
@@ -114,6 +117,28 @@ def _tuning(made: Tuning) -> dict[str, Any]:
         "bar": _bar("Memory of a GPU", parts, whole, 1.0),
         "figures": figures,
         "notes": [f"{capital(why)}." for why in (why_job(made),) if why] + [f"{capital(made.how)}."],
+    }
+
+
+def _retrieval(made: Retrieval) -> dict[str, Any]:
+    at = f"groups.{made.id}"
+    parts = tuple((model.name, model.weights_gib, colour) for colour, model in enumerate(made.models, 1))
+    figures = [
+        figure("Replicas", number(made.replicas), f"of {amount(made.gpus, 'GPU')}", f"{at}.rag_replicas"),
+        figure("Index", f"{rough(made.index_gib)} GiB", "a copy, in memory", f"{at}.rag_index_gib"),
+        figure(
+            "Database VMs",
+            number(made.database_vms),
+            f"{number(made.database_vcpus)} vCPUs, {number(made.database_gib)} GiB each",
+            f"{at}.rag_database_vms",
+        ),
+    ]
+    return {
+        "lead": made.model,
+        "said": f"{made.said} \u00b7 {number(made.replicas)} replicas of {amount(made.gpus, 'GPU')}",
+        "bar": _bar("Memory of a replica", parts, made.memory_gib, 1.0),
+        "figures": figures,
+        "notes": [f"{why_share(made)}."],
     }
 
 

@@ -52,8 +52,10 @@ class Asks:
 
     def fact(self, name: str) -> Fact:
         """An input of the group; the planning value of the catalog where it is empty and there is one."""
-        stated = self.scenario.fact(f"groups.{self.group.id}.{name}")
         known = self.catalog.assumptions["llm-use"].facts
+        if name not in GROUP_FIELD_BY_NAME:
+            return known[name]
+        stated = self.scenario.fact(f"groups.{self.group.id}.{name}")
         return known[name] if stated.value is None and name in known else stated
 
     def value(self, name: str) -> Any:

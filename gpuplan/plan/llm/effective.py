@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
-from gpuplan.plan.llm.asks import SERVING, TUNING, Asks, uses_model
+from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, uses_model
 from gpuplan.plan.llm.engine import engine_of
+from gpuplan.plan.llm.retrieval import Retrieval, retrieval_of
 from gpuplan.plan.llm.serving import Serving, check_lengths, serving_of
 from gpuplan.plan.llm.serving_lines import serving_lines
 from gpuplan.plan.llm.tuning import Tuning, tuning_lines, tuning_of
@@ -30,13 +31,14 @@ class Llm:
     """Each such group as its VMs."""
     serving: Mapping[str, Serving] = field(default_factory=dict)
     tuning: Mapping[str, Tuning] = field(default_factory=dict)
+    retrieval: Mapping[str, Retrieval] = field(default_factory=dict)
 
     @property
-    def parts(self) -> dict[str, Mapping[str, Serving] | Mapping[str, Tuning]]:
+    def parts(self) -> dict[str, Mapping[str, Serving] | Mapping[str, Tuning] | Mapping[str, Retrieval]]:
         """What the groups take, by what their models do."""
-        return {"serving": self.serving, "tuning": self.tuning}
+        return {"serving": self.serving, "tuning": self.tuning, "retrieval": self.retrieval}
 
-    def of(self, group: str) -> Serving | Tuning | None:
+    def of(self, group: str) -> Serving | Tuning | Retrieval | None:
         """What a group takes; None where it uses no model."""
         return next((found[group] for found in self.parts.values() if group in found), None)
 
@@ -47,6 +49,7 @@ def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
         return Llm(scenario)
     serving: dict[str, Serving] = {}
     tuned: dict[str, Tuning] = {}
+    searched: dict[str, Retrieval] = {}
     groups = []
     for group in scenario.groups:
         asks, here = Asks(scenario, catalog, group), trail.about(f"groups.{group.id}", name=group.name)
@@ -61,8 +64,21 @@ def llm_of(trail: Trail, scenario: Scenario, catalog: Catalog) -> Llm:
             tuned[group.id] = tuning_of(asks)
             tuning_lines(here, asks, tuned[group.id])
             follows = tuned[group.id].as_group
+        elif uses_model(group) and group.use_case == RETRIEVAL:
+            searched[group.id] = retrieval_of(asks, here)
+            follows = searched[group.id].as_group
         groups.append(_as_vms(group, follows, local=scenario.platform.bitfusion) if follows else group)
-    return Llm(replace(scenario, groups=tuple(groups)), serving, tuned)
+    sized = _with_databases(replace(scenario, groups=tuple(groups)), searched)
+    return Llm(sized, serving, tuned, searched)
+
+
+def _with_databases(scenario: Scenario, searched: Mapping[str, Retrieval]) -> Scenario:
+    """The scenario with the VMs of vector databases on its hosts, where it states what these give to VMs without a GPU."""
+    hardware = scenario.hardware
+    if not searched or not hardware.vcpus_per_host or not hardware.memory_gib_per_host:
+        return scenario
+    others = "; ".join(filter(None, [hardware.other_vms, *(made.database for made in searched.values())]))
+    return replace(scenario, hardware=replace(hardware, other_vms=others))
 
 
 def _as_vms(group: Group, follows: Mapping[str, Any], *, local: bool) -> Group:

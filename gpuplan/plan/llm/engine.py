@@ -74,7 +74,7 @@ def engine_of(asks: Asks) -> Engine:
     _check_precision(asks, gpu, weights)
     joined = int(gpu.value("nvlink_bridge_gpus") or 0)
     whole = memory.splits(shape, gpus_per_host=hardware.gpus_per_host)
-    sizes = (*_shares(asks), *whole)
+    sizes = (*gpu_shares(asks), *whole)
     if joined and not has_nvswitch(asks.scenario, catalog):
         sizes = tuple(size for size in sizes if size <= joined)
     if (stated := group.replica_gpus) is not None:
@@ -112,7 +112,7 @@ def _unseen(catalog: Catalog, gpu: Item, model: Row) -> str:
     return " or ".join(missing) or f"{model['name']} on {gpu.name}"
 
 
-def _shares(asks: Asks) -> tuple[float, ...]:
+def gpu_shares(asks: Asks) -> tuple[float, ...]:
     """Parts of a GPU that the board divides into, where the group may have one."""
     scenario, access = asks.scenario, asks.group.access
     backings = {"auto": ("timesliced", "mig"), "vgpu": ("timesliced",), "mig": ("mig",)}.get(access, ())

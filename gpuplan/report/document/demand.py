@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpuplan.analysis.demand import methods, rule_answers, week_demand
 from gpuplan.plan import Plan
+from gpuplan.plan.llm.retrieval import why_share
 from gpuplan.plan.llm.serving import why_size
 from gpuplan.plan.llm.tuning import why_job
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
@@ -11,7 +12,7 @@ from gpuplan.report.document.requirements import promise
 from gpuplan.report.document.writing import Citations, drawn, hosts_lost, tabled, total_words, waits
 from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
-from gpuplan.report.tables.models import serving, tuning
+from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.plan import groups
 from gpuplan.wording import (
     METHOD_NAMES,
@@ -60,7 +61,9 @@ def _models(plan: Plan) -> list[Block]:
         if why
     ]
     served, tuned = tabled(serving(plan), caption="LLM serving"), tabled(tuning(plan), caption="Fine-tuning")
-    return [*([Paragraph(" ".join(said))] if said else []), *served, *tuned]
+    said += [f"{each.name}: {why_share(each)}." for each in plan.llm.retrieval.values()]
+    found = tabled(retrieval(plan), caption="Embeddings and RAG")
+    return [*([Paragraph(" ".join(said))] if said else []), *served, *tuned, *found]
 
 
 def _method(plan: Plan) -> str:

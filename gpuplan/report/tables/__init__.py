@@ -21,6 +21,7 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "groups": plan.groups,
     "serving": models.serving,
     "tuning": models.tuning,
+    "retrieval": models.retrieval,
     "token_costs": models.token_costs,
     "pools": plan.pools,
     "placement": plan.placement,

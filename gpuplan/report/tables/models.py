@@ -8,6 +8,7 @@ from typing import Any
 from gpuplan.analysis.token_prices import TokenPrice, token_prices
 from gpuplan.models.llm.shape import Range
 from gpuplan.plan import Plan
+from gpuplan.plan.llm.retrieval import Retrieval
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.llm.tuning import METHODS, Tuning
 from gpuplan.report.table import Cell, Column, Table, listed
@@ -103,6 +104,28 @@ def tuning(plan: Plan) -> Table:
     )
 
 
+def retrieval(plan: Plan) -> Table:
+    """What searching documents takes: parts of a GPU, the index, and the VMs of the database."""
+    return listed(
+        "retrieval",
+        "Embeddings and RAG",
+        (
+            Column("group", "Group", of="name"),
+            Column("models", "Models", of=lambda made: ", ".join(model.name for model in made.models)),
+            Column("queries_per_s", "Queries a second", "number", of=_rough("queries_per_s", "queries")),
+            Column("busy_gpus", "GPUs of work", "number", of=_rough("busy_gpus", "rag_gpus")),
+            Column("gpus_each", "GPU of a replica", "number", of=_figure("gpus", "rag_share")),
+            Column("replicas", "Replicas", "number", of=_figure("replicas", "rag_replicas")),
+            Column("passages", "Passages", "number"),
+            Column("index_gib", "Index", "number", "GiB", of=_rough("index_gib", "rag_index_gib")),
+            Column("database_vms", "Database VMs", "number", of=_figure("database_vms", "rag_database_vms")),
+            Column("database_vcpus", "vCPUs each", "number", detail=True),
+            Column("database_gib", "Memory each", "number", "GiB", detail=True),
+        ),
+        list(plan.llm.retrieval.values()),
+    )
+
+
 def token_costs(plan: Plan) -> Table:
     """What a million tokens cost: of the design by its load, of rented GPUs, and at a price per token."""
     currency = plan.scenario.cost.currency
@@ -147,9 +170,19 @@ def _first_token_s(made: Serving) -> Range:
     return Range(*(each / 1e3 for each in made.found.first_token_ms))
 
 
-def _figure(name: str, line: str) -> Callable[[Serving | Tuning], Cell]:
+def _figure(name: str, line: str) -> Callable[[Serving | Tuning | Retrieval], Cell]:
     """A figure with its line."""
     return lambda made: Cell(getattr(made, name), line=f"groups.{made.id}.{line}")
+
+
+def _rough(name: str, line: str) -> Callable[[Retrieval], Cell]:
+    """A figure that is not known closely, with its line."""
+
+    def held(made: Retrieval) -> Cell:
+        value = getattr(made, name)
+        return Cell(value, words=rough(value), line=f"groups.{made.id}.{line}")
+
+    return held
 
 
 def _range(of: Callable[[Any], Range], line: str) -> Callable[[Serving | Tuning], Cell]:

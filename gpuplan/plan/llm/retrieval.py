@@ -1,0 +1,268 @@
+"""Embeddings and RAG: the parts of a GPU that embedding and reranking take, and the VMs of the vector database."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from gpuplan.catalog import Row
+from gpuplan.facts import Fact, derived
+from gpuplan.models import demand
+from gpuplan.models.llm import retrieval
+from gpuplan.models.llm.memory import GIB
+from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm.engine import gpu_shares
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.scenario import show, vms_text
+from gpuplan.wording import amount, number, rough
+
+
+class Encoder(NamedTuple):
+    """A model that embeds or reranks."""
+
+    name: str
+    weights_gib: float
+    tokens_per_s: float
+    """Of a whole GPU."""
+    tokens_a_query: float
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """What searching documents for a language model takes."""
+
+    id: str
+    name: str
+    models: tuple[Encoder, ...]
+    """The one that embeds, and the one that reranks if there is one."""
+    queries_per_s: float
+    passages: int
+    busy_gpus: float
+    """GPUs' worth of work at the peak."""
+    gpus: float
+    """Of a replica."""
+    replicas: int
+    least: int
+    memory_gib: float
+    """Of a replica's part of a GPU."""
+    index_gib: float
+    """Of one copy."""
+    indexing_h: float
+    """To embed all passages once on one GPU."""
+    database_vms: int
+    database_vcpus: int
+    """Of each VM; its memory below."""
+    database_gib: int
+    off_hours: bool
+
+    @property
+    def as_group(self) -> dict[str, Any]:
+        """The inputs of the group as its VMs."""
+        off = self.least / self.replicas if self.off_hours and self.replicas else None
+        return {
+            "people": self.replicas,
+            "active_share": 1.0,
+            "vms_each": 1,
+            "vgpus_each": 1,
+            "gpus_each": self.gpus,
+            "off_hours_share": None if off is None else min(1.0, off),
+        }
+
+    @property
+    def model(self) -> str:
+        """The name of the model that embeds."""
+        return self.models[0].name
+
+    @property
+    def said(self) -> str:
+        """What is asked of it, in words."""
+        reranked = "".join(f"reranked by {model.name}, " for model in self.models[1:])
+        return f"{reranked}{rough(self.queries_per_s)} queries a second over {number(self.passages)} passages"
+
+    @property
+    def database(self) -> str:
+        """The VMs of the vector database as an input lists them."""
+        name = re.sub(r"[;:,]+", " ", self.name)[:30].strip()
+        size = {"vcpus_each": self.database_vcpus, "memory_gib_each": self.database_gib}
+        return str(vms_text([{"name": f"{name} database", "vms": self.database_vms, **size}]))
+
+
+def retrieval_of(asks: Asks, here: Trail) -> Retrieval:
+    """The replicas and the database of a group, with a line for each number on the way."""
+    group, catalog = asks.group, asks.catalog
+    rows = [catalog.row("llm_models", id) for id in (str(group.model), group.reranker) if id]
+    passage, query = (float(asks.value(name)) for name in ("passage_tokens", "query_tokens"))
+    candidates = float(asks.value("candidates"))
+    each = (query, candidates * (passage + query))
+    models = tuple(_encoder(asks, row, tokens, passage) for row, tokens in zip(rows, each, strict=False))
+    known = catalog.assumptions["llm-retrieval"]
+    queries = _queries_line(here, asks)
+    busy_share = known.fact("busy_share")
+    busy = (
+        sum(
+            retrieval.busy_gpus(
+                float(queries.value),
+                request_tokens=model.tokens_a_query,
+                throughput=model.tokens_per_s,
+                busy_share=float(busy_share.value),
+            )
+            for model in models
+        )
+        if queries.value
+        else 0.0
+    )
+    work = here.record(
+        "rag_gpus",
+        retrieval.busy_gpus,
+        busy,
+        queries=queries,
+        compute_share=known.fact("compute_share"),
+        busy_share=busy_share,
+        passage_tokens=asks.fact("passage_tokens"),
+        candidates=asks.fact("candidates"),
+        rate=catalog.gpus[asks.scenario.hardware.gpu].fact("fp16_tensor_tflops"),
+        words={"models": " and ".join(model.name for model in models)},
+    )
+    least = int(asks.value("least_replicas"))
+    gpus = _share(asks, models, busy, least)
+    count = max(least, math.ceil(busy / gpus - 1e-9)) if queries.value else 0
+    size = here.record("rag_share", retrieval.busy_gpus, gpus, work=work, memory=_gib_fact(group.id, models))
+    replicas = here.record(
+        "rag_replicas", retrieval.busy_gpus, count, work=work, size=size, least=asks.fact("least_replicas")
+    )
+    index = _index_line(here, asks, rows[0])
+    vms = here.record(
+        "rag_database_vms",
+        retrieval.database_vms,
+        retrieval.database_vms(
+            float(index.value),
+            vm_memory_gib=float(asks.value("database_gib")),
+            copies=int(known.fact("copies").value),
+            usable_share=float(known.fact("index_share").value),
+        ),
+        index=index,
+        memory=asks.fact("database_gib"),
+        copies=known.fact("copies"),
+        usable=known.fact("index_share"),
+    )
+    at = f"groups.{group.id}"
+    here.stand_in(f"{at}.people", replicas)
+    here.stand_in(f"{at}.gpus_each", size)
+    here.stand_in(
+        f"{at}.active_share", here.record("replicas_running", retrieval.busy_gpus, 1.0, replicas=replicas)
+    )
+    passages = int(asks.value("documents"))
+    return Retrieval(
+        id=group.id,
+        name=group.name,
+        models=models,
+        queries_per_s=float(queries.value),
+        passages=passages,
+        busy_gpus=busy,
+        gpus=gpus,
+        replicas=count,
+        least=least,
+        memory_gib=float(catalog.gpus[asks.scenario.hardware.gpu].fact("memory_gib").value) * gpus,
+        index_gib=float(index.value),
+        indexing_h=retrieval.embedding_time_h(passages * passage, gpus=1, throughput=models[0].tokens_per_s),
+        database_vms=int(vms.value),
+        database_vcpus=int(asks.value("database_vcpus")),
+        database_gib=int(asks.value("database_gib")),
+        off_hours=bool(group.off_hours_share),
+    )
+
+
+def _encoder(asks: Asks, row: Row, tokens: float, passage: float) -> Encoder:
+    """A model on a whole GPU of the design; a ScenarioError where its size or the board's rate is not known."""
+    where = "model" if row["kind"] == "embed" else "reranker"
+    gpu = asks.catalog.gpus[asks.scenario.hardware.gpu]
+    rate, parameters = gpu.value("fp16_tensor_tflops"), row["total_parameters"]
+    if not parameters or not rate:
+        missing = f"the parameters of {row['name']}" if rate else f"the tensor rate of {gpu.name}"
+        raise asks.refuse(where, show(row.id), f"{missing} are not known; choose another")
+    table = (row["vocabulary"] or 0) * (row["hidden_size"] or 0) / 1e9
+    throughput = retrieval.encoder_throughput(
+        float(parameters),
+        passage_tokens=passage,
+        layers=int(row["layers"] or 0),
+        attention_size=int(row["heads"] or 0) * int(row["head_size"] or 0),
+        vocabulary_parameters=table,
+        tensor_tflops=float(rate),
+        compute_share=float(asks.catalog.assumptions["llm-retrieval"].fact("compute_share").value),
+    )
+    return Encoder(str(row["name"]), float(parameters) * 2e9 / GIB, throughput, tokens)
+
+
+def _share(asks: Asks, models: tuple[Encoder, ...], busy: float, least: int) -> float:
+    """The part of a GPU with which all replicas take the fewest: it must hold the models."""
+    memory = float(asks.catalog.gpus[asks.scenario.hardware.gpu].fact("memory_gib").value)
+    needed = sum(model.weights_gib for model in models) + float(asks.value("encoder_gib"))
+    sizes = [size for size in (*gpu_shares(asks), 1.0) if size * memory >= needed]
+    if (stated := asks.group.replica_gpus) is not None:
+        sizes = [stated] if stated * memory >= needed else []
+    if not sizes:
+        allowed = f"its models take {rough(needed)} GiB, and a GPU has {number(memory)}: a smaller model, or another GPU"
+        raise asks.refuse("model", show(asks.group.model), allowed)
+    return min(sizes, key=lambda size: (size * max(least, math.ceil(busy / size - 1e-9)), -size))
+
+
+def _gib_fact(group: str, models: tuple[Encoder, ...]) -> Fact:
+    return derived(
+        f"groups/{group}/weights", sum(model.weights_gib for model in models), "GiB", "weights in 16 bits"
+    )
+
+
+def _queries_line(here: Trail, asks: Asks) -> Line:
+    """Queries a second: stated, or of the users who are active."""
+    if asks.group.requests_per_s is not None:
+        return here.record(
+            "queries",
+            demand.active_people,
+            asks.group.requests_per_s,
+            stated=asks.fact("requests_per_s"),
+            when="stated",
+        )
+    active = demand.active_people(asks.group.people, active_share=asks.group.active_share)
+    people, share = (
+        asks.scenario.fact(f"groups.{asks.group.id}.{name}") for name in ("people", "active_share")
+    )
+    gap = asks.fact("query_gap_s")
+    return here.record(
+        "queries",
+        demand.active_people,
+        active / float(gap.value),
+        people=people,
+        active_share=share,
+        gap=gap,
+        when="people",
+    )
+
+
+def _index_line(here: Trail, asks: Asks, row: Row) -> Line:
+    """Memory of one copy of the index."""
+    known = asks.catalog.assumptions["llm-retrieval"]
+    width = row["hidden_size"]
+    basis, note = (
+        (row.basis, row.note) if width else ("assumed", "the width of its embeddings is not in the source")
+    )
+    dimensions = Fact(
+        f"{row.key}/hidden_size", int(width or 1024), "1", None, None, basis, row.sources, row.locator, note
+    )
+    inputs = {
+        name: known.fact(name)
+        for name in ("dimension_bytes", "neighbours", "neighbour_bytes", "headroom_share")
+    }
+    return here.compute(
+        "rag_index_gib", retrieval.index_gib, inputs, vectors=asks.fact("documents"), dimensions=dimensions
+    )
+
+
+def why_share(made: Retrieval) -> str:
+    """What the work and the database come to."""
+    return (
+        f"Embedding and reranking take {rough(made.busy_gpus)} GPUs at the peak; all passages are embedded once in {rough(made.indexing_h)} GPU-hours. "
+        f"The index takes {rough(made.index_gib)} GiB a copy: {amount(made.database_vms, 'VM')} of {number(made.database_vcpus)} vCPUs and "
+        f"{number(made.database_gib)} GiB"
+    )
