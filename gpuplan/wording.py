@@ -197,7 +197,7 @@ def wait_words(hours: float) -> str:
 
 def rough(value: float) -> str:
     """A figure that is not known closely: whole ones from 10 on, two digits below."""
-    return number(round(value) if value >= 10 else float(f"{value:.2g}"))
+    return number(round(value)) if value >= 10 else f"{float(f'{value:.2g}'):g}"
 
 
 def rough_range(low: float, high: float) -> str:

@@ -36,11 +36,11 @@ def test_doctests(name: str) -> None:
         assert results.attempted > 0
 
 
-def test_there_are_three_examples() -> None:
-    assert set(example_names()) == {"starter", "enterprise", "current"}
+def test_there_are_four_examples() -> None:
+    assert set(example_names()) == {"starter", "enterprise", "current", "assistant"}
 
 
-@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current", "assistant"])
 def test_an_example_is_small_and_says_where_its_inputs_come_from(name: str, catalog: Catalog) -> None:
     assert scenario_path(name).stat().st_size < MAX_FILE_BYTES / 100
     scenario = load_scenario(name)

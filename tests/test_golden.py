@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from gpuplan import Plan
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.catalog import Catalog
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -56,9 +57,10 @@ def differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("name", ["starter", "enterprise", "current"])
-def test_golden(name: str, plans: dict[str, Plan], request: pytest.FixtureRequest) -> None:
-    path, new = GOLDEN / f"{name}.json", headline(plans[name])
+@pytest.mark.parametrize("name", ["starter", "enterprise", "current", "assistant"])
+def test_golden(name: str, plans: dict[str, Plan], catalog: Catalog, request: pytest.FixtureRequest) -> None:
+    plan = plans.get(name) or make_plan(load_scenario(name), catalog)
+    path, new = GOLDEN / f"{name}.json", headline(plan)
     if request.config.getoption("--update-golden"):
         path.write_text(json.dumps(new, indent=2) + "\n", encoding="utf-8")
     moved = differences(json.loads(path.read_text(encoding="utf-8")), new)

@@ -133,6 +133,7 @@ SITUATIONS = {
     "starter": load_scenario("starter"),
     "enterprise": ENTERPRISE,
     "current": load_scenario("current"),
+    "assistant": load_scenario("assistant"),
     "no spare host": ENTERPRISE.with_value("availability.host_failures", 0),
     "two failures": ENTERPRISE.with_value("availability.host_failures", 2),
     "a total too small": ENTERPRISE.with_value("demand.rule", "stated").with_value("demand.stated_gpus", 20),

@@ -10,6 +10,8 @@ from functools import cached_property
 
 from gpuplan.models import availability, placement
 from gpuplan.models.availability import failover
+from gpuplan.models.placement.apart import set_apart
+from gpuplan.plan.llm.asks import RETRIEVAL, SERVING
 from gpuplan.plan.requests import Requests, remembered, room_of
 from gpuplan.scenario import Scenario
 
@@ -166,10 +168,21 @@ def _sets(hosts: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
 def layouts(scenario: Scenario, requests: Requests) -> dict[str, Layout]:
     """What is asked of each pool, placed on the fewest hosts and on those with the spare ones, as if it were one cluster."""
     room, spare = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario)
+    apart = tuple(group.id for group in scenario.groups if group.use_case in APART)
     return {
-        pool: placed(tuple(requests.by_group[m] for m in members), requests.rooms.get(pool, ()), room, spare)
+        pool: placed(
+            tuple(requests.by_group[m] for m in members),
+            requests.rooms.get(pool, ()),
+            room,
+            spare,
+            tuple(id for id in apart if id in members),
+        )
         for pool, members in requests.members.items()
     }
+
+
+APART = (SERVING, RETRIEVAL)
+"""Use cases whose VMs answer the same users: a failure should take as few of them as can be."""
 
 
 @remembered
@@ -178,8 +191,9 @@ def placed(
     existing: tuple[placement.Room, ...],
     room: placement.Room,
     lost: int,
+    apart: tuple[str, ...] = (),
 ) -> Layout:
-    """The layout of one cluster; kept, as designs that differ in their network or prices alone share it."""
+    """The layout of one cluster, VMs of some groups ``apart``; kept, as designs that differ in their network or prices alone share it."""
     mixed = bool(existing or room.vcpus or room.memory_gib)
     if mixed:
         needed = placed_mixed(asked, room, existing)
@@ -187,6 +201,9 @@ def placed(
     else:
         needed = placed_alike(asked, room.gpus)
         hosts = (*needed.hosts, *(() for _ in range(lost)))
+    if apart:
+        rooms = (*existing, *(room for _ in range(len(hosts) - len(existing))))
+        hosts = set_apart(hosts, requests=asked, rooms=rooms, groups=apart)
     return Layout(asked, existing, room, needed, hosts, mixed)
 
 

@@ -15,7 +15,7 @@ from gpuplan.models.llm.memory import GIB
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import gpu_shares
 from gpuplan.plan.trail import Line, Trail
-from gpuplan.scenario import show, vms_text
+from gpuplan.scenario import show, sites_people, vms_text
 from gpuplan.wording import amount, number, rough
 
 
@@ -56,6 +56,7 @@ class Retrieval:
     """Of each VM; its memory below."""
     database_gib: int
     off_hours: bool
+    several_sites: bool
 
     @property
     def as_group(self) -> dict[str, Any]:
@@ -68,6 +69,7 @@ class Retrieval:
             "vgpus_each": 1,
             "gpus_each": self.gpus,
             "off_hours_share": None if off is None else min(1.0, off),
+            **(dict.fromkeys(("sites", "hours", "days", "off_hours_share")) if self.several_sites else {}),
         }
 
     @property
@@ -171,6 +173,7 @@ def retrieval_of(asks: Asks, here: Trail) -> Retrieval:
         database_vcpus=int(asks.value("database_vcpus")),
         database_gib=int(asks.value("database_gib")),
         off_hours=bool(group.off_hours_share),
+        several_sites=len(sites_people(group.sites)) > 1,
     )
 
 

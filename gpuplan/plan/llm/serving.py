@@ -16,7 +16,7 @@ from gpuplan.models.llm.serving import Speeds
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, unpacked
-from gpuplan.scenario import ScenarioError
+from gpuplan.scenario import ScenarioError, sites_people
 from gpuplan.wording import amount, number, stated_percent
 
 
@@ -80,12 +80,16 @@ class Serving:
     """A step of all requests of a replica."""
     unseen: str
     """What no published run was found of; empty where there is one."""
+    several_sites: bool
     unpacked: bool
     """Whether the board does not compute in the precision of the weights."""
 
     @property
     def as_group(self) -> dict[str, Any]:
-        """The inputs of the group as its VMs."""
+        """The inputs of the group as its VMs; users in several places, whose hours differ, share replicas that always run."""
+        everywhere = (
+            dict.fromkeys(("sites", "hours", "days", "off_hours_share")) if self.several_sites else {}
+        )
         known = self.asks["off_hours_share"] is not None and self.replicas
         off = self.off_hours / self.replicas if known else None
         return {
@@ -95,6 +99,7 @@ class Serving:
             "vgpus_each": 1,
             "gpus_each": self.gpus,
             "off_hours_share": off,
+            **everywhere,
         }
 
     @property
@@ -167,6 +172,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         with_fewer=tuple(_steps(engine, size, load)),
         **_times(engine, size.gpus, load, found.requests),
         unseen=engine.unseen,
+        several_sites=len(sites_people(group.sites)) > 1,
         unpacked=unpacked(engine, asks.catalog),
     )
 

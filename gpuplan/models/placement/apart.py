@@ -1,0 +1,147 @@
+"""VMs of one group kept apart: exchanges between hosts, so that the loss of one takes as few of them as can be."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+from gpuplan.models.placement.fit import Request, Room
+from gpuplan.models.placement.layout import Host, Load
+
+MOST_TRIED = 24
+"""Hosts that an exchange is tried with, those with fewest of the group first."""
+MOST_EXCHANGED = 3
+"""Loads of a host that are exchanged at once."""
+
+
+def set_apart(
+    hosts: Sequence[Host], *, requests: Sequence[Request], rooms: Sequence[Room], groups: Sequence[str]
+) -> tuple[Host, ...]:
+    """The same VMs on the same hosts, those of some groups spread over the hosts that are used.
+
+    Parameters
+    ----------
+    hosts : sequence of Host
+        What stands on each host. [host]
+    requests : sequence of Request
+        What each group asks for. [-]
+    rooms : sequence of Room
+        What each host offers. [-]
+    groups : sequence of str
+        Groups whose VMs are kept apart, the first before the others. [-]
+
+    Returns
+    -------
+    set_apart : tuple of Host
+        What stands on each host then. [-]
+
+    Notes
+    -----
+    While a host has two more of a group than another that is used, up to three of them are exchanged for up to three loads there, or for a
+    share of the same profile, if both hosts hold the result. No VM is added or lost and no empty host is used, so what is proven of
+    the number of hosts stays proven. VMs with several shares stay where they are.
+
+    Examples
+    --------
+    >>> from gpuplan.models.placement.layout import Slot
+    >>> asked = [Request("serve", 2, gpus=2), Request("learn", 2, gpus=2)]
+    >>> full = [tuple(Load(2, (Slot(group, vm),)) for vm in (0, 1)) for group in ("serve", "learn")]
+    >>> [[load.slots[0].group for load in host] for host in set_apart(full, requests=asked, rooms=[Room(4)] * 2, groups=["serve"])]
+    [['serve', 'learn'], ['learn', 'serve']]
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    asked, found = {request.group: request for request in requests}, list(hosts)
+    for group in groups:
+        while step := _exchange(found, group, asked, rooms, frozenset(groups)):
+            for at, host in step.items():
+                found[at] = host
+    return tuple(found)
+
+
+def _vms(host: Host) -> set[tuple[str, int]]:
+    """The VMs on a host."""
+    return {(slot.group, slot.vm) for load in host for slot in load.slots}
+
+
+def _exchange(
+    hosts: Sequence[Host],
+    group: str,
+    asked: Mapping[str, Request],
+    rooms: Sequence[Room],
+    apart: frozenset[str],
+) -> dict[int, Host]:
+    """VMs of a group moved from the host with most of them to one with at least two fewer; nothing where that cannot be."""
+    counts = {at: sum(name == group for name, _ in _vms(host)) for at, host in enumerate(hosts) if host}
+    if not counts:
+        return {}
+    source = max(counts, key=lambda at: (counts[at], -at))
+    fewer = sorted((at for at in counts if counts[at] <= counts[source] - 2), key=lambda at: (counts[at], at))
+    for target in fewer[:MOST_TRIED]:
+        most = (counts[source] - counts[target]) // 2
+        for mine, theirs in _ways(hosts[source], hosts[target], group, most, asked, apart):
+            if _holds(rooms[source], mine, asked) and _holds(rooms[target], theirs, asked):
+                return {source: mine, target: theirs}
+    return {}
+
+
+def _ways(
+    source: Host, target: Host, group: str, most: int, asked: Mapping[str, Request], apart: frozenset[str]
+) -> Iterator[tuple[Host, Host]]:
+    """What the two hosts hold after each exchange that can be tried, of at most so many VMs of the group."""
+
+    def free(load: Load) -> bool:
+        return all(
+            asked[s.group].shares == 1 and s.group not in apart for s in load.slots if s.group in asked
+        )
+
+    alone = [load for load in source if load.family is None and [s.group for s in load.slots] == [group]]
+    theirs = [load for load in target if free(load) and load.gpus]
+    moved_most = min(most, MOST_EXCHANGED, len(alone))
+    for moved, count in itertools.product(range(1, moved_most + 1), range(MOST_EXCHANGED + 1)):
+        for given in itertools.combinations(theirs, count):
+            mine = alone[:moved]
+            yield (*_without(source, *mine), *given), (*_without(target, *given), *mine)
+    for load in source:
+        for other in target:
+            yield from _swapped(source, target, load, other, group, asked, apart)
+
+
+def _swapped(
+    source: Host,
+    target: Host,
+    mine: Load,
+    other: Load,
+    group: str,
+    asked: Mapping[str, Request],
+    apart: frozenset[str],
+) -> Iterator[tuple[Host, Host]]:
+    """A share of the group exchanged for one like it of another group."""
+    if mine.family is None or mine.family != other.family:
+        return
+    for slot in mine.slots:
+        for theirs in other.slots:
+            alike = (slot.profile, slot.weight) == (theirs.profile, theirs.weight)
+            known = theirs.group in asked and asked[theirs.group].shares == 1 and theirs.group not in apart
+            if slot.group == group and asked[group].shares == 1 and alike and known:
+                there = mine._replace(slots=tuple(theirs if s is slot else s for s in mine.slots))
+                here = other._replace(slots=tuple(slot if s is theirs else s for s in other.slots))
+                yield (*_without(source, mine), there), (*_without(target, other), here)
+                return
+
+
+def _without(host: Host, *gone: Load) -> Host:
+    """A host without some of its loads."""
+    return tuple(load for load in host if not any(load is each for each in gone))
+
+
+def _holds(room: Room, host: Host, asked: Mapping[str, Request]) -> bool:
+    """Whether a host offers what stands on it."""
+    vms = [asked[group] for group, _ in _vms(host) if group in asked]
+    return (
+        sum(load.gpus for load in host) <= room.gpus
+        and (not room.vcpus or sum(vm.vcpus for vm in vms) <= room.vcpus)
+        and (not room.memory_gib or sum(vm.memory_gib for vm in vms) <= room.memory_gib)
+    )
