@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gpuplan.analysis.llm_calibration import BY, left_out
 from gpuplan.analysis.llm_files import fit_own, read_runs, write_own
+from gpuplan.analysis.llm_memory_runs import kept
 from gpuplan.analysis.llm_runs import predict, runs_of
 from gpuplan.cli.options import catalog_of, path_text, print_answer, refusal, takes_json
 from gpuplan.facts import did_you_mean
@@ -46,8 +47,8 @@ def _calibrate_llm(args: argparse.Namespace) -> int:
     """Runs of language models beside their predictions."""
     catalog = catalog_of(args)
     if args.left_out:
-        found = [p for _, _, said in left_out(catalog, args.left_out) for p in said]
-        return print_answer(args, llm_runs_dict, llm_errors_text, found)
+        others = [p for _, _, said in left_out(catalog, args.left_out) for p in said]
+        return print_answer(args, llm_runs_dict, llm_errors_text, others)
     own = read_runs(Path(args.llm)) if args.llm else ()
     speeds = None
     if args.fit:
@@ -56,7 +57,8 @@ def _calibrate_llm(args: argparse.Namespace) -> int:
         speeds = fit_own(catalog, own)
         written = write_own(args.fit, catalog, own, speeds)
         print(f"Wrote {', '.join(written)} into {path_text(args.fit)}", file=sys.stderr)
-    return print_answer(args, llm_runs_dict, llm_runs_text, predict(catalog, own or runs_of(catalog), speeds))
+    found = predict(catalog, own or runs_of(catalog), speeds)
+    return print_answer(args, llm_runs_dict, llm_runs_text, found, () if own else kept(catalog))
 
 
 def catalog_options(command: argparse.ArgumentParser) -> None:

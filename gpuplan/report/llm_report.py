@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean, median
 from typing import Any
 
 from gpuplan.analysis.llm_calibration import Errors, errors
+from gpuplan.analysis.llm_memory_runs import Kept
 from gpuplan.analysis.llm_runs import QUANTITIES, Prediction
 from gpuplan.report.plan_data import plain
 from gpuplan.report.table import Column, listed
@@ -20,12 +22,21 @@ NAMES = {
 }
 
 
-def llm_runs_dict(found: Sequence[Prediction]) -> dict[str, Any]:
+MEMORY = {
+    "weights": "Weights",
+    "cache": "Room for the cache",
+    "tokens": "Tokens in the cache",
+    "fits": "Whether it fits (wrong)",
+}
+
+
+def llm_runs_dict(found: Sequence[Prediction], memory: Sequence[Kept] = ()) -> dict[str, Any]:
     """Measured figures of runs beside their predictions, as plain JSON values.
 
     Keys ``rows`` (``source_id``, ``quantity``, ``measured``, ``predicted``, ``low``, ``high``, ``error``, ``held``, and ``why`` where
     there is no prediction) and ``errors`` (by quantity: runs, median, mean and nine in ten of the absolute errors, share held
-    between low and high, and their mean width as high over low).
+    between low and high, and their mean width as high over low); ``memory`` holds published figures of what engines held in
+    memory, where these were asked for.
     """
     return {
         "rows": [
@@ -43,6 +54,7 @@ def llm_runs_dict(found: Sequence[Prediction]) -> dict[str, Any]:
             for p in found
         ],
         "errors": [{"quantity": name} | plain(e) for name, e in _errors(found)],
+        "memory": [plain(figure) | {"error": figure.error} for figure in memory],
     }
 
 
@@ -51,7 +63,9 @@ def _errors(found: Sequence[Prediction]) -> list[tuple[str, Errors]]:
     return [(name, e) for name, e in by if e]
 
 
-def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language models") -> str:
+def llm_runs_text(
+    found: Sequence[Prediction], memory: Sequence[Kept] = (), title: str = "Runs of language models"
+) -> str:
     """Measured figures of runs beside their predictions, and their errors."""
     known = sorted((p for p in found if p.error is not None), key=lambda p: -abs(p.error or 0.0))
     short = len(found) > LISTED
@@ -83,7 +97,7 @@ def llm_runs_text(found: Sequence[Prediction], title: str = "Runs of language mo
         ),
         missing[:LISTED],
     )
-    parts = (chapter(rows, said), chapter(why), llm_errors_text(found))
+    parts = (chapter(rows, said), chapter(why), llm_errors_text(found), _memory_text(memory))
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
@@ -91,11 +105,29 @@ def _digits(value: float) -> str:
     return f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"
 
 
+def _memory_text(memory: Sequence[Kept]) -> str:
+    """Errors of what is worked out of an engine's memory."""
+    off = {name: [abs(f.error) for f in memory if f.quantity == name] for name in MEMORY}
+    table = listed(
+        "llm-memory",
+        "Memory",
+        (
+            Column("name", "Figure", of=lambda name: MEMORY[name]),
+            Column("figures", "Figures", "number", of=lambda name: len(off[name])),
+            Column("median", "Median", "number", of=lambda name: median(off[name]), words=_per_cent),
+            Column("mean", "Mean", "number", of=lambda name: fmean(off[name]), words=_per_cent),
+        ),
+        [name for name in MEMORY if off[name]],
+    )
+    return chapter(table)
+
+
+def _per_cent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
 def llm_errors_text(found: Sequence[Prediction], title: str = "Errors") -> str:
     """Errors of predictions by figure, and how many were held between low and high."""
-
-    def per_cent(value: float) -> str:
-        return f"{100 * value:.1f} %"
 
     table = listed(
         "llm-errors",
@@ -103,10 +135,12 @@ def llm_errors_text(found: Sequence[Prediction], title: str = "Errors") -> str:
         (
             Column("name", "Figure", of=lambda row: NAMES[row[0]]),
             Column("runs", "Runs", "number", of=lambda row: row[1].runs),
-            Column("median", "Median", "number", of=lambda row: row[1].median, words=per_cent),
-            Column("mean", "Mean", "number", of=lambda row: row[1].mean, words=per_cent),
-            Column("nine_in_ten", "Nine in ten", "number", of=lambda row: row[1].nine_in_ten, words=per_cent),
-            Column("held", "In range", "number", of=lambda row: row[1].held, words=per_cent),
+            Column("median", "Median", "number", of=lambda row: row[1].median, words=_per_cent),
+            Column("mean", "Mean", "number", of=lambda row: row[1].mean, words=_per_cent),
+            Column(
+                "nine_in_ten", "Nine in ten", "number", of=lambda row: row[1].nine_in_ten, words=_per_cent
+            ),
+            Column("held", "In range", "number", of=lambda row: row[1].held, words=_per_cent),
             Column(
                 "width", "High over low", "number", of=lambda row: row[1].width, words=lambda w: f"{w:.2f}"
             ),

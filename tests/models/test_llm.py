@@ -219,6 +219,25 @@ def test_a_step_is_never_faster_than_bandwidth_and_tensor_rate(case: dict) -> No
     assert rate <= requests / limit * 1e3
 
 
+@given(case=CASES)
+@settings(deadline=None, max_examples=100)
+def test_tokens_with_their_prompts_never_take_more_than_the_tensor_rate(case: dict) -> None:
+    """Each token out costs its own arithmetic and its share of that of the prompt; dense, so that every expert is one."""
+    shape, board, setup = LLAMA_70B, case["board"], case["setup"]
+    rate = token_rate(shape, board, **_rest(case)).value
+    head = shape.embedding_parameters / 2
+    of_each = 2 * (shape.active_parameters - head) * (1 + case["tokens_in"] / case["tokens_out"])
+    assert rate * of_each / 1e3 <= board.rate_tflops(setup.weights) * setup.gpus
+
+
+def test_groups_of_their_own_requests_share_the_scheduling_and_send_tokens_to_their_experts_only() -> None:
+    wide, narrow = (
+        decode_step_ms(DEEPSEEK, B200, setup=Setup("fp8", data=n), requests=128 * n, context_tokens=2000)
+        for n in (32, 8)
+    )
+    assert wide < narrow, "the same requests a GPU, fewer experts on each"
+
+
 def _rest(case: dict) -> dict:
     return {name: case[name] for name in ("setup", "requests", "tokens_in", "tokens_out")}
 

@@ -18,53 +18,53 @@ from gpuplan.units import above_zero
 class Speeds:
     """Fitted parameters of serving; item ``llm-serving`` of the assumptions."""
 
-    step_us: float = 87.6
+    step_us: float = 84.4
     """Time of a step beside its layers: the scheduler."""
     layer_us: float = 52.1
     """Time of a layer beside its arithmetic: launches, norms, the ends of kernels."""
-    expert_us: float = 26.1
+    expert_us: float = 25.7
     """The same of the routing of a layer with experts."""
-    sequence_us: float = 9.87
+    sequence_us: float = 10.7
     """Time of a step for each of its requests: sampling, bookkeeping."""
-    sum_us: float = 2.22
+    sum_us: float = 2.33
     """Latency of a sum between GPUs, for each doubling of their number."""
     bandwidth_share: float = 0.95
     """Share of the memory bandwidth that reading weights and cache reaches."""
-    compute_share: float = 0.556
+    compute_share: float = 0.531
     """Share of the tensor rate that is reached."""
-    rate_power: float = 0.736
+    rate_power: float = 0.753
     """How a tensor rate above that of 16 bits pays: to this power."""
     link_share: float = 0.95
     """Share of the rate of the links that sums reach."""
-    traffic: float = 66.5
+    traffic: float = 61.4
     """What is read and written for a token in each layer beside matrices and cache, in widths of the residual stream."""
-    expert_traffic: float = 17.3
+    expert_traffic: float = 23.2
     """The same for each expert that the token uses."""
-    overlap_share: float = 0.589
+    overlap_share: float = 0.581
     """How much of reading a prompt those that decode wait for."""
-    vllm: float = 1.07
+    vllm: float = 1.06
     """Time of a step against TensorRT-LLM."""
-    sglang: float = 1.22
-    wait_ms: float = 48.8
+    sglang: float = 1.21
+    wait_ms: float = 49.0
     """Time of a request beside its prompt on vLLM: queue, tokenising, the way out."""
-    wait_steps: float = 2.81
+    wait_steps: float = 2.71
     """Steps of the others that it waits for."""
-    queue_share: float = 0.0163
+    queue_share: float = 0.0157
     """Prompts of the others that it waits for, over their number to ``queue_power``."""
     queue_power: float = 1.26
-    tensorrt_first: float = 1.56
+    tensorrt_first: float = 1.58
     """These waits against vLLM."""
-    sglang_first: float = 3.91
+    sglang_first: float = 3.94
     token_low: float = 0.87
     """Low end of the time per token over its value, from rows left out; so the others."""
     token_high: float = 1.18
-    first_low: float = 0.53
-    first_high: float = 2.2
+    first_low: float = 0.55
+    first_high: float = 2.1
     rate_low: float = 0.75
     rate_high: float = 1.23
     expert_spread: float = 1.7
     """By how much wider, as a power, with a mixture of experts; not for the first token."""
-    unseen: float = 1.3
+    unseen: float = 1.15
     """By how much wider, as a power, where no run of this board or model was measured."""
 
     def engine(self, name: str) -> float:
@@ -142,7 +142,7 @@ def decode_step_ms(
         _weights_s(shape, board, setup, together, speeds), _matrices_s(shape, board, setup, together, speeds)
     )
     layer_us = speeds.layer_us + (0 if shape.dense else speeds.expert_us)
-    fixed = (speeds.step_us + shape.layers * layer_us + speeds.sequence_us * requests) * 1e-6
+    fixed = (speeds.step_us + shape.layers * layer_us + speeds.sequence_us * requests / setup.data) * 1e-6
     moved = _traffic_s(shape, board, setup, each, speeds) + _sums_s(shape, board, setup, each, speeds)
     return (fixed + matrices + attention + moved) * speeds.engine(setup.engine) * 1e3
 
@@ -176,11 +176,12 @@ def _traffic_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: 
 
 
 def _sums_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Speeds) -> float:
-    """Time of the sums between the GPUs of a group: two in each layer, or one exchange of all tokens for their experts."""
+    """Time of the sums between the GPUs of a group: two in each layer, or one exchange with the GPUs of each token's experts."""
     group = max(setup.tensor, setup.data)
     if group == 1:
         return 0.0
-    count, tokens = (2, tokens) if setup.data == 1 else (1, tokens * setup.data)
+    sent = min(setup.data, max(1, shape.experts_per_token))
+    count, tokens = (2, tokens) if setup.data == 1 else (1, tokens * sent)
     moved = 2 * (group - 1) / group * tokens * shape.hidden_size * 2 / 1e9 / board.link_gb_s
     return count * shape.layers * (moved / speeds.link_share + speeds.sum_us * 1e-6 * math.log2(group))
 
