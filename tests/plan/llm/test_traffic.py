@@ -43,11 +43,11 @@ def test_a_promise_for_95_of_100_that_the_mean_keeps_is_warned_of(catalog: Catal
         return [m.text + m.change for m in check_plan(plan) if m.code == "first-token-late"]
 
     assert said() == []
-    late = said(first_token_s=0.7, requests_per_s=30)
+    late = said(first_token_s=0.8, requests_per_s=30)
     assert "95 % should" in late[0] and "replicas" in late[0]
-    with_more = traffic(catalog, first_token_s=0.7, requests_per_s=30).needed.replicas
+    with_more = traffic(catalog, first_token_s=0.8, requests_per_s=30).needed.replicas
     assert with_more is not None and f"Plan at least {with_more} replicas" in late[0]
-    assert said(first_token_s=0.7, requests_per_s=30, least_replicas=with_more) == []
+    assert said(first_token_s=0.8, requests_per_s=30, least_replicas=with_more) == []
     assert "Take more GPUs per replica" in said(first_token_s=0.55, requests_per_s=3, spread_in=1)[0]
 
 
