@@ -22,6 +22,8 @@ KINDS = {"model": ("generate",), "reranker": ("rerank",)}
 """Input that chooses a model -> what that does; of a search it makes embeddings."""
 JOBS = ("jobs_per_day", "hours")
 """Inputs that every group has, and that say when jobs run."""
+FIRST = 8
+"""Inputs that are shown at once; the others are a click away."""
 LIMITS = NAMES["limit of a replica"]
 
 
@@ -40,7 +42,9 @@ def model_data(workbook: Workbook, group: Group) -> dict[str, Any] | None:
     own = [each.id for each in workbook.scenario.groups if each.use_case in INPUTS]
     names = (*INPUTS[group.use_case], *(JOBS if group.use_case == TUNING else ()))
     fields = [_field(workbook, group, name) for name in names]
-    return {"id": group.id, "open": own[0] == group.id, "fields": fields, "bar": None, **found}
+    more = sum(bool(field["value"]) for field in fields[FIRST:])
+    data = {"id": group.id, "open": own[0] == group.id, "fields": fields, "first": FIRST, "bar": None}
+    return {**data, "hint": f"{more} of {len(fields[FIRST:])} stated" if more else "planning values", **found}
 
 
 def _field(workbook: Workbook, group: Group, name: str) -> dict[str, Any]:

@@ -20,23 +20,23 @@ INPUTS = {
         "model",
         "weights",
         "cache",
+        "longest_context",
         "tokens_in",
         "tokens_out",
         "first_token_s",
         "tokens_per_s",
+        "requests_per_s",
+        "least_replicas",
+        "replica_gpus",
         "kept_share",
         "spread_in",
         "spread_out",
         "peakedness",
-        "longest_context",
-        "requests_per_s",
-        "least_replicas",
-        "replica_gpus",
     ),
     TUNING: ("model", "tuning", "tuning_tokens", "longest_context", "replica_gpus"),
     RETRIEVAL: ("model", "reranker", "documents", "requests_per_s", "least_replicas"),
 }
-"""Use case -> the inputs of a group that only it has."""
+"""Use case -> the inputs of a group that only it has, those that are asked first at the beginning."""
 
 
 def uses_model(group: Group) -> bool:

@@ -5,8 +5,11 @@ function modelPanel(data, send) {
   const fields = new Map();
   const said = h("span");
   const body = h("div", { class: "gp-fields" });
+  const rest = h("div", { class: "gp-fields" });
+  const hint = h("small");
+  const more = h("details", { class: "gp-fold" }, h("summary", {}, h("b", {}, "More inputs"), hint), rest);
   const found = h("div", { class: "gp-model-found" });
-  const node = h("details", { class: "gp-fold gp-model", open: data.open, "data-at": `model-${data.id}` }, h("summary", {}, said), body, found);
+  const node = h("details", { class: "gp-fold gp-model", open: data.open, "data-at": `model-${data.id}` }, h("summary", {}, said), body, more, found);
   const bar = ({ label, parts, text }) => h("div", { class: "gp-model-bar" }, h("small", {}, label),
     svg("svg", { role: "img", "aria-label": `${label}: ${text}`, width: "100%", height: 10 }, parts.map((p) =>
       svg("rect", { class: `gp-m${p.colour}`, x: `${100 * p.from}%`, width: `${100 * p.share}%`, y: 0, height: 10 }))),
@@ -22,9 +25,13 @@ function modelPanel(data, send) {
       if (!fields.has(field.path)) fields.set(field.path, control(field, send));
       const kept = fields.get(field.path);
       kept.update(field);
-      if (body.children[at] !== kept.node) body.insertBefore(kept.node, body.children[at] ?? null);
+      const [shelf, place] = at < next.first ? [body, at] : [rest, at - next.first];
+      if (shelf.children[place] !== kept.node) shelf.insertBefore(kept.node, shelf.children[place] ?? null);
     });
+    more.hidden = next.fields.length <= next.first;
+    hint.textContent = next.hint;
     if (next.fields.some((f) => f.problem)) node.open = true;
+    if (next.fields.slice(next.first).some((f) => f.problem)) more.open = true;
     redraw(found, [h("div", { class: "gp-model-figures" }, next.bar ? bar(next.bar) : null, next.figures.map(figure)),
       next.notes.map((text) => h("p", { class: "gp-small" }, text))]);
   } };
