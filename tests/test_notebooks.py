@@ -35,6 +35,7 @@ def test_there_are_a_workbook_and_a_chapter_for_each_topic() -> None:
         "05_cost_and_choice.ipynb",
         "06_availability.ipynb",
         "07_python_for_analysts.ipynb",
+        "08_language_models.ipynb",
         "workbook.ipynb",
     ]
 
