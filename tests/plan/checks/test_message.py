@@ -61,6 +61,9 @@ NIGHTLY = {
 }
 
 
+SCIENCE = {"id": "science", "name": "Science", "use_case": "ds-workstation", "people": 20, "gpus_each": 1}
+
+
 def served(hardware: dict[str, Any] | None = None, failures: int = 1, **given: Any) -> dict[str, Any]:
     """An assistant on a language model, as it stands in a file."""
     data = assistant(hardware, **given).to_dict()
@@ -68,7 +71,17 @@ def served(hardware: dict[str, Any] | None = None, failures: int = 1, **given: A
 
 
 SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "replicas-together": ("note", served(failures=0, people=40, replica_gpus=2, least_replicas=6)),
+    "replicas-together": (
+        "note",
+        served(
+            {"gpus_per_host": 4},
+            beside=(SCIENCE,),
+            people=40,
+            replica_gpus=2,
+            least_replicas=9,
+            tokens_per_s=2,
+        ),
+    ),
     "replicas-lost": ("warn", served(failures=0, people=4000)),
     "precision-unpacked": ("note", served({"gpu": "a100-sxm4-80gb"})),
     "run-not-published": ("note", served({"gpu": "a100-sxm4-80gb"})),
