@@ -229,7 +229,11 @@ def again(found: Mapping[str, Any]) -> list[str]:
     value = {name: found[name]["value"] for name in ("p50_s", "p95_s", "kept_share", "token_s", "busy_share")}
     hour = found["worst_hour"]
     formula = found["formula_p95_s"]
-    planned = "cannot be carried" if formula is None else f"takes {seconds(formula)} s by formula"
+    planned = (
+        "is more than they carry"
+        if formula is None
+        else f"has 95 % start within {seconds(formula)} s by formula"
+    )
     speed = 1 / value["token_s"] if value["token_s"] else 0.0
     return [
         f"{found['group']}: half of the requests start within {seconds(value['p50_s'])} s, 95 % within {seconds(value['p95_s'])} s, and "

@@ -13,7 +13,7 @@ from gpuplan.report.table import records
 from gpuplan.report.tables.audit import few_digits
 from gpuplan.report.tables.traffic import seconds, waits
 from gpuplan.report.text import chapter, page
-from gpuplan.wording import counted, number, percent
+from gpuplan.wording import counted, number, percent, verb
 
 Played = Sequence[tuple[GroupTraffic, Simulated]]
 """Each group with what the simulation found for its planned replicas."""
@@ -70,13 +70,15 @@ def asked(of: GroupTraffic) -> str:
 def said(of: GroupTraffic) -> tuple[str, ...]:
     """What that means for the promise."""
     planned, needed = of.planned, of.needed
-    promise = f"{percent(of.share)} of the requests start within {of.first_token_s:g} s"
+    promise = f"the promised {of.first_token_s:g} s"
+    seen = "the queue keeps growing"
+    if planned.load_share < 1:
+        seen = f"95 % of the requests start within {seconds(planned.p95_s)} s, and {percent(planned.kept_share)} within {promise}"
+    lead = f"Requests come unevenly: with {counted(of.replicas, 'replica')} {seen}"
     if needed.replicas is None:
-        return (f"No number of replicas keeps the promise: {needed.why}.",)
-    enough = f"{promise} with {counted(needed.replicas, 'replica')}"
-    if planned.load_share >= 1:
-        return (f"{enough}; with the {number(of.replicas)} planned the queue keeps growing.",)
+        return (f"{lead}. No number of replicas keeps that for {percent(of.share)}: {needed.why}.",)
+    if needed.replicas == of.replicas:
+        return (f"{lead}.",)
     return (
-        f"{enough}; with the {number(of.replicas)} planned {percent(planned.kept_share)} do, and 95 % start within "
-        f"{seconds(planned.p95_s)} s.",
+        f"{lead}; {counted(needed.replicas, 'replica')} {verb(needed.replicas, 'keep')} it for {percent(of.share)}.",
     )

@@ -28,7 +28,7 @@ def test_text_and_data_have_the_same_figures(catalog: Catalog) -> None:
     assert group["simulated"]["p95_s"]["value"] == found[0][1].p95_s.value
     assert len(group["day_per_second"]) == 24
     text = " ".join(traffic_text(plan, found).split())
-    assert f"95 % start within {of.planned.p95_s:.2f} s" in text
+    assert f"95 % of the requests start within {of.planned.p95_s:.2f} s" in text
     assert "independent of each other" in text
 
 
@@ -39,6 +39,9 @@ def test_bursts_are_named(catalog: Catalog) -> None:
 
 
 def test_what_cannot_be_kept_is_said(catalog: Catalog) -> None:
-    assert "No number of replicas keeps the promise" in said(traffic(catalog, first_token_s=0.5))[0]
+    assert "No number of replicas keeps that for 95 %" in said(traffic(catalog, first_token_s=0.5))[0]
     few = dataclasses.replace(traffic(catalog, requests_per_s=60), replicas=1)
-    assert "the queue keeps growing" in said(few)[0]
+    assert "the queue keeps growing; " in said(few)[0]
+    enough = few.needed.replicas
+    assert f"{enough} replicas keep it for 95 %" in said(few)[0]
+    assert "keep it" not in said(dataclasses.replace(few, replicas=enough))[0]

@@ -76,8 +76,14 @@ def _buttons(workbook: Workbook, audit: Auditing) -> list[dict[str, Any]]:
         return [{"text": "Stop", "event": "cancel-audit", "key": "audit-stop"}]
     found = audit.found
     groups = len(found["suggestions"]) + len(found["serving"]) if found else 0
-    use = {"text": f"Use these {groups} groups", "event": "use-audit", "key": "audit-use", "primary": True}
-    replay = {"text": "Replay on the hosts planned", "event": "replay", "key": "audit-replay"}
+    use = {
+        "text": f"Use these {groups} groups" if groups > 1 else "Use this group",
+        "event": "use-audit",
+        "key": "audit-use",
+        "primary": True,
+    }
+    where = "replicas" if found and found["arrivals"] else "hosts"
+    replay = {"text": f"Replay on the {where} planned", "event": "replay", "key": "audit-replay"}
     return [
         *([{"text": "Read again", "event": "audit", "key": "audit-again"}] if audit.complete else []),
         *([use] if groups else []),
