@@ -45,8 +45,8 @@ SOURCE = "own-llm-runs"
 def read_runs(path: Path) -> tuple[Run, ...]:
     """Runs of a CSV file with the columns of the published ones, in any order; CatalogError names line and column.
 
-    ``model`` and ``gpu`` must be there; other columns may be missing and cells empty. Columns with other names are refused, so
-    that a misspelled one is not lost.
+    ``model`` and ``gpu`` must be there; other columns may be missing and cells empty. A column whose name is nearly one of them is
+    refused, so that a misspelled one is not lost; any other is left aside.
     """
     try:
         data = path.read_bytes()[: MAX_BYTES + 1]
@@ -87,8 +87,7 @@ def _header(file: str, names: Sequence[str], row: int) -> tuple[str, ...]:
             message = f"there is no column {name}; the columns are {', '.join(KNOWN)}"
             raise CatalogError(message, file=file, row=row, column=name)
     for name in named:
-        if name and name not in KNOWN:
-            close = did_you_mean(name, KNOWN) or f"; the columns are {', '.join(KNOWN)}"
+        if name not in KNOWN and (close := did_you_mean(name, KNOWN)):
             raise CatalogError(
                 f"{short(name)} is not a column of runs{close}", file=file, row=row, column=name
             )
@@ -102,9 +101,6 @@ def _run(file: str, header: Sequence[str], cells: Sequence[str], row: int) -> Ru
         raise CatalogError(f"has {len(cells)} cells; the header has {len(header)}", file=file, row=row)
     given = {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
     values: dict[str, Any] = {name: given.get(name, "") for name in TEXTS}
-    for name in NEEDED:
-        if not values[name]:
-            raise CatalogError("the cell is empty", file=file, row=row, column=name)
     for name, allowed in CHOICES.items():
         if values[name] and values[name].lower() not in allowed:
             message = f"{short(values[name])} is not allowed; it needs one of {', '.join(allowed)}"

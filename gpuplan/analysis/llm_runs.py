@@ -170,6 +170,8 @@ def _models(catalog: Catalog) -> Mapping[str, Row]:
 
 def model_of(catalog: Catalog, run: Run) -> tuple[Row | None, Shape]:
     """The model of a run: a row of the catalog, or a usual shape of its size where the catalog has none."""
+    if not run.model:
+        raise NotPredicted("model is empty")
     row = _models(catalog).get(key_of(run.model))
     if row is not None:
         return row, shape_of_row(row)
@@ -216,6 +218,8 @@ def _boards(catalog: Catalog) -> Mapping[str, Item | Row]:
 def gpu_of(catalog: Catalog, name: str) -> Item | Row:
     """The board of a run by its id, or by a name such as ``NVIDIA H100 80GB HBM3``: the id that shares most words with it."""
     known = _boards(catalog)
+    if not name:
+        raise NotPredicted("gpu is empty")
     if name.lower() in known:
         return known[name.lower()]
     words = set(re.sub(r"[^a-z0-9]+", " ", name.lower()).split())
@@ -297,6 +301,9 @@ def _cuts(run: Run, given: Setup, shape: Shape, gpus: float) -> Iterator[Setup]:
     if run.tp or run.dp or run.pp:
         tensor, pipeline, data = (int(value or 1) for value in (run.tp, run.pp, run.dp))
         yield replace(given, tensor=tensor, pipeline=pipeline, data=data)
+        return
+    if run.concurrency and shape.heads % int(gpus) == 0:
+        yield replace(given, tensor=int(gpus))
         return
     for tensor, data in ((1, 1), (2, 1), (4, 1), (8, 1), (1, 4), (1, 8)):
         if tensor * data <= gpus and (data == 1 or not shape.dense) and shape.heads % tensor == 0:
@@ -425,11 +432,13 @@ def best_cut(work: Work, speeds: Speeds) -> tuple[Setup, float, float]:
 
 def _closed(work: Work, speeds: Speeds, setup: Setup, replicas: float, requests: float) -> dict[str, Range]:
     load = _load(work, setup, requests, speeds)
-    return {
-        "tpot_ms": time_per_token_ms(work.shape, work.board, **load),
-        "ttft_ms": first_token_ms(work.shape, work.board, **load),
-        "tokens_per_s": _times(token_rate(work.shape, work.board, **load), replicas),
-    }
+    each = time_per_token_ms(work.shape, work.board, **load)
+    first = first_token_ms(work.shape, work.board, **load)
+    rate = _times(token_rate(work.shape, work.board, **load), replicas)
+    if work.run.mode in ("", "concurrency"):  # who waits for a first token does not decode
+        whole = first.value + each.value * (work.tokens_out - 1)
+        rate = _times(rate, each.value * work.tokens_out / whole)
+    return {"tpot_ms": each, "ttft_ms": first, "tokens_per_s": rate}
 
 
 def _open(catalog: Catalog, work: Work, speeds: Speeds, mode: str) -> dict[str, Range]:

@@ -23,6 +23,7 @@ from gpuplan.analysis.llm_runs import (
 )
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.models.llm.memory import weights_gib
+from gpuplan.models.llm.shape import Setup
 
 CLOSED = Run(
     *("own", "Llama-3.1-70B", "h100-sxm5-80gb"),
@@ -145,7 +146,9 @@ def test_a_model_without_a_shape_is_taken_as_usual_for_its_size(catalog: Catalog
     ("change", "why"),
     [
         ({"model": "Foo"}, "the shape of Foo is not known"),
-        ({"gpu": "mi300x"}, "there is no board mi300x"),
+        ({"gpu": "gaudi3"}, "there is no board gaudi3"),
+        ({"gpu": ""}, "gpu is empty"),
+        ({"model": ""}, "model is empty"),
         ({"gpu": "p40-24gb"}, "its tensor rate is not known"),
         ({"isl": None, "model": "Qwen3-32B"}, "isl is empty"),
         ({"tp": 1, "precision_weights": "bf16"}, "does not fit on 1 x"),
@@ -157,6 +160,13 @@ def test_a_run_that_cannot_be_predicted_says_why(catalog: Catalog, change: dict,
         work_of(catalog, run)
     (found,) = predict(catalog, [run])
     assert found.predicted is None and why in found.why and found.held is None
+
+
+def test_a_closed_loop_gives_what_its_two_times_allow(catalog: Catalog) -> None:
+    run = replace(CLOSED, ttft_ms=100.0, tokens_per_s=1000.0)
+    said = {p.quantity: p.predicted or 0.0 for p in predict(catalog, [run])}
+    whole_s = (said["ttft_ms"] + said["tpot_ms"] * 1023) / 1e3
+    assert said["tokens_per_s"] == pytest.approx(16 * 1024 / whole_s)
 
 
 def test_a_range_is_wider_for_a_board_without_a_run(catalog: Catalog) -> None:
@@ -171,7 +181,7 @@ def test_empty_cells_are_taken_as_engines_do(catalog: Catalog) -> None:
         CLOSED, framework="", framework_version="x", tp=None, gpus=4, mode="", precision_weights=""
     )
     work = work_of(catalog, bare)
-    assert {setup.weights for setup, _, _ in work.setups} == {"bf16"}
+    assert [setup for setup, _, _ in work.setups] == [Setup("bf16", tensor=4)], "all its GPUs together"
     (found,) = predict(catalog, [bare])
     assert found.predicted and found.predicted > 5
     assert key_of("meta-llama/Meta-Llama-3.1-8B-Instruct") == key_of("Llama 3.1 8B")
