@@ -35,8 +35,14 @@ PATH = "network.job"
 SEQUENCE_TOKENS = 4096
 """Tokens of a sequence where nobody states them."""
 
-NETWORKS = ((25, "tcp", 1), (25, "roce", 1), (100, "roce", 1), (100, "roce", 8), (400, "roce", 8))
-"""Links, transports and links of a host that the scaling chart shows beside those of the design."""
+NETWORKS = (
+    (25, "tcp", False),
+    (25, "roce", False),
+    (100, "roce", False),
+    (100, "roce", True),
+    (400, "roce", True),
+)
+"""Links, transports, and whether each GPU has a link of its own: what the scaling chart shows beside the design."""
 
 
 def scenario_work(scenario: Scenario) -> LlmTraining:
@@ -177,7 +183,8 @@ def job_curves(scenario: Scenario, catalog: Catalog) -> tuple[Curve, ...]:
         return curves(scenario, catalog)
     found = [llm_curve(scenario, catalog, chosen=True)]
     own = (scenario.network.link_gbit_s, scenario.network.transport != "tcp", scenario.training.links or 1)
-    for link, transport, links in NETWORKS:
+    for link, transport, each in NETWORKS:
+        links = (scenario.training.gpus_per_host or scenario.hardware.gpus_per_host) if each else 1
         if (link, transport != "tcp", links) != own:
             network = replace(scenario.network, link_gbit_s=link, transport=transport)
             training = replace(scenario.training, links=links)
@@ -194,37 +201,54 @@ def _knee(scenario: Scenario, catalog: Catalog) -> int:
 
 
 def _changes(scenario: Scenario, catalog: Catalog, use: LlmTrainingUse) -> tuple[str, ...]:
-    """What would make it faster: another link, several of them, or another way to spread it."""
+    """What would make each GPU faster: the least network that nearly does what the best does, another way to spread the model, the next number of hosts."""
     good = float(catalog.assumptions["network-planning"].fact("good_share").value)
     if round(use.efficiency, 2) >= good or use.hosts == 1:
         return ()
-    given, links, found = scenario.network, scenario.training.links or 1, []
+    given, links = scenario.network, scenario.training.links or 1
+    over = "roce" if given.transport == "tcp" else given.transport
+    networks = [
+        (f"{amount(count, 'link')} of {link} Gbit/s with RDMA", link, count)
+        for count in sorted({links, use.gpus_per_host})
+        for link in LINKS
+        if count >= links
+        and link >= given.link_gbit_s
+        and (link, count, over) != (given.link_gbit_s, links, given.transport)
+    ]
+    tried = [
+        (
+            words,
+            replace(
+                scenario,
+                network=replace(given, link_gbit_s=link, transport=over),
+                training=replace(scenario.training, links=count),
+            ),
+        )
+        for words, link, count in networks
+    ]
+    spread = [
+        (f"sharding as {words}", replace(scenario, training=replace(scenario.training, sharding=name)))
+        for name, words in NAMES["sharding"].items()
+        if name != use.run.sharding
+    ]
+    found = []
+    for share, choices in ((0.95, tried), (1.0, spread)):
+        faster = _faster(catalog, use, [(words, other, use.hosts) for words, other in choices])
+        found += [next(words for each, words in faster if each >= share * max(faster)[0])] if faster else []
+    more = [(f"{count} hosts", scenario, count) for count in HOSTS if count > use.hosts][:1]
+    return (*found, *(words for _, words in _faster(catalog, use, more)))
 
-    def reached(words: str, other: Scenario) -> None:
-        now = job_of(other, catalog, use.hosts)
+
+def _faster(
+    catalog: Catalog, use: LlmTrainingUse, choices: Sequence[tuple[str, Scenario, int]]
+) -> list[tuple[float, str]]:
+    """Those of the choices with which a GPU is faster by a twentieth at least: its tokens a second, and what is said of it."""
+    found = []
+    for words, other, hosts in choices:
+        now = job_of(other, catalog, hosts)
         if now is not None and now.tokens_per_gpu > 1.05 * use.tokens_per_gpu:
             found.append((now.tokens_per_gpu, f"{words} would reach {100 * now.efficiency:.0f} %"))
-
-    for count, some in ((links, ""), (use.gpus_per_host, f"{use.gpus_per_host} links of ")):
-        for link in (link for link in LINKS if link >= given.link_gbit_s and link in (100, 200, 400)):
-            if (link, count) != (given.link_gbit_s, links):
-                network = replace(given, link_gbit_s=link, transport="roce")
-                training = replace(scenario.training, links=count)
-                reached(
-                    f"{some}{link} Gbit/s with RDMA", replace(scenario, network=network, training=training)
-                )
-    best = max(found, default=None)
-    enough = next((each for each in found if best is not None and each[0] >= 0.95 * best[0]), None)
-    found.clear()
-    for sharding, words in NAMES["sharding"].items():
-        if sharding != use.run.sharding:
-            reached(
-                f"sharding as {words}",
-                replace(scenario, training=replace(scenario.training, sharding=sharding)),
-            )
-    return tuple(
-        words for each in (enough, max(found, default=None)) if each is not None for words in each[1:]
-    )
+    return found
 
 
 def _lines(

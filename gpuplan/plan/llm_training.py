@@ -102,8 +102,10 @@ def matmul_tflops(catalog: Catalog, gpu: str, precision: str) -> float:
     name = "fp8_tensor_tflops" if precision == "fp8" else "fp16_tensor_tflops"
     rate = item.value(name)
     if rate is None:
-        others = "BF16 instead of FP8" if precision == "fp8" else "a board with tensor cores"
-        raise ValueError(f"{item.name} has no known rate in {precision.upper()}; take {others}")
+        others = (
+            "BF16 instead of FP8" if precision == "fp8" else "a board with a known one, such as A100 or H100"
+        )
+        raise ValueError(f"{item.name} has no known tensor rate in {precision.upper()}; take {others}")
     return float(rate)
 
 

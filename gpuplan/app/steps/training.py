@@ -43,16 +43,20 @@ def _three(value: float) -> str:
 
 def training_form(workbook: Workbook) -> dict[str, Any]:
     """The training job, and what counts where nothing is stated."""
-    job = _job(workbook)
+    job, given = _job(workbook), workbook.plan.scenario.training
     return {
         "title": "Training on several hosts",
         "fields": [
-            field_data(workbook, "training.workload", presets(workbook.catalog, "training")),
+            *(
+                []
+                if given.model
+                else [field_data(workbook, "training.workload", presets(workbook.catalog, "training"))]
+            ),
             field_data(workbook, "training.model", _models(workbook)),
             field_data(workbook, "training.hosts"),
             field_data(workbook, "training.gpus_per_host", empty=f"all {number(job.gpus_per_host)}"),
             field_data(workbook, "training.links", empty="1"),
-            *(_model_fields(workbook) if workbook.plan.scenario.training.model else _work_fields(workbook)),
+            *(_model_fields(workbook) if given.model else _work_fields(workbook)),
             field_data(workbook, "training.gradients", list(GRADIENT_NAMES.items())),
         ],
         "text": "A job to try out, whether or not a group trains so: it changes neither hosts nor cost.",
@@ -63,7 +67,7 @@ def _models(workbook: Workbook) -> list[tuple[str, str]]:
     """Language models whose shape is known, and none."""
     rows = workbook.catalog.rows("llm_models")
     known = [(row.id, row["name"]) for row in rows if row["kind"] == "generate" and row["layers"]]
-    return [("", "none: the training job above"), *known]
+    return [("", "none"), *known]
 
 
 def _work_fields(workbook: Workbook) -> list[dict[str, Any]]:
@@ -235,7 +239,10 @@ def scaling_head(workbook: Workbook) -> Contents:
 
 def _look(curve: Curve) -> dict[str, Any]:
     return curve_look(
-        chosen=curve.chosen, link=f"{curve.links * curve.link_gbit_s:g}", rdma=curve.transport in RDMA
+        chosen=curve.chosen,
+        link=number(curve.link_gbit_s),
+        rdma=curve.transport in RDMA,
+        several=curve.links > 1,
     )
 
 

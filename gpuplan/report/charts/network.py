@@ -11,21 +11,20 @@ LINKS = {
     "25": OKABE_ITO[3],
     "100": OKABE_ITO[2],
     "400": OKABE_ITO[4],
-    "800": OKABE_ITO[6],
-    "3200": OKABE_ITO[1],
 }
-"""Colour of an alternative by what all links of a host move."""
+"""Colour of an alternative by its link."""
 WAYS: dict[bool, tuple[str, list[int]]] = {False: ("triangle-up", [5, 3]), True: ("square", [1, 0])}
 """Point and dashes of an alternative over TCP, and over RDMA."""
 THIN, THICK = 1.5, 4.0
 HOSTS = [1, 2, 4, 8, 16, 32, 64]
 
 
-def curve_look(*, chosen: bool, link: str, rdma: bool) -> Spec:
-    """How the curve of a network is drawn."""
+def curve_look(*, chosen: bool, link: str, rdma: bool, several: bool = False) -> Spec:
+    """How the curve of a network is drawn; of several links a host with another point."""
     if chosen:
         return {"ink": CHOSEN, "point": "circle", "dash": [1, 0], "width": THICK}
     point, dash = WAYS[rdma]
+    point = "diamond" if several else point
     return {"ink": LINKS[link], "point": point, "dash": dash, "width": THIN}
 
 
