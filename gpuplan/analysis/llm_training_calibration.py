@@ -30,6 +30,7 @@ AREAS = (STEPS, TUNING, MEMORY)
 
 PRIORS: dict[str, tuple[float, float]] = {
     "matmul_share": (0.8, 0.1),
+    "rate_decline": (0.1, 0.7),
     "fp8_share": (0.65, 0.2),
     "attention_per_byte": (80.0, 0.4),
     "layer_bytes": (100.0, 0.7),

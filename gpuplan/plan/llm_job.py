@@ -9,7 +9,7 @@ from functools import lru_cache
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived, weakest
 from gpuplan.models.llm.training import llm_step_s, micro_batch_s, model_flops_share
-from gpuplan.models.llm.training_run import TrainingRun, sent_gb, step_times
+from gpuplan.models.llm.training_run import TrainingRun, matmul_shares, sent_gb, step_times
 from gpuplan.models.llm.tuning import tuning_memory
 from gpuplan.models.network.training import (
     efficiency_range,
@@ -23,6 +23,7 @@ from gpuplan.plan.llm_training import (
     ITEM,
     LlmTraining,
     LlmTrainingUse,
+    fitted_values,
     tuning,
 )
 from gpuplan.plan.scaling import HOSTS, MAX_HOSTS, WIDTH, Curve, Step, curves
@@ -327,8 +328,16 @@ def _compute_line(here: Trail, scenario: Scenario, catalog: Catalog, use: LlmTra
         given[name] = row_fact(row, name, "1")
     given["tensor_tflops"], given["matmul_tflops"] = gpu.fact("fp16_tensor_tflops"), gpu.fact(rate)
     given["memory_bandwidth_gb_s"] = gpu.fact("memory_bandwidth_gb_s")
-    given["matmul_share"] = held.fact("fp8_share" if run.fp8 else "matmul_share")
-    given["head_share"] = held.fact("matmul_share")
+    shares = matmul_shares(run, fitted_values(catalog))
+    for name, fact, share in zip(
+        ("matmul_share", "head_share"),
+        ("fp8_share" if run.fp8 else "matmul_share", "matmul_share"),
+        shares,
+        strict=True,
+    ):
+        given[name] = replace(
+            held.fact(fact), value=share, low=None, high=None, note="of this board, by its tensor rate"
+        )
     for name in COMPUTING:
         given[name] = held.fact(name)
     again = ", activations computed again" if run.recompute else ""

@@ -31,17 +31,17 @@ def micro_batch_s(
     tensor_tflops: float,
     matmul_tflops: float,
     memory_bandwidth_gb_s: float,
-    matmul_share: float = 0.842,
-    head_share: float = 0.842,
-    attention_per_byte: float = 51.6,
-    layer_bytes: float = 450.0,
-    logit_bytes: float = 31.1,
-    layer_us: float = 43.4,
-    recompute_share: float = 0.9,
+    matmul_share: float = 0.818,
+    head_share: float = 0.818,
+    attention_per_byte: float = 51.3,
+    layer_bytes: float = 349.0,
+    logit_bytes: float = 48.0,
+    layer_us: float = 43.3,
+    recompute_share: float = 0.794,
     eager: bool = False,
-    adapter_bytes: float = 1240.0,
-    unpack_bytes: float = 29.1,
-    start_us: float = 2560.0,
+    adapter_bytes: float = 1400.0,
+    unpack_bytes: float = 30.2,
+    start_us: float = 2650.0,
 ) -> float:
     """Time that a GPU computes on one micro-batch: forward and backward pass.
 
@@ -220,10 +220,10 @@ def llm_step_s(
     optimizer_s: float = 0.0,
     stages: int = 1,
     gpus: int = 1,
-    exposed_share: float = 0.724,
+    exposed_share: float = 0.63,
     overlap_share: float = 0.553,
-    interleaved: float = 0.408,
-    straggler_share: float = 0.00524,
+    interleaved: float = 0.504,
+    straggler_share: float = 0.00345,
 ) -> float:
     """Time of one training step of a language model.
 

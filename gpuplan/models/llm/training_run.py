@@ -10,11 +10,14 @@ from typing import Any
 from gpuplan.models.llm.training import llm_step_s, micro_batch_s
 from gpuplan.models.network.collectives import collective_time_s
 from gpuplan.models.network.links import JUMBO_BYTES, delivered_gbit_s
-from gpuplan.units import at_least_one
+from gpuplan.units import above_zero, at_least_one
 
 SHARDINGS = ("full", "gradients", "hybrid", "tensor-pipeline")
 """Weights, gradients and states of the optimizer spread over all GPUs (FSDP, ZeRO-3); all but the weights (ZeRO-2); all over the GPUs of
 each host, which has a copy; or parts of the layers (tensor parallel in a host, pipeline over hosts), copies of which share the batch."""
+
+A100_TFLOPS, H100_TFLOPS = 312.0, 989.0
+"""Dense BF16 rates of the boards whose steps were published."""
 
 WEIGHT_BYTES = {"full": 2.0, "lora": 2.0, "qlora": 0.516}
 """Bytes of a weight as it is gathered. QLoRA: four bits, and eight more for each block of 64."""
@@ -89,21 +92,22 @@ class TrainingRun:
 class Fitted:
     """The fitted parameters, as ``data/assumptions.csv`` has them under ``llm-training``."""
 
-    matmul_share: float = 0.842
-    fp8_share: float = 0.821
-    attention_per_byte: float = 51.6
-    layer_bytes: float = 450.0
-    logit_bytes: float = 31.1
-    layer_us: float = 43.4
-    recompute_share: float = 0.9
-    exposed_share: float = 0.724
-    tensor_exposed_share: float = 0.344
-    interleaved: float = 0.408
-    optimizer_bytes: float = 103.0
-    straggler_share: float = 0.00524
-    adapter_bytes: float = 1240.0
-    unpack_bytes: float = 29.1
-    start_us: float = 2560.0
+    matmul_share: float = 0.818
+    rate_decline: float = 0.106
+    fp8_share: float = 0.71
+    attention_per_byte: float = 51.3
+    layer_bytes: float = 349.0
+    logit_bytes: float = 48.0
+    layer_us: float = 43.3
+    recompute_share: float = 0.794
+    exposed_share: float = 0.63
+    tensor_exposed_share: float = 0.244
+    interleaved: float = 0.504
+    optimizer_bytes: float = 93.3
+    straggler_share: float = 0.00345
+    adapter_bytes: float = 1400.0
+    unpack_bytes: float = 30.2
+    start_us: float = 2650.0
     overlap_share: float = 0.553
 
 
@@ -124,6 +128,54 @@ class StepTimes:
     alone_s: float
     """The step without any exchange or wait."""
     step_s: float
+
+
+def matmul_shares(run: TrainingRun, fitted: Fitted) -> tuple[float, float]:
+    """Shares of the tensor rates that matrix products reach on a board, in the precision of the run and in BF16.
+
+    Parameters
+    ----------
+    run : TrainingRun
+        What is trained, and on what. [-]
+    fitted : Fitted
+        The fitted parameters. [-]
+
+    Returns
+    -------
+    matmul_shares : (float, float)
+        Share in the precision of the run, and in BF16. [-]
+
+    Raises
+    ------
+    ValueError
+        If an input is outside its range.
+
+    Notes
+    -----
+    matmul_share x (312 / rate) ^ rate_decline on boards above the 312 TFLOP/s of an A100: the more a board multiplies, the less of it power and memory sustain.
+    In FP8 the share of an H100, with the same decline above its 989.
+
+    Examples
+    --------
+    >>> run = TrainingRun(
+    ...     parameters=7, active_parameters=7, layers=32, hidden_size=4096, attention_size=4096, vocabulary=32000,
+    ...     tied_embeddings=False, sequence_tokens=4096, micro_batch=2, batch=128, method="full", recompute=False,
+    ...     tensor_tflops=312, matmul_tflops=312, fp8=False, memory_bandwidth_gb_s=2039, hosts=1, gpus_per_host=8,
+    ...     sharding="full", tensor=1, pipeline=1, context=1, gradient_bytes=2, intra_host_gb_s=240,
+    ...     link_gbit_s=400, links=8, transport="infiniband",
+    ... )
+    >>> matmul_shares(run, Fitted(matmul_share=0.9))
+    (0.9, 0.9)
+
+    References
+    ----------
+    .. [1] llm-foundry-benchmarks
+    """
+    above_zero(tensor_tflops=run.tensor_tflops)
+    half = fitted.matmul_share * min(1.0, A100_TFLOPS / run.tensor_tflops) ** fitted.rate_decline
+    if not run.fp8:
+        return half, half
+    return fitted.fp8_share * min(1.0, H100_TFLOPS / run.tensor_tflops) ** fitted.rate_decline, half
 
 
 def step_times(run: TrainingRun, fitted: Fitted | None = None) -> StepTimes:
@@ -173,7 +225,7 @@ def step_times(run: TrainingRun, fitted: Fitted | None = None) -> StepTimes:
     """
     _check_run(run)
     fitted = fitted or Fitted()
-    share = fitted.fp8_share if run.fp8 else fitted.matmul_share
+    share, half_share = matmul_shares(run, fitted)
     compute = micro_batch_s(
         run.micro_batch * run.sequence_tokens,
         sequence_tokens=run.sequence_tokens,
@@ -192,7 +244,7 @@ def step_times(run: TrainingRun, fitted: Fitted | None = None) -> StepTimes:
         matmul_tflops=run.matmul_tflops,
         memory_bandwidth_gb_s=run.memory_bandwidth_gb_s,
         matmul_share=share,
-        head_share=fitted.matmul_share,
+        head_share=half_share,
         **{name: getattr(fitted, name) for name in _COMPUTING},
     )
     trained = run.parameters * 1e9 if run.method == "full" else 0.0

@@ -18,7 +18,7 @@ TARGETS: dict[str, tuple[float | None, float]] = {
     COLLECTIVE: (0.15, 0.45),
     COLD: (0.10, 0.22),
     STEPS: (0.10, 0.25),
-    TUNING: (0.15, 0.75),
+    TUNING: (0.15, 0.80),
     MEMORY: (0.10, 0.40),
     STUN: (None, 2.0),
     WORST_STUN: (None, 2.0),

@@ -71,7 +71,7 @@ def test_more_bandwidth_or_a_higher_rate_is_never_slower() -> None:
 
 def test_layers_started_one_by_one_have_a_least_time() -> None:
     """1,024 and 256 tokens take alike; four bits have to be unpacked for every pass."""
-    eager = {**WORK, "method": "lora", "eager": True}
+    eager = {**WORK, "method": "lora", "eager": True, "start_us": 2560.0, "unpack_bytes": 29.1}
     assert micro_batch_s(16, **eager) == micro_batch_s(32, **eager) == pytest.approx(2560e-6 * 32 * 2)
     large = {**eager, "active_parameters": 70.0, "layers": 80, "hidden_size": 8192}
     unpacked = micro_batch_s(256, **large | {"method": "qlora"}) - micro_batch_s(
