@@ -126,7 +126,7 @@ def micro_batch_s(
     ...     vocabulary=32000, tensor_tflops=989, matmul_tflops=989, memory_bandwidth_gb_s=3350,
     ... )
     >>> round(8192 / seconds, -2)
-    11200.0
+    11400.0
 
     References
     ----------
