@@ -20,7 +20,11 @@ Played = Sequence[tuple[GroupTraffic, Simulated]]
 
 
 def traffic_dict(plan: Plan, found: Played) -> dict[str, Any]:
-    """Traffic as plain JSON values, all finite: key ``groups``, by id."""
+    """Traffic as plain JSON values, all finite: key ``groups``, by id.
+
+    Each has ``replicas`` (planned), ``replicas_needed`` (or ``why`` none do), ``p95_range_s``, ``waits`` by formula and simulated, and
+    ``simulated`` with the interval of each figure.
+    """
     return {
         "groups": {
             of.id: {
@@ -30,6 +34,9 @@ def traffic_dict(plan: Plan, found: Played) -> dict[str, Any]:
                 "why": of.needed.why,
                 "share": of.share,
                 "first_token_s": of.first_token_s,
+                "p95_range_s": None
+                if of.planned.load_share >= 1
+                else [of.planned.p95_s * part for part in (of.low, of.high)],
                 "requests_per_second": of.per_second,
                 "day_per_second": list(of.day_per_second),
                 "traffic": plain(of.traffic),
@@ -73,8 +80,9 @@ def said(of: GroupTraffic) -> tuple[str, ...]:
     promise = f"the promised {of.first_token_s:g} s"
     seen = "the queue keeps growing"
     if planned.load_share < 1:
-        seen = f"95 % of the requests start within {seconds(planned.p95_s)} s, and {percent(planned.kept_share)} within {promise}"
-    lead = f"Requests come unevenly: with {counted(of.replicas, 'replica')} {seen}"
+        low, high = (seconds(planned.p95_s * part) for part in (of.low, of.high))
+        seen = f"95 % of the requests start within {seconds(planned.p95_s)} s ({low} to {high}), and {percent(planned.kept_share)} within {promise}"
+    lead = f"Requests come unevenly; with {counted(of.replicas, 'replica')} {seen}"
     if needed.replicas is None:
         return (f"{lead}. No number of replicas keeps that for {percent(of.share)}: {needed.why}.",)
     if needed.replicas == of.replicas:

@@ -28,7 +28,9 @@ def test_text_and_data_have_the_same_figures(catalog: Catalog) -> None:
     assert group["simulated"]["p95_s"]["value"] == found[0][1].p95_s.value
     assert len(group["day_per_second"]) == 24
     text = " ".join(traffic_text(plan, found).split())
-    assert f"95 % of the requests start within {of.planned.p95_s:.2f} s" in text
+    assert f"95 % of the requests start within {of.planned.p95_s:.2f} s (" in text
+    low, high = group["p95_range_s"]
+    assert low < of.planned.p95_s < high
     assert "independent of each other" in text
 
 

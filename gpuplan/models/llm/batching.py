@@ -91,7 +91,8 @@ def play(
 
     Notes
     -----
-    Exact for the rules that the module states. Engines let more requests in than they may be able to finish and take some back;
+    Exact for the rules that the module states; steps and prompts are fitted to published runs, waits are not, and engines add some
+    of their own. Engines also let more requests in than they may be able to finish and take some back;
     here each reserves its whole length, so the cache is never short. The first token comes with the end of the prompt.
 
     Examples

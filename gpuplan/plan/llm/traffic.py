@@ -46,6 +46,9 @@ class GroupTraffic:
     """Promised."""
     share: float
     """Of the requests for which the promise is to be kept."""
+    low: float
+    """Low end of a wait over what is worked out, as measured first tokens lie about the predicted ones."""
+    high: float
 
     @property
     def planned(self) -> Answers:
@@ -125,6 +128,8 @@ def traffic_of(scenario: Scenario, catalog: Catalog, made: Serving) -> GroupTraf
         day_per_second=tuple(rate * part for part in _day(scenario, catalog, made.id)),
         first_token_s=float(made.asks["first_token_s"]),
         share=float(asks.value("kept_share")),
+        low=made.found.first_token_ms.low / made.found.first_token_ms.value,
+        high=made.found.first_token_ms.high / made.found.first_token_ms.value,
     )
 
 

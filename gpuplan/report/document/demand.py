@@ -6,6 +6,7 @@ from gpuplan.analysis.demand import methods, rule_answers, week_demand
 from gpuplan.plan import Plan
 from gpuplan.plan.llm.retrieval import why_share
 from gpuplan.plan.llm.serving import why_size
+from gpuplan.plan.llm.traffic import traffic_of
 from gpuplan.plan.llm.tuning import why_job
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.requirements import promise
@@ -14,6 +15,7 @@ from gpuplan.report.tables.cost import hosts_by_year
 from gpuplan.report.tables.demand import peak_words, rules
 from gpuplan.report.tables.models import retrieval, serving, tuning
 from gpuplan.report.tables.plan import groups
+from gpuplan.report.traffic_report import said as started
 from gpuplan.wording import (
     METHOD_NAMES,
     amount,
@@ -54,6 +56,11 @@ def _models(plan: Plan) -> list[Block]:
         f"{each.name}: {amount(each.gpus, 'GPU')} per replica; {why}."
         for each in made
         if (why := why_size(each))
+    ]
+    said += [
+        f"{each.name}: {sentence[0].lower()}{sentence[1:]}"
+        for each in made
+        for sentence in started(traffic_of(plan.scenario, plan.catalog, each))
     ]
     said += [
         f"{each.name}: a job takes {amount(each.gpus * each.hosts, 'GPU')}; {why}."
