@@ -352,6 +352,15 @@ def test_double_precision_is_a_share_of_single_precision_that_belongs_to_the_chi
         assert float(catalog.gpus[id].value("fp64_tflops") or 0) == pytest.approx(published, rel=0.01)
 
 
+def test_published_runs_are_counted_where_a_plan_reads_it(catalog: Catalog) -> None:
+    runs = collections.Counter(row["gpu"] for row in catalog.rows("llm_runs"))
+    counted = {gpu.id: gpu.value("llm_runs") for gpu in catalog.gpus.values() if gpu.value("llm_runs")}
+    assert counted == {gpu: count for gpu, count in runs.items() if gpu in catalog.gpus}
+    boards = {row.id for row in catalog.rows("llm_boards")}
+    assert set(runs) <= set(catalog.gpus) | boards
+    assert sum(row["runs"] for row in catalog.rows("llm_models")) == sum(runs.values()) == 2408
+
+
 def test_dates_are_iso() -> None:
     full_or_part = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
     types = {(row["table"], row["parameter"]): row["type"] for row in table("parameters")}

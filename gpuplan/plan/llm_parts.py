@@ -24,6 +24,7 @@ def shape_of_row(row: Row) -> Shape:
 def board_of(gpu: Item | Row, driver_share: float = 0.99) -> Board:
     """A board of ``gpus`` or of ``llm_boards``; ValueError where bandwidth or tensor rate are not known.
 
+    Where the memory that the driver shows is not stated, it is 99 % of what the board is sold with, as on the H100 (79.19 of 80 GiB).
     Without NVLink, GPUs talk over 16 lanes of PCI Express: 16 GB/s one way in its third generation, twice that in each later one.
     """
     value = gpu.value if isinstance(gpu, Item) else gpu.cells.get
