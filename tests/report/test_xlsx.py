@@ -12,6 +12,7 @@ from typing import Any
 
 import openpyxl
 import pytest
+from assistants import assistant
 from stated_money import unpriced
 
 from gpuplan import Plan, load_scenario, make_plan
@@ -482,3 +483,12 @@ def test_it_can_be_read_and_printed(plans: dict[str, Plan]) -> None:
     assert prices["C5"].fill.fgColor.rgb == "FFFFF4CC"
     assert not years["C6"].fill.fill_type
     assert prices["C4"].value == "Price, USD" and prices.data_validations.count
+
+
+def test_the_sheet_of_inputs_has_those_of_a_model_where_there_is_one(catalog: Catalog, example: Plan) -> None:
+    def inputs(plan: Plan) -> set[str]:
+        book = openpyxl.load_workbook(io.BytesIO(xlsx_bytes(plan)), read_only=True)
+        return {str(cell) for row in book["Inputs"].iter_rows(values_only=True) for cell in row if cell}
+
+    assert not any(path.endswith(".tokens_in") for path in inputs(example))
+    assert "groups.assistant.tokens_in" in inputs(make_plan(assistant(), catalog))

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpuplan.plan import Plan
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.llm import INPUTS
 from gpuplan.report.document.writing import as_of
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables import availability, cost, demand, network, platform
@@ -168,7 +169,13 @@ def inputs_sheet(book: Book, plan: Plan) -> None:
     """Every input with its origin."""
     scenario = plan.scenario
     paths = [field.path for field in FIELDS if not field.path.startswith("internal.")]
-    paths += [f"groups.{group.id}.{field.path}" for group in scenario.groups for field in GROUP_FIELDS]
+    of_models = {name for names in INPUTS.values() for name in names}
+    paths += [
+        f"groups.{group.id}.{field.path}"
+        for group in scenario.groups
+        for field in GROUP_FIELDS
+        if field.path not in of_models or field.path in INPUTS.get(group.use_case, ())
+    ]
     paths += [f"{name}.{key}" for name in ("prices", "ranges") for key, _ in getattr(scenario, name)]
     table = listed(
         "inputs",
