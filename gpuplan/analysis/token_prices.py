@@ -12,7 +12,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.llm.token_costs import TokenCost
 
 LOADS = (1.0, 0.5, 0.25)
-"""Shares of the planned load, in all hours of the group."""
+"""Shares of the planned load, beside that which its users make of it over the year."""
 
 
 class TokenPrice(NamedTuple):
@@ -28,16 +28,19 @@ class TokenPrice(NamedTuple):
     user_month: float | None
     year: float
     note: str
+    own: bool = True
+    """Whether the load is what its users make of it over the year."""
 
 
 def token_prices(plan: Plan) -> tuple[TokenPrice, ...]:
-    """What the tokens of each group cost: of the design at several loads, rented by the hour, and at the stated price."""
+    """What the tokens of each group cost: of the design as its users work and at other loads, rented by the hour, and at the stated price."""
     return tuple(price for each in plan.token_costs.values() for price in _prices(plan, each))
 
 
 def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
-    for load in LOADS:
-        yield _by_year(plan, each, "design", load, each.year_cost, "")
+    for load in (each.load_share, *(load for load in LOADS if abs(load - each.load_share) > 0.005)):
+        found = _by_year(plan, each, "design", load, each.year_cost, "")
+        yield found._replace(own=load == each.load_share)
     stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}")
     offers = [row for row in rentals(plan) if row.term == "on-demand"]
     if stated is not None or offers:
@@ -45,20 +48,29 @@ def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
             (float(stated), "as stated") if stated is not None else (offers[0].gpu_hour_price, offers[0].name)
         )
         paid = cost.rent_cost(each.gpu_hours, hour_price=price)
-        yield _by_year(plan, each, "rent", 1.0, paid, source)
+        yield _by_year(plan, each, "rent", each.load_share, paid, source)
     known = [plan.scenario.get(f"prices.tokens-{way}") for way in ("in", "out")]
     if all(price is not None for price in known):
         into, out = (float(price) for price in known)
         year = (each.tokens_in * into + each.tokens_out * out) / 1e6
         yield TokenPrice(
-            each.id, each.name, "price", 1.0, into, out, _month(plan, each, year), year, "as stated"
+            each.id,
+            each.name,
+            "price",
+            each.load_share,
+            into,
+            out,
+            _month(plan, each, year),
+            year,
+            "as stated",
         )
 
 
 def _by_year(plan: Plan, each: TokenCost, way: str, load: float, year: float, note: str) -> TokenPrice:
     """What the tokens cost if a year of the GPUs costs so much, and so much of them is used."""
-    into = million_tokens_cost(year, share=each.prompt_share, tokens=each.tokens_in * load)
-    out = million_tokens_cost(year, share=1 - each.prompt_share, tokens=each.tokens_out * load)
+    more = load / each.load_share
+    into = million_tokens_cost(year, share=each.prompt_share, tokens=each.tokens_in * more)
+    out = million_tokens_cost(year, share=1 - each.prompt_share, tokens=each.tokens_out * more)
     return TokenPrice(each.id, each.name, way, load, into, out, _month(plan, each, year), year, note)
 
 

@@ -251,7 +251,8 @@ class Plan:
     def token_costs(self) -> Mapping[str, TokenCost]:
         """What the tokens of each group cost that a language model serves."""
         trail = self._trail("token_costs")
-        return token_costs(trail, self.scenario, self.llm.serving, self.costs, self.weeks)
+        users = weeks(self.scenario, self.catalog)
+        return token_costs(trail, self.scenario, self.llm.serving, self.costs, self.weeks, users)
 
     @cached_property
     def cost_ranges(self) -> CostRanges | None:

@@ -20,6 +20,18 @@ def test_half_the_load_costs_twice_for_each_token_and_the_same_for_each_user(cat
     assert {price.way for price in rest} <= {"rent"}
 
 
+def test_a_service_is_paid_for_the_tokens_that_users_take_not_for_full_replicas_at_night(
+    catalog: Catalog,
+) -> None:
+    scenario = assistant(hours="09:00-18:00", off_hours_share=0.0001)
+    for way, price in (("in", 0.5), ("out", 2.0)):
+        scenario = scenario.with_value(f"prices.tokens-{way}", price)
+    own, full, *_, service = token_prices(make_plan(scenario, catalog))
+    assert own.own and not full.own and own.load == service.load == pytest.approx(0.375, rel=0.01)
+    assert full.million_out == pytest.approx(own.million_out * own.load)
+    assert service.year == pytest.approx((0.5 * 5 + 2.0) * own.year / (own.million_in * 5 + own.million_out))
+
+
 def test_a_stated_rent_and_a_stated_price_stand_beside_it(catalog: Catalog) -> None:
     scenario = assistant().with_value("prices.rent/h100-sxm5-80gb", 3.0)
     for way, price in (("in", 0.5), ("out", 2.0)):

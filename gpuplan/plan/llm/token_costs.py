@@ -16,7 +16,7 @@ from gpuplan.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class TokenCost:
-    """What the tokens of a group cost at the load that it is planned for, in all hours of the group."""
+    """What the tokens of a group cost, as its users work over the year."""
 
     id: str
     name: str
@@ -32,6 +32,8 @@ class TokenCost:
     """None where requests a second are stated, and nobody says how many users."""
     gpu_hours: float
     """A year, of the replicas while they run."""
+    load_share: float
+    """Of the planned load, on average over the hours that the replicas run."""
 
 
 def token_costs(
@@ -40,17 +42,26 @@ def token_costs(
     serving: Mapping[str, Serving],
     costs: Costs | None,
     by_season: Mapping[str, Mapping[str, Week]],
+    users: Mapping[str, Mapping[str, Week]],
 ) -> dict[str, TokenCost]:
-    """What the tokens of each group cost, by its id."""
+    """What the tokens of each group cost, by its id; the weeks are those of its VMs, and of its users."""
     if costs is None:
         return {}
     totals = {group.id: group.total for group in costs.groups}
     here = trail.saying(currency=costs.currency)
     return {
-        id: _token_cost(here, scenario, made, costs, by_season)
+        id: _token_cost(here, scenario, made, costs, by_season, _busy(made, users))
         for id, made in serving.items()
         if made.replicas and totals.get(id)
     }
+
+
+def _busy(made: Serving, users: Mapping[str, Mapping[str, Week]]) -> float:
+    """Share of the planned requests at once that its users have on average over the hours of the year."""
+    loads = [season[made.id].loads for season in users.values()]
+    known = made.asks["requests_per_s"] is None
+    planned = made.requests if known else max(float(load.max()) for load in loads)
+    return min(1.0, sum(float(load.mean()) for load in loads) / len(loads) / planned)
 
 
 def _token_cost(
@@ -59,6 +70,7 @@ def _token_cost(
     made: Serving,
     costs: Costs,
     by_season: Mapping[str, Mapping[str, Week]],
+    busy: float,
 ) -> TokenCost:
     """What the tokens of one group cost, with a line for each figure."""
     at = f"groups.{made.id}"
@@ -75,11 +87,14 @@ def _token_cost(
         tokens_out=derived(f"groups/{made.id}/tokens_out", float(asks["tokens_out"]), "1", "of an answer"),
         requests=derived(f"groups/{made.id}/requests_of_a_replica", requests, "1", "at the planned load"),
     )
-    mean = derived(
-        f"groups/{made.id}/replicas_running", running, "1", "on average over the hours of the year"
-    )
     out = here.compute(
-        "tokens_out_a_year", tokens_per_year, replica_tokens=trail[f"{at}.llm_replica_tokens"], replicas=mean
+        "tokens_out_a_year",
+        tokens_per_year,
+        replica_tokens=trail[f"{at}.llm_replica_tokens"],
+        replicas=derived(f"groups/{made.id}/replicas", made.replicas, "1", "as planned"),
+        load_share=derived(
+            f"groups/{made.id}/load_share", busy, "1", "mean of the year over the busiest hour, by its hours"
+        ),
     )
     ratio = float(asks["tokens_in"]) / float(asks["tokens_out"])
     each = {}
@@ -112,4 +127,5 @@ def _token_cost(
         float(each["out"].value),
         None if month is None else float(month.value),
         running * made.gpus * 8760,
+        busy * made.replicas / running,
     )

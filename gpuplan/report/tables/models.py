@@ -148,7 +148,8 @@ def token_costs(plan: Plan) -> Table:
 def _way(price: TokenPrice) -> str:
     """Where tokens come from."""
     if price.way == "design":
-        return f"this design, {share_words(price.load)} of the planned load"
+        load = f"{share_words(price.load)} of the planned load"
+        return f"this design, as its users work: {load}" if price.own else f"this design, {load}"
     return f"{WAYS[price.way]}, {price.note}"
 
 
@@ -160,7 +161,7 @@ def _traced(name: str) -> Callable[[TokenPrice], Cell]:
 
     def held(price: TokenPrice) -> Cell:
         value = getattr(price, name)
-        planned = price.way == "design" and price.load == 1 and value is not None
+        planned = price.way == "design" and price.own and value is not None
         return Cell(value, line=f"groups.{price.group}.{name}" if planned else "")
 
     return held

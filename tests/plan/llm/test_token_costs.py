@@ -31,6 +31,21 @@ def test_in_fewer_hours_the_same_cost_buys_fewer_tokens(catalog: Catalog) -> Non
     assert day.million_out > always.million_out
 
 
+def test_tokens_are_those_of_the_hours_in_which_users_work_though_two_replicas_always_run(
+    catalog: Catalog,
+) -> None:
+    week = {"hours": "08:00-20:00", "days": "weekdays", "active_share": 0.12, "off_hours_share": 0.03}
+    plan = make_plan(assistant(**week), catalog)
+    found, made = plan.token_costs["assistant"], plan.llm.serving["assistant"]
+    share = (60 + 108 * 0.03 / 0.12) / 168  # 60 h a week at the peak, a quarter of it in the other 108 h
+    assert made.off_hours == made.replicas == 2
+    assert found.load_share == pytest.approx(share)
+    peak = made.found.token_rate.value * made.replicas
+    assert found.tokens_out == pytest.approx(peak * share * 31_536_000)
+    asked = make_plan(assistant(**week, requests_per_s=3), catalog).token_costs["assistant"]
+    assert asked.load_share == pytest.approx(share)
+
+
 def test_nobody_is_counted_where_requests_are_and_nothing_without_serving(
     catalog: Catalog, example: Plan
 ) -> None:
