@@ -173,6 +173,8 @@ def model_of(catalog: Catalog, run: Run) -> tuple[Row | None, Shape]:
     if not run.model:
         raise NotPredicted("model is empty")
     row = _models(catalog).get(key_of(run.model))
+    if row is not None and row["kind"] != "generate":
+        raise NotPredicted(f"{row['name']} writes no tokens")
     if row is not None:
         return row, shape_of_row(row)
     sizes = {

@@ -149,6 +149,7 @@ def test_a_model_without_a_shape_is_taken_as_usual_for_its_size(catalog: Catalog
         ({"gpu": "gaudi3"}, "there is no board gaudi3"),
         ({"gpu": ""}, "gpu is empty"),
         ({"model": ""}, "model is empty"),
+        ({"model": "NV-Embed-v2"}, "NV-Embed-v2 writes no tokens"),
         ({"gpu": "p40-24gb"}, "its tensor rate is not known"),
         ({"isl": None, "model": "Qwen3-32B"}, "isl is empty"),
         ({"tp": 1, "precision_weights": "bf16"}, "does not fit on 1 x"),
