@@ -25,7 +25,8 @@ GRID = 48
 """Points of a law between which it is taken as straight."""
 SAMPLES = 4096
 MOST_REPLICAS = 100_000
-MOST_STATES = 2_000_000
+MOST_STATES = 200_000
+"""States of the chain; with more of them, several are taken as one."""
 
 
 @dataclass(frozen=True, slots=True)

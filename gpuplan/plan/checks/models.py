@@ -70,17 +70,18 @@ def first_tokens_late(plan: Plan) -> Iterator[Message]:
         if (planned := of.planned).kept_share >= of.share:
             continue
         needed = of.needed.replicas
+        seen = f"{percent(planned.kept_share)} do, and 95 % start within {planned.p95_s:.2g} s"
+        seen = seen if planned.load_share < 1 else "the queue keeps growing"
         more = f"Plan at least {counted(needed, 'replica')}" if needed else "Take more GPUs per replica"
         yield message(
             plan,
             "first-token-late",
             group=made.name,
             id=made.id,
-            kept=percent(planned.kept_share),
             promised=f"{of.first_token_s:g}",
             replicas=counted(made.replicas, "replica"),
             share=percent(of.share),
-            p95=f"{planned.p95_s:.2g}",
+            seen=seen,
             more=more,
         )
 

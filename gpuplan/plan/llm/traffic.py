@@ -25,6 +25,8 @@ from gpuplan.plan.working_week import weeks
 from gpuplan.scenario import Scenario
 
 _pace = lru_cache(maxsize=64)(replica_pace)
+_answers = lru_cache(maxsize=256)(answers)
+_replicas_for = lru_cache(maxsize=256)(replicas_for)
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class GroupTraffic:
 
     def with_replicas(self, count: int) -> Answers:
         """What users see with so many, by formula."""
-        return answers(
+        return _answers(
             self.pace,
             self.traffic,
             requests_per_second=self.per_second,
@@ -69,7 +71,7 @@ class GroupTraffic:
     def needed(self) -> Needed:
         """Replicas that keep the promise for the share, or why none do."""
         try:
-            count = replicas_for(
+            count = _replicas_for(
                 self.pace,
                 self.traffic,
                 requests_per_second=self.per_second,

@@ -44,11 +44,19 @@ def test_a_promise_for_95_of_100_that_the_mean_keeps_is_warned_of(catalog: Catal
 
     assert said() == []
     late = said(first_token_s=0.8, requests_per_s=30)
-    assert "95 % should" in late[0] and "replicas" in late[0]
+    assert "95 % of them should start within 0.8 s" in late[0] and "replicas" in late[0]
     with_more = traffic(catalog, first_token_s=0.8, requests_per_s=30).needed.replicas
     assert with_more is not None and f"Plan at least {with_more} replicas" in late[0]
     assert said(first_token_s=0.8, requests_per_s=30, least_replicas=with_more) == []
     assert "Take more GPUs per replica" in said(first_token_s=0.55, requests_per_s=3, spread_in=1)[0]
+
+
+def test_a_queue_that_grows_has_no_wait(catalog: Catalog) -> None:
+    plan = make_plan(assistant(requests_per_s=40, first_token_s=2.5, tokens_per_s=1), catalog)
+    few = next(m for m in check_plan(plan) if m.code == "first-token-late")
+    of = traffic_of(plan.scenario, catalog, plan.llm.serving["assistant"])
+    assert ("the queue keeps growing" in few.text) == (of.planned.load_share >= 1)
+    assert "inf" not in few.text
 
 
 @pytest.mark.parametrize("name", ["spread_in", "spread_out", "peakedness", "kept_share"])
