@@ -15,7 +15,7 @@ export default drawn((data, send) => {
       : h("b", { class: "gp-why-big" }, f.value),
     f.range ? [h("span", {}, f.range.text, " ", basisTag(f.basis)), rangeBar(f.range), h("span", {}, mark(f.mark))] : null,
     f.note ? h("span", {}, f.note) : null);
-  const points = { circle: () => svg("circle", { cx: 14, cy: 6, r: 4 }), square: () => svg("rect", { x: 10.5, y: 2.5, width: 7, height: 7 }), "triangle-up": () => svg("path", { d: "M14 1 L18.5 10 H9.5 Z" }) };
+  const points = { circle: () => svg("circle", { cx: 14, cy: 6, r: 4 }), square: () => svg("rect", { x: 10.5, y: 2.5, width: 7, height: 7 }), diamond: () => svg("path", { d: "M14 1 L19 6 L14 11 L9 6 Z" }), "triangle-up": () => svg("path", { d: "M14 1 L18.5 10 H9.5 Z" }) };
   const curve = (c) => h("li", {}, svg("svg", { width: 28, height: 12, "aria-hidden": "true", fill: c.ink, stroke: c.ink, "stroke-width": 0 },
     svg("line", { x1: 0, x2: 28, y1: 6, y2: 6, "stroke-width": c.width, "stroke-dasharray": c.dash.join(" ") }), points[c.point]()), c.name);
   return h("div", { class: data.stale ? "gp-stale" : "" },

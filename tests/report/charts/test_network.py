@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +13,13 @@ pytest.importorskip("traitlets")
 
 import altair as alt
 
+import gpuplan
 from gpuplan import load_scenario
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.training import scaling_head, scaling_rows
 from gpuplan.catalog import Catalog
 from gpuplan.report.charts.look import DARK, LIGHT
-from gpuplan.report.charts.network import CHOSEN, THICK, scaling_chart
+from gpuplan.report.charts.network import CHOSEN, THICK, curve_look, scaling_chart
 from gpuplan.widgets.chart import split_rows
 
 
@@ -64,3 +67,13 @@ def test_another_network_changes_rows_and_no_more_than_rows(book: Workbook) -> N
     after = split_rows(scaling_chart(scaling_rows(book), LIGHT))
     assert before[0] == after[0]
     assert before[1] != after[1]
+
+
+def test_the_legend_can_draw_every_point() -> None:
+    """A point that panel.js does not know stops the card."""
+    script = (Path(gpuplan.__file__).parent / "widgets/static/panel.js").read_text(encoding="utf-8")
+    drawn = script[script.index("const points = {") :].splitlines()[0]
+    for several in (False, True):
+        for rdma in (False, True):
+            look = curve_look(chosen=False, link="100", rdma=rdma, several=several)
+            assert re.search(rf'[ "]{look["point"]}"?: \(\)', drawn), look["point"]
