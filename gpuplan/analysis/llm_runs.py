@@ -278,7 +278,7 @@ def work_of(catalog: Catalog, run: Run, overheads: Overheads | None = None) -> W
     model, shape = model_of(catalog, run)
     gpu = gpu_of(catalog, run.gpu)
     try:
-        board = board_of(gpu)
+        board = board_of(gpu, catalog.rows("nccl_rates"))
     except ValueError as error:
         raise NotPredicted(str(error)) from None
     tokens_in, tokens_out, _ = _lengths(catalog, run, model)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields
 from typing import TypeVar
 
@@ -21,11 +22,13 @@ def shape_of_row(row: Row) -> Shape:
         raise ValueError(f"{row['name']}: {error}") from None
 
 
-def board_of(gpu: Item | Row, driver_share: float = 0.99) -> Board:
+def board_of(gpu: Item | Row, measured: Iterable[Row] = (), driver_share: float = 0.99) -> Board:
     """A board of ``gpus`` or of ``llm_boards``; ValueError where bandwidth or tensor rate are not known.
 
     Where the memory that the driver shows is not stated, it is 99 % of what the board is sold with, as on the H100 (79.19 of 80 GiB).
-    Without NVLink, GPUs talk over 16 lanes of PCI Express: 16 GB/s one way in its third generation, twice that in each later one.
+    Without NVLink, GPUs talk over 16 lanes of PCI Express: 16 GB/s one way in its third generation, twice that in each later one; so
+    do those beyond a bridge. On such a board without a published run of serving, on which the models were fitted, sums reach what
+    was ``measured``, rows of ``nccl_rates``.
     """
     value = gpu.value if isinstance(gpu, Item) else gpu.cells.get
     bandwidth, half = value("memory_bandwidth_gb_s"), value("fp16_tensor_tflops")
@@ -35,7 +38,12 @@ def board_of(gpu: Item | Row, driver_share: float = 0.99) -> Board:
         raise ValueError(f"{name}: its {missing} is not known, so it cannot be sized for a language model")
     link = value("nvlink_gb_s")
     lanes = 16.0 * 2 ** (int(value("pcie_generation") or 4) - 3)
+    joined = "PCIe" not in str(value("form_factor") or "")
     shown = value("reported_memory_gib") or float(value("memory_gib") or 0) * driver_share
+    own = () if value("llm_runs") else [row for row in measured if row["gpu"] == gpu.id]
+    sums = [(int(row["gpus"]), float(row["rate_gb_s"])) for row in own] or (
+        [(BRIDGED * 2, lanes)] if link else []
+    )
     return Board(
         memory_gib=float(shown),
         bandwidth_gb_s=float(bandwidth),
@@ -43,7 +51,12 @@ def board_of(gpu: Item | Row, driver_share: float = 0.99) -> Board:
         fp8_tflops=float(value("fp8_tensor_tflops") or 0),
         fp4_tflops=float(value("fp4_tensor_tflops") or 0),
         link_gb_s=float(link) / 2 if link else lanes,
+        sums_gb_s=() if joined else tuple(sums),
     )
+
+
+BRIDGED = 2
+"""Boards that an NVLink bridge joins."""
 
 
 def unseen(gpu: Item, model: Row) -> str:

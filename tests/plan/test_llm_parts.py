@@ -59,6 +59,13 @@ def test_boards_have_links_and_the_memory_that_the_driver_shows(catalog: Catalog
     a100 = board_of(catalog.gpus["a100-sxm4-80gb"])
     assert a100.rate_tflops("fp8") == a100.fp16_tflops == 312
     assert board_of(catalog.row("llm_boards", "gb200-nvl72-186gb")).fp4_tflops == 10000
+    rates = catalog.rows("nccl_rates")
+    slow, fitted = (board_of(catalog.gpus[id], rates) for id in ("l40s-48gb", "rtx-pro-6000-se-96gb"))
+    assert [slow.sum_gb_s(gpus, 0.9) for gpus in (2, 4, 8, 16)] == [20.1, 5.2, 1.4, 1.4]  # as NCCL measured
+    assert fitted.sum_gb_s(4, 0.9) == pytest.approx(0.9 * 64)  # runs on several of them were fitted with
+    bridged = board_of(catalog.gpus["a100-pcie-80gb"], rates)
+    assert [bridged.sum_gb_s(gpus, 1) for gpus in (2, 4)] == [300, 32]  # a bridge joins two
+    assert board_of(catalog.gpus["a100-sxm4-80gb"], rates).sum_gb_s(8, 1) == 300
     with pytest.raises(ValueError, match="Tesla P40: its tensor rate is not known"):
         board_of(catalog.gpus["p40-24gb"])
 

@@ -182,8 +182,12 @@ def _sums_s(shape: Shape, board: Board, setup: Setup, tokens: float, speeds: Spe
         return 0.0
     sent = min(setup.data, max(1, shape.experts_per_token))
     count, tokens = (2, tokens) if setup.data == 1 else (1, tokens * sent)
-    moved = 2 * (group - 1) / group * tokens * shape.hidden_size * 2 / 1e9 / board.link_gb_s
-    return count * shape.layers * (moved / speeds.link_share + speeds.sum_us * 1e-6 * math.log2(group))
+    moved = 2 * (group - 1) / group * tokens * shape.hidden_size * 2 / 1e9
+    return (
+        count
+        * shape.layers
+        * (moved / board.sum_gb_s(group, speeds.link_share) + speeds.sum_us * 1e-6 * math.log2(group))
+    )
 
 
 def prompt_ms(shape: Shape, board: Board, *, setup: Setup, tokens_in: float, speeds: Speeds = USUAL) -> float:

@@ -95,6 +95,8 @@ class Board:
     fp4_tflops: float = 0.0
     link_gb_s: float = 25.0
     """One way between two GPUs of a replica: half of what NVLink is sold with, or PCI Express."""
+    sums_gb_s: tuple[tuple[int, float], ...] = ()
+    """(GPUs, rate) that sums of so many and more GPUs reach where it is not that of the link: measured, or beyond a bridge."""
 
     def part(self, share: float) -> Board:
         """A share of the board: memory, bandwidth and computing alike."""
@@ -102,6 +104,11 @@ class Board:
         above_zero(share=share)
         cut = ("memory_gib", "bandwidth_gb_s", "fp16_tflops", "fp8_tflops", "fp4_tflops")
         return replace(self, **{name: getattr(self, name) * share for name in cut})
+
+    def sum_gb_s(self, gpus: int, link_share: float) -> float:
+        """Rate of sums between so many GPUs; of the link a share where no rate is known."""
+        known = [rate for least, rate in self.sums_gb_s if least <= gpus]
+        return known[-1] if known else self.link_gb_s * link_share
 
     def rate_tflops(self, weights: str) -> float:
         """Tensor rate with weights of a precision: 16 bits where the cores do not compute in it (weights are unpacked first)."""

@@ -67,7 +67,7 @@ def engine_of(asks: Asks) -> Engine:
     except ValueError as error:
         raise asks.refuse("model", show(group.model), f"{error}; choose another model") from None
     try:
-        board = board_of(gpu)
+        board = board_of(gpu, catalog.rows("nccl_rates"))
     except ValueError as error:
         raise asks.refuse("model", show(group.model), f"{error}; choose another GPU") from None
     weights, cache = group.weights or "bf16", group.cache or "bf16"
