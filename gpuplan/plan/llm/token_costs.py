@@ -61,6 +61,8 @@ def _busy(made: Serving, users: Mapping[str, Mapping[str, Week]]) -> float:
     loads = [season[made.id].loads for season in users.values()]
     known = made.asks["requests_per_s"] is None
     planned = made.requests if known else max(float(load.max()) for load in loads)
+    if not planned:  # a rate is stated, and no users: as its hours are
+        return sum(float(season[made.id].on.any(axis=0).mean()) for season in users.values()) / len(users)
     return min(1.0, sum(float(load.mean()) for load in loads) / len(loads) / planned)
 
 

@@ -52,3 +52,9 @@ def test_nobody_is_counted_where_requests_are_and_nothing_without_serving(
     assert make_plan(assistant(requests_per_s=5), catalog).token_costs["assistant"].user_month is None
     assert not example.token_costs
     assert not any("million" in key for key in example.lines)
+
+
+def test_a_rate_without_a_number_of_users_is_that_of_its_hours(catalog: Catalog) -> None:
+    week = {"hours": "09:00-18:00", "requests_per_s": 3, "active_share": 1}
+    nobody, some = (make_plan(assistant(people=n, **week), catalog).token_costs["assistant"] for n in (0, 1))
+    assert nobody.tokens_out == pytest.approx(some.tokens_out) and nobody.user_month is None
