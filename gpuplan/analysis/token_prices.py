@@ -39,7 +39,7 @@ def token_prices(plan: Plan) -> tuple[TokenPrice, ...]:
 
 def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
     for load in (each.load_share, *(load for load in LOADS if abs(load - each.load_share) > 0.005)):
-        found = _by_year(plan, each, "design", load, each.year_cost, "")
+        found = _by_year(each, "design", load, each.year_cost, "")
         yield found._replace(own=load == each.load_share)
     stated = plan.scenario.get(f"prices.rent/{plan.scenario.hardware.gpu}")
     offers = [row for row in rentals(plan) if row.term == "on-demand"]
@@ -48,7 +48,7 @@ def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
             (float(stated), "as stated") if stated is not None else (offers[0].gpu_hour_price, offers[0].name)
         )
         paid = cost.rent_cost(each.gpu_hours, hour_price=price)
-        yield _by_year(plan, each, "rent", each.load_share, paid, source)
+        yield _by_year(each, "rent", each.load_share, paid, source)
     known = [plan.scenario.get(f"prices.tokens-{way}") for way in ("in", "out")]
     if all(price is not None for price in known):
         into, out = (float(price) for price in known)
@@ -60,22 +60,20 @@ def _prices(plan: Plan, each: TokenCost) -> Iterator[TokenPrice]:
             each.load_share,
             into,
             out,
-            _month(plan, each, year),
+            _month(each, year),
             year,
             "as stated",
         )
 
 
-def _by_year(plan: Plan, each: TokenCost, way: str, load: float, year: float, note: str) -> TokenPrice:
+def _by_year(each: TokenCost, way: str, load: float, year: float, note: str) -> TokenPrice:
     """What the tokens cost if a year of the GPUs costs so much, and so much of them is used."""
     more = load / each.load_share
     into = million_tokens_cost(year, share=each.prompt_share, tokens=each.tokens_in * more)
     out = million_tokens_cost(year, share=1 - each.prompt_share, tokens=each.tokens_out * more)
-    return TokenPrice(each.id, each.name, way, load, into, out, _month(plan, each, year), year, note)
+    return TokenPrice(each.id, each.name, way, load, into, out, _month(each, year), year, note)
 
 
-def _month(plan: Plan, each: TokenCost, year: float) -> float | None:
+def _month(each: TokenCost, year: float) -> float | None:
     """What a user costs a month; None where nobody says how many there are."""
-    if each.user_month is None:
-        return None
-    return user_month_cost(year, years=1, users=int(plan.scenario.get(f"groups.{each.id}.people")))
+    return None if each.users is None else user_month_cost(year, years=1, users=each.users)

@@ -87,12 +87,13 @@ def grow(scenario: Scenario, year: int, peaks_gpus: Mapping[str, float]) -> Scen
     groups, now, then = [], Fraction(0), Fraction(0)
     for group in scenario.groups:
         factor = exact(working_hours.growth_factor(year, growth=group.growth or 0.0))
-        jobs = group.jobs_per_day
+        jobs, requests = group.jobs_per_day, group.requests_per_s
         groups.append(
             replace(
                 group,
                 people=math.ceil(group.people * factor),
                 jobs_per_day=None if jobs is None else max(least, float(exact(jobs) * factor)),
+                requests_per_s=None if requests is None else float(exact(requests) * factor),
             )
         )
         peak = exact(peaks_gpus.get(group.id, 0.0))

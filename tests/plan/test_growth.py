@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from assistants import assistant
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.analysis.demand import week_demand
@@ -89,3 +90,10 @@ def test_the_years_of_the_money_are_not_those_of_the_demand(catalog: Catalog) ->
     assert plan.costs is not None and longer.costs is not None
     assert plan.costs.hosts == longer.costs.hosts
     assert plan.costs.cash == longer.costs.cash
+
+
+def test_requests_a_second_grow_as_people_do(catalog: Catalog) -> None:
+    asked = grow(assistant(requests_per_s=2, growth=0.5), 2, {}).groups[0]
+    assert (asked.people, asked.requests_per_s) == (900, 4.5)
+    now, then = (make_plan(assistant(requests_per_s=4, growth=g), catalog).growth for g in (None, 1.0))
+    assert now and then and sum(then.hosts[-1].values()) > sum(now.hosts[-1].values())

@@ -130,7 +130,7 @@ def million_tokens_cost(total_cost: float, *, share: float, tokens: float) -> fl
     return total_cost * share / tokens * 1e6
 
 
-def user_month_cost(total_cost: float, *, years: int, users: int) -> float:
+def user_month_cost(total_cost: float, *, years: int, users: float) -> float:
     """Cost of one user for a month.
 
     Parameters
@@ -139,8 +139,8 @@ def user_month_cost(total_cost: float, *, years: int, users: int) -> float:
         Cost over the years. [currency]
     years : int
         Years. [-]
-    users : int
-        Users. [-]
+    users : float
+        Users, on average over the years. [-]
 
     Returns
     -------
@@ -166,5 +166,6 @@ def user_month_cost(total_cost: float, *, years: int, users: int) -> float:
     .. [1] gpuplan-method
     """
     not_negative(total_cost=total_cost)
-    at_least_one(years=years, users=users)
+    at_least_one(years=years)
+    above_zero(users=users)
     return total_cost / (12 * years * users)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gpuplan.facts import derived
+from gpuplan.models.demand.working_hours import growth_factor
 from gpuplan.models.llm.token_cost import million_tokens_cost, prompt_share, tokens_per_year, user_month_cost
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.llm.serving import Serving
@@ -16,7 +17,7 @@ from gpuplan.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class TokenCost:
-    """What the tokens of a group cost, as its users work over the year."""
+    """What the tokens of a group cost, as its users work over the year, on average over the years that the cost is for."""
 
     id: str
     name: str
@@ -34,6 +35,8 @@ class TokenCost:
     """A year, of the replicas while they run."""
     load_share: float
     """Of the planned load, on average over the hours that the replicas run."""
+    users: float | None
+    """On average over the years; None as for a user a month."""
 
 
 def token_costs(
@@ -54,6 +57,14 @@ def token_costs(
         for id, made in serving.items()
         if made.replicas and totals.get(id)
     }
+
+
+def _grown(scenario: Scenario, group_id: str, costs: Costs) -> float:
+    """What a group has on average over the years for each that it has at first; what no host could hold is not counted."""
+    growth = next(group.growth for group in scenario.groups if group.id == group_id) or 0.0
+    most = (costs.growth_left_out or costs.years + 1) - 2
+    factors = [growth_factor(min(year, most), growth=growth) for year in range(costs.years)]
+    return sum(factors) / costs.years
 
 
 def _busy(made: Serving, users: Mapping[str, Mapping[str, Week]]) -> float:
@@ -78,7 +89,7 @@ def _token_cost(
     at = f"groups.{made.id}"
     here, total = trail.about(at, name=made.name), trail[f"{at}.cost"]
     running = sum(float(season[made.id].loads.mean()) for season in by_season.values()) / len(by_season)
-    asks, requests = made.asks, max(1.0, made.found.requests)
+    asks, requests, grown = made.asks, max(1.0, made.found.requests), _grown(scenario, made.id, costs)
     share = here.compute(
         "prompt_share",
         prompt_share,
@@ -93,7 +104,7 @@ def _token_cost(
         "tokens_out_a_year",
         tokens_per_year,
         replica_tokens=trail[f"{at}.llm_replica_tokens"],
-        replicas=derived(f"groups/{made.id}/replicas", made.replicas, "1", "as planned"),
+        replicas=derived(f"groups/{made.id}/replicas", made.replicas * grown, "1", "on average, with growth"),
         load_share=derived(
             f"groups/{made.id}/load_share", busy, "1", "mean of the year over the busiest hour, by its hours"
         ),
@@ -110,11 +121,11 @@ def _token_cost(
             tokens=out,
             words={"years": costs.years, "ratio": f" x {ratio:g}" if way == "in" else ""},
         )
-    month = None
+    month, people = None, None
     if asks["requests_per_s"] is None and asks["people"]:
-        people = scenario.fact(f"{at}.people")
-        value = user_month_cost(float(total.value), years=costs.years, users=int(asks["people"]))
-        users = derived(f"groups/{made.id}/users", int(asks["people"]), "1", people.note or "as stated")
+        people = asks["people"] * grown
+        value = user_month_cost(float(total.value), years=costs.years, users=people)
+        users = derived(f"groups/{made.id}/users", people, "1", "on average, with growth")
         month = here.record(
             "user_month", user_month_cost, value, cost=total, users=users, words={"years": costs.years}
         )
@@ -128,6 +139,7 @@ def _token_cost(
         float(each["in"].value),
         float(each["out"].value),
         None if month is None else float(month.value),
-        running * made.gpus * 8760,
+        running * made.gpus * 8760 * grown,
         busy * made.replicas / running,
+        people,
     )

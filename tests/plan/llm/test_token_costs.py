@@ -46,6 +46,21 @@ def test_tokens_are_those_of_the_hours_in_which_users_work_though_two_replicas_a
     assert asked.load_share == pytest.approx(share)
 
 
+def test_growth_that_is_paid_for_is_used(catalog: Catalog) -> None:
+    """Three years at 100, 150 and 225 %: on average 158 1/3 %."""
+    still = assistant().with_value("cost.years", 3)
+    now, grown = (
+        make_plan(scenario, catalog).token_costs["assistant"]
+        for scenario in (still, still.with_value("groups.assistant.growth", 0.5))
+    )
+    mean = (1 + 1.5 + 2.25) / 3
+    assert grown.tokens_out == pytest.approx(mean * now.tokens_out)
+    assert grown.gpu_hours == pytest.approx(mean * now.gpu_hours)
+    assert grown.users == pytest.approx(400 * mean)
+    assert grown.year_cost > now.year_cost
+    assert grown.user_month == pytest.approx(grown.year_cost / 12 / (400 * mean))
+
+
 def test_nobody_is_counted_where_requests_are_and_nothing_without_serving(
     catalog: Catalog, example: Plan
 ) -> None:
