@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from assistants import assistant
@@ -51,7 +53,7 @@ def test_replicas_for_the_share(catalog: Catalog) -> None:
     assert count is not None
     assert found.with_replicas(count).kept_share >= 0.95 > found.with_replicas(count - 1).kept_share
     assert dict(found.curve)[count].kept_share >= 0.95
-    broken = traffic(catalog, first_token_s=0.5)
+    broken = replace(found, first_token_s=0.2)
     assert broken.needed.replicas is None and "promise at least" in broken.needed.why
 
 

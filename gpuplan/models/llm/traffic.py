@@ -407,10 +407,10 @@ def replicas_for(
     at_least_one(least=least)
     prompts = np.quantile(_read_times(pace, traffic)[0], share)
     soonest = float(prompts) + pace.wait_s
+    nearest = f"promise at least {math.ceil(soonest * 1.05 * 20) / 20:g} s, or take more GPUs per replica or shorter prompts"
     if soonest > first_token_s:
         raise ValueError(
-            f"{100 * share:g} % of the requests within {first_token_s:g} s is sooner than an idle replica starts them; promise "
-            f"at least {soonest:.2g} s, or take more GPUs per replica or shorter prompts"
+            f"{100 * share:g} % of the requests within {first_token_s:g} s is sooner than an idle replica starts them; {nearest}"
         )
 
     def kept(count: int) -> bool:
@@ -429,8 +429,7 @@ def replicas_for(
     while not kept(high):
         if high > MOST_REPLICAS:
             raise ValueError(
-                f"{100 * share:g} % of the requests within {first_token_s:g} s is not reached with {MOST_REPLICAS:,} replicas; "
-                f"promise more time, or take more GPUs per replica"
+                f"{100 * share:g} % of the requests within {first_token_s:g} s is not reached with {MOST_REPLICAS:,} replicas; {nearest}"
             )
         low, high = high, high + max(1, high // 4)
     while high - low > 1:

@@ -15,7 +15,6 @@ CHECKS = (
     demand.unplaced,
     failures.after_failure,
     models.slower_after_failure,
-    models.first_tokens_late,
     models.replicas_together,
     models.tuning_ends_late,
     demand.busiest_hours,

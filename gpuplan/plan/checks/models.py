@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.llm.serving import Serving
-from gpuplan.plan.llm.traffic import traffic_of
 from gpuplan.plan.plan import Plan
-from gpuplan.wording import amount, counted, number, percent, rough, rough_range, some_of
+from gpuplan.wording import amount, counted, number, rough, rough_range, some_of
 
 
 def replicas_together(plan: Plan) -> Iterator[Message]:
@@ -59,31 +58,6 @@ def slower_after_failure(plan: Plan) -> Iterator[Message]:
             seen += f"; {counted(step.queued, 'request')} wait for a place" if step.queued else ""
         left = f"{number(made.replicas - lost)} of {number(made.replicas)} replicas"
         yield message(plan, "replicas-lost", group=made.name, left=left, seen=seen)
-
-
-def first_tokens_late(plan: Plan) -> Iterator[Message]:
-    """Models whose mean wait is as promised, but not that of enough requests."""
-    for made in plan.llm.serving.values():
-        if not made.replicas:
-            continue
-        of = traffic_of(plan.scenario, plan.catalog, made)
-        if (planned := of.planned).kept_share >= of.share:
-            continue
-        needed = of.needed.replicas
-        seen = f"{percent(planned.kept_share)} do, and 95 % start within {planned.p95_s:.2g} s"
-        seen = seen if planned.load_share < 1 else "the queue keeps growing"
-        more = f"Plan at least {counted(needed, 'replica')}" if needed else "Take more GPUs per replica"
-        yield message(
-            plan,
-            "first-token-late",
-            group=made.name,
-            id=made.id,
-            promised=f"{of.first_token_s:g}",
-            replicas=counted(made.replicas, "replica"),
-            share=percent(of.share),
-            seen=seen,
-            more=more,
-        )
 
 
 def tuning_ends_late(plan: Plan) -> Iterator[Message]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ from gpuplan.models.llm.memory import Held, Overheads
 from gpuplan.models.llm.replicas import Limits, Load, Promise, Replicas
 from gpuplan.models.llm.serving import Speeds
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+from gpuplan.plan.llm.arrivals import Arrivals, arrivals_of, pace_of, per_second
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine, unpacked
 from gpuplan.scenario import ScenarioError, sites_people
@@ -27,6 +28,8 @@ class Size(NamedTuple):
     found: Replicas | None
     """None where a promise is broken even for one user, or the model does not fit."""
     limits: Limits
+    late: str = ""
+    """Why the first token of enough requests is too late, however many replicas there are."""
 
     @property
     def gpus_in_all(self) -> float:
@@ -66,6 +69,7 @@ class Serving:
     """Replicas outside the group's hours."""
     requests: float
     """At once, of all users."""
+    load: Load
     limits: Limits
     found: Replicas
     held: Held
@@ -105,8 +109,19 @@ class Serving:
     @property
     def limit(self) -> str:
         """What decides how many replicas there are: memory, speed, first token, or availability."""
-        enough = math.ceil(self.requests / self.limits.requests - 1e-9)
-        return "availability" if self.replicas > enough else self.limits.by
+        if self.in_time:
+            return "first_token"
+        return "availability" if self.replicas > self.enough else self.limits.by
+
+    @property
+    def enough(self) -> int:
+        """Replicas that keep the promises on average."""
+        return math.ceil(self.requests / self.limits.requests - 1e-9)
+
+    @property
+    def in_time(self) -> bool:
+        """Whether there are as many replicas as start the promised share of the requests in time, not only the mean."""
+        return self.replicas > max(self.enough, int(self.asks["least_replicas"]))
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -133,10 +148,10 @@ class Serving:
     @property
     def tokens_per_s(self) -> Range:
         """Tokens a second that a user gets after the first one."""
-        return per_second(self.found.time_per_token_ms)
+        return token_speed(self.found.time_per_token_ms)
 
 
-def per_second(each_ms: Range) -> Range:
+def token_speed(each_ms: Range) -> Range:
     """Tokens a second of a time per token."""
     return Range(1e3 / each_ms.value, 1e3 / each_ms.high, 1e3 / each_ms.low)
 
@@ -144,12 +159,12 @@ def per_second(each_ms: Range) -> Range:
 def serving_of(asks: Asks, engine: Engine) -> Serving:
     """The replicas that a group needs; a ScenarioError where its promises cannot be kept."""
     group = asks.group
-    load, promise = _load(asks), _promise(asks)
-    least = int(asks.value("least_replicas"))
-    sizes = tuple(_size(engine, gpus, load, promise, least, _longest(asks)) for gpus in engine.sizes)
+    asked = Asked(_load(asks), _promise(asks), arrivals_of(asks), int(asks.value("least_replicas")))
+    load = asked.load
+    sizes = tuple(_size(engine, gpus, asked, _longest(asks)) for gpus in engine.sizes)
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
     if size.found is None:
-        raise _refusal(asks, engine, sizes, promise)
+        raise _refusal(asks, engine, sizes, asked.promise)
     found, (board, setup) = size.found, engine.on(size.gpus)
     held = memory.held(engine.shape, setup=setup, memory_gib=board.memory_gib, overheads=engine.overheads)
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
@@ -162,14 +177,15 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         asks={name: asks.value(name) for name in ASKED},
         gpus=size.gpus,
         replicas=found.replicas if load.requests or load.requests_per_second else 0,
-        off_hours=_off_hours(asks, engine, size.gpus, load, promise, least),
+        off_hours=_off_hours(asks, engine, size.gpus, asked),
         requests=load.requests or found.requests * found.replicas,
+        load=load,
         limits=found.limits,
         found=found,
         held=held,
         cache_used_gib=min(held.cache_gib, each_gib * found.requests),
         sizes=sizes,
-        with_fewer=tuple(_steps(engine, size, load)),
+        with_fewer=tuple(_steps(engine, size, load, asked.arrivals)),
         **_times(engine, size.gpus, load, found.requests),
         unseen=engine.unseen,
         several_sites=len(sites_people(group.sites)) > 1,
@@ -231,31 +247,51 @@ def check_lengths(asks: Asks) -> None:
         )
 
 
+class Asked(NamedTuple):
+    """What the users of a group ask for and are promised, and how many replicas there are at least."""
+
+    load: Load
+    promise: Promise
+    arrivals: Arrivals
+    least: int
+
+
 @lru_cache(maxsize=512)  # candidates and years of growth ask for the same
 def _sized(
     shape: Shape,
     board: Board,
     setup: Setup,
-    load: Load,
-    promise: Promise,
-    least: int,
+    asked: Asked,
     speeds: Speeds,
     overheads: Overheads,
     measured: bool,
-) -> tuple[Replicas | None, Limits]:
-    """The replicas of one size, None where a promise cannot be kept or nothing fits; and what limits one."""
-    given: dict[str, Any] = {
+) -> tuple[Replicas | None, Limits, str]:
+    """The replicas of one size, None where a promise cannot be kept or nothing fits; what limits one; why requests are late."""
+    known: dict[str, Any] = {
         "setup": setup,
-        "load": load,
-        "promise": promise,
+        "load": asked.load,
+        "promise": asked.promise,
         "speeds": speeds,
         "measured": measured,
         "overheads": overheads,
     }
-    most = replicas.limits(shape, board, **given)
-    if not most.requests:
-        return None, most
-    return replicas.replicas(shape, board, **given, least=least), most
+    most = replicas.limits(shape, board, **known)
+    if not most.memory or not most.speed:
+        return None, most, ""
+    pace = pace_of(shape, board, setup, most.memory, asked.arrivals, speeds, overheads)
+    try:
+        asked.arrivals.needed(pace, SELDOM)
+        found = replicas.replicas(shape, board, **known, least=asked.least)
+        while not asked.arrivals.kept(pace, rate := per_second(found, asked.load), found.replicas):
+            least = asked.arrivals.needed(pace, rate, found.replicas + 1)
+            found = replicas.replicas(shape, board, **known, least=least)
+    except ValueError as error:
+        return None, most, str(error)
+    return found, most, ""
+
+
+SELDOM = 1e-3
+"""Requests a second that hardly ever meet."""
 
 
 def _measured(engine: Engine, gpus: float) -> bool:
@@ -263,31 +299,23 @@ def _measured(engine: Engine, gpus: float) -> bool:
     return not engine.unseen and gpus >= 1
 
 
-def _size(engine: Engine, gpus: float, load: Load, promise: Promise, least: int, longest: int = 0) -> Size:
+def _size(engine: Engine, gpus: float, asked: Asked, longest: int = 0) -> Size:
     """A replica on so many GPUs, the longest request among those that it must hold."""
     board, setup = engine.on(gpus)
-    load = load if load.requests or load.requests_per_second else replace(load, requests=1.0)
-    found, most = _sized(
-        engine.shape,
-        board,
-        setup,
-        load,
-        promise,
-        least,
-        engine.speeds,
-        engine.overheads,
-        _measured(engine, gpus),
-    )
+    if not asked.load.requests and not asked.load.requests_per_second:
+        asked = asked._replace(load=replace(asked.load, requests=1.0))
+    measured = _measured(engine, gpus)
+    found, most, late = _sized(engine.shape, board, setup, asked, engine.speeds, engine.overheads, measured)
     if longest and not engine.requests_held(gpus, longest):
         return Size(gpus, None, most._replace(memory=0))
-    return Size(gpus, found, most)
+    return Size(gpus, found, most, late)
 
 
-def _off_hours(asks: Asks, engine: Engine, gpus: float, load: Load, promise: Promise, least: int) -> int:
+def _off_hours(asks: Asks, engine: Engine, gpus: float, asked: Asked) -> int:
     """Replicas outside the group's hours: none where nobody is active then."""
     if not asks.group.off_hours_share:
         return 0
-    found = _size(engine, gpus, _load(asks, "off_hours_share"), promise, least).found
+    found = _size(engine, gpus, asked._replace(load=_load(asks, "off_hours_share"))).found
     return found.replicas if found else 0
 
 
@@ -307,16 +335,18 @@ MOST_STEPS = 16
 """Steps that are worked out below the planned replicas: a host holds no more of them."""
 
 
-def _steps(engine: Engine, size: Size, load: Load) -> Iterator[Step]:
+def _steps(engine: Engine, size: Size, load: Load, arrivals: Arrivals) -> Iterator[Step]:
     """What users see with fewer replicas, as planned, and with one more."""
     if size.found is None or not (load.requests or load.requests_per_second):
         return
     now = size.found.replicas
     for count in range(max(1, now - MOST_STEPS), now + 2):
-        yield _step_with(engine, size, load, size.found, count)
+        yield _step_with(engine, size, load, arrivals, size.found, count)
 
 
-def _step_with(engine: Engine, size: Size, load: Load, planned: Replicas, count: int) -> Step:
+def _step_with(
+    engine: Engine, size: Size, load: Load, arrivals: Arrivals, planned: Replicas, count: int
+) -> Step:
     """What users see with so many replicas: beyond what the memory holds, requests wait for a place."""
     each = (load.requests or planned.requests * planned.replicas) / count
     board, setup = engine.on(size.gpus)
@@ -332,8 +362,14 @@ def _step_with(engine: Engine, size: Size, load: Load, planned: Replicas, count:
     first = serving.first_token_ms(engine.shape, board, **at)
     token = serving.time_per_token_ms(engine.shape, board, **at)
     keeps = math.ceil(each - 1e-9) <= size.limits.requests
+    if keeps and count < planned.replicas:
+        pace = pace_of(
+            engine.shape, board, setup, size.limits.memory, arrivals, engine.speeds, engine.overheads
+        )
+        there = planned._replace(first_token_ms=first, time_per_token_ms=token)
+        keeps = arrivals.kept(pace, per_second(there, load), count)
     queued = max(0, math.ceil((each - in_it) * count - 1e-9))
-    return Step(count, each, Range(*(ms / 1e3 for ms in first)), per_second(token), keeps, queued)
+    return Step(count, each, Range(*(ms / 1e3 for ms in first)), token_speed(token), keeps, queued)
 
 
 def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], promise: Promise) -> ScenarioError:
@@ -342,29 +378,27 @@ def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], promise: Promise
     fitting = [size for size in sizes if size.limits.memory]
     if not fitting:
         return _does_not_fit(asks, engine, sizes)
-    usual = {"tokens_in": float(asks.value("tokens_in")), "tokens_out": float(asks.value("tokens_out"))}
+    usual: Any = {"tokens_in": float(asks.value("tokens_in")), "tokens_out": float(asks.value("tokens_out"))}
 
-    def alone(of: Callable[..., Range], size: Size) -> float:
+    def alone_ms(size: Size) -> float:
         board, setup = engine.on(size.gpus)
-        found = of(engine.shape, board, setup=setup, requests=1.0, speeds=engine.speeds, **usual)
-        return float(found.value)
+        found = serving.time_per_token_ms(
+            engine.shape, board, setup=setup, requests=1.0, speeds=engine.speeds, **usual
+        )
+        return found.value
 
     quick = [size for size in fitting if size.limits.speed]
     if not quick:
-        best = 1e3 / min(alone(serving.time_per_token_ms, size) for size in fitting)
+        best = 1e3 / min(map(alone_ms, fitting))
         allowed = (
             f"one user alone gets {best:.3g} tokens/s from {gpu}, with up to {amount(fitting[-1].gpus, 'GPU')} for a replica: at "
             f"most {best:.3g}, weights of fewer bits, or a faster GPU"
         )
         return asks.refuse("tokens_per_s", f"{promise.tokens_per_second:g}", allowed)
-    soonest = min(alone(serving.first_token_ms, size) for size in quick) / 1e3
-    allowed = (
-        f"one user alone waits {soonest:.2g} s for the first token from {gpu}: at least {math.ceil(soonest * 20) / 20:g}, a "
-        "shorter prompt, or a faster GPU"
-    )
-    if any(size.limits.first_token for size in fitting):
-        allowed += f"; with fewer tokens/s promised, {hardware.gpus_per_host} GPUs per host would do"
-    return asks.refuse("first_token_s", f"{promise.first_token_s:g}", allowed)
+    late = quick[-1].late
+    if any(size.limits.first_token for size in fitting if not size.limits.speed):
+        late += f"; with fewer tokens/s promised, {hardware.gpus_per_host} GPUs per host would do"
+    return asks.refuse("first_token_s", f"{promise.first_token_s:g}", late)
 
 
 def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> ScenarioError:
@@ -402,7 +436,8 @@ def why_size(made: Serving) -> str:
     others = [size for size in made.sizes if size.gpus != made.gpus]
     for size in others:
         if not size.found:
-            cannot.setdefault(NO_WAY[size.limits.by], []).append(number(size.gpus))
+            limit = "first_token" if size.late else size.limits.by
+            cannot.setdefault(NO_WAY[limit], []).append(number(size.gpus))
     said = [f"{', '.join(sizes)}: {why}" for why, sizes in cannot.items()]
     said += [
         f"with {number(size.gpus)} it is {amount(size.gpus_in_all, 'GPU')} in all"

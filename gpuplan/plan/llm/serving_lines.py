@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
 from gpuplan.facts import Fact, derived
 from gpuplan.models import demand
-from gpuplan.models.llm import memory, replicas, serving
+from gpuplan.models.llm import memory, replicas, serving, traffic
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import Engine
 from gpuplan.plan.llm.serving import Serving, why_size
@@ -75,14 +76,13 @@ def serving_lines(here: Trail, asks: Asks, engine: Engine, made: Serving) -> Non
         speed=by_speed,
         first_token=by_first,
     )
-    count_line = here.record(
-        "replicas",
-        replicas.replicas,
-        made.replicas,
-        requests=requests,
-        each=each,
-        least=asks.fact("least_replicas"),
-    )
+    decided: Any = {"least": asks.fact("least_replicas")}
+    if made.in_time:
+        share = asks.fact("kept_share")
+        share = replace(share, value=100 * share.value, low=None, high=None, unit="%")
+        decided = {"share": share, "promise": asks.fact("first_token_s"), "when": "in time"}
+    how: Any = traffic.replicas_for if made.in_time else replicas.replicas
+    count_line = here.record("replicas", how, made.replicas, requests=requests, each=each, **decided)
     seen: Any = {"requests": requests, "replicas": count_line, **tokens, **where, **speed}
     for key, function, value in (
         ("first_token_s", serving.first_token_ms, made.found.first_token_ms.value / 1e3),

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from gpuplan.catalog import Catalog
-from gpuplan.models.llm.traffic import (
-    Answers,
-    Pace,
-    Traffic,
-    answers,
-    replica_curve,
-    replica_pace,
-    replicas_for,
-)
+from gpuplan.models.llm.traffic import Answers, Pace, Traffic, replica_curve
+from gpuplan.plan.llm.arrivals import arrivals_of, known_answers, known_replicas, pace_of, per_second
 from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm.engine import engine_of
 from gpuplan.plan.llm.serving import Serving
 from gpuplan.plan.working_week import weeks
 from gpuplan.scenario import Scenario
-
-_pace = lru_cache(maxsize=64)(replica_pace)
-_answers = lru_cache(maxsize=256)(answers)
-_replicas_for = lru_cache(maxsize=256)(replicas_for)
 
 
 @dataclass(frozen=True)
@@ -59,7 +47,7 @@ class GroupTraffic:
 
     def with_replicas(self, count: int) -> Answers:
         """What users see with so many, by formula."""
-        return _answers(
+        return known_answers(
             self.pace,
             self.traffic,
             requests_per_second=self.per_second,
@@ -71,7 +59,7 @@ class GroupTraffic:
     def needed(self) -> Needed:
         """Replicas that keep the promise for the share, or why none do."""
         try:
-            count = _replicas_for(
+            count = known_replicas(
                 self.pace,
                 self.traffic,
                 requests_per_second=self.per_second,
@@ -109,42 +97,29 @@ def traffic_of(scenario: Scenario, catalog: Catalog, made: Serving) -> GroupTraf
     asks = Asks(scenario, catalog, next(group for group in scenario.groups if group.id == made.id))
     engine = engine_of(asks)
     board, setup = engine.on(made.gpus)
-    traffic = Traffic(**{name: float(asks.value(name)) for name in TRAFFIC})
-    rate = per_second(made)
+    arrivals = arrivals_of(asks)
+    rate = per_second(made.found, made.load)
     return GroupTraffic(
         id=made.id,
         name=made.name,
         replicas=made.replicas,
-        pace=_pace(
+        pace=pace_of(
             engine.shape,
             board,
-            setup=setup,
-            traffic=traffic,
-            requests=made.limits.memory,
-            speeds=engine.speeds,
-            overheads=engine.overheads,
-            chunk_tokens=float(catalog.assumptions["llm-use"].fact("chunk_tokens").value),
+            setup,
+            made.limits.memory,
+            arrivals,
+            engine.speeds,
+            engine.overheads,
         ),
-        traffic=traffic,
+        traffic=arrivals.traffic,
         per_second=rate,
         day_per_second=tuple(rate * part for part in _day(scenario, catalog, made.id)),
-        first_token_s=float(made.asks["first_token_s"]),
-        share=float(asks.value("kept_share")),
+        first_token_s=arrivals.first_token_s,
+        share=arrivals.share,
         low=made.found.first_token_ms.low / made.found.first_token_ms.value,
         high=made.found.first_token_ms.high / made.found.first_token_ms.value,
     )
-
-
-TRAFFIC = ("tokens_in", "tokens_out", "spread_in", "spread_out", "peakedness")
-"""Inputs of a group that say what its requests are like."""
-
-
-def per_second(made: Serving) -> float:
-    """Requests a second in the busiest hour: as stated, or those at once over the time that each stays."""
-    if made.asks["requests_per_s"] is not None:
-        return float(made.asks["requests_per_s"])
-    decode = made.found.time_per_token_ms.value * (float(made.asks["tokens_out"]) - 1)
-    return made.requests * 1e3 / (made.found.first_token_ms.value + decode)
 
 
 def _day(scenario: Scenario, catalog: Catalog, group_id: str) -> tuple[float, ...]:

@@ -86,7 +86,6 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "precision-unpacked": ("note", served({"gpu": "a100-sxm4-80gb"})),
     "run-not-published": ("note", served({"gpu": "a100-sxm4-80gb"})),
     "share-not-measured": ("note", served(model="llama-3.1-8b", people=20)),
-    "first-token-late": ("warn", served(requests_per_s=30, first_token_s=0.7)),
     "tuning-ends-late": ("warn", {"groups": [NIGHTLY], "hardware": HARDWARE}),
     "nothing-demanded": ("note", {}),
     "no-access-mode": (

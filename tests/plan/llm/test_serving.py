@@ -35,9 +35,12 @@ def test_memory_of_a_replica_adds_up(catalog: Catalog) -> None:
 
 
 def test_replicas_carry_the_requests_within_the_promises(catalog: Catalog) -> None:
-    made = served(catalog, people=4000)
+    made = served(catalog, people=4000, kept_share=0.5)
     assert made.requests == 480
     assert made.replicas == math.ceil(480 / made.limits.requests)
+    for_most = served(catalog, people=4000)
+    assert for_most.replicas * for_most.gpus > made.replicas * made.gpus
+    assert for_most.in_time and for_most.limit == "first_token"
     assert made.tokens_per_s.value >= 20 and made.found.first_token_ms.value <= 2000
     fewer, now, more = made.steps
     assert (fewer.replicas, now.replicas, more.replicas) == (
@@ -51,14 +54,14 @@ def test_replicas_carry_the_requests_within_the_promises(catalog: Catalog) -> No
 
 
 def test_for_few_users_availability_decides(catalog: Catalog) -> None:
-    made = served(catalog, people=10)
+    made = served(catalog, people=10, replica_gpus=2)
     assert (made.replicas, made.limit) == (2, "availability")
-    assert served(catalog, people=10, least_replicas=1).replicas == 1
+    assert served(catalog, people=10, replica_gpus=2, least_replicas=1).replicas == 1
     assert served(catalog, people=0).replicas == 0
 
 
 @pytest.mark.parametrize(
-    ("name", "more"), [("people", 4000), ("active_share", 0.9), ("tokens_in", 12000), ("tokens_per_s", 50)]
+    ("name", "more"), [("people", 4000), ("active_share", 0.9), ("tokens_in", 6000), ("tokens_per_s", 50)]
 )
 def test_more_of_anything_never_takes_fewer_gpus(catalog: Catalog, name: str, more: float) -> None:
     before, after = served(catalog), served(catalog, **{name: more})
@@ -99,8 +102,8 @@ def test_a_promise_that_nothing_meets_names_the_nearest_that_is_met(catalog: Cat
     )
     field, message = refused(catalog, first_token_s=0.06)
     assert field == "first_token_s"
-    nearest = float(message.split("at least ")[1].split(",")[0])
-    assert served(catalog, first_token_s=nearest, people=1, active_share=1, least_replicas=1).replicas == 1
+    nearest = float(message.split("at least ")[1].split()[0])
+    assert served(catalog, first_token_s=nearest, people=1, active_share=1, least_replicas=1).replicas >= 1
 
 
 def test_a_context_beyond_the_model_or_the_memory_is_refused(catalog: Catalog) -> None:

@@ -1,14 +1,17 @@
-"""Inputs of a group say how its requests come, and a warning says where too few of them start in time."""
+"""Inputs of a group say how its requests come, and its replicas keep the promise for enough of them."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from assistants import assistant
 
 from gpuplan.catalog import Catalog
 from gpuplan.plan import make_plan
-from gpuplan.plan.checks import check_plan
-from gpuplan.plan.llm.traffic import GroupTraffic, per_second, traffic_of
+from gpuplan.plan.llm.arrivals import per_second
+from gpuplan.plan.llm.traffic import GroupTraffic, traffic_of
+from gpuplan.scenario import ScenarioError
 
 
 def traffic(catalog: Catalog, **given: object) -> GroupTraffic:
@@ -34,29 +37,33 @@ def test_what_is_stated_holds(catalog: Catalog) -> None:
 
 def test_users_without_a_rate_are_as_many_as_stay(catalog: Catalog) -> None:
     plan = make_plan(assistant(), catalog)
-    assert per_second(plan.llm.serving["assistant"]) == traffic(catalog).per_second
+    made = plan.llm.serving["assistant"]
+    assert per_second(made.found, made.load) == traffic(catalog).per_second
 
 
-def test_a_promise_for_95_of_100_that_the_mean_keeps_is_warned_of(catalog: Catalog) -> None:
-    def said(**given: object) -> list[str]:
-        plan = make_plan(assistant(**given), catalog)  # type: ignore[arg-type]
-        return [m.text + m.change for m in check_plan(plan) if m.code == "first-token-late"]
+@pytest.mark.parametrize(
+    "given", [{"first_token_s": 0.8, "requests_per_s": 30}, {"requests_per_s": 40, "tokens_per_s": 1}]
+)
+def test_there_are_as_many_replicas_as_keep_the_promise_for_95_of_100(
+    catalog: Catalog, given: dict[str, float]
+) -> None:
+    given |= {"replica_gpus": 4}
+    of = traffic(catalog, **given)
+    assert of.planned.load_share < 1 and of.planned.kept_share >= 0.95
+    assert of.with_replicas(of.replicas - 1).kept_share < 0.95
+    more = traffic(catalog, **given, kept_share=0.97)
+    assert more.replicas >= of.replicas and more.planned.kept_share >= 0.97
 
-    assert said() == []
-    late = said(first_token_s=0.8, requests_per_s=30)
-    assert "95 % of them should start within 0.8 s" in late[0] and "replicas" in late[0]
-    with_more = traffic(catalog, first_token_s=0.8, requests_per_s=30).needed.replicas
-    assert with_more is not None and f"Plan at least {with_more} replicas" in late[0]
-    assert said(first_token_s=0.8, requests_per_s=30, least_replicas=with_more) == []
-    assert "Take more GPUs per replica" in said(first_token_s=0.55, requests_per_s=3, spread_in=1)[0]
 
-
-def test_a_queue_that_grows_has_no_wait(catalog: Catalog) -> None:
-    plan = make_plan(assistant(requests_per_s=40, first_token_s=2.5, tokens_per_s=1), catalog)
-    few = next(m for m in check_plan(plan) if m.code == "first-token-late")
-    of = traffic_of(plan.scenario, catalog, plan.llm.serving["assistant"])
-    assert ("the queue keeps growing" in few.text) == (of.planned.load_share >= 1)
-    assert "inf" not in few.text
+def test_a_share_in_time_that_no_number_of_replicas_keeps_is_refused_with_the_nearest(
+    catalog: Catalog,
+) -> None:
+    with pytest.raises(
+        ScenarioError, match=r"95 % of the requests within 0\.2 s .* promise at least ([\d.]+) s"
+    ) as error:
+        traffic(catalog, first_token_s=0.2, requests_per_s=3, spread_in=1)
+    nearest = float(re.search(r"at least ([\d.]+) s", str(error.value))[1])  # type: ignore[index]
+    assert traffic(catalog, first_token_s=nearest, requests_per_s=3, spread_in=1).planned.kept_share >= 0.95
 
 
 @pytest.mark.parametrize("name", ["spread_in", "spread_out", "peakedness", "kept_share"])

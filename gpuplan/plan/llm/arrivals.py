@@ -1,0 +1,96 @@
+"""Requests as they come to the replicas of a language model: what they are like, and how many a second."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+from gpuplan.models.llm.memory import Overheads
+from gpuplan.models.llm.replicas import Load, Replicas
+from gpuplan.models.llm.serving import Speeds
+from gpuplan.models.llm.shape import Board, Setup, Shape
+from gpuplan.models.llm.traffic import Pace, Traffic, answers, replica_pace, replicas_for
+from gpuplan.plan.llm.asks import Asks
+
+TRAFFIC = ("tokens_in", "tokens_out", "spread_in", "spread_out", "peakedness")
+"""Inputs of a group that say what its requests are like."""
+
+
+known_answers = lru_cache(maxsize=512)(answers)
+known_replicas = lru_cache(maxsize=256)(replicas_for)
+"""The same as without their names' first word, remembered: plans that differ elsewhere have the same requests."""
+
+
+class Arrivals(NamedTuple):
+    """Requests of a group, and for how many of them its promise holds."""
+
+    traffic: Traffic
+    first_token_s: float
+    """Promised."""
+    share: float
+    """Of the requests for which the promise is to be kept."""
+    chunk_tokens: float
+    """Of a prompt, read between two steps of the others."""
+
+    def kept(self, pace: Pace, per_second: float, count: int) -> bool:
+        """Whether so many replicas keep the promise for the share."""
+        found = known_answers(
+            pace,
+            self.traffic,
+            requests_per_second=per_second,
+            replicas=count,
+            first_token_s=self.first_token_s,
+        )
+        return found.kept_share >= self.share
+
+    def needed(self, pace: Pace, per_second: float, least: int = 1) -> int:
+        """Replicas that keep it; a ValueError in words where none do."""
+        return known_replicas(
+            pace,
+            self.traffic,
+            requests_per_second=per_second,
+            first_token_s=self.first_token_s,
+            share=self.share,
+            least=least,
+        )
+
+
+def arrivals_of(asks: Asks) -> Arrivals:
+    """How the requests of a group come, as stated or planned with."""
+    return Arrivals(
+        Traffic(**{name: float(asks.value(name)) for name in TRAFFIC}),
+        float(asks.value("first_token_s")),
+        float(asks.value("kept_share")),
+        float(asks.value("chunk_tokens")),
+    )
+
+
+@lru_cache(maxsize=64)  # 14 ms each
+def pace_of(
+    shape: Shape,
+    board: Board,
+    setup: Setup,
+    requests: int,
+    arrivals: Arrivals,
+    speeds: Speeds,
+    overheads: Overheads,
+) -> Pace:
+    """How fast a replica works whose memory holds so many requests."""
+    return replica_pace(
+        shape,
+        board,
+        setup=setup,
+        traffic=arrivals.traffic,
+        requests=requests,
+        speeds=speeds,
+        overheads=overheads,
+        chunk_tokens=arrivals.chunk_tokens,
+    )
+
+
+def per_second(found: Replicas, load: Load) -> float:
+    """Requests a second: as stated, or those at once over the time that each stays."""
+    if load.requests_per_second:
+        return load.requests_per_second
+    decode = found.time_per_token_ms.value * (load.tokens_out - 1)
+    return load.requests * 1e3 / (found.first_token_ms.value + decode)
