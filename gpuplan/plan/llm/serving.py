@@ -71,6 +71,8 @@ class Serving:
     """At once, of all users."""
     load: Load
     limits: Limits
+    enough: int
+    """Replicas that keep the promises on average."""
     found: Replicas
     held: Held
     cache_used_gib: float
@@ -112,11 +114,6 @@ class Serving:
         if self.in_time:
             return "first_token"
         return "availability" if self.replicas > self.enough else self.limits.by
-
-    @property
-    def enough(self) -> int:
-        """Replicas that keep the promises on average."""
-        return math.ceil(self.requests / self.limits.requests - 1e-9)
 
     @property
     def in_time(self) -> bool:
@@ -181,6 +178,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         requests=load.requests or found.requests * found.replicas,
         load=load,
         limits=found.limits,
+        enough=_on_average(engine, size.gpus, load, asked.promise).replicas if load.requests or load.requests_per_second else 0,
         found=found,
         held=held,
         cache_used_gib=min(held.cache_gib, each_gib * found.requests),
@@ -344,11 +342,29 @@ def _steps(engine: Engine, size: Size, load: Load, arrivals: Arrivals) -> Iterat
         yield _step_with(engine, size, load, arrivals, size.found, count)
 
 
+def _on_average(engine: Engine, gpus: float, load: Load, promise: Promise, least: int = 1) -> Replicas:
+    """Replicas that keep a promise on average, users alike, however their requests come."""
+    board, setup = engine.on(gpus)
+    given: dict[str, Any] = {"setup": setup, "load": load, "promise": promise, "speeds": engine.speeds}
+    given |= {"overheads": engine.overheads, "measured": _measured(engine, gpus)}
+    return replicas.replicas(engine.shape, board, **given, least=least)
+
+
+def _each(engine: Engine, size: Size, load: Load, planned: Replicas, count: int) -> float:
+    """Requests at once on each of so many replicas; of stated arrivals fewer the faster they are answered."""
+    if load.requests:
+        return load.requests / count
+    found = _on_average(engine, size.gpus, load, Promise(), count)
+    if found.replicas > count:  # they come faster than so many replicas answer
+        return max(size.limits.memory + 1.0, planned.requests * planned.replicas / count)
+    return found.requests
+
+
 def _step_with(
     engine: Engine, size: Size, load: Load, arrivals: Arrivals, planned: Replicas, count: int
 ) -> Step:
     """What users see with so many replicas: beyond what the memory holds, requests wait for a place."""
-    each = (load.requests or planned.requests * planned.replicas) / count
+    each = _each(engine, size, load, planned, count)
     board, setup = engine.on(size.gpus)
     in_it = min(max(1.0, each), float(size.limits.memory))
     at: dict[str, Any] = {

@@ -93,6 +93,20 @@ def test_requests_a_second_become_requests_at_once_by_littles_law(catalog: Catal
     assert served(catalog, requests_per_s=20).replicas >= made.replicas
 
 
+def test_one_replica_more_or_fewer_is_what_a_plan_with_so_many_gives(catalog: Catalog) -> None:
+    """Of stated arrivals fewer are there at once the faster they are answered."""
+    for load in ({"requests_per_s": 11}, {"people": 1200}):
+        made = served(catalog, least_replicas=1, **load)
+        assert made.limit == "speed"
+        [fewer, now, more] = made.steps
+        assert (fewer.keeps, now.keeps, more.keeps) == (False, True, True)
+        planned = served(catalog, least_replicas=more.replicas, **load)
+        assert planned.replicas == made.replicas + 1 and planned.limit == "availability"
+        assert more.requests == pytest.approx(planned.found.requests)
+        assert more.first_token_s.value == pytest.approx(planned.found.first_token_ms.value / 1e3)
+        assert more.tokens_per_s.value == pytest.approx(planned.tokens_per_s.value)
+
+
 def test_a_promise_that_nothing_meets_names_the_nearest_that_is_met(catalog: Catalog) -> None:
     field, message = refused(catalog, tokens_per_s=500)
     assert field == "tokens_per_s"
