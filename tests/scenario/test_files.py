@@ -178,7 +178,7 @@ def test_files_that_cannot_be_read(name: str) -> None:
 
 def test_examples_are_known_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert set(example_names()) == {"starter", "enterprise", "current"}
+    assert set(example_names()) == {"starter", "enterprise", "current", "assistant"}
     (tmp_path / "mine.yaml").write_text("name: Mine", encoding="utf-8")
     assert load_scenario("mine.yaml").name == "Mine"
 

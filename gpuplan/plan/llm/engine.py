@@ -16,6 +16,7 @@ from gpuplan.plan.llm.asks import Asks
 from gpuplan.plan.llm_parts import board_of, overheads_of, shape_of_row, speeds_of
 from gpuplan.plan.sharing import smallest_profile
 from gpuplan.scenario import show
+from gpuplan.wording import number
 
 SHARES = (0.125, 0.25, 0.5)
 """Parts of a GPU that a small model is tried on."""
@@ -78,8 +79,8 @@ def engine_of(asks: Asks) -> Engine:
     if joined and not has_nvswitch(asks.scenario, catalog):
         sizes = tuple(size for size in sizes if size <= joined)
     if (stated := group.replica_gpus) is not None:
-        if stated >= 1 and stated not in sizes:
-            allowed = f"{', '.join(f'{size:g}' for size in whole)}: powers of two that divide the attention heads, in one host"
+        if stated not in sizes and not (stated < 1 and _divides(asks, stated)):
+            allowed = f"{', '.join(map(number, sizes))}: profiles of the board, or powers of two that divide the attention heads, in one host"
             raise asks.refuse("replica_gpus", f"{stated:g}", allowed)
         sizes = (float(stated),)
     return Engine(
@@ -114,15 +115,23 @@ def _unseen(catalog: Catalog, gpu: Item, model: Row) -> str:
 
 def gpu_shares(asks: Asks) -> tuple[float, ...]:
     """Parts of a GPU that the board divides into, where the group may have one."""
+    return tuple(share for share in SHARES if _divides(asks, share))
+
+
+ROUNDING = 0.95
+"""Part of its share of the memory that a profile gives at least: four of 23 GB divide 94."""
+
+
+def _divides(asks: Asks, share: float) -> bool:
+    """Whether a profile of the board gives a group this part of its memory."""
     scenario, access = asks.scenario, asks.group.access
     backings = {"auto": ("timesliced", "mig"), "vgpu": ("timesliced",), "mig": ("mig",)}.get(access, ())
     gpu, version = scenario.hardware.gpu, scenario.platform.vsphere
-
-    def divides(share: float) -> bool:
-        found = (smallest_profile(asks.catalog, gpu, backing, version, share) for backing in backings)
-        return any(profile is not None and not profile.whole for profile in found)
-
-    return tuple(share for share in SHARES if divides(share))
+    least = ROUNDING * share * 1024 * float(asks.catalog.gpus[gpu].value("memory_gib") or 0)
+    found = (smallest_profile(asks.catalog, gpu, backing, version, share) for backing in backings)
+    return any(
+        profile is not None and not profile.whole and profile.frame_buffer_mb >= least for profile in found
+    )
 
 
 def _check_precision(asks: Asks, gpu: Item, weights: str) -> None:

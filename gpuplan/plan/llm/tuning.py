@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -103,8 +104,9 @@ def tuning_of(asks: Asks) -> Tuning:
         raise asks.refuse(where, show(getattr(group, where)), str(error)) from None
     hours = _range(found.hours, found.hours_low, found.hours_high)
     if hours.value > GROUP_FIELD_BY_NAME["work_h"].high:
-        allowed = f"it takes {rough(hours.value)} h: fewer tokens, or more GPUs for a job"
-        raise asks.refuse("tuning_tokens", f"{tokens:g}", allowed)
+        most = tokens * GROUP_FIELD_BY_NAME["work_h"].high / hours.value
+        allowed = f"it takes {rough(hours.value)} h: at most {math.floor(most):,} on these GPUs, or more GPUs for a job"
+        raise asks.refuse("tuning_tokens", f"{tokens:,.12g}", allowed)
     return Tuning(
         id=group.id,
         name=group.name,
