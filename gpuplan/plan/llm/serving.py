@@ -178,7 +178,9 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
         requests=load.requests or found.requests * found.replicas,
         load=load,
         limits=found.limits,
-        enough=_on_average(engine, size.gpus, load, asked.promise).replicas if load.requests or load.requests_per_second else 0,
+        enough=_on_average(engine, size.gpus, load, asked.promise).replicas
+        if load.requests or load.requests_per_second
+        else 0,
         found=found,
         held=held,
         cache_used_gib=min(held.cache_gib, each_gib * found.requests),

@@ -95,12 +95,13 @@ def test_requests_a_second_become_requests_at_once_by_littles_law(catalog: Catal
 
 def test_one_replica_more_or_fewer_is_what_a_plan_with_so_many_gives(catalog: Catalog) -> None:
     """Of stated arrivals fewer are there at once the faster they are answered."""
-    for load in ({"requests_per_s": 11}, {"people": 1200}):
+    for asked in ({"requests_per_s": 11}, {"people": 1600}):
+        load: dict[str, Any] = {**asked, "kept_share": 0.5}
         made = served(catalog, least_replicas=1, **load)
         assert made.limit == "speed"
         [fewer, now, more] = made.steps
         assert (fewer.keeps, now.keeps, more.keeps) == (False, True, True)
-        planned = served(catalog, least_replicas=more.replicas, **load)
+        planned = served(catalog, least_replicas=more.replicas, replica_gpus=made.gpus, **load)
         assert planned.replicas == made.replicas + 1 and planned.limit == "availability"
         assert more.requests == pytest.approx(planned.found.requests)
         assert more.first_token_s.value == pytest.approx(planned.found.first_token_ms.value / 1e3)
