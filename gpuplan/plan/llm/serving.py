@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -161,7 +161,7 @@ def serving_of(asks: Asks, engine: Engine) -> Serving:
     sizes = tuple(_size(engine, gpus, asked, _longest(asks)) for gpus in engine.sizes)
     size = min(sizes, key=lambda each: (each.gpus_in_all, each.gpus))
     if size.found is None:
-        raise _refusal(asks, engine, sizes, asked.promise)
+        raise _refusal(asks, engine, sizes, asked)
     found, (board, setup) = size.found, engine.on(size.gpus)
     held = memory.held(engine.shape, setup=setup, memory_gib=board.memory_gib, overheads=engine.overheads)
     each_gib = memory.request_gib(engine.shape, setup=setup, tokens=load.tokens_in + load.tokens_out)
@@ -390,33 +390,60 @@ def _step_with(
     return Step(count, each, Range(*(ms / 1e3 for ms in first)), token_speed(token), keeps, queued)
 
 
-def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], promise: Promise) -> ScenarioError:
+def _soonest(engine: Engine, gpus: float, asked: Asked, alone_s: float) -> float | None:
+    """The nearest wait for a first token that a replica on so many GPUs can promise."""
+
+    def kept(first_token_s: float) -> bool:
+        promise = replace(asked.promise, first_token_s=first_token_s)
+        arrivals = asked.arrivals._replace(first_token_s=first_token_s)
+        return _size(engine, gpus, asked._replace(promise=promise, arrivals=arrivals)).found is not None
+
+    low = high = max(alone_s, asked.arrivals.first_token_s)
+    while not kept(high):
+        if high >= LONGEST_WAIT_S:
+            return None
+        low, high = high, min(LONGEST_WAIT_S, 1.5 * high)
+    for _ in range(5):
+        middle = (low + high) / 2
+        low, high = (low, middle) if kept(middle) else (middle, high)
+    return math.ceil(20 * high) / 20
+
+
+LONGEST_WAIT_S = 600.0
+"""Longest wait for a first token that an input takes."""
+
+
+def _refusal(asks: Asks, engine: Engine, sizes: Sequence[Size], asked: Asked) -> ScenarioError:
     """Why no size can do it, and the nearest that can."""
-    hardware, gpu = asks.scenario.hardware, engine.gpu.name
+    gpu = engine.gpu.name
     fitting = [size for size in sizes if size.limits.memory]
     if not fitting:
         return _does_not_fit(asks, engine, sizes)
     usual: Any = {"tokens_in": float(asks.value("tokens_in")), "tokens_out": float(asks.value("tokens_out"))}
 
-    def alone_ms(size: Size) -> float:
+    def alone_ms(size: Size, of: Callable[..., Range] = serving.time_per_token_ms) -> float:
         board, setup = engine.on(size.gpus)
-        found = serving.time_per_token_ms(
-            engine.shape, board, setup=setup, requests=1.0, speeds=engine.speeds, **usual
-        )
-        return found.value
+        found = of(engine.shape, board, setup=setup, requests=1.0, speeds=engine.speeds, **usual)
+        return float(found.value)
 
     quick = [size for size in fitting if size.limits.speed]
     if not quick:
-        best = 1e3 / min(map(alone_ms, fitting))
+        best = math.floor(1e4 / min(map(alone_ms, fitting))) / 10
         allowed = (
-            f"one user alone gets {best:.3g} tokens/s from {gpu}, with up to {amount(fitting[-1].gpus, 'GPU')} for a replica: at "
-            f"most {best:.3g}, weights of fewer bits, or a faster GPU"
+            f"one user alone gets {best:g} tokens/s from {gpu}, with up to {amount(fitting[-1].gpus, 'GPU')} for a replica: at "
+            f"most {best:g}, weights of fewer bits, or a faster GPU"
         )
-        return asks.refuse("tokens_per_s", f"{promise.tokens_per_second:g}", allowed)
-    late = quick[-1].late
-    if any(size.limits.first_token for size in fitting if not size.limits.speed):
-        late += f"; with fewer tokens/s promised, {hardware.gpus_per_host} GPUs per host would do"
-    return asks.refuse("first_token_s", f"{promise.first_token_s:g}", late)
+        return asks.refuse("tokens_per_s", f"{asked.promise.tokens_per_second:g}", allowed)
+    first = {size.gpus: alone_ms(size, serving.first_token_ms) / 1e3 for size in quick}
+    gpus = min(first, key=lambda each: first[each])
+    nearest = _soonest(engine, gpus, asked, first[gpus])
+    at_least = "" if nearest is None else f"at least {nearest:g}, "
+    allowed = (
+        f"one user alone waits {first[gpus]:.2g} s for the first token of a usual prompt from {amount(gpus, gpu)}, and "
+        f"{stated_percent(asked.arrivals.share)} of the requests should start in time: {at_least}a shorter prompt, fewer requests that "
+        "start in time, or a faster GPU"
+    )
+    return asks.refuse("first_token_s", f"{asked.promise.first_token_s:g}", allowed)
 
 
 def _does_not_fit(asks: Asks, engine: Engine, sizes: Sequence[Size]) -> ScenarioError:

@@ -108,17 +108,23 @@ def test_one_replica_more_or_fewer_is_what_a_plan_with_so_many_gives(catalog: Ca
         assert more.tokens_per_s.value == pytest.approx(planned.tokens_per_s.value)
 
 
-def test_a_promise_that_nothing_meets_names_the_nearest_that_is_met(catalog: Catalog) -> None:
-    field, message = refused(catalog, tokens_per_s=500)
-    assert field == "tokens_per_s"
-    nearest = float(message.split("at most ")[1].split(",")[0])
-    assert (
-        served(catalog, tokens_per_s=nearest * 0.99, people=1, active_share=1, least_replicas=1).replicas == 1
-    )
-    field, message = refused(catalog, first_token_s=0.06)
-    assert field == "first_token_s"
-    nearest = float(message.split("at least ")[1].split()[0])
-    assert served(catalog, first_token_s=nearest, people=1, active_share=1, least_replicas=1).replicas >= 1
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"tokens_per_s": 500}, "tokens_per_s"),
+        ({"tokens_per_s": 200, "model": "llama-3.1-405b"}, "tokens_per_s"),
+        ({"first_token_s": 0.06}, "first_token_s"),
+        ({"first_token_s": 0.1, "kept_share": 0.5}, "first_token_s"),
+        ({"first_token_s": 0.5, "kept_share": 0.999, "tokens_in": 8000}, "first_token_s"),
+    ],
+)
+def test_a_promise_that_nothing_meets_names_the_nearest_that_is_met(
+    catalog: Catalog, given: dict[str, Any], field: str
+) -> None:
+    found, message = refused(catalog, **given)
+    nearest = float(message.split("at most " if field == "tokens_per_s" else "at least ")[1].split(",")[0])
+    assert found == field
+    assert served(catalog, people=1, active_share=1, least_replicas=1, **{**given, field: nearest}).found
 
 
 def test_a_context_beyond_the_model_or_the_memory_is_refused(catalog: Catalog) -> None:
