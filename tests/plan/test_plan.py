@@ -357,6 +357,7 @@ def check_consistency(plan: Plan) -> None:
         assert plan.lines[f"totals.{name}"].value == getattr(totals, name)
     assert 0 <= totals.gpus_after_failure <= totals.gpus
     seen: Counter[str] = Counter()
+    groups = {group.id for group in plan.groups}
     for pool in plan.pools:
         assert pool.hosts == pool.hosts_for_demand + pool.hosts_for_failures == len(pool.placement)
         assert pool.hosts_for_demand <= pool.hosts_without_spare <= pool.hosts
@@ -367,11 +368,9 @@ def check_consistency(plan: Plan) -> None:
         used = [sum(load.gpus for load in host) for host in pool.placement]
         assert all(gpus <= room.gpus for gpus, room in zip(used, pool.rooms, strict=True))
         # MIG gives a share to the nearest slice, so a VM may hold half a slice less than it asked for: of 4 or of 7
-        sliced = sum(
-            group.vms_placed for group in plan.groups if (group.pool, group.mode) == (pool.id, "mig")
-        )
-        assert sum(used) == pool.gpus_occupied >= pool.gpus_demanded - sliced / 8 - 1e-6
         vms = {(s.group, s.vm) for host in pool.placement for load in host for s in load.slots}
+        sliced = sum(plan.group(group).mode == "mig" for group, _ in vms if group in groups)
+        assert sum(used) == pool.gpus_occupied >= pool.gpus_demanded - sliced / 8 - 1e-6
         seen.update(group for group, _ in vms)
         assert sum(failure.alike for failure in pool.failures) == pool.hosts
         tolerated = plan.scenario.availability.host_failures
