@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from stated_money import unpriced
 
@@ -177,8 +179,14 @@ def test_thresholds_are_what_a_scan_finds(small: Plan) -> None:
         assert (given.below, given.hosts_below) == scan(small, given.path, [*range(people - 1, -1, -1)])
         assert (given.above, given.hosts_above) == scan(small, given.path, [*range(people + 1, people + 40)])
     given = found["groups.a.active_share"]
-    assert (given.below, given.hosts_below) == scan(small, given.path, [n / 1000 for n in range(599, -1, -1)])
-    assert (given.above, given.hosts_above) == scan(small, given.path, [n / 1000 for n in range(601, 1001)])
+    assert (given.below, given.hosts_below) == scan(small, given.path, steps(range(599, -1, -1), given.below))
+    assert (given.above, given.hosts_above) == scan(small, given.path, steps(range(601, 1001), given.above))
+
+
+def steps(thousandths: range, found: float | None) -> list[float]:
+    """Shares to look at: every fiftieth, and each beside what was found."""
+    here = 1000 * (found if found is not None else math.inf)
+    return [n / 1000 for n in thousandths if n % 20 == 0 or abs(n - here) < 3]
 
 
 def test_the_stated_total_and_the_accepted_chance_have_thresholds(small: Plan, catalog: Catalog) -> None:

@@ -424,7 +424,7 @@ def check_messages(plan: Plan) -> None:
             assert "." not in message.path or field_of(message.path).label
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(scenario_data())
 def test_any_scenario_gives_a_consistent_plan_or_a_clear_error(data: dict[str, Any]) -> None:
     scenario = from_dict(data)

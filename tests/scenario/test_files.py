@@ -183,7 +183,7 @@ def test_examples_are_known_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert load_scenario("mine.yaml").name == "Mine"
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.text(max_size=200) | st.text("{}[]:,-\n &*!'\"0x1ae.", max_size=60))
 def test_any_text_is_a_scenario_or_a_scenario_error(text: str) -> None:
     try:
