@@ -44,7 +44,7 @@ ROOT = Path(__file__).resolve().parents[3]
 ONE, TWO = "/services/gpuplan-1/", "/services/gpuplan-2/"
 FILES_MORE = 8
 """Files that a server may have open afterwards that it had not before."""
-SESSIONS = 40
+SESSIONS = 24
 """Sessions that are opened and closed one after the other, half of them at each server: if each left a file open, it would show."""
 
 CONFIG = """
