@@ -24,6 +24,7 @@ from gpuplan.models.llm.serving import (
     token_rate,
 )
 from gpuplan.models.llm.shape import Board, Range, Setup, Shape
+from gpuplan.plan.llm_names import key_of, model_named
 from gpuplan.plan.llm_parts import board_of, overheads_of, shape_of_row, speeds_of
 
 MOST = 4096
@@ -133,46 +134,11 @@ def _run(row: Row) -> Run:
 # ---- names
 
 
-def key_of(name: str) -> str:
-    """A name without what writers differ in: case, blanks, hyphens, makers, endings such as Instruct."""
-    plain = re.sub(r"^.*/", "", name.lower())
-    plain = re.sub(
-        r"(?<![a-z])(instruct|chat|hf|it|base|fp8|bf16|nvfp4|awq|gptq|int4|preview|dynamic)(?![a-z])",
-        "",
-        plain,
-    )
-    return re.sub(r"[^a-z0-9.]", "", plain.replace("meta-", ""))
-
-
-ALIKE = {
-    "mistral7b": "mistral-7b-v0.3",
-    "mistrallarge123b": "mistral-large-2407",
-    "mistrallarge": "mistral-large-2407",
-    "deepseekv3.1": "deepseek-v3",
-    "deepseekv30324": "deepseek-v3",
-    "deepseekr10528": "deepseek-r1",
-    "llama38b": "llama-3.1-8b",
-    "llama370b": "llama-3.1-70b",
-    "mistralsmall24b": "mistral-small-24b-2501",
-    "kimik2thinking": "kimi-k2",
-}
-"""Names of models of the same shape, as sources write them -> id."""
-
-
-@lru_cache(maxsize=4)
-def _models(catalog: Catalog) -> Mapping[str, Row]:
-    known: dict[str, Row] = {}
-    for row in catalog.rows("llm_models"):
-        for name in (row.id, row["name"], row["repository"]):
-            known.setdefault(key_of(name), row)
-    return known | {name: catalog.row("llm_models", id) for name, id in ALIKE.items()}
-
-
 def model_of(catalog: Catalog, run: Run) -> tuple[Row | None, Shape]:
     """The model of a run: a row of the catalog, or a usual shape of its size where the catalog has none."""
     if not run.model:
         raise NotPredicted("model is empty")
-    row = _models(catalog).get(key_of(run.model))
+    row = model_named(catalog, run.model)
     if row is not None and row["kind"] != "generate":
         raise NotPredicted(f"{row['name']} writes no tokens")
     if row is not None:

@@ -26,7 +26,6 @@ from gpuplan.plan.gpu_speed import nvlink_gb_s
 from gpuplan.plan.llm_training import ITEM, fitted_values, matmul_tflops
 
 STEPS, TUNING, MEMORY = "LLM training step", "LLM tuning step", "LLM tuning memory"
-AREAS = (STEPS, TUNING, MEMORY)
 
 PRIORS: dict[str, tuple[float, float]] = {
     "matmul_share": (0.8, 0.1),

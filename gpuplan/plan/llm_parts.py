@@ -59,17 +59,6 @@ BRIDGED = 2
 """Boards that an NVLink bridge joins."""
 
 
-def unseen(gpu: Item, model: Row) -> str:
-    """What no published run was measured with, in words; empty where there are runs of both, so that ranges are narrower."""
-    said = (
-        []
-        if gpu.value("llm_runs")
-        else [f"no published run on {gpu.name}: scaled by bandwidth and tensor rate"]
-    )
-    said += [] if model["runs"] else [f"no published run of {model['name']}: worked out from its shape"]
-    return "; ".join(said)
-
-
 def speeds_of(catalog: Catalog) -> Speeds:
     """The fitted parameters of serving."""
     return _facts(catalog.assumptions["llm-serving"], Speeds)

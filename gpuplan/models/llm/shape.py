@@ -21,7 +21,6 @@ BITS: Mapping[str, float] = {
 """Precision -> bits of a parameter, with its share of the scales: 8 bits for 16 of NVFP4 and 32 of MXFP4, 16 for 32 of INT4."""
 
 WEIGHTS = ("bf16", "fp8", "int8", "int4", "nvfp4", "mxfp4")
-CACHES = ("bf16", "fp8")
 
 
 class Range(NamedTuple):

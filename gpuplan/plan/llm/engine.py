@@ -13,6 +13,7 @@ from gpuplan.models.llm.serving import Speeds
 from gpuplan.models.llm.shape import Board, Setup, Shape
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.llm.asks import Asks
+from gpuplan.plan.llm_names import model_named
 from gpuplan.plan.llm_parts import board_of, overheads_of, shape_of_row, speeds_of
 from gpuplan.plan.sharing import smallest_profile
 from gpuplan.scenario import show
@@ -100,7 +101,9 @@ def engine_of(asks: Asks) -> Engine:
 @lru_cache(maxsize=4)
 def _runs(catalog: Catalog) -> frozenset[tuple[str, str]]:
     """(board, model) of all published runs; reading them takes a tenth of a second, once."""
-    return frozenset((str(row["gpu"]), str(row["model"]).lower()) for row in catalog.rows("llm_runs"))
+    rows = {(str(row["gpu"]), str(row["model"])) for row in catalog.rows("llm_runs")}
+    named = ((gpu, model_named(catalog, model)) for gpu, model in rows)
+    return frozenset((gpu, row.id) for gpu, row in named if row is not None)
 
 
 def _unseen(catalog: Catalog, gpu: Item, model: Row) -> str:
