@@ -1,0 +1,224 @@
+"""A cluster as it fills: VMs that are started and stopped one after another, each placed by the rules and never moved."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from gpuplan.models.placement.fit import Request, Room
+from gpuplan.models.placement.layout import Host, Load, Slot
+from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Gpus, Rules, whole_gpus
+
+
+class Spot(NamedTuple):
+    """Where a VM runs."""
+
+    host: int
+    gpus: tuple[int, ...]
+    """GPU of each share, or the GPUs that it has whole."""
+    starts: tuple[int, ...]
+    """Where each share begins on its GPU; 0 where shares are only counted, none for whole GPUs."""
+
+
+class Step(NamedTuple):
+    """A VM that was powered on."""
+
+    kind: int
+    vm: int
+    spot: Spot | None
+    """None: it did not start."""
+
+
+class Cluster:
+    """Hosts, and the VMs that run on them.
+
+    >>> cluster = Cluster([Request("a", 3, gpus=1), Request("b", 1, gpus=2)], [Room(2), Room(2)], Rules())
+    >>> cluster.start(0, 1), cluster.start(0, 2)
+    (Spot(host=0, gpus=(0,), starts=()), Spot(host=1, gpus=(0,), starts=()))
+    >>> cluster.start(1, 1) is None
+    True
+    """
+
+    def __init__(self, requests: Sequence[Request], rooms: Sequence[Room], rules: Rules) -> None:
+        self.gpus, self.requests, self.rules = Gpus(requests, rules), tuple(requests), rules
+        self.rooms = tuple(self.gpus.fits.counted(room) for room in rooms)
+        self.widest = max((room.gpus for room in rooms), default=0)
+        self.states = [[NEUTRAL] * room.gpus for room in rooms]
+        """Of each host what is on its GPUs."""
+        self.vcpus, self.memory_gib, self.vms, self.whole = ([0] * len(rooms) for _ in range(4))
+        """Of each host what its VMs take, how many there are, and how many GPUs VMs have whole."""
+        self.spots: dict[tuple[int, int], Spot] = {}
+        """(kind, VM) -> where it runs."""
+        self.last = -1
+        """The host that was taken last."""
+
+    def copy(self) -> "Cluster":
+        """The same cluster, to try something on."""
+        made = object.__new__(Cluster)
+        vars(made).update(vars(self))
+        made.states = [list(states) for states in self.states]
+        made.vcpus, made.memory_gib = list(self.vcpus), list(self.memory_gib)
+        made.vms, made.whole, made.spots = list(self.vms), list(self.whole), dict(self.spots)
+        return made
+
+    def start(self, kind: int, vm: int, *, without: Collection[int] = ()) -> Spot | None:
+        """Power on a VM: where it runs then, or None if no host other than ``without`` can take it."""
+        able = [host for host in range(len(self.rooms)) if host not in without and self.takes(host, kind)]
+        if not able:
+            return None
+        host = self._chosen(able, kind)
+        self.last = host
+        spot = self._spot(host, kind)
+        self.put(kind, vm, spot)
+        return spot
+
+    def takes(self, host: int, kind: int) -> bool:
+        """Whether a host can take one more VM of a kind."""
+        request, room = self.requests[kind], self.rooms[host]
+        if room.vcpus and self.vcpus[host] + request.vcpus > room.vcpus:
+            return False
+        if room.memory_gib and self.memory_gib[host] + request.memory_gib > room.memory_gib:
+            return False
+        if request.family is None:
+            return not request.gpus or self._whole(host, request.gpus) > 0
+        return sum(self.gpus.room(state, kind) for state in self.states[host]) >= request.shares
+
+    def _whole(self, host: int, count: int) -> int:
+        free = sum(1 << at for at, state in enumerate(self.states[host]) if state == NEUTRAL)
+        return whole_gpus(free, count, self.widest, self.rules.domain, self.rules.partitions)
+
+    def _chosen(self, able: list[int], kind: int) -> int:
+        """Of the hosts that can take a VM, the one that gets it."""
+        if self.rules.consolidate and self.requests[kind].gpus:
+            most = max(self.whole[host] for host in able)
+            able = [host for host in able if self.whole[host] == most]
+        if self.rules.host == "turn":
+            return min(able, key=lambda host: (host - self.last - 1) % len(self.rooms))
+        return min(able, key=self._used_share)
+
+    def _used_share(self, host: int) -> float:
+        """What is used of a host: of its CPU or memory, the scarcer, where these are counted; else its VMs."""
+        room = self.rooms[host]
+        if not room.vcpus and not room.memory_gib:
+            return self.vms[host]
+        return max(
+            self.vcpus[host] / room.vcpus if room.vcpus else 0.0,
+            self.memory_gib[host] / room.memory_gib if room.memory_gib else 0.0,
+        )
+
+    def _spot(self, host: int, kind: int) -> Spot:
+        """Which GPUs of a host a VM gets that it can take."""
+        request, states = self.requests[kind], list(self.states[host])
+        if request.family is None:
+            taken = self._whole(host, request.gpus) if request.gpus else 0
+            return Spot(host, tuple(at for at in range(len(states)) if taken >> at & 1), ())
+        used, sign = self.gpus.used, -1 if self.gpus.fullest[kind] else 1
+        chosen, starts = list[int](), list[int]()
+        for _ in range(request.shares):
+            able = [at for at, state in enumerate(states) if self.gpus.added(state, kind) >= 0]
+            at = min(able, key=lambda at: sign * used[states[at]])
+            chosen.append(at)
+            starts.append(self.gpus.start_of(states[at], kind) or 0)
+            states[at] = self.gpus.added(states[at], kind)
+        return Spot(host, tuple(chosen), tuple(starts))
+
+    def put(self, kind: int, vm: int, spot: Spot) -> None:
+        """A VM that runs there already."""
+        states = self.states[spot.host]
+        if self.requests[kind].family is None:
+            for at in spot.gpus:
+                states[at] = WHOLE
+        for at, start in zip(spot.gpus, spot.starts, strict=False):
+            states[at] = self.gpus.put(states[at], kind, start)
+        self._count(kind, spot, 1)
+        self.spots[kind, vm] = spot
+
+    def stop(self, kind: int, vm: int) -> Spot:
+        """Power off a VM: where it ran."""
+        spot = self.spots.pop((kind, vm))
+        states = self.states[spot.host]
+        if self.requests[kind].family is None:
+            for at in spot.gpus:
+                states[at] = NEUTRAL
+        for at, start in zip(spot.gpus, spot.starts, strict=False):
+            states[at] = self.gpus.removed(states[at], kind, start)
+        self._count(kind, spot, -1)
+        return spot
+
+    def _count(self, kind: int, spot: Spot, by: int) -> None:
+        request, host = self.requests[kind], spot.host
+        self.vcpus[host] += by * request.vcpus
+        self.memory_gib[host] += by * request.memory_gib
+        self.vms[host] += by
+        self.whole[host] += by * len(spot.gpus) * (request.family is None)
+
+    def idle_gpus(self) -> float:
+        """GPUs' worth that no VM has."""
+        running = Counter(kind for kind, _ in self.spots)
+        worth = sum(self.gpus.fits.worth[kind] * n for kind, n in running.items())
+        return float(sum(room.gpus for room in self.rooms) - worth)
+
+    def hosts(self) -> tuple[Host, ...]:
+        """What stands on each host, GPU by GPU."""
+        whole: dict[int, list[tuple[int, Load]]] = {}
+        shared: dict[tuple[int, int], list[tuple[int, int, Slot]]] = {}
+        for (kind, vm), spot in sorted(self.spots.items()):
+            request = self.requests[kind]
+            slot = Slot(request.group, vm, request.profile, request.weight)
+            if request.family is None:
+                first = min(spot.gpus, default=self.widest)
+                whole.setdefault(spot.host, []).append((first, Load(len(spot.gpus), (slot,))))
+            for at, start in zip(spot.gpus, spot.starts, strict=False):
+                shared.setdefault((spot.host, at), []).append((start, kind, slot))
+        for (host, at), slots in shared.items():
+            family = self.requests[slots[0][1]].family
+            load = Load(1, tuple(slot for _, _, slot in sorted(slots)), family)
+            whole.setdefault(host, []).append((at, load))
+        return tuple(
+            tuple(load for _, load in sorted(whole.get(host, []), key=lambda each: each[0]))
+            for host in range(len(self.rooms))
+        )
+
+
+def play(
+    requests: Sequence[Request], *, rooms: Sequence[Room], rules: Rules, order: Sequence[int]
+) -> tuple[Step, ...]:
+    """VMs powered on in one order, and where each of them goes.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        VMs by kind. [-]
+    rooms : sequence of Room
+        What each host offers. [-]
+    rules : Rules
+        One reading of how vSphere places them. [-]
+    order : sequence of int
+        Kind of each VM, in the order of power-on. [-]
+
+    Returns
+    -------
+    play : tuple of Step
+        Kind, number and place of each VM; no place if it does not start. [-]
+
+    Notes
+    -----
+    A VM that does not start stays off, and the next ones are tried. Ties go to the lowest number.
+
+    Examples
+    --------
+    >>> kinds = [Request("a", 2, gpus=1), Request("b", 1, gpus=2)]
+    >>> [step.spot is not None for step in play(kinds, rooms=[Room(2), Room(2)], rules=Rules(), order=[0, 0, 1])]
+    [True, True, False]
+    >>> [step.spot is not None for step in play(kinds, rooms=[Room(2), Room(2)], rules=Rules(), order=[0, 1, 0])]
+    [True, True, True]
+
+    References
+    ----------
+    .. [1] denneman-drs-placement
+    .. [2] denneman-gpu-modes
+    """
+    cluster, tried, steps = Cluster(requests, rooms, rules), Counter[int](), list[Step]()
+    for kind in order:
+        tried[kind] += 1
+        steps.append(Step(kind, tried[kind], cluster.start(kind, tried[kind])))
+    return tuple(steps)

@@ -1,0 +1,254 @@
+"""One GPU as vSphere fills it: who may join it, where on it a share begins, and which of several GPUs is taken.
+
+``Rules`` is one reading of what vSphere does; where sources differ there are several. ``Gpus`` numbers what can be on a GPU as it is met, so
+that a host is a row of numbers: 0 is neutral, 1 belongs to a VM that has it whole.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from gpuplan.models.placement.fit import Request
+from gpuplan.models.placement.fit import Rules as Fits
+from gpuplan.models.sharing import Piece
+
+NEUTRAL, WHOLE = 0, 1
+
+
+class Way(NamedTuple):
+    """How the shares of one family are put on the GPUs of a host."""
+
+    gpu: str = "fewest"
+    """``fewest``: the GPU that may take it with least in use, a neutral one before all others; ``fullest``: that with most."""
+    start: str = "lowest"
+    """``lowest``: the first of its listed starts that is free; ``open``: that which leaves the largest profiles the most starts."""
+    pieces: tuple[Piece, ...] = ()
+    """Where profiles may begin (mixed size, MIG), also those that nobody asks for; none: shares of one size are only counted."""
+    region: int = 0
+    compute_slices: int = 0
+
+
+class Rules(NamedTuple):
+    """One reading of how vSphere places a VM that is powered on."""
+
+    host: str = "spread"
+    """``spread``: the host with most headroom of those that can take it; ``turn``: the next one after the last that was taken."""
+    consolidate: bool = False
+    """VMs with whole GPUs go to the host on which most GPUs are taken whole; it does not see parts of GPUs."""
+    ways: tuple[tuple[str, Way], ...] = ()
+    """(family, way); a family that is not in it has ``Way()``."""
+    domain: int = 0
+    """GPUs that NVLink bridges join; a VM with several has them in one domain if they fit in one. 0: no condition."""
+    partitions: bool = False
+    """Whether NVSwitch joins the GPUs: a VM gets 1, 2, 4 or 8 that are aligned, those that leave the largest ones free."""
+
+
+Shares = tuple[tuple[int, int], ...]
+"""(profile or kind, start) of each share on a GPU, in order."""
+
+
+class Gpus:
+    """What can be on the GPUs of hosts, by number, for some requests and one reading of the rules.
+
+    >>> from gpuplan.models.placement.fit import Family
+    >>> half = Family("16C", ("16C",), ((2,),))
+    >>> gpus = Gpus([Request("a", 4, family=half, profile="16C"), Request("b", 1, gpus=1)], Rules())
+    >>> one = gpus.added(NEUTRAL, 0)
+    >>> gpus.added(one, 0) != one, gpus.added(one, 1), gpus.room(one, 0), gpus.used[one]
+    (True, -1, 1, 1)
+    """
+
+    def __init__(self, requests: Sequence[Request], rules: Rules) -> None:
+        self.requests, self.rules = tuple(requests), rules
+        self.fits = Fits(requests)
+        ways = dict(rules.ways)
+        self.ways = [ways.get(family.name, Way()) for family in self.fits.families]
+        self.fullest = [f >= 0 and self.ways[f].gpu == "fullest" for f in self.fits.family_of]
+        """Of each kind whether its shares join the GPU with most in use."""
+        self._pieces = [self._piece(kind) for kind in range(len(requests))]
+        self.contents: list[tuple[int, Shares]] = [(-1, ()), (-1, ())]
+        """(family, shares) of each number."""
+        self.used: list[int] = [0, 0]
+        """Memory in use in units of the family; shares where they are only counted."""
+        self._numbers: dict[tuple[int, Shares], int] = {}
+        self._added: dict[tuple[int, int], int] = {}
+        self._room: dict[tuple[int, int], int] = {}
+
+    def _piece(self, kind: int) -> int:
+        """Which of the pieces of its family a kind has; its profile where shares are only counted."""
+        family, profile = self.fits.family_of[kind], self.requests[kind].profile
+        if family < 0 or not self.ways[family].pieces:
+            return kind
+        names = [piece.name for piece in self.ways[family].pieces]
+        if profile not in names:
+            raise ValueError(f"{self.requests[kind].group}: there are no places for {profile}")
+        return names.index(profile)
+
+    def number(self, family: int, shares: Shares) -> int:
+        """The number of what is on a GPU."""
+        if not shares:
+            return NEUTRAL
+        key = family, tuple(sorted(shares))
+        if key not in self._numbers:
+            self._numbers[key] = len(self.contents)
+            self.contents.append(key)
+            self.used.append(self._units(family, shares))
+        return self._numbers[key]
+
+    def _units(self, family: int, shares: Shares) -> int:
+        if pieces := self.ways[family].pieces:
+            return sum(pieces[piece].size for piece, _ in shares)
+        if self.fits.families[family].capacity:
+            return sum(self.requests[kind].weight for kind, _ in shares)
+        return len(shares)
+
+    def added(self, state: int, kind: int) -> int:
+        """What is on a GPU after one more share of a kind; -1 if there is no place for it."""
+        key = state, kind
+        if key not in self._added:
+            self._added[key] = self._after(state, kind)
+        return self._added[key]
+
+    def _after(self, state: int, kind: int) -> int:
+        family = self.fits.family_of[kind]
+        if family < 0:
+            return WHOLE if state == NEUTRAL and self.requests[kind].gpus else -1
+        start = self.start_of(state, kind)
+        return (
+            -1 if start is None else self.number(family, (*self._shares(state), (self._pieces[kind], start)))
+        )
+
+    def _shares(self, state: int) -> Shares:
+        return self.contents[state][1]
+
+    def removed(self, state: int, kind: int, start: int) -> int:
+        """What is on a GPU after a share of a kind has left it."""
+        family = self.fits.family_of[kind]
+        if family < 0:
+            return NEUTRAL
+        left = list(self._shares(state))
+        left.remove((self._pieces[kind], start))
+        return self.number(family, tuple(left))
+
+    def put(self, state: int, kind: int, start: int) -> int:
+        """What is on a GPU after one more share of a kind that begins there."""
+        family = self.fits.family_of[kind]
+        return (
+            WHOLE if family < 0 else self.number(family, (*self._shares(state), (self._pieces[kind], start)))
+        )
+
+    def start_of(self, state: int, kind: int) -> int | None:
+        """Where one more share of a kind begins on a GPU; 0 where shares are only counted, None if there is no place for it."""
+        family = self.fits.family_of[kind]
+        if state == WHOLE or (state != NEUTRAL and self.contents[state][0] != family):
+            return None
+        shares, way = self._shares(state), self.ways[family]
+        if not way.pieces:
+            used = self.fits.used_by(family, (one for one, _ in shares))
+            return 0 if self.fits.more(family, used, self.fits.units[kind]) > 0 else None
+        return _start(way, shares, self._pieces[kind])
+
+    def room(self, state: int, kind: int) -> int:
+        """How many more shares of a kind a GPU takes, one after another, as far as one VM has them."""
+        key = state, kind
+        if key not in self._room:
+            most = self.requests[kind].shares if self.fits.family_of[kind] >= 0 else 1
+            count, now = 0, self.added(state, kind)
+            while now >= 0 and count < most:
+                count, now = count + 1, self.added(now, kind)
+            self._room[key] = count
+        return self._room[key]
+
+
+def _start(way: Way, shares: Shares, piece: int) -> int | None:
+    """Where one more piece begins on a GPU, by the way of its family."""
+    one = way.pieces[piece]
+    compute = sum(way.pieces[each].compute for each, _ in shares) + one.compute
+    if (way.compute_slices and compute > way.compute_slices) or [p for p, _ in shares].count(
+        piece
+    ) >= one.most:
+        return None
+    free = _free_starts(way, shares, piece)
+    if not free or way.start != "open":
+        return free[0] if free else None
+    largest = sorted(range(len(way.pieces)), key=lambda p: (-way.pieces[p].size, -way.pieces[p].compute))
+
+    def left(start: int) -> tuple[int, ...]:
+        return tuple(len(_free_starts(way, (*shares, (piece, start)), other)) for other in largest)
+
+    return max(free, key=left)
+
+
+def _free_starts(way: Way, shares: Shares, piece: int) -> list[int]:
+    """Listed starts of a piece at which nothing is in its way."""
+    size = way.pieces[piece].size
+    taken = [(start, start + way.pieces[each].size) for each, start in shares]
+    return [
+        start
+        for start in way.pieces[piece].starts
+        if start + size <= way.region and all(start + size <= a or b <= start for a, b in taken)
+    ]
+
+
+@lru_cache(maxsize=200_000)
+def whole_gpus(free: int, count: int, gpus: int, domain: int, partitions: bool) -> int:
+    """Which free GPUs of a host a VM takes that has so many of them whole.
+
+    Parameters
+    ----------
+    free : int
+        Free GPUs, a bit each. [-]
+    count : int
+        GPUs of the VM. [GPU]
+    gpus : int
+        GPUs of a host. [GPU]
+    domain : int
+        GPUs that NVLink bridges join; 0: no condition. [GPU]
+    partitions : bool
+        Whether NVSwitch joins them. [-]
+
+    Returns
+    -------
+    whole_gpus : int
+        The GPUs that it holds, a bit each; 0 if there are too few. [-]
+
+    Notes
+    -----
+    Without a condition those with the lowest numbers. With bridges the first domain that has enough; a VM that no domain can hold takes any. With
+    NVSwitch a partition of 1, 2, 4 or 8, the smallest that is large enough, aligned to its size: that after which
+    the most partitions of 8 are free, then of 4, 2 and 1.
+
+    Examples
+    --------
+    >>> bin(whole_gpus(0b11110110, 1, gpus=8, domain=0, partitions=True))
+    '0b10'
+    >>> bin(whole_gpus(0b1110, 2, gpus=4, domain=2, partitions=False))
+    '0b1100'
+
+    References
+    ----------
+    .. [1] frankdenneman-partitions-2026
+    """
+    if partitions:
+        size = 1 << (count - 1).bit_length()
+        blocks = [block for block in _aligned(gpus, size) if block & free == block]
+        sizes = [1 << n for n in range(gpus.bit_length() - 1, -1, -1)]
+        return max(blocks, key=lambda taken: [_whole(free & ~taken, gpus, each) for each in sizes], default=0)
+    groups = [(1 << gpus) - 1]
+    if 1 < count <= domain:
+        groups = [((1 << domain) - 1) << at for at in range(0, gpus, domain)]
+    for group in groups:
+        here = [1 << at for at in range(gpus) if free & group & 1 << at]
+        if len(here) >= count:
+            return sum(here[:count])
+    return 0
+
+
+def _aligned(gpus: int, size: int) -> list[int]:
+    """Partitions of a size, a bit for each GPU."""
+    return [((1 << size) - 1) << at for at in range(0, gpus - size + 1, size)]
+
+
+def _whole(free: int, gpus: int, size: int) -> int:
+    """How many partitions of a size are free."""
+    return sum(block & free == block for block in _aligned(gpus, size))
