@@ -17,8 +17,14 @@ from gpuplan.scenario import Internal, field_of, parse_value
 from gpuplan.units import exact
 from gpuplan.wording import NAMES, counted, rounded_money, short_watts, stated_percent, whole
 
-ON_HOSTS = ("platform.vsphere", "platform.vgpu_sizes")
-"""Inputs of the platform that decide how a GPU is shared; they stand beside the hardware."""
+ON_HOSTS = (
+    "platform.vsphere",
+    "platform.vgpu_sizes",
+    "platform.gpu_policy",
+    "platform.drs_consolidation",
+    "platform.nvlink_groups",
+)
+"""Inputs of the platform that decide how a GPU is shared and taken; they stand beside the hardware."""
 
 ON_DEMAND = ("sites", "hours", "days", "off_hours_share", "work_h", "jobs_per_day", "growth", "assignment")
 """Inputs, of groups and of the platform, that decide when GPUs are wanted and how long."""

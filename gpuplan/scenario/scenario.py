@@ -147,6 +147,9 @@ class Availability:
     repair_h: int | None = TABLE
     maintenance_h_per_host: int | None = TABLE
     stun_limit_s: int | None = TABLE
+    reserved_hosts: int = TABLE
+    sized_for: str = TABLE
+    orders_share: float = TABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +162,9 @@ class Platform:
     bitfusion: bool = TABLE
     bitfusion_servers: str = TABLE
     assignment: str = TABLE
+    gpu_policy: str = TABLE
+    drs_consolidation: bool = TABLE
+    nvlink_groups: str = TABLE
 
 
 @dataclass(frozen=True, slots=True)

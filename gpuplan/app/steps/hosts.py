@@ -368,6 +368,7 @@ PAGE = box(
             Card("form", hardware.more_form),
             Card("form", hardware.management_form),
             Card("form", posture.clusters_form),
+            Card("form", posture.power_on_form),
             Card("allowed", hardware.allowed_data),
         ),
     ),

@@ -45,7 +45,13 @@ CHOICE_NAMES = {
     "training.gradients": GRADIENT_NAMES,
     **{
         path: NAMES[f"{path} in the document"]
-        for path in ("platform.vgpu_sizes", "platform.bitfusion_servers", "platform.assignment")
+        for path in (
+            "platform.vgpu_sizes",
+            "platform.bitfusion_servers",
+            "platform.assignment",
+            "platform.gpu_policy",
+            "platform.nvlink_groups",
+        )
     },
 }
 """Inputs whose choices have names of their own."""
@@ -132,6 +138,11 @@ def _asked_in_all(plan: Plan) -> dict[str, str]:
             "A failure while a host is in maintenance may leave VMs without a GPU."
             if stand.maintenance_failure_accepted
             else "A failure while a host is in maintenance leaves no VM without a GPU."
+        ),
+        "availability.sized_for": (
+            ""
+            if stand.sized_for == "best"
+            else f"Every planned VM starts in at least {stated_percent(stand.orders_share)} of the orders of power-on."
         ),
         "cost.years": f"The cost is counted over {counted(plan.scenario.cost.years, 'year')}.",
     }
