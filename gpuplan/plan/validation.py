@@ -18,7 +18,7 @@ from gpuplan.plan.layouts import spare_hosts
 from gpuplan.plan.llm import KINDS, llm_of, model_problems, uses_model
 from gpuplan.plan.llm_job import fewest_hosts
 from gpuplan.plan.prices import PriceList, price_keys
-from gpuplan.plan.sharing import mixed_sizes_refused
+from gpuplan.plan.sharing import mixed_sizes_refused, version_order
 from gpuplan.plan.trail import Trail
 from gpuplan.plan.working_week import work_fact
 from gpuplan.scenario import (
@@ -182,6 +182,23 @@ def _refused_mix(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
         where = "; ".join(catalog.sources[source].title for source in rule.sources)
         given = f"mixed sizes with {gpu.name} on {version.name}"
         yield Problem("platform.vgpu_sizes", given, f"{rule['rule']} ({where})")
+
+
+def _refused_placement(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
+    """Settings of power-on that this version does not have, that this board cannot follow, or that take more than the spare hosts."""
+    platform, gpu = scenario.platform, catalog.gpus[scenario.hardware.gpu]
+    version = catalog.vsphere[platform.vsphere]
+    since = catalog.vsphere[catalog.row("power_on_rules", "host-consolidate")["vsphere_from"]]
+    if platform.drs_consolidation and version_order(catalog)[version.id] < version_order(catalog)[since.id]:
+        yield Problem("platform.drs_consolidation", f"yes on {version.name}", f"{since.name} or later has it")
+    linked = gpu.value("nvlink_gb_s") or gpu.value("nvlink_bridge_gpus")
+    if platform.nvlink_groups == "yes" and not linked:
+        allowed = f"no source of the catalog says that {gpu.name} has NVLink: auto or no"
+        yield Problem("platform.nvlink_groups", "yes", allowed)
+    reserved, spare = scenario.availability.reserved_hosts, spare_hosts(scenario)
+    if reserved > spare:
+        allowed = f"{spare} hosts of each cluster are spare: at most {spare}"
+        yield Problem("availability.reserved_hosts", str(reserved), allowed)
 
 
 def _group_problems(scenario: Scenario, catalog: Catalog) -> Iterator[Problem]:
@@ -372,6 +389,7 @@ MUST_BE_POSSIBLE = (
     _divided_boards,
     _uncounted_vms,
     _refused_mix,
+    _refused_placement,
     _sums_in_switches,
     _demand_problems,
     _cluster_size,

@@ -65,6 +65,9 @@ def test_an_unknown_gpu(catalog: Catalog) -> None:
         ({"hardware": {"memory_gib_per_host": 64}, "groups": groups({"memory_gib_each": 65})}, "groups.g1.memory_gib_each"),
         ({"hardware": {"gpu": "a16-64gb", "existing_hosts": 1, "existing_gpus_per_host": 6}}, "hardware.existing"),
         ({"hardware": {"gpu": "t4-16gb"}, "platform": {"vgpu_sizes": "mixed"}}, "platform.vgpu_sizes"),
+        ({"platform": {"vsphere": "8.0u1", "drs_consolidation": True}}, "platform.drs_consolidation"),
+        ({"hardware": {"gpu": "l40s-48gb"}, "platform": {"nvlink_groups": "yes"}}, "platform.nvlink_groups"),
+        ({"availability": {"host_failures": 1, "reserved_hosts": 2}}, "availability.reserved_hosts"),
     ],
 )  # fmt: skip
 def test_what_is_not_in_the_catalog_or_does_not_fit(

@@ -24,6 +24,10 @@ def sharing(plan: Plan) -> Iterator[Message]:
         yield message(plan, "mixed-size-reset")
         if unknown := _apart(plan, "timesliced"):
             yield message(plan, "mixed-size-unlisted", profiles=", ".join(unknown))
+    if scenario.platform.gpu_policy == "group":
+        mixed = _sharing(plan, "timesliced") if scenario.platform.vgpu_sizes == "mixed" else []
+        if ignored := mixed + _sharing(plan, "mig"):
+            yield message(plan, "gpu-policy-ignored", groups=some_of([g.name for g in ignored]))
     if slices := _apart(plan, "mig"):
         yield message(plan, "mig-unlisted", profiles=", ".join(slices))
     several = [

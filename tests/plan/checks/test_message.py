@@ -357,6 +357,14 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         "warn",
         {"groups": one(), "platform": {"bitfusion": True}, "network": {"link_gbit_s": 1}},
     ),
+    "gpu-policy-ignored": (
+        "note",
+        {
+            "groups": one(gpus_each=0.25, isolation=True, access="mig"),
+            "hardware": {"gpu": "h100-pcie-80gb", "gpus_per_host": 4},
+            "platform": {"gpu_policy": "group"},
+        },
+    ),
     "gpu-consolidation": (
         "warn",
         {"groups": [*one(gpus_each=0.5), {"id": "b", "name": "Small", "gpus_each": 0.125}], **L40S},

@@ -126,3 +126,13 @@ def test_the_fixed_share_scheduler_keeps_every_guarantee(catalog: Catalog, parts
     for gpu in catalog.gpus:
         profile = smallest_profile(catalog, gpu, "timesliced", "8.0u3", 1 / parts)
         assert profile is None or profile.max_per_gpu <= parts
+
+
+@pytest.mark.parametrize(("platform", "ignored"), [({}, False), ({"vgpu_sizes": "mixed"}, True)])
+def test_a_policy_that_vsphere_ignores_is_said(
+    catalog: Catalog, platform: dict[str, str], ignored: bool
+) -> None:
+    halves = {"groups": one(gpus_each=0.5, remote_allowed=False), "hardware": {"gpu": "l40s-48gb"}}
+    grouped = messages(catalog, **halves, platform={"gpu_policy": "group", **platform})
+    spread = messages(catalog, **halves, platform=platform)
+    assert ("gpu-policy-ignored" in grouped, "gpu-policy-ignored" in spread) == (ignored, False)
