@@ -46,6 +46,7 @@ pythons: ## the quick tests with each Python that gpuplan is for, as far as it i
 bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead (TRACES=folder: with the openb trace)
 	$(BIN)/python benchmarks/bench_plan.py
 	$(BIN)/python benchmarks/bench_simulation.py
+	$(BIN)/python benchmarks/bench_power_on.py
 	$(BIN)/python benchmarks/bench_import.py
 	$(BIN)/python benchmarks/bench_explore.py
 	$(BIN)/python benchmarks/bench_serve.py
