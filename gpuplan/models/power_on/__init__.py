@@ -1,9 +1,20 @@
 """Power-on: VMs placed as vSphere does it, one after another and never rearranged.
 
 ``placement`` proves what the best arrangement holds; here is what the usual one does. ``gpu_states`` knows the rules of one GPU,
-``Cluster`` starts and stops one VM after another by them, ``power_on_orders`` tries thousands of orders at once.
+``Cluster`` starts and stops one VM after another by them, ``power_on_orders`` tries thousands of orders at once; ``rehearsal`` empties hosts
+for an upgrade and lets them fail, ``week`` is what coming and going does.
 """
 
 from gpuplan.models.power_on.cluster import Cluster, Spot, Step, play
 from gpuplan.models.power_on.gpu_states import Gpus, Rules, Way
 from gpuplan.models.power_on.orders import Orders, chance_interval, power_on_orders
+from gpuplan.models.power_on.rehearsal import (
+    Emptied,
+    Restart,
+    Upgrade,
+    World,
+    empty_host,
+    restart_after_failure,
+    rehearse_upgrade,
+)
+from gpuplan.models.power_on.week import LivedWeek, lived_week

@@ -1,0 +1,395 @@
+"""Rehearsal: each host emptied for an upgrade in turn, and VMs that restart after a failure, placed by the rules and nobody else moved."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpuplan.models.power_on.cluster import Cluster, Spot
+
+MOVES, RESTARTS, STAYS = "moves", "restarts", "stays"
+"""How a VM leaves a host: by vMotion; shut down and started elsewhere; not at all, it is down until its host is back."""
+LARGEST, SMALLEST = "largest", "smallest"
+"""Which VM leaves a host first."""
+STEPS = 20_000
+"""Moves that a search for an order of hosts tries."""
+BRANCHES = 4_000
+"""Restarts after which orders are drawn at random instead of all being followed."""
+
+Went = tuple[int, int, int]
+"""(kind, VM, host that it went to)."""
+
+
+class World(NamedTuple):
+    """One reading of what happens: the cluster by its rules as it runs, and which VM leaves a host first."""
+
+    cluster: Cluster
+    first: str = LARGEST
+
+
+class Emptied(NamedTuple):
+    """What becomes of the VMs of a host that is emptied."""
+
+    host: int
+    moved: tuple[Went, ...]
+    """By vMotion, in this order."""
+    restarted: tuple[Went, ...]
+    """Shut down and started elsewhere."""
+    down: tuple[tuple[int, int], ...]
+    """(kind, VM) of those that are down until the host is back."""
+
+
+class Upgrade(NamedTuple):
+    """All hosts emptied, one after another."""
+
+    order: tuple[int, ...]
+    emptied: tuple[tuple[Emptied, ...], ...]
+    """Of each world what happens to each host, in this order."""
+    works: bool
+    """Whether no VM is down until its host is back, in any world."""
+    proven: bool
+    """Whether it is proven that no order works, if this one does not."""
+
+
+class Restart(NamedTuple):
+    """What becomes of the VMs of hosts that fail, over the orders in which they may restart."""
+
+    vms: int
+    """VMs that were on these hosts and may restart."""
+    static: tuple[int, ...]
+    """VMs of each kind that stay down whatever is free."""
+    chance: float
+    """That all others restart, each order within a priority being equally likely."""
+    missing: float
+    """Mean number of VMs that do not."""
+    missing_by_kind: tuple[float, ...]
+    worst: tuple[int, ...]
+    """VMs of each kind that do not restart in the order in which most GPUs' worth does not."""
+    worst_order: tuple[int, ...]
+    """Kinds in that order."""
+    orders: int
+    """Random orders that were tried; 0: every order was followed."""
+
+
+def empty_host(
+    cluster: Cluster, host: int, *, ways: Sequence[str], first: str = LARGEST
+) -> tuple[Cluster, Emptied]:
+    """One host emptied and back again.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        VMs as they run; it is left as it is. [-]
+    host : int
+        Host that is emptied, from 0. [-]
+    ways : sequence of str
+        How VMs of each kind leave a host: ``moves``, ``restarts`` or ``stays``. [-]
+    first : str
+        Which VM leaves first, the ``largest`` or the ``smallest``. [-]
+
+    Returns
+    -------
+    empty_host : tuple of Cluster and Emptied
+        The cluster when the host is back, and what became of its VMs. [-]
+
+    Notes
+    -----
+    One VM after another goes where the rules put it on the other hosts; nobody on these moves. One without a place is shut
+    down and runs where it was when the host is back. VMs are as large as the GPUs' worth that they hold, then by vCPUs and memory.
+
+    Examples
+    --------
+    >>> from gpuplan.models.placement import Request, Room
+    >>> from gpuplan.models.power_on import Rules
+    >>> cluster = Cluster([Request("a", 3, gpus=1)], [Room(2), Room(2)], Rules())
+    >>> for vm in (1, 2, 3):
+    ...     spot = cluster.start(0, vm)
+    >>> empty_host(cluster, 0, ways=["moves"])[1]
+    Emptied(host=0, moved=((0, 1, 1),), restarted=(), down=((0, 3),))
+
+    References
+    ----------
+    .. [1] denneman-drs-placement
+    .. [2] broadcom-kb-313479
+    """
+    now, fits = cluster.copy(), cluster.gpus.fits
+
+    def size(vm: tuple[int, int]) -> tuple[Any, ...]:
+        request = cluster.requests[vm[0]]
+        return fits.worth[vm[0]], request.vcpus, request.memory_gib, -vm[0]
+
+    leaving = sorted(vm for vm, spot in now.spots.items() if spot.host == host)
+    leaving.sort(key=size, reverse=first == LARGEST)
+    went: dict[str, list[Went]] = {MOVES: [], RESTARTS: []}
+    down: list[tuple[int, int, Spot]] = []
+    for kind, vm in leaving:
+        was = now.stop(kind, vm)
+        to = None if ways[kind] == STAYS else now.start(kind, vm, without=(host,))
+        if to is None:
+            down.append((kind, vm, was))
+        else:
+            went[ways[kind]].append((kind, vm, to.host))
+    for kind, vm, was in down:
+        now.put(kind, vm, was)
+    stopped = tuple((kind, vm) for kind, vm, _ in down)
+    return now, Emptied(host, tuple(went[MOVES]), tuple(went[RESTARTS]), stopped)
+
+
+def rehearse_upgrade(worlds: Sequence[World], *, ways: Sequence[str], steps: int = STEPS) -> Upgrade:
+    """An order of hosts in which each can be emptied while every VM keeps running, in every world.
+
+    Parameters
+    ----------
+    worlds : sequence of World
+        Readings of what happens, all of the same hosts. [-]
+    ways : sequence of str
+        How VMs of each kind leave a host: ``moves``, ``restarts`` or ``stays``. [-]
+    steps : int
+        VMs that the search takes off a host before it gives up. [-]
+
+    Returns
+    -------
+    rehearse_upgrade : Upgrade
+        An order that works, or that which comes furthest, and what happens to each host. [-]
+
+    Notes
+    -----
+    One host after another is emptied, upgraded and back empty, and the next one's VMs may go there; nobody is moved back. Depth
+    first, hosts with few VMs before others; what was met before and leads nowhere is not tried again. Only VMs that stay whatever
+    is free (``stays``) may be down. If no order is found, the furthest is ended with the other hosts as they are counted.
+
+    Examples
+    --------
+    >>> from gpuplan.models.placement import Request, Room
+    >>> from gpuplan.models.power_on import Rules
+    >>> cluster = Cluster([Request("a", 4, gpus=1)], [Room(2)] * 3, Rules())
+    >>> for vm in (1, 2, 3, 4):
+    ...     spot = cluster.start(0, vm)
+    >>> found = rehearse_upgrade([World(cluster)], ways=["moves"])
+    >>> found.works, found.order
+    (True, (1, 0, 2))
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    search = _Search(ways, steps)
+    hosts = range(len(worlds[0].cluster.rooms))
+    works = search.ends(tuple(worlds), frozenset(hosts), ())
+    taken = list(search.furthest)
+    left = [host for host in hosts if host not in {stage[0].host for stage in taken}]
+    now = search.reached or tuple(worlds)
+    for host in left:
+        now, stage = _emptied(now, host, ways)
+        taken.append(stage)
+    return Upgrade(
+        tuple(stage[0].host for stage in taken),
+        tuple(zip(*taken, strict=True)) if taken else tuple(() for _ in worlds),
+        works,
+        not works and search.left > 0,
+    )
+
+
+Stage = tuple[Emptied, ...]
+"""A host emptied in each world."""
+
+
+def _emptied(worlds: Sequence[World], host: int, ways: Sequence[str]) -> tuple[tuple[World, ...], Stage]:
+    """A host emptied in each world."""
+    found = [empty_host(world.cluster, host, ways=ways, first=world.first) for world in worlds]
+    after = (World(now, world.first) for (now, _), world in zip(found, worlds, strict=True))
+    return tuple(after), tuple(emptied for _, emptied in found)
+
+
+class _Search:
+    """Depth first over orders of hosts, within so many steps."""
+
+    def __init__(self, ways: Sequence[str], steps: int) -> None:
+        self.ways, self.left = ways, steps
+        self.furthest: tuple[Stage, ...] = ()
+        self.reached: tuple[World, ...] = ()
+        """The worlds at the end of the furthest order."""
+        self._dead: set[Any] = set()
+
+    def ends(self, worlds: tuple[World, ...], hosts: frozenset[int], taken: tuple[Stage, ...]) -> bool:
+        """Whether all these hosts can be emptied from here in some order."""
+        if not self.reached or len(taken) > len(self.furthest):
+            self.furthest, self.reached = taken, worlds
+        if not hosts:
+            return True
+        key = hosts, tuple(_seen(world.cluster) for world in worlds)
+        if key in self._dead:
+            return False
+        vms = worlds[0].cluster.vms
+        for host in sorted(hosts, key=lambda host: (vms[host], host)):
+            after, stage = self._tried(worlds, host)
+            if stage and self.ends(after, hosts - {host}, (*taken, stage)):
+                return True
+            if self.left <= 0:
+                return False
+        self._dead.add(key)
+        return False
+
+    def _tried(self, worlds: tuple[World, ...], host: int) -> tuple[tuple[World, ...], Stage]:
+        """A host emptied in each world, unless a VM finds no place in one."""
+        after, stage = list[World](), list[Emptied]()
+        for world in worlds:
+            now, emptied = empty_host(world.cluster, host, ways=self.ways, first=world.first)
+            self.left -= 1 + world.cluster.vms[host]
+            if any(self.ways[kind] != STAYS for kind, _ in emptied.down):
+                return (), ()
+            after.append(World(now, world.first))
+            stage.append(emptied)
+        return tuple(after), tuple(stage)
+
+
+def _seen(cluster: Cluster) -> Any:
+    """All of a cluster that a later move depends on."""
+    kinds = [[0] * len(cluster.requests) for _ in cluster.rooms]
+    for (kind, _), spot in cluster.spots.items():
+        kinds[spot.host][kind] += 1
+    turn = cluster.last if cluster.rules.host == "turn" else 0
+    return tuple(map(tuple, cluster.states)), tuple(map(tuple, kinds)), turn
+
+
+def restart_after_failure(
+    cluster: Cluster,
+    failed: Collection[int],
+    *,
+    priorities: Sequence[int],
+    ways: Sequence[str],
+    orders: int = 200,
+    seed: int = 0,
+) -> Restart:
+    """What becomes of the VMs of hosts that fail, in the orders in which they may restart.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        VMs as they run; it is left as it is. [-]
+    failed : collection of int
+        Hosts that fail at once, from 0. [-]
+    priorities : sequence of int
+        Of each kind, those with 1 before those with 2. [-]
+    ways : sequence of str
+        How VMs of each kind leave a host; those that ``stay`` do not restart. [-]
+    orders : int
+        Random orders that are tried where there are too many to follow all. [-]
+    seed : int
+        Where random orders begin. [-]
+
+    Returns
+    -------
+    restart_after_failure : Restart
+        The chance that all restart, and what does not. [-]
+
+    Notes
+    -----
+    By priority, each order of VMs of the same one being equally likely. Each VM goes where the rules put it on the hosts that are
+    left; nobody on these moves; one that does not start stays off. Orders that lead to the same cluster are followed once, so that
+    the chance is exact; where that takes too many steps, it is the share of random orders.
+
+    Examples
+    --------
+    >>> from gpuplan.models.placement import Request, Room
+    >>> from gpuplan.models.power_on import Rules
+    >>> cluster = Cluster([Request("a", 2, gpus=1), Request("b", 1, gpus=2)], [Room(4), Room(3)], Rules())
+    >>> cluster.put(0, 1, Spot(0, (0,), ())), cluster.put(0, 2, Spot(0, (1,), ())), cluster.put(1, 1, Spot(0, (2, 3), ()))
+    (None, None, None)
+    >>> found = restart_after_failure(cluster, {0}, priorities=[1, 1], ways=["moves"] * 2)
+    >>> round(found.chance, 3), found.worst, round(found.missing, 3)
+    (0.0, (0, 1), 1.0)
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    """
+    now, lost = cluster.copy(), Counter[int]()
+    for kind, vm in [vm for vm, spot in cluster.spots.items() if spot.host in failed]:
+        now.stop(kind, vm)
+        lost[kind] += 1
+    kinds = range(len(cluster.requests))
+    static = tuple(lost[kind] if ways[kind] == STAYS else 0 for kind in kinds)
+    back = tuple(lost[kind] - static[kind] for kind in kinds)
+    tree = _Restarts(now, frozenset(failed), priorities)
+    try:
+        outcomes, drawn = tree.outcomes(now, back), 0
+    except _TooManyError:
+        outcomes, drawn = tree.drawn(now, back, orders, seed), orders
+    worth = cluster.gpus.fits.worth
+    worst = max(
+        outcomes, key=lambda missing: (sum(w * n for w, n in zip(worth, missing, strict=True)), missing)
+    )
+    by_kind = tuple(
+        sum(chance * missing[kind] for missing, (chance, _) in outcomes.items()) for kind in kinds
+    )
+    none = tuple(0 for _ in kinds)
+    chance = outcomes[none][0] if none in outcomes else 0.0
+    return Restart(sum(back), static, chance, sum(by_kind), by_kind, worst, outcomes[worst][1], drawn)
+
+
+Outcomes = dict[tuple[int, ...], tuple[float, tuple[int, ...]]]
+"""VMs of each kind that do not restart -> how likely that is, and an order in which it is so."""
+
+
+class _TooManyError(Exception):
+    """There are too many orders to follow all."""
+
+
+class _Restarts:
+    """Restarts on the hosts that are left."""
+
+    def __init__(self, cluster: Cluster, failed: frozenset[int], priorities: Sequence[int]) -> None:
+        self.failed, self.priorities, self.left = failed, priorities, BRANCHES
+        self.turn = cluster.rules.host == "turn"
+        self._known: dict[Any, Outcomes] = {}
+
+    def outcomes(self, cluster: Cluster, back: tuple[int, ...]) -> Outcomes:
+        """What may become of VMs that are still to restart, by all orders."""
+        if not any(back):
+            return {back: (1.0, ())}
+        first = min(self.priorities[kind] for kind, n in enumerate(back) if n)
+        turn = [kind for kind, n in enumerate(back) if n and self.priorities[kind] == first]
+        taken = (cluster.vcpus, cluster.memory_gib, cluster.vms)
+        last = cluster.last if self.turn else 0
+        key = back, tuple(map(tuple, cluster.states)), tuple(map(tuple, taken)), last
+        if key not in self._known:
+            self._known[key] = self._followed(cluster, back, turn)
+        return self._known[key]
+
+    def _followed(self, cluster: Cluster, back: tuple[int, ...], turn: Sequence[int]) -> Outcomes:
+        found: Outcomes = {}
+        every = sum(back[kind] for kind in turn)
+        for kind in turn:
+            self.left -= 1
+            if self.left < 0:
+                raise _TooManyError
+            now = cluster.copy()
+            starts = now.start(kind, -back[kind], without=self.failed) is not None
+            left = tuple(n - (at == kind) for at, n in enumerate(back))
+            for missing, (chance, order) in self.outcomes(now, left).items():
+                more = missing if starts else tuple(n + (at == kind) for at, n in enumerate(missing))
+                before, known = found.get(more, (0.0, (kind, *order)))
+                found[more] = before + chance * back[kind] / every, known
+        return found
+
+    def drawn(self, cluster: Cluster, back: tuple[int, ...], orders: int, seed: int) -> Outcomes:
+        """The same by random orders."""
+        random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
+        found: Outcomes = {}
+        for _ in range(orders):
+            order = tuple(self._order(back, random))
+            now, missing = cluster.copy(), [0] * len(back)
+            for vm, kind in enumerate(order, 1):
+                missing[kind] += now.start(kind, -vm, without=self.failed) is None
+            before, known = found.get(tuple(missing), (0.0, order))
+            found[tuple(missing)] = before + 1 / orders, known
+        return found
+
+    def _order(self, back: tuple[int, ...], random: Any) -> Iterator[int]:
+        kinds = sorted((kind for kind in range(len(back))), key=self.priorities.__getitem__)
+        for _, alike in groupby(kinds, key=self.priorities.__getitem__):
+            vms = [kind for kind in alike for _ in range(back[kind])]
+            yield from random.permutation(vms).tolist()

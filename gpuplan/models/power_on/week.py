@@ -1,0 +1,142 @@
+"""The working week: VMs that are powered off when their users leave and on when they come back, hour by hour."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpuplan.models.placement.fit import Request, Room
+from gpuplan.models.power_on.cluster import Cluster
+from gpuplan.models.power_on.gpu_states import Rules
+from gpuplan.models.power_on.orders import power_on_orders
+
+
+class LivedWeek(NamedTuple):
+    """What a week of coming and going does, over the weeks that were tried."""
+
+    back: float
+    """Mean number of VMs that come back in a week."""
+    refused: float
+    """Mean number of these that do not start at once."""
+    missing: tuple[float, ...]
+    """Of each hour the mean number of VMs that are wanted and do not run."""
+    stranded_gpus: tuple[float, ...]
+    """Of each hour the mean of the GPUs' worth that is idle while a VM that is wanted does not run."""
+    busiest: int
+    """Hour in which most GPUs' worth is wanted, from 0."""
+    first_start: float
+    """Share of the VMs of that hour that do not start if they are the first on empty hosts, in random orders."""
+
+
+def lived_week(
+    requests: Sequence[Request],
+    *,
+    rooms: Sequence[Room],
+    rules: Rules,
+    wanted: Sequence[Sequence[int]],
+    weeks: int = 20,
+    seed: int = 0,
+) -> LivedWeek:
+    """VMs that leave and come back hour by hour, and which of them find no place.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        VMs by kind. [-]
+    rooms : sequence of Room
+        What each host offers. [-]
+    rules : Rules
+        One reading of how vSphere places them. [-]
+    wanted : sequence of sequence of int
+        VMs of each kind that are wanted in each hour. [-]
+    weeks : int
+        Weeks that are tried. [-]
+    seed : int
+        Where random choices begin; the same seed gives the same weeks. [-]
+
+    Returns
+    -------
+    lived_week : LivedWeek
+        Means over these weeks. [-]
+
+    Notes
+    -----
+    The hosts are empty before the first hour. When fewer VMs of a kind are wanted than the hour before, so many of those that are wanted
+    leave, each as likely as the others; when more, so many come back. All that leave do so before those that come back start, in a random
+    order. One that does not start is tried again each hour, in that order, until it leaves. Nothing that runs is moved.
+
+    Examples
+    --------
+    >>> kinds = [Request("a", 4, gpus=1), Request("b", 1, gpus=2)]
+    >>> found = lived_week(kinds, rooms=[Room(2)] * 2, rules=Rules(), wanted=[(4, 0), (2, 1)] * 4, weeks=100)
+    >>> found.busiest, found.missing[0], 0.2 < found.missing[1] < 0.8, found.stranded_gpus[1] == 2 * found.missing[1]
+    (0, 0.0, True, True)
+
+    References
+    ----------
+    .. [1] gpuplan-method
+    .. [2] denneman-mixed-size
+    """
+    random = np.random.RandomState(seed)  # its stream is the same in every version of numpy
+    missing, stranded = np.zeros(len(wanted)), np.zeros(len(wanted))
+    back = refused = 0
+    for _ in range(weeks):
+        people = _Week(Cluster(requests, rooms, rules), random)
+        for hour, (lacking, idle, tried, failed) in enumerate(map(people.hour, wanted)):
+            missing[hour] += lacking
+            stranded[hour] += idle
+            back, refused = back + tried, refused + failed
+    worth = Cluster(requests, rooms, rules).gpus.fits.worth
+    gpus = [sum(w * n for w, n in zip(worth, hour, strict=True)) for hour in wanted]
+    busiest = max(range(len(wanted)), key=gpus.__getitem__)
+    first = [request._replace(vms=n) for request, n in zip(requests, wanted[busiest], strict=True)]
+    started = power_on_orders(first, rooms=rooms, rules=rules, orders=weeks, seed=seed)
+    every = max(1, sum(wanted[busiest]))
+    return LivedWeek(
+        back / weeks,
+        refused / weeks,
+        tuple((missing / weeks).tolist()),
+        tuple((stranded / weeks).tolist()),
+        busiest,
+        sum(started.missing_by_kind) / every,
+    )
+
+
+class _Week:
+    """One week as it goes."""
+
+    def __init__(self, cluster: Cluster, random: Any) -> None:
+        self.cluster, self.random = cluster, random
+        self.on: list[list[int]] = [[] for _ in cluster.requests]
+        """VMs of each kind that are wanted."""
+        self.off = [list(range(1, request.vms + 1)) for request in cluster.requests]
+        self.waiting: list[tuple[int, int]] = []
+        """Those that are wanted and do not run, the longest first."""
+
+    def hour(self, wanted: Sequence[int]) -> tuple[int, float, int, int]:
+        """VMs without a place in an hour, GPUs' worth that is idle then, VMs that come back, and those of them that do not start."""
+        for kind, n in enumerate(wanted):
+            for vm in self._drawn(self.on[kind], len(self.on[kind]) - n):
+                self.off[kind].append(vm)
+                if (kind, vm) in self.cluster.spots:
+                    self.cluster.stop(kind, vm)
+                else:
+                    self.waiting.remove((kind, vm))
+        come = [
+            (kind, vm)
+            for kind, n in enumerate(wanted)
+            for vm in self._drawn(self.off[kind], n - len(self.on[kind]))
+        ]
+        come = [come[at] for at in self.random.permutation(len(come))]
+        for kind, vm in come:
+            self.on[kind].append(vm)
+        before = set(self.waiting)
+        self.waiting = [vm for vm in (*self.waiting, *come) if self.cluster.start(*vm) is None]
+        failed = len(set(self.waiting) - before)
+        idle = self.cluster.idle_gpus() if self.waiting else 0.0
+        return len(self.waiting), idle, len(come), failed
+
+    def _drawn(self, vms: list[int], count: int) -> Iterator[int]:
+        """So many VMs taken out of a list at random; none if it is negative."""
+        for _ in range(count):
+            yield vms.pop(self.random.randint(len(vms)))
