@@ -35,12 +35,12 @@ def running(requests: list[Request], rooms: list[Room], rules: Rules, *kinds: in
     return cluster
 
 
-def drawn(seed: int) -> tuple[Cluster, random.Random]:
-    """A random cluster whose VMs were started in a random order."""
+def drawn(seed: int, share: float = 1) -> tuple[Cluster, random.Random]:
+    """A random cluster in which this share of the VMs was started in a random order."""
     draw = random.Random(seed)
     requests, rooms, rules = case(draw)
     kinds = [kind for kind, request in enumerate(requests) for _ in range(request.vms)]
-    return running(requests, rooms, rules, *draw.sample(kinds, len(kinds))), draw
+    return running(requests, rooms, rules, *draw.sample(kinds, round(share * len(kinds)))), draw
 
 
 def test_a_vm_whose_size_has_no_gpu_on_the_others_is_down_until_its_host_is_back() -> None:
@@ -170,11 +170,11 @@ def in_full(cluster: Cluster, host: int, priorities: list[int]) -> dict[tuple[in
 
 def test_the_chance_that_all_restart_is_that_over_every_order() -> None:
     between = 0
-    for seed in range(150):
-        cluster, draw = drawn(seed)
+    for seed in range(100):
+        cluster, draw = drawn(seed, 0.6)
         priorities = [draw.choice((1, 2)) for _ in cluster.requests]
         for host in range(len(cluster.rooms)):
-            if cluster.vms[host] > 5:
+            if not 1 < cluster.vms[host] < 5:
                 continue
             found = restart_after_failure(
                 cluster, {host}, priorities=priorities, ways=["moves"] * len(priorities)
@@ -188,7 +188,7 @@ def test_the_chance_that_all_restart_is_that_over_every_order() -> None:
                 cluster.hosts(), requests=cluster.requests, rooms=cluster.rooms, failed={host}
             )
             assert not found.chance or not best.unplaced, seed
-    assert between > 5
+    assert between > 3
 
 
 def test_higher_priority_restarts_first_and_static_passthrough_not_at_all() -> None:
