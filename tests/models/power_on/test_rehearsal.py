@@ -19,8 +19,8 @@ from gpuplan.models.power_on import (
     World,
     empty_host,
     rehearsal,
-    restart_after_failure,
     rehearse_upgrade,
+    restart_after_failure,
 )
 
 HALF = Family("24C", ("24C",), ((2,),))
