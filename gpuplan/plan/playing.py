@@ -1,0 +1,149 @@
+"""Power-on watched: one order of VMs, forward and back, what is on each GPU then, and why a VM does not start."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gpuplan.models.placement import Host, Load, Request, Room
+from gpuplan.models.power_on import Cluster, Rules, Step, play
+from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE
+
+
+class Refusal(NamedTuple):
+    """What stands on the GPUs of a cluster in which a VM does not start."""
+
+    gpus: int
+    """GPUs that the hosts have."""
+    neutral: int
+    """GPUs that no VM uses."""
+    whole: int
+    """GPUs that VMs have whole."""
+    full: int
+    """GPUs locked to its size that have no place left for it."""
+    locked: tuple[tuple[tuple[str, ...], int], ...]
+    """(profiles, GPUs locked to them), the most first."""
+    open: int
+    """GPUs that could take one of its shares."""
+    free_on_a_host: int
+    """Most neutral GPUs of one host."""
+    short_of: tuple[str, ...]
+    """What hosts with GPUs for it have too little of: ``CPU``, ``memory``."""
+
+
+class Play:
+    """One order of power-on as it is watched: VMs arrive and leave again as it is stepped through."""
+
+    def __init__(
+        self, requests: Sequence[Request], rooms: Sequence[Room], rules: Rules, order: Sequence[int]
+    ) -> None:
+        self.steps = play(requests, rooms=rooms, rules=rules, order=order)
+        self.cluster = Cluster(requests, rooms, rules)
+        self.at = 0
+        """VMs that were powered on."""
+
+    def go(self, at: int) -> None:
+        """Power VMs on or off until so many were tried."""
+        at = min(max(at, 0), len(self.steps))
+        for step in self.steps[self.at : at]:
+            if step.spot is not None:
+                self.cluster.put(step.kind, step.vm, step.spot)
+        for step in reversed(self.steps[at : self.at]):
+            if step.spot is not None:
+                self.cluster.stop(step.kind, step.vm)
+        self.at = at
+
+    @property
+    def now(self) -> Step | None:
+        """The VM that was powered on last."""
+        return self.steps[self.at - 1] if self.at else None
+
+    @property
+    def refused(self) -> tuple[int, ...]:
+        """Which of the VMs do not start, counted from 1 in their order."""
+        return tuple(at for at, step in enumerate(self.steps, 1) if step.spot is None)
+
+    def hosts(self) -> tuple[Host, ...]:
+        """What is on each host."""
+        return self.cluster.hosts()
+
+    def gpus(self) -> list[list[Load | None]]:
+        """Each GPU of each host with what is on it."""
+        hosts, states, requests = self.hosts(), self.cluster.states, self.cluster.requests
+        shared = [iter(load for load in loads if load.family) for loads in hosts]
+        found = [
+            [next(shared[host]) if state not in (NEUTRAL, WHOLE) else None for state in gpus]
+            for host, gpus in enumerate(states)
+        ]
+        whole = {load.slots[0][:2]: load for loads in hosts for load in loads if not load.family}
+        for (kind, vm), spot in self.cluster.spots.items():
+            if requests[kind].family is None:
+                for gpu in spot.gpus:
+                    found[spot.host][gpu] = whole[requests[kind].group, vm]
+        return found
+
+    def places(self, host: int, gpu: int) -> tuple[tuple[int, int], ...]:
+        """(start, size) of each share on a GPU, as ``hosts`` lists them; none where shares are only counted."""
+        family, shares = self.cluster.gpus.contents[self.cluster.states[host][gpu]]
+        pieces = self.cluster.gpus.ways[family].pieces if family >= 0 else ()
+        return tuple(sorted((start, pieces[piece].size) for piece, start in shares)) if pieces else ()
+
+    def region(self, host: int, gpu: int) -> int:
+        """How many units of its size a shared GPU has."""
+        family, _ = self.cluster.gpus.contents[self.cluster.states[host][gpu]]
+        return self.cluster.gpus.ways[family].region
+
+    def joins(self, host: int, gpu: int) -> tuple[str, ...]:
+        """Profiles of the VMs of this cluster of which a GPU takes one more."""
+        gpus, state = self.cluster.gpus, self.cluster.states[host][gpu]
+        return tuple(
+            dict.fromkeys(
+                request.profile
+                for kind, request in enumerate(self.cluster.requests)
+                if request.family and gpus.added(state, kind) >= 0
+            )
+        )
+
+    def refusal(self) -> Refusal:
+        """Why the VM that was powered on last did not start."""
+        assert self.now is not None
+        cluster, kind = self.cluster, self.now.kind
+        gpus, own = cluster.gpus, cluster.gpus.fits.family_of[kind]
+        counts = Counter(state for states in cluster.states for state in states)
+        locked = Counter[tuple[str, ...]]()
+        full = opened = 0
+        for state, many in counts.items():
+            family = gpus.contents[state][0]
+            if own >= 0 and gpus.added(state, kind) >= 0:
+                opened += many
+            elif family >= 0 and family == own:
+                full += many
+            elif family >= 0:
+                locked[gpus.fits.families[family].profiles] += many
+        return Refusal(
+            sum(counts.values()),
+            counts[NEUTRAL],
+            counts[WHOLE],
+            full,
+            tuple(locked.most_common()),
+            opened,
+            max((states.count(NEUTRAL) for states in cluster.states), default=0),
+            self._short_of(kind),
+        )
+
+    def _short_of(self, kind: int) -> tuple[str, ...]:
+        """What is short on the hosts that have the GPUs for a VM of a kind."""
+        cluster, request = self.cluster, self.cluster.requests[kind]
+        any_size = cluster.copy()
+        any_size.rooms = tuple(Room(room.gpus) for room in cluster.rooms)
+        able = [host for host in range(len(cluster.rooms)) if any_size.takes(host, kind)]
+        needs = (
+            ("CPU", request.vcpus, cluster.vcpus, [room.vcpus for room in cluster.rooms]),
+            ("memory", request.memory_gib, cluster.memory_gib, [room.memory_gib for room in cluster.rooms]),
+        )
+        return tuple(
+            what
+            for what, asked, used, offered in needs
+            if any(offered[host] and used[host] + asked > offered[host] for host in able)
+        )
