@@ -24,7 +24,16 @@ class Naive:
     """Hosts as they fill up. ``rules`` is anything with the fields of ``power_on.Rules``."""
 
     def __init__(self, requests: Sequence[Request], rooms: Sequence[Room], rules: Any) -> None:
-        self.requests, self.rooms, self.rules = requests, rooms, rules
+        self.requests, self.rules = requests, rules
+        # what no VM is asked for is no limit and no load
+        self.rooms = [
+            Room(
+                room.gpus,
+                room.vcpus if any(request.vcpus for request in requests) else 0,
+                room.memory_gib if any(request.memory_gib for request in requests) else 0,
+            )
+            for room in rooms
+        ]
         self.ways = dict(rules.ways)
         self.standing: dict[tuple[int, int], Standing] = {}
         self.last = -1
@@ -99,7 +108,7 @@ class Naive:
         free = [gpu for gpu in range(gpus) if not self.on_gpu(host, gpu)]
         if self.rules.partitions and request.gpus:
             chosen = self._partition(free, gpus, request.gpus)
-        elif self.rules.domain and request.gpus > 1:
+        elif 1 < request.gpus <= self.rules.domain:
             chosen = self._in_domain(free, gpus, request.gpus)
         else:
             chosen = free[: request.gpus] if len(free) >= request.gpus else None
@@ -136,8 +145,7 @@ class Naive:
             if one is None:
                 return None
             new.append(one)
-        listed = bool(self._way(request).pieces)
-        return tuple(gpu for gpu, _ in new), tuple(start for _, start in new) if listed else ()
+        return tuple(gpu for gpu, _ in new), tuple(start for _, start in new)
 
     def _way(self, request: Request) -> Any:
         assert request.family is not None

@@ -71,10 +71,10 @@ def started(
     return [step.spot for step in play(requests, rooms=rooms, rules=rules, order=order)]
 
 
-def written(spots: Sequence[Spot | None]) -> str:
-    """host.GPU@start for each VM, hosts and GPUs from 1; - for one that does not start."""
+def written(spots: Sequence[Spot | None], *, starts: bool = False) -> str:
+    """host.GPU for each VM, from 1, and @start; - for one that does not start."""
     return " ".join(
-        "-" if at is None else f"{at.host + 1}.{at.gpus[0] + 1}" + "".join(f"@{start}" for start in at.starts)
+        "-" if at is None else f"{at.host + 1}.{at.gpus[0] + 1}" + (f"@{at.starts[0]}" if starts else "")
         for at in spots
     )
 
@@ -162,7 +162,8 @@ def mixed_spots(
     pieces, way = mixed({size: ids[size] for size in sorted(set(sizes))}, "fullest", "lowest", region)
     names = [f"{size}C" for size in sizes]
     rules = Rules(host="turn", ways=(("divided", way),))
-    return written(started(divided(pieces, region, 0, names), [Room(gpus)] * hosts, rules, names))
+    spots = started(divided(pieces, region, 0, names), [Room(gpus)] * hosts, rules, names)
+    return written(spots, starts=True)
 
 
 def test_four_vms_on_a_mixed_gpu_of_part_4() -> None:
@@ -263,18 +264,17 @@ def test_mig_on_an_h100_host_of_part_8(start: str) -> None:
     pieces = listed if start == "lowest" else HOPPER
     way = Way(gpu="fullest", start=start, pieces=pieces, region=8, compute_slices=7)
     rules = Rules(ways=(("divided", way),))
-    five = ["3g.40gb"] * 5
-    assert written(started(divided(pieces, 8, 7, five), [Room(8)], rules, five)) == (
-        "1.1@4 1.1@0 1.2@4 1.2@0 1.3@4"
-    )
-    seven = ["4g.40gb"] * 7 + ["3g.40gb"] * 2
-    assert written(started(divided(pieces, 8, 7, seven), [Room(7)], rules, seven)) == (
+
+    def where(gpus: int, names: list[str]) -> str:
+        return written(started(divided(pieces, 8, 7, names), [Room(gpus)], rules, names), starts=True)
+
+    assert where(8, ["3g.40gb"] * 5) == "1.1@4 1.1@0 1.2@4 1.2@0 1.3@4"
+    assert where(7, ["4g.40gb"] * 7 + ["3g.40gb"] * 2) == (
         "1.1@0 1.2@0 1.3@0 1.4@0 1.5@0 1.6@0 1.7@0 1.1@4 1.2@4"
     )
-    eight = ["1g.10gb"] * 8
-    assert written(started(divided(pieces, 8, 7, eight), [Room(1)], rules, eight)).endswith(" -")
-    four = ["2g.20gb"] * 4
-    assert written(started(divided(pieces, 8, 7, four), [Room(1)], rules, four)).endswith(" -")
+    sevens = where(1, ["1g.10gb"] * 8).split()
+    assert set(sevens) == {f"1.1@{at}" for at in range(7)} | {"-"} and sevens[7] == "-"
+    assert where(1, ["2g.20gb"] * 4).split()[3] == "-"
 
 
 def test_two_groups_of_two_and_one_of_four_on_hgx_of_part_11() -> None:
@@ -317,9 +317,7 @@ def test_drs_consolidation_of_full_profiles() -> None:
     """VMware 2023: two hosts with two GPUs each; after two VMs with one full profile each, one with two starts if DRS packs."""
     requests = [Request("one", 2, gpus=1), Request("two", 1, gpus=2)]
     for consolidate, last in ((False, False), (True, True)):
-        steps = play(
-            requests, rooms=[Room(2)] * 2, rules=Rules(consolidate=consolidate), order=[0, 0, 1]
-        )
+        steps = play(requests, rooms=[Room(2)] * 2, rules=Rules(consolidate=consolidate), order=[0, 0, 1])
         assert [step.spot is not None for step in steps] == [True, True, last]
 
 
