@@ -6,6 +6,7 @@
 (8, 32, 28)
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -52,4 +53,26 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
+
+
+_SHOWN = {
+    "gpuplan.plan.plan": ("Plan",),
+    "gpuplan.plan.trail": ("Line", "Lines"),
+    "gpuplan.plan.cost": ("Costs",),
+    "gpuplan.scenario.scenario": ("Scenario",),
+    "gpuplan.catalog.catalog": ("Catalog",),
+    "gpuplan.report.table": ("Table",),
+}
+"""What is a card or a table in a cell of a notebook, by its module."""
+
+
+def _html(thing: Any) -> str:
+    return str(import_module("gpuplan.report.shown").html(thing))
+
+
+if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()) is not None:
+    _formatter = _shell.display_formatter.formatters["text/html"]
+    for _module, _names in _SHOWN.items():
+        for _name in _names:
+            _formatter.for_type_by_name(_module, _name, _html)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sized
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 Value = str | int | float | bool
@@ -19,6 +19,33 @@ BASES = ("measured", "published", "quoted", "derived", "fitted", "assumed")
 
 SCENARIO_SOURCE = "scenario"
 """The source id of a fact that the customer's scenario states."""
+
+
+LONGEST_REPR, LONGEST_TEXT = 400, 60
+"""Characters that a record, and a text in it, take in a console."""
+
+
+class Brief:
+    """A record that is short in a console: its plain values, and of all else how much there is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        said = (f"{name}={_brief(getattr(self, name))}" for name in self._told())
+        text = ", ".join(said)
+        return f"{type(self).__name__}({text if len(text) < LONGEST_REPR else text[:LONGEST_REPR] + '...'})"
+
+    def _told(self) -> Iterable[str]:
+        """What of it is told."""
+        return (field.name for field in fields(self) if field.repr)  # type: ignore[arg-type]  # dataclasses only
+
+
+def _brief(value: object) -> str:
+    if value is None or isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, str):
+        return repr(value if len(value) <= LONGEST_TEXT else f"{value[:LONGEST_TEXT]}...")
+    return f"<{len(value)}>" if isinstance(value, Sized) else type(value).__name__
 
 
 def data_root() -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpuplan.catalog.tables import CatalogError, Column, short
-from gpuplan.facts import Fact, Source, Value, did_you_mean
+from gpuplan.facts import Brief, Fact, Source, Value, did_you_mean
 
 _T = TypeVar("_T")
 
@@ -71,8 +71,8 @@ class _Table:
         return catalog.items(self.name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Catalog:
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Catalog(Brief):
     """All tables of one or more folders, checked and frozen."""
 
     folders: tuple[Path, ...]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item, Row
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Brief, Fact, derived
 from gpuplan.models import access, availability, demand, sharing
 from gpuplan.plan.sharing import most_on_gpu, profiles_of, share_each, version_order
 from gpuplan.plan.trail import Line, Trail
@@ -72,8 +72,8 @@ class Unplaced:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class GroupPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupPlan(Brief):
     """A workload group with its access mode and what it asks for."""
 
     id: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpuplan.facts import Fact, derived, weakest
+from gpuplan.facts import Brief, Fact, derived, weakest
 from gpuplan.models import cost
 from gpuplan.plan.bill_of_materials import Counts, Material, bill
 from gpuplan.plan.cash_flow import HARDWARE, CostPart, Flows
@@ -31,8 +31,8 @@ class GroupCost:
     total: float
 
 
-@dataclass(frozen=True, slots=True)
-class Costs:
+@dataclass(frozen=True, slots=True, repr=False)
+class Costs(Brief):
     """The money of a design, in one currency."""
 
     currency: str

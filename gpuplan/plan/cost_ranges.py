@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpuplan.facts import Fact
+from gpuplan.facts import Brief, Fact
 from gpuplan.models import cost
 from gpuplan.models.uncertainty import combined_range
 from gpuplan.plan.bill_of_materials import Counts
@@ -27,8 +27,8 @@ End = tuple[float, float]
 """Low and high."""
 
 
-@dataclass(frozen=True, slots=True)
-class CostRanges:
+@dataclass(frozen=True, slots=True, repr=False)
+class CostRanges(Brief):
     """Low and high of each total; the same twice where nothing has a range."""
 
     net_present: End

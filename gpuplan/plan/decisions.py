@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import own_rows
+from gpuplan.facts import Brief, own_rows
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
 from gpuplan.plan.bill_of_materials import in_advance
@@ -42,8 +42,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {row["case"]: row for row in own_rows("
 """What was decided -> its title, decision, justification, implication and sources."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+@dataclass(frozen=True, slots=True, repr=False)
+class Decision(Brief):
     """A numbered design decision with its justification and implication."""
 
     number: int

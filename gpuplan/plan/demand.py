@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Brief, Fact, derived
 from gpuplan.models import demand, placement
 from gpuplan.models.demand import working_hours
 from gpuplan.plan.access import Wanted, allocate, with_pools
@@ -34,8 +34,8 @@ class GroupDemand(NamedTuple):
     gpus: Line
 
 
-@dataclass(frozen=True)
-class Demand:
+@dataclass(frozen=True, repr=False)
+class Demand(Brief):
     """What all groups ask for."""
 
     groups: Mapping[str, GroupDemand]
@@ -105,8 +105,8 @@ def vm_lines(
     return GroupDemand(active, vms, here.compute(key, demand.group_demand_gpus, vms=vms, gpus_each=gpus_each))
 
 
-@dataclass(frozen=True, slots=True)
-class PoolDemand:
+@dataclass(frozen=True, slots=True, repr=False)
+class PoolDemand(Brief):
     """What one pool must carry through the week: each mix that matters, with the hosts that it needs."""
 
     pool: str

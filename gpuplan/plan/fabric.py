@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, Item
-from gpuplan.facts import Fact, derived, own_rows
+from gpuplan.facts import Brief, Fact, derived, own_rows
 from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.network.fabric import (
     LeafSpine,
@@ -68,8 +68,8 @@ class Ports(NamedTuple):
         return self.shared + self.rdma
 
 
-@dataclass(frozen=True, slots=True)
-class Switches:
+@dataclass(frozen=True, slots=True, repr=False)
+class Switches(Brief):
     """Leaves and spines that carry so many hosts."""
 
     leaf: str
@@ -114,8 +114,8 @@ class Failure:
     affected: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cabling:
+@dataclass(frozen=True, slots=True, repr=False)
+class Cabling(Brief):
     """The fabric of a design."""
 
     gpu_hosts: int

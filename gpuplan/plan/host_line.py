@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import Fact, derived, own_rows, weakest
+from gpuplan.facts import Brief, Fact, derived, own_rows, weakest
 from gpuplan.models.host_line import ordered_cores, ordered_disks, ordered_memory_gib
 from gpuplan.models.management import share_of_host, vsan_raw_gb
 from gpuplan.plan.fabric import Cabling
@@ -48,8 +48,8 @@ class HostPart(NamedTuple):
     """What is wrong with it: ``too little`` of what is stated, or ``not sold`` in that size."""
 
 
-@dataclass(frozen=True, slots=True)
-class HostLine:
+@dataclass(frozen=True, slots=True, repr=False)
+class HostLine(Brief):
     """A new GPU host, part by part."""
 
     hosts: int

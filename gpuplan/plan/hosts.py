@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Brief, Fact, derived
 from gpuplan.models import availability, demand, placement
 from gpuplan.models.availability import failover
 from gpuplan.models.availability.failover import Idle, Loss
@@ -26,8 +26,8 @@ POOL_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+@dataclass(frozen=True, slots=True, repr=False)
+class Pool(Brief):
     """GPU hosts that back each other up: one cluster of vSphere."""
 
     id: str
@@ -79,8 +79,8 @@ class Pool:
         return bool(self.existing_hosts or self.new_room.vcpus or self.new_room.memory_gib)
 
 
-@dataclass(frozen=True, slots=True)
-class WholePool:
+@dataclass(frozen=True, slots=True, repr=False)
+class WholePool(Brief):
     """All clusters of a pool: what matters to a request, which any of them may take."""
 
     kind: str

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from gpuplan.facts import Brief
 from gpuplan.models import availability, placement
 from gpuplan.models.availability import failover
 from gpuplan.models.placement.apart import set_apart
@@ -66,8 +67,8 @@ def placed_alike(requests: tuple[placement.Request, ...], gpus_per_host: int) ->
     return placement.place(requests, gpus_per_host=gpus_per_host)
 
 
-@dataclass(frozen=True)
-class Layout:
+@dataclass(frozen=True, repr=False)
+class Layout(Brief):
     """What stands on which host, and what follows from that alone: worked out once, when it is asked for."""
 
     asked: tuple[placement.Request, ...]

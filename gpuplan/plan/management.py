@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpuplan.catalog import Catalog, Row
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Brief, Fact, derived
 from gpuplan.models import cost
 from gpuplan.models.host_line import ordered_cores, ordered_disks, ordered_memory_gib
 from gpuplan.models.management import domain_hosts, share_of_host, vsan_raw_gb
@@ -54,8 +54,8 @@ class Appliance:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ManagementDomain:
+@dataclass(frozen=True, slots=True, repr=False)
+class ManagementDomain(Brief):
     """The management domain of a design."""
 
     model: str

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gpuplan.catalog import Catalog
-from gpuplan.facts import derived, weakest
+from gpuplan.facts import Brief, derived, weakest
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.gpu_speed import usual_workload
 from gpuplan.plan.hosts import Pool
@@ -32,8 +32,8 @@ class Verdict:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NetworkUse:
+@dataclass(frozen=True, slots=True, repr=False)
+class NetworkUse(Brief):
     """What the network of a design carries."""
 
     remote: tuple[RemoteUse, ...] = ()

@@ -38,7 +38,7 @@ from gpuplan.plan.power import PowerUse, power_use
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.requests import Requests, requests_of
 from gpuplan.plan.totals import Totals, totals
-from gpuplan.plan.trail import Line, Trail
+from gpuplan.plan.trail import Line, Lines, Trail
 from gpuplan.plan.utilisation import held_gpus_lines, utilisation_line
 from gpuplan.plan.validation import request_problems, scenario_problems
 from gpuplan.plan.waiting import waiting_lines
@@ -81,7 +81,7 @@ BEFORE_NETWORK = (
 """Chapters that do not depend on the network, in the order in which they are read; growth does not either, but is read with the cost."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """The answer to a scenario: frozen, with the trail of every number. It is made by `make_plan`.
 
@@ -91,6 +91,10 @@ class Plan:
 
     scenario: Scenario
     catalog: Catalog = field(repr=False)
+
+    def __repr__(self) -> str:
+        totals = self.totals
+        return f"Plan({self.scenario.name!r}: {totals.hosts} hosts, {totals.gpus} GPUs, {totals.gpus_after_failure} after a failure)"
 
     @cached_property
     def llm(self) -> Llm:
@@ -162,7 +166,7 @@ class Plan:
         """The lines without those of a training job that is only to try out."""
         if self.network.job_named:
             return self.lines
-        return {key: line for key, line in self.lines.items() if not key.startswith("network.job.")}
+        return Lines((key, line) for key, line in self.lines.items() if not key.startswith("network.job."))
 
     @cached_property
     def placed(self) -> Placed:
@@ -280,7 +284,7 @@ class Plan:
         """Every number of the plan by its key."""
         self.read()
         trails = (self._trails[chapter] for chapter in CHAPTERS if chapter in self._trails)
-        return {key: line for trail in trails for key, line in trail.lines.items()}
+        return Lines((key, line) for trail in trails for key, line in trail.lines.items())
 
     def read(self) -> None:
         """Work out all chapters, so that what a model cannot answer is known now."""

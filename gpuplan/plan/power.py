@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpuplan.catalog import Catalog, Item
-from gpuplan.facts import Fact, derived
+from gpuplan.facts import Brief, Fact, derived
 from gpuplan.models import power
 from gpuplan.plan.fabric import Cabling, at_sites
 from gpuplan.plan.hardware import boards, server_of
@@ -35,8 +35,8 @@ class PowerPart:
     """Height of all of them; None where the catalog does not know it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PowerUse:
+@dataclass(frozen=True, slots=True, repr=False)
+class PowerUse(Brief):
     """Power, heat and space of a design on the day it is installed."""
 
     parts: tuple[PowerPart, ...]

@@ -10,6 +10,7 @@ from functools import lru_cache, wraps
 from typing import Any, TypeVar
 
 from gpuplan.catalog import Catalog
+from gpuplan.facts import Brief
 from gpuplan.models import placement, sharing
 from gpuplan.plan.access import GroupPlan, Wanted, allocate, with_pools
 from gpuplan.plan.sharing import pieces_of, share_each
@@ -46,8 +47,8 @@ def placed_most(
     return placement.place_most(requests, rooms=rooms, priorities=priorities)
 
 
-@dataclass(frozen=True)
-class Requests:
+@dataclass(frozen=True, repr=False)
+class Requests(Brief):
     """The groups with their access modes, and what is placed on the hosts."""
 
     groups: tuple[GroupPlan, ...]

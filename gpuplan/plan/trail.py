@@ -18,6 +18,13 @@ from gpuplan.scenario import FIELD_BY_PATH, field_of
 from gpuplan.units import SUFFIX
 
 
+class Lines(dict[str, "Line"]):
+    """Numbers of a plan by their keys, short in a console."""
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} lines: {', '.join(list(self)[:5])}{', ...' if len(self) > 5 else ''}>"
+
+
 @dataclass(frozen=True, slots=True)
 class Input:
     """One input of a line: a scenario input, a catalog fact, or an earlier line (by its key)."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from gpuplan.catalog import Catalog, CatalogError, Item
-from gpuplan.facts import did_you_mean
+from gpuplan.facts import Brief, did_you_mean
 from gpuplan.models import access, availability, sharing
 from gpuplan.plan.hardware import has_nvswitch
 from gpuplan.plan.sharing import share_each, smallest_profile, supports_board
@@ -18,8 +18,8 @@ from gpuplan.units import MIB_PER_GIB
 from gpuplan.wording import amount, counted, money
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
+@dataclass(frozen=True, slots=True, repr=False)
+class Weighed(Brief):
     """A group with what the rules looked at, and what they say."""
 
     case: access.Case

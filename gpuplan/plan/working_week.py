@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpuplan.catalog import SEASONS, Catalog, offset_min, zone_of
-from gpuplan.facts import Fact
+from gpuplan.facts import Brief, Fact
 from gpuplan.models.demand import working_hours
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.requests import held_gpus
@@ -51,8 +51,8 @@ class Mix:
         return sum(ask.load * ask.gpus for ask in self.asks)
 
 
-@dataclass(frozen=True, eq=False)
-class Week:
+@dataclass(frozen=True, eq=False, repr=False)
+class Week(Brief):
     """When a group is on duty: its people by site, and for each of them the quarters of an hour in which they are.
 
     Equal groups have the same one, see ``weeks``.

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gpuplan.facts import Brief
 from gpuplan.wording import (
     PAGE_WIDTH,
     basis_word,
@@ -122,8 +123,8 @@ class Cell:
     """What only the screen draws beside it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+@dataclass(frozen=True, slots=True, repr=False)
+class Table(Brief):
     """Rows under columns, and what has to be said of them."""
 
     name: str

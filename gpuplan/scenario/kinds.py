@@ -68,7 +68,7 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
     Forms give text: ``1/8`` and ``12.5 %`` are read, an empty text is nothing.
     """
     kind = KINDS[spec.kind]
-    asked = given
+    asked = given = as_python(spec, given)
     if isinstance(given, str) and spec.kind != "text":
         given = given.replace("\r\n", "\n").strip() or None
     if given in (None, []) and spec.optional:
@@ -77,6 +77,12 @@ def parse_value(spec: Field, given: Any, path: str) -> Any:
     if value is None:
         raise ScenarioError([Problem(path, show(asked), spec.allowed() + kind.hint(spec, given))])
     return value
+
+
+def as_python(spec: Field, given: Any) -> Any:
+    """Numbers of numpy or pandas as those of Python, and 3.0 as 3 where whole numbers are asked for; all else as it is."""
+    value = given.tolist() if hasattr(given, "dtype") else given
+    return int(value) if spec.kind == "int" and isinstance(value, float) and value.is_integer() else value
 
 
 def field_schema(spec: Field) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from gpuplan.facts import BASES, Fact
+from gpuplan.facts import BASES, Brief, Fact
 from gpuplan.scenario.inputs import (
     FIELD_BY_PATH,
     FIELDS,
@@ -19,7 +19,7 @@ from gpuplan.scenario.inputs import (
     defaults,
     field_of,
 )
-from gpuplan.scenario.kinds import KINDS, Field
+from gpuplan.scenario.kinds import KINDS, Field, as_python
 from gpuplan.scenario.problems import pick
 from gpuplan.scenario.versions import SCHEMA_VERSION
 
@@ -50,9 +50,9 @@ class Note:
     locator: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 @defaults("groups.*.")
-class Group:
+class Group(Brief):
     """A workload group: people of one kind, and what one of their VMs needs."""
 
     id: str
@@ -267,9 +267,9 @@ class Internal:
     """Share of the selling price of what the seller sells; prices are then what the seller pays."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 @defaults("")
-class Scenario:
+class Scenario(Brief):
     """The customer's question. Frozen: a change makes a new scenario."""
 
     name: str = TABLE
@@ -360,6 +360,7 @@ class Scenario:
     def with_value(self, path: str, value: Any) -> Scenario:
         """A new scenario with ``value`` at ``path``, from now on known as stated by the customer."""
         self._check(path)
+        value = as_python(field_of(path), value)
         known = {p: o for p, o in self.origins if p != path}
         if any(path.startswith(p + ".") for p in known):
             known[path] = STATED

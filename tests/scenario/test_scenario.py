@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gpuplan import Scenario, load_scenario
+from gpuplan import Scenario, load_scenario, make_plan
 from gpuplan.scenario import (
     DEFAULT,
     STATED,
@@ -187,3 +188,18 @@ def test_a_path_that_is_there_is_taken() -> None:
         assert scenario.with_value(path, value).get(path) == value
     for path in ("groups", "groups.hpc", "hardware", "prices", "cost.pue"):
         assert scenario.with_origin(path, STATED).origin(path) == STATED
+
+
+def test_numbers_of_numpy_and_whole_floats_are_taken_as_what_they_are() -> None:
+    scenario = load_scenario("enterprise")
+    for each in (np.int64(2), np.float32(2.0), 2.0, np.array(2)):
+        taken = scenario.with_value("availability.host_failures", each).availability.host_failures
+        assert taken == 2 and type(taken) is int
+    assert (
+        scenario.with_value("groups.researchers.remote_allowed", np.bool_(True)).groups[0].remote_allowed
+        is True
+    )
+    assert from_dict(scenario.to_dict() | {"demand": {"years": np.int64(3)}}).demand.years == 3
+    for wrong in (2.5, np.float64("nan"), np.array([2, 3])):
+        with pytest.raises(ScenarioError, match="host_failures"):
+            make_plan(scenario.with_value("availability.host_failures", wrong))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpuplan.catalog import Catalog
+from gpuplan.facts import Brief
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING, TUNING, Asks, uses_model
 from gpuplan.plan.llm.engine import engine_of
 from gpuplan.plan.llm.retrieval import Retrieval, retrieval_of
@@ -23,8 +24,8 @@ MODEL_INPUTS = ("model", "requests_per_s", "jobs_per_day")
 """Inputs of a group that its VMs no longer depend on once they are sized."""
 
 
-@dataclass(frozen=True)
-class Llm:
+@dataclass(frozen=True, repr=False)
+class Llm(Brief):
     """What the groups that use a language model take."""
 
     scenario: Scenario
