@@ -1,17 +1,20 @@
 """Many orders of power-on at once: in how many of them every VM starts, and what is left over where not.
 
-All orders take their next VM at the same time, so that a step is a few operations on arrays of orders x hosts x GPUs. The rules are those
-of ``Cluster``, read from the numbers of ``Gpus`` as tables that grow with what is met.
+All orders take their next VM at the same time, so that a step is a few operations on arrays of orders x hosts. The rules are those of
+``Cluster``, in a table of what is on a host x what starts on it, which grows with what is met.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpuplan.models.placement.fit import Request, Room
+from gpuplan.models.placement.fit import Rules as Fits
 from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE, Gpus, Rules, whole_gpus
 
 AT_ONCE = 1024
@@ -84,7 +87,7 @@ def power_on_orders(
     .. [1] denneman-drs-placement
     .. [2] denneman-gpu-modes
     """
-    tables = _Tables(requests, rooms, rules)
+    tables = _Hosts(requests, rooms, rules)
     vms = np.repeat(np.arange(len(requests)), [request.vms for request in requests])
     given = None if isinstance(orders, int) else np.array(orders, dtype=np.int64)
     count = orders if isinstance(orders, int) else len(orders)
@@ -152,160 +155,171 @@ def chance_interval(started: int, orders: int) -> tuple[float, float]:
     return min(share, max(0.0, (middle - half) / scale)), max(share, min(1.0, (middle + half) / scale))
 
 
-class _Tables:
-    """The rules as arrays, and a step of many orders."""
+@lru_cache(maxsize=8)
+def _table(requests: tuple[Request, ...], rules: Rules, widest: int) -> "_Table":
+    """The table for VMs that ask for this, kept: readings that differ in the choice of the host share it, and so do more hosts (half the time)."""
+    return _Table(requests, rules, widest)
+
+
+class _Table:
+    """What is on a host, by number, and what is on it after one more VM of each kind.
+
+    Where GPUs are only counted their order on a host does not matter, and hosts with the same GPUs have one number.
+    """
+
+    def __init__(self, requests: tuple[Request, ...], rules: Rules, widest: int) -> None:
+        self.requests, self.rules, self.widest, self.gpus = requests, rules, widest, Gpus(requests, rules)
+        linked = rules.domain or rules.partitions
+        self._sorted = not linked and all(
+            not way.pieces and len(family.profiles) < 2
+            for way, family in zip(self.gpus.ways, self.gpus.fits.families, strict=True)
+        )
+        self._alike: dict[object, int] = {}
+        self._contents: list[tuple[int, ...]] = []
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._after = np.full((64, len(requests)), UNKNOWN, dtype=np.int32)
+        self.held = np.zeros(64, dtype=np.int64)
+        """Of each number how many GPUs VMs have whole, or a host does not have."""
+        self._growing = RLock()
+
+    def number(self, gpus: Sequence[int]) -> int:
+        """The number of what is on the GPUs of a host."""
+        key = tuple(sorted(gpus)) if self._sorted else tuple(gpus)
+        with self._growing:
+            if key not in self._numbers:
+                if len(self._contents) == len(self.held):
+                    self._after = np.concatenate([self._after, np.full_like(self._after, UNKNOWN)])
+                    self.held = np.concatenate([self.held, np.zeros_like(self.held)])
+                self.held[len(self._contents)] = key.count(WHOLE)
+                self._numbers[key] = len(self._contents)
+                self._contents.append(key)
+            return self._numbers[key]
+
+    def _merged(self, state: int, kind: int) -> int:
+        """What is on a GPU after one more share; where shares are only counted, of what is used alike the first that was met."""
+        found = self.gpus.added(state, kind)
+        family = self.gpus.fits.family_of[kind]
+        if self.gpus.ways[family].pieces:
+            return found
+        used = self.gpus.fits.used_by(family, (one for one, _ in self.gpus.contents[found][1]))
+        return self._alike.setdefault((family, used), found)
+
+    def _found(self, state: int, kind: int) -> int:
+        """What is on a host after one more VM; -1 if it cannot take it."""
+        gpus, request = list(self._contents[state]), self.requests[kind]
+        if request.family is None:
+            if request.gpus:
+                free = sum(1 << at for at, one in enumerate(gpus) if one == NEUTRAL)
+                rules = self.rules
+                taken = whole_gpus(free, request.gpus, self.widest, rules.domain, rules.partitions)
+                if not taken:
+                    return -1
+                gpus = [WHOLE if taken >> at & 1 else one for at, one in enumerate(gpus)]
+            return self.number(gpus)
+        if sum(self.gpus.room(one, kind) for one in gpus) < request.shares:
+            return -1
+        used, sign = self.gpus.used, -1 if self.gpus.fullest[kind] else 1
+        for _ in range(request.shares):
+            able = [at for at, one in enumerate(gpus) if self.gpus.added(one, kind) >= 0]
+            at = min(able, key=lambda at: sign * used[gpus[at]])
+            gpus[at] = self._merged(gpus[at], kind)
+        return self.number(gpus)
+
+    def after(self, states: Any, kinds: Any) -> Any:
+        """What is on the hosts of each order after its next VM; -1 on those that cannot take it."""
+        found = self._after[states, kinds]
+        if found.min() == UNKNOWN:
+            order, host = np.nonzero(found == UNKNOWN)
+            with self._growing:
+                for state, kind in set(
+                    zip(states[order, host].tolist(), kinds[order, 0].tolist(), strict=True)
+                ):
+                    number = self._found(state, kind)  # may make the table larger
+                    self._after[state, kind] = number
+            found = self._after[states, kinds]
+        return found
+
+
+class _Hosts:
+    """The hosts of many orders, and VMs that start on them."""
 
     def __init__(self, requests: Sequence[Request], rooms: Sequence[Room], rules: Rules) -> None:
-        self.requests, self.rules, self.gpus = tuple(requests), rules, Gpus(requests, rules)
-        fits = self.gpus.fits
-        self.rooms = [fits.counted(room) for room in rooms]
-        self.widest = max((room.gpus for room in rooms), default=0)
-        self.shares = np.array([r.shares if r.family else 0 for r in requests])
-        self.whole = np.array([0 if r.family else r.gpus for r in requests])
-        self.vcpus = np.array([r.vcpus for r in requests])
-        self.memory = np.array([r.memory_gib for r in requests])
+        fits = Fits(requests)
+        self.kinds, self.rules, self.rooms = len(requests), rules, [fits.counted(room) for room in rooms]
         self.worth = np.array([float(worth) for worth in fits.worth])
-        self.sign = np.array([-1 if fullest else 1 for fullest in self.gpus.fullest])
-        self.offered_vcpus = np.array([room.vcpus for room in self.rooms], dtype=float)
-        self.offered_memory = np.array([room.memory_gib for room in self.rooms], dtype=float)
-        self.bits = 1 << np.arange(self.widest, dtype=np.int64)
-        self._added = np.full((64, len(requests)), UNKNOWN, dtype=np.int32)
-        self._rooms = np.full((64, len(requests)), UNKNOWN, dtype=np.int32)
-        self._taken: dict[int, Any] = {}
+        self.whole = np.array([0 if r.family else r.gpus for r in requests])
+        self.vcpus, self.memory = (
+            np.array([getattr(r, name) for r in requests]) for name in ("vcpus", "memory_gib")
+        )
+        widest = max((room.gpus for room in rooms), default=0)
+        asked = tuple(request._replace(group=str(at), vms=1) for at, request in enumerate(requests))
+        self.table = _table(asked, rules._replace(host="", consolidate=False), widest)
+        self.lacking = np.array([widest - room.gpus for room in rooms], dtype=np.int64)
+        first = [[NEUTRAL] * room.gpus + [WHOLE] * (widest - room.gpus) for room in rooms]
+        self.first = np.array([self.table.number(gpus) for gpus in first], dtype=np.int32)
 
     def spare_gpus(self, kinds: Any) -> Any:
         """GPUs' worth that would be idle if every VM of an order ran."""
         return sum(room.gpus for room in self.rooms) - self.worth[kinds].sum(axis=1)
 
-    # ---- tables that grow with what is met
-
-    def _looked_up(self, table: Any, find: Callable[[int, int], int], states: Any, kinds: Any) -> Any:
-        """Entries of a table of states x kinds, those that are not known yet worked out."""
-        found = table[states, kinds]
-        if found.size and found.min() == UNKNOWN:
-            at = found == UNKNOWN
-            states, kinds = np.broadcast_arrays(states, kinds)
-            for state, kind in set(zip(states[at].tolist(), kinds[at].tolist(), strict=True)):
-                table[state, kind] = find(state, kind)
-            found = table[states, kinds]
-        return found
-
-    def _grown(self) -> None:
-        """Tables with a row for each number that GPUs have now."""
-        if (rows := len(self.gpus.contents)) > len(self._added):
-            more = np.full(
-                (max(rows, 2 * len(self._added)) - len(self._added), len(self.requests)), UNKNOWN, np.int32
-            )
-            self._added, self._rooms = (np.concatenate([table, more]) for table in (self._added, self._rooms))
-
-    def added(self, states: Any, kinds: Any) -> Any:
-        """What is on GPUs after one more share."""
-        self._grown()
-        return self._looked_up(self._added, self.gpus.added, states, kinds)
-
-    def room(self, states: Any, kinds: Any) -> Any:
-        """How many more shares of a kind GPUs take."""
-        self._grown()
-        return self._looked_up(self._rooms, self.gpus.room, states, kinds)
-
-    def whole_gpus(self, free: Any, count: int) -> Any:
-        """The GPUs that VMs with so many whole ones take, a bit each; 0 where there are too few."""
-        if count not in self._taken:
-            self._taken[count] = np.full(1 << self.widest, UNKNOWN, dtype=np.int64)
-        table = self._taken[count]
-        found = table[free]
-        if found.size and found.min() == UNKNOWN:
-            for mask in set(free[found == UNKNOWN].tolist()):
-                table[mask] = whole_gpus(mask, count, self.widest, self.rules.domain, self.rules.partitions)
-            found = table[free]
-        return found
-
-    # ---- orders
-
     def tried(self, kinds: Any) -> Any:
         """Of each order how many VMs of each kind do not start."""
         orders, hosts = len(kinds), len(self.rooms)
-        self.rows = np.arange(orders)
-        self.state = np.full((orders, hosts, self.widest), NEUTRAL, dtype=np.int32)
-        for host, room in enumerate(self.rooms):
-            self.state[:, host, room.gpus :] = WHOLE  # GPUs that a smaller host does not have
-        self.used_vcpus, self.used_memory = (np.zeros((orders, hosts), dtype=np.int64) for _ in range(2))
-        self.vms, self.taken = (np.zeros((orders, hosts), dtype=np.int64) for _ in range(2))
-        self.last = np.full(orders, -1)
-        first = np.zeros(orders, dtype=np.int64)
-        able = [self._able(first[:1], np.array([host])) for host in range(hosts)]
-        self.able = np.repeat(
-            np.stack(able, axis=1) if able else np.zeros((1, 0, len(self.requests)), bool), orders, axis=0
-        )
-        lacking = np.zeros((orders, len(self.requests)), dtype=np.int64)
-        for step in range(kinds.shape[1]):
+        rows, turn = np.arange(orders), np.arange(hosts)
+        state, last = np.tile(self.first, (orders, 1)), np.full((orders, 1), -1)
+        load = _Load(self.rooms, orders)
+        lacking = np.zeros((orders, self.kinds), dtype=np.int64)
+        for step in range(kinds.shape[1] if hosts else 0):
             now = kinds[:, step]
-            host, starts = self._hosts(now)
-            np.add.at(lacking, (self.rows[~starts], now[~starts]), 1)
-            if starts.any():
-                self._start(self.rows[starts], now[starts], host[starts])
+            after = self.table.after(state, now[:, None])
+            able = after >= 0
+            if load.counted:
+                able &= load.room_for(self.vcpus[now], self.memory[now])
+            if self.rules.consolidate:
+                held = np.where(able, self.table.held[state] - self.lacking, -1)
+                able &= (self.whole[now] == 0)[:, None] | (held == held.max(axis=1, keepdims=True))
+            used = (turn - last - 1) % hosts if self.rules.host == "turn" else load.used
+            host = np.where(able, used, np.inf).argmin(axis=1)
+            starts = able[rows, host]
+            row, at, kind = rows, host, now
+            if not starts.all():
+                lacking[rows[~starts], now[~starts]] += 1
+                row, at, kind = rows[starts], host[starts], now[starts]
+            state[row, at] = after[row, at]
+            last[row, 0] = at
+            load.add(row, at, self.vcpus[kind], self.memory[kind])
+        if not hosts:
+            np.add.at(lacking, (np.repeat(rows, kinds.shape[1]), kinds.ravel()), 1)
         return lacking
 
-    def _hosts(self, kinds: Any) -> tuple[Any, Any]:
-        """Which host each order gives its VM to, and whether there is one."""
-        able = self.able[self.rows, :, kinds]
-        if self.rules.consolidate:
-            held = np.where(able, self.taken, -1)
-            able = able & (
-                (self.whole[kinds] == 0)[:, None] | (held == held.max(axis=1, initial=-1)[:, None])
-            )
-        if self.rules.host == "turn":
-            used = (np.arange(len(self.rooms)) - self.last[:, None] - 1) % max(1, len(self.rooms))
-        else:
-            used = self._used_share()
-        starts = able.any(axis=1)
-        if not starts.any():
-            return np.zeros(len(kinds), dtype=np.int64), starts
-        return np.where(able, used, np.inf).argmin(axis=1), starts
 
-    def _used_share(self) -> Any:
-        """What is used of each host, as in ``Cluster``."""
-        by_vcpus, by_memory = self.offered_vcpus, self.offered_memory
-        if not by_vcpus.any() and not by_memory.any():
-            return self.vms
-        vcpus = np.divide(self.used_vcpus, by_vcpus, out=np.zeros(self.vms.shape), where=by_vcpus > 0)
-        memory = np.divide(self.used_memory, by_memory, out=np.zeros(self.vms.shape), where=by_memory > 0)
-        return np.where((by_vcpus > 0) | (by_memory > 0), np.maximum(vcpus, memory), self.vms)
+class _Load:
+    """What the hosts of each order have in use of CPU and memory, where these are counted; else how many VMs."""
 
-    def _start(self, rows: Any, kinds: Any, hosts: Any) -> None:
-        """The VM of each of these orders on its host."""
-        states = self.state[rows, hosts]
-        for share in range(int(self.shares[kinds].max(initial=0))):
-            at = np.flatnonzero(self.shares[kinds] > share)
-            here, kind = states[at], kinds[at, None]
-            after = self.added(here, kind)
-            used = np.array(self.gpus.used)[here] * self.sign[kind]
-            gpu = np.where(after >= 0, used, np.iinfo(np.int64).max).argmin(axis=1)
-            states[at, gpu] = after[np.arange(len(at)), gpu]
-        for count in set(self.whole[kinds].tolist()) - {0}:
-            at = np.flatnonzero(self.whole[kinds] == count)
-            taken = self.whole_gpus((states[at] == NEUTRAL) @ self.bits, count)[:, None] & self.bits > 0
-            states[at] = np.where(taken, WHOLE, states[at])
-            self.taken[rows[at], hosts[at]] += taken.sum(axis=1)
-        self.state[rows, hosts] = states
-        self.used_vcpus[rows, hosts] += self.vcpus[kinds]
-        self.used_memory[rows, hosts] += self.memory[kinds]
-        self.vms[rows, hosts] += 1
-        self.last[rows] = hosts
-        self.able[rows, hosts] = self._able(rows, hosts)
+    def __init__(self, rooms: Sequence[Room], orders: int) -> None:
+        self.vcpus, self.memory = (np.array([room[at] for room in rooms], dtype=float) for at in (1, 2))
+        self.counted = bool(self.vcpus.any() or self.memory.any())
+        self.used = np.zeros((orders, len(rooms)))
+        if self.counted:
+            self.used_vcpus, self.used_memory = (np.zeros((orders, len(rooms))) for _ in range(2))
 
-    def _able(self, rows: Any, hosts: Any) -> Any:
-        """Which kinds the host of each order can take."""
-        states, every = self.state[rows, hosts], np.arange(len(self.requests))
-        room = self.room(states[:, :, None], every[None, None, :]).sum(axis=1)
-        able = (self.shares > 0) & (room >= self.shares) | (self.shares == 0) & (self.whole == 0)
-        free = (states == NEUTRAL) @ self.bits
-        for kind in np.flatnonzero(self.whole).tolist():
-            able[:, kind] = self.whole_gpus(free, int(self.whole[kind])) > 0
-        for offered, used, needed in (
-            (self.offered_vcpus, self.used_vcpus, self.vcpus),
-            (self.offered_memory, self.used_memory, self.memory),
-        ):
-            left = (offered[hosts] - used[rows, hosts])[:, None]
-            able &= (needed <= left) | (offered[hosts] == 0)[:, None]
-        return able
+    def room_for(self, vcpus: Any, memory: Any) -> Any:
+        """On which hosts a VM of each order has CPU and memory."""
+        return ((self.vcpus == 0) | (self.used_vcpus + vcpus[:, None] <= self.vcpus)) & (
+            (self.memory == 0) | (self.used_memory + memory[:, None] <= self.memory)
+        )
+
+    def add(self, rows: Any, hosts: Any, vcpus: Any, memory: Any) -> None:
+        """One more VM of each of these orders on its host."""
+        if not self.counted:
+            self.used[rows, hosts] += 1
+            return
+        self.used_vcpus[rows, hosts] += vcpus
+        self.used_memory[rows, hosts] += memory
+        offered, more = self.vcpus[hosts], self.memory[hosts]
+        by_vcpus = self.used_vcpus[rows, hosts] / np.where(offered > 0, offered, np.inf)
+        by_memory = self.used_memory[rows, hosts] / np.where(more > 0, more, np.inf)
+        limited = (offered > 0) | (more > 0)
+        self.used[rows, hosts] = np.where(
+            limited, np.maximum(by_vcpus, by_memory), self.used[rows, hosts] + 1
+        )

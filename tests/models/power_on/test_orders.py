@@ -32,6 +32,23 @@ def test_many_orders_are_those_of_a_cluster_one_by_one(seed: int) -> None:
     )
 
 
+def test_what_was_met_before_changes_no_answer() -> None:
+    """The table of hosts is kept: other VMs, other hosts and another choice of the host in between leave all as it was."""
+    requests, rooms, rules = case(random.Random(7))
+    first = power_on_orders(requests, rooms=rooms, rules=rules, orders=200)
+    other = rules._replace(host="turn" if rules.host == "spread" else "spread")
+    power_on_orders(requests, rooms=[*rooms, rooms[0]], rules=other, orders=200)
+    power_on_orders(
+        [request._replace(vms=request.vms + 2) for request in requests], rooms=rooms, rules=rules, orders=50
+    )
+    assert power_on_orders(requests, rooms=rooms, rules=rules, orders=200) == first
+
+
+def test_without_hosts_no_vm_starts() -> None:
+    found = power_on_orders([Request("a", 3, gpus=1)], rooms=[], rules=Rules(), orders=4)
+    assert (found.started, found.missing, found.missing_by_kind) == (0, ((3, 4),), (3.0,))
+
+
 def test_the_same_seed_gives_the_same_orders_whatever_is_done_at_once() -> None:
     requests = [Request("a", 6, gpus=1), Request("b", 3, gpus=2)]
     rooms, rules = [Room(4)] * 3, Rules()
