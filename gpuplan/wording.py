@@ -93,7 +93,7 @@ def verb(count: float, many: str) -> str:
     return VERBS.get(many, f"{many}s") if 0 < count <= 1 else many
 
 
-VERBS = {"are": "is", "have": "has", "carry": "carries"}
+VERBS = {"are": "is", "have": "has", "carry": "carries", "do": "does"}
 """The verb of many things -> that of one, where it is not formed by an s."""
 
 

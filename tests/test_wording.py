@@ -123,6 +123,7 @@ def test_words() -> None:
         ("are", "is"),
         ("have", "has"),
         ("carry", "carries"),
+        ("do", "does"),
         ("need", "needs"),
         ("take", "takes"),
         ("fit", "fits"),
