@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpuplan.app import Design, workbook
     from gpuplan.catalog import Catalog, CatalogError, load_catalog
     from gpuplan.plan import Plan, make_plan
     from gpuplan.plan.checks import check_plan
@@ -22,6 +23,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Catalog",
     "CatalogError",
+    "Design",
     "Plan",
     "Scenario",
     "ScenarioError",
@@ -32,9 +34,11 @@ __all__ = [
     "make_plan",
     "plan_dict",
     "plan_frames",
+    "workbook",
 ]
 
 _ROOMS = {
+    "gpuplan.app": ("Design", "workbook"),
     "gpuplan.catalog": ("Catalog", "CatalogError", "load_catalog"),
     "gpuplan.scenario": ("Scenario", "ScenarioError", "load_scenario"),
     "gpuplan.plan": ("Plan", "make_plan"),

@@ -3,16 +3,17 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpuplan.app.held import Design as Design
     from gpuplan.app.screen import WorkbookApp as WorkbookApp
     from gpuplan.app.screen import workbook as workbook
 
-__all__ = ["WorkbookApp", "workbook"]
+__all__ = ["Design", "WorkbookApp", "workbook"]
 
 
 def __getattr__(name: str) -> Any:
     """Load the widgets when they are asked for: the server process needs none."""
     if name in __all__:
-        from gpuplan.app import screen
+        from gpuplan.app import held, screen
 
-        return getattr(screen, name)
+        return getattr(held if name == "Design" else screen, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,7 +16,8 @@ from gpuplan.app.events import EVENTS
 from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.state import STEPS, Workbook, guarded
 from gpuplan.app.steps import compare, cost, deliver, demand, design, hosts, network, start, usecases
-from gpuplan.catalog import load_catalog
+from gpuplan.catalog import Catalog, load_catalog
+from gpuplan.plan import Plan
 from gpuplan.report import file_stem
 from gpuplan.report.charts.look import DARK, LIGHT
 from gpuplan.scenario import Scenario, load_scenario, pick
@@ -44,8 +45,11 @@ Show = Callable[[], None]
 class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     """The whole workbook as one widget: bar, answer strip, steps, drawer; or one step alone inside a notebook."""
 
-    def __init__(self, workbook: Workbook, whole: bool = True) -> None:
+    def __init__(self, workbook: Workbook, step: str = "") -> None:
         self.workbook = workbook
+        self._own_step = step
+        """The one step that it shows; the whole workbook shows that which is entered."""
+        whole = not step
         self.look = LIGHT
         self._taken = 0
         """Number of the last event of the page that was carried out."""
@@ -75,6 +79,20 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         workbook.observe(lambda _change: self._draw(), ["revision", "step", "drawer"])
         self._draw()
 
+    @property
+    def scenario(self) -> Scenario:
+        """The customer's question; another one may be assigned."""
+        return self.workbook.planned
+
+    @scenario.setter
+    def scenario(self, scenario: Scenario) -> None:
+        self.workbook.exchange(scenario)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that is on the screen."""
+        return self.workbook.plan
+
     def _part(self, name: str, styled: bool = False) -> Part:
         return make_part(name, self._receive, styled)
 
@@ -89,7 +107,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     def _draw(self) -> None:
         """Send what changed: the frame, and the cards of the step on the screen."""
         workbook = self.workbook
-        step = workbook.step
+        step = self._own_step or workbook.step
         mark = self._columns.add_class if step == "start" else self._columns.remove_class
         mark("gp-wide-page")  # first: the list of steps takes the focus, so it has to be there
         if step not in self._pages:
@@ -222,7 +240,7 @@ def _box(style: str, *children: ipywidgets.Widget) -> ipywidgets.Box:
     return box
 
 
-def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
+def workbook(scenario: str | Scenario = "", step: str = "", catalog: Catalog | None = None) -> WorkbookApp:
     """The workbook as a widget, for the last line of a notebook cell.
 
     Without arguments it is the whole app, opened with the scenario and the catalog folder that
@@ -233,10 +251,10 @@ def workbook(scenario: str | Scenario = "", step: str = "") -> WorkbookApp:
         pick(dict(STEPS), step, "step")
     asked = load_scenario(given) if isinstance(given, str) and given else given or None
     customer = os.environ.get("GPUPLAN_VIEW") == "customer"
-    state = Workbook(load_catalog(*([folder] if folder else [])), asked, customer)
+    state = Workbook(catalog or load_catalog(*([folder] if folder else [])), asked, customer)
     state.started = bool(asked) or bool(step)
-    state.step = step or ("usecases" if asked else "start")
-    return WorkbookApp(state, whole=not step)
+    state.step = "usecases" if asked else "start"
+    return WorkbookApp(state, step)
 
 
 def warm_up() -> None:

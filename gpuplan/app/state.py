@@ -314,6 +314,11 @@ class Workbook(PlanView):
         """Put another design, made from the one on the screen, in its place; undo brings it back."""
         self._put(self._own(scenario), words)
 
+    def exchange(self, scenario: Scenario) -> None:
+        """Work on another design; ScenarioError, and all stays as it is, if it cannot be planned."""
+        self._made(scenario)
+        self._put(scenario, "")
+
     def _put(self, scenario: Scenario, words: str) -> None:
         self.drafts = {}
         self._take(scenario)

@@ -114,6 +114,11 @@ function forgetDesigns() {
   } catch { /* as above */ }
 }
 
+// A name for the radio buttons of this view alone: those with one name are one choice on the whole page.
+function ownName(model, name) {
+  return (model.names ??= {})[name] ??= `${name}-${Math.random().toString(36).slice(2)}`;
+}
+
 // Draws again on every change of the data.
 function drawn(view, after) {
   return {

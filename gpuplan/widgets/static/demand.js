@@ -38,7 +38,7 @@ export default {
       const choose = () => card.value !== model.get("data").value && send("set", { path: data.path, value: card.value, live: false });
       return h("div", { class: `gp-card gp-posture gp-rule${on ? " on" : ""}`, onclick: choose },
         h("label", { class: "gp-posture-name" },
-          h("input", { type: "radio", name: "gp-rule", checked: on, "data-at": `rule-${card.value}`, onchange: choose, onclick: (event) => event.stopPropagation() }), card.title),
+          h("input", { type: "radio", name: ownName(model, "gp-rule"), checked: on, "data-at": `rule-${card.value}`, onchange: choose, onclick: (event) => event.stopPropagation() }), card.title),
         h("p", {}, card.key ? why(card) : h("b", { class: "gp-why-big" }, card.gpus)),
         h("p", { class: "gp-small", title: card.formula }, card.about));
     };

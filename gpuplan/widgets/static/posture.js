@@ -1,5 +1,5 @@
 // The postures side by side, and what is bet on maintenance. Click a card to choose it.
-export default drawn((data, send) => {
+export default drawn((data, send, model) => {
   if (!data.cards) return null;
   const path = data.maintenance.path;
   const choose = (card) => card.value !== data.value && send("set", { path: data.path, value: String(card.value), live: false });
@@ -9,7 +9,7 @@ export default drawn((data, send) => {
   }, text);
   const card = (c) => h("div", { class: `gp-card gp-posture${c.value === data.value ? " on" : ""}`, onclick: () => choose(c) },
     h("label", { class: "gp-posture-name" },
-      h("input", { type: "radio", name: "gp-posture", checked: c.value === data.value, "data-at": `n${c.value}`, onchange: () => choose(c), onclick: (e) => e.stopPropagation() }), c.title),
+      h("input", { type: "radio", name: ownName(model, "gp-posture"), checked: c.value === data.value, "data-at": `n${c.value}`, onchange: () => choose(c), onclick: (e) => e.stopPropagation() }), c.title),
     h("p", { class: "gp-posture-words" }, c.words),
     c.key ? h("p", { class: "gp-posture-hosts" }, why(c.key, c.hosts, true), h("span", {}, c.gpus)) : null,
     h("dl", {}, c.figures.map((f) => [h("dt", { title: f.about }, f.label), h("dd", {}, f.parts.map(([key, text], i) => [i ? ", " : null, why(key, text)]))]),

@@ -1,0 +1,96 @@
+"""A design in the hand: code, sliders and clicks move the same plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets
+import pytest
+from traitlets import TraitError
+
+from gpuplan import Design, ScenarioError, load_scenario, workbook
+from gpuplan.catalog import Catalog
+
+PEOPLE = "groups.researchers.people"
+
+
+@pytest.fixture
+def design(catalog: Catalog) -> Design:
+    return Design("enterprise", catalog)
+
+
+def test_a_design_is_opened_by_name_or_from_a_scenario(design: Design, catalog: Catalog) -> None:
+    assert design.plan.totals.hosts == 8
+    assert Design(load_scenario("starter"), catalog).plan.totals.gpus == 16
+    with pytest.raises(ScenarioError, match="cannot read no-such"):
+        Design("no-such", catalog)
+    with pytest.raises(ScenarioError, match=r"hardware\.gpu"):
+        Design(load_scenario("starter").with_value("hardware.gpu", "h900"), catalog)
+
+
+def test_a_slider_moves_the_plan_and_who_watches_it(design: Design) -> None:
+    seen: list[int] = []
+    design.observe(lambda change: seen.append(change["new"].totals.hosts), "plan")
+    slider = ipywidgets.IntSlider(3, 1, 9)
+    slider.observe(lambda change: design.set(PEOPLE, change["new"]), "value")
+    slider.value = 6
+    assert design.scenario.get(PEOPLE) == 6 and seen == [design.plan.totals.hosts] and seen[0] > 8
+
+
+def test_widgets_of_a_design_move_together(design: Design) -> None:
+    first, second = design.widget("usecases"), design.widget("hosts")
+    design.set(PEOPLE, 6)
+    for widget in (first, second):
+        figures = {figure["key"]: figure["value"] for figure in widget._strip.data["figures"]}
+        assert figures["totals.hosts"] == str(design.plan.totals.hosts)
+    first._receive("set", {"path": PEOPLE, "value": "3", "live": False})
+    assert design.scenario.get(PEOPLE) == 3 and design.plan.totals.hosts == 8
+    assert {widget._own_step for widget in (first, second)} == {"usecases", "hosts"}
+
+
+def test_a_click_in_a_widget_reaches_who_watches_and_the_other_way(design: Design) -> None:
+    seen: list[Any] = []
+    design.observe(lambda change: seen.append(change["new"]), "failed")
+    widget = design.widget("hosts")
+    widget._receive("fail", {"pool": "vgpu", "host": 3})
+    assert design.failed == {"vgpu": (3,)} and seen == [{"vgpu": (3,)}]
+    design.failed = {}
+    assert not design.state.outcome("vgpu")
+    design.failed = {"vgpu": [1, 2]}
+    assert design.state.failed["vgpu"] == (1, 2)
+    for wrong in ({"vgpu": [99]}, {"nothing": [1]}):
+        with pytest.raises(ValueError):
+            design.failed = wrong
+    assert design.failed == {"vgpu": (1, 2)}
+
+
+def test_what_cannot_be_planned_is_refused_and_nothing_is_lost(design: Design) -> None:
+    plan = design.plan
+    for path, wrong in ((PEOPLE, -1), ("hardware.gpu", "h900"), ("hardware.gpus", 2)):
+        with pytest.raises(ScenarioError, match=path.split(".")[-1]):
+            design.set(path, wrong)
+    with pytest.raises(TraitError):
+        design.scenario = "enterprise"
+    with pytest.raises(AttributeError, match="follows from the scenario"):
+        design.plan = Design("starter", design.catalog).plan
+    assert design.plan is plan and design.scenario.get(PEOPLE) == 3
+    design.widget("usecases")._receive("set", {"path": PEOPLE, "value": "many", "live": False})
+    assert design.plan is plan and design.state.stale
+
+
+def test_the_whole_workbook_of_a_design_goes_where_it_is_led(design: Design) -> None:
+    app, hosts = design.workbook(), design.widget("hosts")
+    app._receive("go", {"step": "cost"})
+    assert design.state.step == "cost" and hosts._page.children == (hosts._pages["hosts"],)
+    with pytest.raises(ScenarioError, match="step"):
+        design.widget("host")
+
+
+def test_a_workbook_takes_a_scenario_and_a_catalog(catalog: Catalog) -> None:
+    app = workbook("enterprise", catalog=catalog)
+    assert app.scenario.name == "Enterprise example" and app.plan.catalog is catalog
+    app.scenario = load_scenario("starter")
+    assert app.plan.totals.gpus == 16 and app.workbook.can_undo
+    with pytest.raises(ScenarioError):
+        app.scenario = load_scenario("starter").with_value("hardware.gpu", "h900")
+    assert app.scenario.name == "Starter example"
