@@ -77,3 +77,35 @@ def _kind(draw: random.Random, at: int, gpus: int, counted: bool) -> Request:
     return Request(
         name, vms, family=family, profile=draw.choice(pieces).name, shares=draw.choice((1, 1, 2)), **cpu
     )
+
+
+def odd_case(draw: random.Random) -> tuple[list[Request], list[Room], Rules]:
+    """A random cluster of any mode; also with domains of four, VMs without a GPU, hosts of different CPU, and tables of no board."""
+    requests, rooms, rules = case(draw)
+    if rules.domain and draw.random() < 0.5:
+        rules = rules._replace(domain=4)
+    if rooms[0].vcpus and draw.random() < 0.5:
+        rooms = [Room(room.gpus, draw.choice((0, 16, 23, 48)), draw.choice((0, 256))) for room in rooms]
+        requests.append(Request("no GPU", 4, vcpus=3, memory_gib=draw.choice((0, 16))))
+    if draw.random() < 0.4:
+        family, way = _invented(draw)
+        for profile in family.profiles[: draw.randint(1, 3)]:
+            requests.append(Request(profile, draw.randint(1, 5), family=family, profile=profile))
+        rules = rules._replace(ways=(*rules.ways, (family.name, way)))
+    return requests, rooms, rules
+
+
+def _invented(draw: random.Random) -> tuple[Family, Way]:
+    """A table of places as no vendor has it: starts that do not nest, fewer of a profile than starts, few compute slices."""
+    region, compute = draw.randint(6, 12), draw.choice((0, 4, 7))
+    pieces = []
+    for size in draw.sample(range(1, 6), 3):
+        starts = draw.sample(range(region - size + 1), draw.randint(1, region - size + 1))
+        pieces.append(
+            Piece(f"{size}x", size, tuple(starts), draw.randint(1, len(starts)), draw.randint(1, 3))
+        )
+    layouts = gpu_layouts(pieces, region=region, compute_slices=compute)
+    way = Way(
+        draw.choice(("fewest", "fullest")), draw.choice(("lowest", "open")), tuple(pieces), region, compute
+    )
+    return Family("invented", tuple(piece.name for piece in pieces), layouts), way

@@ -162,12 +162,6 @@ class Gpus:
 
 def _start(way: Way, shares: Shares, piece: int) -> int | None:
     """Where one more piece begins on a GPU, by the way of its family."""
-    one = way.pieces[piece]
-    compute = sum(way.pieces[each].compute for each, _ in shares) + one.compute
-    if (way.compute_slices and compute > way.compute_slices) or [p for p, _ in shares].count(
-        piece
-    ) >= one.most:
-        return None
     free = _free_starts(way, shares, piece)
     if not free or way.start != "open":
         return free[0] if free else None
@@ -180,13 +174,17 @@ def _start(way: Way, shares: Shares, piece: int) -> int | None:
 
 
 def _free_starts(way: Way, shares: Shares, piece: int) -> list[int]:
-    """Listed starts of a piece at which nothing is in its way."""
-    size = way.pieces[piece].size
+    """Listed starts at which one more of a piece can begin; none if there are most of it already, or compute slices are short."""
+    one = way.pieces[piece]
+    compute = sum(way.pieces[each].compute for each, _ in shares) + one.compute
+    there = sum(each == piece for each, _ in shares)
+    if there >= one.most or (way.compute_slices and compute > way.compute_slices):
+        return []
     taken = [(start, start + way.pieces[each].size) for each, start in shares]
     return [
         start
-        for start in way.pieces[piece].starts
-        if start + size <= way.region and all(start + size <= a or b <= start for a, b in taken)
+        for start in one.starts
+        if start + one.size <= way.region and all(start + one.size <= a or b <= start for a, b in taken)
     ]
 
 

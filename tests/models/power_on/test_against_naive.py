@@ -7,29 +7,17 @@ from collections import Counter
 
 import pytest
 from naive_power_on import Naive, Standing
-from power_on_cases import case
+from power_on_cases import odd_case
 
 from gpuplan.models.placement import Request, Room
 from gpuplan.models.power_on import Cluster, Rules, Spot
 
 
-def varied(seed: int) -> tuple[list[Request], list[Room], Rules]:
-    """A random cluster of any mode; also with domains of four, VMs without a GPU and hosts of different CPU."""
-    draw = random.Random(seed)
-    requests, rooms, rules = case(draw)
-    if rules.domain and draw.random() < 0.5:
-        rules = rules._replace(domain=4)
-    if rooms[0].vcpus and draw.random() < 0.5:
-        rooms = [room._replace(vcpus=draw.choice((0, 16, 24, 48))) for room in rooms]
-        requests.append(Request("no GPU", 4, vcpus=4, memory_gib=draw.choice((0, 16))))
-    return requests, rooms, rules
-
-
 @pytest.mark.parametrize("first", range(0, 400, 100))
 def test_every_vm_stands_where_the_naive_one_puts_it(first: int) -> None:
     for seed in range(first, first + 100):
-        requests, rooms, rules = varied(seed)
         draw = random.Random(seed)
+        requests, rooms, rules = odd_case(draw)
         cluster, naive = Cluster(requests, rooms, rules), Naive(requests, rooms, rules)
         waiting = [(kind, vm) for kind, request in enumerate(requests) for vm in range(1, request.vms + 1)]
         draw.shuffle(waiting)

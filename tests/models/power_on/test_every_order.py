@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 from naive_power_on import Naive
-from power_on_cases import case
+from power_on_cases import SIZES, odd_case
 
 from gpuplan.models.placement import Family, Request, Room, place, place_most
-from gpuplan.models.power_on import Cluster, Gpus, Rules, Way, chance_interval, power_on_orders
+from gpuplan.models.power_on import Cluster, Gpus, Rules, Way, chance_interval, play, power_on_orders
 from gpuplan.models.power_on.gpu_states import NEUTRAL
 from gpuplan.models.sharing import Piece, gpu_layouts
 
@@ -27,7 +27,7 @@ def small(most: int) -> Iterator[tuple[int, list[Request], list[Room], Rules]]:
     seed = 0
     while True:
         seed += 1
-        requests, rooms, rules = case(random.Random(seed))
+        requests, rooms, rules = odd_case(random.Random(seed))
         orders = math.factorial(sum(request.vms for request in requests))
         for request in requests:
             orders //= math.factorial(request.vms)
@@ -119,7 +119,7 @@ def test_no_order_places_more_than_the_proof_and_the_best_one_as_much_whatever_t
     while seen < 20:
         _, requests, rooms, rules = next(cases)
         proof = place_most(requests, rooms=rooms)
-        if proof.gpus != proof.bound:
+        if proof.gpus != proof.bound or not all(request.gpus or request.family for request in requests):
             continue
         every = power_on_orders(requests, rooms=rooms, rules=rules, orders=200)
         asked = float(
@@ -141,6 +141,32 @@ def test_nvlink_may_hold_less_than_the_proof_says_in_every_order(rules: Rules) -
     assert len(place(requests, gpus_per_host=8).hosts) == 1
     assert most_worth(requests, [Room(8)], Rules()) == 8
     assert most_worth(requests, [Room(8)], rules) < 8
+    assert power_on_orders(requests, rooms=[Room(8)], rules=rules, orders=50).started == 0
+
+
+def test_orders_tell_hosts_of_different_size_and_shares_at_different_places_apart() -> None:
+    """Consolidation counts no GPUs that a smaller host does not have; GPUs with as much in use are not alike where positions count."""
+    whole = [Request("one", 1, gpus=1), Request("four", 1, gpus=4)]
+    both = power_on_orders(
+        whole, rooms=[Room(4), Room(2)], rules=Rules(consolidate=True), orders=[(0, 1), (1, 0)]
+    )
+    assert both.started == 1
+    limited = [Request("one", 4, gpus=1, vcpus=8, memory_gib=64)]
+    halves = power_on_orders(limited, rooms=[Room(2, 0, 64), Room(2, 8, 0)], rules=Rules(), orders=1)
+    assert halves.missing == ((2, 1),)  # each host is limited by the other thing
+    family = Family("mixed", tuple(p.name for p in SIZES), gpu_layouts(SIZES, region=48))
+    counts = {"24C": 2, "16C": 1, "12C": 3, "8C": 3}
+    shares = [Request(name, n, family=family, profile=name) for name, n in counts.items()]
+    draw, kinds = random.Random(1), [kind for kind, request in enumerate(shares) for _ in range(request.vms)]
+    orders = [draw.sample(kinds, len(kinds)) for _ in range(150)]
+    for gpu in ("fewest", "fullest"):
+        rules = Rules(ways=(("mixed", Way(gpu, "lowest", SIZES, 48)),))
+        missing = [
+            sum(step.spot is None for step in play(shares, rooms=[Room(3)], rules=rules, order=order))
+            for order in orders
+        ]
+        found = power_on_orders(shares, rooms=[Room(3)], rules=rules, orders=orders)
+        assert dict(found.missing) == Counter(missing)
 
 
 def boards() -> Iterator[tuple[str, tuple[Piece, ...], int, int]]:
