@@ -30,8 +30,8 @@ quick: $(VENV)/.dev ## set up and run the tests of the models and of the plan, o
 	$(BIN)/python -m pytest -m "not slow" --numprocesses=2 tests/models tests/plan tests/test_layers.py tests/app/test_tour_browser.py
 
 test: $(VENV)/.dev $(VENV)/.proxy ## set up and run every test
-	$(BIN)/python -m pytest -m "not browser" --numprocesses=logical --maxprocesses=8
-	$(BIN)/python -m pytest -m browser --numprocesses=2
+	$(BIN)/python -m pytest -m "not browser" --numprocesses=logical --maxprocesses=8 --dist=worksteal
+	$(BIN)/python -m pytest -m browser --numprocesses=2 --dist=worksteal
 	$(BIN)/python -m pytest --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg -p no:cacheprovider notebooks
 
 check: $(VENV)/.dev ## format, lint, types and tests: what CI runs

@@ -23,6 +23,11 @@ def pytest_addoption(parser: Any) -> None:
     parser.addoption("--update-pictures", action="store_true", help="write notebooks/tour/*.png anew")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first: at the end the other cores would wait for it."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
     """The shipped catalog."""

@@ -32,8 +32,18 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 HEALTH = "voila/templates/gpuplan/static/health.txt"
+# Chromium obeys the last of two lists: what Playwright takes off its own, and what the address bar of each new window shows
+# when one types there: pages of Chromium's own, which cost a third of loading the workbook.
+FEATURES_OFF = (
+    "AimEnabled,AvoidCorsURLLoaderRestartOnRedirect,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,"
+    "HttpsFirstBalancedModeAutoEnable,HttpsUpgrades,LensOverlay,MediaRouter,NetworkTimeServiceQuerying,OptimizationHints,"
+    "PaintHolding,PreconnectToSearch,ThirdPartyStoragePartitioning,"
+    "WebUIOmniboxAimPopup,WebUIOmniboxFullPopup,WebUIOmniboxPopup"
+)
 CHROMIUM_ARGS = [
     "--no-sandbox",
+    f"--disable-features={FEATURES_OFF}",
+    "--process-per-site",  # what a tab has compiled is there for the next one
     "--disable-gpu",
     "--disable-background-networking",
     "--disable-component-update",
@@ -88,9 +98,16 @@ def new_context(browser: Any, **options: Any) -> Any:
 
 
 @pytest.fixture(scope="session")
-def household(browser: Any) -> Callable[[bool], Any]:
+def household(browser: Any, app: Server) -> Callable[[bool], Any]:
     """The browser that most tests share, as loading all of the page anew takes longer than a test; and one for axe, without the policy."""
-    return functools.cache(lambda bypass_csp: new_context(browser, bypass_csp=bypass_csp))
+
+    @functools.cache
+    def new(bypass_csp: bool) -> Any:
+        context = new_context(browser, bypass_csp=bypass_csp)
+        context.new_page().goto(f"{app.base}{HEALTH}")  # stays, and with it the process of this address
+        return context
+
+    return new
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -370,7 +387,7 @@ def tab(household: Callable[[bool], Any]) -> Iterator[Callable[..., Visit]]:
 
     yield new
     for context in contexts:
-        for open_page in context.pages:
+        for open_page in context.pages[1:]:
             with contextlib.suppress(Exception):  # it may show nothing, or have crashed
                 open_page.evaluate("localStorage.clear()")
             open_page.close()

@@ -256,3 +256,9 @@ def test_a_session_that_writes_its_file_again_does_not_disturb_its_start(tmp_pat
     kernel = Kernel(connection_file=str(file))
     kernel._reconcile_connection_info(kernel.get_connection_info())
     assert file.read_text() == ""
+
+
+def test_what_builds_parsers_for_seconds_is_not_loaded() -> None:
+    """Half of the time of a start; in a process of its own, as pytest's plugins load it here."""
+    code = "import sys, gpuplan.app.serve; sys.exit('lark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

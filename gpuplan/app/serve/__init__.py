@@ -4,6 +4,7 @@
 answered by `pages` or, for the connection of an open page, by `channels`; `sessions` has the process of each page.
 """
 
+from gpuplan.app import forking  # before all of Jupyter: it says what of it is not needed
 from gpuplan.app.serve.server import HEALTH, serve
 
 __all__ = ["HEALTH", "serve"]
