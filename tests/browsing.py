@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +150,15 @@ def fail(page: Any, host: int, pool: str = "vgpu") -> None:
 def message(page: Any, code: str) -> Any:
     """A message of the plan by its code."""
     return page.locator(f'[data-code="{code}"]')
+
+
+def violations(page: Any, **options: Any) -> list[str]:
+    """What axe finds wrong with a page; only that comes over from the browser, as all that axe has looked at takes seconds."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    found: list[str] = page.evaluate(
+        """async (options) => (await axe.run({ ...options, resultTypes: ["violations"] })).violations
+            .flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.html.slice(0, 120)}`))""",
+        options,
+    )
+    return found

@@ -15,13 +15,12 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from email.message import Message
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
-from browsing import TITLES, go, take
+from browsing import TITLES, go, take, violations
 from waiting import LIMIT_S, soon
 
 from gpuplan import load_scenario
@@ -293,11 +292,9 @@ class Visit:
         folded = self.page.locator(".gp-page:visible details:not([open]) > summary")
         folded.evaluate_all("(all) => all.forEach((each) => each.click())")
 
-    def faults(self) -> list[str]:
+    def faults(self, **options: Any) -> list[str]:
         """What axe finds wrong with the page, and whether it scrolls sideways; the context has to bypass the policy."""
-        self.page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
-        violations = self.page.evaluate("axe.run()")["violations"]
-        found = [f"{v['id']}: {n['html'][:120]}" for v in violations for n in v["nodes"]]
+        found = violations(self.page, **options)
         fits = self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         return found if fits else [*found, "scrolls sideways"]
 

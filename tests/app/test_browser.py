@@ -456,15 +456,17 @@ def test_every_control_has_a_name(visit: Any) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(audited: Callable[[str, int], Any], tmp_path: Path, theme: str) -> None:
+    """In dark only the colours are others."""
+    only = {"runOnly": ["color-contrast", "link-in-text-block"]} if theme == "dark" else {}
     opened = audited(theme, 1280)
     page = opened.page
-    assert opened.faults() == []
+    assert opened.faults(**only) == []
     enterprise(page)
     for step in ("usecases", "demand", "hosts", "network", "design"):
         go(page, step)
         opened.unfold()
         caught_up(page)
-        assert opened.faults() == [], step
+        assert opened.faults(**only) == [], step
     go(page, "hosts")
     at(page, "click-maintain").click()
     fail(page, 1)
@@ -472,19 +474,19 @@ def test_axe_finds_nothing(audited: Callable[[str, int], Any], tmp_path: Path, t
     at(page, "click-fail").click()
     fail(page, 4)
     page.locator(".gp-host.failed").wait_for()
-    assert opened.faults() == [], "failed"
+    assert opened.faults(**only) == [], "failed"
     go(page, "demand")
     simulated = simulation(page)
     at(page, "simulate-go").click()
     simulated.get_by_role("progressbar").wait_for()
-    assert opened.faults() == [], "while it simulates"
+    assert opened.faults(**only) == [], "while it simulates"
     read(upload(page, tmp_path, JOBS), 240)
     at(page, "simulate-go").wait_for(timeout=1000 * LONG_S)
     page.locator(".gp-chart-wide .mark-symbol.role-mark path").first.wait_for()  # points in the chart
-    assert opened.faults() == [], "simulated and audited"
+    assert opened.faults(**only) == [], "simulated and audited"
     figure(page, "totals.hosts").click()
     page.locator(".gp-drawer").wait_for()
-    assert opened.faults() == []
+    assert opened.faults(**only) == []
 
 
 def test_ten_closed_tabs_leave_no_kernel(app: Any, tab: Callable[..., Any]) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import violations
 
 from gpuplan import load_catalog, load_scenario, make_plan
 from gpuplan.report.document import design_document
@@ -48,9 +48,7 @@ def opened(browser: Any, file: Path) -> Iterator[Any]:
 def test_axe_finds_nothing(opened: Any, theme: str, width: int) -> None:
     opened.emulate_media(color_scheme=theme)
     opened.set_viewport_size({"width": width, "height": 900})
-    opened.evaluate((files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
-    violations = opened.evaluate("axe.run()")["violations"]
-    assert [f"{v['id']}: {n['html'][:120]}" for v in violations for n in v["nodes"]] == []
+    assert violations(opened) == []
 
 
 def test_nothing_scrolls_sideways_and_every_figure_is_drawn(opened: Any) -> None:

@@ -38,6 +38,7 @@ def test_recent_designs(app: Any, tab: Callable[..., Any]) -> None:
     recent.get_by_role("link", name="Design 4").click()
     page.locator("nav [aria-current=step][data-at=usecases]").wait_for()
     until(page, "document.querySelector('.gp-name').value", "Design 4")
+    until(page, f"{KEPT}[0]", "Design 4")  # else it would be kept after all is forgotten
     page.locator(".gp-brand").click()
     recent.get_by_role("button").click()
     recent.wait_for(state="detached")
