@@ -1,4 +1,4 @@
-"""Alternatives of the same plan, priced alike over the same years: fewer or more spare hosts, silos, rented GPUs, and without its growth."""
+"""Alternatives of the same plan, priced alike over the same years: fewer or more spare hosts, hosts for orders of power-on, silos, rented GPUs, and without its growth."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from gpuplan.analysis.rent_or_buy import RentOrBuy, rent_terms
 from gpuplan.analysis.silos import net_present, priced_silos
 from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.cost import Costs
+from gpuplan.plan.power_on import distinct
 from gpuplan.scenario import ScenarioError
-from gpuplan.wording import NAMES, amount, hours
+from gpuplan.wording import NAMES, amount, hours, stated_percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Alternative:
     """One way to serve the demand of the plan, and what it costs over the same years."""
 
     key: str
-    """``plan``, ``n0`` and so on, ``silos``, ``rent-TERM`` or ``no-growth``."""
+    """``plan``, ``n0`` and so on, ``orders`` or ``best``, ``silos``, ``rent-TERM`` or ``no-growth``."""
     name: str
     hosts: tuple[int, ...]
     """In each year from 1; none where GPUs are rented."""
@@ -48,7 +49,8 @@ def alternatives(plan: Plan) -> tuple[Alternative, ...]:
     """
     if plan.costs is None:
         return ()
-    others = (*_postures(plan, plan.costs), *_silos(plan, plan.costs), *_rented(plan, plan.costs))
+    of = plan.costs
+    others = (*_postures(plan, of), *_orders(plan, of), *_silos(plan, of), *_rented(plan, of))
     return (
         _row(plan, plan.costs, "plan", _posture_name(plan), ""),
         *others,
@@ -95,6 +97,20 @@ def _postures(plan: Plan, of: Costs) -> Iterator[Alternative]:
         else:
             told = f"nothing: {told}"
         yield _row(other, of, f"n{failures}", f"N+{failures}", told.removesuffix("; "))
+
+
+def _orders(plan: Plan, of: Costs) -> Iterator[Alternative]:
+    """The other rule by which hosts are enough: the best arrangement, or orders of power-on."""
+    asked = plan.scenario.availability
+    if asked.sized_for == "best" and all(made.at_demand.all_start for made in distinct(plan.power_on)):
+        return
+    key = "best" if asked.sized_for == "orders" else "orders"
+    other = make_plan(plan.scenario.with_value("availability.sized_for", key), plan.catalog)
+    share = stated_percent(asked.orders_share)
+    name = "Hosts for the best arrangement" if key == "best" else f"Hosts for {share} of orders of power-on"
+    gained = f"every VM starts in {share} of the orders of power-on"
+    if other.costs and other.totals.hosts != plan.totals.hosts:
+        yield _row(other, of, key, name, f"that {gained}" if key == "best" else f"nothing: {gained}")
 
 
 def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:

@@ -65,7 +65,7 @@ def postures_of(
         divided = chosen
         if failures != here:
             other = replace(scenario, availability=replace(scenario.availability, host_failures=failures))
-            divided = divisions(other, catalog, requests, layouts(other, requests))
+            divided = divisions(other, catalog, requests, layouts(other, catalog, requests))
         clusters = [each for kind, division in divided.items() for each in division.named(kind)]
         found.append(_posture(trail, scenario, clusters, failures, up, facts))
     return tuple(found)

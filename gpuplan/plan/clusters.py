@@ -13,7 +13,16 @@ from gpuplan.models import availability
 from gpuplan.models.availability import cluster_hosts
 from gpuplan.models.placement import Host, Placement, Request, Room, Shared, Slot
 from gpuplan.plan.hosts import POOL_NAMES, Named, Pool, cluster_of_pool, undivided_pool, whole_pool_lines
-from gpuplan.plan.layouts import Layout, placed, spare_hosts
+from gpuplan.plan.layouts import (
+    Layout,
+    enough_of,
+    for_orders,
+    most_hosts,
+    most_hosts_fact,
+    placed,
+    spare_hosts,
+)
+from gpuplan.plan.power_on_orders import Enough
 from gpuplan.plan.requests import LAST, Requests, remembered
 from gpuplan.plan.trail import Line, Trail
 from gpuplan.scenario import OTHER_VMS, Scenario, sites_people
@@ -29,6 +38,14 @@ class Cluster(NamedTuple):
     layout: Layout
     site: str = ""
     """Where its users are, if clusters are by site."""
+
+
+class Within(NamedTuple):
+    """What a cluster must keep to."""
+
+    spare: int
+    most: int
+    enough: Enough | None
 
 
 @dataclass(frozen=True)
@@ -56,34 +73,29 @@ class Division:
         ]
 
 
-def most_hosts_fact(scenario: Scenario, catalog: Catalog) -> Fact:
-    """Hosts that one cluster has at most: stated, or what vSphere allows."""
-    stated = scenario.fact("availability.hosts_per_cluster")
-    return stated if stated.value is not None else catalog.assumptions["vi-cluster"].fact("max_hosts")
-
-
 def divisions(
     scenario: Scenario, catalog: Catalog, requests: Requests, layouts: Mapping[str, Layout]
 ) -> dict[str, Division]:
     """The clusters of each pool."""
     return {
-        kind: _divided(scenario, catalog, requests.members[kind], layout, scenario.availability.split)
+        kind: _divided(scenario, catalog, kind, requests.members[kind], layout, scenario.availability.split)
         for kind, layout in layouts.items()
     }
 
 
 def _divided(
-    scenario: Scenario, catalog: Catalog, members: Sequence[str], whole: Layout, split: str
+    scenario: Scenario, catalog: Catalog, kind: str, members: Sequence[str], whole: Layout, split: str
 ) -> Division:
     """The clusters of a pool, each with spare hosts of its own, and at least one for the demand."""
     spare = spare_hosts(scenario)
-    most = max(int(most_hosts_fact(scenario, catalog).value), spare + 1)
+    most = most_hosts(scenario, catalog)
     if split == "few-large" and len(whole.hosts) <= most:
         return Division(whole, (Cluster(whole),))
     priority = {group.id: group.priority for group in scenario.groups}
     homes = tuple(_home(scenario, member, split) for member in members)
     levels = tuple(priority.get(member, LAST) for member in members)
-    clusters = _clusters(whole.asked, whole.existing, whole.room, spare, most, homes, levels)
+    within = Within(spare, most, enough_of(scenario, catalog, kind, whole.asked))
+    clusters = _clusters(whole.asked, whole.existing, whole.room, within, homes, levels)
     if split == "by-group":
         clusters = tuple(cluster._replace(site="") for cluster in clusters)
     return Division(whole, clusters)
@@ -109,8 +121,7 @@ def _clusters(
     asked: tuple[Request, ...],
     existing: tuple[Room, ...],
     room: Room,
-    spare: int,
-    most: int,
+    within: Within,
     homes: tuple[str | None, ...],
     levels: tuple[int, ...],
 ) -> tuple[Cluster, ...]:
@@ -129,27 +140,29 @@ def _clusters(
     for at, home in enumerate(sorted(together, key=lambda home: first.get(home, LAST)), 1):
         own, there = tuple(together[home]), left
         if at < len(together) and left:
-            hosts = placed(own, left, room, spare).hosts[: len(left)]
+            hosts = placed(own, left, room, within.spare).hosts[: len(left)]
             idle = sorted(
                 (n for n, host in enumerate(hosts) if not host), key=lambda n: left[n], reverse=True
             )
-            taken = {n for n, host in enumerate(hosts) if host} | {*idle[:spare]}
+            taken = {n for n, host in enumerate(hosts) if host} | {*idle[: within.spare]}
             there = tuple(each for n, each in enumerate(left) if n in taken)
             left = tuple(each for n, each in enumerate(left) if n not in taken)
-        found += [Cluster(layout, home) for layout in _few_large(own, there, room, spare, most)]
+        found += [Cluster(layout, home) for layout in _few_large(own, there, room, within)]
     return tuple(_numbered(found))
 
 
 def _few_large(
-    asked: tuple[Request, ...], existing: tuple[Room, ...], room: Room, spare: int, most: int
+    asked: tuple[Request, ...], existing: tuple[Room, ...], room: Room, within: Within
 ) -> list[Layout]:
     """The fewest clusters of nearly equal size: the hosts of the whole placement are dealt out, those already there first.
 
     Hosts already there that the demand does not take are left out where a cluster would have too many with them.
     """
+    spare, most, enough = within
+    undivided = placed(asked, existing, room, spare, (), enough)
+    if len(undivided.hosts) <= most:
+        return [undivided]
     whole = placed(asked, existing, room, spare)
-    if len(whole.hosts) <= most:
-        return [whole]
     used = [at for at, host in enumerate(whole.needed.hosts) if host]
     idle = [at for at, host in enumerate(whole.needed.hosts) if not host]
     fewest = availability.cluster_count(len(used), spare_hosts=spare, most_hosts=most)
@@ -163,7 +176,7 @@ def _few_large(
             while clusters >= len(used) and more and len(part.hosts) > most:
                 more = more[: max(0, len(more) - len(part.hosts) + most)]
                 part = _part(whole, sorted((*own, *more)), spare)
-            dealt.append(part)
+            dealt.append(part if enough is None else for_orders(part, enough, spare))
             first += size
         if clusters >= len(used) or all(len(part.hosts) <= most for part in dealt):
             return dealt
@@ -289,7 +302,7 @@ def _cluster_lines(
         "most_hosts": most_hosts_fact(scenario, catalog),
     }
     for split in SPLIT_NAMES:
-        way = _divided(scenario, catalog, requests.members[kind], division.whole, split)
+        way = _divided(scenario, catalog, kind, requests.members[kind], division.whole, split)
         note = f"in {counted(len(way.clusters), 'cluster')}"
         known[split.replace("-", "_")] = derived(f"clusters/{split}", way.hosts, "host", note)
     here.record("clusters", availability.cluster_count, count, known)

@@ -14,13 +14,15 @@ from gpuplan.catalog import Catalog
 from gpuplan.facts import Brief, own_rows
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.availability import Posture
-from gpuplan.plan.bill_of_materials import in_advance
+from gpuplan.plan.bill_of_materials import Counts, in_advance
 from gpuplan.plan.clusters import SPLIT_NAMES
 from gpuplan.plan.cost import Costs
 from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.layouts import Layout
 from gpuplan.plan.placed import placed_of
+from gpuplan.plan.power_on import PowerOn, compared, distinct, settings_now, steps_words
+from gpuplan.plan.power_on_rules import alike
 from gpuplan.plan.requests import joins
 from gpuplan.plan.trail import Line
 from gpuplan.scenario import Scenario, host_kinds
@@ -28,6 +30,7 @@ from gpuplan.wording import (
     LICENCE_NAMES,
     TRANSPORT_NAMES,
     amount,
+    capital,
     counted,
     hours,
     number,
@@ -71,18 +74,17 @@ def found(case: str, *lines: str, **words: object) -> Found:
 
 
 def decide(
-    scenario: Scenario,
-    catalog: Catalog,
+    counts: Counts | None,
     groups: Sequence[GroupPlan],
-    pools: Sequence[Pool],
     postures: Sequence[Posture],
     lines: Mapping[str, Line],
-    fabric: Cabling | None,
     money: Costs | None,
+    starts: Mapping[str, PowerOn],
 ) -> tuple[Decision, ...]:
     """The decisions of a plan in the order in which a design is read: hosts, failures, access, network, platform, cost."""
-    if not pools:
+    if counts is None:
         return ()
+    scenario, catalog, pools, fabric = counts.scenario, counts.catalog, counts.pools, counts.fabric
     of_kind = whole_pools(pools).values()
     decided = [
         *_enough(scenario, pools, groups, lines),
@@ -96,8 +98,9 @@ def decide(
         _spare_hosts(scenario, pools, postures),
         _capacity(scenario, pools, groups, lines),
         *_allocation(pools, groups),
+        *_power_on(starts),
         _network(scenario, groups),
-        *([_fabric(scenario, fabric)] if fabric is not None else ()),
+        _fabric(scenario, fabric),
         _workload_domain(pools),
         *([_cost(scenario, catalog, pools, lines, money.hosts[-1])] if money is not None else ()),
     ]
@@ -192,6 +195,8 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
         case = "hosts beside others" if new == least else "hosts beside others, heuristic"
     elif laid.mixed and needed.method == "volume":
         case = "hosts, mixed"
+    if laid.more:
+        case = "hosts, for orders"
     each = amount(laid.room.gpus, "GPU")
     added = f"{new} new with {each} each {verb(new, 'are')} added"
     there = f"{amount(existing, 'host')} {verb(existing, 'are')} there already"
@@ -206,6 +211,7 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
         are=verb(demanded, "are"),
         take=verb(demanded, "take"),
         hosts=amount(laid.used, "host"),
+        best=amount(laid.fewest, "host"),
         each=each,
         fewer=_one_fewer(laid),
         there=there,
@@ -381,6 +387,28 @@ def _by_vgpu(groups: Sequence[GroupPlan]) -> Found:
     elif over:
         case += ", some over the limit" if len(over) < len(local) else ", over the limit"
     return found(case, over=_names(over))
+
+
+def _power_on(starts: Mapping[str, PowerOn]) -> Iterator[Found]:
+    """How VMs are placed as they start: the simplest setting of those under which most orders start every VM."""
+    for made in distinct(starts):
+        if alike(made.pool.requests):
+            continue
+        best, keys = made.best, (f"pools.{made.pool.id}.power_on_chance",)
+        words = {"where": f" in the {made.pool.name}" if len(starts) > 1 else ""}
+        if made.now.all_start:
+            yield found("power-on, any", *keys, **words, orders=made.orders, now=settings_now(made))
+            continue
+        sizes = made.hosts_by_size
+        yield found(
+            "power-on, best" if best.all_start else "power-on, not all",
+            *keys,
+            **words,
+            best=capital(steps_words(best.key)) if best.key != "now" else settings_now(made),
+            compared=compared(made),
+            sizes=amount(sizes, "host"),
+            more=amount(max(0, sizes - made.pool.hosts_for_demand), "host"),
+        )
 
 
 def _names(names: Sequence[str]) -> str:

@@ -25,9 +25,9 @@ from gpuplan.models.network.fabric import (
     oversubscription,
     pvrdma_ports,
 )
-from gpuplan.plan.clusters import most_hosts_fact
 from gpuplan.plan.gpu_speed import ITEM, RDMA
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.network import NetworkUse
 from gpuplan.plan.trail import Trail, sources_of
 from gpuplan.scenario import Scenario

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from gpuplan.facts import Brief, Fact, derived
-from gpuplan.models import availability, demand, placement
+from gpuplan.models import availability, demand, placement, power_on
 from gpuplan.models.availability import failover
 from gpuplan.models.availability.failover import Idle, Loss
 from gpuplan.models.placement import Host, Request, Room, Shared
 from gpuplan.plan.access import Unplaced
 from gpuplan.plan.layouts import Layout, LossLevel, loss_level
+from gpuplan.plan.power_on_rules import policy_facts
 from gpuplan.plan.requests import Requests
 from gpuplan.plan.trail import Given, Line, Trail
 from gpuplan.scenario import UNASSIGNED, Scenario
@@ -56,6 +57,8 @@ class Pool(Brief):
     placement: tuple[Host, ...]
     bound: int
     """No design without spare hosts has fewer, those already there included."""
+    hosts_at_best: int
+    """Hosts that the best arrangement of the demand takes."""
     hosts_without_spare: int
     """Hosts of the design without spare ones, those already there included."""
     new_needed: tuple[int, ...]
@@ -252,7 +255,8 @@ def _pool(
         new_room=laid.room,
         placement=layout,
         bound=needed.bound,
-        hosts_without_spare=len(needed.hosts),
+        hosts_at_best=laid.fewest,
+        hosts_without_spare=len(needed.hosts) + laid.more,
         new_needed=laid.new_needed,
         method=needed.method,
         shared=needed.shared,
@@ -312,16 +316,27 @@ def _demand_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout)
     occupied = here.record("gpus_occupied", place, needed.gpus_occupied, gpus_demanded=demanded)
     counted = here.compute("count_hosts", placement.count_hosts, gpus=demanded, gpus_per_host=per_host)
     when, words = _proof(needed, laid.mixed, len(laid.existing))
-    here.record(
-        "hosts_for_demand",
+    fewest = here.record(
+        "hosts_at_best" if laid.more else "hosts_for_demand",
         place,
-        laid.used,
+        laid.fewest,
         when=when,
         words=words,
         gpus_occupied=occupied,
         gpus_per_host=per_host,
         count_hosts=counted,
     )
+    if laid.more:
+        here.record(
+            "hosts_for_demand",
+            power_on.power_on_orders,
+            laid.used,
+            when="orders",
+            words={"more": laid.more},
+            hosts_at_best=fewest,
+            share=scenario.fact("availability.orders_share"),
+            **policy_facts(scenario),
+        )
 
 
 def _host_lines(here: Trail, scenario: Scenario, for_demand: Line, laid: Layout) -> dict[str, Line]:

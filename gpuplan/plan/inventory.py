@@ -133,7 +133,7 @@ def _use(scenario: Scenario, kind: HostKind, gpus: int, vms: int) -> KindUse:
 
 
 def _bought(scenario: Scenario, requests: Requests, elsewhere: Mapping[str, int]) -> int:
-    """Hosts to buy if so many VMs of each group run on hosts with another GPU."""
+    """Hosts to buy if so many VMs of each group run on hosts with another GPU, in the best arrangement."""
     room, spare, bought = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario), 0
     for pool, members in requests.members.items():
         asked = (requests.by_group[m]._replace(vms=requests.by_group[m].vms - elsewhere[m]) for m in members)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from gpuplan.facts import Brief
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Brief, Fact
 from gpuplan.models import availability, placement
 from gpuplan.models.availability import failover
 from gpuplan.models.placement.apart import set_apart
 from gpuplan.plan.llm.asks import RETRIEVAL, SERVING
+from gpuplan.plan.power_on_orders import Enough, more_hosts
+from gpuplan.plan.power_on_rules import readings_of
 from gpuplan.plan.requests import Requests, remembered, room_of
 from gpuplan.scenario import Scenario
 
@@ -43,6 +46,17 @@ def spare_hosts(scenario: Scenario) -> int:
         scenario.availability.host_failures,
         maintenance_failure_accepted=scenario.availability.maintenance_failure_accepted,
     )
+
+
+def most_hosts_fact(scenario: Scenario, catalog: Catalog) -> Fact:
+    """Hosts that one cluster has at most: stated, or what vSphere allows."""
+    stated = scenario.fact("availability.hosts_per_cluster")
+    return stated if stated.value is not None else catalog.assumptions["vi-cluster"].fact("max_hosts")
+
+
+def most_hosts(scenario: Scenario, catalog: Catalog) -> int:
+    """The same, and at least one for the demand."""
+    return max(int(most_hosts_fact(scenario, catalog).value), spare_hosts(scenario) + 1)
 
 
 @remembered
@@ -79,6 +93,8 @@ class Layout(Brief):
     hosts: tuple[placement.Host, ...]
     """With them."""
     mixed: bool
+    more: int = 0
+    """Hosts for the demand beyond those of ``needed``: so many more that orders of power-on start every VM."""
 
     @cached_property
     def rooms(self) -> tuple[placement.Room, ...]:
@@ -88,6 +104,11 @@ class Layout(Brief):
     @cached_property
     def used(self) -> int:
         """Hosts for the demand."""
+        return self.fewest + self.more
+
+    @cached_property
+    def fewest(self) -> int:
+        """Those that the best arrangement takes."""
         return sum(bool(host) for host in self.needed.hosts)
 
     @cached_property
@@ -100,7 +121,7 @@ class Layout(Brief):
         """New hosts that carry the demand when 0, 1, 2, ... of the hosts already there are down, whichever these are."""
         if set(self.existing) <= {self.room}:
             return (self.used,)
-        counts = [len(self.needed.hosts) - len(self.existing)]
+        counts = [len(self.needed.hosts) - len(self.existing) + self.more]
         for down in range(1, min(len(self.existing), MOST_EXISTING_DOWN) + 1):
             losses = placement.worst_losses(Counter(self.existing), lost=down)
             if len(losses) > MOST_LOSSES:
@@ -137,7 +158,7 @@ class Layout(Brief):
     def _new_beside(self, left: Counter[placement.Room]) -> int:
         """New hosts that carry the demand beside these."""
         there = tuple(left.elements())
-        return len(placed_mixed(self.asked, self.room, there).hosts) - len(there)
+        return len(placed_mixed(self.asked, self.room, there).hosts) - len(there) + self.more
 
     @property
     def other_hosts(self) -> int:
@@ -166,20 +187,35 @@ def _sets(hosts: Sequence[int], count: int) -> Iterator[tuple[int, ...]]:
         yield from ((first, *rest) for rest in _sets(hosts[1:], count - first))
 
 
-def layouts(scenario: Scenario, requests: Requests) -> dict[str, Layout]:
+def layouts(scenario: Scenario, catalog: Catalog, requests: Requests) -> dict[str, Layout]:
     """What is asked of each pool, placed on the fewest hosts and on those with the spare ones, as if it were one cluster."""
     room, spare = room_of(scenario, scenario.hardware.gpus_per_host), spare_hosts(scenario)
     apart = tuple(group.id for group in scenario.groups if group.use_case in APART)
-    return {
-        pool: placed(
-            tuple(requests.by_group[m] for m in members),
-            requests.rooms.get(pool, ()),
-            room,
-            spare,
-            tuple(id for id in apart if id in members),
-        )
-        for pool, members in requests.members.items()
-    }
+    found = {}
+    for pool, members in requests.members.items():
+        asked = tuple(requests.by_group[m] for m in members)
+        ids = tuple(id for id in apart if id in members)
+        enough = enough_of(scenario, catalog, pool, asked)
+        found[pool] = placed(asked, requests.rooms.get(pool, ()), room, spare, ids, enough)
+    return found
+
+
+def enough_of(
+    scenario: Scenario, catalog: Catalog, kind: str, asked: Sequence[placement.Request]
+) -> Enough | None:
+    """What orders of power-on must do on the hosts of a pool; None where the best arrangement is enough."""
+    if scenario.availability.sized_for == "best":
+        return None
+    return for_share(scenario, catalog, kind, asked)
+
+
+def for_share(
+    scenario: Scenario, catalog: Catalog, kind: str, asked: Sequence[placement.Request]
+) -> Enough | None:
+    """What they must do for the share that is asked for; None where Bitfusion shares the GPUs."""
+    readings = readings_of(scenario, catalog, kind, asked)
+    most = most_hosts(scenario, catalog) - spare_hosts(scenario)
+    return Enough(readings, scenario.availability.orders_share, most) if readings else None
 
 
 APART = (SERVING, RETRIEVAL)
@@ -193,6 +229,7 @@ def placed(
     room: placement.Room,
     lost: int,
     apart: tuple[str, ...] = (),
+    enough: Enough | None = None,
 ) -> Layout:
     """The layout of one cluster, VMs of some groups ``apart``; kept, as designs that differ in their network or prices alone share it."""
     mixed = bool(existing or room.vcpus or room.memory_gib)
@@ -205,7 +242,16 @@ def placed(
     if apart:
         rooms = (*existing, *(room for _ in range(len(hosts) - len(existing))))
         hosts = set_apart(hosts, requests=asked, rooms=rooms, groups=apart)
-    return Layout(asked, existing, room, needed, hosts, mixed)
+    laid = Layout(asked, existing, room, needed, hosts, mixed)
+    return laid if enough is None else for_orders(laid, enough, lost)
+
+
+def for_orders(laid: Layout, enough: Enough, lost: int) -> Layout:
+    """The layout with so many hosts more for the demand that orders of power-on start every VM; hosts already there that nobody needs come first."""
+    used = tuple(room for room, host in zip(laid.rooms, laid.needed.hosts, strict=False) if host)
+    more = more_hosts(laid.asked, used, laid.room, enough)
+    idle = max(0, sum(not host for host in laid.hosts) - lost)
+    return replace(laid, more=more, hosts=laid.hosts + ((),) * max(0, more - idle))
 
 
 def loss_level(lost: int, laid: Layout) -> LossLevel:
@@ -220,7 +266,8 @@ def _fits_without(lost: int, laid: Layout) -> bool | None:
 
     Hosts of one size are all alike to a new placement, so what counts is how many of each size are left.
     """
-    needed, old, new = laid.new_needed, laid.other_hosts, len(laid.rooms) - laid.other_hosts
+    needed = [count - laid.more for count in laid.new_needed]  # in the best arrangement
+    old, new = laid.other_hosts, len(laid.rooms) - laid.other_hosts
     ways = [(down, lost - down) for down in range(lost + 1) if down <= old and lost - down <= new]
     if all(down < len(needed) and new - others >= needed[down] for down, others in ways):
         return True

@@ -35,6 +35,7 @@ from gpuplan.plan.management import ManagementDomain, management_domain
 from gpuplan.plan.network import NetworkUse, network_use
 from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.plan.power import PowerUse, power_use
+from gpuplan.plan.power_on import PowerOn, power_on_of
 from gpuplan.plan.prices import catalog_factor
 from gpuplan.plan.requests import Requests, requests_of
 from gpuplan.plan.totals import Totals, totals
@@ -51,6 +52,7 @@ CHAPTERS = (
     "demand",
     "requests",
     "pools",
+    "power_on",
     "inventory",
     "waiting",
     "totals",
@@ -130,7 +132,7 @@ class Plan:
     @cached_property
     def layouts(self) -> Mapping[str, Layout]:
         """Placement: what stands on which host of each pool, as if it were one cluster."""
-        return layouts(self.sized, self.requests)
+        return layouts(self.sized, self.catalog, self.requests)
 
     @cached_property
     def divisions(self) -> Mapping[str, Division]:
@@ -142,6 +144,12 @@ class Plan:
         """Each cluster with its hosts, and what failures do to it."""
         trail = self._trail("pools")
         return pools(trail, self.sized, self.catalog, self.requests, self.divisions)
+
+    @cached_property
+    def power_on(self) -> Mapping[str, PowerOn]:
+        """What becomes of the VMs of each cluster, by its id, as vSphere starts one after another."""
+        self.pools  # noqa: B018 - its lines are inputs of those of this chapter
+        return power_on_of(self._trail("power_on"), self.sized, self.catalog, self.groups, self.pools)
 
     @cached_property
     def inventory(self) -> Inventory | None:
@@ -268,16 +276,7 @@ class Plan:
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
         """Design decisions, numbered, each with its justification and implication."""
-        return decide(
-            self.sized,
-            self.catalog,
-            self.groups,
-            self.pools,
-            self.postures,
-            self.lines,
-            self.cabling,
-            self.costs,
-        )
+        return decide(self.counts, self.groups, self.postures, self.lines, self.costs, self.power_on)
 
     @cached_property
     def lines(self) -> Mapping[str, Line]:

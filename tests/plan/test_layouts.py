@@ -18,7 +18,7 @@ def planned(catalog: Catalog, people: int, **hardware: Any) -> Plan:
 def test_a_layout_by_hand(catalog: Catalog) -> None:
     """Ten GPUs on hosts of 4: three, and one more that is empty."""
     plan = planned(catalog, 10)
-    (laid,) = layouts(plan.scenario, plan.requests).values()
+    (laid,) = layouts(plan.scenario, catalog, plan.requests).values()
     assert spare_hosts(plan.scenario) == 1
     assert (laid.used, len(laid.hosts), laid.hosts[-1]) == (3, 4, ())
     assert sorted(plan.requests.by_group) == ["a"] and laid.asked[0].vms == 10

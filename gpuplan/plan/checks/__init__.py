@@ -4,7 +4,18 @@
 ``note`` something to know.
 """
 
-from gpuplan.plan.checks import basis, boards, cost, demand, failures, hosts, models, network, sharing
+from gpuplan.plan.checks import (
+    basis,
+    boards,
+    cost,
+    demand,
+    failures,
+    hosts,
+    models,
+    network,
+    power_on,
+    sharing,
+)
 from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.plan import Plan
 
@@ -23,6 +34,8 @@ CHECKS = (
     demand.bursts,
     hosts.count_and_placement,
     hosts.stranded,
+    power_on.orders,
+    power_on.sized_for_orders,
     sharing.sharing,
     sharing.guarantees,
     sharing.fixed_share,
@@ -56,7 +69,7 @@ CHECKS = (
     boards.bridges,
     boards.unlisted_profiles,
     boards.no_longer_sold,
-    hosts.assignment,
+    hosts.mig_restart,
     demand.stated_total,
     basis.beside_ranges,
     basis.scenario_notes,

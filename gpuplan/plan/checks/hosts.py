@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpuplan.plan.checks.message import Message, message
-from gpuplan.plan.clusters import most_hosts_fact
 from gpuplan.plan.hardware import fit_of
 from gpuplan.plan.host_line import NOT_SOLD
 from gpuplan.plan.hosts import whole_pools
+from gpuplan.plan.layouts import most_hosts_fact
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.validation import server_gpu_limit
 from gpuplan.scenario import other_vms
@@ -21,13 +21,13 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
         laid, at = pool.layout, f"pools.{pool.kind}"
         needed, found = laid.needed, len(laid.needed.hosts)
         counted = plan.lines[f"{at}.count_hosts"].value
-        if counted < laid.used and not laid.existing:
+        if counted < laid.fewest and not laid.existing:
             yield message(
                 plan,
                 "count-and-placement-part",
                 pool=pool.name,
                 counted=amount(counted, "host"),
-                placed=laid.used,
+                placed=laid.fewest,
                 demand=amount(whole(plan.lines[f"{at}.gpus_demanded"].value), "GPU"),
                 occupied=amount(needed.gpus_occupied, "GPU"),
             )
@@ -41,9 +41,9 @@ def count_and_placement(plan: Plan) -> Iterator[Message]:
                 gap=found - needed.bound,
             )
         by_gpus = plan.lines.get(f"{at}.hosts_by_gpus")
-        if by_gpus and by_gpus.value < laid.used:
+        if by_gpus and by_gpus.value < laid.fewest:
             hosts = amount(by_gpus.value, "host")
-            yield message(plan, "cpu-or-memory-binds", pool=pool.name, hosts=hosts, placed=laid.used)
+            yield message(plan, "cpu-or-memory-binds", pool=pool.name, hosts=hosts, placed=laid.fewest)
 
 
 def ordered(plan: Plan) -> Iterator[Message]:
@@ -161,14 +161,8 @@ def cluster_size(plan: Plan) -> Iterator[Message]:
             yield message(plan, "cluster-too-small", pool=pool.name, hosts=hosts, least=fewest, locator=where)
 
 
-def assignment(plan: Plan) -> Iterator[Message]:
-    """What must be set up so that VMs really land as they are placed here."""
-    for pool in whole_pools(plan.pools).values():
-        hosts = (host for cluster in pool.clusters for host in cluster.placement)
-        families = [load.family for host in hosts for load in host]
-        kinds = {each.name if each and each.layouts != ((1,),) else "whole" for each in families}
-        if pool.clusters[0].gpu_mode == "vgpu" and len(kinds - {"bitfusion"}) > 1:
-            yield message(plan, "gpu-consolidation", pool=pool.name)
+def mig_restart(plan: Plan) -> Iterator[Message]:
+    """Boards that are switched to MIG by a restart of their host."""
     gpu = plan.catalog.gpus[plan.scenario.hardware.gpu]
     sliced = [g.name for g in plan.groups if g.mode == "mig" and g.vms_placed]
     if sliced and gpu.value("architecture") == "Ampere":

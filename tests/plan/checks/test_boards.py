@@ -101,7 +101,6 @@ def test_parts_of_a_b200_are_whole_gpus_until_a_source_names_its_profiles(catalo
         plan.group("g1").profile_reason
         == "the whole frame buffer of a GPU: no smaller profile gives 1/2 of one"
     )
-    assert "gpu-consolidation" not in found
     assert "8.2" in found["nvswitch-release"].text and "nvswitch-version" not in found
     _, before = planned(catalog, *asked, hardware=hardware)
     assert before["nvswitch-version"].level == "stop"

@@ -23,12 +23,6 @@ def one(**group: Any) -> list[dict[str, Any]]:
     return [{"id": "a", "name": "Team", **group}]
 
 
-def test_consolidation_is_asked_for_only_where_kinds_meet(catalog: Catalog, plans: dict[str, Plan]) -> None:
-    assert "gpu-consolidation" not in {m.code for m in check_plan(plans["enterprise"])}  # whole GPUs only
-    assert "gpu-consolidation" not in messages(catalog, groups=one(people=9, gpus_each=0.5), **L40S)
-    assert "gpu-consolidation" in {m.code for m in check_plan(plans["current"])}
-
-
 def test_mig_on_hopper_needs_no_reboot(catalog: Catalog, plans: dict[str, Plan]) -> None:
     assert any(g.mode == "mig" for g in plans["current"].groups)
     assert "mig-needs-reboot" not in {m.code for m in check_plan(plans["current"])}

@@ -365,9 +365,29 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             "platform": {"gpu_policy": "group"},
         },
     ),
-    "gpu-consolidation": (
+    "power-on-orders": (
         "warn",
-        {"groups": [*one(gpus_each=0.5), {"id": "b", "name": "Small", "gpus_each": 0.125}], **L40S},
+        {
+            "groups": [*one(people=8, gpus_each=0.5), {"id": "b", "people": 8, "gpus_each": 0.125}],
+            "availability": {"host_failures": 0},
+            **L40S,
+        },
+    ),
+    "sized-for-orders": (
+        "note",
+        {
+            "groups": [*one(people=6, access="vgpu"), {"id": "b", "people": 2, "gpus_each": 3, "access": "vgpu"}],
+            "availability": {"host_failures": 0, "sized_for": "orders"},
+            **L40S,
+        },
+    ),
+    "orders-not-reached": (
+        "warn",
+        {
+            "groups": [*one(people=10, access="vgpu"), {"id": "b", "gpus_each": 4, "access": "vgpu"}],
+            "availability": {"host_failures": 0, "sized_for": "orders", "hosts_per_cluster": 5},
+            **L40S,
+        },
     ),
     "mig-needs-reboot": (
         "warn",

@@ -1,0 +1,386 @@
+"""Power-on: what becomes of the VMs of each cluster as vSphere starts them, one after another and in any order.
+
+Under every reading of the rules some orders are tried at random; other settings, and VMs started by size, with the same orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from gpuplan.catalog import Catalog
+from gpuplan.facts import Fact, derived
+from gpuplan.models import power_on
+from gpuplan.models.placement import Request, Room
+from gpuplan.models.placement.fit import Rules as Fits
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.layouts import for_share, placed
+from gpuplan.plan.power_on_orders import (
+    Enough,
+    more_hosts,
+    orders_of,
+    orders_within,
+    reached,
+    sizing_orders,
+    tried,
+)
+from gpuplan.plan.power_on_rules import Reading, alike, lacks, policy_facts, readings_of
+from gpuplan.plan.requests import group_requests
+from gpuplan.plan.sharing import mixed_sizes_refused
+from gpuplan.plan.trail import Line, Trail
+from gpuplan.scenario import Scenario
+from gpuplan.wording import NAMES, amount, capital, number, verb
+
+SENTENCES = NAMES["power-on, sentence"]
+SETTINGS, STEPS = NAMES["power-on, setting"], NAMES["power-on, step"]
+LARGEST, SMALLEST, PRIORITY = "largest", "smallest", "priority"
+"""Named orders: by the part of a host that a VM takes, and by the priority of its group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What became of the orders that were tried under one setting."""
+
+    key: str
+    """``now``, ``group``, ``largest``, ``group, largest`` and so on."""
+    found: tuple[power_on.Orders, ...]
+    """Under each reading."""
+
+    @property
+    def orders(self) -> int:
+        """Orders under each reading."""
+        return self.found[0].orders
+
+    @property
+    def chance(self) -> tuple[float, float]:
+        """Share of the orders that start every VM, under the least and the most favourable reading."""
+        shares = [each.started / each.orders for each in self.found]
+        return min(shares), max(shares)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The same with the error of so few orders, 95 % confident."""
+        ends = [power_on.chance_interval(each.started, each.orders) for each in self.found]
+        return min(low for low, _ in ends), max(high for _, high in ends)
+
+    @property
+    def missing(self) -> tuple[float, float]:
+        """Mean of the VMs that do not start, over all orders, under the most and the least favourable reading."""
+        means = [sum(each.missing_by_kind) for each in self.found]
+        return min(means), max(means)
+
+    @property
+    def most_missing(self) -> int:
+        """VMs that do not start in the worst order that was tried."""
+        return max((vms for each in self.found for vms, _ in each.missing), default=0)
+
+    @property
+    def stranded_gpus(self) -> float:
+        """Mean of the GPUs' worth that is idle where a VM does not start, under the least favourable reading."""
+        return max(each.stranded_gpus for each in self.found)
+
+    @property
+    def all_start(self) -> bool:
+        """Whether every VM starts in every order that was tried, under every reading."""
+        return self.chance[0] == 1
+
+
+@dataclass(frozen=True)
+class PowerOn:
+    """What becomes of the VMs of one cluster as they are powered on; other settings are tried when they are asked for."""
+
+    pool: Pool
+    readings: tuple[Reading, ...]
+    rooms: tuple[Room, ...]
+    """Hosts on which VMs start: all but those kept out of power-on."""
+    orders: int
+    """Tried under each reading; 0: the design is too large."""
+    scenario: Scenario = field(repr=False)
+    catalog: Catalog = field(repr=False)
+    groups: tuple[GroupPlan, ...] = field(repr=False)
+
+    @property
+    def known(self) -> bool:
+        """Whether orders were tried."""
+        return bool(self.orders)
+
+    @cached_property
+    def now(self) -> Tried:
+        """As it is set."""
+        return self._tried("now")
+
+    @cached_property
+    def at_demand(self) -> Tried:
+        """On the hosts for the demand alone, as if all others were down."""
+        return self._tried("demand", rooms=self.demand_rooms)
+
+    @cached_property
+    def demand_rooms(self) -> tuple[Room, ...]:
+        """What the hosts for the demand offer."""
+        order = sorted(range(self.pool.hosts), key=lambda at: not self.pool.placement[at])
+        return tuple(self.pool.rooms[at] for at in sorted(order[: self.pool.hosts_for_demand]))
+
+    @cached_property
+    def settings(self) -> Mapping[str, tuple[Scenario, tuple[Request, ...]]]:
+        """Other ways to set vSphere up that this cluster can have, the simplest first: the scenario, and what its VMs then ask for."""
+        platform, asked = self.scenario.platform, self.pool.requests
+        found: dict[str, tuple[Scenario, tuple[Request, ...]]] = {}
+        shared = [r for r in asked if r.family and len(r.family.profiles) == 1]
+        backings = {group.id: group.backing for group in self.groups}
+        if any(backings.get(r.group) == "timesliced" for r in shared) and platform.vgpu_sizes == "equal":
+            other = "group" if platform.gpu_policy == "spread" else "spread"
+            found[other] = self._with(gpu_policy=other), asked
+        if self.pool.kind == "vgpu" and any(request.gpus for request in asked):
+            if platform.drs_consolidation:
+                found["drs-spread"] = self._with(drs_consolidation=False), asked
+            elif not lacks(platform.vsphere, self.catalog, "host-consolidate"):
+                found["consolidation"] = self._with(drs_consolidation=True), asked
+        mixed = self._with(vgpu_sizes="mixed")
+        sizes = {r.profile for r in shared if backings.get(r.group) == "timesliced"}
+        equal = platform.vgpu_sizes == "equal" and len(sizes) > 1
+        if equal and not mixed_sizes_refused(mixed, self.catalog):
+            found["mixed"] = mixed, self._asked_in(mixed)
+        return found
+
+    def _with(self, **changes: object) -> Scenario:
+        return replace(self.scenario, platform=replace(self.scenario.platform, **changes))  # type: ignore[arg-type]
+
+    def _asked_in(self, scenario: Scenario) -> tuple[Request, ...]:
+        """What the VMs of the cluster ask for in another mode."""
+        again = group_requests(Trail(), scenario, self.catalog, self.groups)
+        return tuple(
+            request._replace(family=again[request.group].family) if request.family else request
+            for request in self.pool.requests
+        )
+
+    def tried(self, setting: str) -> Tried:
+        """What becomes of the same orders, or of a named one, under another setting: ``group``, ``largest``, ``group, largest``, ``host``."""
+        known = self._known
+        if setting not in known:
+            known[setting] = self._tried(setting)
+        return known[setting]
+
+    @cached_property
+    def _known(self) -> dict[str, Tried]:
+        return {}
+
+    def _tried(self, key: str, *, rooms: tuple[Room, ...] | None = None) -> Tried:
+        parts = key.split(", ")
+        rooms = (*(rooms or self.rooms), *[self.pool.new_room] * ("host" in parts))
+        scenario, asked = next(
+            (self.settings[part] for part in parts if part in self.settings),
+            (self.scenario, self.pool.requests),
+        )
+        readings = self.readings
+        if scenario is not self.scenario:
+            readings = readings_of(scenario, self.catalog, self.pool.kind, asked)
+        named = next((part for part in parts if part in self.named), "")
+        orders = (self.named[named],) if named else min(self.orders, orders_of(len(readings)))
+        return Tried(key, tuple(tried(asked, rooms, each.rules, orders) for each in readings))
+
+    @cached_property
+    def named(self) -> Mapping[str, tuple[int, ...]]:
+        """Orders with a name: the kind of each VM."""
+        asked, worth = self.pool.requests, Fits(self.pool.requests).worth
+        priority = {group.id: group.priority for group in self.scenario.groups}
+        largest = sorted(range(len(asked)), key=lambda kind: (-worth[kind], -asked[kind].vcpus))
+        found = {LARGEST: largest, SMALLEST: largest[::-1]}
+        if len({priority.get(request.group) for request in asked}) > 1:
+            found[PRIORITY] = sorted(largest, key=lambda kind: priority.get(asked[kind].group, len(priority)))
+        return {
+            name: tuple(kind for kind in kinds for _ in range(asked[kind].vms))
+            for name, kinds in found.items()
+        }
+
+    @cached_property
+    def hosts_by_size(self) -> int:
+        """Hosts for the demand if VMs of each size have hosts of their own (host groups): then every order starts all of them."""
+        sizes: dict[Request, list[Request]] = {}
+        for request in self.pool.requests:
+            sizes.setdefault(request._replace(group="", vms=0), []).append(request)
+        return sum(
+            len(placed(tuple(each), (), self.pool.new_room, 0).needed.hosts) for each in sizes.values()
+        )
+
+    @cached_property
+    def hosts_needed(self) -> int:
+        """Hosts for the demand on which the share of orders that is asked for starts every VM, as many as a cluster may have at most."""
+        pool, enough = self.pool, self._enough
+        if enough is None or self.scenario.availability.sized_for == "orders":
+            return pool.hosts_for_demand
+        return pool.hosts_for_demand + more_hosts(pool.requests, self.demand_rooms, pool.new_room, enough)
+
+    @property
+    def share_reached(self) -> bool:
+        """Whether the share of orders that is asked for starts every VM on the hosts for the demand."""
+        orders = sizing_orders(self.pool.requests, len(self.demand_rooms))
+        asked, enough = self.pool.requests, self._enough
+        return enough is not None and bool(orders) and reached(asked, self.demand_rooms, enough, orders)
+
+    @property
+    def _enough(self) -> Enough | None:
+        return for_share(self.scenario, self.catalog, self.pool.kind, self.pool.requests)
+
+    @cached_property
+    def candidates(self) -> tuple[Tried, ...]:
+        """What is set, other settings, and VMs started by size under each, the simplest first; up to one under which all start."""
+        found: list[Tried] = []
+        simple = [name for name in self.settings if name != "mixed"]
+        modes = ["mixed", f"mixed, {LARGEST}"] if "mixed" in self.settings else []
+        for key in ("now", *simple, LARGEST, *(f"{name}, {LARGEST}" for name in simple), *modes):
+            found.append(self.now if key == "now" else self.tried(key))
+            if found[-1].all_start:
+                break
+        return tuple(found)
+
+    @cached_property
+    def best(self) -> Tried:
+        """The simplest setting of those with the best chance; of equal ones that with the fewest VMs that do not start."""
+        return max(self.candidates, key=lambda each: (each.chance[0], each.chance[1], -each.missing[1]))
+
+    @property
+    def worst(self) -> tuple[Reading, tuple[int, ...]] | None:
+        """The worst order that was tried, by the kinds of its VMs, with the reading; None if all start in all."""
+        stuck = [(found.missing[-1][0], at) for at, found in enumerate(self.now.found) if found.worst]
+        return (self.readings[max(stuck)[1]], self.now.found[max(stuck)[1]].worst) if stuck else None
+
+    @property
+    def sentence(self) -> str:
+        """In how many orders a VM does not start, and what would change that."""
+        pool = self.pool
+        proof = "found" if pool.method == "heuristic" and pool.hosts_at_best > pool.bound else "proven"
+        best = f"Best arrangement: {amount(pool.hosts_at_best, 'host')}, {proof}. "
+        case = "too large" if not self.known else "alike" if alike(self.pool.requests) else "all"
+        if self.known and not self.now.all_start:
+            case = "some"
+        return best + SENTENCES[case].format(**self.words)
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """The numbers of a sentence or message about the orders that were tried."""
+        if not self.known:
+            return {"hosts": amount(len(self.rooms), "host")}
+        low, high = (1 - share for share in reversed(self.now.chance))
+        return {
+            "hosts": amount(len(self.rooms), "host"),
+            "orders": number(self.orders),
+            "failing": per_hundred(low, high),
+            "missing": vms_words(*self.now.missing),
+            "most": number(self.now.most_missing),
+            "do": verb(self.now.missing[1], "do"),
+            "other": self._way_out(),
+        }
+
+    def _way_out(self) -> str:
+        """What makes every VM start in the orders that were tried, or leaves fewer without a GPU."""
+        if self.now.all_start or self.best is self.now:
+            return ""
+        left = "all start"
+        if not self.best.all_start:
+            left = f"{vms_words(*self.best.missing)} {verb(self.best.missing[1], 'do')} not"
+        return f"; {setting_words(self.best.key)} {left}"
+
+
+def per_hundred(low: float, high: float) -> str:
+    """A share of orders, or its range: ``3 of 100``, ``0 to 3 of 100``."""
+    ends = dict.fromkeys(_hundredths(share) for share in (low, high))
+    return f"{' to '.join(ends)} of 100"
+
+
+def _hundredths(share: float) -> str:
+    if 0 < share < 0.005 or 0.995 < share < 1:
+        return "fewer than 1" if share < 0.5 else "more than 99"
+    return f"{100 * share:.0f}"
+
+
+def vms_words(low: float, high: float) -> str:
+    """Mean of the VMs that do not start, or its range."""
+    ends = list(dict.fromkeys(f"{end:.0f}" if end >= 1 else f"{end:.1g}" for end in (low, high)))
+    return f"{' to '.join(ends)} VM{'s' * (high > 1)}"
+
+
+def setting_words(key: str) -> str:
+    """A setting as it stands in a sentence: ``with the GPU policy set to group and with the largest VMs started first``."""
+    return " and ".join(SETTINGS[part] for part in key.split(", "))
+
+
+def steps_words(key: str) -> str:
+    """The same as what to do: ``set the GPU policy to group and start the largest VMs first``."""
+    return " and ".join(STEPS[part] for part in key.split(", "))
+
+
+def settings_now(made: PowerOn) -> str:
+    """How vSphere is set, as far as it counts for a cluster."""
+    platform, said = made.scenario.platform, []
+    if {"group", "spread"} & made.settings.keys():
+        said.append(f"the GPU assignment policy stays {platform.gpu_policy}")
+    if made.pool.kind == "vgpu":
+        said.append(f"DRS consolidation stays {'on' if platform.drs_consolidation else 'off'}")
+    return capital(", ".join(said) or "DRS stays as it is")
+
+
+def compared(made: PowerOn) -> str:
+    """Each setting that was tried, with the orders in which every VM starts."""
+    said = [f"{setting_words(each.key)} {per_hundred(*each.chance)}" for each in made.candidates]
+    return "; ".join(said)
+
+
+def distinct(starts: Mapping[str, PowerOn]) -> list[PowerOn]:
+    """Clusters in which orders were tried; of those alike the first."""
+    found: dict[object, PowerOn] = {}
+    for made in starts.values():
+        if made.known:
+            found.setdefault((made.pool.kind, made.pool.requests, made.rooms), made)
+    return list(found.values())
+
+
+def power_on_of(
+    trail: Trail,
+    scenario: Scenario,
+    catalog: Catalog,
+    groups: Sequence[GroupPlan],
+    pools: Sequence[Pool],
+) -> Mapping[str, PowerOn]:
+    """Power-on in each cluster by its id, with its lines; none where Bitfusion shares the GPUs. Clusters alike are tried once."""
+    found: dict[str, PowerOn] = {}
+    for pool in pools:
+        readings = readings_of(scenario, catalog, pool.kind, pool.requests)
+        if not readings:
+            continue
+        left = sorted(range(pool.hosts), key=lambda at: (not pool.placement[at], at))
+        left = left[: pool.hosts - scenario.availability.reserved_hosts]
+        rooms = tuple(pool.rooms[at] for at in sorted(left))
+        orders = orders_within(pool.requests, len(rooms), len(readings))
+        made = PowerOn(pool, readings, rooms, orders, scenario, catalog, tuple(groups))
+        found[pool.id] = made
+        if made.known:
+            _lines(trail, made)
+    return found
+
+
+def _lines(trail: Trail, made: PowerOn) -> None:
+    """The chance that every VM starts, those that do not, and the GPUs that are idle then."""
+    pool, now = made.pool, made.now
+    here, (low, high) = trail.about(f"pools.{pool.id}", name=pool.name), now.chance
+    sources = tuple(dict.fromkeys(source for reading in made.readings for source in reading.sources))
+    tried_orders = derived(
+        f"pools/{pool.id}/orders of power-on tried", now.orders, "", "at random, from one seed"
+    )
+    rules = Fact(
+        f"pools/{pool.id}/readings of the rules", len(made.readings), "", None, None, "quoted", sources
+    )
+    given: dict[str, Fact | Line] = {
+        "hosts": trail[f"pools.{pool.id}.hosts"],
+        "reserved": made.scenario.fact("availability.reserved_hosts"),
+        "orders": tried_orders,
+        "readings": rules,
+        **policy_facts(made.scenario),
+    }
+    ends = {"high": f" to {number(high)}" if high > low else ""}
+    function = power_on.power_on_orders
+    chance = here.record("power_on_chance", function, low, given, words=ends)
+    here.record("power_on_missing", function, now.missing[1], chance=chance)
+    here.record("power_on_stranded", function, now.stranded_gpus, chance=chance)

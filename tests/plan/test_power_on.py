@@ -1,0 +1,200 @@
+"""Power-on in the plan: what orders do to the VMs of a cluster, what changes that, and hosts that are sized for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from gpuplan import Plan, make_plan
+from gpuplan.analysis.alternatives import alternatives
+from gpuplan.catalog import Catalog
+from gpuplan.models.power_on import play
+from gpuplan.plan.power_on import PowerOn, per_hundred, vms_words
+from gpuplan.scenario import from_dict
+
+
+def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
+    data: dict[str, Any] = {
+        "groups": [
+            {"id": f"g{at}", "name": f"Team {at}", "remote_allowed": False, **g}
+            for at, g in enumerate(groups)
+        ],
+        "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 2},
+        "availability": {"host_failures": 0},
+    }
+    return make_plan(from_dict(data | sections), catalog)
+
+
+def only(plan: Plan) -> PowerOn:
+    (made,) = plan.power_on.values()
+    return made
+
+
+ONES_AND_TWO = ({"people": 2, "gpus_each": 1}, {"people": 1, "gpus_each": 2})
+
+
+def test_by_hand_one_order_of_three_leaves_the_large_vm_without_gpus(catalog: Catalog) -> None:
+    """Two hosts of two GPUs; two VMs with one GPU and one with both: if the small ones start first, each takes a host."""
+    made = only(planned(catalog, *ONES_AND_TWO))
+    low, high = made.now.interval
+    assert low < 2 / 3 < high and made.pool.hosts == 2
+    assert made.now.most_missing == 1 and made.now.stranded_gpus == 2
+    assert made.now.missing[1] == pytest.approx(1 - made.now.chance[0])
+    assert made.tried("largest").all_start and not made.tried("smallest").all_start
+    assert made.tried("host").all_start and made.hosts_needed == 3 and made.hosts_by_size == 2
+    assert made.sentence.startswith("Best arrangement: 2 hosts, proven. In ")
+    assert "not every VM starts" in made.sentence and made.sentence.endswith(" all start.")
+
+
+def test_the_worst_order_is_one_that_can_be_watched(catalog: Catalog) -> None:
+    made = only(planned(catalog, *ONES_AND_TWO))
+    assert made.worst is not None
+    reading, order = made.worst
+    steps = play(made.pool.requests, rooms=made.rooms, rules=reading.rules, order=order)
+    assert sum(step.spot is None for step in steps) == made.now.most_missing
+    assert Counter(order) == {kind: request.vms for kind, request in enumerate(made.pool.requests)}
+
+
+def test_spread_opens_a_gpu_for_each_vm_and_group_does_not(catalog: Catalog) -> None:
+    """One host of two GPUs, two halves and two quarters: spread gives each half a GPU, whichever size comes first."""
+    sizes = ({"people": 2, "gpus_each": 0.5}, {"people": 2, "gpus_each": 0.25})
+    made = only(planned(catalog, *sizes))
+    assert made.pool.hosts == 1 and made.now.chance[1] < 0.9
+    assert made.tried("group").all_start and made.best.key == "group"
+    grouped = only(planned(catalog, *sizes, platform={"gpu_policy": "group"}))
+    assert grouped.now.found == made.tried("group").found
+    assert grouped.now.all_start and grouped.worst is None and set(grouped.settings) >= {"spread"}
+
+
+def test_vms_alike_start_in_every_order(catalog: Catalog) -> None:
+    made = only(planned(catalog, {"people": 9, "gpus_each": 0.5}, {"people": 4, "gpus_each": 0.5}))
+    assert made.orders == 1 and made.now.all_start
+    assert made.sentence.endswith("every order of power-on starts all of them.")
+
+
+def test_hosts_kept_out_of_power_on_start_no_vm(catalog: Catalog) -> None:
+    """With the spare host all start; if it is kept empty the small VMs may take both others."""
+    spare = planned(catalog, *ONES_AND_TWO, availability={"host_failures": 1})
+    kept = planned(catalog, *ONES_AND_TWO, availability={"host_failures": 1, "reserved_hosts": 1})
+    assert only(spare).now.all_start and not only(kept).now.all_start
+    assert len(only(kept).rooms) == len(only(spare).rooms) - 1 == 2
+    assert only(spare).at_demand.found == only(kept).now.found
+
+
+def test_every_number_is_explained(catalog: Catalog) -> None:
+    plan = planned(catalog, *ONES_AND_TWO)
+    made, lines = only(plan), plan.lines
+    at = f"pools.{made.pool.id}"
+    assert lines[f"{at}.power_on_chance"].value == made.now.chance[0]
+    assert lines[f"{at}.power_on_missing"].value == made.now.missing[1]
+    assert lines[f"{at}.power_on_stranded"].value == made.now.stranded_gpus == 2
+    assert "denneman-drs-placement" in lines[f"{at}.power_on_chance"].sources
+    assert {given.name for given in lines[f"{at}.power_on_chance"].inputs} >= {
+        "hosts",
+        "orders",
+        "gpu_policy",
+    }
+
+
+def test_a_larger_design_is_tried_less_and_a_huge_one_not(catalog: Catalog) -> None:
+    group = ({"people": 900, "gpus_each": 1}, {"people": 200, "gpus_each": 2})
+    plan = planned(catalog, *group, hardware={"gpu": "l40s-48gb", "gpus_per_host": 4})
+    assert not any(made.known for made in plan.power_on.values())
+    assert "too many" in next(iter(plan.power_on.values())).sentence
+    assert not [key for key in plan.lines if ".power_on_" in key]
+
+
+@pytest.mark.parametrize("example", ["current"], indirect=True)
+def test_of_an_example_the_advice_was_tried(example: Plan) -> None:
+    """Policy and order together do what neither does alone; group hosts take one host more."""
+    made = only(example)
+    assert (made.now.chance, made.best.key) == ((0, 0), "group, largest")
+    assert not made.tried("group").all_start and not made.tried("largest").all_start
+    assert made.hosts_by_size == made.pool.hosts_for_demand + 1
+    (decision,) = (each for each in example.decisions if each.title == "Placement at power-on")
+    assert "group" in decision.decision and "largest" in decision.decision
+    assert f"take {made.hosts_by_size} hosts" in decision.implication
+
+
+def sized(catalog: Catalog, share: float, *groups: dict[str, Any], **more: Any) -> Plan:
+    asked = {"host_failures": 1, "sized_for": "orders", "orders_share": share, **more}
+    return planned(catalog, *groups, availability=asked)
+
+
+def test_hosts_for_orders_come_beside_the_spare_ones(catalog: Catalog) -> None:
+    plan, best = sized(catalog, 0.99, *ONES_AND_TWO), planned(catalog, *ONES_AND_TWO)
+    (pool,) = plan.pools
+    assert (pool.hosts_at_best, pool.hosts_for_demand, pool.hosts_for_failures) == (2, 3, 1)
+    assert pool.hosts == plan.totals.hosts == 4 == len(pool.placement)
+    assert only(plan).at_demand.all_start and only(plan).share_reached
+    assert only(plan).hosts_needed == only(best).hosts_needed == 3
+    lines = plan.lines
+    assert (lines["pools.vgpu.hosts_at_best"].value, lines["pools.vgpu.hosts_for_demand"].value) == (2, 3)
+    assert [posture.hosts for posture in plan.postures] == [3, 4, 5]
+    assert [level.fits for level in pool.losses] == [True, True, True], (
+        "two of four do in the best arrangement"
+    )
+    assert sized(catalog, 0.5, *ONES_AND_TWO).totals.hosts == 3
+
+
+@pytest.mark.parametrize("more", [{}, {"hosts_per_cluster": 5}, {"split": "by-group"}])
+def test_never_fewer_hosts_than_the_best_arrangement_and_never_fewer_for_more_orders(
+    catalog: Catalog, more: dict[str, Any]
+) -> None:
+    groups = (
+        {"people": 5, "gpus_each": 1},
+        {"people": 2, "gpus_each": 2},
+        {"people": 5, "gpus_each": 0.5},
+    )
+    best = planned(catalog, *groups, availability={"host_failures": 1, **more})
+    found = [sized(catalog, share, *groups, **more) for share in (0.5, 0.9, 1.0)]
+    hosts = [plan.totals.hosts for plan in (best, *found)]
+    assert hosts == sorted(hosts)
+    for plan in found:
+        assert all(pool.hosts <= more.get("hosts_per_cluster", 64) for pool in plan.pools)
+        assert sum(pool.hosts_at_best for pool in plan.pools) >= sum(p.hosts_at_best for p in best.pools)
+    if more.get("split") == "by-group":
+        assert hosts[0] == hosts[-1], "VMs of each cluster are alike"
+
+
+def test_hosts_already_there_that_nobody_needs_carry_orders_first(catalog: Catalog) -> None:
+    there = {"gpu": "l40s-48gb", "gpus_per_host": 2, "existing": [{"hosts": 6, "gpus_per_host": 2}]}
+    plan = sized(catalog, 0.99, *ONES_AND_TWO)
+    with_them = make_plan(from_dict(_data(plan) | {"hardware": there}), catalog)
+    (pool,) = with_them.pools
+    assert (pool.hosts, pool.hosts_for_demand, pool.existing_hosts) == (6, 3, 6)
+
+
+def _data(plan: Plan) -> dict[str, Any]:
+    return {
+        "groups": [
+            {"id": g.id, "people": g.people, "gpus_each": g.gpus_each, "access": "vgpu"}
+            for g in plan.scenario.groups
+        ],
+        "availability": {"host_failures": 1, "sized_for": "orders"},
+    }
+
+
+def test_growth_cost_and_alternatives_follow(catalog: Catalog) -> None:
+    groups = ({"people": 4, "gpus_each": 1, "growth": 0.5}, {"people": 2, "gpus_each": 2})
+    best = planned(catalog, *groups, cost={"years": 3})
+    orders = make_plan(best.scenario.with_value("availability.sized_for", "orders"), catalog)
+    assert best.costs and orders.costs
+    pairs = list(zip(best.costs.hosts, orders.costs.hosts, strict=True))
+    assert all(fewer <= more for fewer, more in pairs) and pairs[0][0] < pairs[0][1]
+    assert orders.costs.net_present > best.costs.net_present
+    (row,) = (each for each in alternatives(best) if each.key == "orders")
+    assert row.hosts == orders.costs.hosts and row.difference > 0
+    (row,) = (each for each in alternatives(orders) if each.key == "best")
+    assert row.hosts == best.costs.hosts and row.difference < 0
+
+
+def test_numbers_as_people_say_them() -> None:
+    assert per_hundred(0, 0.03) == "0 to 3 of 100" and per_hundred(0.5, 0.5) == "50 of 100"
+    assert (
+        per_hundred(0.001, 0.002) == "fewer than 1 of 100"
+        and per_hundred(0.999, 1) == "more than 99 to 100 of 100"
+    )
+    assert vms_words(1, 1) == "1 VM" and vms_words(0.04, 2.6) == "0.04 to 3 VMs"
