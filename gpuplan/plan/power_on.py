@@ -19,9 +19,9 @@ from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.layouts import for_share, placed
 from gpuplan.plan.power_on_orders import (
+    FEWEST,
     Enough,
     more_hosts,
-    orders_of,
     orders_within,
     reached,
     sizing_orders,
@@ -36,6 +36,8 @@ from gpuplan.wording import NAMES, amount, capital, number, verb
 
 SENTENCES = NAMES["power-on, sentence"]
 SETTINGS, STEPS = NAMES["power-on, setting"], NAMES["power-on, step"]
+OTHERS = 4
+"""Other settings are tried with the fourth part of the work."""
 LARGEST, SMALLEST, PRIORITY = "largest", "smallest", "priority"
 """Named orders: by the part of a host that a VM takes, and by the priority of its group."""
 
@@ -61,6 +63,17 @@ class Tried:
         return min(shares), max(shares)
 
     @property
+    def share_words(self) -> str:
+        """The same in words: ``97 to 100 of 100``."""
+        return of_orders(*self.chance, self.orders)
+
+    @property
+    def short_words(self) -> str:
+        """Share of the orders in which a VM does not start, in words."""
+        low, high = self.chance
+        return of_orders(1 - high, 1 - low, self.orders)
+
+    @property
     def interval(self) -> tuple[float, float]:
         """The same with the error of so few orders, 95 % confident."""
         ends = [power_on.chance_interval(each.started, each.orders) for each in self.found]
@@ -71,6 +84,16 @@ class Tried:
         """Mean of the VMs that do not start, over all orders, under the most and the least favourable reading."""
         means = [sum(each.missing_by_kind) for each in self.found]
         return min(means), max(means)
+
+    @property
+    def stuck(self) -> tuple[float, float]:
+        """The same over the orders in which a VM does not start."""
+        found = [
+            sum(each.missing_by_kind) * each.orders / (each.orders - each.started)
+            for each in self.found
+            if each.started < each.orders
+        ]
+        return min(found, default=0.0), max(found, default=0.0)
 
     @property
     def most_missing(self) -> int:
@@ -167,19 +190,27 @@ class PowerOn:
     def _known(self) -> dict[str, Tried]:
         return {}
 
+    def _set(self, key: str) -> tuple[Sequence[Request], tuple[Reading, ...]]:
+        """What the VMs ask for under a setting, and its readings."""
+        chosen = next((self.settings[part] for part in key.split(", ") if part in self.settings), None)
+        if chosen is None:
+            return self.pool.requests, self.readings
+        scenario, asked = chosen
+        return asked, readings_of(scenario, self.catalog, self.pool.kind, asked)
+
+    def _orders(self, key: str) -> int:
+        """How many orders are tried under another setting: for a part of what those of the cluster itself may take."""
+        asked, readings = self._set(key)
+        return min(self.orders, orders_within(asked, len(self.rooms), readings, OTHERS))
+
     def _tried(self, key: str, *, rooms: tuple[Room, ...] | None = None) -> Tried:
-        parts = key.split(", ")
-        rooms = (*(rooms or self.rooms), *[self.pool.new_room] * ("host" in parts))
-        scenario, asked = next(
-            (self.settings[part] for part in parts if part in self.settings),
-            (self.scenario, self.pool.requests),
-        )
-        readings = self.readings
-        if scenario is not self.scenario:
-            readings = readings_of(scenario, self.catalog, self.pool.kind, asked)
-        named = next((part for part in parts if part in self.named), "")
-        orders = (self.named[named],) if named else min(self.orders, orders_of(len(readings)))
-        return Tried(key, tuple(tried(asked, rooms, each.rules, orders) for each in readings))
+        asked, readings = self._set(key)
+        rooms = (*(rooms or self.rooms), *[self.pool.new_room] * ("host" in key.split(", ")))
+        named = next((part for part in key.split(", ") if part in self.named), "")
+        orders: int | tuple[tuple[int, ...], ...] = (self.named[named],) if named else self.orders
+        if key != "now" and not named:
+            orders = max(FEWEST, self._orders(key))
+        return Tried(key, tuple(tried(tuple(asked), rooms, each.rules, orders) for each in readings))
 
     @cached_property
     def named(self) -> Mapping[str, tuple[int, ...]]:
@@ -228,8 +259,9 @@ class PowerOn:
     def candidates(self) -> tuple[Tried, ...]:
         """What is set, other settings, and VMs started by size under each, the simplest first; up to one under which all start."""
         found: list[Tried] = []
-        simple = [name for name in self.settings if name != "mixed"]
-        modes = ["mixed", f"mixed, {LARGEST}"] if "mixed" in self.settings else []
+        others = [name for name in self.settings if self._orders(name)]
+        simple = [name for name in others if name != "mixed"]
+        modes = ["mixed", f"mixed, {LARGEST}"] if "mixed" in others else []
         for key in ("now", *simple, LARGEST, *(f"{name}, {LARGEST}" for name in simple), *modes):
             found.append(self.now if key == "now" else self.tried(key))
             if found[-1].all_start:
@@ -263,14 +295,12 @@ class PowerOn:
         """The numbers of a sentence or message about the orders that were tried."""
         if not self.known:
             return {"hosts": amount(len(self.rooms), "host")}
-        low, high = (1 - share for share in reversed(self.now.chance))
         return {
             "hosts": amount(len(self.rooms), "host"),
             "orders": number(self.orders),
-            "failing": per_hundred(low, high),
-            "missing": vms_words(*self.now.missing),
-            "most": number(self.now.most_missing),
-            "do": verb(self.now.missing[1], "do"),
+            "failing": self.now.short_words,
+            "missing": vms_words(*self.now.stuck),
+            "do": verb(round(self.now.stuck[1]), "do"),
             "other": self._way_out(),
         }
 
@@ -280,26 +310,27 @@ class PowerOn:
             return ""
         left = "all start"
         if not self.best.all_start:
-            left = f"{vms_words(*self.best.missing)} {verb(self.best.missing[1], 'do')} not"
+            left = f"{vms_words(*self.best.stuck)} in {self.best.short_words}"
         return f"; {setting_words(self.best.key)} {left}"
 
 
-def per_hundred(low: float, high: float) -> str:
-    """A share of orders, or its range: ``3 of 100``, ``0 to 3 of 100``."""
-    ends = dict.fromkeys(_hundredths(share) for share in (low, high))
-    return f"{' to '.join(ends)} of 100"
+def of_orders(low: float, high: float, orders: int) -> str:
+    """A share of the orders that were tried, or its range, of 100 at most: ``3 of 100``, ``0 to 3 of 100``, ``5 of 20``."""
+    of = min(100, orders)
+    ends = dict.fromkeys(_counted(share, of) for share in (low, high))
+    return f"{' to '.join(ends)} of {of}"
 
 
-def _hundredths(share: float) -> str:
-    if 0 < share < 0.005 or 0.995 < share < 1:
-        return "fewer than 1" if share < 0.5 else "more than 99"
-    return f"{100 * share:.0f}"
+def _counted(share: float, of: int) -> str:
+    if 0 < share < 0.5 / of or 1 - 0.5 / of < share < 1:
+        return "fewer than 1" if share < 0.5 else f"more than {of - 1}"
+    return f"{of * share:.0f}"
 
 
 def vms_words(low: float, high: float) -> str:
     """Mean of the VMs that do not start, or its range."""
-    ends = list(dict.fromkeys(f"{end:.0f}" if end >= 1 else f"{end:.1g}" for end in (low, high)))
-    return f"{' to '.join(ends)} VM{'s' * (high > 1)}"
+    ends = list(dict.fromkeys(round(end) for end in (low, high)))
+    return f"{' to '.join(map(str, ends))} VM{'s' * (ends[-1] != 1)}"
 
 
 def setting_words(key: str) -> str:
@@ -324,7 +355,7 @@ def settings_now(made: PowerOn) -> str:
 
 def compared(made: PowerOn) -> str:
     """Each setting that was tried, with the orders in which every VM starts."""
-    said = [f"{setting_words(each.key)} {per_hundred(*each.chance)}" for each in made.candidates]
+    said = [f"{setting_words(each.key)} {each.share_words}" for each in made.candidates]
     return "; ".join(said)
 
 
@@ -346,6 +377,7 @@ def power_on_of(
 ) -> Mapping[str, PowerOn]:
     """Power-on in each cluster by its id, with its lines; none where Bitfusion shares the GPUs. Clusters alike are tried once."""
     found: dict[str, PowerOn] = {}
+    several = len({pool.requests for pool in pools if not alike(pool.requests)})
     for pool in pools:
         readings = readings_of(scenario, catalog, pool.kind, pool.requests)
         if not readings:
@@ -353,7 +385,7 @@ def power_on_of(
         left = sorted(range(pool.hosts), key=lambda at: (not pool.placement[at], at))
         left = left[: pool.hosts - scenario.availability.reserved_hosts]
         rooms = tuple(pool.rooms[at] for at in sorted(left))
-        orders = orders_within(pool.requests, len(rooms), len(readings))
+        orders = orders_within(pool.requests, len(rooms), readings, several)
         made = PowerOn(pool, readings, rooms, orders, scenario, catalog, tuple(groups))
         found[pool.id] = made
         if made.known:

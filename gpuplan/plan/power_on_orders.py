@@ -12,11 +12,13 @@ from gpuplan.plan.requests import remembered
 
 ORDERS = 100
 """Orders that a plan tries under each reading, and fewer where there are more than two."""
-WORK = 400_000
-"""Orders x VMs x hosts that it tries at most under all readings together: some 20 ms."""
+WORK = 4_500_000
+"""Orders x VMs x hosts that it tries at most under all readings together: some 100 ms."""
+STEP, PLACES = 2000, 200
+"""As many hosts is a VM worth by itself, and a VM of an order where it matters where shares begin on a GPU."""
 SIZING_ORDERS, SIZING_WORK = 200, 8_000_000
 """The same under each reading where hosts are sized for orders."""
-FEWEST = 20
+FEWEST = 10
 """Fewer orders say too little: then none is tried."""
 
 
@@ -35,12 +37,16 @@ def orders_of(readings: int) -> int:
     return ORDERS if readings <= 2 else max(FEWEST, 2 * ORDERS // readings)
 
 
-def orders_within(asked: Sequence[Request], hosts: int, readings: int) -> int:
-    """How many orders a plan tries under each reading; 0 where a design is too large for it, 1 where all orders are the same."""
+def orders_within(
+    asked: Sequence[Request], hosts: int, readings: Sequence[Reading], clusters: int = 1
+) -> int:
+    """How many orders a plan of so many clusters tries under each reading; 0 where one is too large, 1 where all orders are the same."""
     if alike(asked):
         return 1
-    most = WORK // max(1, sum(request.vms for request in asked) * hosts * readings)
-    return min(orders_of(readings), most) if most >= FEWEST else 0
+    vms = sum(request.vms for request in asked) * len(readings) * clusters
+    places = any(way.pieces for reading in readings for _, way in reading.rules.ways)
+    most = (WORK // vms - STEP) // (hosts + PLACES * places)
+    return min(orders_of(len(readings)), most) if most >= FEWEST else 0
 
 
 @remembered

@@ -11,16 +11,14 @@ from gpuplan import Plan, make_plan
 from gpuplan.analysis.alternatives import alternatives
 from gpuplan.catalog import Catalog
 from gpuplan.models.power_on import play
-from gpuplan.plan.power_on import PowerOn, per_hundred, vms_words
+from gpuplan.plan.power_on import PowerOn, of_orders, vms_words
+from gpuplan.plan.power_on_orders import FEWEST, ORDERS
 from gpuplan.scenario import from_dict
 
 
 def planned(catalog: Catalog, *groups: dict[str, Any], **sections: Any) -> Plan:
     data: dict[str, Any] = {
-        "groups": [
-            {"id": f"g{at}", "name": f"Team {at}", "remote_allowed": False, **g}
-            for at, g in enumerate(groups)
-        ],
+        "groups": [{"id": f"g{at}", "access": "vgpu", **g} for at, g in enumerate(groups)],
         "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 2},
         "availability": {"host_failures": 0},
     }
@@ -45,7 +43,7 @@ def test_by_hand_one_order_of_three_leaves_the_large_vm_without_gpus(catalog: Ca
     assert made.tried("largest").all_start and not made.tried("smallest").all_start
     assert made.tried("host").all_start and made.hosts_needed == 3 and made.hosts_by_size == 2
     assert made.sentence.startswith("Best arrangement: 2 hosts, proven. In ")
-    assert "not every VM starts" in made.sentence and made.sentence.endswith(" all start.")
+    assert "1 VM does not start; with DRS consolidation all start." in made.sentence
 
 
 def test_the_worst_order_is_one_that_can_be_watched(catalog: Catalog) -> None:
@@ -99,11 +97,22 @@ def test_every_number_is_explained(catalog: Catalog) -> None:
 
 
 def test_a_larger_design_is_tried_less_and_a_huge_one_not(catalog: Catalog) -> None:
-    group = ({"people": 900, "gpus_each": 1}, {"people": 200, "gpus_each": 2})
-    plan = planned(catalog, *group, hardware={"gpu": "l40s-48gb", "gpus_per_host": 4})
-    assert not any(made.known for made in plan.power_on.values())
-    assert "too many" in next(iter(plan.power_on.values())).sentence
-    assert not [key for key in plan.lines if ".power_on_" in key]
+    hardware = {"gpu": "l40s-48gb", "gpus_per_host": 4}
+
+    def made(people: int) -> PowerOn:
+        groups = ({"people": people, "gpus_each": 0.125}, {"people": people // 8, "gpus_each": 1})
+        plan = planned(catalog, *groups, hardware=hardware)
+        found = [each for each in plan.power_on.values() if len(each.pool.requests) > 1]
+        assert (
+            bool([key for key in plan.lines if key.startswith(f"pools.{found[0].pool.id}.power_on_")])
+            == found[0].known
+        )
+        return found[0]
+
+    small, large, huge = made(8), made(600), made(4000)
+    assert (small.orders, huge.orders) == (ORDERS, 0) and FEWEST <= large.orders < ORDERS
+    assert "too many" in huge.sentence
+    assert f"of {large.orders} orders" in large.sentence
 
 
 @pytest.mark.parametrize("example", ["current"], indirect=True)
@@ -192,9 +201,7 @@ def test_growth_cost_and_alternatives_follow(catalog: Catalog) -> None:
 
 
 def test_numbers_as_people_say_them() -> None:
-    assert per_hundred(0, 0.03) == "0 to 3 of 100" and per_hundred(0.5, 0.5) == "50 of 100"
-    assert (
-        per_hundred(0.001, 0.002) == "fewer than 1 of 100"
-        and per_hundred(0.999, 1) == "more than 99 to 100 of 100"
-    )
-    assert vms_words(1, 1) == "1 VM" and vms_words(0.04, 2.6) == "0.04 to 3 VMs"
+    assert of_orders(0, 0.03, 100) == "0 to 3 of 100" and of_orders(0.5, 0.5, 20) == "10 of 20"
+    assert of_orders(0.001, 0.002, 10_000) == "fewer than 1 of 100"
+    assert of_orders(0.999, 1, 10_000) == "more than 99 to 100 of 100"
+    assert vms_words(1, 1) == "1 VM" and vms_words(1.2, 2.6) == "1 to 3 VMs"

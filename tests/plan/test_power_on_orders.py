@@ -55,11 +55,12 @@ def test_more_orders_that_start_never_take_fewer_hosts() -> None:
 
 
 def test_orders_are_as_many_as_can_be_tried() -> None:
-    assert orders_within((Request("a", 40, gpus=1),), 64, 2) == 1, "all orders are the same"
-    assert orders_within(ONES_AND_TWO, 2, 2) == module.ORDERS
-    assert orders_within(ONES_AND_TWO, 2, 8) == module.ORDERS // 4
-    large = (Request("a", 150, gpus=1), Request("b", 30, gpus=2))
-    assert module.FEWEST <= orders_within(large, 30, 2) < module.ORDERS
-    assert orders_within(large, 640, 2) == 0
+    two = (READING, READING)
+    assert orders_within((Request("a", 40, gpus=1),), 64, two) == 1, "all orders are the same"
+    assert orders_within(ONES_AND_TWO, 2, two) == module.ORDERS
+    assert orders_within(ONES_AND_TWO, 2, two * 4) == module.ORDERS // 4
+    large = (Request("a", 400, gpus=1), Request("b", 40, gpus=2))
+    assert module.FEWEST <= orders_within(large, 40, two) < module.ORDERS
+    assert orders_within(large, 40, two, 4) == orders_within(large, 400, two) == 0
     huge = (Request("a", 9000, gpus=1), Request("b", 3000, gpus=2))
     assert more_hosts(huge, (Room(8),) * 2000, Room(8), enough(1.0)) == 0

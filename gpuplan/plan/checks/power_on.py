@@ -26,12 +26,8 @@ def _ways(made: PowerOn) -> str:
     """What was tried and makes every VM start, or the most of them."""
     found = []
     if made.best is not made.now:
-        left = (
-            ""
-            if made.best.all_start
-            else f" (fewer VMs then stay off: {made.best.missing[1]:.0f} on average)"
-        )
-        found.append(steps_words(made.best.key) + left)
+        all_of = "" if made.best.all_start else f" (all start then in {made.best.share_words} orders)"
+        found.append(steps_words(made.best.key) + all_of)
     if made.now.chance[0] >= LIKELY and made.tried("host").all_start:
         found.append(STEPS["host"])
     if not made.best.all_start or made.hosts_by_size <= made.pool.hosts_for_demand:

@@ -376,7 +376,10 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "sized-for-orders": (
         "note",
         {
-            "groups": [*one(people=6, access="vgpu"), {"id": "b", "people": 2, "gpus_each": 3, "access": "vgpu"}],
+            "groups": [
+                *one(people=6, access="vgpu"),
+                {"id": "b", "people": 2, "gpus_each": 3, "access": "vgpu"},
+            ],
             "availability": {"host_failures": 0, "sized_for": "orders"},
             **L40S,
         },

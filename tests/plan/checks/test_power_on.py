@@ -29,9 +29,12 @@ def test_orders_are_a_risk_only_where_vms_stay_off(catalog: Catalog, plans: dict
 def test_what_is_advised_was_tried(catalog: Catalog) -> None:
     found = messages(catalog, groups=[group(0, 2, 0.5), group(1, 2, 0.25)], **L40S)["power-on-orders"]
     assert "policy of every host to group" in found.change and found.path == "platform.gpu_policy"
-    assert "host more" not in found.change
     found = messages(catalog, groups=[group(0, 2, 1), group(1, 1, 2)], **L40S)["power-on-orders"]
-    assert "a host more" in found.change and "2 hosts for the demand" in found.change
+    assert found.change == (
+        "Switch DRS consolidation on, or plan a host more, "
+        "or give VMs of each size hosts of their own in host groups (2 hosts for the demand)."
+    )
+    assert found.path == "platform.drs_consolidation"
 
 
 def test_what_sizing_for_orders_costs_is_said(catalog: Catalog) -> None:
