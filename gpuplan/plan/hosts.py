@@ -60,7 +60,7 @@ class Pool(Brief):
     hosts_at_best: int
     """Hosts that the best arrangement of the demand takes."""
     hosts_without_spare: int
-    """Hosts of the design without spare ones, those already there included."""
+    """Hosts of the best arrangement without spare ones, those already there included."""
     new_needed: tuple[int, ...]
     """New hosts that carry the demand when 0, 1, 2, ... of those already there are down, if they have other GPUs than
     new ones; otherwise one number, the hosts that carry it."""
@@ -256,7 +256,7 @@ def _pool(
         placement=layout,
         bound=needed.bound,
         hosts_at_best=laid.fewest,
-        hosts_without_spare=len(needed.hosts) + laid.more,
+        hosts_without_spare=len(needed.hosts),
         new_needed=laid.new_needed,
         method=needed.method,
         shared=needed.shared,

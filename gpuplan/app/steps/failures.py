@@ -121,7 +121,7 @@ def _proof(pool: Pool) -> str:
         return f"At least {number(pool.bound)} hosts are needed for the demand; the gap is not closed."
     if pool.existing_hosts:
         return "Fewer new hosts cannot hold these VMs."
-    return f"Fewer than {amount(pool.hosts_for_demand, 'host')} cannot hold these VMs."
+    return f"Fewer than {amount(pool.hosts_at_best, 'host')} cannot hold these VMs."
 
 
 def _outcome_words(pool: Pool, outcome: Outcome, missing: int) -> str:

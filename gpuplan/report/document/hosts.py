@@ -60,11 +60,13 @@ def hosts_chapter(plan: Plan, cite: Citations) -> Chapter:
 def _placement(plan: Plan, pool: Pool) -> list[Block]:
     table = hosts(plan, [pool], MOST_HOSTS)
     proof = PROVEN.get(pool.method, "")
-    text = f"The demand takes {amount(pool.hosts_for_demand, 'host')} ({proof})."
+    text = f"The demand takes {amount(pool.hosts_at_best, 'host')} ({proof})."
     if not proof:
         text = f"A placement on {amount(pool.hosts_without_spare, 'host')} was found; the least that any could have is {pool.bound}."
         if pool.hosts_without_spare == pool.bound:
             text += " So no other placement does with fewer."
+    if more := pool.hosts_for_demand - pool.hosts_at_best:
+        text += f" It is given {amount(more, 'host')} more, so that nearly every order of power-on starts all VMs."
     blocks: list[Block] = [Paragraph(text)]
     many = f"{pool.name}: {table.title[0].lower()}{table.title[1:]}" if len(plan.pools) > 1 else ""
     blocks += tabled(table, caption=many, widths=(0.1, 0.76, 0.14), most=MOST_HOSTS)
