@@ -302,6 +302,7 @@ def test_lines_are_recomputed_from_their_inputs(example: Plan) -> None:
             "place",
             "place_mixed",
             "after_failure",
+            "power_on_orders",
             "smallest_profile",
             "admitted_vms",
             "gpus_without_largest",
