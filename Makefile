@@ -32,7 +32,7 @@ quick: $(VENV)/.dev ## set up and run the tests of the models and of the plan, o
 test: $(VENV)/.dev $(VENV)/.proxy ## set up and run every test
 	$(BIN)/python -m pytest -m "not browser" --numprocesses=logical --maxprocesses=8 --dist=worksteal
 	$(BIN)/python -m pytest -m browser --numprocesses=2 --dist=worksteal
-	$(BIN)/python -m pytest --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg -p no:cacheprovider notebooks
+	$(BIN)/python -m pytest -p nbval --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg -p no:cacheprovider --numprocesses=2 --dist=loadfile notebooks
 
 check: $(VENV)/.dev ## format, lint, types and tests: what CI runs
 	$(BIN)/ruff format --check .
