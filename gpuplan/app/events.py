@@ -100,6 +100,7 @@ EVENTS: Mapping[str, Handler] = {
     "fail": _calls(Workbook.toggle_host, pool=str, host=int),
     "worst": _calls(Workbook.fail_worst, pool=str, lost=int),
     "bring-back": _calls(Workbook.bring_back, pool=str, host=int),
+    "maintain": _calls(Workbook.maintain, pool=str, host=int),
     "click": _calls(Workbook.set_click, what=str),
     "restore-hosts": _calls(Workbook.restore_hosts),
     # what runs beside the page

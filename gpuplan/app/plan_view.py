@@ -76,6 +76,11 @@ class PlanView(HasTraits):
         """Bring one host of a pool back, whatever it is down for."""
         self.put_down(pool, *self._without(pool, host))
 
+    def maintain(self, pool: str, host: int) -> None:
+        """Put one host of a pool in maintenance, alone; or bring it back."""
+        if host in range(1, self._hosts().get(pool, 0) + 1):
+            self.put_down(pool, (), () if host in self.maintenance.get(pool, ()) else (host,))
+
     def restore_hosts(self) -> None:
         """Bring all hosts back."""
         self.failed = self.maintenance = {}

@@ -1,4 +1,4 @@
-"""The command line: ``gpuplan plan``, ``demand``, ``network``, ``cost``, ``explore``, ``sensitivity``, ``compare``, ``report``, ``audit`` and others.
+"""The command line: ``gpuplan plan``, ``demand``, ``network``, ``cost``, ``rehearse``, ``explore``, ``sensitivity``, ``compare``, ``report``, ``audit`` and others.
 
 A command is a row of ``COMMANDS``; its module, with its options and what it runs, is loaded when it is chosen.
 """
@@ -34,6 +34,10 @@ COMMANDS = {
     "cost": (
         "designs",
         "print what it costs by year, part and group, the bill of materials, prices, and rent or buy",
+    ),
+    "rehearse": (
+        "rehearsing",
+        "print what upgrades host by host, failures and a week of coming and going do, as vSphere places VMs",
     ),
     "traffic": (
         "traffic",

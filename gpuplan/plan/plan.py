@@ -37,6 +37,7 @@ from gpuplan.plan.placed import Placed, placed_of
 from gpuplan.plan.power import PowerUse, power_use
 from gpuplan.plan.power_on import PowerOn, power_on_of
 from gpuplan.plan.prices import catalog_factor
+from gpuplan.plan.rehearsal import Rehearsed, rehearsed_of
 from gpuplan.plan.requests import Requests, requests_of
 from gpuplan.plan.totals import Totals, totals
 from gpuplan.plan.trail import Line, Lines, Trail
@@ -150,6 +151,11 @@ class Plan:
         """What becomes of the VMs of each cluster, by its id, as vSphere starts one after another."""
         self.pools  # noqa: B018 - its lines are inputs of those of this chapter
         return power_on_of(self._trail("power_on"), self.sized, self.catalog, self.groups, self.pools)
+
+    @cached_property
+    def rehearsed(self) -> Mapping[str, Rehearsed]:
+        """Upgrades host by host, restarts and a week of coming and going in each cluster, as vSphere places VMs."""
+        return rehearsed_of(self.sized, self.catalog, self.groups, self.pools, lambda: self.weeks)
 
     @cached_property
     def inventory(self) -> Inventory | None:

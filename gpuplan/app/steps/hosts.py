@@ -8,7 +8,7 @@ from typing import Any
 
 from gpuplan.app.cards import Card, Picture, attributes, box, group_colours
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import failures, hardware, posture
+from gpuplan.app.steps import failures, hardware, posture, rehearse
 from gpuplan.app.steps.failures import named_hosts, runs, shown_clusters, verdict
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
@@ -353,6 +353,7 @@ PAGE = box(
                 failures.failures_data,
                 Picture(failures.capacity_drawn, capacity_chart, wide=False),
             ),
+            box("gp-card", rehearse.rehearse_data),
             box("gp-card", hardware.inventory_data),
             Card("grid", hardware.existing_grid),
             Card("grid", hardware.other_vms_grid),

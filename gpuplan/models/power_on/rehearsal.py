@@ -157,8 +157,9 @@ def rehearse_upgrade(worlds: Sequence[World], *, ways: Sequence[str], steps: int
     Notes
     -----
     One host after another is emptied, upgraded and back empty, and the next one's VMs may go there; nobody is moved back. Depth
-    first, hosts with few VMs before others; what was met before and leads nowhere is not tried again. Only VMs that stay whatever
-    is free (``stays``) may be down. If no order is found, the furthest is ended with the other hosts as they are counted.
+    first, hosts with few VMs before others; what was met before and leads nowhere is not tried again. First hosts filled alike count as
+    one; as a tie among other hosts may then be broken otherwise, only a second search that tells all hosts apart proves that there is none. Only
+    VMs that stay whatever is free (``stays``) may be down. If no order is found, the furthest is ended with the other hosts as they are counted.
 
     Examples
     --------
@@ -175,13 +176,14 @@ def rehearse_upgrade(worlds: Sequence[World], *, ways: Sequence[str], steps: int
     ----------
     .. [1] gpuplan-method
     """
-    search = _Search(ways, steps)
     hosts = range(len(worlds[0].cluster.rooms))
-    works = search.ends(tuple(worlds), frozenset(hosts), ())
-    taken = list(search.furthest)
-    left = [host for host in hosts if host not in {stage[0].host for stage in taken}]
-    now = search.reached or tuple(worlds)
-    for host in left:
+    for alike in (True, False):
+        search = _Search(ways, steps // 2, alike)
+        works = search.ends(tuple(worlds), frozenset(hosts), ())
+        if works:
+            break
+    taken, now = list(search.furthest), search.reached
+    for host in sorted(set(hosts) - {stage[0].host for stage in taken}):
         now, stage = _emptied(now, host, ways)
         taken.append(stage)
     return Upgrade(
@@ -206,8 +208,10 @@ def _emptied(worlds: Sequence[World], host: int, ways: Sequence[str]) -> tuple[t
 class _Search:
     """Depth first over orders of hosts, within so many steps."""
 
-    def __init__(self, ways: Sequence[str], steps: int) -> None:
+    def __init__(self, ways: Sequence[str], steps: int, alike: bool) -> None:
         self.ways, self.left = ways, steps
+        self.alike = alike
+        """Whether hosts filled alike count as one."""
         self.furthest: tuple[Stage, ...] = ()
         self.reached: tuple[World, ...] = ()
         """The worlds at the end of the furthest order."""
@@ -219,11 +223,17 @@ class _Search:
             self.furthest, self.reached = taken, worlds
         if not hosts:
             return True
-        key = hosts, tuple(_seen(world.cluster) for world in worlds)
+        seen = [_seen(world.cluster) for world in worlds]
+        rows = [
+            (host in hosts, *(world[host] for world in seen), 0 if self.alike else host)
+            for host in range(len(seen[0]))
+        ]
+        key = tuple(sorted(rows))
         if key in self._dead:
             return False
         vms = worlds[0].cluster.vms
-        for host in sorted(hosts, key=lambda host: (vms[host], host)):
+        first = {row: host for host, row in reversed(list(enumerate(rows))) if host in hosts}
+        for host in sorted(first.values(), key=lambda host: (vms[host], host)):
             after, stage = self._tried(worlds, host)
             if stage and self.ends(after, hosts - {host}, (*taken, stage)):
                 return True
@@ -245,13 +255,21 @@ class _Search:
         return tuple(after), tuple(stage)
 
 
-def _seen(cluster: Cluster) -> Any:
-    """All of a cluster that a later move depends on."""
+def _seen(cluster: Cluster) -> list[Any]:
+    """Of each host all that later moves depend on; where hosts are taken in turn, its place too."""
     kinds = [[0] * len(cluster.requests) for _ in cluster.rooms]
     for (kind, _), spot in cluster.spots.items():
         kinds[spot.host][kind] += 1
-    turn = cluster.last if cluster.rules.host == "turn" else 0
-    return tuple(map(tuple, cluster.states)), tuple(map(tuple, kinds)), turn
+    turn, hosts = cluster.rules.host == "turn", len(cluster.rooms)
+    return [
+        (
+            cluster.rooms[host],
+            tuple(cluster.states[host]),
+            tuple(kinds[host]),
+            turn * ((host - cluster.last) % hosts),
+        )
+        for host in range(hosts)
+    ]
 
 
 def restart_after_failure(

@@ -15,6 +15,7 @@ from gpuplan.plan.checks import (
     network,
     power_on,
     sharing,
+    upgrades,
 )
 from gpuplan.plan.checks.message import LEVELS, Message
 from gpuplan.plan.plan import Plan
@@ -47,6 +48,7 @@ CHECKS = (
     failures.stun_not_known,
     failures.vmotion_link,
     failures.maintenance_bet,
+    upgrades.upgrades,
     sharing.bitfusion_product,
     sharing.bitfusion_servers,
     sharing.bitfusion_clients,

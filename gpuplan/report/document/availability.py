@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpuplan.plan import Plan
 from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hosts import Pool
 from gpuplan.report.document.blocks import Block, Chapter, Paragraph, chapter, section
 from gpuplan.report.document.hosts import MOST_HOSTS
 from gpuplan.report.document.writing import Citations, grid_of, tabled
+from gpuplan.report.tables import rehearsal
 from gpuplan.report.tables.availability import failures, losses, postures
 from gpuplan.report.tables.plan import clusters_alike
 from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
 from gpuplan.wording import MODE_NAMES, hours
+
+RULES = ("denneman-drs-placement", "denneman-gpu-modes")
+"""Where the rules of placement are described."""
 
 
 def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
@@ -32,6 +39,7 @@ def availability_chapter(plan: Plan, cite: Citations) -> Chapter:
         ),
         section("Capacity shortfall and exposure", _hours(plan, cite)),
         section("Maintenance", _maintenance(plan)),
+        section("Upgrades, host by host", _upgrades(plan, clusters, cite)),
         section("What vSphere does by itself", tabled(behaviour(plan), cite, widths=(0.14, 0.6, 0.14, 0.12))),
         section("Checks at hand-over", tabled(hand_over(plan), cite, widths=(0.16, 0.7, 0.14))),
     )
@@ -53,6 +61,23 @@ def _stun(group: GroupPlan) -> str:
     if group.stun_s is None:
         return "not known" if group.stun_not_known else "no vMotion"
     return f"{round(group.stun_s)} s"
+
+
+def _upgrades(plan: Plan, clusters: Sequence[Pool], cite: Citations) -> list[Block]:
+    """Whether each cluster can be upgraded host by host, and who moves where."""
+    found = rehearsal.rehearsals(plan, *clusters)
+    several = len(plan.pools) > 1
+    said = [
+        f"{each.pool.name}: " * several
+        + f"{rehearsal.upgrade_sentence(each)} {rehearsal.design_sentence(each)}"
+        for each in found
+    ]
+    start = list(dict.fromkeys(rehearsal.start_sentence(each) for each in found))
+    return [
+        *(Paragraph(text) for text in said),
+        *tabled(rehearsal.upgrades(plan, *clusters), most=MOST_HOSTS),
+        *(Paragraph(f"{text}{cite(RULES)}", "note") for text in start),
+    ]
 
 
 def _maintenance(plan: Plan) -> list[Block]:

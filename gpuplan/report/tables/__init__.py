@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 from gpuplan.plan import Plan
 from gpuplan.report.table import Table, frame
-from gpuplan.report.tables import alternatives, availability, cost, inventory, models, network, plan, platform
+from gpuplan.report.tables import (
+    alternatives,
+    availability,
+    cost,
+    inventory,
+    models,
+    network,
+    plan,
+    platform,
+    rehearsal,
+)
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
 
 if TYPE_CHECKING:
@@ -26,6 +36,8 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "pools": plan.pools,
     "placement": plan.placement,
     "failures": availability.failures,
+    "upgrades": rehearsal.upgrades,
+    "restarts": rehearsal.restarts,
     "shared_gpus": plan.shared_gpus,
     "idle": plan.idle,
     "inventory": inventory.inventory,

@@ -1,0 +1,142 @@
+"""Checks of upgrades: a cluster whose hosts cannot be emptied one by one while every VM runs, and what was rehearsed against it."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.plan import Plan
+from gpuplan.plan.power_on_rules import lacks
+from gpuplan.plan.rehearsal import DOWN, Rehearsed, readings, upgraded
+from gpuplan.wording import amount, capital, some_of, verb
+
+MOST_MORE = 2
+"""As many hosts more are tried."""
+REMEDY_LOOKS = 20_000
+"""Moves x GPUs after which the search gives up on a change."""
+
+
+class Change(NamedTuple):
+    """Something that may be changed, alone or with others."""
+
+    words: str
+    path: str
+    value: object
+
+
+def upgrades(plan: Plan) -> Iterator[Message]:
+    """Clusters with failover capacity that cannot be upgraded host by host without shutting VMs down."""
+    for pool in plan.pools:
+        rehearsed = plan.rehearsed.get(pool.id) if pool.hosts_for_failures else None
+        if rehearsed is None or not rehearsed.quick or rehearsed.upgrade.works:
+            continue
+        down = Counter(
+            each.group for turn in rehearsed.upgrade.turns for each in turn.went if each.how == DOWN
+        )
+        names = {group.id: group.name for group in plan.groups}
+        free = list(itertools.islice(_by_settings(plan, rehearsed), 1))
+        found = free or [
+            *itertools.islice(_by_shapes(plan, rehearsed, set(down)), 1),
+            *itertools.islice(_by_hosts(plan, rehearsed), 1),
+        ]
+        yield message(
+            plan,
+            "upgrade-shuts-down",
+            level="note" if free else "",
+            path=found[0][0] if found else "",
+            pool=pool.name,
+            vms=amount(sum(down.values()), "VM"),
+            have=verb(sum(down.values()), "have"),
+            groups=some_of([f"{names.get(id, id)} ({n})" for id, n in down.most_common()]),
+            order=PROOF[rehearsed.upgrade.proven],
+            remedy=_remedy([words for _, words in found]),
+        )
+
+
+PROOF = {
+    True: "No order of hosts avoids it.",
+    False: "No order of hosts was found that avoids it.",
+}
+NO_REMEDY = "Shut these VMs down for the upgrade, or choose their places by hand."
+
+
+def _remedy(found: Sequence[str]) -> str:
+    if not found:
+        return NO_REMEDY
+    return f"{capital('; or '.join(found))}: rehearsed, and {'either is ' * (len(found) > 1)}enough."
+
+
+def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
+    """(path, words) of settings with which every VM keeps running, the fewest first."""
+    changes = _changes(plan, now)
+    for count in range(1, len(changes) + 1):
+        for some in itertools.combinations(changes, count):
+            changed = _changed(plan, now, some)
+            words = " and ".join(change.words for change in some)
+            if _works(changed):
+                yield some[0].path, words
+            elif changed.by_hand:
+                yield some[0].path, f"{words}, and move the VMs of each host to the empty one by hand"
+
+
+def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
+    """Settings of vSphere that may help."""
+    spare, platform = now.pool.hosts_for_failures, plan.sized.platform
+    found = []
+    if platform.gpu_policy == "spread" and platform.vgpu_sizes != "mixed":
+        found.append(Change("group VMs on a GPU until it is full", "platform.gpu_policy", "group"))
+    if not platform.drs_consolidation and not lacks(platform.vsphere, plan.catalog, "host-consolidate"):
+        found.append(Change("let DRS consolidate full profiles", "platform.drs_consolidation", True))
+    if now.reserved < spare:
+        words = f"keep {amount(spare, 'host')} out of power-on"
+        found.append(Change(words, "availability.reserved_hosts", spare))
+    return found
+
+
+def _changed(plan: Plan, now: Rehearsed, changes: Sequence[Change]) -> Rehearsed:
+    """The cluster with some settings changed."""
+    scenario = plan.sized
+    for change in changes:
+        scenario = scenario.with_value(change.path, change.value)
+    reserved = scenario.availability.reserved_hosts
+    return replace(now, rules=readings(scenario, plan.catalog, now.pool), reserved=reserved)
+
+
+def _by_shapes(plan: Plan, now: Rehearsed, down: set[str]) -> Iterator[tuple[str, str]]:
+    """(path, words) of groups whose VMs, of half the size and twice as many, let every VM keep running."""
+    names = {group.id: group.name for group in plan.groups}
+    for at, request in enumerate(now.asked):
+        if request.group not in down & names.keys() or request.gpus < 2 or request.gpus % 2:
+            continue
+        half = request._replace(
+            vms=2 * request.vms,
+            gpus=request.gpus // 2,
+            vcpus=-(-request.vcpus // 2),
+            memory_gib=-(-request.memory_gib // 2),
+        )
+        if _works(replace(now, asked=(*now.asked[:at], half, *now.asked[at + 1 :]))):
+            each = f"{half.gpus} instead of {request.gpus} GPUs"
+            words = f"plan twice as many VMs of {names[request.group]} with {each}"
+            yield f"groups.{request.group}.gpus_each", words
+
+
+def _by_hosts(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
+    """(path, words) of the fewest hosts more with which every VM keeps running, alone or with a setting."""
+    for more in range(1, MOST_MORE + 1):
+        larger = replace(now, rooms=(*now.rooms, *[now.pool.new_room] * more))
+        for some in ((), *((change,) for change in _changes(plan, now))):
+            if _works(_changed(plan, larger, some)):
+                words = [f"add {amount(more, 'host')}", *(change.words for change in some)]
+                yield "availability.host_failures", " and ".join(words)
+
+
+def _works(changed: Rehearsed) -> bool:
+    """Whether every VM then starts and keeps running."""
+    if changed.not_started[1]:
+        return False
+    now = changed
+    return upgraded(now.asked, now.rooms, now.rules, now.ways, now.reserved, None, REMEDY_LOOKS).works

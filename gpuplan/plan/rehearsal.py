@@ -1,0 +1,410 @@
+"""Rehearsal: hosts emptied one by one for an upgrade, restarts after each failure, a week of coming and going, all as vSphere places VMs.
+
+Nothing is rearranged: VMs go where the rules of power-on put them, under every reading of these. Each part is worked out when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from gpuplan.catalog import Catalog
+from gpuplan.models import power_on
+from gpuplan.models.availability.failover import after_failure
+from gpuplan.models.placement import Host, Request, Room
+from gpuplan.models.power_on.rehearsal import LARGEST, MOVES, RESTARTS, SMALLEST, STAYS
+from gpuplan.plan.access import GroupPlan
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.power_on_rules import readings_of
+from gpuplan.plan.requests import LAST, remembered
+from gpuplan.plan.working_week import Week
+from gpuplan.scenario import Scenario
+
+Number = TypeVar("Number", int, float)
+LOOKS = 20_000_000
+"""VMs x GPUs x readings of a cluster that is rehearsed: some 10 s."""
+QUICK_LOOKS = 200_000
+"""Those of one that is rehearsed unasked, for its message."""
+SEARCH_LOOKS = 120_000
+"""Moves x GPUs that the search for an order of hosts tries: some 0.2 s."""
+WEEKS = 10
+"""Weeks that are tried under each reading."""
+HOURS = 168
+DOWN = "down"
+"""What becomes of a VM that is down until its host is back."""
+
+
+class Went(NamedTuple):
+    """What becomes of a VM of a host that is emptied; hosts count from 1."""
+
+    group: str
+    vm: int
+    how: str
+    """``moves`` by vMotion, ``restarts`` on another host after it was shut down, or ``down`` until its host is back."""
+    host: int
+    """Where it was."""
+    to_host: int | None
+
+
+class Turn(NamedTuple):
+    """A host that is emptied, upgraded and back."""
+
+    host: int
+    went: tuple[Went, ...]
+    """Its VMs, under the reading under which most are down."""
+    down: tuple[int, int]
+    """Fewest and most VMs that are down until it is back, over the readings."""
+    stun_s: float | None
+    """What its VMs stand still in vMotion, one after the other; None where that is not known."""
+
+    def vms(self, how: str) -> int:
+        """How many of its VMs go in one way."""
+        return sum(each.how == how for each in self.went)
+
+
+class Upgraded(NamedTuple):
+    """All hosts of a cluster emptied in turn."""
+
+    turns: tuple[Turn, ...]
+    down: tuple[int, int]
+    """Fewest and most VMs that are down with their hosts, over the readings."""
+    works: bool
+    """Whether no VM is down until its host is back for want of a place, under any reading."""
+    proven: bool
+    """Whether it is proven that no order of hosts works, if this one does not."""
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The hosts, in turn."""
+        return tuple(turn.host for turn in self.turns)
+
+
+class Failed(NamedTuple):
+    """What HA restarts when hosts fail, each order of VMs of one priority being equally likely."""
+
+    hosts: tuple[int, ...]
+    vms: int
+    chance: tuple[float, float]
+    """That all restart that may, over the readings: lowest and highest."""
+    missing: tuple[float, float]
+    """Mean number of VMs that do not."""
+    worst: tuple[tuple[str, int], ...]
+    """(group, VMs) that do not restart in the worst order under the worst reading."""
+    static: int
+    """VMs that stay down by their way of access."""
+    best: int
+    """VMs without a place if all could be placed again."""
+    drawn: int
+    """Random orders that were tried; 0: all were followed."""
+
+
+class Lived(NamedTuple):
+    """What a week of coming and going does, over the readings: lowest and highest."""
+
+    back: float
+    """VMs that come back in a week."""
+    refused: tuple[float, float]
+    """Share of them that do not start at once."""
+    first_start: tuple[float, float]
+    """Share of the VMs of the busiest hour that do not start on empty hosts."""
+    missing: tuple[float, ...]
+    """Of each hour of the week, UTC, VMs that are wanted and do not run, under the worst reading."""
+    stranded_gpus: tuple[float, ...]
+    """Of each hour the GPUs' worth that is idle meanwhile."""
+    wanted: tuple[int, ...]
+    """Of each hour the VMs that are wanted."""
+    season: str
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsed:
+    """A cluster as vSphere started it, and what becomes of it."""
+
+    pool: Pool
+    asked: tuple[Request, ...]
+    rooms: tuple[Room, ...]
+    rules: tuple[power_on.Rules, ...]
+    """Readings of the rules."""
+    ways: tuple[str, ...]
+    """How VMs of each request leave a host."""
+    priorities: tuple[int, ...]
+    stuns: tuple[float | None, ...]
+    """How long a VM of each request stands still in vMotion."""
+    reserved: int
+    """Hosts on which no VM is started."""
+    weeks: Callable[[], Mapping[str, Mapping[str, Week]]] = field(repr=False)
+
+    @property
+    def looks(self) -> int:
+        """How much there is to look at."""
+        gpus, vms = sum(room.gpus for room in self.rooms), sum(request.vms for request in self.asked)
+        return gpus * vms * len(self.rules)
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the cluster is too large to be rehearsed."""
+        return self.looks > LOOKS
+
+    @property
+    def quick(self) -> bool:
+        """Whether an upgrade is rehearsed in a moment."""
+        return self.looks <= QUICK_LOOKS
+
+    @property
+    def movable(self) -> bool:
+        """Whether some VM keeps running when its host is emptied."""
+        return MOVES in self.ways
+
+    @cached_property
+    def started(self) -> tuple[power_on.Cluster, ...]:
+        """Under each reading the VMs as they were powered on, largest first."""
+        return tuple(started(self.asked, self.rooms, rules, self.reserved) for rules in self.rules)
+
+    @cached_property
+    def not_started(self) -> tuple[int, int]:
+        """Fewest and most VMs that did not start then."""
+        vms = sum(request.vms for request in self.asked)
+        return _ends([vms - len(cluster.spots) for cluster in self.started])
+
+    @cached_property
+    def upgrade(self) -> Upgraded:
+        """Hosts emptied in turn, from the VMs as they were powered on."""
+        return self._told(upgraded(self.asked, self.rooms, self.rules, self.ways, self.reserved))
+
+    @cached_property
+    def upgrade_as_designed(self) -> Upgraded:
+        """The same, from the placement of the design."""
+        layout = self.pool.placement
+        return self._told(upgraded(self.asked, self.rooms, self.rules, self.ways, 0, layout))
+
+    def _told(self, found: power_on.Upgrade) -> Upgraded:
+        turns = tuple(self._turn(stage) for stage in zip(*found.emptied, strict=True))
+        down = [sum(len(emptied.down) for emptied in world) for world in found.emptied]
+        return Upgraded(turns, _ends(down), found.works, found.proven)
+
+    def _turn(self, stage: Sequence[power_on.Emptied]) -> Turn:
+        """A host that is emptied, under all readings."""
+        shown = max(stage, key=lambda emptied: len(emptied.down))
+        host, name = shown.host + 1, [request.group for request in self.asked]
+        went = [
+            *(Went(name[kind], vm, MOVES, host, to + 1) for kind, vm, to in shown.moved),
+            *(Went(name[kind], vm, RESTARTS, host, to + 1) for kind, vm, to in shown.restarted),
+            *(Went(name[kind], vm, DOWN, host, None) for kind, vm in shown.down),
+        ]
+        stuns = [self.stuns[kind] for kind, _, _ in shown.moved]
+        known = [stun for stun in stuns if stun is not None]
+        stun_s = sum(known) if len(known) == len(stuns) else None
+        return Turn(host, tuple(went), _ends([len(emptied.down) for emptied in stage]), stun_s)
+
+    @cached_property
+    def by_hand(self) -> bool:
+        """Whether a host stays empty that can take all VMs of any other, so that an operator who moves them there keeps them running."""
+        if self.not_started[1] or not self.started:
+            return False
+        empty = [at for at in range(len(self.rooms)) if not any(c.vms[at] for c in self.started)]
+        return self._covers(empty)
+
+    @cached_property
+    def by_hand_as_designed(self) -> bool:
+        """The same from the placement of the design."""
+        return self._covers([at for at, host in enumerate(self.pool.placement) if not host])
+
+    def _covers(self, empty: Sequence[int]) -> bool:
+        """Whether one of some hosts offers at least what each other one does."""
+        return any(all(_holds(self.rooms[at], room) for room in self.rooms) for at in empty)
+
+    def emptied(self, host: int) -> Turn:
+        """One host, from 1, emptied as the cluster was powered on."""
+        worlds = _worlds(self.started)
+        return self._turn(
+            [
+                power_on.empty_host(world.cluster, host - 1, ways=self.ways, first=world.first)[1]
+                for world in worlds
+            ]
+        )
+
+    @cached_property
+    def failures(self) -> tuple[Failed, ...]:
+        """What HA restarts when each host fails, the worst first."""
+        found = [self.failed(host) for host in range(1, len(self.rooms) + 1)]
+        return tuple(sorted(found, key=lambda each: (-each.missing[1], each.chance[0], each.hosts)))
+
+    def failed(self, *hosts: int) -> Failed:
+        """What HA restarts when these hosts fail at once; they count from 1."""
+        lost = {host - 1 for host in hosts}
+        restarts = [
+            power_on.restart_after_failure(cluster, lost, priorities=self.priorities, ways=self.ways)
+            for cluster in self.started
+        ]
+        at = max(range(len(restarts)), key=lambda n: (restarts[n].missing, sum(restarts[n].worst)))
+        worst, best = restarts[at], 0
+        if any(worst.worst):
+            layout = self.started[at].hosts()
+            best = len(after_failure(layout, requests=self.asked, rooms=self.rooms, failed=lost).unplaced)
+        return Failed(
+            hosts,
+            worst.vms + sum(worst.static),
+            _ends([each.chance for each in restarts]),
+            _ends([each.missing for each in restarts]),
+            tuple((request.group, n) for request, n in zip(self.asked, worst.worst, strict=True) if n),
+            sum(worst.static),
+            best,
+            max(each.orders for each in restarts),
+        )
+
+    @cached_property
+    def week(self) -> Lived | None:
+        """What coming and going does; None where no VM ever leaves."""
+        season, groups = next(iter(self.weeks().items()))
+        wanted = _wanted(self.asked, groups)
+        if len(set(wanted)) == 1:
+            return None
+        rooms = self.rooms[: len(self.rooms) - self.reserved]
+        found = [lived(self.asked, rooms, rules, wanted) for rules in self.rules]
+        worst = max(found, key=lambda each: sum(each.missing))
+        return Lived(
+            worst.back,
+            _ends([each.refused / each.back if each.back else 0.0 for each in found]),
+            _ends([each.first_start for each in found]),
+            worst.missing,
+            worst.stranded_gpus,
+            tuple(sum(hour) for hour in wanted),
+            season,
+        )
+
+
+def rehearsed_of(
+    scenario: Scenario,
+    catalog: Catalog,
+    groups: Sequence[GroupPlan],
+    pools: Sequence[Pool],
+    weeks: Callable[[], Mapping[str, Mapping[str, Week]]],
+) -> dict[str, Rehearsed]:
+    """Cluster -> its rehearsal; none where Bitfusion shares the GPUs."""
+    plans, priority = {group.id: group for group in groups}, {g.id: g.priority for g in scenario.groups}
+    found = {}
+    for pool in pools:
+        asked = pool.requests
+        rules = readings(scenario, catalog, pool)
+        if rules and pool.hosts:
+            found[pool.id] = Rehearsed(
+                pool,
+                asked,
+                pool.rooms,
+                rules,
+                tuple(_way(pool, plans.get(request.group)) for request in asked),
+                tuple(priority.get(request.group, LAST) for request in asked),
+                tuple(_stun(plans.get(request.group), request) for request in asked),
+                min(scenario.availability.reserved_hosts, pool.hosts - 1),
+                weeks,
+            )
+    return found
+
+
+def readings(scenario: Scenario, catalog: Catalog, pool: Pool) -> tuple[power_on.Rules, ...]:
+    """Every reading of the rules for a cluster; none where Bitfusion shares its GPUs."""
+    if pool.kind == "bitfusion":
+        return ()
+    return tuple(reading.rules for reading in readings_of(scenario, catalog, pool.kind, pool.requests))
+
+
+def _way(pool: Pool, group: GroupPlan | None) -> str:
+    """How the VMs of a group leave a host, by what its access mode gives up."""
+    if group is None:  # VMs without a GPU, or GPUs of no group
+        return RESTARTS if pool.kind == "passthrough" else MOVES
+    verdict = {trait.feature: trait.verdict for trait in group.traits}
+    if verdict.get("vMotion") != "no":
+        return MOVES
+    return STAYS if verdict.get("HA restart") == "no" else RESTARTS
+
+
+def _stun(group: GroupPlan | None, request: Request) -> float | None:
+    """How long a VM stands still in vMotion; one without a GPU does not."""
+    if not request.gpus and not request.family:
+        return 0.0
+    return group.stun_s if group else None
+
+
+def _holds(large: Room, room: Room) -> bool:
+    """Whether a host offers at least what another does; 0 vCPUs or memory is not limited."""
+    return large.gpus >= room.gpus and all(
+        not most or 0 < least <= most for most, least in zip(large[1:], room[1:], strict=True)
+    )
+
+
+def _ends(values: Sequence[Number]) -> tuple[Number, Number]:
+    return min(values), max(values)
+
+
+def largest_first(asked: Sequence[Request], cluster: power_on.Cluster) -> list[int]:
+    """Kinds of VMs, those with most GPUs' worth first, then by vCPUs and memory."""
+    worth = cluster.gpus.fits.worth
+    return sorted(range(len(asked)), key=lambda k: (-worth[k], -asked[k].vcpus, -asked[k].memory_gib, k))
+
+
+def started(
+    asked: Sequence[Request], rooms: Sequence[Room], rules: power_on.Rules, reserved: int
+) -> power_on.Cluster:
+    """The VMs of a cluster powered on, largest first, on all hosts but the last so many."""
+    cluster = power_on.Cluster(asked, rooms, rules)
+    without = range(len(rooms) - reserved, len(rooms))
+    for kind in largest_first(asked, cluster):
+        for vm in range(1, asked[kind].vms + 1):
+            cluster.start(kind, vm, without=without)
+    return cluster
+
+
+def _worlds(clusters: Sequence[power_on.Cluster]) -> list[power_on.World]:
+    """Each reading with the largest and with the smallest VM leaving first, where that makes a difference."""
+    firsts = (LARGEST, SMALLEST) if len(clusters[0].requests) > 1 else (LARGEST,)
+    return [power_on.World(cluster, first) for cluster in clusters for first in firsts]
+
+
+@remembered
+def upgraded(
+    asked: tuple[Request, ...],
+    rooms: tuple[Room, ...],
+    rules: tuple[power_on.Rules, ...],
+    ways: tuple[str, ...],
+    reserved: int,
+    layout: tuple[Host, ...] | None = None,
+    looks: int = SEARCH_LOOKS,
+) -> power_on.Upgrade:
+    """``rehearse_upgrade`` under every reading, remembered; from a layout, or from VMs powered on."""
+    clusters = [
+        started(asked, rooms, each, reserved)
+        if layout is None
+        else power_on.arranged(asked, rooms=rooms, rules=each, layout=layout)
+        for each in rules
+    ]
+    worlds = _worlds(clusters)
+    once = len(worlds) * (len(rooms) + sum(request.vms for request in asked))
+    steps = max(2 * once, looks // max(1, sum(room.gpus for room in rooms)))
+    return power_on.rehearse_upgrade(worlds, ways=ways, steps=steps)
+
+
+@remembered
+def lived(
+    asked: tuple[Request, ...],
+    rooms: tuple[Room, ...],
+    rules: power_on.Rules,
+    wanted: tuple[tuple[int, ...], ...],
+) -> power_on.LivedWeek:
+    """``lived_week``, remembered."""
+    return power_on.lived_week(asked, rooms=rooms, rules=rules, wanted=wanted, weeks=WEEKS)
+
+
+def _wanted(asked: Sequence[Request], groups: Mapping[str, Week]) -> tuple[tuple[int, ...], ...]:
+    """VMs of each request that are wanted in each hour of the week: all at the peak of its group, else in proportion."""
+    hours = []
+    for request in asked:
+        week = groups.get(request.group)
+        loads = week.loads.reshape(HOURS, -1).max(axis=1) if week else None
+        peak = float(loads.max()) if loads is not None else 0.0
+        if loads is None or not peak:
+            hours.append([request.vms] * HOURS)
+        else:
+            hours.append([-int(-request.vms * float(load) / peak // 1) for load in loads])
+    return tuple(zip(*hours, strict=True))

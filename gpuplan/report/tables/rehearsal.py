@@ -1,0 +1,259 @@
+"""The tables of a rehearsal: hosts emptied in turn, restarts after each failure, a week of coming and going."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from gpuplan.models.power_on.rehearsal import MOVES, RESTARTS, STAYS
+from gpuplan.plan import Plan
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.rehearsal import DOWN, Failed, Lived, Rehearsed, Turn, Upgraded
+from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.tables.plan import by_cluster, group_names
+from gpuplan.wording import amount, moment, number, percent, runs, some_of, verb
+
+HAPPENS = {
+    MOVES: "moves by vMotion",
+    RESTARTS: "is shut down and started there",
+    DOWN: "is down until the host is back",
+}
+"""What becomes of a VM of a host that is emptied."""
+
+
+MIGRATION = "One VM with vGPUs moves at a time, so their stuns add up; no source says how long the copying before the stun takes."
+
+
+def rehearsals(plan: Plan, *pools: Pool) -> list[Rehearsed]:
+    """The rehearsals of all clusters or of some; none of Bitfusion, nor of what is too large."""
+    found = (plan.rehearsed.get(pool.id) for pool in pools or plan.pools)
+    return [each for each in found if each is not None and not each.too_large]
+
+
+def upgrades(plan: Plan, *pools: Pool) -> Table:
+    """Each host emptied for an upgrade in turn, in all clusters or in some."""
+    names, there = group_names(plan), {each.pool.id: each for each in rehearsals(plan, *pools)}
+    table = by_cluster(
+        "upgrades",
+        "Upgrades, host by host",
+        (
+            Column("host", "Host", "number"),
+            Column("moved", "VMs moved", "number", of=lambda turn: turn.vms(MOVES)),
+            Column("restarted", "Started elsewhere", "number", of=lambda turn: turn.vms(RESTARTS)),
+            Column("to_hosts", "To hosts", of=_targets),
+            Column("stun_s", "Stun in all", "whole", "s", of=_stun),
+            Column("down", "Down with it", "range", of=lambda turn: _down(turn, names)),
+        ),
+        [each.pool for each in there.values()],
+        lambda pool: there[pool.id].upgrade.turns,
+    )
+    return replace(table, notes=(MIGRATION,) if table.rows else ())
+
+
+def _targets(turn: Turn) -> Cell:
+    hosts = sorted({each.to_host for each in turn.went if each.to_host})
+    return Cell(tuple(hosts), words=host_runs(hosts))
+
+
+def host_runs(hosts: Iterable[int]) -> str:
+    """Hosts by their numbers, neighbours joined: ``1–3, 7``."""
+    found = runs(sorted(hosts))
+    return ", ".join(
+        f"{run[0]}\u2013{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found
+    )
+
+
+def _stun(turn: Turn) -> Cell:
+    known = "not known" if turn.stun_s is None else f"{number(round(turn.stun_s))} s"
+    return Cell(turn.stun_s, words=known if turn.vms(MOVES) else "")
+
+
+def _down(turn: Turn, names: dict[str, str]) -> Cell:
+    fewest, most = turn.down
+    groups = Counter(names[each.group] for each in turn.went if each.how == DOWN)
+    if not most:
+        return Cell(0, words="none")
+    said = number(most) if fewest == most else f"{number(fewest)} to {number(most)}"
+    return Cell(most, words=f"{said}: {some_of(list(groups))}", tone="bad")
+
+
+def emptied(plan: Plan, turn: Turn) -> Table:
+    """Each VM of a host that is emptied, and where it goes."""
+    names = group_names(plan)
+    return listed(
+        "emptied",
+        f"Host {turn.host} is emptied",
+        (
+            Column("group", "Group", of=lambda each: names[each.group]),
+            Column("vm", "VM", "number"),
+            Column("how", "What happens", words=HAPPENS.get),
+            Column("from_host", "From host", "number", of="host"),
+            Column("to_host", "To host", "number"),
+        ),
+        turn.went,
+    )
+
+
+def restarts(plan: Plan, *pools: Pool) -> Table:
+    """What HA restarts when each host fails, the worst first, in all clusters or in some."""
+    there = {each.pool.id: each for each in rehearsals(plan, *pools)}
+    found = by_cluster(
+        "restarts",
+        "Restarts as vSphere places VMs",
+        restart_columns(plan),
+        [each.pool for each in there.values()],
+        lambda pool: there[pool.id].failures,
+    )
+    return found if any(STAYS in each.ways for each in there.values()) else found.without("static")
+
+
+def restart(plan: Plan, rehearsed: Rehearsed, failed: Failed) -> Table:
+    """What HA restarts when some hosts fail."""
+    found = listed("restarts", "Restarts as vSphere places VMs", restart_columns(plan), [failed])
+    return found if STAYS in rehearsed.ways else found.without("static")
+
+
+def restart_columns(plan: Plan) -> tuple[Column, ...]:
+    """What is told of a failure and its restarts."""
+    names = group_names(plan)
+    return (
+        Column("hosts", "Host lost", of=lambda failed: Cell(failed.hosts, words=host_runs(failed.hosts))),
+        Column("vms", "VMs on it", "number"),
+        Column("chance", "All restart", "range", of=lambda failed: _between(failed.chance, percent)),
+        Column("missing", "VMs that do not", "range", of=lambda failed: _between(failed.missing, _mean)),
+        Column("worst", "At worst", of=lambda failed: _worst(failed, names)),
+        Column("static", "Stay down", "number"),
+        Column("best", "Unplaced at best", "number"),
+        Column("drawn", "Random orders", "number", detail=True),
+    )
+
+
+def _between(ends: tuple[float, float], words: Callable[[float], str]) -> Cell:
+    low, high = (words(end) for end in ends)
+    return Cell(ends, words=low if low == high else f"{low} to {high}")
+
+
+def _mean(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _worst(failed: Failed, names: dict[str, str]) -> Cell:
+    said = [f"{names[group]} ({n})" for group, n in failed.worst]
+    return Cell(sum(n for _, n in failed.worst), words=some_of(said) or "all restart")
+
+
+def weeks(plan: Plan, *pools: Pool) -> Table:
+    """What a week of coming and going does, in all clusters or in some."""
+    there = {each.pool.id: each for each in rehearsals(plan, *pools) if each.week}
+    return by_cluster(
+        "weeks",
+        "A week of coming and going",
+        (
+            Column("back", "VMs that come back", "whole"),
+            Column(
+                "refused", "Do not start at once", "range", of=lambda week: _between(week.refused, percent)
+            ),
+            Column(
+                "first_start", "On empty hosts", "range", of=lambda week: _between(week.first_start, percent)
+            ),
+            Column("worst_hour", "Worst hour, UTC", of=_worst_hour),
+            Column("missing", "VMs without a GPU then", "mean", of=lambda week: max(week.missing)),
+            Column(
+                "stranded_gpus", "GPUs idle then", "mean", of=lambda week: week.stranded_gpus[_hour(week)]
+            ),
+        ),
+        [each.pool for each in there.values()],
+        lambda pool: filter(None, [there[pool.id].week]),
+    )
+
+
+def _hour(week: Lived) -> int:
+    return week.missing.index(max(week.missing))
+
+
+def _worst_hour(week: Lived) -> Cell:
+    hour = _hour(week)
+    return Cell(hour, words=moment(4 * hour) if max(week.missing) else "none")
+
+
+# ---- in a sentence
+
+
+def upgrade_sentence(rehearsed: Rehearsed) -> str:
+    """Whether hosts can be upgraded one by one, and in which order."""
+    found = rehearsed.upgrade
+    hosts = order_words(found.order)
+    shut = sum(turn.vms(RESTARTS) for turn in found.turns)
+    if found.works:
+        said = f"Every VM keeps its place on a host while the hosts are upgraded in the order {hosts}."
+        if not shut:
+            said = f"The hosts can be upgraded one by one while every VM runs, in the order {hosts}."
+    else:
+        least, most = found.down
+        vms = amount(most, "VM") if least == most else f"{number(least)} to {amount(most, 'VM')}"
+        proof = "no order of hosts avoids it" if found.proven else "no order that avoids it was found"
+        said = f"{vms} {verb(most, 'are')} down while their host is upgraded, in the order {hosts}; {proof}."
+    if shut:
+        vms = (
+            "1 VM that cannot be moved while it runs is"
+            if shut == 1
+            else f"{number(shut)} VMs that cannot be moved while they run are"
+        )
+        said += f" {vms} shut down and started on another host."
+    return said
+
+
+def order_words(hosts: Iterable[int]) -> str:
+    """Hosts in their order, rising neighbours joined."""
+    found = runs(hosts)
+    return ", ".join(
+        f"{run[0]}\u2013{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in found
+    )
+
+
+def start_sentence(rehearsed: Rehearsed) -> str:
+    """From where the rehearsal begins, and what it assumes."""
+    most = rehearsed.not_started[1]
+    lacking = f"; {number(most)} of them {verb(most, 'do')} not start" if most else ""
+    kept = f" on all but {amount(rehearsed.reserved, 'host')}" if rehearsed.reserved else ""
+    return (
+        f"VMs are powered on largest first{kept}{lacking}. Each VM then goes where vSphere places it, largest or smallest first, "
+        "and no other VM moves; where the rules are not known, the worst reading counts."
+    )
+
+
+def design_sentence(rehearsed: Rehearsed) -> str:
+    """The same from the placement of the design."""
+    found: Upgraded = rehearsed.upgrade_as_designed
+    if found.works:
+        return f"From the placement of the design every VM keeps a place, in the order {order_words(found.order)}."
+    hand = " Moved by hand to the empty host, all keep a place." * rehearsed.by_hand_as_designed
+    down = found.down[1]
+    return f"From the placement of the design {amount(down, 'VM')} {verb(down, 'are')} down if vSphere chooses the hosts.{hand}"
+
+
+def restart_sentence(rehearsed: Rehearsed) -> str:
+    """Whether HA restarts all VMs of a host that fails."""
+    worst = rehearsed.failures[0]
+    if worst.chance[0] == 1:
+        return "Any one host can fail: HA restarts all its VMs in whatever order of equal priority."
+    sure = sum(failed.chance[0] == 1 for failed in rehearsed.failures)
+    hosts = len(rehearsed.failures)
+    again = max(failed.best for failed in rehearsed.failures)
+    placed = "all would have a place" if not again else f"{amount(again, 'VM')} would still have none"
+    return (
+        f"HA places VMs where room is left and moves no other VM: after {number(hosts - sure)} of {number(hosts)} host failures "
+        f"not every VM is sure to restart. If all VMs were placed again, {placed}."
+    )
+
+
+def week_sentence(rehearsed: Rehearsed) -> str:
+    """What comes and goes in the week."""
+    week = rehearsed.week
+    if week is None:
+        return ""
+    return (
+        "VMs are powered off when their users leave and on when they come back, by the hours of each group; services around the clock stay. "
+        "A VM that does not start is tried again each hour."
+    )

@@ -1,0 +1,48 @@
+"""Upgrades rehearsed on the hosts step: worked out when opened, each row empties its host on the picture."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("altair")
+pytest.importorskip("traitlets")
+
+from gpuplan.app.events import EVENTS
+from gpuplan.app.state import Workbook
+from gpuplan.app.steps.rehearse import rehearse_data
+from gpuplan.catalog import Catalog
+from gpuplan.scenario import load_scenario
+
+
+@pytest.fixture
+def vgpus(catalog: Catalog) -> Workbook:
+    """The example with vGPUs of many sizes."""
+    return Workbook(catalog, load_scenario("current"))
+
+
+def test_nothing_is_worked_out_while_it_is_closed(vgpus: Workbook, book: Workbook) -> None:
+    data = rehearse_data(vgpus)
+    assert data["shown"] and not data["open"] and not data["tables"]
+    assert "upgrade_as_designed" not in vars(vgpus.plan.rehearsed["vgpu"])
+    assert not rehearse_data(book)["shown"]  # Bitfusion shares its GPUs
+
+
+def test_verdict_tables_and_a_row_that_empties_its_host(vgpus: Workbook) -> None:
+    vgpus.fold("rehearse", True)
+    data = rehearse_data(vgpus)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    assert data["text"][0].startswith("0 to 2 VMs are down") and "largest first" in data["text"][1]
+    upgrades, restarts, week = data["tables"]
+    assert len(upgrades["rows"]) == len(restarts["rows"]) == 10 and len(week["rows"]) == 1
+    (act,) = upgrades["rows"][0][0]["acts"]
+    assert act["text"] == "empty it"
+    EVENTS[act["event"]](vgpus, act["rest"])
+    assert vgpus.maintenance == {"vgpu": (10,)} and not vgpus.failed.get("vgpu")
+    (act,) = rehearse_data(vgpus)["tables"][0]["rows"][0][0]["acts"]
+    assert act["text"] == "bring back"
+    EVENTS[act["event"]](vgpus, act["rest"])
+    assert not vgpus.maintenance.get("vgpu")
+    EVENTS["maintain"](vgpus, {"pool": "vgpu", "host": 99})
+    assert not vgpus.maintenance.get("vgpu")

@@ -1,0 +1,74 @@
+"""Checks of upgrades: what is advised is planned again, and then the message is gone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpuplan import load_scenario, make_plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan
+from gpuplan.plan.checks import Message
+from gpuplan.plan.checks.upgrades import upgrades
+from gpuplan.scenario import Scenario, from_dict
+
+
+def only(plan: Plan) -> Message:
+    (message,) = upgrades(plan)
+    return message
+
+
+def whole(vsphere: str, **vms: int) -> Scenario:
+    """VMs with so many whole GPUs, on hosts of 8."""
+    groups: list[dict[str, Any]] = [
+        {"id": f"g{gpus}", "name": f"Team {gpus}", "people": n, "gpus_each": int(gpus), "access": "vgpu"}
+        | {"stun_read_s": 5.0}
+        for gpus, n in ((name[1:], n) for name, n in vms.items())
+    ]
+    hardware = {"gpu": "a100-pcie-80gb", "gpus_per_host": 8}
+    return from_dict({"groups": groups, "hardware": hardware, "platform": {"vsphere": vsphere}})
+
+
+def test_a_policy_that_is_advised_lets_every_host_be_upgraded(catalog: Catalog) -> None:
+    scenario = load_scenario("assistant")
+    message = only(make_plan(scenario, catalog))
+    assert (message.level, message.path) == ("note", "platform.gpu_policy")
+    assert message.change == "Group VMs on a GPU until it is full: rehearsed, and enough."
+    assert "13 VMs have no other place" in message.text and "Data scientists (6)" in message.text
+    changed = make_plan(scenario.with_value("platform.gpu_policy", "group"), catalog)
+    assert not list(upgrades(changed)) and changed.rehearsed["vgpu"].upgrade.works
+
+
+def test_two_settings_where_one_is_not_enough(catalog: Catalog, plans: dict[str, Plan]) -> None:
+    plan = plans["current"]
+    message = only(plan)
+    assert message.change.startswith("Group VMs on a GPU until it is full and let DRS consolidate")
+    scenario = plan.scenario.with_value("platform.gpu_policy", "group")
+    assert list(upgrades(make_plan(scenario, catalog)))
+    assert not list(upgrades(make_plan(scenario.with_value("platform.drs_consolidation", True), catalog)))
+
+
+def test_a_host_kept_out_of_power_on_takes_what_leaves_another(catalog: Catalog) -> None:
+    scenario = whole("7.0u3", g3=3, g2=2, g1=2)
+    message = only(make_plan(scenario, catalog))
+    assert message.change == "Keep 1 host out of power-on: rehearsed, and enough."
+    assert not list(upgrades(make_plan(scenario.with_value("availability.reserved_hosts", 1), catalog)))
+
+
+def test_what_takes_hardware_or_other_vms_is_a_warning(catalog: Catalog) -> None:
+    scenario = whole("7.0u3", g4=2, g3=2, g2=1)
+    message = only(make_plan(scenario, catalog))
+    assert message.level == "warn" and "Team 3 (2)" in message.text
+    assert "plan twice as many VMs of Team 2 with 1 instead of 2 GPUs" in message.change.lower().replace(
+        "team", "Team"
+    ).replace("vms", "VMs").replace("gpus", "GPUs")
+    smaller = whole("7.0u3", g4=2, g3=2, g1=2)
+    assert not list(upgrades(make_plan(smaller, catalog)))
+    assert "or add 1 host" in message.change or "or add 2 hosts" in message.change
+
+
+def test_nothing_is_said_without_failover_capacity_or_where_bitfusion_shares_gpus(
+    catalog: Catalog, plans: dict[str, Plan]
+) -> None:
+    assert not list(upgrades(plans["starter"])) and not list(upgrades(plans["enterprise"]))
+    bare = whole("7.0u3", g3=3, g2=2, g1=2).with_value("availability.host_failures", 0)
+    assert not list(upgrades(make_plan(bare, catalog)))

@@ -1,0 +1,76 @@
+"""Tables of a rehearsal: a row a host, in the order of the upgrade, that adds up to the VMs there are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpuplan.plan import Plan
+from gpuplan.plan.rehearsal import Rehearsed, Upgraded
+from gpuplan.report.table import records, texts
+from gpuplan.report.tables import rehearsal as tables
+
+
+@pytest.fixture
+def found(plans: dict[str, Plan]) -> Rehearsed:
+    """The rehearsal of the example with vGPUs of many sizes."""
+    return plans["current"].rehearsed["vgpu"]
+
+
+def told(found: Rehearsed, upgrade: Upgraded) -> Rehearsed:
+    """The same with another upgrade."""
+    other = replace(found)
+    vars(other)["upgrade"] = upgrade
+    return other
+
+
+def test_a_row_for_each_host_in_the_order_of_the_upgrade(plans: dict[str, Plan], found: Rehearsed) -> None:
+    rows = records(tables.upgrades(plans["current"]))
+    assert [row["host"] for row in rows] == list(found.upgrade.order)
+    for row, turn in zip(rows, found.upgrade.turns, strict=True):
+        assert row["moved"] + row["restarted"] + turn.down[1] == len(turn.went)
+        assert row["host"] not in row["to_hosts"] and bool(row["to_hosts"]) == (len(turn.went) > turn.down[1])
+    assert tables.upgrades(plans["starter"]).rows == ()
+
+
+def test_a_host_that_is_emptied_vm_by_vm(plans: dict[str, Plan], found: Rehearsed) -> None:
+    turn = found.emptied(3)
+    rows = texts(tables.emptied(plans["current"], turn))
+    assert rows == [("Model fine-tuning", "3", "is down until the host is back", "3", "")]
+
+
+def test_restarts_are_told_worst_first(plans: dict[str, Plan], found: Rehearsed) -> None:
+    table = tables.restarts(plans["current"])
+    rows = records(table)
+    assert len(rows) == found.pool.hosts and "static" not in rows[0]
+    missing = [row["missing"][1] for row in rows]
+    assert missing == sorted(missing, reverse=True)
+    assert [column.label for column in table.columns][-2] == "Unplaced at best"
+    pair = tables.restart(plans["current"], found, found.failed(1, 2))
+    assert texts(pair)[0][:4] == ("1, 2", "2", "0 %", "2")
+
+
+def test_a_week_names_its_worst_hour(plans: dict[str, Plan], found: Rehearsed) -> None:
+    (row,) = records(tables.weeks(plans["current"]))
+    assert found.week is not None
+    assert row["missing"] == max(found.week.missing) == found.week.missing[row["worst_hour"]]
+    assert "tried again each hour" in tables.week_sentence(found)
+
+
+def test_the_verdict_comes_first(found: Rehearsed) -> None:
+    assert tables.upgrade_sentence(found).startswith("0 to 2 VMs are down while their host is upgraded")
+    works = told(found, found.upgrade._replace(works=True, turns=found.upgrade.turns[:1]))
+    assert tables.upgrade_sentence(works) == (
+        "The hosts can be upgraded one by one while every VM runs, in the order 10."
+    )
+    impossible = told(found, found.upgrade._replace(proven=True, down=(1, 1)))
+    assert "1 VM is down while" in tables.upgrade_sentence(impossible)
+    assert "no order of hosts avoids it" in tables.upgrade_sentence(impossible)
+    assert "24 of them do not start" in tables.start_sentence(found)
+    assert "Moved by hand to the empty host" in tables.design_sentence(found)
+
+
+def test_hosts_in_words() -> None:
+    assert tables.host_runs([7, 1, 2, 3]) == "1\u20133, 7"
+    assert tables.order_words([10, 1, 2, 3, 5, 4]) == "10, 1\u20133, 5, 4"

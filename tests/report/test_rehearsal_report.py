@@ -1,0 +1,57 @@
+"""A rehearsal as text and as data."""
+
+from __future__ import annotations
+
+import json
+
+from gpuplan.plan import Plan
+from gpuplan.report.rehearsal_report import (
+    NOT_REHEARSED,
+    emptied_dict,
+    emptied_text,
+    rehearsal_dict,
+    rehearsal_text,
+    restart_dict,
+    restart_text,
+)
+
+
+def test_text_says_the_answer_before_each_table(plans: dict[str, Plan]) -> None:
+    plan = plans["current"]
+    text = " ".join(rehearsal_text(plan, plan.pools).split())
+    assert text.startswith("Rehearsal ========= VMs are powered on largest first")
+    order = (
+        "0 to 2 VMs are down",
+        "Stun in all",
+        "HA places VMs",
+        "At worst",
+        "A week of coming",
+        "Worst hour",
+    )
+    at = [text.index(words) for words in order]
+    assert at == sorted(at) and "no source says how long" in text
+
+
+def test_bitfusion_is_said_not_to_be_rehearsed(plans: dict[str, Plan]) -> None:
+    plan = plans["starter"]
+    assert NOT_REHEARSED[:40] in rehearsal_text(plan, plan.pools)
+    assert rehearsal_dict(plan, plan.pools) == {"clusters": {"bitfusion": None}}
+
+
+def test_data_is_plain_and_agrees_with_the_text(plans: dict[str, Plan]) -> None:
+    plan = plans["current"]
+    data = rehearsal_dict(plan, plan.pools)
+    assert json.loads(json.dumps(data, allow_nan=False)) == data
+    cluster = data["clusters"]["vgpu"]
+    assert cluster["upgrade"]["works"] is False and cluster["not_started"] == [24, 24]
+    assert len(cluster["failures"]) == len(cluster["upgrade"]["turns"]) == 10
+    assert len(cluster["week"]["missing"]) == 168
+
+
+def test_one_host_or_one_failure_alone(plans: dict[str, Plan]) -> None:
+    plan = plans["current"]
+    found = plan.rehearsed["vgpu"]
+    assert "Host 3 of the vGPU cluster emptied" in emptied_text(plan, found, found.emptied(3))
+    assert emptied_dict(plan, found, found.emptied(3))["went"][0]["how"] == "down"
+    assert "Hosts 1, 2 of the vGPU cluster lost" in restart_text(plan, found, found.failed(1, 2))
+    assert restart_dict(plan, found, found.failed(1))["vms"] == 1
