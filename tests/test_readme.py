@@ -125,6 +125,7 @@ def test_contract_names_every_key() -> None:
 
 WITH_FILE = (
     "plan",
+    "rehearse",
     "app",
     "demand",
     "network",

@@ -192,6 +192,18 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "gpus-stranded": ("note", {"groups": one(people=8, gpus_each=3), **L40S}),
+    "upgrade-shuts-down": (
+        "note",
+        {
+            "groups": [
+                {"id": f"g{gpus}", "name": f"Team {gpus}", "people": 1 + gpus, "gpus_each": gpus}
+                | {"access": "vgpu", "stun_read_s": 5.0}
+                for gpus in (1, 2)
+            ],
+            "hardware": {"gpu": "a100-pcie-80gb", "gpus_per_host": 4},
+            "platform": {"vsphere": "8.0u3"},
+        },
+    ),
     "maintenance-bet": ("note", {"groups": one(people=8)}),
     "maintenance-takes-gpus": ("warn", {"groups": one(people=8), "availability": {"host_failures": 0}}),
     "mig-unlisted": (
