@@ -143,6 +143,13 @@ class Rehearsed:
         return gpus * vms * len(self.rules)
 
     @property
+    def kept_out(self) -> tuple[int, ...]:
+        """Hosts, from 0, on which no VM is started: empty ones of the design before others."""
+        filled = self.pool.placement
+        order = sorted(range(len(self.rooms)), key=lambda at: (not (at < len(filled) and filled[at]), at))
+        return tuple(order[len(order) - self.reserved :])
+
+    @property
     def too_large(self) -> bool:
         """Whether the cluster is too large to be rehearsed."""
         return self.looks > LOOKS
@@ -160,7 +167,7 @@ class Rehearsed:
     @cached_property
     def started(self) -> tuple[power_on.Cluster, ...]:
         """Under each reading the VMs as they were powered on, largest first."""
-        return tuple(started(self.asked, self.rooms, rules, self.reserved) for rules in self.rules)
+        return tuple(started(self.asked, self.rooms, rules, self.kept_out) for rules in self.rules)
 
     @cached_property
     def not_started(self) -> tuple[int, int]:
@@ -171,13 +178,20 @@ class Rehearsed:
     @cached_property
     def upgrade(self) -> Upgraded:
         """Hosts emptied in turn, from the VMs as they were powered on."""
-        return self._told(upgraded(self.asked, self.rooms, self.rules, self.ways, self.reserved))
+        return self._told(upgraded(self.asked, self.rooms, self.rules, self.ways, self.kept_out))
+
+    def works_within(self, looks: int) -> bool:
+        """Whether a search of so many moves x GPUs finds an order of hosts in which every VM keeps running, all of them started."""
+        if self.not_started[1]:
+            return False
+        found = upgraded(self.asked, self.rooms, self.rules, self.ways, self.kept_out, None, looks)
+        return found.works
 
     @cached_property
     def upgrade_as_designed(self) -> Upgraded:
         """The same, from the placement of the design."""
         layout = self.pool.placement
-        return self._told(upgraded(self.asked, self.rooms, self.rules, self.ways, 0, layout))
+        return self._told(upgraded(self.asked, self.rooms, self.rules, self.ways, (), layout))
 
     def _told(self, found: power_on.Upgrade) -> Upgraded:
         turns = tuple(self._turn(stage) for stage in zip(*found.emptied, strict=True))
@@ -261,7 +275,7 @@ class Rehearsed:
         wanted = _wanted(self.asked, groups)
         if len(set(wanted)) == 1:
             return None
-        rooms = self.rooms[: len(self.rooms) - self.reserved]
+        rooms = tuple(room for at, room in enumerate(self.rooms) if at not in self.kept_out)
         found = [lived(self.asked, rooms, rules, wanted) for rules in self.rules]
         worst = max(found, key=lambda each: sum(each.missing))
         return Lived(
@@ -345,14 +359,13 @@ def largest_first(asked: Sequence[Request], cluster: power_on.Cluster) -> list[i
 
 
 def started(
-    asked: Sequence[Request], rooms: Sequence[Room], rules: power_on.Rules, reserved: int
+    asked: Sequence[Request], rooms: Sequence[Room], rules: power_on.Rules, kept_out: Sequence[int]
 ) -> power_on.Cluster:
-    """The VMs of a cluster powered on, largest first, on all hosts but the last so many."""
+    """The VMs of a cluster powered on, largest first, on all hosts but some."""
     cluster = power_on.Cluster(asked, rooms, rules)
-    without = range(len(rooms) - reserved, len(rooms))
     for kind in largest_first(asked, cluster):
         for vm in range(1, asked[kind].vms + 1):
-            cluster.start(kind, vm, without=without)
+            cluster.start(kind, vm, without=kept_out)
     return cluster
 
 
@@ -368,13 +381,13 @@ def upgraded(
     rooms: tuple[Room, ...],
     rules: tuple[power_on.Rules, ...],
     ways: tuple[str, ...],
-    reserved: int,
+    kept_out: tuple[int, ...],
     layout: tuple[Host, ...] | None = None,
     looks: int = SEARCH_LOOKS,
 ) -> power_on.Upgrade:
     """``rehearse_upgrade`` under every reading, remembered; from a layout, or from VMs powered on."""
     clusters = [
-        started(asked, rooms, each, reserved)
+        started(asked, rooms, each, kept_out)
         if layout is None
         else power_on.arranged(asked, rooms=rooms, rules=each, layout=layout)
         for each in rules

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.power_on_rules import lacks
-from gpuplan.plan.rehearsal import DOWN, Rehearsed, readings, upgraded
+from gpuplan.plan.rehearsal import DOWN, Rehearsed, readings
 from gpuplan.wording import amount, capital, some_of, verb
 
 MOST_MORE = 2
 """As many hosts more are tried."""
-REMEDY_LOOKS = 20_000
+LOOKS = 20_000
 """Moves x GPUs after which the search gives up on a change."""
 
 
@@ -77,7 +77,7 @@ def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
         for some in itertools.combinations(changes, count):
             changed = _changed(plan, now, some)
             words = " and ".join(change.words for change in some)
-            if _works(changed):
+            if changed.works_within(LOOKS):
                 yield some[0].path, words
             elif changed.by_hand:
                 yield some[0].path, f"{words}, and move the VMs of each host to the empty one by hand"
@@ -118,7 +118,7 @@ def _by_shapes(plan: Plan, now: Rehearsed, down: set[str]) -> Iterator[tuple[str
             vcpus=-(-request.vcpus // 2),
             memory_gib=-(-request.memory_gib // 2),
         )
-        if _works(replace(now, asked=(*now.asked[:at], half, *now.asked[at + 1 :]))):
+        if replace(now, asked=(*now.asked[:at], half, *now.asked[at + 1 :])).works_within(LOOKS):
             each = f"{half.gpus} instead of {request.gpus} GPUs"
             words = f"plan twice as many VMs of {names[request.group]} with {each}"
             yield f"groups.{request.group}.gpus_each", words
@@ -129,14 +129,6 @@ def _by_hosts(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
     for more in range(1, MOST_MORE + 1):
         larger = replace(now, rooms=(*now.rooms, *[now.pool.new_room] * more))
         for some in ((), *((change,) for change in _changes(plan, now))):
-            if _works(_changed(plan, larger, some)):
+            if _changed(plan, larger, some).works_within(LOOKS):
                 words = [f"add {amount(more, 'host')}", *(change.words for change in some)]
                 yield "availability.host_failures", " and ".join(words)
-
-
-def _works(changed: Rehearsed) -> bool:
-    """Whether every VM then starts and keeps running."""
-    if changed.not_started[1]:
-        return False
-    now = changed
-    return upgraded(now.asked, now.rooms, now.rules, now.ways, now.reserved, None, REMEDY_LOOKS).works
