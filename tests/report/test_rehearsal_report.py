@@ -21,7 +21,7 @@ def test_text_says_the_answer_before_each_table(plans: dict[str, Plan]) -> None:
     text = " ".join(rehearsal_text(plan, plan.pools).split())
     assert text.startswith("Rehearsal ========= VMs are powered on largest first")
     order = (
-        "0 to 2 VMs are down",
+        "Up to 2 VMs are down",
         "Stun in all",
         "HA places VMs",
         "At worst",

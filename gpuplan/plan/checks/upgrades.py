@@ -50,7 +50,7 @@ def upgrades(plan: Plan) -> Iterator[Message]:
             path=found[0][0] if found else "",
             pool=pool.name,
             vms=amount(sum(down.values()), "VM"),
-            have=verb(sum(down.values()), "have"),
+            find=verb(sum(down.values()), "find"),
             groups=some_of([f"{names.get(id, id)} ({n})" for id, n in down.most_common()]),
             order=PROOF[rehearsed.upgrade.proven],
             remedy=_remedy([words for _, words in found]),

@@ -12,7 +12,7 @@ from gpuplan.plan.hosts import Pool
 from gpuplan.plan.rehearsal import DOWN, Failed, Lived, Rehearsed, Turn, Upgraded
 from gpuplan.report.table import Cell, Column, Table, listed
 from gpuplan.report.tables.plan import by_cluster, group_names
-from gpuplan.wording import amount, moment, number, percent, runs, some_of, verb
+from gpuplan.wording import amount, capital, moment, number, percent, runs, some_of, verb
 
 HAPPENS = {
     MOVES: "moves by vMotion",
@@ -74,8 +74,13 @@ def _down(turn: Turn, names: dict[str, str]) -> Cell:
     groups = Counter(names[each.group] for each in turn.went if each.how == DOWN)
     if not most:
         return Cell(0, words="none")
-    said = number(most) if fewest == most else f"{number(fewest)} to {number(most)}"
+    said = number(most) if fewest == most else span_words(fewest, number(most))
     return Cell(most, words=f"{said}: {some_of(list(groups))}", tone="bad")
+
+
+def span_words(fewest: int, most: str) -> str:
+    """A range of VMs: ``2 to 13 VMs``, ``up to 2 VMs``."""
+    return f"{number(fewest)} to {most}" if fewest else f"up to {most}"
 
 
 def emptied(plan: Plan, turn: Turn) -> Table:
@@ -191,7 +196,7 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
             said = f"The hosts can be upgraded one by one while every VM runs, in the order {hosts}."
     else:
         least, most = found.down
-        vms = amount(most, "VM") if least == most else f"{number(least)} to {amount(most, 'VM')}"
+        vms = amount(most, "VM") if least == most else capital(span_words(least, amount(most, "VM")))
         proof = "no order of hosts avoids it" if found.proven else "no order that avoids it was found"
         said = f"{vms} {verb(most, 'are')} down while their host is upgraded, in the order {hosts}; {proof}."
     if shut:

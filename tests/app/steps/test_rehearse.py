@@ -33,7 +33,7 @@ def test_verdict_tables_and_a_row_that_empties_its_host(vgpus: Workbook) -> None
     vgpus.fold("rehearse", True)
     data = rehearse_data(vgpus)
     assert json.loads(json.dumps(data, allow_nan=False)) == data
-    assert data["text"][0].startswith("0 to 2 VMs are down") and "largest first" in data["text"][1]
+    assert data["text"][0].startswith("Up to 2 VMs are down") and "largest first" in data["text"][1]
     upgrades, restarts, week = data["tables"]
     assert len(upgrades["rows"]) == len(restarts["rows"]) == 10 and len(week["rows"]) == 1
     (act,) = upgrades["rows"][0][0]["acts"]

@@ -59,7 +59,7 @@ def test_a_week_names_its_worst_hour(plans: dict[str, Plan], found: Rehearsed) -
 
 
 def test_the_verdict_comes_first(found: Rehearsed) -> None:
-    assert tables.upgrade_sentence(found).startswith("0 to 2 VMs are down while their host is upgraded")
+    assert tables.upgrade_sentence(found).startswith("Up to 2 VMs are down while their host is upgraded")
     works = told(found, found.upgrade._replace(works=True, turns=found.upgrade.turns[:1]))
     assert tables.upgrade_sentence(works) == (
         "The hosts can be upgraded one by one while every VM runs, in the order 10."
