@@ -23,9 +23,9 @@ from gpuplan.plan.working_week import Week
 from gpuplan.scenario import Scenario
 
 Number = TypeVar("Number", int, float)
-LOOKS = 20_000_000
+LOOKS = 2_000_000
 """VMs x GPUs x readings of a cluster that is rehearsed: some 10 s."""
-QUICK_LOOKS = 200_000
+QUICK_LOOKS = 100_000
 """Those of one that is rehearsed unasked, for its message."""
 SEARCH_LOOKS = 120_000
 """Moves x GPUs that the search for an order of hosts tries: some 0.2 s."""
@@ -53,7 +53,7 @@ class Turn(NamedTuple):
 
     host: int
     went: tuple[Went, ...]
-    """Its VMs, under the reading under which most are down."""
+    """Its VMs, under the reading under which most VMs are down over all hosts."""
     down: tuple[int, int]
     """Fewest and most VMs that are down until it is back, over the readings."""
     stun_s: float | None
@@ -194,13 +194,14 @@ class Rehearsed:
         return self._told(upgraded(self.asked, self.rooms, self.rules, self.ways, (), layout))
 
     def _told(self, found: power_on.Upgrade) -> Upgraded:
-        turns = tuple(self._turn(stage) for stage in zip(*found.emptied, strict=True))
         down = [sum(len(emptied.down) for emptied in world) for world in found.emptied]
+        worst = down.index(max(down))
+        turns = tuple(self._turn(stage, worst) for stage in zip(*found.emptied, strict=True))
         return Upgraded(turns, _ends(down), found.works, found.proven)
 
-    def _turn(self, stage: Sequence[power_on.Emptied]) -> Turn:
-        """A host that is emptied, under all readings."""
-        shown = max(stage, key=lambda emptied: len(emptied.down))
+    def _turn(self, stage: Sequence[power_on.Emptied], worst: int) -> Turn:
+        """A host that is emptied, under all readings, told under one of them."""
+        shown = stage[worst]
         host, name = shown.host + 1, [request.group for request in self.asked]
         went = [
             *(Went(name[kind], vm, MOVES, host, to + 1) for kind, vm, to in shown.moved),
@@ -231,13 +232,11 @@ class Rehearsed:
 
     def emptied(self, host: int) -> Turn:
         """One host, from 1, emptied as the cluster was powered on."""
-        worlds = _worlds(self.started)
-        return self._turn(
-            [
-                power_on.empty_host(world.cluster, host - 1, ways=self.ways, first=world.first)[1]
-                for world in worlds
-            ]
-        )
+        stage = [
+            power_on.empty_host(world.cluster, host - 1, ways=self.ways, first=world.first)[1]
+            for world in _worlds(self.started)
+        ]
+        return self._turn(stage, max(range(len(stage)), key=lambda at: len(stage[at].down)))
 
     @cached_property
     def failures(self) -> tuple[Failed, ...]:

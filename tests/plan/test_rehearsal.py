@@ -101,11 +101,11 @@ def test_every_vm_of_the_example_is_accounted_for(plans: dict[str, Plan]) -> Non
     found = plans["current"].rehearsed["vgpu"]
     running = {len(cluster.spots) for cluster in found.started}
     for upgrade in (found.upgrade, found.upgrade_as_designed):
+        assert sum(turn.vms("down") for turn in upgrade.turns) == upgrade.down[1]
         assert sorted(upgrade.order) == list(range(1, found.pool.hosts + 1))
         for turn in upgrade.turns:
-            assert turn.vms("down") == turn.down[1] and turn.vms("moves") + turn.vms("restarts") <= max(
-                running
-            )
+            assert turn.down[0] <= turn.vms("down") <= turn.down[1]
+            assert turn.vms("moves") + turn.vms("restarts") <= max(running)
             assert all(each.host == turn.host != each.to_host for each in turn.went)
             assert all((each.to_host is None) == (each.how == "down") for each in turn.went)
     assert sum(failed.vms for failed in found.failures) in running or len(running) > 1

@@ -75,7 +75,7 @@ def _down(turn: Turn, names: dict[str, str]) -> Cell:
     if not most:
         return Cell(0, words="none")
     said = number(most) if fewest == most else span_words(fewest, number(most))
-    return Cell(most, words=f"{said}: {some_of(list(groups))}", tone="bad")
+    return Cell(most, words=f"{said}{': ' * bool(groups)}{some_of(list(groups))}", tone="bad")
 
 
 def span_words(fewest: int, most: str) -> str:

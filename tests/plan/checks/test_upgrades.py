@@ -33,7 +33,7 @@ def test_a_policy_that_is_advised_lets_every_host_be_upgraded(catalog: Catalog) 
     message = only(make_plan(scenario, catalog))
     assert (message.level, message.path) == ("note", "platform.gpu_policy")
     assert message.change == "Group VMs on a GPU until it is full: rehearsed, and enough."
-    assert "13 VMs find no other host" in message.text and "Data scientists (6)" in message.text
+    assert "12 VMs find no other host" in message.text and "Data scientists (6)" in message.text
     changed = make_plan(scenario.with_value("platform.gpu_policy", "group"), catalog)
     assert not list(upgrades(changed)) and changed.rehearsed["vgpu"].upgrade.works
 
