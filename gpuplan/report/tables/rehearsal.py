@@ -136,7 +136,7 @@ def restart_columns(plan: Plan) -> tuple[Column, ...]:
 
 def _between(ends: tuple[float, float], words: Callable[[float], str]) -> Cell:
     low, high = (words(end) for end in ends)
-    return Cell(ends, words=low if low == high else f"{low} to {high}")
+    return Cell(ends, words=low if low == high else f"{low.removesuffix(' %')} to {high}")
 
 
 def _mean(value: float) -> str:
