@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gpuplan.analysis.power_on import power_on
     from gpuplan.app import Design, workbook
     from gpuplan.catalog import Catalog, CatalogError, load_catalog
     from gpuplan.plan import Plan, make_plan
@@ -34,10 +35,12 @@ __all__ = [
     "make_plan",
     "plan_dict",
     "plan_frames",
+    "power_on",
     "workbook",
 ]
 
 _ROOMS = {
+    "gpuplan.analysis.power_on": ("power_on",),
     "gpuplan.app": ("Design", "workbook"),
     "gpuplan.catalog": ("Catalog", "CatalogError", "load_catalog"),
     "gpuplan.scenario": ("Scenario", "ScenarioError", "load_scenario"),

@@ -93,12 +93,15 @@ def test_text_example_is_what_the_command_prints(capsys) -> None:
 def test_contract_names_every_key() -> None:
     scenario = load_scenario("enterprise").with_value("hardware.existing", "2 x 4")
     data = plan_dict(make_plan(scenario, load_catalog()))
+    data["power_on"] = plan_dict(make_plan(load_scenario("assistant"), load_catalog()))["power_on"]
     named = set(re.findall(r"`(\w+)`", CONTRACT))
     for key, value in data.items():
         assert key in named
         if key in ("scenario", "version", "catalog"):
             continue
         record = value[0] if isinstance(value, list) else value
+        if key == "power_on":
+            record = record | record["readings"][0]
         if key == "network":
             record = record | record["remote"][0] | record["training"][0] | record["rules"][0]
         if key == "cabling":
@@ -131,6 +134,7 @@ WITH_FILE = (
     "network",
     "cost",
     "traffic",
+    "power-on",
     "explore",
     "sensitivity",
     "compare",
@@ -162,7 +166,7 @@ def test_functions_on_the_page_of_the_models_exist() -> None:
 def test_commands_exist(capsys) -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     assert set(re.findall(r"\bmake ([a-z]+)\s{2,}#", README)) | {"help", "lab"} <= targets
-    for command in re.findall(r"^gpuplan (\w+)", README, re.M):
+    for command in re.findall(r"^gpuplan ([\w-]+)", README, re.M):
         if command not in WITH_FILE:
             assert main([command]) == 0
 

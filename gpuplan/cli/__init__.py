@@ -43,6 +43,10 @@ COMMANDS = {
         "traffic",
         "print what users of a language model wait when requests come as they come, by replicas",
     ),
+    "power-on": (
+        "powering_on",
+        "print in how many orders of power-on every VM starts, with what is set and otherwise, or one order VM by VM",
+    ),
     "explore": (
         "exploring",
         "plan and rank many designs for the same demand, with the reason for each that loses",
@@ -143,8 +147,9 @@ def parser(*chosen: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=words)
         if name in chosen:
             module = import_module(f"gpuplan.cli.{room}")
-            getattr(module, f"{name}_options")(command)
-            command.set_defaults(run=getattr(module, f"run_{name}"))
+            key = name.replace("-", "_")
+            getattr(module, f"{key}_options")(command)
+            command.set_defaults(run=getattr(module, f"run_{key}"))
             if name not in ("schema", "completion"):
                 _takes_catalog(command)
     return whole

@@ -70,12 +70,14 @@ def _number_options() -> dict[str, Field]:
         "--gpus-per-host": "hardware.gpus_per_host",
         "--link": "network.link_gbit_s",
         "--failures": "availability.host_failures",
+        "--reserve": "availability.reserved_hosts",
     }
     options = (
         Field("--hosts", "", "int", None, 1, 10_000),
         Field("--around", "", "int", 0, 0, 1_000),
         Field("--down", "", "int", 0, 0, 10_000),
         Field("--seed", "", "int", 1, 0, 1_000_000_000),
+        Field("--orders", "", "int", 10_000, 1, 1_000_000),
         Field("--installed", "", "int", None, 1, MAX_GPUS),
         Field("--largest", "", "number", None, 0, MAX_GPUS),
         Field("--skip", "", "share", 0, 0, 0.9),

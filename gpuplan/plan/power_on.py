@@ -133,7 +133,7 @@ class PowerOn:
     @cached_property
     def now(self) -> Tried:
         """As it is set."""
-        return self._tried("now")
+        return self.tried("now")
 
     @cached_property
     def at_demand(self) -> Tried:
@@ -185,6 +185,10 @@ class PowerOn:
         if setting not in known:
             known[setting] = self._tried(setting)
         return known[setting]
+
+    def keep(self, tried: Tried) -> None:
+        """Take over what was found under a setting elsewhere."""
+        self._known[tried.key] = tried
 
     @cached_property
     def _known(self) -> dict[str, Tried]:

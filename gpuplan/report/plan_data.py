@@ -12,6 +12,7 @@ from gpuplan.plan import Plan
 from gpuplan.plan.checks import check_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.power import PowerUse
+from gpuplan.plan.power_on import PowerOn
 from gpuplan.plan.sharing import sharing_modes
 from gpuplan.report.explain import formula_text
 from gpuplan.report.tables.cost import price_dict
@@ -31,7 +32,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
     Returns
     -------
     plan_dict : dict
-        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``groups``, ``llm``, ``inventory``, ``sharing_modes``,
+        Keys ``version``, ``catalog``, ``scenario``, ``totals``, ``postures``, ``pools``, ``power_on``, ``groups``, ``llm``, ``inventory``, ``sharing_modes``,
         ``network``, ``cabling``, ``power``, ``management``, ``host_line``, ``costs``, ``decisions``, ``messages``, ``lines``. [-]
     """
     return {
@@ -41,6 +42,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "totals": plain(plan.totals),
         "postures": plain(plan.postures),
         "pools": [_pool(pool) for pool in plan.pools],
+        "power_on": [_power_on(made) for made in plan.power_on.values()],
         "groups": [
             _without(plain(group), "mode", "traits")
             | {
@@ -113,6 +115,23 @@ def plain(record: Any) -> Any:
 
 def _without(data: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name not in names}
+
+
+def _power_on(made: PowerOn) -> dict[str, Any]:
+    """Power-on in a cluster as it is set; null where no order was tried."""
+    now = made.now if made.known else None
+    ends = ("chance", "interval", "missing", "most_missing", "stranded_gpus")
+    return {
+        "pool": made.pool.id,
+        "hosts": len(made.rooms),
+        "orders": made.orders,
+        "sentence": made.sentence,
+        **{name: plain(getattr(now, name)) if now else None for name in ends},
+        "readings": [
+            {"rules": reading.name, "words": reading.words, "sources": list(reading.sources)}
+            for reading in made.readings
+        ],
+    }
 
 
 def _pool(pool: Pool) -> dict[str, Any]:

@@ -33,6 +33,7 @@ def plan_text(plan: Plan) -> str:
         _access(plan),
         _inventory(plan),
         *(_pool(plan, pool) for pool in clusters_alike(plan)),
+        _power_on(plan),
         chapter(host_line(plan).without("sources"), below=("rule",)),
         chapter(management(plan).without("sources")),
         chapter(management_hosts(plan).without("sources"), below=("rule",)),
@@ -68,6 +69,12 @@ def _pool(plan: Plan, pool: Pool) -> str:
     """What stands on each host of a cluster, those that are filled alike together if there are many, and what is idle there."""
     idle = (idle_text(plan, each) for each in pool.idle)
     return chapter(hosts(plan, [pool], MOST_HOSTS), *idle, title=f"{pool.name}: {equipment(plan, pool)}")
+
+
+def _power_on(plan: Plan) -> str:
+    """In how many orders of power-on not every VM starts; ``gpuplan power-on`` has the rest."""
+    said = dict.fromkeys(made.sentence for made in plan.power_on.values())
+    return heading("Power-on") + "\n".join(map(wrapped, said)) if said else ""
 
 
 def _decisions(plan: Plan) -> str:

@@ -26,6 +26,7 @@ from gpuplan.report.document import (
 )
 from gpuplan.report.document.writing import CHANGES, Citations, hosts_lost, what_to_do
 from gpuplan.report.tables.alternatives import count_over_years
+from gpuplan.report.tables.power_on import power_on
 from gpuplan.scenario import from_dict
 from gpuplan.wording import MODE_NAMES, headline_money, hours, watts
 
@@ -388,3 +389,19 @@ def test_work_that_comes_as_jobs_has_a_document(catalog: Catalog) -> None:
         if isinstance(block, Grid)
         for row in block.rows
     )
+
+
+def test_power_on_stands_with_the_hosts_its_settings_and_its_decision(
+    example: Plan, chapters: tuple[Chapter, ...]
+) -> None:
+    hosts = next(chapter for chapter in chapters if chapter.title == "Hosts and placement")
+    found = [section for section in hosts.sections if section.title == "Power-on"]
+    assert bool(found) == bool(example.power_on)
+    for section in found:
+        said = " ".join(block.text for block in section.blocks if isinstance(block, Paragraph))
+        tables = [block for block in section.blocks if isinstance(block, Grid)]
+        assert all(made.sentence in said for made in example.power_on.values())
+        assert bool(tables) == bool(power_on(example).rows)
+        for key in (f"pools.{id}.power_on_chance" for id in example.power_on):
+            for decision in (each for each in example.decisions if key in each.lines):
+                assert f"Design decision {decision.number}: {decision.decision}" in said

@@ -62,6 +62,20 @@ CONTRACT: dict[str, Any] = {
             "idle": [{"kind": str, "family": str, "room": int, "count": int, "gpus": NUMBER, "fits": [str]}],
         }
     ],
+    "power_on": [
+        {
+            "pool": str,
+            "hosts": int,
+            "orders": int,
+            "sentence": str,
+            "chance": (list, type(None)),
+            "interval": (list, type(None)),
+            "missing": (list, type(None)),
+            "most_missing": (int, type(None)),
+            "stranded_gpus": (float, int, type(None)),
+            "readings": [{"rules": str, "words": str, "sources": [str]}],
+        }
+    ],
     "postures": [
         {
             "host_failures": int,

@@ -23,7 +23,7 @@ from gpuplan.report.xlsx.book import MAX_TEXT
 from gpuplan.scenario import Scenario, from_dict
 
 SHEETS = [
-    "Summary", "Groups", "Hosts", "Demand", "Availability", "Network", "Platform", "Bill of materials", "Cost by year", "Alternatives",
+    "Summary", "Groups", "Hosts", "Power-on", "Demand", "Availability", "Network", "Platform", "Bill of materials", "Cost by year", "Alternatives",
     "Power", "Inputs", "Prices", "Factors", "Trail", "Sources", "Messages", "Decisions",
 ]  # fmt: skip
 LIVE = {"Summary", "Groups", "Bill of materials", "Cost by year", "Prices", "Factors"}

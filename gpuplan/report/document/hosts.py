@@ -13,7 +13,9 @@ from gpuplan.report.tables.demand import silos as silos_table
 from gpuplan.report.tables.inventory import hosts_there, inventory
 from gpuplan.report.tables.plan import clusters_alike, hosts, pools
 from gpuplan.report.tables.platform import host_line, management, management_hosts
-from gpuplan.wording import NAMES, amount
+from gpuplan.report.tables.power_on import power_on
+from gpuplan.report.tables.power_on import said as answer
+from gpuplan.wording import NAMES, amount, some_of
 
 MOST_HOSTS = 24
 """Hosts of a pool that are listed one by one; more are counted by what stands on them."""
@@ -51,6 +53,7 @@ def hosts_chapter(plan: Plan, cite: Citations) -> Chapter:
         drawing,
         (section(name, _placement(plan, pool)) for name, pool in shown),
         and_more(len(clusters) - len(shown)),
+        section("Power-on", _power_on(plan, cite)),
         section("A host to order", tabled(host_line(plan), cite, widths=PART_WIDTHS)),
         section("Management domain", _management(plan, cite)),
         section("One pool instead of silos", _silos(plan)) if 1 < len(plan.groups) <= MOST_GROUPS else None,
@@ -78,6 +81,22 @@ def _placement(plan: Plan, pool: Pool) -> list[Block]:
             *and_more(len(idle) - MOST_HOSTS),
         ]
     return blocks
+
+
+def _power_on(plan: Plan, cite: Citations) -> list[Block]:
+    """What becomes of the VMs as vSphere starts one after another, as it is set and otherwise."""
+    said: dict[str, list[str]] = {}
+    for made in plan.power_on.values():
+        said.setdefault(answer(made), []).append(made.pool.name)
+    sources = [source for made in plan.power_on.values() for each in made.readings for source in each.sources]
+    several = len(plan.power_on) > 1
+    lines = {f"pools.{id}.power_on_chance" for id in plan.power_on}
+    decided = [each for each in plan.decisions if lines & {*each.lines}]
+    return [
+        *(Paragraph(f"{some_of(names)}: " * several + text + cite(sources)) for text, names in said.items()),
+        *tabled(power_on(plan) if several else power_on(plan).without("pool")),
+        *(Paragraph(f"Design decision {each.number}: {each.decision}") for each in decided),
+    ]
 
 
 def _management(plan: Plan, cite: Citations) -> list[Block]:

@@ -109,7 +109,11 @@ def hosts_slide(deck: Deck) -> None:
     spare = plan.totals.hosts_for_failures
     title = f"{number(used)} of {amount(plan.totals.gpus, 'GPU')} {verb(used, 'are')} taken at the peak"
     title += f"; {_are(spare, 'host')} spare" if spare else ""
-    slide = deck.slide(title, ("totals.gpus", *(f"pools.{pool.id}.hosts" for pool in plan.pools)))
+    slide = deck.slide(
+        title,
+        ("totals.gpus", *(f"pools.{pool.id}.hosts" for pool in plan.pools)),
+        why="\n".join(dict.fromkeys(made.sentence for made in plan.power_on.values())),
+    )
     deck.picture(
         slide, hosts_svg(plan, most_clusters=2), f"Hosts and who is on their GPUs: {title}", deck.box
     )

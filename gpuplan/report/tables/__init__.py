@@ -19,6 +19,7 @@ from gpuplan.report.tables import (
     network,
     plan,
     platform,
+    power_on,
     rehearsal,
 )
 from gpuplan.report.tables.plan import gpu_rows, group_names, host_kinds, idle_text
@@ -35,6 +36,7 @@ TABLES: dict[str, Callable[[Plan], Table]] = {
     "token_costs": models.token_costs,
     "pools": plan.pools,
     "placement": plan.placement,
+    "power_on": power_on.power_on,
     "failures": availability.failures,
     "upgrades": rehearsal.upgrades,
     "restarts": rehearsal.restarts,

@@ -11,7 +11,7 @@ from gpuplan.plan.cost import Costs
 from gpuplan.plan.llm import INPUTS
 from gpuplan.report.document.writing import as_of
 from gpuplan.report.table import Cell, Column, Table, listed
-from gpuplan.report.tables import availability, cost, demand, network, platform
+from gpuplan.report.tables import availability, cost, demand, network, platform, power_on
 from gpuplan.report.tables import plan as topics
 from gpuplan.report.tables.alternatives import alternatives
 from gpuplan.report.xlsx.book import HEAD, Block, Book, Live, SheetColumn, address, column_of
@@ -223,6 +223,10 @@ def _input(plan: Plan, path: str) -> dict[str, Any]:
 
 
 PLAIN: Mapping[str, tuple[str, Callable[[Plan], Sequence[Table]]]] = {
+    "Power-on": (
+        "What becomes of the VMs as vSphere starts one after another, in any order.",
+        lambda plan: (power_on.power_on(plan), *power_on.by_reading_and_name(plan)),
+    ),
     "Availability": (
         "What failures and maintenance do to the design.",
         lambda plan: (availability.postures(plan), availability.failures(plan), availability.losses(plan)),

@@ -22,6 +22,7 @@ def xlsx_bytes(plan: Plan) -> bytes:
     sheets.summary_sheet(book, plan, money)
     sheets.groups_sheet(book, plan, money)
     sheets.hosts_sheet(book, plan)
+    sheets.plain_sheet(book, plan, "Power-on")
     sheets.demand_sheet(book, plan)
     sheets.plain_sheet(book, plan, "Availability")
     sheets.network_sheet(book, plan)

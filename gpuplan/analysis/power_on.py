@@ -1,0 +1,170 @@
+"""Power-on tried thoroughly: thousands of orders on the hosts of each cluster, with what is set and with other settings, and the hosts each takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from gpuplan.models.placement import Request
+from gpuplan.models.power_on import power_on_orders
+from gpuplan.plan import Plan
+from gpuplan.plan.hosts import Pool
+from gpuplan.plan.playing import Play
+from gpuplan.plan.power_on import PowerOn, Tried
+from gpuplan.plan.power_on_rules import Reading, alike, readings_of
+
+ORDERS = 10_000
+SEARCHED = 500
+"""Orders with which a number of hosts is looked for; what is found is tried with all."""
+MOST_MORE = 64
+"""As many hosts beyond those for the demand are looked at."""
+Progress = Callable[[float, str], object]
+"""Told the share of the work that is done, and of which cluster it is."""
+
+
+@dataclass(frozen=True)
+class PowerOnStudy:
+    """Power-on in one cluster, tried thoroughly."""
+
+    made: PowerOn
+    """With all these orders, as it is set and with other settings."""
+    hosts: Mapping[str, int | None]
+    """Setting -> the fewest hosts for the demand on which the share of orders starts every VM, under every reading; None if none was found."""
+
+
+def power_on(
+    plan: Plan, *, orders: int = ORDERS, progress: Progress | None = None
+) -> tuple[PowerOnStudy, ...]:
+    """Start the VMs of each cluster one after another, as vSphere does, in thousands of orders.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan. [-]
+    orders : int
+        Random orders that are tried under each reading of vSphere's rules. [-]
+    progress : callable, optional
+        Told the share of the work that is done, and of which cluster it is. [-]
+
+    Returns
+    -------
+    power_on : tuple of PowerOnStudy
+        Of each cluster, but those of Bitfusion, what becomes of its VMs as it is set and with other settings. [-]
+    """
+    clusters = [_with_orders(made, orders) for made in plan.power_on.values()]
+    parts = sum(len(made.settings) + 1 for made in clusters)
+    found, done = list[PowerOnStudy](), 0
+    for made in clusters:
+        hosts: dict[str, int | None] = {}
+        for key in ("now", *made.settings):
+
+            def tell(share: float, name: str = made.pool.name, done: int = done) -> None:
+                if progress:
+                    progress((done + share) / parts, name)
+
+            _try(made, key, tell)
+            hosts[key] = fewest_hosts(made, key)
+            done += 1
+        best = made.best.key
+        found.append(PowerOnStudy(made, {**hosts, best: hosts.get(best) or fewest_hosts(made, best)}))
+    return tuple(found)
+
+
+def _set_up(made: PowerOn, key: str) -> tuple[tuple[Request, ...], tuple[Reading, ...]]:
+    """What the VMs of a cluster ask for under a setting, and the readings of the rules."""
+    asked_in = (made.settings[part] for part in key.split(", ") if part in made.settings)
+    scenario, asked = next(asked_in, (made.scenario, made.pool.requests))
+    return asked, readings_of(scenario, made.catalog, made.pool.kind, asked)
+
+
+def thorough(made: PowerOn, orders: int) -> PowerOn:
+    """A cluster as it is set, with so many orders."""
+    made = _with_orders(made, orders)
+    _try(made, "now", lambda share: None)
+    return made
+
+
+def _with_orders(made: PowerOn, orders: int) -> PowerOn:
+    return replace(made, orders=1 if alike(made.pool.requests) else orders)
+
+
+def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
+    """Try a cluster under one setting with all its orders."""
+    asked, readings = _set_up(made, key)
+    found = []
+    for at, reading in enumerate(readings):
+
+        def tick(done: int, at: int = at) -> None:
+            tell((at + done / made.orders) / (len(readings) + 1))
+
+        rules = reading.rules
+        found.append(power_on_orders(asked, rooms=made.rooms, rules=rules, orders=made.orders, tick=tick))
+    made.keep(Tried(key, tuple(found)))
+
+
+def fewest_hosts(made: PowerOn, key: str) -> int | None:
+    """The fewest hosts for the demand on which the share of orders, or an order with a name, starts every VM; those already there count first."""
+    asked, readings = _set_up(made, key)
+    named = [made.named[part] for part in key.split(", ") if part in made.named]
+    share, there, new = made.scenario.availability.orders_share, made.demand_rooms, made.pool.new_room
+
+    def enough(hosts: int, most: int) -> bool:
+        rooms = (*there[:hosts], *[new] * (hosts - len(there)))
+        return all(
+            found.started >= share * found.orders
+            for reading in readings
+            for found in [power_on_orders(asked, rooms=rooms, rules=reading.rules, orders=named or most)]
+        )
+
+    few, least, step = min(made.orders, SEARCHED), len(there), 1
+    if enough(least, few):
+        while least > 1 and enough(least - 1, few):
+            least -= 1
+    else:
+        below = least
+        while not enough(least := below + step, few):
+            if least > len(there) + MOST_MORE:
+                return None
+            below, step = least, 2 * step
+        while least - below > 1:  # more hosts start no fewer
+            middle = (least + below) // 2
+            below, least = (below, middle) if enough(middle, few) else (middle, least)
+    return next((hosts for hosts in range(least, least + MOST_MORE) if enough(hosts, made.orders)), None)
+
+
+class Watched(NamedTuple):
+    """One order of power-on in a cluster."""
+
+    pool: Pool
+    reading: Reading
+    play: Play
+
+
+def watched(made: PowerOn, name: str) -> Watched:
+    """An order by its name (see ``named_order``), to be watched VM by VM."""
+    reading, kinds = named_order(made, name)
+    return Watched(made.pool, reading, Play(made.pool.requests, made.rooms, reading.rules, kinds))
+
+
+def named_order(made: PowerOn, name: str) -> tuple[Reading, tuple[int, ...]]:
+    """The kinds of the VMs in an order by its name, and the reading under which most VMs do not start: one of the named orders, ``groups``, ``worst`` or the
+    number of a random one.
+
+    A ValueError where no order is bad, or there is none of that name.
+    """
+    if name == "worst":
+        if made.worst is None:
+            raise ValueError(f"every VM starts in all {made.now.orders} orders that were tried")
+        return made.worst
+    pairs = zip(made.now.found, made.readings, strict=True)
+    reading = min(pairs, key=lambda each: each[0].started)[1]
+    asked = made.pool.requests
+    kinds = tuple(kind for kind, request in enumerate(asked) for _ in range(request.vms))
+    if name in made.named:
+        return reading, made.named[name]
+    if name == "groups":
+        return reading, kinds
+    return reading, tuple(np.random.RandomState(int(name)).permutation(kinds).tolist())

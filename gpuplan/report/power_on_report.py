@@ -1,0 +1,156 @@
+"""Power-on as plain data and as text: thousands of orders of each cluster, or one of them VM by VM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gpuplan.analysis.power_on import PowerOnStudy, Watched
+from gpuplan.models.placement import Load
+from gpuplan.plan import Plan
+from gpuplan.plan.playing import Play
+from gpuplan.report.table import Table, records, words
+from gpuplan.report.tables.power_on import named_orders, readings, said, settings, steps
+from gpuplan.report.text import chapter, page, wrapped
+from gpuplan.scenario import UNASSIGNED
+from gpuplan.wording import amount, capital, number, verb
+
+CELLS, FREE = 8, "."
+"""Characters of a GPU in a picture, and what stands for a part that no VM has."""
+NONE = "No cluster of this design has VMs that vSphere places on GPUs."
+
+
+def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
+    """Power-on as text for a terminal."""
+    made = [study.made for study in studies]
+    several = len(made) > 1
+
+    def shown(table: Table) -> Table:
+        return table if several else table.without("pool")
+
+    return page(
+        f"{plan.scenario.name or 'Design'}: power-on",
+        "\n\n".join(wrapped(f"{each.pool.name}: " * several + said(each)) for each in made) or wrapped(NONE),
+        chapter(shown(settings([(study.made, study.hosts) for study in studies]))),
+        chapter(shown(named_orders(made))),
+        chapter(shown(readings(made))),
+    )
+
+
+def power_on_dict(plan: Plan, studies: Sequence[PowerOnStudy]) -> dict[str, Any]:
+    """Power-on as plain JSON values, all finite: key ``clusters``.
+
+    Each has ``id``, ``hosts``, ``reserved_hosts``, ``orders``, ``share``, ``sentence``, ``settings``, ``named_orders``, ``readings``, ``hosts_by_size`` and
+    ``worst_order`` (the groups of its VMs; null where every order starts all).
+    """
+    return {"clusters": [_cluster(study) for study in studies]}
+
+
+def _cluster(study: PowerOnStudy) -> dict[str, Any]:
+    made = study.made
+    groups = [request.group for request in made.pool.requests]
+    return {
+        "id": made.pool.id,
+        "hosts": len(made.rooms),
+        "reserved_hosts": made.pool.hosts - len(made.rooms),
+        "orders": made.orders,
+        "share": made.scenario.availability.orders_share,
+        "sentence": made.sentence,
+        **{
+            name: records(table.without("pool"))
+            for name, table in (
+                ("settings", settings([(made, study.hosts)])),
+                ("named_orders", named_orders([made])),
+                ("readings", readings([made])),
+            )
+        },
+        "hosts_by_size": made.hosts_by_size,
+        "worst_order": [groups[kind] for kind in made.worst[1]] if made.worst else None,
+    }
+
+
+def watched_text(plan: Plan, orders: Sequence[Watched]) -> str:
+    """One order of each cluster as text, VM by VM, with a picture of the hosts after it."""
+    chapters = [_watched(plan, each) for each in orders] or [wrapped(NONE)]
+    return page(f"{plan.scenario.name or 'Design'}: power-on, VM by VM", *chapters)
+
+
+def _watched(plan: Plan, order: Watched) -> str:
+    pool, reading, play = order
+    table, vms, refused = steps(plan, play), len(play.steps), len(play.refused)
+    empty = [
+        column.key
+        for at, column in enumerate(table.columns)
+        if not any(words(cells[at], column) for cells in table.cells())
+    ]
+    result = f"All {amount(vms, 'VM')} start"
+    if refused:
+        result = f"{amount(refused, 'VM')} of {number(vms)} {verb(refused, 'do')} not start"
+    idle, gpus = round(play.cluster.idle_gpus(), 2), sum(room.gpus for room in play.cluster.rooms)
+    return "\n\n".join(
+        (
+            chapter(table.without(*empty), before=f"{capital(reading.words)}.", title=pool.name),
+            f"{result}; {number(idle)} of {amount(gpus, 'GPU')} {verb(idle, 'are')} idle.",
+            picture(plan, play),
+        )
+    )
+
+
+def watched_dict(plan: Plan, orders: Sequence[Watched]) -> dict[str, Any]:
+    """The same as plain JSON values: key ``clusters``, each with ``id``, ``reading``, ``steps`` and ``idle_gpus``."""
+    return {
+        "clusters": [
+            {
+                "id": pool.id,
+                "reading": reading.words,
+                "steps": records(steps(plan, play)),
+                "idle_gpus": play.cluster.idle_gpus(),
+            }
+            for pool, reading, play in orders
+        ]
+    }
+
+
+def picture(plan: Plan, play: Play, at: int | None = None) -> str:
+    """The hosts with their GPUs after so many power-ons, or all: the letter of a group on each part that a VM of it has."""
+    play.go(len(play.steps) if at is None else at)
+    letters = {group.id: group.letter for group in plan.groups} | {UNASSIGNED: "*"}
+    names = [f"Host {number(at)}" for at in range(1, len(play.cluster.rooms) + 1)]
+    wide = max(map(len, names), default=0)
+    lines = [
+        f"{name:{wide}}  "
+        + " ".join(f"[{_gpu(play, host, gpu, load, letters)}]" for gpu, load in enumerate(loads))
+        for host, (name, loads) in enumerate(zip(names, play.gpus(), strict=True))
+    ]
+    return "\n".join(lines)
+
+
+def _gpu(play: Play, host: int, gpu: int, load: Load | None, letters: dict[str, str]) -> str:
+    """One GPU, as wide as all."""
+    if load is None:
+        return FREE * CELLS
+    marks = [letters[slot.group][-1] for slot in load.slots]
+    if load.family is None:
+        return marks[0] * CELLS
+    cells = [FREE] * CELLS
+    ends = _ends(play, host, gpu, load)
+    for mark, (start, end) in zip(marks, ends, strict=True):
+        for at in range(round(start * CELLS), max(round(start * CELLS) + 1, round(end * CELLS))):
+            cells[min(at, CELLS - 1)] = mark
+    return "".join(cells)
+
+
+def _ends(play: Play, host: int, gpu: int, load: Load) -> list[tuple[float, float]]:
+    """Where the part of each VM on a GPU begins and ends; one after another where places do not count."""
+    if places := play.places(host, gpu):
+        region = play.region(host, gpu)
+        return [(start / region, (start + size) / region) for start, size in places]
+    fits = play.cluster.gpus.fits
+    kinds = {(request.group, request.profile): kind for kind, request in enumerate(play.cluster.requests)}
+    found, at = [], 0.0
+    for slot in load.slots:
+        kind = kinds[slot.group, slot.profile]
+        size = float(fits.worth[kind]) / play.cluster.requests[kind].shares
+        found.append((at, at + size))
+        at += size
+    return found

@@ -1,0 +1,248 @@
+"""The tables of power-on: what is set beside other settings, the readings of vSphere's rules, and one order VM by VM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gpuplan.models.power_on import Step
+from gpuplan.plan import Plan
+from gpuplan.plan.playing import Play
+from gpuplan.plan.power_on import PowerOn, Tried, distinct
+from gpuplan.plan.power_on_rules import alike
+from gpuplan.report.refusals import refusal_words
+from gpuplan.report.table import Cell, Column, Table, listed, one_place
+from gpuplan.report.tables.plan import group_names
+from gpuplan.wording import NAMES, amount, number, percent, stated_percent
+
+LABELS = NAMES["power-on, label"]
+"""Settings and orders by what is tried."""
+Hosts = Mapping[str, int | None]
+"""Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
+
+
+NOT_KNOWN = (
+    "Where sources leave open what vSphere does, every reading of the rules was tried; a range goes from the least to the most favourable. "
+    "Orders were drawn at random, each as likely as any other. A VM that does not start stays off, and the next one is tried."
+)
+
+
+class Row(NamedTuple):
+    """A setting of a cluster."""
+
+    made: PowerOn
+    tried: Tried
+    hosts: Hosts
+
+
+def power_on(plan: Plan) -> Table:
+    """Power-on as it is set, and with other settings, in the few orders that a plan tries."""
+    return settings([(made, {}) for made in distinct(plan.power_on)]).without("hosts")
+
+
+def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
+    """The same for some clusters, in the orders that were tried of each, with the hosts that each setting takes; none where all orders are alike."""
+    share = next((made.scenario.availability.orders_share for made, _ in found), 1.0)
+    rows = [
+        Row(made, made.tried(key), hosts)
+        for made, hosts in found
+        if made.known and not alike(made.pool.requests)
+        for key in dict.fromkeys(("now", *made.settings, made.best.key))
+    ]
+    made = dict.fromkeys(row.made.pool.id for row in rows)
+    return listed(
+        "power_on",
+        "Power-on by setting",
+        (
+            Column("pool", "Cluster", of=lambda row: row.made.pool.name),
+            Column("setting", "Setting", of=lambda row: Cell(row.tried.key, words=label(row.tried.key))),
+            Column("orders", "Orders", "number", detail=True, of=lambda row: row.tried.orders),
+            Column("chance", "Every VM starts", "share", of=lambda row: _share(row.tried.chance)),
+            Column(
+                "chance_high", "Most favourable", "share", detail=True, of=lambda row: row.tried.chance[1]
+            ),
+            Column("interval_low", "95 % interval", "share", of=_interval),
+            Column(
+                "interval_high",
+                "Its high end",
+                "share",
+                detail=True,
+                of=lambda row: row.tried.interval[1] if row.tried.orders > 1 else None,
+            ),
+            Column("missing", "Not started, mean", "mean", of=_missing),
+            Column("most_missing", "Not started, most", "number", of=lambda row: row.tried.most_missing),
+            Column("stranded_gpus", "GPUs idle then", "mean", of=lambda row: row.tried.stranded_gpus),
+            Column("hosts", f"Hosts for {stated_percent(share)}", "number", of=_hosts),
+        ),
+        rows,
+        notes=(*(by_size(row.made, len(made) > 1) for row in rows if row.tried.key == "now"), NOT_KNOWN)
+        if rows
+        else (),
+    )
+
+
+def said(made: PowerOn) -> str:
+    """The answer for a cluster, and how vSphere is set."""
+    platform, shown = made.scenario.platform, []
+    if any(request.family for request in made.pool.requests):
+        shown.append(f"GPU assignment policy {platform.gpu_policy}")
+    shown.append(f"{'' if platform.drs_consolidation else 'no '}DRS consolidation")
+    reserved = made.pool.hosts - len(made.rooms)
+    shown += [f"{amount(reserved, 'host')} kept out of power-on"] if reserved else []
+    return f"{made.sentence} Set: {', '.join(shown)}."
+
+
+def by_size(made: PowerOn, named: bool = False) -> str:
+    """What host groups by size would take."""
+    hosts, lead = amount(made.hosts_by_size, "host"), f"{made.pool.name}: with" if named else "With"
+    return f"{lead} hosts of their own for VMs of each size (host groups), every order starts all of them on {hosts} for the demand."
+
+
+def label(key: str) -> str:
+    """A setting or an order, or both, as a row is called."""
+    first, *more = (LABELS[part] for part in key.split(", "))
+    return ", ".join([first, *(part[0].lower() + part[1:] for part in more)])
+
+
+def _share(ends: tuple[float, float]) -> Cell:
+    low, high = ends
+    said = list(dict.fromkeys(map(percent, ends)))
+    return Cell(
+        low,
+        words=" to ".join([*(each.removesuffix(" %") for each in said[:-1]), said[-1]]),
+        low=low,
+        high=high,
+    )
+
+
+def _interval(row: Row) -> Cell:
+    """Nothing for an order with a name: it is no sample."""
+    return _share(row.tried.interval) if row.tried.orders > 1 else Cell(None, words="one order")
+
+
+def _missing(row: Row) -> Cell:
+    low, high = row.tried.missing
+    said = dict.fromkeys(map(one_place, (low, high)))
+    return Cell(high, words=" to ".join(said), low=low, high=high)
+
+
+def _hosts(row: Row) -> Cell:
+    if row.tried.key not in row.hosts:
+        return Cell(None)
+    hosts = row.hosts[row.tried.key]
+    return Cell(None, words="not found") if hosts is None else Cell(hosts)
+
+
+def readings(found: Sequence[PowerOn]) -> Table:
+    """What vSphere may do where sources differ or say nothing, and what becomes of the VMs under each reading."""
+    rows = [(made, at) for made in found if made.known for at in range(len(made.readings))]
+    return listed(
+        "power_on_readings",
+        "Readings of the rules",
+        (
+            Column("pool", "Cluster", of=lambda row: row[0].pool.name),
+            Column("reading", "What vSphere does", of=lambda row: row[0].readings[row[1]].words),
+            Column("rules", "Rules", detail=True, of=lambda row: row[0].readings[row[1]].name),
+            Column("started", "Every VM starts", "share", of=lambda row: _of(row).started / _of(row).orders),
+            Column("missing", "Not started, mean", "mean", of=lambda row: sum(_of(row).missing_by_kind)),
+            Column(
+                "sources", "Sources", "sources", detail=True, of=lambda row: row[0].readings[row[1]].sources
+            ),
+        ),
+        rows,
+    )
+
+
+def _of(row: tuple[PowerOn, int]) -> Any:
+    made, at = row
+    return made.now.found[at]
+
+
+def named_orders(found: Sequence[PowerOn]) -> Table:
+    """What orders with a name give."""
+    return listed(
+        "power_on_orders",
+        "Orders with a name",
+        (
+            Column("pool", "Cluster", of=lambda row: row[0].pool.name),
+            Column("order", "Order", of=lambda row: Cell(row[1], words=label(row[1]))),
+            Column(
+                "missing",
+                "VMs not started",
+                "mean",
+                of=lambda row: _missing(Row(row[0], row[0].tried(row[1]), {})),
+            ),
+        ),
+        [
+            (made, name)
+            for made in found
+            if made.known and not alike(made.pool.requests)
+            for name in made.named
+        ],
+    )
+
+
+def by_reading_and_name(plan: Plan) -> tuple[Table, Table]:
+    """Power-on of a plan under each reading, and in the orders with a name."""
+    made = distinct(plan.power_on)
+    return readings(made), named_orders(made)
+
+
+class Arrival(NamedTuple):
+    """A VM that was powered on."""
+
+    at: int
+    step: Step
+    why: str
+    """Why it does not start."""
+
+
+def steps(plan: Plan, play: Play) -> Table:
+    """One order, VM by VM: where each runs, or why it does not start; all are on afterwards."""
+    names, requests = group_names(plan), play.cluster.requests
+    rows = []
+    for at, step in enumerate(play.steps, 1):
+        why = ""
+        if step.spot is None:
+            play.go(at)
+            why = refusal_words(requests[step.kind], play.refusal(), play.cluster.rules)
+        rows.append(Arrival(at, step, why))
+    play.go(len(play.steps))
+    return listed(
+        "power_on_steps",
+        "VM by VM",
+        (
+            Column("at", "", "number"),
+            Column("group", "Group", of=lambda row: names[requests[row.step.kind].group]),
+            Column("vm", "VM", "number", of=lambda row: row.step.vm),
+            Column("profile", "Asks for", of=lambda row: asks_for(play, row.step.kind)),
+            Column(
+                "host", "Host", "number", of=lambda row: row.step.spot.host + 1 if row.step.spot else None
+            ),
+            Column("gpus", "GPU", of=_gpus),
+            Column("starts", "Start", of=lambda row: _starts(play, row.step)),
+            Column("why", "Why it does not start"),
+        ),
+        rows,
+    )
+
+
+def asks_for(play: Play, kind: int) -> str:
+    """What a VM asks a host for: its profile, how many of it, or whole GPUs."""
+    request = play.cluster.requests[kind]
+    if request.family:
+        return f"{request.shares} x {request.profile}" if request.shares > 1 else request.profile
+    return f"{number(request.gpus)} GPU{'s' * (request.gpus > 1)}" if request.gpus else "no GPU"
+
+
+def _gpus(row: Arrival) -> Cell:
+    gpus = tuple(gpu + 1 for gpu in row.step.spot.gpus) if row.step.spot else ()
+    return Cell(gpus, words=", ".join(map(str, gpus)))
+
+
+def _starts(play: Play, step: Step) -> Cell:
+    """Where its shares begin, if their places count."""
+    family = play.cluster.gpus.fits.family_of[step.kind]
+    placed = family >= 0 and play.cluster.gpus.ways[family].pieces
+    starts = step.spot.starts if step.spot and placed else ()
+    return Cell(starts, words=", ".join(map(str, starts)))

@@ -1,0 +1,65 @@
+"""Power-on tried thoroughly, against a design that is counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+from power_on_designs import one_large_among_small
+
+import gpuplan
+from gpuplan import Plan
+from gpuplan.analysis.power_on import fewest_hosts, named_order, power_on, thorough
+from gpuplan.catalog import Catalog
+from gpuplan.models.power_on import play
+
+
+@pytest.fixture(scope="module")
+def plan(catalog: Catalog) -> Plan:
+    return one_large_among_small(catalog)
+
+
+def test_two_of_five_orders_start_every_vm_and_five_hosts_all(plan: Plan) -> None:
+    shares: list[float] = []
+    (study,) = gpuplan.power_on(plan, orders=2000, progress=lambda share, name: shares.append(share))
+    now = study.made.now
+    low, high = now.interval
+    assert low < 0.4 < high and high - low < 0.05
+    assert now.orders == 2000 and now.most_missing == 1
+    assert study.hosts["now"] == 5
+    assert study.made.tried("consolidation").chance == (1, 1) and study.hosts["consolidation"] == 2
+    assert shares == sorted(shares) and shares[0] > 0 and 0.5 < shares[-1] <= 1
+
+
+def test_fewer_orders_must_start_every_vm_fewer_hosts_do(catalog: Catalog) -> None:
+    plan = one_large_among_small(catalog, availability={"host_failures": 0, "orders_share": 0.7})
+    made = thorough(plan.power_on["vgpu"], 2000)
+    assert fewest_hosts(made, "now") == 4  # 3 of 5 orders on 3 hosts, 4 of 5 on 4
+    assert fewest_hosts(made, "largest") == 2 and fewest_hosts(made, "smallest") == 5
+
+
+def test_vms_that_are_all_alike_take_one_order(catalog: Catalog) -> None:
+    alike = [{"id": "a", "people": 6, "gpus_each": 2}]
+    (study,) = power_on(one_large_among_small(catalog, groups=alike), orders=5000)
+    assert study.made.orders == 1 and study.made.now.all_start
+    assert study.hosts["now"] == 3
+
+
+def test_bitfusion_has_no_orders(plans: dict[str, Plan]) -> None:
+    assert power_on(plans["enterprise"], orders=10) == ()
+
+
+def test_orders_by_their_names(plan: Plan) -> None:
+    made = thorough(plan.power_on["vgpu"], 100)
+    large = [request.group for request in made.pool.requests].index("large")
+
+    def missing(name: str) -> int:
+        reading, kinds = named_order(made, name)
+        assert sorted(kinds) == sorted(made.named["largest"])
+        steps = play(made.pool.requests, rooms=made.rooms, rules=reading.rules, order=kinds)
+        return sum(step.spot is None for step in steps)
+
+    assert [missing(name) for name in ("largest", "groups", "smallest", "worst")] == [0, 0, 1, 1]
+    assert named_order(made, "largest")[1][0] == large and named_order(made, "smallest")[1][-1] == large
+    assert named_order(made, "7") == named_order(made, "7") != named_order(made, "8")
+    packed = plan.scenario.with_value("platform.drs_consolidation", True)
+    with pytest.raises(ValueError, match="every VM starts in all"):
+        named_order(gpuplan.make_plan(packed, plan.catalog).power_on["vgpu"], "worst")

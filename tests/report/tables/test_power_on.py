@@ -1,0 +1,76 @@
+"""The tables of power-on: ranges as a reader sees them, every setting, and an order VM by VM."""
+
+from __future__ import annotations
+
+import pytest
+from power_on_designs import one_large_among_small
+
+from gpuplan import Plan, load_scenario, make_plan
+from gpuplan.analysis.power_on import thorough, watched
+from gpuplan.catalog import Catalog
+from gpuplan.report.table import records, texts
+from gpuplan.report.tables.power_on import label, named_orders, power_on, readings, said, settings, steps
+
+
+@pytest.fixture(scope="module")
+def plan(catalog: Catalog) -> Plan:
+    return one_large_among_small(catalog)
+
+
+def test_every_setting_has_a_row_with_its_hosts(plan: Plan) -> None:
+    made = thorough(plan.power_on["vgpu"], 500)
+    table = settings([(made, {"now": 5, "consolidation": None})])
+    now, consolidated = records(table)
+    assert (now["setting"], now["hosts"], now["orders"]) == ("now", 5, 500)
+    assert now["interval_low"] < now["chance"] <= now["chance_high"] < now["interval_high"]
+    assert (consolidated["setting"], consolidated["chance"], consolidated["hosts"]) == (
+        "consolidation",
+        1,
+        None,
+    )
+    words = texts(table)[1]
+    assert words[-1] == "not found" and "100 %" in words
+    assert "host groups" in table.notes[0] and "2 hosts" in table.notes[0]
+
+
+def test_a_plan_shows_what_it_tried_and_nothing_where_all_vms_are_alike(plan: Plan, catalog: Catalog) -> None:
+    assert [row["setting"] for row in records(power_on(plan))] == ["now", "consolidation"]
+    alike = one_large_among_small(catalog, groups=[{"id": "a", "people": 6, "gpus_each": 2}])
+    assert (power_on(alike).rows, power_on(alike).notes) == ((), ())
+
+
+def test_readings_and_named_orders(plan: Plan) -> None:
+    made = plan.power_on["vgpu"]
+    assert [row["missing"] for row in records(named_orders([made]))] == [0, 1]
+    rows = records(readings([made]))
+    assert [row["rules"] for row in rows] == ["host-spread", "host-turn"]
+    assert all(row["sources"] for row in rows)
+
+
+def test_how_vsphere_is_set_stands_beside_the_answer(plan: Plan, catalog: Catalog) -> None:
+    assert said(plan.power_on["vgpu"]).endswith("Set: no DRS consolidation.")
+    shared = make_plan(load_scenario("assistant").with_value("availability.reserved_hosts", 1), catalog)
+    assert said(shared.power_on["vgpu"]).endswith(
+        "Set: GPU assignment policy spread, no DRS consolidation, 1 host kept out of power-on."
+    )
+
+
+def test_labels_of_settings_and_orders() -> None:
+    assert label("now") == "As it is set"
+    assert label("group, largest") == "GPU policy group, largest first"
+
+
+def test_one_order_vm_by_vm(plan: Plan) -> None:
+    made = plan.power_on["vgpu"]
+    play = watched(made, "smallest").play
+    rows = records(steps(plan, play))
+    assert [(row["host"], row["gpus"]) for row in rows] == [
+        (1, (1,)),
+        (2, (1,)),
+        (1, (2,)),
+        (2, (2,)),
+        (None, ()),
+    ]
+    assert rows[-1]["group"] == "Researchers" and rows[-1]["profile"] == "4 GPUs"
+    assert "4 free GPUs in one host" in rows[-1]["why"] and not rows[0]["why"]
+    assert play.at == 5
