@@ -7,7 +7,7 @@ import json
 import pytest
 from power_on_designs import one_large_among_small
 
-from gpuplan import Plan, load_scenario, make_plan
+from gpuplan import Plan, make_plan
 from gpuplan.analysis.power_on import power_on, watched
 from gpuplan.catalog import Catalog
 from gpuplan.report.power_on_report import (
@@ -60,19 +60,19 @@ def test_the_worst_order_and_its_picture(plan: Plan) -> None:
 
 
 def test_parts_of_a_gpu_are_drawn_where_they_are(catalog: Catalog) -> None:
-    """Of an H100 a 3g instance begins at slice 4, one of 4g at 0; a half and a quarter of another are drawn one after the other."""
-    groups = [
-        {"id": "three", "name": "Three", "people": 1, "gpus_each": "3/7", "isolation": True},
-        {"id": "one", "name": "One", "people": 1, "gpus_each": "1/7", "isolation": True},
-    ]
-    plan = make_plan(
-        from_dict({"groups": groups, "hardware": {"gpu": "h100-pcie-80gb", "gpus_per_host": 1}}), catalog
-    )
+    """Of an H100 the first 3g instance begins at slice 4 of 8; vGPUs of one size stand one after the other."""
+    hardware = {"gpu": "h100-pcie-80gb", "gpus_per_host": 1}
+    sizes = [("three", "3/7"), ("one", "1/7")]
+    slices = [{"id": id, "people": 1, "gpus_each": share, "isolation": True} for id, share in sizes]
+    plan = make_plan(from_dict({"groups": slices, "hardware": hardware}), catalog)
     three, one = (group.letter for group in plan.groups)
-    first = picture(plan, watched(plan.power_on["vgpu"], "largest").play).splitlines()[0]
-    assert first == f"Host 1  [....{three * 4}]"
-    shared = make_plan(load_scenario("assistant").with_value("platform.gpu_policy", "group"), catalog)
-    drawn = picture(shared, watched(shared.power_on["vgpu"], "largest").play)
-    halves = next(group.letter for group in shared.groups if group.id == "data-scientists")
-    assert f"[{halves * 4}....]" in drawn or f"[{halves * 8}]" in drawn
-    assert one
+    assert three != one
+    drawn = picture(plan, watched(plan.power_on["vgpu"], "largest").play).splitlines()
+    assert drawn == [f"Host 1  [....{three * 4}]", f"Host 2  [{one}.......]"]
+    halves = [{"id": "a", "people": 3, "gpus_each": 0.5, "remote_allowed": False}]
+    plan = make_plan(
+        from_dict({"groups": halves, "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 1}}), catalog
+    )
+    drawn = picture(plan, watched(plan.power_on["vgpu"], "groups").play).splitlines()
+    letter = plan.groups[0].letter
+    assert [line[8:] for line in drawn] == [f"[{letter * 4}....]"] * 3

@@ -21,6 +21,7 @@ Hosts = Mapping[str, int | None]
 """Setting -> the fewest hosts on which enough orders start every VM; None where none was found."""
 
 
+FOR_DEMAND = "Hosts are those for the demand; spare ones come on top."
 NOT_KNOWN = (
     "Where sources leave open what vSphere does, every reading of the rules was tried; a range goes from the least to the most favourable. "
     "Orders were drawn at random, each as likely as any other. A VM that does not start stays off, and the next one is tried."
@@ -49,7 +50,6 @@ def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
         if made.known and not alike(made.pool.requests)
         for key in dict.fromkeys(("now", *made.settings, made.best.key))
     ]
-    made = dict.fromkeys(row.made.pool.id for row in rows)
     return listed(
         "power_on",
         "Power-on by setting",
@@ -75,10 +75,15 @@ def settings(found: Sequence[tuple[PowerOn, Hosts]]) -> Table:
             Column("hosts", f"Hosts for {stated_percent(share)}", "number", of=_hosts),
         ),
         rows,
-        notes=(*(by_size(row.made, len(made) > 1) for row in rows if row.tried.key == "now"), NOT_KNOWN)
-        if rows
-        else (),
+        notes=_notes(rows),
     )
+
+
+def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What host groups would take, which hosts are meant, and what is not known."""
+    now = [row for row in rows if row.tried.key == "now"]
+    hosts = [FOR_DEMAND] if any(row.hosts for row in now) else []
+    return (*(by_size(row.made, len(now) > 1) for row in now), *hosts, NOT_KNOWN) if rows else ()
 
 
 def said(made: PowerOn) -> str:

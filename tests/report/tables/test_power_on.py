@@ -5,11 +5,20 @@ from __future__ import annotations
 import pytest
 from power_on_designs import one_large_among_small
 
-from gpuplan import Plan, load_scenario, make_plan
+from gpuplan import Plan
 from gpuplan.analysis.power_on import thorough, watched
 from gpuplan.catalog import Catalog
 from gpuplan.report.table import records, texts
-from gpuplan.report.tables.power_on import label, named_orders, power_on, readings, said, settings, steps
+from gpuplan.report.tables.power_on import (
+    FOR_DEMAND,
+    label,
+    named_orders,
+    power_on,
+    readings,
+    said,
+    settings,
+    steps,
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +40,7 @@ def test_every_setting_has_a_row_with_its_hosts(plan: Plan) -> None:
     words = texts(table)[1]
     assert words[-1] == "not found" and "100 %" in words
     assert "host groups" in table.notes[0] and "2 hosts" in table.notes[0]
+    assert FOR_DEMAND in table.notes and FOR_DEMAND not in power_on(plan).notes
 
 
 def test_a_plan_shows_what_it_tried_and_nothing_where_all_vms_are_alike(plan: Plan, catalog: Catalog) -> None:
@@ -49,9 +59,14 @@ def test_readings_and_named_orders(plan: Plan) -> None:
 
 def test_how_vsphere_is_set_stands_beside_the_answer(plan: Plan, catalog: Catalog) -> None:
     assert said(plan.power_on["vgpu"]).endswith("Set: no DRS consolidation.")
-    shared = make_plan(load_scenario("assistant").with_value("availability.reserved_hosts", 1), catalog)
-    assert said(shared.power_on["vgpu"]).endswith(
-        "Set: GPU assignment policy spread, no DRS consolidation, 1 host kept out of power-on."
+    halves = one_large_among_small(
+        catalog,
+        groups=[{"id": "a", "people": 4, "gpus_each": 0.5}, {"id": "b", "people": 2, "gpus_each": 1}],
+        availability={"host_failures": 1, "reserved_hosts": 1},
+        platform={"drs_consolidation": True},
+    )
+    assert said(halves.power_on["vgpu"]).endswith(
+        "Set: GPU assignment policy spread, DRS consolidation, 1 host kept out of power-on."
     )
 
 
