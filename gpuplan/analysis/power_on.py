@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpuplan.models.placement import Request
-from gpuplan.models.power_on import power_on_orders
-from gpuplan.plan import Plan
+from gpuplan.models.power_on import Orders, power_on_orders
+from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.playing import Play
 from gpuplan.plan.power_on import PowerOn, Tried
@@ -168,3 +168,44 @@ def named_order(made: PowerOn, name: str) -> tuple[Reading, tuple[int, ...]]:
     if name == "groups":
         return reading, kinds
     return reading, tuple(np.random.RandomState(int(name)).permutation(kinds).tolist())
+
+
+def studies_plain(plan: Plan, found: tuple[PowerOnStudy, ...]) -> dict[str, Any]:
+    """What was found as plain data, which ``studies_of`` reads again, with what hosts that are enough for the orders cost more."""
+    clusters = [
+        {
+            "pool": study.made.pool.id,
+            "orders": study.made.orders,
+            "hosts": dict(study.hosts),
+            "found": {key: [list(each) for each in study.made.tried(key).found] for key in study.hosts},
+        }
+        for study in found
+    ]
+    return {"clusters": clusters, "sized": sized_for_orders(plan)}
+
+
+def sized_for_orders(plan: Plan) -> dict[str, Any] | None:
+    """Hosts of the design and its net present cost beyond that of the plan, if hosts are sized for orders; None if it cannot be planned, or is so already."""
+    if plan.scenario.availability.sized_for == "orders":
+        return None
+    sized = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
+    try:
+        dearer = sized.costs.net_present - plan.costs.net_present if sized.costs and plan.costs else None
+    except ValueError:
+        return None
+    return {"hosts": sized.totals.hosts, "dearer": dearer}
+
+
+def studies_of(plan: Plan, plain: Mapping[str, Any]) -> tuple[PowerOnStudy, ...]:
+    """Studies of a plan, from what another process found."""
+    made = []
+    for each in plain["clusters"]:
+        power_on = replace(plan.power_on[each["pool"]], orders=each["orders"])
+        for key, found in each["found"].items():
+            power_on.keep(Tried(key, tuple(_orders(*values) for values in found)))
+        made.append(PowerOnStudy(power_on, each["hosts"]))
+    return tuple(made)
+
+
+def _orders(orders: int, started: int, missing: Any, by_kind: Any, stranded: float, worst: Any) -> Orders:
+    return Orders(orders, started, tuple(map(tuple, missing)), tuple(by_kind), stranded, tuple(worst))

@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -45,6 +46,8 @@ class Runner:
         """Share of the work done, 0 to 1."""
         self.step = ""
         """What is being done, in words."""
+        self.left_s = 0.0
+        """How long it takes at the pace so far; 0 while that is not known."""
         self.found: list[dict[str, Any]] = []
         """Lines that hold more than progress."""
         self.error = ""
@@ -52,12 +55,13 @@ class Runner:
         """Where catalog rows of the user's own are."""
         self._on_change = on_change
         self._process: subprocess.Popen[bytes] | None = None
+        self._began = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def start(self, arguments: Sequence[str], given: bytes = b"") -> None:
         """Run ``gpuplan`` with these arguments and this input; one that still runs is ended first."""
         self.clear()
-        self.state = "running"
+        self.state, self._began = "running", time.monotonic()
         self._loop = running_loop()
         process = subprocess.Popen(
             [sys.executable, "-m", "gpuplan.cli", *arguments],
@@ -89,6 +93,7 @@ class Runner:
         """Forget what was found."""
         self.cancel()
         self.state, self.done, self.step, self.found, self.error = "idle", 0.0, "", [], ""
+        self.left_s = 0.0
 
     def _follow(self, process: subprocess.Popen[bytes], given: bytes) -> None:
         """In a thread: pass the input, read the lines, tell the loop."""
@@ -129,6 +134,7 @@ class Runner:
                 self.error = line["error"] or "It ended without saying why."
         else:
             self.done = float(line.get("done", self.done))
+            self.left_s = (time.monotonic() - self._began) * (1 / self.done - 1) if self.done else 0.0
             self.step = str(line.get("step", self.step))
             if set(line) - {"done", "requests", "step"}:
                 self.found.append(line)

@@ -22,6 +22,11 @@ def _calls(action: Callable[..., object], **arguments: type) -> Handler:
     )
 
 
+def _watched(name: str, kind: type) -> Handler:
+    """Changes what is watched of power-on."""
+    return lambda workbook, content: workbook.watch_on(**{name: kind(content["value"])})
+
+
 def _edit(workbook: Workbook, content: Content) -> None:
     workbook.edit(str(content["path"]), content["value"], live=bool(content.get("live")))
 
@@ -103,6 +108,13 @@ EVENTS: Mapping[str, Handler] = {
     "maintain": _calls(Workbook.maintain, pool=str, host=int),
     "click": _calls(Workbook.set_click, what=str),
     "restore-hosts": _calls(Workbook.restore_hosts),
+    # power-on, VM by VM
+    "watch": _calls(Workbook.watch, pool=str),
+    "stop-watching": _calls(Workbook.stop_watching),
+    **{
+        f"watch-{name}": _watched(name, kind)
+        for name, kind in (("at", int), ("order", str), ("reading", str), ("seed", int))
+    },
     # what runs beside the page
     "simulate": lambda workbook, _: workbook.simulating.start(
         workbook.plan.scenario, workbook.looked.get("when", "busiest")
@@ -117,6 +129,8 @@ EVENTS: Mapping[str, Handler] = {
     "cancel-explore": lambda workbook, _: workbook.exploring.runner.cancel(),
     "sensitivity": lambda workbook, _: workbook.sensitivity.start(workbook.plan),
     "cancel-sensitivity": lambda workbook, _: workbook.sensitivity.runner.cancel(),
+    "power-on": lambda workbook, _: workbook.powering_on.start(workbook.plan),
+    "cancel-power-on": lambda workbook, _: workbook.powering_on.runner.cancel(),
     "deliver": _deliver,
     "cancel-deliver": lambda workbook, _: workbook.delivering.cancel(),
     **_template("docx"),

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from gpuplan.app.fragments import Link, link_of
+from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import HISTORY, Workbook
 
 AS_IT_IS = ("started", "click", "typing", "customer", "step", "drawer")
@@ -32,6 +33,7 @@ def memory_of(workbook: Workbook) -> tuple[dict[str, Any], dict[str, str]]:
         "kept": [[each.name, each.link.id] for each in aside],
         "failed": {pool: list(hosts) for pool, hosts in workbook.failed.items()},
         "maintenance": {pool: list(hosts) for pool, hosts in workbook.maintenance.items()},
+        "watched": list(workbook.watched or ()),
         "drafts": {path: text for path, (text, _) in workbook.drafts.items()},
     }
     return memory, dict([*past, *future, *(each.link for each in aside), planned, now])
@@ -56,6 +58,8 @@ def resume(workbook: Workbook, memory: Any, designs: Any, address: str) -> None:
             for link in links(design):
                 damaged |= not workbook.keep_again(name, link)
         _put_down(workbook, has["failed"], has["maintenance"])
+        if has["watched"]:
+            workbook.watch(**dict(zip(Watched._fields, has["watched"], strict=True)))
         _type(workbook, has["drafts"])
         workbook.typing, workbook.click, workbook.drawer = has["typing"], has["click"], has["drawer"]
         if workbook.started:
@@ -121,6 +125,18 @@ def _is_pair(given: Any) -> bool:
     return _list_of(_is_text)(given) and len(given) == 2
 
 
+def _is_watched(given: Any) -> bool:
+    """Whether it says what was watched of power-on, or that nothing was."""
+    kinds = (str, str, str, int, int)
+    return given == [] or (
+        isinstance(given, list)
+        and len(given) == len(kinds)
+        and all(type(each) is kind for each, kind in zip(given, kinds, strict=True))
+        and all(map(_is_text, given[:3]))
+        and 0 <= given[3] < 2**31
+    )
+
+
 SHAPES: dict[str, tuple[Callable[[Any], bool], Any]] = {
     "started": (lambda given: isinstance(given, bool), True),
     "design": (_is_text, ""),
@@ -131,6 +147,7 @@ SHAPES: dict[str, tuple[Callable[[Any], bool], Any]] = {
     "failed": (_by_name(_list_of(lambda host: type(host) is int)), {}),
     "maintenance": (_by_name(_list_of(lambda host: type(host) is int)), {}),
     "click": (lambda given: given in ("fail", "maintain"), "fail"),
+    "watched": (_is_watched, []),
     "drafts": (_by_name(_is_text), {}),
     "typing": (_is_text, ""),
     "customer": (lambda given: isinstance(given, bool), False),

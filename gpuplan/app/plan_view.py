@@ -6,14 +6,29 @@ Views watch ``revision``: it counts every change that may be seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from traitlets import HasTraits, Int
 
 from gpuplan.models.availability.failover import Loss, Outcome
 from gpuplan.plan import Plan, fail_hosts, worst_failures
+from gpuplan.plan.playing import playable
 
 T = TypeVar("T")
+
+
+class Watched(NamedTuple):
+    """What is watched of power-on."""
+
+    pool: str
+    order: str = ""
+    """Which order of its VMs; empty: the first that there is."""
+    reading: str = ""
+    """How vSphere is taken to place them; empty: the first that there is."""
+    seed: int = 0
+    """Which of the random orders."""
+    at: int = 0
+    """How many VMs were powered on."""
 
 
 class PlanView(HasTraits):
@@ -31,6 +46,8 @@ class PlanView(HasTraits):
         """Hosts in maintenance by pool; none of them is a failed one."""
         self.click = "fail"
         """What a click on a host does: ``fail`` or ``maintain``."""
+        self.watched: Watched | None = None
+        """What is watched in place of the picture of the plan."""
         self.opened: frozenset[str] = frozenset()
         """Details that are open, of those that are worked out only then."""
         self.looked: dict[str, str] = {}
@@ -83,7 +100,30 @@ class PlanView(HasTraits):
 
     def restore_hosts(self) -> None:
         """Bring all hosts back."""
+        self.watched = None
         self.failed = self.maintenance = {}
+        self._changed()
+
+    def watch(self, pool: str, **known: Any) -> None:
+        """Watch how the VMs of a pool are powered on; hosts that are down wait meanwhile."""
+        if self.watchable(pool):
+            self.watched = Watched(pool, **known)
+            self._changed()
+
+    def watchable(self, pool: str) -> bool:
+        """Whether vSphere places the VMs of a pool, and they are not too many to be watched."""
+        made = self.plan.power_on.get(pool)
+        return made is not None and playable(made.pool.requests, made.rooms)
+
+    def watch_on(self, **change: Any) -> None:
+        """Watch another moment, another order or another reading."""
+        if self.watched:
+            self.watched = self.watched._replace(**change)
+            self._changed()
+
+    def stop_watching(self) -> None:
+        """Return to the picture of the plan as it was."""
+        self.watched = None
         self._changed()
 
     def outcome(self, pool: str) -> Outcome | None:
@@ -130,6 +170,7 @@ class PlanView(HasTraits):
 
     def put_down(self, pool: str, failed: tuple[int, ...], maintenance: tuple[int, ...]) -> None:
         """Fail some hosts of a pool and put others in maintenance; all others run."""
+        self.watched = None
         self.failed = self.failed | {pool: failed}
         self.maintenance = self.maintenance | {pool: maintenance}
         self._changed()
@@ -141,6 +182,8 @@ class PlanView(HasTraits):
             {pool: tuple(n for n in down if n <= hosts[pool]) for pool, down in each.items() if pool in hosts}
             for each in (self.failed, self.maintenance)
         )
+        if self.watched and not self.watchable(self.watched.pool):
+            self.watched = None
 
     def _changed(self) -> None:
         self.revision += 1

@@ -15,7 +15,18 @@ from gpuplan.app.cards import Box, Card, Data, Picture, Place
 from gpuplan.app.events import EVENTS
 from gpuplan.app.memory import memory_of, resume
 from gpuplan.app.state import STEPS, Workbook, guarded
-from gpuplan.app.steps import compare, cost, deliver, demand, design, hosts, network, start, usecases
+from gpuplan.app.steps import (
+    compare,
+    cost,
+    deliver,
+    demand,
+    design,
+    hosts,
+    network,
+    power_on,
+    start,
+    usecases,
+)
 from gpuplan.catalog import Catalog, load_catalog
 from gpuplan.plan import Plan
 from gpuplan.report import file_stem
@@ -181,6 +192,8 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
     def _visit(self, content: Mapping[str, Any]) -> None:
         path = str(content["path"])
         self.workbook.drawer = ""
+        if path in power_on.SETTINGS:
+            self.workbook.fold(power_on.KEY, True)
         self.workbook.go(header.step_of(path))
         self._tell({"type": "focus", "path": path})
 
@@ -188,6 +201,10 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
         """What is asked in a row of a table may be answered in a card below."""
         if content["what"] == "other":
             self._tell({"type": "focus", "path": "look-other"})
+
+    def _leave(self, content: Mapping[str, Any]) -> None:
+        """What was pressed is gone: the focus returns to where it began."""
+        self._tell({"type": "focus", "path": f"{content['pool']}-watch"})
 
     def _save(self, _content: Mapping[str, Any]) -> None:
         workbook = self.workbook
@@ -217,6 +234,7 @@ class WorkbookApp(ipywidgets.VBox):  # type: ignore[misc]
 ON_PAGE: Mapping[str, Callable[[WorkbookApp, Mapping[str, Any]], None]] = {
     "visit": WorkbookApp._visit,
     "look": WorkbookApp._looked,
+    "stop-watching": WorkbookApp._leave,
     "save": WorkbookApp._save,
     "resume": WorkbookApp._resume,
     "again": WorkbookApp._again,

@@ -93,6 +93,7 @@ class Workbook(PlanView):
         self.auditing = Auditing(self._changed, *own)
         self.exploring = Exploring("explore", "exploration", self._changed, *own)
         self.sensitivity = Exploring("sensitivity", "sensitivity", self._changed, *own)
+        self.powering_on = Exploring("power-on", "tried", self._changed, *own)
         self.delivering = Delivering(self._changed, *own)
         self.aside: tuple[Kept, ...] = ()
         """All designs that are kept, also those that the customer does not see."""
@@ -160,7 +161,7 @@ class Workbook(PlanView):
         self.drafts = {path: draft for path, draft in self.drafts.items() if not self.locked(path)}
         inside = any(each.scenario.internal != Internal() for each in self.aside)
         changed = inside or self._seen(self.scenario) != self.seen
-        for background in (self.exploring, self.sensitivity):
+        for background in (self.exploring, self.sensitivity, self.powering_on):
             # what was found before the margin was taken away still rests on it
             if changed or (background.plan and background.plan.scenario.internal != Internal()):
                 background.forget()
@@ -289,6 +290,7 @@ class Workbook(PlanView):
         self.started = True
         self.drafts = {}
         self.failed = self.maintenance = {}
+        self.watched = None
 
     def undo(self) -> None:
         """Take the last change back; first of all what was typed and refused."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from gpuplan.analysis.power_on import ORDERS, Watched, power_on, thorough, watched
+from gpuplan.analysis.power_on import ORDERS, Watched, power_on, studies_plain, thorough, watched
 from gpuplan.cli.options import (
     catalog_of,
     print_answer,
@@ -61,7 +61,7 @@ def run_power_on(args: argparse.Namespace) -> int:
 
     found = power_on(plan, orders=args.orders, progress=tell)
     if args.progress:
-        tell_progress(args, done=1, power_on=power_on_dict(plan, found))
+        tell_progress(args, done=1, power_on=power_on_dict(plan, found), tried=studies_plain(plan, found))
         return 0
     return print_answer(args, power_on_dict, power_on_text, plan, found)
 

@@ -10,6 +10,14 @@ from gpuplan.models.placement import Host, Load, Request, Room
 from gpuplan.models.power_on import Cluster, Rules, Step, play
 from gpuplan.models.power_on.gpu_states import NEUTRAL, WHOLE
 
+PLAYED = 300_000
+"""VMs x hosts of an order that is played while a page waits: under a second."""
+
+
+def playable(requests: Sequence[Request], rooms: Sequence[Room]) -> bool:
+    """Whether an order of these VMs is played while a page waits."""
+    return 0 < sum(request.vms for request in requests) * len(rooms) <= PLAYED
+
 
 class Refusal(NamedTuple):
     """What stands on the GPUs of a cluster in which a VM does not start."""

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from power_on_designs import one_large_among_small
 
 import gpuplan
-from gpuplan import Plan
-from gpuplan.analysis.power_on import fewest_hosts, named_order, power_on, thorough
+from gpuplan import Plan, make_plan
+from gpuplan.analysis.power_on import (
+    fewest_hosts,
+    named_order,
+    power_on,
+    sized_for_orders,
+    studies_of,
+    studies_plain,
+    thorough,
+)
 from gpuplan.catalog import Catalog
 from gpuplan.models.power_on import play
 
@@ -63,3 +73,19 @@ def test_orders_by_their_names(plan: Plan) -> None:
     packed = plan.scenario.with_value("platform.drs_consolidation", True)
     with pytest.raises(ValueError, match="every VM starts in all"):
         named_order(gpuplan.make_plan(packed, plan.catalog).power_on["vgpu"], "worst")
+
+
+def test_what_another_process_found_is_read_again(plan: Plan) -> None:
+    """Chances, worst orders and hosts are those that were found; the design that is sized for orders is planned."""
+    found = power_on(plan, orders=200)
+    plain = json.loads(json.dumps(studies_plain(plan, found)))
+    (again,), (study,) = studies_of(plan, plain), found
+    assert again.hosts == study.hosts and again.made.orders == 200
+    for key in study.hosts:
+        assert again.made.tried(key) == study.made.tried(key)
+    assert (again.made.now, again.made.worst) == (study.made.now, study.made.worst)
+    larger = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
+    assert larger.costs and plan.costs and larger.totals.hosts > plan.totals.hosts
+    assert plain["sized"]["hosts"] == larger.totals.hosts
+    assert plain["sized"]["dearer"] == pytest.approx(larger.costs.net_present - plan.costs.net_present)
+    assert sized_for_orders(larger) is None

@@ -48,6 +48,17 @@ def test_a_simulation_reports_and_ends() -> None:
     assert [done for _, done in told] == sorted(done for _, done in told)
 
 
+def test_the_time_left_follows_from_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter in ten seconds: thirty more."""
+    monkeypatch.setattr(background.time, "monotonic", lambda: 10.0)
+    runner = Runner(lambda: None)
+    assert runner.left_s == 0
+    runner._take(runner._process, {"done": 0.25})  # type: ignore[arg-type]
+    assert runner.left_s == 30
+    runner.clear()
+    assert runner.left_s == 0
+
+
 def test_what_goes_wrong_is_said_in_words() -> None:
     runner = Runner(lambda: None)
     runner.start(SIMULATE, b"groups: 7")

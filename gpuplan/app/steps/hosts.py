@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from gpuplan.app.cards import Card, Picture, attributes, box, group_colours
 from gpuplan.app.state import Workbook
-from gpuplan.app.steps import failures, hardware, posture, rehearse
+from gpuplan.app.steps import failures, hardware, posture, power_on, rehearse, watch
 from gpuplan.app.steps.failures import named_hosts, runs, shown_clusters, verdict
 from gpuplan.models.availability.failover import Outcome
 from gpuplan.models.placement import Family, Host, Load, Room, Slot
+from gpuplan.models.power_on import Step
 from gpuplan.models.sharing import layout_starts
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.playing import Play
 from gpuplan.plan.sharing import pieces_of
 from gpuplan.report import amount, group_names, number
 from gpuplan.report.charts.availability import capacity_chart
@@ -40,13 +43,14 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
     """The hosts of every pool with who is on which GPU, before or after the failures clicked."""
     plan = workbook.plan
     colours = group_colours(workbook)
-    shown = shown_clusters(workbook)
+    shown = watch.watched_clusters(workbook) or shown_clusters(workbook)
     data: dict[str, Any] = {
         "clusters": _clusters(workbook, shown),
         "pools": [_pool(workbook, pool, shown) for pool in shown],
         "click": workbook.click,
         "any_down": any((*workbook.failed.values(), *workbook.maintenance.values())),
         "stale": workbook.stale,
+        "watched": bool(workbook.watched),
     }
     legend = [
         {
@@ -68,7 +72,7 @@ def picture_data(workbook: Workbook) -> dict[str, Any]:
 def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]:
     """The clusters to choose from, where not all are shown."""
     pools = workbook.plan.pools
-    if len(shown) == len(pools):
+    if len(shown) == len(pools) or workbook.watched:
         return []
     found = []
     for pool in pools:
@@ -91,18 +95,21 @@ def _clusters(workbook: Workbook, shown: Sequence[Pool]) -> list[dict[str, Any]]
 
 
 def _pool(workbook: Workbook, pool: Pool, shown: Sequence[Pool]) -> dict[str, Any]:
-    picture = _Picture(workbook, pool, sum(each.hosts for each in shown))
+    hosts, play = sum(each.hosts for each in shown), watch.play_of(workbook, pool)
+    picture = _Arriving(workbook, pool, hosts, play) if play else _Picture(workbook, pool, hosts)
     data = attributes(pool, "id", "name") | {
         "about": equipment(workbook.plan, pool),
         "zoom": picture.zoom,
         "wide": max(room.gpus for room in pool.rooms) > 4,
-        "worst": _worst_buttons(workbook, pool),
-        "verdict": verdict(workbook, pool),
+        "worst": {"beside": "", "buttons": []} if play else _worst_buttons(workbook, pool),
+        "verdict": None if play else verdict(workbook, pool),
+        "power_on": "" if play else power_on.sentence(workbook, pool),
+        "watch": workbook.watchable(pool.id),
         "more": 0,
     }
     if picture.zoom != "kinds":
         return data | {"hosts": [picture.host(index) for index in range(pool.hosts)]}
-    kinds = workbook.once(f"kinds of {pool.id}", lambda: host_kinds(pool))
+    kinds = picture.kinds()
     tiles = [picture.kind(members) for members in kinds[:SHOWN_KINDS]]
     return data | {"hosts": tiles, "more": max(0, len(kinds) - SHOWN_KINDS)}
 
@@ -126,8 +133,8 @@ class _Picture:
 
     def __init__(self, workbook: Workbook, pool: Pool, hosts: int) -> None:
         """``hosts`` are shown in all."""
+        self.workbook, self.pool = workbook, pool
         plan = self.plan = workbook.plan
-        self.pool = pool
         self.zoom = "large" if pool.hosts <= LARGE else "compact" if hosts <= COMPACT else "kinds"
         self.names = group_names(plan)
         self.letters = {g.id: g.letter for g in plan.groups} | {UNASSIGNED: "\u00b7"}
@@ -144,6 +151,8 @@ class _Picture:
         order = (maintenance, failed) if workbook.click == "maintain" else (failed, maintenance)
         self.back = [n for numbers in order for n in reversed(numbers)]
         """Hosts that are down, those first that one would bring back first."""
+        self.loads = pool.placement
+        """What is on each host while all of them run."""
         self.outcome = workbook.outcome(pool.id)
         self.arrivals = self._arrivals(self.outcome) if self.outcome else {}
         """Number of a host -> VMs that it gets; one that goes on from there is not one of them."""
@@ -154,9 +163,17 @@ class _Picture:
         found: dict[int, list[str]] = {}
         for (group, vm), host in where.items():
             if (group, vm) not in outcome.unplaced:
-                letter = self.letters[group]
-                found.setdefault(host, []).append(f"{letter}{'.' if letter.isdigit() else ''}{vm}")
+                found.setdefault(host, []).append(self._vm(group, vm))
         return found
+
+    def _vm(self, group: str, vm: int) -> str:
+        """A VM by the letter of its group and its number."""
+        letter = self.letters[group]
+        return f"{letter}{'.' if letter.isdigit() else ''}{vm}"
+
+    def kinds(self) -> list[list[int]]:
+        """Hosts that are filled alike, from 0, the most frequent kind first."""
+        return self.workbook.once(f"kinds of {self.pool.id}", lambda: host_kinds(self.pool))
 
     def kind(self, members: list[int]) -> dict[str, Any]:
         """One tile for all hosts that are filled alike; a click takes one of them."""
@@ -164,7 +181,8 @@ class _Picture:
         running = [n for n in numbers if n not in self.down]
         lost = Counter(self.down[n] for n in numbers if n in self.down)
         landing = sum(len(self.arrivals.get(number, ())) for number in numbers)
-        loads, room = self.pool.placement[members[0]], self.pool.rooms[members[0]]
+        first = members[0]
+        loads, room = self.loads[first], self.pool.rooms[first]
         said = [f"{number(lost[why])} {words}" for why, words in DOWN.items() if lost[why]]
         if landing:
             said.append(f"gets {amount(landing, 'VM')}")
@@ -179,7 +197,7 @@ class _Picture:
             "word": word,
             "title": f"Hosts {runs(numbers)}",
             "name": f"{amount(len(members), 'host')} like this, {word}: {self._summary(loads)}",
-            "gpus": self._gpus(loads, room),
+            "gpus": self._gpus(first, loads, room),
             "back": next((n for n in self.back if n in numbers), 0),
         }
 
@@ -187,7 +205,7 @@ class _Picture:
         """The tile of one host."""
         down, arrivals = self.down.get(index + 1, ""), self.arrivals.get(index + 1, [])
         running = None if down else self.outcome
-        loads = running.hosts[index] if running else self.pool.placement[index]
+        loads = running.hosts[index] if running else self.loads[index]
         room = self.pool.rooms[index]
         state, word = "", "keeps running" if self.outcome else _use_word(loads, room)
         if down:
@@ -196,7 +214,7 @@ class _Picture:
             few = len(arrivals) <= 3
             state, word = "landing", f"gets {', '.join(arrivals) if few else f'{len(arrivals)} VMs'}"
         elif not loads:
-            state, word = "spare", "spare"
+            state, word = "spare", self._idle(index)
         return {
             "number": index + 1,
             "at": f"host-{index + 1}",
@@ -205,8 +223,12 @@ class _Picture:
             "word": word,
             "title": ". ".join(filter(None, [f"Host {index + 1}: {word}", self._free(loads, room)])),
             "name": f"Host {index + 1}, {word}: {self._summary(loads)}",
-            "gpus": self._gpus(loads, room),
+            "gpus": self._gpus(index, loads, room),
         }
+
+    def _idle(self, index: int) -> str:
+        """What a host without a VM is."""
+        return "spare"
 
     def _summary(self, loads: Host) -> str:
         """Who is on a host, in a few words."""
@@ -227,12 +249,22 @@ class _Picture:
             if offered
         )
 
-    def _gpus(self, loads: Host, room: Room) -> list[dict[str, Any]]:
+    def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
         """The GPUs of a host, each with its pieces."""
-        each = [load for load in loads for _ in range(load.gpus)]
-        gpus = [self._shared_gpu(load) if load.family else self._whole_gpu(load) for load in each]
-        gpus += [_gpu([], 1, 0, "free") for _ in range(room.gpus - len(gpus))]
-        return [gpu | {"title": f"GPU {n}: {gpu['title']}"} for n, gpu in enumerate(gpus, 1)]
+        each: list[Load | None] = [load for load in loads for _ in range(load.gpus)]
+        each += [None] * (room.gpus - len(each))
+        return [self._gpu(index, at, load) for at, load in enumerate(each)]
+
+    def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
+        """One GPU of a host."""
+        made = (
+            _gpu([], 1, 0, "free")
+            if load is None
+            else self._shared_gpu(load)
+            if load.family
+            else self._whole_gpu(load)
+        )
+        return made | {"title": f"GPU {at + 1}: {made['title']}"}
 
     def _whole_gpu(self, load: Load) -> dict[str, Any]:
         slot = load.slots[0]
@@ -248,16 +280,20 @@ class _Picture:
         """A GPU that several pieces share, in proportion to their frame buffer."""
         left = max(0, self.gpu_mb - sum(map(self._piece_mb, load.slots)))
         layout, room_for = self._shared_words(load, left)
-        people: dict[str, list[int]] = {}
-        for slot in load.slots:
-            people.setdefault(slot.group, []).append(slot.vm)
-        who = ", ".join(f"{self.names[g]} {runs(vms)}" for g, vms in people.items())
+        who = self._people(load)
         if self.zoom == "large" and len(load.slots) <= SHOWN_PARTS:
             pieces = [self._piece(s.group, self._piece_mb(s), self.letters[s.group]) for s in load.slots]
         else:
             pieces = self._by_group(load.slots)
         title = f"{layout}. {who}. {room_for or 'No room for more'}"
         return _gpu(pieces, left if room_for else 0, 0 if room_for else left, title)
+
+    def _people(self, load: Load) -> str:
+        """Who shares a GPU."""
+        people: dict[str, list[int]] = {}
+        for slot in load.slots:
+            people.setdefault(slot.group, []).append(slot.vm)
+        return ", ".join(f"{self.names[g]} {runs(vms)}" for g, vms in people.items())
 
     def _piece_mb(self, slot: Slot) -> int:
         return self.piece_mb.get(slot.group, 0) or 1
@@ -290,6 +326,78 @@ class _Picture:
             self.known[key] = _layout_words(family, counts, self.plan), _room_for(family, counts)
         layout, fitting = self.known[key]
         return layout, f"{number(left)} MB free: room for {fitting}" if fitting else ""
+
+
+class _Arriving(_Picture):
+    """The hosts of a pool as VMs are powered on; hosts that are down wait meanwhile."""
+
+    def __init__(self, workbook: Workbook, pool: Pool, hosts: int, play: Play) -> None:
+        super().__init__(workbook, pool, hosts)
+        self.play, self.outcome, self.down, self.back = play, None, {}, []
+        self.loads = (*play.hosts(), *[()] * (pool.hosts - len(play.cluster.rooms)))
+        self.places = play.gpus()
+        self.new = play.now if play.now and play.now.spot else None
+        """The VM that was powered on last, if it runs."""
+        self.arrivals = {}
+        if self.new and self.new.spot:
+            self.arrivals[self.new.spot.host + 1] = [self._vm(*self._named(self.new))]
+
+    def _named(self, step: Step) -> tuple[str, int]:
+        return self.play.cluster.requests[step.kind].group, step.vm
+
+    def kinds(self) -> list[list[int]]:
+        """The host that has just got a VM first."""
+        just = [n - 1 for n in self.arrivals]
+        others = (
+            [index for index in members if index not in just]
+            for members in host_kinds(replace(self.pool, placement=self.loads))
+        )
+        return [members for members in (just, *others) if members]
+
+    def _idle(self, index: int) -> str:
+        return "empty" if index < len(self.places) else "reserved"
+
+    def _gpus(self, index: int, loads: Host, room: Room) -> list[dict[str, Any]]:
+        each = self.places[index] if index < len(self.places) else [None] * room.gpus
+        return [self._gpu(index, at, load) for at, load in enumerate(each)]
+
+    def _gpu(self, index: int, at: int, load: Load | None) -> dict[str, Any]:
+        made = super()._gpu(index, at, load)
+        if load and load.family and not load.family.capacity:
+            made |= self._as_it_filled(index, at, load, made["parts"])
+        spot = self.new.spot if self.new else None
+        return made | {"new": bool(spot and spot.host == index and at in spot.gpus)}
+
+    def _is_new(self, slot: Slot) -> dict[str, bool]:
+        return {"new": True} if self.new and slot[:2] == self._named(self.new) else {}
+
+    def _as_it_filled(self, index: int, at: int, load: Load, parts: list[dict[str, Any]]) -> dict[str, Any]:
+        """A shared GPU with each share where it began, and what may join it."""
+        joins, places = self.play.joins(index, at), self.play.places(index, at)
+        room = f"Room for {' or '.join(joins)}" if joins else "No room for more"
+        starts: dict[str, list[int]] = {}
+        for slot, (start, _) in zip(load.slots, places, strict=False):
+            starts.setdefault(slot.profile, []).append(start)
+        counts = Counter(slot.profile for slot in load.slots)
+        on_it = [
+            f"{name} at {_listed(starts[name])}" if places else f"{n} x {name}" for name, n in counts.items()
+        ]
+        made: dict[str, Any] = {"title": f"GPU {at + 1}: {', '.join(on_it)}. {self._people(load)}. {room}"}
+        if not places:
+            left = max(0, self.gpu_mb - sum(map(self._piece_mb, load.slots)))
+            if len(parts) == len(load.slots):
+                made["parts"] = [
+                    part | self._is_new(slot) for part, slot in zip(parts, load.slots, strict=True)
+                ]
+            return made | {"free": left if joins else 0, "rest": 0 if joins else left}
+        drawn, end = list[dict[str, Any]](), 0
+        for slot, (start, size) in zip(load.slots, places, strict=True):
+            gap = [{"text": "", "gap": "free" if joins else "rest", "weight": start - end}]
+            piece = self._piece(slot.group, size, self.letters[slot.group])
+            drawn += [*gap * (start > end), piece | self._is_new(slot)]
+            end = start + size
+        left = self.play.region(index, at) - end
+        return made | {"parts": drawn, "free": left if joins else 0, "rest": 0 if joins else left}
 
 
 def _gpu(pieces: list[dict[str, Any]], free: int, rest: int, title: str) -> dict[str, Any]:
@@ -347,11 +455,18 @@ PAGE = box(
         "gp-two",
         box(
             "gp-main",
+            Card("watch", watch.watch_data),
             Card("hosts", picture_data),
             box(
                 "gp-card",
                 failures.failures_data,
                 Picture(failures.capacity_drawn, capacity_chart, wide=False),
+            ),
+            box(
+                "gp-card",
+                power_on.power_on_data,
+                Card("form", power_on.settings_form),
+                Card("run", power_on.tried_data),
             ),
             box("gp-card", rehearse.rehearse_data),
             box("gp-card", hardware.inventory_data),
@@ -369,7 +484,6 @@ PAGE = box(
             Card("form", hardware.more_form),
             Card("form", hardware.management_form),
             Card("form", posture.clusters_form),
-            Card("form", posture.power_on_form),
             Card("allowed", hardware.allowed_data),
         ),
     ),

@@ -17,7 +17,7 @@ from gpuplan.report.table import Cell, Column, Table, listed, screen
 from gpuplan.report.tables import plan as plan_tables
 from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
 from gpuplan.scenario import FIELD_BY_PATH
-from gpuplan.wording import MODE_NAMES, NAMES, counted, short_number, stated_percent
+from gpuplan.wording import MODE_NAMES, counted, short_number
 
 POSTURES = (0, 1, 2)
 COSTED_HOSTS = 64
@@ -174,28 +174,6 @@ def clusters_form(workbook: Workbook) -> dict[str, Any]:
             planned_field(workbook, "availability.hosts_per_cluster", most),
         ],
         "tables": [screen(table, "", next(why, ""))] if several else [],
-    }
-
-
-def power_on_form(workbook: Workbook) -> dict[str, Any]:
-    """How vSphere is set to place VMs as they start, and whether hosts are sized for that."""
-    stand, platform = workbook.scenario.availability, workbook.scenario.platform
-    hint = NAMES["platform.gpu_policy"][platform.gpu_policy]
-    if stand.sized_for == "orders":
-        hint += f", hosts for {stated_percent(stand.orders_share)} of orders"
-    paths = (
-        "platform.gpu_policy",
-        "platform.drs_consolidation",
-        "platform.nvlink_groups",
-        "availability.reserved_hosts",
-        "availability.sized_for",
-        "availability.orders_share",
-    )
-    return {
-        "title": "Power-on",
-        "fold": True,
-        "hint": hint,
-        "fields": [field_data(workbook, path) for path in paths],
     }
 
 

@@ -5,21 +5,22 @@ const SIGNS = { failed: "\u2715", maintenance: "\u2016", landing: "+", spare: "\
 const MOST_BUTTONS = 16;
 
 function gpu(g) {
-  const parts = g.parts.map((p) => h("i", { class: `gp-c${p.colour}`, style: `flex:${p.weight}` }, p.text));
-  return h("span", { class: `gp-gpu${g.parts.length > 5 ? " crowded" : ""}`, title: g.title }, parts,
+  const parts = g.parts.map((p) => h("i", { class: `gp-${p.gap ?? `c${p.colour}`}${p.new ? " new" : ""}`, style: `flex:${p.weight}` }, p.text));
+  return h("span", { class: `gp-gpu${g.parts.length > 5 ? " crowded" : ""}${g.new ? " new" : ""}`, title: g.title }, parts,
     g.free ? h("i", { class: "gp-free", style: `flex:${g.free}` }) : null, g.rest ? h("i", { class: "gp-rest", style: `flex:${g.rest}` }) : null);
 }
 
 function tile(pool, host, send) {
   const kinds = pool.zoom === "kinds";
   const down = host.state === "failed" || host.state === "maintenance";
-  const sign = SIGNS[host.state];
+  const content = [h("span", { class: "gp-host-head" }, h("b", {}, host.head), h("span", {}, pool.zoom === "compact" ? SIGNS[host.state] ?? "" : host.word)),
+    h("span", { class: "gp-gpus" }, host.gpus.map(gpu))];
+  if (!pool.verdict) return h("div", { class: `gp-host ${host.state}`, role: "img", title: host.title, "aria-label": host.name }, content);  // VMs arrive: nothing to click
   const made = h("button", {
     type: "button", class: `gp-host ${host.state}${kinds && down && !host.all_down ? " some" : ""}`, title: host.title,
     "aria-pressed": kinds ? undefined : String(down), "aria-label": host.name, disabled: !host.number,
     "data-at": `${pool.id}-${host.at}`, onclick: () => send("fail", { pool: pool.id, host: host.number }),
-  }, h("span", { class: "gp-host-head" }, h("b", {}, host.head), h("span", {}, pool.zoom === "compact" ? sign ?? "" : host.word)),
-    h("span", { class: "gp-gpus" }, host.gpus.map(gpu)));
+  }, content);
   if (!kinds) return made;
   const at = `${pool.id}-${host.at}`;
   return h("div", { class: "gp-kind" }, made, host.back ? h("button", {
@@ -38,9 +39,11 @@ function section(pool, data, send, one) {
     pool.more ? h("p", { class: "gp-small" }, `and ${pool.more} more kinds of hosts`) : null,
     pool.zoom === "compact" ? h("p", { class: "gp-small gp-signs" }, Object.entries({ failed: "failed", maintenance: "in maintenance", landing: "gets VMs", spare: "spare" })
       .map(([state, word]) => h("span", {}, h("b", { "aria-hidden": "true" }, SIGNS[state]), ` ${word}`))) : null,
-    h("p", { class: `gp-verdict gp-${v.tone}`, role: "status" }, h("b", {}, v.lead), " ", v.text, " ",
-      h("button", { type: "button", class: "gp-link", "data-at": `${pool.id}-why`, onclick: () => send("why", { key: `pools.${pool.id}.hosts_for_demand` }) }, "Proof")),
-    v.rows.length ? tables([{ ...v, more: v.rest }], send) : null);
+    v ? h("p", { class: `gp-verdict gp-${v.tone}`, role: "status" }, h("b", {}, v.lead), " ", v.text, " ",
+      h("button", { type: "button", class: "gp-link", "data-at": `${pool.id}-why`, onclick: () => send("why", { key: `pools.${pool.id}.hosts_for_demand` }) }, "Proof")) : null,
+    pool.power_on ? h("p", { class: "gp-verdict" }, pool.power_on, " ",
+      pool.watch ? h("button", { type: "button", class: "gp-link", "aria-label": `Watch it${of}`, "data-at": `${pool.id}-watch`, onclick: () => send("watch", { pool: pool.id }) }, "Watch it") : null) : null,
+    v?.rows.length ? tables([{ ...v, more: v.rest }], send) : null);
 }
 
 export default drawn((data, send) => {
@@ -52,7 +55,7 @@ export default drawn((data, send) => {
   const mode = (what, text) => h("button", { type: "button", class: data.click === what ? "on" : "", "aria-pressed": String(data.click === what),
     "data-at": `click-${what}`, onclick: () => send("click", { what }) }, text);
   return h("div", { class: `gp-card${data.stale ? " gp-stale" : ""}` },
-    h("div", { class: "gp-tools" },
+    data.watched ? null : h("div", { class: "gp-tools" },
       h("span", { class: "gp-small", id: "gp-click" }, "A click on a host"),
       h("div", { class: "gp-segments", role: "group", "aria-labelledby": "gp-click" }, mode("fail", "fails it"), mode("maintain", "puts it in maintenance")),
       h("button", { type: "button", class: "gp-restore", "data-at": "restore", disabled: !data.any_down, onclick: () => send("restore-hosts") }, "Bring all hosts back")),
