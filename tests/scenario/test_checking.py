@@ -39,7 +39,6 @@ origins:
         ("hardware.existing", "3", "3 hosts"),
         ("groups.a.hours", "9-18", "09:00-18:00"),
         ("groups.a.people", "64", 64),
-        ("groups.a.people", 5.0, 5),
     ],
 )
 def test_what_is_named_instead_is_taken(catalog: Catalog, path: str, given: object, taken: object) -> None:
@@ -162,7 +161,6 @@ def test_wrong_types_anywhere_are_a_scenario_error(data: dict[str, Any], random:
         ("groups.a.gpus_each", 1.5),
         ("groups.a.gpus_each", None),
         ("hardware.gpus_per_host", 0),
-        ("hardware.gpus_per_host", 4.0),
         ("hardware.gpu", 5),
         ("demand.stated_gpus", -1),
         ("network.link_gbit_s", "25"),
