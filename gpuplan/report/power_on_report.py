@@ -17,7 +17,9 @@ from gpuplan.wording import amount, capital, number, verb
 
 CELLS, FREE = 8, "."
 """Characters of a GPU in a picture, and what stands for a part that no VM has."""
-NONE = "No cluster of this design has VMs that vSphere places on GPUs."
+NONE = (
+    "No orders to try: the design has no hosts, or Bitfusion shares their GPUs, which vSphere does not see."
+)
 
 
 def power_on_text(plan: Plan, studies: Sequence[PowerOnStudy]) -> str:
