@@ -108,7 +108,10 @@ def _orders(plan: Plan, of: Costs) -> Iterator[Alternative]:
     other = make_plan(plan.scenario.with_value("availability.sized_for", key), plan.catalog)
     share = stated_percent(asked.orders_share)
     name = "Hosts for the best arrangement" if key == "best" else f"Hosts for {share} of orders of power-on"
+    sized = plan if key == "best" else other
     gained = f"every VM starts in {share} of the orders of power-on"
+    if not all(division.reached for division in sized.divisions.values()):
+        gained = f"every VM starts in more orders of power-on, but in fewer than {share}"
     if other.costs and other.totals.hosts != plan.totals.hosts:
         yield _row(other, of, key, name, f"that {gained}" if key == "best" else f"nothing: {gained}")
 

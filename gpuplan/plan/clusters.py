@@ -61,6 +61,11 @@ class Division:
         """Hosts in all clusters."""
         return sum(len(cluster.layout.hosts) for cluster in self.clusters)
 
+    @property
+    def reached(self) -> bool:
+        """Whether the share of orders of power-on that is asked for starts every VM in all of them."""
+        return all(cluster.layout.reached for cluster in self.clusters)
+
     def named(self, kind: str) -> list[tuple[Named, Layout]]:
         """The clusters with what they are called, numbered if there are several."""
         name = POOL_NAMES[kind]

@@ -21,7 +21,7 @@ from gpuplan.plan.fabric import Cabling
 from gpuplan.plan.hosts import Pool, WholePool, whole_pools
 from gpuplan.plan.layouts import Layout
 from gpuplan.plan.placed import placed_of
-from gpuplan.plan.power_on import PowerOn, compared, distinct, settings_now, steps_words
+from gpuplan.plan.power_on import PowerOn, compared, distinct, more_words, settings_now, steps_words
 from gpuplan.plan.power_on_rules import alike
 from gpuplan.plan.requests import joins
 from gpuplan.plan.trail import Line
@@ -196,7 +196,7 @@ def _hosts_for_demand(pool: WholePool, several: bool, lines: Mapping[str, Line])
     elif laid.mixed and needed.method == "volume":
         case = "hosts, mixed"
     if laid.more:
-        case = "hosts, for orders"
+        case = "hosts, for orders" if laid.reached else "hosts, short of orders"
     each = amount(laid.room.gpus, "GPU")
     added = f"{new} new with {each} each {verb(new, 'are')} added"
     there = f"{amount(existing, 'host')} {verb(existing, 'are')} there already"
@@ -407,7 +407,7 @@ def _power_on(starts: Mapping[str, PowerOn]) -> Iterator[Found]:
             best=capital(steps_words(best.key)) if best.key != "now" else settings_now(made),
             compared=compared(made),
             sizes=amount(sizes, "host"),
-            more=amount(max(0, sizes - made.pool.hosts_for_demand), "host"),
+            more=more_words(sizes - made.pool.hosts_at_best),
         )
 
 

@@ -331,7 +331,7 @@ def _demand_lines(here: Trail, scenario: Scenario, demanded: Line, laid: Layout)
             "hosts_for_demand",
             power_on.power_on_orders,
             laid.used,
-            when="orders",
+            when="orders" if laid.reached else "orders, not reached",
             words={"more": laid.more},
             hosts_at_best=fewest,
             share=scenario.fact("availability.orders_share"),

@@ -95,6 +95,8 @@ class Layout(Brief):
     mixed: bool
     more: int = 0
     """Hosts for the demand beyond those of ``needed``: so many more that orders of power-on start every VM."""
+    reached: bool = True
+    """Whether they do: a cluster may have so few hosts, or the design be so large, that nobody knows of enough."""
 
     @cached_property
     def rooms(self) -> tuple[placement.Room, ...]:
@@ -249,9 +251,9 @@ def placed(
 def for_orders(laid: Layout, enough: Enough, lost: int) -> Layout:
     """The layout with so many hosts more for the demand that orders of power-on start every VM; hosts already there that nobody needs come first."""
     used = tuple(room for room, host in zip(laid.rooms, laid.needed.hosts, strict=False) if host)
-    more = more_hosts(laid.asked, used, laid.room, enough)
+    more, reached = more_hosts(laid.asked, used, laid.room, enough)
     idle = max(0, sum(not host for host in laid.hosts) - lost)
-    return replace(laid, more=more, hosts=laid.hosts + ((),) * max(0, more - idle))
+    return replace(laid, more=more, reached=reached, hosts=laid.hosts + ((),) * max(0, more - idle))
 
 
 def loss_level(lost: int, laid: Layout) -> LossLevel:

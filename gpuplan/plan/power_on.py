@@ -23,8 +23,6 @@ from gpuplan.plan.power_on_orders import (
     Enough,
     more_hosts,
     orders_within,
-    reached,
-    sizing_orders,
     tried,
 )
 from gpuplan.plan.power_on_rules import Reading, alike, lacks, policy_facts, readings_of
@@ -246,14 +244,7 @@ class PowerOn:
         pool, enough = self.pool, self._enough
         if enough is None or self.scenario.availability.sized_for == "orders":
             return pool.hosts_for_demand
-        return pool.hosts_for_demand + more_hosts(pool.requests, self.demand_rooms, pool.new_room, enough)
-
-    @property
-    def share_reached(self) -> bool:
-        """Whether the share of orders that is asked for starts every VM on the hosts for the demand."""
-        orders = sizing_orders(self.pool.requests, len(self.demand_rooms))
-        asked, enough = self.pool.requests, self._enough
-        return enough is not None and bool(orders) and reached(asked, self.demand_rooms, enough, orders)
+        return pool.hosts_for_demand + more_hosts(pool.requests, self.demand_rooms, pool.new_room, enough)[0]
 
     @property
     def _enough(self) -> Enough | None:
@@ -359,8 +350,23 @@ def settings_now(made: PowerOn) -> str:
 
 def compared(made: PowerOn) -> str:
     """Each setting that was tried, with the orders in which every VM starts."""
-    said = [f"{setting_words(each.key)} {each.share_words}" for each in made.candidates]
-    return "; ".join(said)
+    return "; ".join(f"{setting_words(each.key)} {_became(each)}" for each in made.candidates)
+
+
+def _became(each: Tried) -> str:
+    """What became of the orders of a setting, or of the one that it names."""
+    if each.orders > 1:
+        return f"in {each.share_words}"
+    return "in that order" if each.all_start else f"not ({vms_words(*each.stuck)} short)"
+
+
+def more_words(hosts: int) -> str:
+    """Hosts beyond the best arrangement: ``1 host more than the best arrangement``, ``as many as the best arrangement``."""
+    return (
+        f"{amount(hosts, 'host')} more than the best arrangement"
+        if hosts > 0
+        else "as many as the best arrangement"
+    )
 
 
 def distinct(starts: Mapping[str, PowerOn]) -> list[PowerOn]:
@@ -403,11 +409,9 @@ def _lines(trail: Trail, made: PowerOn) -> None:
     here, (low, high) = trail.about(f"pools.{pool.id}", name=pool.name), now.chance
     sources = tuple(dict.fromkeys(source for reading in made.readings for source in reading.sources))
     tried_orders = derived(
-        f"pools/{pool.id}/orders of power-on tried", now.orders, "", "at random, from one seed"
+        "power_on/orders tried under each reading", now.orders, "", "at random, from one seed"
     )
-    rules = Fact(
-        f"pools/{pool.id}/readings of the rules", len(made.readings), "", None, None, "quoted", sources
-    )
+    rules = Fact("power_on/readings of the rules", len(made.readings), "", None, None, "quoted", sources)
     given: dict[str, Fact | Line] = {
         "hosts": trail[f"pools.{pool.id}.hosts"],
         "reserved": made.scenario.fact("availability.reserved_hosts"),

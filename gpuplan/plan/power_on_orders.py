@@ -64,7 +64,7 @@ def sizing_orders(asked: Sequence[Request], hosts: int) -> int:
     """The same where hosts are sized for orders."""
     if alike(asked):
         return 1
-    most = SIZING_WORK // max(1, sum(request.vms for request in asked) * hosts)
+    most = (SIZING_WORK // sum(request.vms for request in asked) - STEP) // max(1, hosts)
     return min(SIZING_ORDERS, most) if most >= FEWEST else 0
 
 
@@ -75,14 +75,16 @@ def reached(asked: tuple[Request, ...], rooms: tuple[Room, ...], enough: Enough,
 
 
 @remembered
-def more_hosts(asked: tuple[Request, ...], rooms: tuple[Room, ...], room: Room, enough: Enough) -> int:
-    """New hosts beside those of the best arrangement on which the share of orders starts every VM under every reading.
+def more_hosts(
+    asked: tuple[Request, ...], rooms: tuple[Room, ...], room: Room, enough: Enough
+) -> tuple[int, bool]:
+    """New hosts beside those of the best arrangement on which the share of orders starts every VM under every reading, and whether it does.
 
-    Looked for by doubling and halving. As many as are looked at where no number does; none where a design is too large to be tried.
+    Looked for by doubling and halving. As many as the cluster may have where no number does; none where a design is too large to be tried.
     """
     vms = sum(request.vms for request in asked)
     if not sizing_orders(asked, len(rooms)):
-        return 0
+        return 0, False
 
     def do(more: int) -> bool:
         return reached(asked, (*rooms, *[room] * more), enough, sizing_orders(asked, len(rooms)))
@@ -94,4 +96,4 @@ def more_hosts(asked: tuple[Request, ...], rooms: tuple[Room, ...], room: Room, 
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if do(middle) else (middle, high)
-    return high
+    return high, high < most or do(high)

@@ -137,7 +137,7 @@ def test_hosts_for_orders_come_beside_the_spare_ones(catalog: Catalog) -> None:
     (pool,) = plan.pools
     assert (pool.hosts_at_best, pool.hosts_for_demand, pool.hosts_for_failures) == (2, 3, 1)
     assert pool.hosts == plan.totals.hosts == 4 == len(pool.placement)
-    assert only(plan).at_demand.all_start and only(plan).share_reached
+    assert only(plan).at_demand.all_start and plan.divisions["vgpu"].reached
     assert only(plan).hosts_needed == only(best).hosts_needed == 3
     lines = plan.lines
     assert (lines["pools.vgpu.hosts_at_best"].value, lines["pools.vgpu.hosts_for_demand"].value) == (2, 3)

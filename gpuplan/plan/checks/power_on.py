@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from gpuplan.plan.checks.message import Message, message
 from gpuplan.plan.plan import Plan, make_plan
 from gpuplan.plan.power_on import STEPS, PowerOn, distinct, steps_words
-from gpuplan.wording import amount, capital, money, stated_percent
+from gpuplan.plan.power_on_orders import sizing_orders
+from gpuplan.wording import amount, capital, short_number, stated_percent
 
 LIKELY = 0.5
 """From this chance on a host more is tried: below it never was enough."""
@@ -52,12 +53,16 @@ def sized_for_orders(plan: Plan) -> Iterator[Message]:
         return
     best = make_plan(plan.scenario.with_value("availability.sized_for", "best"), plan.catalog)
     more = plan.totals.hosts - best.totals.hosts
+    share = stated_percent(asked.orders_share)
     if more and best.costs:
-        paid = money(round(plan.costs.net_present - best.costs.net_present), plan.costs.currency)
-        share = stated_percent(asked.orders_share)
+        paid = f"{plan.costs.currency} {short_number(plan.costs.net_present - best.costs.net_present)}"
         yield message(plan, "sized-for-orders", share=share, more=amount(more, "host"), paid=paid)
-    short = [made for made in distinct(plan.power_on) if not made.share_reached]
-    for made in short:
-        yield message(
-            plan, "orders-not-reached", pool=made.pool.name, share=stated_percent(asked.orders_share)
-        )
+    clusters = [each for kind, division in plan.divisions.items() for each in division.named(kind)]
+    for cluster, laid in clusters:
+        if laid.reached:
+            continue
+        if sizing_orders(laid.asked, laid.fewest):
+            hosts = amount(laid.used, "host")
+            yield message(plan, "orders-not-reached", pool=cluster.name, share=share, hosts=hosts)
+        else:
+            yield message(plan, "orders-not-tried", pool=cluster.name)

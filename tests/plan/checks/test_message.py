@@ -396,6 +396,14 @@ SITUATIONS: dict[str, tuple[str, dict[str, Any]]] = {
             **L40S,
         },
     ),
+    "orders-not-tried": (
+        "warn",
+        {
+            "groups": [*one(people=3300, gpus_each=0.125), {"id": "b", "people": 40, "access": "vgpu"}],
+            "availability": {"sized_for": "orders"},
+            "hardware": {"gpu": "l40s-48gb", "gpus_per_host": 8},
+        },
+    ),
     "orders-not-reached": (
         "warn",
         {

@@ -50,4 +50,5 @@ def test_orders_that_no_cluster_starts_are_said(catalog: Catalog) -> None:
     asked = {"host_failures": 0, "sized_for": "orders", "hosts_per_cluster": 8}
     many = [group(0, 10, 1), group(1, 2, 2)]
     found = messages(catalog, groups=many, **L40S | {"availability": asked})
-    assert "99 %" in found["orders-not-reached"].text
+    assert "on 8 hosts, as many" in found["orders-not-reached"].text
+    assert "fewer than 99 %" in found["orders-not-reached"].text
