@@ -9,7 +9,6 @@ from gpuplan.plan import Plan
 from gpuplan.plan.rehearsal import Rehearsed
 from gpuplan.report.rehearsal_report import (
     NOT_REHEARSED,
-    TOO_LARGE,
     emptied_dict,
     emptied_text,
     rehearsal_dict,
@@ -17,6 +16,7 @@ from gpuplan.report.rehearsal_report import (
     restart_dict,
     restart_text,
 )
+from gpuplan.report.tables.rehearsal import TOO_LARGE
 
 
 def rehearse_options(command: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from gpuplan import Plan, load_scenario, make_plan
 from gpuplan.catalog import Catalog
-from gpuplan.plan import checks
+from gpuplan.plan import checks, rehearsal
 from gpuplan.plan.checks import check_plan
 from gpuplan.report import amount, number
 from gpuplan.report.document import (
@@ -24,9 +24,11 @@ from gpuplan.report.document import (
     Paragraph,
     design_document,
 )
+from gpuplan.report.document.availability import availability_chapter
 from gpuplan.report.document.writing import CHANGES, Citations, hosts_lost, what_to_do
 from gpuplan.report.tables.alternatives import count_over_years
 from gpuplan.report.tables.power_on import power_on
+from gpuplan.report.tables.rehearsal import TOO_LARGE
 from gpuplan.scenario import from_dict
 from gpuplan.wording import MODE_NAMES, headline_money, hours, watts
 
@@ -405,3 +407,14 @@ def test_power_on_stands_with_the_hosts_its_settings_and_its_decision(
         for key in (f"pools.{id}.power_on_chance" for id in example.power_on):
             for decision in (each for each in example.decisions if key in each.lines):
                 assert f"Design decision {decision.number}: {decision.decision}" in said
+
+
+def test_upgrades_are_told_host_by_host_or_said_to_be_too_large(
+    plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plans["current"]
+    told = repr(availability_chapter(plan, Citations(plan.catalog)))
+    assert "Up to 2 VMs are down" in told and "largest first" in told
+    monkeypatch.setattr(rehearsal, "LOOKS", 100)
+    left = repr(availability_chapter(plan, Citations(plan.catalog)))
+    assert f"vGPU cluster: {TOO_LARGE}" in left and "largest first" not in left

@@ -22,12 +22,14 @@ def _rehearsed(workbook: Workbook) -> list[Rehearsed]:
     "rehearse",
     "Rehearse an upgrade",
     "who moves, who cannot, and what restarts",
-    _rehearsed,
+    lambda workbook: workbook.plan.rehearsed,
     slow=True,
 )
 def rehearse_data(workbook: Workbook) -> Contents:
     """Who moves when each host is emptied, what is shut down, and what restarts when one fails."""
     found = _rehearsed(workbook)
+    if not found:
+        return tables.TOO_LARGE
     several = len(workbook.plan.pools) > 1
     said = [f"{each.pool.name}: " * several + _said(each) for each in found]
     return {

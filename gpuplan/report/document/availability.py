@@ -14,7 +14,7 @@ from gpuplan.report.tables import rehearsal
 from gpuplan.report.tables.availability import failures, losses, postures
 from gpuplan.report.tables.plan import clusters_alike
 from gpuplan.report.tables.vsphere_rules import behaviour, hand_over
-from gpuplan.wording import MODE_NAMES, hours
+from gpuplan.wording import MODE_NAMES, hours, some_of
 
 RULES = ("denneman-drs-placement", "denneman-gpu-modes")
 """Where the rules of placement are described."""
@@ -72,6 +72,10 @@ def _upgrades(plan: Plan, clusters: Sequence[Pool], cite: Citations) -> list[Blo
         + f"{rehearsal.upgrade_sentence(each)} {rehearsal.design_sentence(each)}"
         for each in found
     ]
+    left_out = [
+        pool.name for pool in clusters if pool.id in plan.rehearsed and plan.rehearsed[pool.id].too_large
+    ]
+    said += [f"{some_of(left_out)}: {rehearsal.TOO_LARGE}"] if left_out else []
     start = list(dict.fromkeys(rehearsal.start_sentence(each) for each in found))
     return [
         *(Paragraph(text) for text in said),

@@ -22,6 +22,7 @@ HAPPENS = {
 """What becomes of a VM of a host that is emptied."""
 
 
+TOO_LARGE = "Too large to rehearse upgrades and restarts: every VM would be tried on every GPU."
 MIGRATION = "One VM with vGPUs moves at a time, so their stuns add up; no source says how long the copying before the stun takes."
 
 

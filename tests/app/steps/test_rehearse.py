@@ -13,6 +13,8 @@ from gpuplan.app.events import EVENTS
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.rehearse import rehearse_data
 from gpuplan.catalog import Catalog
+from gpuplan.plan import rehearsal
+from gpuplan.report.tables.rehearsal import TOO_LARGE
 from gpuplan.scenario import load_scenario
 
 
@@ -46,3 +48,10 @@ def test_verdict_tables_and_a_row_that_empties_its_host(vgpus: Workbook) -> None
     assert not vgpus.maintenance.get("vgpu")
     EVENTS["maintain"](vgpus, {"pool": "vgpu", "host": 99})
     assert not vgpus.maintenance.get("vgpu")
+
+
+def test_a_cluster_that_is_too_large_says_so(vgpus: Workbook, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rehearsal, "LOOKS", 100)
+    vgpus.fold("rehearse", True)
+    data = rehearse_data(vgpus)
+    assert data["shown"] and data["text"] == [TOO_LARGE] and not data["tables"]
