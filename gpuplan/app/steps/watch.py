@@ -9,6 +9,7 @@ from gpuplan.analysis.power_on import named_order
 from gpuplan.app.cards import select
 from gpuplan.app.plan_view import Watched
 from gpuplan.app.state import Workbook
+from gpuplan.app.steps.power_on import made_of
 from gpuplan.models.power_on import Spot, Step
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.playing import Play
@@ -36,7 +37,9 @@ def play_of(workbook: Workbook, pool: Pool) -> Play | None:
     watched = workbook.watched
     if watched is None or watched.pool != pool.id:
         return None
-    play = workbook.once(f"play {watched._replace(at=0)}", lambda: _play(workbook, pool, watched))
+    tries = made_of(workbook)[pool.id].orders
+    key = f"play {watched._replace(at=0)}, {tries} orders tried"
+    play = workbook.once(key, lambda: _play(workbook, pool, watched))
     play.go(watched.at)
     return play
 
@@ -48,7 +51,7 @@ def watch_data(workbook: Workbook) -> dict[str, Any]:
     (pool,), watched = clusters, workbook.watched
     play = play_of(workbook, pool)
     assert play is not None and watched is not None
-    made = workbook.plan.power_on[pool.id]
+    made = made_of(workbook)[pool.id]
     all_vms, refused = len(play.steps), play.refused
     return {
         "shown": True,
@@ -118,7 +121,7 @@ def _spot_words(spot: Spot, play: Play) -> str:
 
 def _play(workbook: Workbook, pool: Pool, watched: Watched) -> Play:
     """The VMs of a cluster in the order that is chosen, under the reading that is chosen or the one that belongs to it."""
-    made = workbook.plan.power_on[pool.id]
+    made = made_of(workbook)[pool.id]
     reading, kinds = chosen(made, watched)
     return Play(pool.requests, made.rooms, reading.rules, kinds)
 

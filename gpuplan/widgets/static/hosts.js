@@ -37,7 +37,7 @@ function section(pool, data, send, one) {
     h("h2", {}, pool.name, h("small", {}, pool.about), h("span", { class: "gp-worst" }, pool.worst.beside && pool.worst.buttons.length ? h("span", {}, `${pool.worst.beside}:`) : null, pool.worst.buttons.map(worst))),
     h("div", { class: `gp-hosts gp-${pool.zoom}${pool.wide ? " gp-wide8" : ""}` }, pool.hosts.map((host) => tile(pool, host, send))),
     pool.more ? h("p", { class: "gp-small" }, `and ${pool.more} more kinds of hosts`) : null,
-    pool.zoom === "compact" ? h("p", { class: "gp-small gp-signs" }, Object.entries({ failed: "failed", maintenance: "in maintenance", landing: "gets VMs", spare: "spare" })
+    pool.zoom === "compact" ? h("p", { class: "gp-small gp-signs" }, Object.entries(v ? { failed: "failed", maintenance: "in maintenance", landing: "gets VMs", spare: "spare" } : { landing: "gets a VM", spare: "empty" })
       .map(([state, word]) => h("span", {}, h("b", { "aria-hidden": "true" }, SIGNS[state]), ` ${word}`))) : null,
     v ? h("p", { class: `gp-verdict gp-${v.tone}`, role: "status" }, h("b", {}, v.lead), " ", v.text, " ",
       h("button", { type: "button", class: "gp-link", "data-at": `${pool.id}-why`, onclick: () => send("why", { key: `pools.${pool.id}.hosts_for_demand` }) }, "Proof")) : null,

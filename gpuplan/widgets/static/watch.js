@@ -23,7 +23,7 @@ export default {
     };
     const change = (what, value) => { stop(); send(`watch-${what}`, { value }); };
     const button = (at, sign, name, act, off) => h("button", { type: "button", "data-at": at, "data-else": "watch-play", "aria-label": name, title: name, disabled: off, onclick: act }, sign);
-    const choose = (s) => h("label", { class: "gp-look" }, s.label, h("select", { "data-at": `watch-${s.what}`, onchange: (event) => change(s.what, event.target.value) },
+    const choose = (s) => h("label", { class: "gp-look", title: s.options.find((o) => o.value === s.value)?.text }, s.label, h("select", { "data-at": `watch-${s.what}`, onchange: (event) => change(s.what, event.target.value) },
       s.options.map((o) => h("option", { value: o.value, selected: o.value === s.value }, o.text))));
     function view(w) {
       const at = wanted ?? w.at, playing = timer !== undefined;

@@ -17,7 +17,7 @@ from gpuplan.app.screen import WorkbookApp
 from gpuplan.app.state import Workbook
 from gpuplan.app.steps.hosts import picture_data
 from gpuplan.app.steps.power_on import KEY, SETTINGS, power_on_data, settings_form, tried_data
-from gpuplan.app.steps.watch import order_of
+from gpuplan.app.steps.watch import play_of
 from gpuplan.catalog import Catalog
 from gpuplan.scenario import from_dict
 
@@ -125,10 +125,17 @@ def test_thousands_of_orders_take_the_place_of_the_few(mixed: Workbook) -> None:
 
 
 def test_the_worst_order_of_thousands_is_watched(mixed: Workbook) -> None:
-    tried(mixed, 1500)
+    """One that the few of the plan did not have."""
     mixed.watch("vgpu")
-    assert mixed.watched is not None
-    assert order_of(mixed.plan.power_on["vgpu"], mixed.watched) == "worst"
+    (pool,), worst = mixed.plan.pools, [2] * 16 + [1] * 12 + [0] * 4
+    before = play_of(mixed, pool)
+    tried(mixed, 50)
+    for found in mixed.powering_on.runner.found[0]["tried"]["clusters"][0]["found"]["now"]:
+        found[-1] = worst
+    play = play_of(mixed, pool)
+    assert before and play
+    assert [step.kind for step in before.steps] != worst
+    assert [step.kind for step in play.steps] == worst
 
 
 def test_an_input_of_the_details_is_reached_from_a_message(catalog: Catalog) -> None:
