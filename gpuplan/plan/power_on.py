@@ -33,7 +33,7 @@ from gpuplan.scenario import Scenario
 from gpuplan.wording import NAMES, amount, capital, number, verb
 
 SENTENCES = NAMES["power-on, sentence"]
-SETTINGS, STEPS = NAMES["power-on, setting"], NAMES["power-on, step"]
+SETTINGS, STEPS, LABELS = (NAMES[f"power-on, {what}"] for what in ("setting", "step", "label"))
 OTHERS = 4
 """Other settings are tried with the fourth part of the work."""
 LARGEST, SMALLEST, PRIORITY = "largest", "smallest", "priority"
@@ -306,7 +306,8 @@ class PowerOn:
         left = "all start"
         if not self.best.all_start:
             left = f"{vms_words(*self.best.stuck)} in {self.best.short_words}"
-        return f"; {setting_words(self.best.key)} {left}"
+        comma = "," * (", " in self.best.key)
+        return f"; {setting_words(self.best.key)}{comma} {left}"
 
 
 def of_orders(low: float, high: float, orders: int) -> str:
@@ -329,8 +330,8 @@ def vms_words(low: float, high: float) -> str:
 
 
 def setting_words(key: str) -> str:
-    """A setting as it stands in a sentence: ``with the GPU policy set to group and with the largest VMs started first``."""
-    return " and ".join(SETTINGS[part] for part in key.split(", "))
+    """A setting as it stands in a sentence: ``with the GPU policy set to group and the largest VMs started first``."""
+    return " and ".join(SETTINGS[part] for part in key.split(", ")).replace(" and with ", " and ")
 
 
 def steps_words(key: str) -> str:
@@ -350,14 +351,24 @@ def settings_now(made: PowerOn) -> str:
 
 def compared(made: PowerOn) -> str:
     """Each setting that was tried, with the orders in which every VM starts."""
-    return "; ".join(f"{setting_words(each.key)} {_became(each)}" for each in made.candidates)
+    return "; ".join(f"{_label(each.key)} ({_became(each)})" for each in made.candidates)
+
+
+def _label(key: str) -> str:
+    """The same as a label within a sentence: ``GPU policy group, largest first``."""
+    return ", ".join(
+        word if word[1].isupper() else word[0].lower() + word[1:]
+        for word in map(LABELS.__getitem__, key.split(", "))
+    )
 
 
 def _became(each: Tried) -> str:
     """What became of the orders of a setting, or of the one that it names."""
     if each.orders > 1:
-        return f"in {each.share_words}"
-    return "in that order" if each.all_start else f"not ({vms_words(*each.stuck)} short)"
+        return each.share_words
+    return (
+        "yes" if each.all_start else f"no, {vms_words(*each.stuck)} {verb(round(each.stuck[1]), 'stay')} off"
+    )
 
 
 def more_words(hosts: int) -> str:
