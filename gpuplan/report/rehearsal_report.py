@@ -16,7 +16,9 @@ NOT_REHEARSED = "GPUs are shared by Bitfusion: vSphere places none of these VMs 
 
 def rehearsal_text(plan: Plan, pools: tuple[Pool, ...]) -> str:
     """Upgrades, restarts and a week of coming and going in some clusters."""
-    return page("Rehearsal", *(each for pool in pools for each in _cluster(plan, pool)))
+    starts = dict.fromkeys(tables.start_sentence(each) for each in tables.rehearsals(plan, *pools))
+    parts = [each for pool in pools for each in _cluster(plan, pool)]
+    return page("Rehearsal", *(wrapped(start, rest="") for start in starts), *parts)
 
 
 def _cluster(plan: Plan, pool: Pool) -> list[str]:
@@ -31,8 +33,8 @@ def _cluster(plan: Plan, pool: Pool) -> list[str]:
         tables.week_sentence(rehearsed),
     )
     return [
-        wrapped(f"{several}{tables.start_sentence(rehearsed)}", rest=""),
-        *(chapter(table, before=words) for table, words in zip(shown, said, strict=True)),
+        chapter(table, before=words, title=f"{several}{table.title}")
+        for table, words in zip(shown, said, strict=True)
     ]
 
 

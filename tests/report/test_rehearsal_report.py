@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from gpuplan import make_plan
+from gpuplan.catalog import Catalog
 from gpuplan.plan import Plan
 from gpuplan.report.rehearsal_report import (
     NOT_REHEARSED,
@@ -14,6 +16,7 @@ from gpuplan.report.rehearsal_report import (
     restart_dict,
     restart_text,
 )
+from gpuplan.scenario import from_dict
 
 
 def test_text_says_the_answer_before_each_table(plans: dict[str, Plan]) -> None:
@@ -55,3 +58,17 @@ def test_one_host_or_one_failure_alone(plans: dict[str, Plan]) -> None:
     assert emptied_dict(plan, found, found.emptied(3))["went"][0]["how"] == "down"
     assert "Hosts 1, 2 of the vGPU cluster lost" in restart_text(plan, found, found.failed(1, 2))
     assert restart_dict(plan, found, found.failed(1))["vms"] == 1
+
+
+def test_each_cluster_by_name_and_what_holds_for_all_once(catalog: Catalog) -> None:
+    groups = [
+        {"id": "a", "name": "Team A", "people": 16, "gpus_each": 0.5, "access": "vgpu"},
+        {"id": "p", "name": "Team P", "people": 6, "gpus_each": 2, "access": "passthrough"},
+    ]
+    hardware = {"gpu": "a100-pcie-80gb", "gpus_per_host": 4}
+    data = {"groups": groups, "hardware": hardware, "platform": {"vsphere": "8.0u3"}}
+    plan = make_plan(from_dict(data), catalog)
+    text = " ".join(rehearsal_text(plan, plan.pools).split())
+    assert "vGPU cluster: Upgrades, host by host" in text and "Passthrough cluster: Restarts" in text
+    assert "6 VMs that cannot be moved while they run are shut down" in text  # some of them twice
+    assert text.count("Dynamic DirectPath") == text.count("no source says how long") == 1

@@ -10,7 +10,7 @@ from gpuplan.models.power_on.rehearsal import MOVES, RESTARTS, STAYS
 from gpuplan.plan import Plan
 from gpuplan.plan.hosts import Pool
 from gpuplan.plan.rehearsal import DOWN, Failed, Lived, Rehearsed, Turn, Upgraded
-from gpuplan.report.table import Cell, Column, Table, listed
+from gpuplan.report.table import Cell, Column, Table, listed, records
 from gpuplan.report.tables.plan import by_cluster, group_names
 from gpuplan.wording import amount, capital, moment, number, percent, runs, some_of, verb
 
@@ -23,6 +23,7 @@ HAPPENS = {
 
 
 TOO_LARGE = "Too large to rehearse upgrades and restarts: every VM would be tried on every GPU."
+DYNAMIC = " GPUs are taken to be passed through by Dynamic DirectPath I/O: with static passthrough a VM is down with its host."
 MIGRATION = "One VM with vGPUs moves at a time, so their stuns add up; no source says how long the copying before the stun takes."
 
 
@@ -49,7 +50,7 @@ def upgrades(plan: Plan, *pools: Pool) -> Table:
         [each.pool for each in there.values()],
         lambda pool: there[pool.id].upgrade.turns,
     )
-    return replace(table, notes=(MIGRATION,) if table.rows else ())
+    return replace(table, notes=(MIGRATION,) if any(row["moved"] for row in records(table)) else ())
 
 
 def _targets(turn: Turn) -> Cell:
@@ -190,7 +191,7 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
     """Whether hosts can be upgraded one by one, and in which order."""
     found = rehearsed.upgrade
     hosts = order_words(found.order)
-    shut = sum(turn.vms(RESTARTS) for turn in found.turns)
+    shut = len({(each.group, each.vm) for turn in found.turns for each in turn.went if each.how == RESTARTS})
     if found.works:
         said = f"Every VM keeps its place on a host while the hosts are upgraded in the order {hosts}."
         if not shut:
@@ -223,9 +224,10 @@ def start_sentence(rehearsed: Rehearsed) -> str:
     most = rehearsed.not_started[1]
     lacking = f"; {number(most)} of them {verb(most, 'do')} not start" if most else ""
     kept = f" on all but {amount(rehearsed.reserved, 'host')}" if rehearsed.reserved else ""
+    dynamic = rehearsed.pool.kind == "passthrough" and RESTARTS in rehearsed.ways
     return (
         f"VMs are powered on largest first{kept}{lacking}. Each VM then goes where vSphere places it, largest or smallest first, "
-        "and no other VM moves; where the rules are not known, the worst reading counts."
+        "and no other VM moves; where the rules are not known, the worst reading counts." + DYNAMIC * dynamic
     )
 
 
