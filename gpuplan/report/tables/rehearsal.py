@@ -23,7 +23,7 @@ HAPPENS = {
 
 
 TOO_LARGE = "Too large to rehearse upgrades and restarts: every VM would be tried on every GPU."
-DYNAMIC = " GPUs are taken to be passed through by Dynamic DirectPath I/O: with static passthrough a VM is down with its host."
+DYNAMIC = " That and a restart by HA take Dynamic DirectPath I/O: with static passthrough a VM is down with its host."
 MIGRATION = "One VM with vGPUs moves at a time, so their stuns add up; no source says how long the copying before the stun takes."
 
 
@@ -193,7 +193,7 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
     hosts = order_words(found.order)
     shut = len({(each.group, each.vm) for turn in found.turns for each in turn.went if each.how == RESTARTS})
     if found.works:
-        said = f"Every VM keeps its place on a host while the hosts are upgraded in the order {hosts}."
+        said = f"Every VM finds a place on another host while its own is upgraded, in the order {hosts}."
         if not shut:
             said = f"The hosts can be upgraded one by one while every VM runs, in the order {hosts}."
     else:
@@ -208,6 +208,7 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
             else f"{number(shut)} VMs that cannot be moved while they run are"
         )
         said += f" {vms} shut down and started on another host."
+        said += DYNAMIC * (rehearsed.pool.kind == "passthrough")
     return said
 
 
@@ -224,10 +225,9 @@ def start_sentence(rehearsed: Rehearsed) -> str:
     most = rehearsed.not_started[1]
     lacking = f"; {number(most)} of them {verb(most, 'do')} not start" if most else ""
     kept = f" on all but {amount(rehearsed.reserved, 'host')}" if rehearsed.reserved else ""
-    dynamic = rehearsed.pool.kind == "passthrough" and RESTARTS in rehearsed.ways
     return (
         f"VMs are powered on largest first{kept}{lacking}. Each VM then goes where vSphere places it, largest or smallest first, "
-        "and no other VM moves; where the rules are not known, the worst reading counts." + DYNAMIC * dynamic
+        "and no other VM moves; where the rules are not known, the worst reading counts."
     )
 
 
