@@ -150,7 +150,7 @@ def _selects(made: PowerOn, watched: Watched) -> list[dict[str, Any]]:
     found = [select("order", "Order", order_of(made, watched), orders)]
     if len(made.readings) > 1:
         words = dict(zip((each.name for each in made.readings), differing(made.readings), strict=True))
-        found.append(select("reading", "vSphere takes", chosen(made, watched)[0].name, words))
+        found.append(select("reading", "Rules", chosen(made, watched)[0].name, words))
     return found
 
 
