@@ -227,8 +227,10 @@ class _Picture:
         }
 
     def _idle(self, index: int) -> str:
-        """What a host without a VM is."""
-        return "spare"
+        """What a host without a VM is: spare, or one that orders of power-on need and the best arrangement does not."""
+        pool = self.pool
+        empty = [at for at, loads in enumerate(pool.placement) if not loads]
+        return "for orders" if index in empty[: pool.hosts_for_demand - pool.hosts_at_best] else "spare"
 
     def _summary(self, loads: Host) -> str:
         """Who is on a host, in a few words."""

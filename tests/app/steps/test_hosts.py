@@ -58,6 +58,21 @@ def test_the_picture_shows_every_gpu_of_every_host(book: Workbook) -> None:
     assert shown.count(book.plan.group("data-scientists").letter) == 16
 
 
+def test_hosts_that_only_orders_need_are_not_called_spare(catalog: Catalog) -> None:
+    book = Workbook(
+        catalog,
+        scenario(
+            groups=[
+                {"id": "a", "people": 2, "gpus_each": 1, "access": "vgpu"},
+                {"id": "b", "people": 1, "gpus_each": 2, "access": "vgpu"},
+            ],
+            hardware={"gpu": "l40s-48gb", "gpus_per_host": 2},
+            availability={"sized_for": "orders"},
+        ),
+    )
+    assert [host["word"] for host in pool_of(book)["hosts"]] == ["2 of 2 used"] * 2 + ["for orders", "spare"]
+
+
 def test_a_gpu_says_its_profile_and_who_is_on_it(book: Workbook) -> None:
     hosts = pool_of(book)["hosts"]
     profile = book.plan.group("researchers").profile
