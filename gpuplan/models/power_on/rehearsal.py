@@ -344,7 +344,7 @@ def restart_after_failure(
         sum(chance * missing[kind] for missing, (chance, _) in outcomes.items()) for kind in kinds
     )
     none = tuple(0 for _ in kinds)
-    chance = outcomes[none][0] if none in outcomes else 0.0
+    chance = outcomes.get(none, (0.0, ()))[0] if len(outcomes) > 1 else float(none in outcomes)
     return Restart(sum(back), static, chance, sum(by_kind), by_kind, worst, outcomes[worst][1], drawn)
 
 

@@ -245,7 +245,11 @@ def restart_sentence(rehearsed: Rehearsed) -> str:
     """Whether HA restarts all VMs of a host that fails."""
     worst = rehearsed.failures[0]
     if worst.chance[0] == 1:
-        return "Any one host can fail: HA restarts all its VMs in whatever order of equal priority."
+        static = max(failed.static for failed in rehearsed.failures)
+        vms = f" but up to {amount(static, 'VM')} that stay down" if static else ""
+        drawn = max(failed.drawn for failed in rehearsed.failures)
+        order = f"in each of {number(drawn)} orders tried" if drawn else "in whatever order of equal priority"
+        return f"Any one host can fail: HA restarts all its VMs{vms}, {order}."
     sure = sum(failed.chance[0] == 1 for failed in rehearsed.failures)
     hosts = len(rehearsed.failures)
     again = max(failed.best for failed in rehearsed.failures)

@@ -191,6 +191,19 @@ def test_the_chance_that_all_restart_is_that_over_every_order() -> None:
     assert between > 3
 
 
+@pytest.mark.parametrize("vms", [(3, 3, 1), (2, 3, 1), (4, 4, 3)])
+def test_what_restarts_in_every_order_restarts_for_certain(vms: tuple[int, ...]) -> None:
+    """Parts like 3/7 and 3/7 and 1/7 of the orders do not add up to 1 in floating point."""
+    cluster = Cluster(
+        [Request("abc"[kind], n, gpus=1) for kind, n in enumerate(vms)], [Room(16), Room(16)], Rules()
+    )
+    gpus = iter(range(16))
+    for kind, count in enumerate(vms):
+        for vm in range(1, count + 1):
+            cluster.put(kind, vm, Spot(0, (next(gpus),), ()))
+    assert restart_after_failure(cluster, {0}, priorities=[1] * 3, ways=["moves"] * 3).chance == 1
+
+
 def test_higher_priority_restarts_first_and_static_passthrough_not_at_all() -> None:
     requests = [Request("low", 2, gpus=1), Request("high", 1, gpus=2), Request("pinned", 1, gpus=1)]
     cluster = Cluster(requests, [Room(5), Room(2)], Rules())

@@ -51,6 +51,18 @@ def test_restarts_are_told_worst_first(plans: dict[str, Plan], found: Rehearsed)
     assert texts(pair)[0][:4] == ("1, 2", "2", "0 %", "2")
 
 
+def test_vms_that_stay_down_are_said_where_all_others_restart(found: Rehearsed) -> None:
+    sure = found.failures[-1]._replace(chance=(1.0, 1.0), missing=(0.0, 0.0))
+    for static, drawn, said in (
+        (0, 0, "HA restarts all its VMs, in whatever order"),
+        (2, 0, "all its VMs but up to 2 VMs that stay down, in whatever"),
+        (0, 200, "in each of 200 orders tried"),
+    ):
+        other = replace(found)
+        vars(other)["failures"] = (sure._replace(static=static, drawn=drawn),)
+        assert said in tables.restart_sentence(other)
+
+
 def test_a_week_names_its_worst_hour(plans: dict[str, Plan], found: Rehearsed) -> None:
     (row,) = records(tables.weeks(plans["current"]))
     assert found.week is not None
