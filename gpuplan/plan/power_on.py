@@ -17,7 +17,7 @@ from gpuplan.models.placement import Request, Room
 from gpuplan.models.placement.fit import Rules as Fits
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
-from gpuplan.plan.layouts import for_share, placed
+from gpuplan.plan.layouts import for_share, holds, placed
 from gpuplan.plan.power_on_orders import (
     FEWEST,
     Enough,
@@ -141,8 +141,12 @@ class PowerOn:
     @cached_property
     def demand_rooms(self) -> tuple[Room, ...]:
         """What the hosts for the demand offer."""
-        order = sorted(range(self.pool.hosts), key=lambda at: not self.pool.placement[at])
-        return tuple(self.pool.rooms[at] for at in sorted(order[: self.pool.hosts_for_demand]))
+        pool = self.pool
+        order = sorted(
+            range(pool.hosts),
+            key=lambda at: (not pool.placement[at], not holds(pool.rooms[at], pool.new_room)),
+        )
+        return tuple(pool.rooms[at] for at in sorted(order[: pool.hosts_for_demand]))
 
     @cached_property
     def settings(self) -> Mapping[str, tuple[Scenario, tuple[Request, ...]]]:
@@ -161,7 +165,8 @@ class PowerOn:
                 found["consolidation"] = self._with(drs_consolidation=True), asked
         mixed = self._with(vgpu_sizes="mixed")
         sizes = {r.profile for r in shared if backings.get(r.group) == "timesliced"}
-        equal = platform.vgpu_sizes == "equal" and len(sizes) > 1
+        fixed = any(group.scheduler == "fixed-share" for group in self.groups)  # excludes mixed sizes
+        equal = platform.vgpu_sizes == "equal" and len(sizes) > 1 and not fixed
         if equal and not mixed_sizes_refused(mixed, self.catalog):
             found["mixed"] = mixed, self._asked_in(mixed)
         return found

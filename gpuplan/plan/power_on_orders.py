@@ -89,7 +89,8 @@ def more_hosts(
     def do(more: int) -> bool:
         return reached(asked, (*rooms, *[room] * more), enough, sizing_orders(asked, len(rooms)))
 
-    most = max(0, min(vms, enough.most) - len(rooms))  # each VM on a host of its own
+    alone = vms - sum(there == room for there in rooms)  # each VM on a host of its own
+    most = max(0, min(alone, enough.most - len(rooms)))
     low, high = -1, 0
     while high < most and not do(high):
         low, high = high, min(most, 2 * high + 1)

@@ -17,6 +17,7 @@ from gpuplan.models.placement import Host, Request, Room
 from gpuplan.models.power_on.rehearsal import LARGEST, MOVES, RESTARTS, SMALLEST, STAYS
 from gpuplan.plan.access import GroupPlan
 from gpuplan.plan.hosts import Pool
+from gpuplan.plan.layouts import holds
 from gpuplan.plan.power_on_rules import readings_of
 from gpuplan.plan.requests import LAST, remembered
 from gpuplan.plan.working_week import Week
@@ -228,7 +229,7 @@ class Rehearsed:
 
     def _covers(self, empty: Sequence[int]) -> bool:
         """Whether one of some hosts offers at least what each other one does."""
-        return any(all(_holds(self.rooms[at], room) for room in self.rooms) for at in empty)
+        return any(all(holds(self.rooms[at], room) for room in self.rooms) for at in empty)
 
     def emptied(self, host: int) -> Turn:
         """One host, from 1, emptied as the cluster was powered on."""
@@ -338,13 +339,6 @@ def _stun(group: GroupPlan | None, request: Request) -> float | None:
     if not request.gpus and not request.family:
         return 0.0
     return group.stun_s if group else None
-
-
-def _holds(large: Room, room: Room) -> bool:
-    """Whether a host offers at least what another does; 0 vCPUs or memory is not limited."""
-    return large.gpus >= room.gpus and all(
-        not most or 0 < least <= most for most, least in zip(large[1:], room[1:], strict=True)
-    )
 
 
 def _ends(values: Sequence[Number]) -> tuple[Number, Number]:

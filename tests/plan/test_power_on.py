@@ -176,6 +176,25 @@ def test_hosts_already_there_that_nobody_needs_carry_orders_first(catalog: Catal
     assert (pool.hosts, pool.hosts_for_demand, pool.existing_hosts) == (6, 3, 6)
 
 
+def test_hosts_too_small_for_a_vm_stand_in_for_no_new_one(catalog: Catalog) -> None:
+    """Beside two hosts of one GPU four VMs of two GPUs and a half: if the half starts on a new host, it takes a fifth."""
+    there = {"gpu": "l40s-48gb", "gpus_per_host": 2, "existing": [{"hosts": 2, "gpus_per_host": 1}]}
+    groups = ({"people": 4, "gpus_each": 2}, {"people": 1, "gpus_each": 0.5})
+    asked = {"host_failures": 0, "sized_for": "orders"}
+    plan = planned(catalog, *groups, availability=asked, hardware=there)
+    (pool,) = plan.pools
+    assert (pool.hosts_at_best, pool.hosts_for_demand, pool.hosts) == (5, 6, 7)
+    assert plan.divisions["vgpu"].reached and only(plan).at_demand.all_start and only(plan).now.all_start
+
+
+def test_mixed_sizes_are_no_way_out_where_a_share_is_guaranteed(catalog: Catalog) -> None:
+    """The fixed-share scheduler, which gives a guaranteed share, excludes mixed sizes."""
+    groups = ({"people": 4, "gpus_each": 0.5}, {"people": 8, "gpus_each": 0.25})
+    assert "mixed" in only(planned(catalog, *groups)).settings
+    guaranteed = groups[0], {**groups[1], "isolation": True}
+    assert "mixed" not in only(planned(catalog, *guaranteed)).settings
+
+
 def _data(plan: Plan) -> dict[str, Any]:
     return {
         "groups": [
