@@ -100,20 +100,24 @@ def _postures(plan: Plan, of: Costs) -> Iterator[Alternative]:
 
 
 def _orders(plan: Plan, of: Costs) -> Iterator[Alternative]:
-    """The other rule by which hosts are enough: the best arrangement, or orders of power-on."""
+    """The other rule by which hosts are enough: the best arrangement, or orders of power-on where hosts help them."""
     asked = plan.scenario.availability
-    if asked.sized_for == "best" and all(made.at_demand.all_start for made in distinct(plan.power_on)):
-        return
-    key = "best" if asked.sized_for == "orders" else "orders"
-    other = make_plan(plan.scenario.with_value("availability.sized_for", key), plan.catalog)
     share = stated_percent(asked.orders_share)
-    name = "Hosts for the best arrangement" if key == "best" else f"Hosts for {share} of orders of power-on"
-    sized = plan if key == "best" else other
     gained = f"every VM starts in {share} of the orders of power-on"
-    if not all(division.reached for division in sized.divisions.values()):
-        gained = f"every VM starts in more orders of power-on, but in fewer than {share}"
-    if other.costs and other.totals.hosts != plan.totals.hosts:
-        yield _row(other, of, key, name, f"that {gained}" if key == "best" else f"nothing: {gained}")
+    if asked.sized_for == "orders":
+        best = make_plan(plan.scenario.with_value("availability.sized_for", "best"), plan.catalog)
+        if best.costs and best.totals.hosts < plan.totals.hosts:
+            gained = gained if _reached(plan) else "VMs start in more orders of power-on"
+            yield _row(best, of, "best", "Hosts for the best arrangement", f"that {gained}")
+    elif not all(made.at_demand.all_start for made in distinct(plan.power_on)):
+        other = make_plan(plan.scenario.with_value("availability.sized_for", "orders"), plan.catalog)
+        if other.costs and other.totals.hosts > plan.totals.hosts and _reached(other):
+            yield _row(other, of, "orders", f"Hosts for {share} of orders of power-on", f"nothing: {gained}")
+
+
+def _reached(plan: Plan) -> bool:
+    """Whether the share of orders that is asked for starts every VM in all clusters."""
+    return all(division.reached for division in plan.divisions.values())
 
 
 def _silos(plan: Plan, of: Costs) -> Iterator[Alternative]:

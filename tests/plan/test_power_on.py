@@ -224,3 +224,9 @@ def test_numbers_as_people_say_them() -> None:
     assert of_orders(0.001, 0.002, 10_000) == "fewer than 1 of 100"
     assert of_orders(0.999, 1, 10_000) == "more than 99 to 100 of 100"
     assert vms_words(1, 1) == "1 VM" and vms_words(1.2, 2.6) == "1 to 3 VMs"
+
+
+@pytest.mark.parametrize("example", ["current"], indirect=True)
+def test_hosts_that_do_not_help_are_no_alternative(example: Plan) -> None:
+    """So many hosts as a cluster may have start every VM in too few orders: policy and order do, hosts do not."""
+    assert "orders" not in {each.key for each in alternatives(example)}
