@@ -28,8 +28,8 @@ LOOKS = 2_000_000
 """VMs x GPUs x readings of a cluster that is rehearsed: some 10 s."""
 QUICK_LOOKS = 100_000
 """Those of one that is rehearsed unasked, for its message."""
-SEARCH_LOOKS = 120_000
-"""Moves x GPUs that the search for an order of hosts tries: some 0.2 s."""
+SEARCH_LOOKS = 40_000
+"""Moves x GPUs that the search for an order of hosts tries: some 0.03 s."""
 WEEKS = 10
 """Weeks that are tried under each reading."""
 HOURS = 168

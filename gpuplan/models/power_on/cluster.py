@@ -28,6 +28,10 @@ class Step(NamedTuple):
     """None: it did not start."""
 
 
+Places = tuple[tuple[int, ...], tuple[int, ...]] | None
+"""GPUs of a VM and where its shares begin on them; None where there is no room for it."""
+
+
 class Cluster:
     """Hosts, and the VMs that run on them.
 
@@ -50,6 +54,8 @@ class Cluster:
         """(kind, VM) -> where it runs."""
         self.last = -1
         """The host that was taken last."""
+        self._known: dict[tuple[tuple[int, ...], int], Places] = {}
+        """(GPUs of a host, kind) -> what a VM gets there; copies share it, and a rehearsal takes a third of the time."""
 
     def copy(self) -> "Cluster":
         """The same cluster, to try something on."""
@@ -67,7 +73,7 @@ class Cluster:
             return None
         host = self._chosen(able, kind)
         self.last = host
-        spot = self._spot(host, kind)
+        spot = Spot(host, *(self._places(host, kind) or ((), ())))
         self.put(kind, vm, spot)
         return spot
 
@@ -78,13 +84,38 @@ class Cluster:
             return False
         if room.memory_gib and self.memory_gib[host] + request.memory_gib > room.memory_gib:
             return False
-        if request.family is None:
-            return not request.gpus or self._whole(host, request.gpus) > 0
-        return sum(self.gpus.room(state, kind) for state in self.states[host]) >= request.shares
+        return self._places(host, kind) is not None
 
-    def _whole(self, host: int, count: int) -> int:
-        free = sum(1 << at for at, state in enumerate(self.states[host]) if state == NEUTRAL)
-        return whole_gpus(free, count, self.widest, self.rules.domain, self.rules.partitions)
+    def _places(self, host: int, kind: int) -> Places:
+        """Which GPUs of a host a VM gets, and where its shares begin on them; None where they have no room for it."""
+        key = tuple(self.states[host]), kind
+        if key not in self._known:
+            self._known[key] = self._found(list(self.states[host]), kind)
+        return self._known[key]
+
+    def _found(self, states: list[int], kind: int) -> Places:
+        request = self.requests[kind]
+        if request.family is None:
+            free = sum(1 << at for at, state in enumerate(states) if state == NEUTRAL)
+            rules = self.rules
+            taken = (
+                whole_gpus(free, request.gpus, self.widest, rules.domain, rules.partitions)
+                if request.gpus
+                else 0
+            )
+            gpus = tuple(at for at in range(len(states)) if taken >> at & 1)
+            return (gpus, ()) if gpus or not request.gpus else None
+        used, sign = self.gpus.used, -1 if self.gpus.fullest[kind] else 1
+        chosen, starts = list[int](), list[int]()
+        for _ in range(request.shares):
+            able = [at for at, state in enumerate(states) if self.gpus.added(state, kind) >= 0]
+            if not able:
+                return None
+            at = min(able, key=lambda at: sign * used[states[at]])
+            chosen.append(at)
+            starts.append(self.gpus.start_of(states[at], kind) or 0)
+            states[at] = self.gpus.added(states[at], kind)
+        return tuple(chosen), tuple(starts)
 
     def _chosen(self, able: list[int], kind: int) -> int:
         """Of the hosts that can take a VM, the one that gets it."""
@@ -104,22 +135,6 @@ class Cluster:
             self.vcpus[host] / room.vcpus if room.vcpus else 0.0,
             self.memory_gib[host] / room.memory_gib if room.memory_gib else 0.0,
         )
-
-    def _spot(self, host: int, kind: int) -> Spot:
-        """Which GPUs of a host a VM gets that it can take."""
-        request, states = self.requests[kind], list(self.states[host])
-        if request.family is None:
-            taken = self._whole(host, request.gpus) if request.gpus else 0
-            return Spot(host, tuple(at for at in range(len(states)) if taken >> at & 1), ())
-        used, sign = self.gpus.used, -1 if self.gpus.fullest[kind] else 1
-        chosen, starts = list[int](), list[int]()
-        for _ in range(request.shares):
-            able = [at for at, state in enumerate(states) if self.gpus.added(state, kind) >= 0]
-            at = min(able, key=lambda at: sign * used[states[at]])
-            chosen.append(at)
-            starts.append(self.gpus.start_of(states[at], kind) or 0)
-            states[at] = self.gpus.added(states[at], kind)
-        return Spot(host, tuple(chosen), tuple(starts))
 
     def put(self, kind: int, vm: int, spot: Spot) -> None:
         """A VM that runs there already."""

@@ -16,7 +16,7 @@ from gpuplan.wording import amount, capital, some_of, verb
 
 MOST_MORE = 2
 """As many hosts more are tried."""
-LOOKS = 20_000
+LOOKS = 10_000
 """Moves x GPUs after which the search gives up on a change."""
 
 
