@@ -186,7 +186,8 @@ class PowerOn:
         """What becomes of the same orders, or of a named one, under another setting: ``group``, ``largest``, ``group, largest``, ``host``."""
         known = self._known
         if setting not in known:
-            known[setting] = self._tried(setting)
+            found = self._tried(setting)  # what helps is tried as often as if it were set
+            known[setting] = self._tried(setting, parts=1) if found.all_start else found
         return known[setting]
 
     def keep(self, tried: Tried) -> None:
@@ -205,18 +206,18 @@ class PowerOn:
         scenario, asked = chosen
         return asked, readings_of(scenario, self.catalog, self.pool.kind, asked)
 
-    def _orders(self, key: str) -> int:
+    def _orders(self, key: str, parts: int = OTHERS) -> int:
         """How many orders are tried under another setting: for a part of what those of the cluster itself may take."""
         asked, readings = self._set(key)
-        return min(self.orders, orders_within(asked, len(self.rooms), readings, OTHERS))
+        return min(self.orders, orders_within(asked, len(self.rooms), readings, parts))
 
-    def _tried(self, key: str, *, rooms: tuple[Room, ...] | None = None) -> Tried:
+    def _tried(self, key: str, *, rooms: tuple[Room, ...] | None = None, parts: int = OTHERS) -> Tried:
         asked, readings = self._set(key)
         rooms = (*(rooms or self.rooms), *[self.pool.new_room] * ("host" in key.split(", ")))
         named = next((part for part in key.split(", ") if part in self.named), "")
         orders: int | tuple[tuple[int, ...], ...] = (self.named[named],) if named else self.orders
         if key != "now" and not named:
-            orders = max(FEWEST, self._orders(key))
+            orders = max(FEWEST, self._orders(key, parts))
         return Tried(key, tuple(tried(tuple(asked), rooms, each.rules, orders) for each in readings))
 
     @cached_property

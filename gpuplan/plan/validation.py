@@ -40,7 +40,7 @@ from gpuplan.scenario import (
     wrong_values,
 )
 from gpuplan.units import exact
-from gpuplan.wording import amount
+from gpuplan.wording import amount, verb
 
 
 def scenario_problems(scenario: Scenario, catalog: Catalog) -> list[Problem]:
@@ -197,7 +197,7 @@ def _refused_placement(scenario: Scenario, catalog: Catalog) -> Iterator[Problem
         yield Problem("platform.nvlink_groups", "yes", allowed)
     reserved, spare = scenario.availability.reserved_hosts, spare_hosts(scenario)
     if reserved > spare:
-        allowed = f"{spare} hosts of each cluster are spare: at most {spare}"
+        allowed = f"{amount(spare, 'host')} of each cluster {verb(spare, 'are')} spare: at most {spare}"
         yield Problem("availability.reserved_hosts", str(reserved), allowed)
 
 

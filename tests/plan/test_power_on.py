@@ -127,6 +127,14 @@ def test_of_an_example_the_advice_was_tried(example: Plan) -> None:
     assert f"take {made.hosts_by_size} hosts" in decision.implication
 
 
+def test_a_setting_that_helps_is_tried_as_often_as_if_it_were_set(catalog: Catalog) -> None:
+    """Of other settings fewer orders are tried, but all that start in few need not start in more."""
+    made = only(planned(catalog, {"people": 90, "gpus_each": 1}, {"people": 5, "gpus_each": 2}))
+    helps, does_not = made.tried("consolidation"), made._tried("smallest", parts=4)
+    assert helps.all_start and helps.orders == made.orders == ORDERS and not does_not.all_start
+    assert FEWEST < made._tried("consolidation").orders < ORDERS
+
+
 def sized(catalog: Catalog, share: float, *groups: dict[str, Any], **more: Any) -> Plan:
     asked = {"host_failures": 1, "sized_for": "orders", "orders_share": share, **more}
     return planned(catalog, *groups, availability=asked)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gpuplan.plan.checks.message import Message, message
+from gpuplan.plan.layouts import spare_hosts
 from gpuplan.plan.plan import Plan
 from gpuplan.plan.power_on_rules import lacks
 from gpuplan.plan.rehearsal import DOWN, Rehearsed, readings
@@ -85,7 +86,8 @@ def _by_settings(plan: Plan, now: Rehearsed) -> Iterator[tuple[str, str]]:
 
 def _changes(plan: Plan, now: Rehearsed) -> list[Change]:
     """Settings of vSphere that may help."""
-    spare, platform = now.pool.hosts_for_failures, plan.sized.platform
+    platform = plan.sized.platform
+    spare = min(now.pool.hosts_for_failures, spare_hosts(plan.scenario))
     found = []
     if platform.gpu_policy == "spread" and platform.vgpu_sizes != "mixed":
         found.append(Change("group VMs on a GPU until it is full", "platform.gpu_policy", "group"))

@@ -54,6 +54,21 @@ def test_a_host_kept_out_of_power_on_takes_what_leaves_another(catalog: Catalog)
     assert not list(upgrades(make_plan(scenario.with_value("availability.reserved_hosts", 1), catalog)))
 
 
+def test_no_more_hosts_are_to_be_kept_out_than_may_be(catalog: Catalog) -> None:
+    """Hosts already there that no VM needs are not those of the failures: here a half leaves one of two with a GPU empty."""
+    small = {"gpu": "a100-pcie-80gb", "gpus_per_host": 4, "existing": "2 x 1"}
+    sizes = ((4, 2), (1, 0.5))
+    groups = [
+        {"id": f"g{n}", "people": n, "gpus_each": gpus, "access": "vgpu", "stun_read_s": 5.0}
+        for n, gpus in sizes
+    ]
+    scenario = from_dict({"groups": groups, "hardware": small, "platform": {"vsphere": "7.0u3"}})
+    plan = make_plan(scenario, catalog)
+    assert plan.pools[0].hosts_for_failures == 2 and scenario.availability.host_failures == 1
+    assert only(plan).change == "Keep 1 host out of power-on: rehearsed, and enough."
+    assert not list(upgrades(make_plan(scenario.with_value("availability.reserved_hosts", 1), catalog)))
+
+
 def test_what_takes_hardware_or_other_vms_is_a_warning(catalog: Catalog) -> None:
     scenario = whole("7.0u3", g4=2, g3=2, g2=1)
     message = only(make_plan(scenario, catalog))
