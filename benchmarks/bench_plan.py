@@ -115,11 +115,12 @@ def compare(scenario: Scenario, catalog: Catalog, repeats: int) -> None:
     plan_s = median_s(whole, repeats)
     memory_mb = peak_mb(whole)
     plan = whole()
-    (pool,) = plan.pools
+    pool, proofs = plan.pools[0], ", ".join(sorted({each.method for each in plan.pools}))
+    needed, spare = plan.totals.hosts_for_demand, plan.totals.hosts_for_failures
     sizes = sorted((float(g.gpus_each) for g in plan.groups for _ in range(g.vms)), reverse=True)
     print(f"{scenario.name}: {len(sizes)} VMs in {len(plan.groups)} groups")
     print(
-        f"  plan, proof '{pool.method}', failures, cost, trail {pool.hosts_for_demand:6} + {pool.hosts_for_failures} hosts"
+        f"  plan, proof '{proofs}', failures, cost, trail {needed:6} + {spare} hosts"
         f"  {1000 * plan_s:9.2f} ms  {memory_mb:7.1f} MB"
     )
     for name, script in (("first fit decreasing", first_fit), ("best fit decreasing", best_fit)):
