@@ -53,7 +53,7 @@ def upgrades(plan: Plan) -> Iterator[Message]:
             vms=amount(sum(down.values()), "VM"),
             find=verb(sum(down.values()), "find"),
             groups=some_of([f"{names.get(id, id)} ({n})" for id, n in down.most_common()]),
-            order=PROOF[rehearsed.upgrade.proven],
+            order=PROOF[rehearsed.upgrade.proven] + _off(rehearsed.not_started[1]),
             remedy=_remedy([words for _, words in found]),
         )
 
@@ -63,6 +63,11 @@ PROOF = {
     False: "No order of hosts was found that avoids it.",
 }
 NO_REMEDY = "Shut these VMs down for the upgrade, or choose their places by hand."
+
+
+def _off(vms: int) -> str:
+    """VMs that are off already when the upgrade begins."""
+    return f" Powered on largest first, {amount(vms, 'VM')} {verb(vms, 'do')} not start at all." * bool(vms)
 
 
 def _remedy(found: Sequence[str]) -> str:

@@ -89,12 +89,13 @@ def _notes(rows: Sequence[Row]) -> tuple[str, ...]:
 def said(made: PowerOn) -> str:
     """The answer for a cluster, and how vSphere is set."""
     platform, shown = made.scenario.platform, []
-    if any(request.family for request in made.pool.requests):
+    if {"group", "spread"} & made.settings.keys():
         shown.append(f"GPU assignment policy {platform.gpu_policy}")
-    shown.append(f"{'' if platform.drs_consolidation else 'no '}DRS consolidation")
+    if made.pool.kind == "vgpu":
+        shown.append(f"{'' if platform.drs_consolidation else 'no '}DRS consolidation")
     reserved = made.pool.hosts - len(made.rooms)
     shown += [f"{amount(reserved, 'host')} kept out of power-on"] if reserved else []
-    return f"{made.sentence} Set: {', '.join(shown)}."
+    return f"{made.sentence} Set: {', '.join(shown)}." if shown else made.sentence
 
 
 def by_size(made: PowerOn, named: bool = False) -> str:

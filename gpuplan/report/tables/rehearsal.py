@@ -192,10 +192,17 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
     found = rehearsed.upgrade
     hosts = order_words(found.order)
     shut = len({(each.group, each.vm) for turn in found.turns for each in turn.went if each.how == RESTARTS})
+    if set(rehearsed.ways) == {STAYS}:
+        return f"The hosts can be upgraded in any order. {_static(found.down[1])}"
     if found.works:
-        said = f"Every VM finds a place on another host while its own is upgraded, in the order {hosts}."
+        other = "every VM that starts" if rehearsed.not_started[1] else "every VM"
+        other = "every other VM" if found.down[1] else other
+        said = (
+            f"{capital(other)} finds a place on another host while its own is upgraded, in the order {hosts}."
+        )
         if not shut:
-            said = f"The hosts can be upgraded one by one while every VM runs, in the order {hosts}."
+            said = f"The hosts can be upgraded one by one while {other} runs, in the order {hosts}."
+        said = f"{_static(found.down[1])} {said}" if found.down[1] else said
     else:
         least, most = found.down
         vms = amount(most, "VM") if least == most else capital(span_words(least, amount(most, "VM")))
@@ -210,6 +217,11 @@ def upgrade_sentence(rehearsed: Rehearsed) -> str:
         said += f" {vms} shut down and started on another host."
         said += DYNAMIC * (rehearsed.pool.kind == "passthrough")
     return said
+
+
+def _static(vms: int) -> str:
+    """VMs that run on their own host or not at all."""
+    return f"{amount(vms, 'VM')} with static passthrough {verb(vms, 'are')} down while their host is."
 
 
 def order_words(hosts: Iterable[int]) -> str:
@@ -234,8 +246,11 @@ def start_sentence(rehearsed: Rehearsed) -> str:
 def design_sentence(rehearsed: Rehearsed) -> str:
     """The same from the placement of the design."""
     found: Upgraded = rehearsed.upgrade_as_designed
+    if set(rehearsed.ways) == {STAYS}:
+        return "From the placement of the design it is the same."
     if found.works:
-        return f"From the placement of the design every VM keeps a place, in the order {order_words(found.order)}."
+        other = "every other VM" if found.down[1] else "every VM"
+        return f"From the placement of the design {other} keeps a place, in the order {order_words(found.order)}."
     hand = " Moved by hand to the empty host, all keep a place." * rehearsed.by_hand_as_designed
     down = found.down[1]
     return f"From the placement of the design {amount(down, 'VM')} {verb(down, 'are')} down if vSphere chooses the hosts.{hand}"
@@ -243,10 +258,13 @@ def design_sentence(rehearsed: Rehearsed) -> str:
 
 def restart_sentence(rehearsed: Rehearsed) -> str:
     """Whether HA restarts all VMs of a host that fails."""
-    worst = rehearsed.failures[0]
+    worst, static = rehearsed.failures[0], max(failed.static for failed in rehearsed.failures)
+    if set(rehearsed.ways) == {STAYS}:
+        return (
+            "HA restarts no VM on another host: with static passthrough it stays down until its host is back."
+        )
+    vms = f" but up to {amount(static, 'VM')} with static passthrough" if static else ""
     if worst.chance[0] == 1:
-        static = max(failed.static for failed in rehearsed.failures)
-        vms = f" but up to {amount(static, 'VM')} that stay down" if static else ""
         drawn = max(failed.drawn for failed in rehearsed.failures)
         order = f"in each of {number(drawn)} orders tried" if drawn else "in whatever order of equal priority"
         return f"Any one host can fail: HA restarts all its VMs{vms}, {order}."
@@ -256,7 +274,7 @@ def restart_sentence(rehearsed: Rehearsed) -> str:
     placed = "all would have a place" if not again else f"{amount(again, 'VM')} would still have none"
     return (
         f"HA places VMs where room is left and moves no other VM: after {number(hosts - sure)} of {number(hosts)} host failures "
-        f"not every VM is sure to restart. If all VMs were placed again, {placed}."
+        f"not every VM is sure to restart{f', beside up to {number(static)} with static passthrough' if static else ''}. If all VMs were placed again, {placed}."
     )
 
 

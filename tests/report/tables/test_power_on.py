@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from power_on_designs import one_large_among_small
 
-from gpuplan import Plan
+from gpuplan import Plan, make_plan
 from gpuplan.analysis.power_on import thorough, watched
 from gpuplan.catalog import Catalog
 from gpuplan.report.table import records, texts
@@ -19,6 +19,7 @@ from gpuplan.report.tables.power_on import (
     settings,
     steps,
 )
+from gpuplan.scenario import from_dict
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +69,18 @@ def test_how_vsphere_is_set_stands_beside_the_answer(plan: Plan, catalog: Catalo
     assert said(halves.power_on["vgpu"]).endswith(
         "Set: GPU assignment policy spread, DRS consolidation, 1 host kept out of power-on."
     )
+
+
+def test_settings_that_a_cluster_does_not_have_are_not_said(catalog: Catalog) -> None:
+    """MIG ignores the GPU assignment policy, and DRS consolidation looks at vGPUs alone."""
+    groups = [
+        {"id": "a", "people": 4, "gpus_each": "1/7", "access": "mig"},
+        {"id": "b", "people": 2, "gpus_each": 1, "access": "passthrough"},
+    ]
+    hardware = {"gpu": "h100-pcie-80gb", "gpus_per_host": 2}
+    mig = make_plan(from_dict({"groups": groups, "hardware": hardware}), catalog)
+    assert said(mig.power_on["vgpu"]).endswith("Set: no DRS consolidation.")
+    assert "Set:" not in said(mig.power_on["passthrough"])
 
 
 def test_labels_of_settings_and_orders() -> None:

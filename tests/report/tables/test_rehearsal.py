@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from gpuplan.plan import Plan
+from gpuplan.catalog import Catalog
+from gpuplan.plan import Plan, make_plan
 from gpuplan.plan.rehearsal import Rehearsed, Upgraded
 from gpuplan.report.table import records, texts
 from gpuplan.report.tables import rehearsal as tables
+from gpuplan.scenario import from_dict
 
 
 @pytest.fixture
@@ -55,12 +57,24 @@ def test_vms_that_stay_down_are_said_where_all_others_restart(found: Rehearsed) 
     sure = found.failures[-1]._replace(chance=(1.0, 1.0), missing=(0.0, 0.0))
     for static, drawn, said in (
         (0, 0, "HA restarts all its VMs, in whatever order"),
-        (2, 0, "all its VMs but up to 2 VMs that stay down, in whatever"),
+        (2, 0, "all its VMs but up to 2 VMs with static passthrough, in whatever"),
         (0, 200, "in each of 200 orders tried"),
     ):
         other = replace(found)
         vars(other)["failures"] = (sure._replace(static=static, drawn=drawn),)
         assert said in tables.restart_sentence(other)
+
+
+def test_vms_with_static_passthrough_are_not_said_to_run_on(catalog: Catalog) -> None:
+    group = {"id": "a", "people": 4, "gpus_each": 1, "access": "passthrough"}
+    hardware = {"gpu": "v100-pcie-32gb", "gpus_per_host": 2}
+    asked = from_dict({"groups": [group], "hardware": hardware, "platform": {"vsphere": "6.7u3"}})
+    static = make_plan(asked, catalog).rehearsed["passthrough"]
+    assert tables.upgrade_sentence(static) == (
+        "The hosts can be upgraded in any order. 4 VMs with static passthrough are down while their host is."
+    )
+    assert tables.design_sentence(static) == "From the placement of the design it is the same."
+    assert tables.restart_sentence(static).startswith("HA restarts no VM on another host")
 
 
 def test_a_week_names_its_worst_hour(plans: dict[str, Plan], found: Rehearsed) -> None:
@@ -73,9 +87,12 @@ def test_a_week_names_its_worst_hour(plans: dict[str, Plan], found: Rehearsed) -
 def test_the_verdict_comes_first(found: Rehearsed) -> None:
     assert tables.upgrade_sentence(found).startswith("Up to 2 VMs are down while their host is upgraded")
     works = told(found, found.upgrade._replace(works=True, turns=found.upgrade.turns[:1]))
-    assert tables.upgrade_sentence(works) == (
-        "The hosts can be upgraded one by one while every VM runs, in the order 10."
+    assert found.not_started[1] and tables.upgrade_sentence(works) == (
+        "2 VMs with static passthrough are down while their host is. "
+        "The hosts can be upgraded one by one while every other VM runs, in the order 10."
     )
+    none = told(found, works.upgrade._replace(down=(0, 0)))
+    assert "while every VM that starts runs" in tables.upgrade_sentence(none)
     impossible = told(found, found.upgrade._replace(proven=True, down=(1, 1)))
     assert "1 VM is down while" in tables.upgrade_sentence(impossible)
     assert "no order of hosts avoids it" in tables.upgrade_sentence(impossible)
