@@ -19,8 +19,6 @@ from gpuplan.plan.power_on_rules import Reading, alike, readings_of
 ORDERS = 10_000
 SEARCHED = 500
 """Orders with which a number of hosts is looked for; what is found is tried with all."""
-MOST_MORE = 64
-"""As many hosts beyond those for the demand are looked at."""
 Progress = Callable[[float, str], object]
 """Told the share of the work that is done, and of which cluster it is."""
 
@@ -106,7 +104,7 @@ def _try(made: PowerOn, key: str, tell: Callable[[float], None]) -> None:
 
 
 def fewest_hosts(made: PowerOn, key: str) -> int | None:
-    """The fewest hosts for the demand on which the share of orders, or an order with a name, starts every VM; those already there count first."""
+    """The fewest hosts for the demand on which the share of orders, or an order with a name, starts every VM, up to those that the cluster may have; those already there count first."""
     asked, readings = _set_up(made, key)
     named = [made.named[part] for part in key.split(", ") if part in made.named]
     share, there, new = made.scenario.availability.orders_share, made.demand_rooms, made.pool.new_room
@@ -125,14 +123,14 @@ def fewest_hosts(made: PowerOn, key: str) -> int | None:
             least -= 1
     else:
         below = least
-        while not enough(least := below + step, few):
-            if least > len(there) + MOST_MORE:
+        while not enough(least := min(made.most_hosts, below + step), few):
+            if least >= made.most_hosts:
                 return None
             below, step = least, 2 * step
         while least - below > 1:  # more hosts start no fewer
             middle = (least + below) // 2
             below, least = (below, middle) if enough(middle, few) else (middle, least)
-    return next((hosts for hosts in range(least, least + MOST_MORE) if enough(hosts, made.orders)), None)
+    return next((hosts for hosts in range(least, made.most_hosts + 1) if enough(hosts, made.orders)), None)
 
 
 class Watched(NamedTuple):

@@ -253,6 +253,11 @@ class PowerOn:
         return pool.hosts_for_demand + more_hosts(pool.requests, self.demand_rooms, pool.new_room, enough)[0]
 
     @property
+    def most_hosts(self) -> int:
+        """Hosts for the demand that the cluster may have."""
+        return self._enough.most if self._enough else self.pool.hosts_for_demand
+
+    @property
     def _enough(self) -> Enough | None:
         return for_share(self.scenario, self.catalog, self.pool.kind, self.pool.requests)
 
@@ -317,8 +322,10 @@ class PowerOn:
 
 
 def of_orders(low: float, high: float, orders: int) -> str:
-    """A share of the orders that were tried, or its range, of 100 at most: ``3 of 100``, ``0 to 3 of 100``, ``5 of 20``."""
+    """A share of the orders that were tried, or its range, of 100 at most: ``3 of 100``, ``0 to 3 of 100``, ``all 20``, ``none of 100``."""
     of = min(100, orders)
+    if low == high and high in (0, 1):
+        return f"{'all' if high else 'none of'} {number(orders)}"
     ends = dict.fromkeys(_counted(share, of) for share in (low, high))
     return f"{' to '.join(ends)} of {of}"
 

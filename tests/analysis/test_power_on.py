@@ -89,3 +89,14 @@ def test_what_another_process_found_is_read_again(plan: Plan) -> None:
     assert plain["sized"]["hosts"] == larger.totals.hosts
     assert plain["sized"]["dearer"] == pytest.approx(larger.costs.net_present - plan.costs.net_present)
     assert sized_for_orders(larger) is None
+
+
+def test_hosts_are_looked_for_up_to_those_that_the_cluster_may_have(catalog: Catalog) -> None:
+    scenario = one_large_among_small(catalog).scenario
+    made = make_plan(scenario, catalog).power_on["vgpu"]
+    found = fewest_hosts(made, "now")
+    assert found is not None and made.pool.hosts_for_demand < found <= made.most_hosts
+    few = make_plan(scenario.with_value("availability.hosts_per_cluster", found - 1), catalog).power_on[
+        "vgpu"
+    ]
+    assert few.most_hosts == found - 1 and fewest_hosts(few, "now") is None

@@ -136,7 +136,7 @@ def _hosts(row: Row) -> Cell:
     if row.tried.key not in row.hosts:
         return Cell(None)
     hosts = row.hosts[row.tried.key]
-    return Cell(None, words="not found") if hosts is None else Cell(hosts)
+    return Cell(None, words=f"over {row.made.most_hosts}") if hosts is None else Cell(hosts)
 
 
 def readings(found: Sequence[PowerOn]) -> Table:

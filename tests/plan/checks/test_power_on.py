@@ -35,6 +35,9 @@ def test_what_is_advised_was_tried(catalog: Catalog) -> None:
         "or give VMs of each size hosts of their own in host groups (2 hosts for the demand)."
     )
     assert found.path == "platform.drs_consolidation"
+    whole = [group(0, 2, 1) | {"access": "passthrough"}, group(1, 1, 2) | {"access": "passthrough"}]
+    found = messages(catalog, groups=whole, **L40S)["power-on-orders"]
+    assert "largest VMs first" in found.change and found.path == "availability.sized_for"
 
 
 def test_what_sizing_for_orders_costs_is_said(catalog: Catalog) -> None:
