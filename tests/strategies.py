@@ -158,6 +158,8 @@ def scenario_data(draw: st.DrawFn) -> dict[str, Any]:
             "gpu": draw(st.sampled_from(IDS["gpus"])),
             "gpus_per_host": draw(st.sampled_from([4, 8, 16])),
         }
+        data["platform"] |= {"drs_consolidation": False, "nvlink_groups": "auto"}  # not every board has them
+        data.get("availability", {}).pop("reserved_hosts", None)  # no more than are spare
     groups = draw(
         st.lists(
             st.one_of(PLAIN_GROUP, PLAIN_GROUP, MODEL_GROUP) if suits else st.one_of(FULL_GROUP, PART_GROUP),

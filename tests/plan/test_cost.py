@@ -618,6 +618,8 @@ def test_more_of_an_input_never_costs_less(data: dict[str, Any], path: str) -> N
     if path in ("cost.spare_gpus", "cost.storage_tb", "cost.management_hosts"):
         most += scenario.get(path)
         assume(most <= 64)
+    if path == "cost.cores_per_socket":
+        assume(plan.cores.value <= most)  # those that the VMs ask for may be more
     dearer = make_plan(scenario.with_value(path, most), CATALOG)
     if plan.power and dearer.power and not dearer.power.racks:
         # a host that no rack carries has no space to pay for: that is named, not free

@@ -361,11 +361,14 @@ def check_consistency(plan: Plan) -> None:
     groups = {group.id for group in plan.groups}
     for pool in plan.pools:
         assert pool.hosts == pool.hosts_for_demand + pool.hosts_for_failures == len(pool.placement)
-        assert pool.hosts_for_demand <= pool.hosts_without_spare <= pool.hosts
+        assert pool.hosts_at_best <= min(pool.hosts_for_demand, pool.hosts_without_spare)
+        assert pool.hosts_without_spare <= pool.hosts
         assert pool.gpus == sum(room.gpus for room in pool.rooms)
         assert pool.bound <= pool.hosts_without_spare
         assert (pool.method == "heuristic") == (pool.bound < pool.hosts_without_spare)
-        assert pool.existing_hosts or pool.hosts_without_spare == pool.hosts_for_demand
+        assert pool.existing_hosts or pool.hosts_without_spare == pool.hosts_at_best
+        by_orders = plan.scenario.availability.sized_for == "orders"
+        assert by_orders or pool.hosts_at_best == pool.hosts_for_demand
         used = [sum(load.gpus for load in host) for host in pool.placement]
         assert all(gpus <= room.gpus for gpus, room in zip(used, pool.rooms, strict=True))
         # MIG gives a share to the nearest slice, so a VM may hold half a slice less than it asked for: of 4 or of 7
