@@ -29,8 +29,8 @@ lab: $(VENV)/.dev ## set up and open the notebooks in JupyterLab
 quick: $(VENV)/.dev ## set up and run the tests of the models and of the plan, of the layers, and one journey through the app
 	$(BIN)/python -m pytest -m "not slow" --numprocesses=2 tests/models tests/plan tests/test_layers.py tests/app/test_tour_browser.py
 
-test: $(VENV)/.dev $(VENV)/.proxy ## set up and run every test
-	$(BIN)/python -m pytest -m "not browser" --numprocesses=logical --maxprocesses=8 --dist=worksteal
+test: $(VENV)/.dev $(VENV)/.proxy ## set up and run the tests, all but that of the image (make pythons)
+	$(BIN)/python -m pytest -m "not browser and not image" --numprocesses=logical --maxprocesses=8 --dist=worksteal
 	$(BIN)/python -m pytest -m browser --numprocesses=2 --dist=worksteal
 	$(BIN)/python -m pytest -p nbval --nbval-lax --nbval-current-env --nbval-cell-timeout=120 --nbval-sanitize-with tests/nbval_sanitize.cfg -p no:cacheprovider --numprocesses=2 --dist=loadfile notebooks
 
@@ -40,8 +40,9 @@ check: $(VENV)/.dev ## format, lint, types and tests: what CI runs
 	$(BIN)/mypy
 	$(MAKE) test
 
-pythons: ## the quick tests with each Python that gpuplan is for, as far as it is there
+pythons: $(VENV)/.dev ## the quick tests with each Python that gpuplan is for, as far as it is there, and the steps of the image
 	.ci/pythons
+	$(BIN)/python -m pytest -m image
 
 bench: $(VENV)/.dev ## speed, as ratios against what a user would pick instead (TRACES=folder: with the openb trace)
 	$(BIN)/python benchmarks/bench_plan.py

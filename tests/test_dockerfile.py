@@ -134,7 +134,7 @@ def test_what_is_copied_exists_and_is_not_ignored_and_the_rest_is() -> None:
         assert ignored(file), file
 
 
-@pytest.mark.slow
+@pytest.mark.image
 def test_its_steps_work_in_fresh_environments(tmp_path: Path) -> None:
     """The pip steps, the start, the health check and the stop, as they stand there, with other folders and another port."""
     env, elsewhere = tmp_path / "1", tmp_path / "work"
